@@ -1,0 +1,96 @@
+/* Backends: who does the work of a stage.
+ *
+ * A stage has a small table for each backend: shape (allocates nothing: negotiation calls it often),
+ * create, submit, drain, destroy. reference and cpu tables live in core/STAGE/, cuda tables in the
+ * CUDA module. All of a stage's tables take the same configuration struct, declared in its header. */
+#pragma once
+
+#include <gst/gst.h>
+#include "core/memory/device.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  ASTRO_BACKEND_AUTO,
+  ASTRO_BACKEND_REFERENCE,
+  ASTRO_BACKEND_CPU,
+  ASTRO_BACKEND_CUDA,
+} AstroBackendKind;
+
+#define ASTRO_TYPE_BACKEND_KIND astro_backend_kind_get_type()
+GType astro_backend_kind_get_type(void);
+const char *astro_backend_kind_name(AstroBackendKind kind);
+
+#define ASTRO_BACKEND_ERROR astro_backend_error_quark()
+typedef enum {
+  ASTRO_BACKEND_ERROR_UNAVAILABLE, /* no such backend, module or device here */
+  ASTRO_BACKEND_ERROR_SHAPE,       /* a configuration that this backend cannot take */
+  ASTRO_BACKEND_ERROR_MEMORY,      /* out of memory, host or device: bytes needed and had */
+  ASTRO_BACKEND_ERROR_DEVICE,      /* a device call failed: call and cause */
+} AstroBackendError;
+GQuark astro_backend_error_quark(void);
+
+/* What a backend instance is made for and where it runs. */
+typedef struct {
+  guint threads;       /* CPU threads at most; 0: the machine's */
+  AstroDevice *device; /* NULL on the CPU */
+  AstroQueue *queue;   /* the device queue that submit queues on; NULL on the CPU */
+} AstroPlace;
+
+/* A block of samples: a host pointer for CPU backends, a device pointer for device backends. */
+typedef struct {
+  gpointer data;
+  gsize bytes;
+} AstroBlock;
+
+typedef struct {
+  const char *stage; /* "transpose" */
+  AstroBackendKind kind;
+  gsize config_bytes; /* sizeof the stage's configuration: a module built against another is refused */
+  /* Whether it can take this configuration. */
+  gboolean (*shape)(gconstpointer config, GError **error);
+  /* variant: the kernel's name for active-backend, a static string. */
+  gpointer (*create)(gconstpointer config, const AstroPlace *place, const char **variant,
+                     GError **error);
+  /* Queues (device) or does (CPU) the work on blocks; which blocks is for the stage to say. */
+  gboolean (*submit)(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                     guint n_out, gpointer arguments, GError **error);
+  /* Waits until all that was submitted is done; NULL where submit does the work. */
+  gboolean (*drain)(gpointer instance, GError **error);
+  void (*destroy)(gpointer instance);
+} AstroBackend;
+
+/* The versioned table that a module exports as astro_module. */
+#define ASTRO_MODULE_ABI 1
+typedef struct {
+  guint32 abi;
+  guint32 bytes; /* sizeof(AstroModule) */
+  const char *version;
+  gint (*n_devices)(GError **error); /* -1: no driver or one too old; the error says */
+  AstroDevice *(*open)(gint index, GError **error);
+  char *(*describe)(gint index); /* a line about a device, for gst-astro devices */
+  const AstroBackend *const *backends; /* up to a NULL */
+} AstroModule;
+
+/* The CUDA module, loaded on first use: $ASTRO_CUDA_MODULE, or beside the library in the install or
+ * the build tree. NULL where there is none that fits; the reason is logged once and given in error. */
+const AstroModule *astro_module_get(GError **error);
+/* What astro_module_get uses; for tests. */
+const AstroModule *astro_module_load(const char *path, GError **error);
+
+/* The device of that index, opened once and shared while someone holds it. */
+AstroDevice *astro_device_open(gint index, GError **error);
+
+/* Chooses among a stage's own tables (up to a NULL: the reference and cpu ones) and the module's.
+ * auto takes cuda where a device is there and takes the shape, then cpu, and logs why; an explicit
+ * kind is taken or is an error. On success *device is set for a device backend, else NULL. */
+const AstroBackend *astro_backend_choose(const char *stage, const AstroBackend *const *own,
+                                         AstroBackendKind kind, gint device_index,
+                                         gconstpointer config, AstroDevice **device,
+                                         GError **error);
+
+/* Where an installed path lies now, the prefix moved or not: PATH as configured, the part under the
+ * prefix kept. */
+char *astro_relocate(const char *configured_path);
+
+G_END_DECLS

@@ -1,0 +1,33 @@
+# The core library: a shared one, since the plugin, gst-astro, the CUDA module and the tests all use it,
+# often in one process. Variants for instruction sets are convenience libraries with flags of their own.
+lib_LTLIBRARIES = core/libastro-core.la
+noinst_LTLIBRARIES = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la
+
+core_sources += \
+  core/stream/stream.c core/stream/stream.h \
+  core/stream/observation.c core/stream/observation.h \
+  core/stream/validity.c core/stream/validity.h \
+  core/memory/device.c core/memory/device.h \
+  core/memory/memory.c core/memory/memory.h \
+  core/memory/pool.c core/memory/pool.h \
+  core/backend/backend.c core/backend/backend.h \
+  core/backend/cpu.c core/backend/cpu.h \
+  core/backend/module.c core/backend/relocate.c \
+  core/backend/threads.c core/backend/threads.h
+
+core_tests += tests/core/stream tests/core/observation tests/core/validity \
+  tests/core/memory tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
+
+core_libastro_core_la_SOURCES = $(core_sources)
+core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags) -O3
+core_libastro_core_la_LIBADD = $(noinst_LTLIBRARIES) $(core_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
+core_libastro_core_la_LDFLAGS = $(AM_LDFLAGS) -release $(PACKAGE_VERSION) -Wl,-rpath,'$$ORIGIN'
+
+core_libastro_avx2_la_SOURCES = $(core_avx2_sources)
+core_libastro_avx2_la_CFLAGS = $(AM_CFLAGS) -O3 $(AVX2_CFLAGS)
+core_libastro_avx512_la_SOURCES = $(core_avx512_sources)
+core_libastro_avx512_la_CFLAGS = $(AM_CFLAGS) -O3 $(AVX512_CFLAGS)
+core_libastro_vnni_la_SOURCES = $(core_vnni_sources)
+core_libastro_vnni_la_CFLAGS = $(AM_CFLAGS) -O3 $(VNNI_CFLAGS)
+core_libastro_amx_la_SOURCES = $(core_amx_sources)
+core_libastro_amx_la_CFLAGS = $(AM_CFLAGS) -O3 $(AMX_CFLAGS)

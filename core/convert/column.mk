@@ -1,0 +1,9 @@
+core_sources += core/convert/convert.c core/convert/convert.h core/convert/reference.c \
+  core/convert/kernels.h core/convert/kernels-c.c
+core_avx2_sources += core/convert/kernels-avx2.c
+core_avx512_sources += core/convert/kernels-avx512.c
+element_sources += elements/astroconvert.c elements/astroconvert.h
+gpu_sources += gpu/convert.cu
+core_tests += tests/core/convert
+element_tests += tests/elements/astroconvert
+bench_programs += tests/bench/convert

@@ -1,0 +1,58 @@
+/* A device as the memory sees it: somewhere to keep a second face of a block, queues that run in order
+ * beside the host, and events that mark a place in a queue.
+ *
+ * The CUDA module implements this with streams and events; tests implement it with threads and a
+ * second host area. No call waits for work to end, but for event_wait, host_free and free. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct _AstroDevice AstroDevice;
+typedef struct _AstroQueue AstroQueue; /* a device's own: a stream */
+typedef struct _AstroEvent AstroEvent; /* a place in a queue; plain pointer, reference counted below */
+
+typedef enum {
+  ASTRO_COPY_UP,   /* host to device */
+  ASTRO_COPY_DOWN, /* device to host */
+} AstroCopyDirection;
+
+typedef struct {
+  gboolean (*alloc)(AstroDevice *device, gsize bytes, gpointer *face, GError **error);
+  void (*free)(AstroDevice *device, gpointer face);
+  /* Page-locks a host area so that copies run beside the host. */
+  gboolean (*lock_host)(AstroDevice *device, gpointer host, gsize bytes, GError **error);
+  void (*unlock_host)(AstroDevice *device, gpointer host);
+
+  AstroQueue *(*queue_new)(AstroDevice *device, GError **error);
+  void (*queue_free)(AstroDevice *device, AstroQueue *queue); /* what was queued still runs */
+  gboolean (*queue_copy)(AstroDevice *device, AstroQueue *queue, AstroCopyDirection direction,
+                         gpointer to, gconstpointer from, gsize bytes, GError **error);
+  gboolean (*queue_wait)(AstroDevice *device, AstroQueue *queue, AstroEvent *event, GError **error);
+
+  AstroEvent *(*event_record)(AstroDevice *device, AstroQueue *queue, GError **error);
+  void (*event_free)(AstroDevice *device, AstroEvent *event);
+  gboolean (*event_done)(AstroDevice *device, AstroEvent *event);
+  gboolean (*event_wait)(AstroDevice *device, AstroEvent *event, GError **error);
+
+  void (*close)(AstroDevice *device); /* frees the device itself */
+} AstroDeviceFuncs;
+
+/* What every device starts with; implementations append their own. Made by a module's open function
+ * with one reference. */
+struct _AstroDevice {
+  const AstroDeviceFuncs *funcs;
+  gint ref_count;
+  gint index;
+  char *name;
+  AstroQueue *up, *down; /* the two copy queues, shared by all memory of this device */
+  /* Counters, atomic: what the copies moved and what waits cost; printed by --stats. */
+  gsize bytes_up, bytes_down, host_waits;
+};
+
+AstroDevice *astro_device_ref(AstroDevice *device);
+void astro_device_unref(AstroDevice *device);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroDevice, astro_device_unref)
+
+G_END_DECLS

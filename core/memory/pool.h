@@ -1,0 +1,22 @@
+/* The pool of DESIGN.md section 3: a fixed number of blocks. A buffer goes out again only after all work
+ * queued on it is done; an empty pool is the back pressure. */
+#pragma once
+
+#include <gst/gst.h>
+#include "core/memory/device.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_POOL_DEPTH 3 /* enough to keep both directions of a bus busy */
+
+#define ASTRO_TYPE_BUFFER_POOL astro_buffer_pool_get_type()
+G_DECLARE_FINAL_TYPE(AstroBufferPool, astro_buffer_pool, ASTRO, BUFFER_POOL, GstBufferPool)
+
+/* device may be NULL; else blocks are page-locked for it. */
+GstBufferPool *astro_buffer_pool_new(AstroDevice *device);
+
+/* Configures and activates: a shortcut for the usual case. NULL where that failed. */
+GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, gsize bytes,
+                                            guint min, guint max);
+
+G_END_DECLS

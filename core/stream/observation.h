@@ -1,0 +1,40 @@
+/* The observation: what a stream is of. Travels as a sticky custom downstream event. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+#define ASTRO_OBSERVATION_EVENT "astro-observation"
+
+typedef struct {
+  gint ref_count;
+  char *telescope;
+  guint n_stations;
+  char **names;      /* n_stations, then NULL */
+  double *positions; /* x y z of each station, geocentric (ITRF), metres */
+  gboolean has_phase_centre;
+  double phase_ra, phase_dec; /* ICRS, radians */
+  gboolean has_start;
+  gint32 start_mjd;  /* the UTC day of time zero */
+  guint64 start_ns;  /* and the nanoseconds into it */
+  char *basis;       /* "linear" (X, Y) or "circular" (R, L) */
+  guint n_bandpass;  /* channels of the bandpass already in the data; 0: flat */
+  double *bandpass;  /* amplitude of each channel */
+} AstroObservation;
+
+AstroObservation *astro_observation_new(guint n_stations);
+AstroObservation *astro_observation_ref(AstroObservation *observation);
+void astro_observation_unref(AstroObservation *observation);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroObservation, astro_observation_unref)
+
+/* "2026-11-20T12:00:00[.fraction][Z]" */
+gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,
+                                     GError **error);
+char *astro_observation_get_start(const AstroObservation *observation);
+
+GstEvent *astro_observation_to_event(const AstroObservation *observation);
+gboolean astro_event_is_observation(GstEvent *event);
+AstroObservation *astro_observation_from_event(GstEvent *event, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,128 @@
+/* What flows: one description of a stream, parsed from caps and written to them.
+ *
+ * A stream is an array of samples. Its layout names the axes, slowest first. At most one axis is free:
+ * its length follows from a buffer's size (time in most streams, point in catalogues). Where the layout
+ * names no free axis, buffers hold whole frames and the frames are the time steps. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+#define ASTRO_MAX_AXES 8
+
+typedef enum {
+  ASTRO_FORMAT_UNKNOWN,
+  ASTRO_FORMAT_CI4,
+  ASTRO_FORMAT_CI8,
+  ASTRO_FORMAT_CI16LE,
+  ASTRO_FORMAT_CF16LE,
+  ASTRO_FORMAT_CF32LE,
+  ASTRO_FORMAT_CF64LE,
+  ASTRO_FORMAT_CI32LE,
+  ASTRO_FORMAT_F32LE,
+  ASTRO_FORMAT_F64LE,
+  ASTRO_FORMAT_U64LE,
+  ASTRO_N_FORMATS
+} AstroFormat;
+
+typedef enum {
+  ASTRO_QUANTITY_UNKNOWN,
+  ASTRO_QUANTITY_VOLTAGES,
+  ASTRO_QUANTITY_SPECTRA,
+  ASTRO_QUANTITY_VISIBILITIES,
+  ASTRO_QUANTITY_UVGRID,
+  ASTRO_QUANTITY_IMAGE,
+  ASTRO_QUANTITY_CATALOGUE,
+  ASTRO_QUANTITY_HISTOGRAM,
+  ASTRO_QUANTITY_CORRELATION_FUNCTION,
+  ASTRO_N_QUANTITIES
+} AstroQuantity;
+
+typedef enum {
+  ASTRO_AXIS_NONE,
+  ASTRO_AXIS_TIME,
+  ASTRO_AXIS_STATION,
+  ASTRO_AXIS_POL,
+  ASTRO_AXIS_CHANNEL,
+  ASTRO_AXIS_BASELINE,
+  ASTRO_AXIS_V,
+  ASTRO_AXIS_U,
+  ASTRO_AXIS_Y,
+  ASTRO_AXIS_X,
+  ASTRO_AXIS_PLANE,
+  ASTRO_AXIS_COLUMN,
+  ASTRO_AXIS_POINT,
+  ASTRO_AXIS_PAIRS,
+  ASTRO_AXIS_REGION,
+  ASTRO_AXIS_BIN,
+  ASTRO_N_AXES
+} AstroAxis;
+
+typedef struct {
+  const char *name;
+  guint bytes; /* of a whole sample, both components of a complex one */
+  gboolean is_complex;
+  gboolean is_float;
+} AstroFormatInfo;
+
+/* Axes, slowest first. extents[i] is 0 for the free axis. */
+typedef struct {
+  guint n_axes;
+  AstroAxis axes[ASTRO_MAX_AXES];
+  guint64 extents[ASTRO_MAX_AXES];
+} AstroLayout;
+
+typedef struct {
+  AstroQuantity quantity;
+  AstroFormat format;
+  AstroLayout layout;
+  gint rate_n, rate_d;         /* steps of the time axis per second; 0/1 where the caps give none */
+  double frequency, bandwidth; /* Hz; 0 where the caps give none */
+} AstroStream;
+
+#define ASTRO_STREAM_ERROR astro_stream_error_quark()
+typedef enum { ASTRO_STREAM_ERROR_CAPS, ASTRO_STREAM_ERROR_SIZE } AstroStreamError;
+GQuark astro_stream_error_quark(void);
+
+const AstroFormatInfo *astro_format_info(AstroFormat format);
+AstroFormat astro_format_from_name(const char *name); /* ASTRO_FORMAT_UNKNOWN where there is none */
+
+const char *astro_quantity_name(AstroQuantity quantity); /* "voltages" */
+const char *astro_quantity_media_type(AstroQuantity quantity);
+AstroQuantity astro_quantity_from_media_type(const char *media_type);
+
+const char *astro_axis_name(AstroAxis axis);
+AstroAxis astro_axis_from_name(const char *name);
+const char *astro_axis_field(AstroAxis axis); /* the caps field of its extent; NULL for a free axis */
+gboolean astro_axis_is_free(AstroAxis axis);
+
+/* Parses names alone, "time:station:pol"; extents become 0. Repetition is for the quantity to allow
+ * (visibilities: pol twice; histogram: region twice): pass ASTRO_QUANTITY_UNKNOWN to allow none. */
+gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity quantity,
+                            GError **error);
+char *astro_layout_to_string(const AstroLayout *layout);
+gint astro_layout_find(const AstroLayout *layout, AstroAxis axis); /* -1 where there is none */
+gboolean astro_layout_is_permutation(const AstroLayout *a, const AstroLayout *b);
+
+/* Fixed caps only. Every error says which field, what was found and what was expected. */
+gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError **error);
+GstCaps *astro_stream_to_caps(const AstroStream *stream);
+
+guint64 astro_stream_extent(const AstroStream *stream, AstroAxis axis); /* 1 where the axis is absent */
+gsize astro_stream_sample_bytes(const AstroStream *stream);
+gsize astro_stream_step_bytes(const AstroStream *stream); /* of one step of the free axis */
+
+/* How many steps of the free axis (or frames) a buffer of that many bytes holds; an error where the
+ * bytes are no whole number of steps. */
+gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *steps, GError **error);
+
+/* The layout with its free axis filled in. A layout without one and more than one step gains a
+ * leading time axis. */
+void astro_stream_shape(const AstroStream *stream, guint64 steps, AstroLayout *shape);
+
+/* Strides in samples, for a layout whose extents are all set. */
+void astro_layout_strides(const AstroLayout *shape, guint64 strides[ASTRO_MAX_AXES]);
+guint64 astro_layout_samples(const AstroLayout *shape);
+
+G_END_DECLS

@@ -1,0 +1,38 @@
+/* Validity: how many good samples stand behind each value of a buffer, or behind each group of values.
+ *
+ * The meta counts over some of the stream's axes, in the stream's own order; axes that it leaves out
+ * are groups that share one count. A buffer without counts is wholly valid. */
+#pragma once
+
+#include "core/stream/stream.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  GstMeta meta;
+  AstroLayout shape; /* every extent set; no axes: one count for the whole buffer */
+  guint32 full;      /* the count of a value that lost nothing */
+  guint32 *counts;   /* NULL: nothing is known to be missing */
+  gsize capacity;    /* counts that the storage holds; kept while the buffer waits in a pool */
+} AstroValidityMeta;
+
+GType astro_validity_meta_api_get_type(void);
+const GstMetaInfo *astro_validity_meta_get_info(void);
+#define ASTRO_VALIDITY_META_API astro_validity_meta_api_get_type()
+
+/* Counts all set to full. Replaces counts that the buffer had. */
+AstroValidityMeta *astro_buffer_add_validity(GstBuffer *buffer, const AstroLayout *shape,
+                                             guint32 full);
+AstroValidityMeta *astro_buffer_get_validity(GstBuffer *buffer); /* NULL: all is valid */
+/* Forgets the counts and keeps the storage: what a pool does with a buffer that came back. */
+void astro_validity_meta_clear(AstroValidityMeta *meta);
+
+guint64 astro_validity_n_counts(const AstroValidityMeta *meta);
+/* The count behind the value at that index of the stream's shape (an index an axis of shape). */
+guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,
+                          const guint64 index[ASTRO_MAX_AXES]);
+
+/* Copies src's counts to dest in the order in which the axes stand in layout. */
+gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout);
+
+G_END_DECLS

@@ -1,0 +1,9 @@
+core_sources += core/transpose/transpose.c core/transpose/transpose.h core/transpose/reference.c \
+  core/transpose/kernels.h core/transpose/kernels-c.c
+core_avx2_sources += core/transpose/kernels-avx2.c
+core_avx512_sources += core/transpose/kernels-avx512.c
+element_sources += elements/astrotranspose.c elements/astrotranspose.h
+gpu_sources += gpu/transpose.cu
+core_tests += tests/core/transpose
+element_tests += tests/elements/astrotranspose
+bench_programs += tests/bench/transpose

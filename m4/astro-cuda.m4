@@ -1,0 +1,17 @@
+# ASTRO_CUDA: --with-cuda=DIR|yes|no. Finds nvcc; the module is built where it is found.
+AC_DEFUN([ASTRO_CUDA], [
+  AC_ARG_WITH([cuda],
+    [AS_HELP_STRING([--with-cuda=DIR|no], [the CUDA Toolkit (default: where nvcc is on PATH, or /usr/local/cuda)])],
+    [], [with_cuda=auto])
+  AC_ARG_VAR([NVCC], [the CUDA compiler])
+  astro_cuda_summary=no
+  AS_CASE([$with_cuda],
+    [no], [NVCC=],
+    [yes|auto], [AS_IF([test "x$NVCC" = x], [AC_PATH_PROG([NVCC], [nvcc], [], [$PATH$PATH_SEPARATOR/usr/local/cuda/bin])])],
+    [AS_IF([test -x "$with_cuda/bin/nvcc"], [NVCC=$with_cuda/bin/nvcc],
+      [AC_MSG_ERROR([--with-cuda=$with_cuda: no nvcc in $with_cuda/bin])])])
+  AS_IF([test "x$with_cuda" = xyes && test "x$NVCC" = x], [AC_MSG_ERROR([--with-cuda=yes: no nvcc found])])
+  AS_IF([test "x$NVCC" != x], [astro_cuda_summary="with $NVCC"])
+  AC_SUBST([NVCC_ARCH], ["-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_80,code=compute_80"])
+  AM_CONDITIONAL([HAVE_CUDA], [test "x$NVCC" != x])
+])

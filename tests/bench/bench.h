@@ -1,0 +1,67 @@
+/* What benchmarks share. A figure is printed beside the limit measured in the same run, as a ratio. */
+#pragma once
+
+#include <glib.h>
+#include <stdio.h>
+
+typedef void (*BenchFunc)(gpointer data);
+
+/* Seconds that one call takes: the median over at least `rounds` calls after one to warm up. */
+static inline int bench_compare(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static inline double bench_seconds(BenchFunc func, gpointer data, guint rounds)
+{
+  double *seconds = g_new(double, rounds);
+  func(data);
+  for (guint i = 0; i < rounds; i++) {
+    gint64 start = g_get_monotonic_time();
+    func(data);
+    seconds[i] = (g_get_monotonic_time() - start) * 1e-6;
+  }
+  qsort(seconds, rounds, sizeof *seconds, bench_compare);
+  double median = seconds[rounds / 2];
+  g_free(seconds);
+  return median;
+}
+
+/* Times the two in turn, so that a machine whose speed drifts does not favour one; medians. */
+static inline void bench_pair(BenchFunc a, gpointer a_data, BenchFunc b, gpointer b_data, guint rounds,
+                              double *a_seconds, double *b_seconds)
+{
+  double *x = g_new(double, 2 * rounds), *y = x + rounds;
+  a(a_data);
+  b(b_data);
+  for (guint i = 0; i < rounds; i++) {
+    gint64 t0 = g_get_monotonic_time();
+    a(a_data);
+    gint64 t1 = g_get_monotonic_time();
+    b(b_data);
+    gint64 t2 = g_get_monotonic_time();
+    x[i] = (t1 - t0) * 1e-6;
+    y[i] = (t2 - t1) * 1e-6;
+  }
+  qsort(x, rounds, sizeof *x, bench_compare);
+  qsort(y, rounds, sizeof *y, bench_compare);
+  *a_seconds = x[rounds / 2];
+  *b_seconds = y[rounds / 2];
+  g_free(x);
+}
+
+/* what, achieved, limit, unit, ratio, and the ratio that the project asks for (0: none). */
+static inline void bench_row(const char *what, double achieved, double limit, const char *unit,
+                             double wanted)
+{
+  printf("%-64s %10.4g %10.4g %-8s %6.3f", what, achieved, limit, unit, achieved / limit);
+  if (wanted > 0)
+    printf("  (at least %.2f)%s", wanted, achieved / limit < wanted ? "  SHORT" : "");
+  printf("\n");
+}
+
+static inline void bench_head(const char *title)
+{
+  printf("\n%s\n%-64s %10s %10s %-8s %6s\n", title, "", "achieved", "limit", "unit", "ratio");
+}

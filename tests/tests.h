@@ -1,0 +1,40 @@
+/* What tests share: reproducible random data and buffers that begin as garbage. */
+#pragma once
+
+#include <gst/gst.h>
+#include <string.h>
+
+/* Fills with bytes that depend on the seed alone. */
+static inline void test_fill(gpointer data, gsize bytes, guint32 seed)
+{
+  guint64 state = 0x9e3779b97f4a7c15u * (seed + 1u);
+  guint8 *byte = data;
+  for (gsize i = 0; i < bytes; i++) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    byte[i] = (guint8)(state >> 32);
+  }
+}
+
+/* A block that holds garbage, with bytes behind it that tell of writing past the end. */
+#define TEST_GUARD 64
+static inline gpointer test_alloc(gsize bytes)
+{
+  guint8 *block = g_aligned_alloc(1, (bytes + TEST_GUARD + 63) & ~(gsize)63, 64);
+  memset(block, 0xa5, bytes);
+  memset(block + bytes, 0x5a, TEST_GUARD);
+  return block;
+}
+
+static inline void test_check_guard(gconstpointer block, gsize bytes)
+{
+  const guint8 *guard = (const guint8 *)block + bytes;
+  for (gsize i = 0; i < TEST_GUARD; i++)
+    g_assert_cmphex(guard[i], ==, 0x5a);
+}
+
+static inline void test_free(gpointer block)
+{
+  g_aligned_free(block);
+}
