@@ -1,8 +1,9 @@
 /* Backends: who does the work of a stage.
  *
- * A stage has a small table for each backend: shape (allocates nothing: negotiation calls it often),
- * create, submit, drain, destroy. reference and cpu tables live in core/STAGE/, cuda tables in the
- * CUDA module. All of a stage's tables take the same configuration struct, declared in its header. */
+ * A stage has a small table for each backend: shape (allocates nothing: negotiation calls it
+ * often), create, submit, drain, destroy. reference and cpu tables live in core/STAGE/, cuda tables
+ * in the CUDA module. All of a stage's tables take the same configuration struct, declared in its
+ * header. */
 #pragma once
 
 #include <gst/gst.h>
@@ -46,7 +47,8 @@ typedef struct {
 typedef struct {
   const char *stage; /* "transpose" */
   AstroBackendKind kind;
-  gsize config_bytes; /* sizeof the stage's configuration: a module built against another is refused */
+  gsize config_bytes; /* sizeof the stage's configuration: a module built against another is refused
+                       */
   /* Whether it can take this configuration. */
   gboolean (*shape)(gconstpointer config, GError **error);
   /* variant: the kernel's name for active-backend, a static string. */
@@ -68,17 +70,18 @@ typedef struct {
   const char *version;
   gint (*n_devices)(GError **error); /* -1: no driver or one too old; the error says */
   AstroDevice *(*open)(gint index, GError **error);
-  char *(*describe)(gint index); /* a line about a device, for gst-astro devices */
+  char *(*describe)(gint index);       /* a line about a device, for gst-astro devices */
   const AstroBackend *const *backends; /* up to a NULL */
 } AstroModule;
 
 /* The CUDA module, loaded on first use: $ASTRO_CUDA_MODULE, or beside the library in the install or
- * the build tree. NULL where there is none that fits; the reason is logged once and given in error. */
+ * the build tree. NULL where there is none that fits; the reason is logged once and given in error.
+ */
 const AstroModule *astro_module_get(GError **error);
 /* What astro_module_get uses; for tests. */
 const AstroModule *astro_module_load(const char *path, GError **error);
 
-/* The device of that index, opened once and shared while someone holds it. */
+/* The device of that index, opened once and then kept for the process. */
 AstroDevice *astro_device_open(gint index, GError **error);
 
 /* Chooses among a stage's own tables (up to a NULL: the reference and cpu ones) and the module's.
@@ -92,5 +95,7 @@ const AstroBackend *astro_backend_choose(const char *stage, const AstroBackend *
 /* Where an installed path lies now, the prefix moved or not: PATH as configured, the part under the
  * prefix kept. */
 char *astro_relocate(const char *configured_path);
+/* The folder that the core library was loaded from. */
+char *astro_library_folder(void);
 
 G_END_DECLS

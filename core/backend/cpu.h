@@ -17,18 +17,19 @@ typedef enum {
 
 const char *astro_cpu_level_name(AstroCpuLevel level); /* "avx2", as ASTRO_CPU names it */
 
-/* The best level that the machine has and ASTRO_CPU allows. Read once a call, so that a test may set
- * ASTRO_CPU between calls; an unknown name is reported once and ignored. */
+/* The best level that the machine has and ASTRO_CPU allows. Read once a call, so that a test may
+ * set ASTRO_CPU between calls; an unknown name is reported once and ignored. */
 AstroCpuLevel astro_cpu_level(void);
 
-/* Every stage keeps its variants in a table, fastest first, the portable one last, each entry starting
- * with this. */
+/* Every stage keeps its variants in a table, fastest first, the portable one last, each entry
+ * starting with this. */
 typedef struct {
   const char *name; /* "avx512", "amx-int8": what active-backend shows after "cpu/" */
   AstroCpuLevel level;
 } AstroVariant;
 
-/* The first of n entries of that size that the level allows; the last is level C, so there is one. */
+/* The first of n entries of that size that the level allows; the last is level C, so there is one.
+ */
 gconstpointer astro_variant_pick(gconstpointer table, gsize n, gsize entry_bytes);
 #define ASTRO_VARIANT_PICK(table)                                                                  \
   ((const void *)astro_variant_pick((table), G_N_ELEMENTS(table), sizeof((table)[0])))

@@ -1,5 +1,5 @@
-/* A device as the memory sees it: somewhere to keep a second face of a block, queues that run in order
- * beside the host, and events that mark a place in a queue.
+/* A device as the memory sees it: somewhere to keep a second face of a block, queues that run in
+ * order beside the host, and events that mark a place in a queue.
  *
  * The CUDA module implements this with streams and events; tests implement it with threads and a
  * second host area. No call waits for work to end, but for event_wait, host_free and free. */
@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 
 typedef struct _AstroDevice AstroDevice;
 typedef struct _AstroQueue AstroQueue; /* a device's own: a stream */
-typedef struct _AstroEvent AstroEvent; /* a place in a queue; plain pointer, reference counted below */
+typedef struct _AstroEvent
+    AstroEvent; /* a place in a queue; plain pointer, reference counted below */
 
 typedef enum {
   ASTRO_COPY_UP,   /* host to device */

@@ -1,8 +1,8 @@
 /* Where it flows: memory with a host face and, once a device stage has touched it, a device face.
  *
  * gst_memory_map() gives the host face and copies down first where the device face is newer.
- * astro_memory_acquire() gives the device face to work queued on a device queue; nothing there waits
- * on the host. See ARCHITECTURE.md, "Where it flows". */
+ * astro_memory_acquire() gives the device face to work queued on a device queue; nothing there
+ * waits on the host. See ARCHITECTURE.md, "Where it flows". */
 #pragma once
 
 #include <gst/gst.h>
@@ -19,18 +19,18 @@ G_DECLARE_FINAL_TYPE(AstroAllocator, astro_allocator, ASTRO, ALLOCATOR, GstAlloc
 
 GstAllocator *astro_allocator_get(void); /* the one of the process; a new reference */
 
-/* A block whose host face is page-locked for that device; device may be NULL. A block that cannot be
- * page-locked is still given: copies of it are slow, not wrong. NULL where memory is out. */
+/* A block whose host face is page-locked for that device; device may be NULL. A block that cannot
+ * be page-locked is still given: copies of it are slow, not wrong. NULL where memory is out. */
 GstMemory *astro_memory_new(gsize bytes, AstroDevice *device);
 
 gboolean astro_memory_is(GstMemory *memory);
 gboolean astro_memory_is_locked(GstMemory *memory); /* page-locked */
 
-/* Work on the device face, queued on queue: between acquire and release the caller queues kernels that
- * read (GST_MAP_READ), write (GST_MAP_WRITE) or both. Acquire makes queue wait for whatever has to be
- * done before; release records what later users wait for. The pointer honours the memory's offset.
- * Every acquire that succeeded is released, also where the work failed.
- * copy_down: the next reader is the host, so the copy is queued at once. */
+/* Work on the device face, queued on queue: between acquire and release the caller queues kernels
+ * that read (GST_MAP_READ), write (GST_MAP_WRITE) or both. Acquire makes queue wait for whatever
+ * has to be done before; release records what later users wait for. The pointer honours the
+ * memory's offset. Every acquire that succeeded is released, also where the work failed. copy_down:
+ * the next reader is the host, so the copy is queued at once. */
 gboolean astro_memory_acquire(GstMemory *memory, AstroDevice *device, AstroQueue *queue,
                               GstMapFlags flags, gpointer *face, GError **error);
 gboolean astro_memory_release(GstMemory *memory, AstroQueue *queue, GstMapFlags flags,
@@ -48,9 +48,9 @@ gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags 
 
 /* Counters over the process, for tests and --stats. */
 typedef struct {
-  guint64 blocks;      /* alive now */
-  guint64 bytes;       /* of their host faces */
-  guint64 locked;      /* of these page-locked */
+  guint64 blocks; /* alive now */
+  guint64 bytes;  /* of their host faces */
+  guint64 locked; /* of these page-locked */
   guint64 device_bytes;
   guint64 copies_up, copies_down;
   guint64 host_copies; /* of foreign memory into ours, and merges */

@@ -1,8 +1,8 @@
 /* What flows: one description of a stream, parsed from caps and written to them.
  *
- * A stream is an array of samples. Its layout names the axes, slowest first. At most one axis is free:
- * its length follows from a buffer's size (time in most streams, point in catalogues). Where the layout
- * names no free axis, buffers hold whole frames and the frames are the time steps. */
+ * A stream is an array of samples. Its layout names the axes, slowest first. At most one axis is
+ * free: its length follows from a buffer's size (time in most streams, point in catalogues). Where
+ * the layout names no free axis, buffers hold whole frames and the frames are the time steps. */
 #pragma once
 
 #include <gst/gst.h>
@@ -94,7 +94,8 @@ AstroQuantity astro_quantity_from_media_type(const char *media_type);
 
 const char *astro_axis_name(AstroAxis axis);
 AstroAxis astro_axis_from_name(const char *name);
-const char *astro_axis_field(AstroAxis axis); /* the caps field of its extent; NULL for a free axis */
+const char *
+astro_axis_field(AstroAxis axis); /* the caps field of its extent; NULL for a free axis */
 gboolean astro_axis_is_free(AstroAxis axis);
 
 /* Parses names alone, "time:station:pol"; extents become 0. Repetition is for the quantity to allow
@@ -109,7 +110,8 @@ gboolean astro_layout_is_permutation(const AstroLayout *a, const AstroLayout *b)
 gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError **error);
 GstCaps *astro_stream_to_caps(const AstroStream *stream);
 
-guint64 astro_stream_extent(const AstroStream *stream, AstroAxis axis); /* 1 where the axis is absent */
+guint64 astro_stream_extent(const AstroStream *stream,
+                            AstroAxis axis); /* 1 where the axis is absent */
 gsize astro_stream_sample_bytes(const AstroStream *stream);
 gsize astro_stream_step_bytes(const AstroStream *stream); /* of one step of the free axis */
 

@@ -1,7 +1,8 @@
-/* Validity: how many good samples stand behind each value of a buffer, or behind each group of values.
+/* Validity: how many good samples stand behind each value of a buffer, or behind each group of
+ * values.
  *
- * The meta counts over some of the stream's axes, in the stream's own order; axes that it leaves out
- * are groups that share one count. A buffer without counts is wholly valid. */
+ * The meta counts over some of the stream's axes, in the stream's own order; axes that it leaves
+ * out are groups that share one count. A buffer without counts is wholly valid. */
 #pragma once
 
 #include "core/stream/stream.h"
@@ -13,7 +14,11 @@ typedef struct {
   AstroLayout shape; /* every extent set; no axes: one count for the whole buffer */
   guint32 full;      /* the count of a value that lost nothing */
   guint32 *counts;   /* NULL: nothing is known to be missing */
-  gsize capacity;    /* counts that the storage holds; kept while the buffer waits in a pool */
+  /* The slowest counted axis is the buffer's slowest axis: parts of the buffer keep their counts.
+   */
+  gboolean slowest_first;
+  guint32 *storage; /* of counts; kept while the buffer waits in a pool */
+  gsize capacity;   /* counts that the storage holds */
 } AstroValidityMeta;
 
 GType astro_validity_meta_api_get_type(void);

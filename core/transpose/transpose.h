@@ -6,8 +6,8 @@
 
 G_BEGIN_DECLS
 
-/* extents: of the input's axes, slowest first, all set. order[i]: which input axis stands at place i of
- * the output. sample_bytes: 1, 2, 4, 8 or 16. */
+/* extents: of the input's axes, slowest first, all set. order[i]: which input axis stands at place
+ * i of the output. sample_bytes: 1, 2, 4, 8 or 16. */
 typedef struct {
   guint n_axes;
   guint64 extents[ASTRO_MAX_AXES];
@@ -23,8 +23,8 @@ gboolean astro_transpose_config(AstroTransposeConfig *config, const AstroLayout 
  * innermost into the sample where a sample of 1, 2, 4, 8 or 16 bytes comes of it. */
 void astro_transpose_simplify(AstroTransposeConfig *config);
 
-/* submit takes one block in and one out, and as arguments a const AstroTransposeConfig * for this call
- * (blocks may differ in their time steps), or NULL for the one of create. */
+/* submit takes one block in and one out, and as arguments a const AstroTransposeConfig * for this
+ * call (blocks may differ in their time steps), or NULL for the one of create. */
 extern const AstroBackend astro_transpose_reference;
 extern const AstroBackend astro_transpose_cpu;
 extern const AstroBackend *const astro_transpose_backends[]; /* up to a NULL */

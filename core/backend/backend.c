@@ -1,0 +1,142 @@
+#include "config.h"
+#include "core/backend/backend.h"
+
+#include <string.h>
+
+#define GST_CAT_DEFAULT backend_category()
+
+static GstDebugCategory *backend_category(void)
+{
+  static gsize category = 0;
+  if (g_once_init_enter(&category))
+    g_once_init_leave(&category, (gsize)_gst_debug_category_new("astro-backend", 0,
+                                                                "Choice of gst-astro's backends"));
+  return (GstDebugCategory *)category;
+}
+
+G_DEFINE_QUARK(astro - backend - error - quark, astro_backend_error)
+
+static const GEnumValue kinds[] = {
+  { ASTRO_BACKEND_AUTO, "CUDA where a device is there, else the CPU", "auto" },
+  { ASTRO_BACKEND_REFERENCE, "The formula, slow and obvious", "reference" },
+  { ASTRO_BACKEND_CPU, "The fastest kernel that this machine's CPU runs", "cpu" },
+  { ASTRO_BACKEND_CUDA, "An NVIDIA GPU; an error where there is none", "cuda" },
+  { 0, NULL, NULL },
+};
+
+GType astro_backend_kind_get_type(void)
+{
+  static gsize type = 0;
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroBackendKind", kinds));
+  return type;
+}
+
+const char *astro_backend_kind_name(AstroBackendKind kind)
+{
+  g_return_val_if_fail(kind <= ASTRO_BACKEND_CUDA, NULL);
+  return kinds[kind].value_nick;
+}
+
+#define MAX_DEVICES 64
+
+AstroDevice *astro_device_open(gint index, GError **error)
+{
+  static GMutex lock;
+  static AstroDevice *devices[MAX_DEVICES];
+  const AstroModule *module = astro_module_get(error);
+
+  if (!module)
+    return NULL;
+  gint n = module->n_devices(error);
+  if (n < 0)
+    return NULL;
+  if (index < 0 || index >= MIN(n, MAX_DEVICES)) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
+                "there is no device %d, this machine has %d CUDA device%s", index, n,
+                n == 1 ? "" : "s");
+    return NULL;
+  }
+  g_mutex_lock(&lock);
+  if (!devices[index])
+    devices[index] = module->open(index, error);
+  AstroDevice *device = devices[index] ? astro_device_ref(devices[index]) : NULL;
+  g_mutex_unlock(&lock);
+  return device;
+}
+
+static gboolean takes(const AstroBackend *backend, gconstpointer config, GError **error)
+{
+  return !backend->shape || backend->shape(config, error);
+}
+
+static const AstroBackend *find(const AstroBackend *const *backends, const char *stage,
+                                AstroBackendKind kind)
+{
+  for (; backends && *backends; backends++)
+    if ((*backends)->kind == kind && strcmp((*backends)->stage, stage) == 0)
+      return *backends;
+  return NULL;
+}
+
+static const AstroBackend *choose_cuda(const char *stage, gsize config_bytes, gint device_index,
+                                       gconstpointer config, AstroDevice **device, GError **error)
+{
+  const AstroModule *module = astro_module_get(error);
+  if (!module)
+    return NULL;
+
+  const AstroBackend *backend = find(module->backends, stage, ASTRO_BACKEND_CUDA);
+  if (!backend || backend->config_bytes != config_bytes) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
+                backend ? "the CUDA module's %s was built for another configuration"
+                        : "the CUDA module has no %s",
+                stage);
+    return NULL;
+  }
+  *device = astro_device_open(device_index, error);
+  if (!*device)
+    return NULL;
+  if (takes(backend, config, error))
+    return backend;
+  g_clear_pointer(device, astro_device_unref);
+  return NULL;
+}
+
+static const AstroBackend *choose_own(const char *stage, const AstroBackend *const *own,
+                                      AstroBackendKind kind, gconstpointer config, GError **error)
+{
+  const AstroBackend *backend = find(own, stage, kind);
+  if (!backend) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_UNAVAILABLE,
+                "%s has no backend \"%s\"", stage, astro_backend_kind_name(kind));
+    return NULL;
+  }
+  return takes(backend, config, error) ? backend : NULL;
+}
+
+const AstroBackend *astro_backend_choose(const char *stage, const AstroBackend *const *own,
+                                         AstroBackendKind kind, gint device_index,
+                                         gconstpointer config, AstroDevice **device, GError **error)
+{
+  const AstroBackend *backend;
+  g_autoptr(GError) why_not = NULL;
+
+  *device = NULL;
+  switch (kind) {
+  case ASTRO_BACKEND_CUDA:
+    return choose_cuda(stage, own[0]->config_bytes, device_index, config, device, error);
+  case ASTRO_BACKEND_REFERENCE:
+  case ASTRO_BACKEND_CPU:
+    return choose_own(stage, own, kind, config, error);
+  case ASTRO_BACKEND_AUTO:
+    break;
+  }
+  backend = choose_cuda(stage, own[0]->config_bytes, device_index, config, device, &why_not);
+  if (backend) {
+    GST_INFO("%s: auto takes cuda on device %d", stage, device_index);
+    return backend;
+  }
+  GST_INFO("%s: auto takes cpu: %s", stage, why_not->message);
+  return choose_own(stage, own, ASTRO_BACKEND_CPU, config, error);
+}

@@ -1,0 +1,31 @@
+#define _GNU_SOURCE
+#include "config.h"
+#include "core/backend/backend.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+/* The core library's own place now: PREFIX/lib/libastro-core.so, the prefix moved or not, or the
+ * .libs folder of a build tree. */
+char *astro_library_folder(void)
+{
+  Dl_info info;
+  if (!dladdr((void *)astro_library_folder, &info) || !info.dli_fname)
+    return NULL;
+  g_autofree char *path = g_canonicalize_filename(info.dli_fname, NULL);
+  return g_path_get_dirname(path);
+}
+
+char *astro_relocate(const char *configured_path)
+{
+  g_autofree char *folder = astro_library_folder();
+  gsize prefix = strlen(PREFIX);
+
+  /* LIBDIR below the prefix tells how much of the folder is the prefix. */
+  if (folder && g_str_has_prefix(LIBDIR, PREFIX) && g_str_has_prefix(configured_path, PREFIX) &&
+      g_str_has_suffix(folder, LIBDIR + prefix)) {
+    g_autofree char *moved = g_strndup(folder, strlen(folder) - strlen(LIBDIR + prefix));
+    return g_strconcat(moved, configured_path + prefix, NULL);
+  }
+  return g_strdup(configured_path);
+}

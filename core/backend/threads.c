@@ -1,0 +1,112 @@
+/* A job is a range of tasks. Workers and the callers themselves take tasks from jobs, the oldest
+ * first; `busy` threads are never more than the machine has cores, whoever called. */
+#include "config.h"
+#include "core/backend/threads.h"
+
+#include <sched.h>
+
+typedef struct {
+  guint64 next, n, done;
+  guint helpers, max_helpers; /* threads at work on it */
+  AstroTask task;
+  gpointer data;
+  GCond finished;
+} Job;
+
+static struct {
+  GMutex lock;
+  GCond work;  /* a job has tasks and a core is free */
+  GQueue jobs; /* with tasks that nobody has taken */
+  guint busy, cores;
+} pool;
+
+guint astro_threads(void)
+{
+  static gsize cores = 0;
+  if (g_once_init_enter(&cores)) {
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    g_once_init_leave(&cores, (gsize)MAX(n, 1));
+  }
+  return (guint)cores;
+}
+
+/* Called and left with the lock held. */
+static void help(Job *job)
+{
+  job->helpers++;
+  pool.busy++;
+  while (job->next < job->n) {
+    guint64 task = job->next++;
+    if (job->next == job->n)
+      g_queue_remove(&pool.jobs, job);
+    g_mutex_unlock(&pool.lock);
+    job->task(job->data, task);
+    g_mutex_lock(&pool.lock);
+    if (++job->done == job->n)
+      g_cond_signal(&job->finished);
+  }
+  /* The job may be gone from here on, unless it is the caller's own. */
+  pool.busy--;
+  if (!g_queue_is_empty(&pool.jobs))
+    g_cond_signal(&pool.work);
+}
+
+static Job *find_job(void)
+{
+  if (pool.busy >= pool.cores)
+    return NULL;
+  for (GList *link = pool.jobs.head; link; link = link->next) {
+    Job *job = link->data;
+    if (job->helpers < job->max_helpers)
+      return job;
+  }
+  return NULL;
+}
+
+static gpointer worker(gpointer unused)
+{
+  g_mutex_lock(&pool.lock);
+  for (;;) {
+    Job *job = find_job();
+    if (job)
+      help(job);
+    else
+      g_cond_wait(&pool.work, &pool.lock);
+  }
+  return NULL;
+}
+
+static void start_workers(void)
+{
+  static gsize started = 0;
+  if (!g_once_init_enter(&started))
+    return;
+  pool.cores = astro_threads();
+  for (guint i = 0; i < pool.cores; i++)
+    g_thread_unref(g_thread_new("astro-worker", worker, NULL));
+  g_once_init_leave(&started, 1);
+}
+
+void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data)
+{
+  guint threads = max_threads ? MIN(max_threads, astro_threads()) : astro_threads();
+
+  if (n == 0)
+    return;
+  start_workers();
+  Job job = { .n = n, .task = task, .data = data, .max_helpers = (guint)MIN(threads, n) };
+  g_cond_init(&job.finished);
+  g_mutex_lock(&pool.lock);
+  g_queue_push_tail(&pool.jobs, &job);
+  if (job.max_helpers > 1)
+    g_cond_broadcast(&pool.work);
+  /* The caller works too where a core is free; else the workers, who are on older jobs, come to it.
+   */
+  if (pool.busy < pool.cores)
+    help(&job);
+  while (job.done < job.n)
+    g_cond_wait(&job.finished, &pool.lock);
+  g_mutex_unlock(&pool.lock);
+  g_cond_clear(&job.finished);
+}

@@ -1,0 +1,211 @@
+#include "config.h"
+#include "core/stream/observation.h"
+#include "core/stream/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NS_PER_SECOND G_GUINT64_CONSTANT(1000000000)
+#define MJD_OF_UNIX_EPOCH 40587
+
+AstroObservation *astro_observation_new(guint n_stations)
+{
+  AstroObservation *observation = g_new0(AstroObservation, 1);
+  observation->ref_count = 1;
+  observation->telescope = g_strdup("gst-astro");
+  observation->basis = g_strdup("linear");
+  observation->n_stations = n_stations;
+  observation->names = g_new0(char *, (gsize)n_stations + 1);
+  observation->positions = g_new0(double, 3 * (gsize)n_stations);
+  for (guint i = 0; i < n_stations; i++)
+    observation->names[i] = g_strdup_printf("A%03u", i + 1);
+  return observation;
+}
+
+AstroObservation *astro_observation_ref(AstroObservation *observation)
+{
+  g_atomic_int_inc(&observation->ref_count);
+  return observation;
+}
+
+void astro_observation_unref(AstroObservation *observation)
+{
+  if (!g_atomic_int_dec_and_test(&observation->ref_count))
+    return;
+  g_free(observation->telescope);
+  g_strfreev(observation->names);
+  g_free(observation->positions);
+  g_free(observation->basis);
+  g_free(observation->bandpass);
+  g_free(observation);
+}
+
+gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,
+                                     GError **error)
+{
+  g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+  g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(iso8601, utc);
+  const char *point = strchr(iso8601, '.');
+  guint64 ns = 0;
+
+  if (!time || g_date_time_get_utc_offset(time) != 0) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "time \"%s\" is not of the form 2026-11-20T12:00:00[.fraction][Z] (UTC)", iso8601);
+    return FALSE;
+  }
+  /* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. */
+  guint64 place = NS_PER_SECOND / 10;
+  for (const char *c = point ? point + 1 : ""; g_ascii_isdigit(*c); c++, place /= 10)
+    ns += place * (guint64)(*c - '0');
+
+  gint64 unix_seconds = g_date_time_to_unix(time);
+  gint64 day = unix_seconds / 86400 - (unix_seconds % 86400 < 0);
+  observation->start_mjd = (gint32)(day + MJD_OF_UNIX_EPOCH);
+  observation->start_ns = (guint64)(unix_seconds - day * 86400) * NS_PER_SECOND + ns;
+  observation->has_start = TRUE;
+  return TRUE;
+}
+
+char *astro_observation_get_start(const AstroObservation *observation)
+{
+  if (!observation->has_start)
+    return NULL;
+  gint64 unix_seconds = ((gint64)observation->start_mjd - MJD_OF_UNIX_EPOCH) * 86400 +
+                        (gint64)(observation->start_ns / NS_PER_SECOND);
+  g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(unix_seconds);
+  if (!time)
+    return NULL;
+  g_autofree char *seconds = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S");
+  return g_strdup_printf("%s.%09" G_GUINT64_FORMAT "Z", seconds,
+                         observation->start_ns % NS_PER_SECOND);
+}
+
+/* Numbers travel as arrays in the event's structure, so that any tool can print them. */
+static void set_doubles(GstStructure *s, const char *field, const double *values, gsize n)
+{
+  GValue array = G_VALUE_INIT, one = G_VALUE_INIT;
+  g_value_init(&array, GST_TYPE_ARRAY);
+  g_value_init(&one, G_TYPE_DOUBLE);
+  for (gsize i = 0; i < n; i++) {
+    g_value_set_double(&one, values[i]);
+    gst_value_array_append_value(&array, &one);
+  }
+  gst_structure_take_value(s, field, &array);
+}
+
+static void set_strings(GstStructure *s, const char *field, char **values, guint n)
+{
+  GValue array = G_VALUE_INIT;
+  g_value_init(&array, GST_TYPE_ARRAY);
+  for (guint i = 0; i < n; i++) {
+    GValue one = G_VALUE_INIT;
+    g_value_init(&one, G_TYPE_STRING);
+    g_value_set_string(&one, values[i]);
+    gst_value_array_append_and_take_value(&array, &one);
+  }
+  gst_structure_take_value(s, field, &array);
+}
+
+GstEvent *astro_observation_to_event(const AstroObservation *o)
+{
+  GstStructure *s = gst_structure_new(ASTRO_OBSERVATION_EVENT, "telescope", G_TYPE_STRING,
+                                      o->telescope, "basis", G_TYPE_STRING, o->basis, NULL);
+  set_strings(s, "stations", o->names, o->n_stations);
+  set_doubles(s, "positions", o->positions, 3 * (gsize)o->n_stations);
+  if (o->has_phase_centre)
+    gst_structure_set(s, "phase-ra", G_TYPE_DOUBLE, o->phase_ra, "phase-dec", G_TYPE_DOUBLE,
+                      o->phase_dec, NULL);
+  if (o->has_start)
+    gst_structure_set(s, "start-mjd", G_TYPE_INT, o->start_mjd, "start-ns", G_TYPE_UINT64,
+                      o->start_ns, NULL);
+  if (o->n_bandpass)
+    set_doubles(s, "bandpass", o->bandpass, o->n_bandpass);
+  return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, s);
+}
+
+gboolean astro_event_is_observation(GstEvent *event)
+{
+  return GST_EVENT_TYPE(event) == GST_EVENT_CUSTOM_DOWNSTREAM_STICKY &&
+         gst_event_has_name(event, ASTRO_OBSERVATION_EVENT);
+}
+
+static const GValue *get_array(const GstStructure *s, const char *field, guint n, GError **error)
+{
+  const GValue *array = gst_structure_get_value(s, field);
+  if (array && GST_VALUE_HOLDS_ARRAY(array) && (n == 0 || gst_value_array_get_size(array) == n))
+    return array;
+  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+              "observation event: field \"%s\" is %s, expected an array of %u values", field,
+              array ? "of another type or length" : "missing", n);
+  return NULL;
+}
+
+static gboolean get_doubles(const GstStructure *s, const char *field, double *values, guint n,
+                            GError **error)
+{
+  const GValue *array = get_array(s, field, n, error);
+  if (!array)
+    return FALSE;
+  for (guint i = 0; i < n; i++) {
+    const GValue *value = gst_value_array_get_value(array, i);
+    if (!G_VALUE_HOLDS_DOUBLE(value) || !isfinite(g_value_get_double(value))) {
+      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                  "observation event: %s[%u] is no finite double", field, i);
+      return FALSE;
+    }
+    values[i] = g_value_get_double(value);
+  }
+  return TRUE;
+}
+
+static gboolean get_names(const GstStructure *s, AstroObservation *o, GError **error)
+{
+  const GValue *array = get_array(s, "stations", o->n_stations, error);
+  for (guint i = 0; array && i < o->n_stations; i++) {
+    const GValue *value = gst_value_array_get_value(array, i);
+    if (!G_VALUE_HOLDS_STRING(value) || !g_value_get_string(value)) {
+      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                  "observation event: stations[%u] is no name", i);
+      return FALSE;
+    }
+    g_free(o->names[i]);
+    o->names[i] = g_value_dup_string(value);
+  }
+  return array != NULL;
+}
+
+static void replace_string(const GstStructure *s, const char *field, char **text)
+{
+  const char *value = gst_structure_get_string(s, field);
+  if (value) {
+    g_free(*text);
+    *text = g_strdup(value);
+  }
+}
+
+AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
+{
+  const GstStructure *s = gst_event_get_structure(event);
+  const GValue *stations = get_array(s, "stations", 0, error), *bandpass;
+  if (!stations)
+    return NULL;
+
+  g_autoptr(AstroObservation) o = astro_observation_new(gst_value_array_get_size(stations));
+  if (!get_names(s, o, error) ||
+      !get_doubles(s, "positions", o->positions, 3 * o->n_stations, error))
+    return NULL;
+  replace_string(s, "telescope", &o->telescope);
+  replace_string(s, "basis", &o->basis);
+  o->has_phase_centre = gst_structure_get_double(s, "phase-ra", &o->phase_ra) &&
+                        gst_structure_get_double(s, "phase-dec", &o->phase_dec);
+  o->has_start = gst_structure_get_int(s, "start-mjd", &o->start_mjd) &&
+                 gst_structure_get_uint64(s, "start-ns", &o->start_ns);
+  bandpass = gst_structure_get_value(s, "bandpass");
+  if (bandpass && GST_VALUE_HOLDS_ARRAY(bandpass)) {
+    o->n_bandpass = gst_value_array_get_size(bandpass);
+    o->bandpass = g_new0(double, o->n_bandpass);
+    if (!get_doubles(s, "bandpass", o->bandpass, o->n_bandpass, error))
+      return NULL;
+  }
+  return g_steal_pointer(&o);
+}

@@ -1,0 +1,418 @@
+#include "config.h"
+#include "core/stream/stream.h"
+
+#include <string.h>
+
+G_DEFINE_QUARK(astro - stream - error - quark, astro_stream_error)
+
+static const AstroFormatInfo formats[ASTRO_N_FORMATS] = {
+  [ASTRO_FORMAT_CI4] = { "CI4", 1, TRUE, FALSE },
+  [ASTRO_FORMAT_CI8] = { "CI8", 2, TRUE, FALSE },
+  [ASTRO_FORMAT_CI16LE] = { "CI16LE", 4, TRUE, FALSE },
+  [ASTRO_FORMAT_CF16LE] = { "CF16LE", 4, TRUE, TRUE },
+  [ASTRO_FORMAT_CF32LE] = { "CF32LE", 8, TRUE, TRUE },
+  [ASTRO_FORMAT_CF64LE] = { "CF64LE", 16, TRUE, TRUE },
+  [ASTRO_FORMAT_CI32LE] = { "CI32LE", 8, TRUE, FALSE },
+  [ASTRO_FORMAT_F32LE] = { "F32LE", 4, FALSE, TRUE },
+  [ASTRO_FORMAT_F64LE] = { "F64LE", 8, FALSE, TRUE },
+  [ASTRO_FORMAT_U64LE] = { "U64LE", 8, FALSE, FALSE },
+};
+
+/* Where an axis's length stands in caps. */
+typedef enum { LENGTH_FREE, LENGTH_INT, LENGTH_NAMES } LengthKind;
+
+static const struct {
+  const char *name, *field;
+  LengthKind length;
+  AstroQuantity twice_in; /* the one quantity whose layouts may name it twice */
+} axes[ASTRO_N_AXES] = {
+  [ASTRO_AXIS_TIME] = { "time", NULL, LENGTH_FREE },
+  [ASTRO_AXIS_STATION] = { "station", "stations", LENGTH_INT },
+  [ASTRO_AXIS_POL] = { "pol", "pols", LENGTH_INT, ASTRO_QUANTITY_VISIBILITIES },
+  [ASTRO_AXIS_CHANNEL] = { "channel", "channels", LENGTH_INT },
+  [ASTRO_AXIS_BASELINE] = { "baseline", "baselines", LENGTH_INT },
+  [ASTRO_AXIS_V] = { "v", "height", LENGTH_INT },
+  [ASTRO_AXIS_U] = { "u", "width", LENGTH_INT },
+  [ASTRO_AXIS_Y] = { "y", "height", LENGTH_INT },
+  [ASTRO_AXIS_X] = { "x", "width", LENGTH_INT },
+  [ASTRO_AXIS_PLANE] = { "plane", "planes", LENGTH_INT },
+  [ASTRO_AXIS_COLUMN] = { "column", "columns", LENGTH_NAMES },
+  [ASTRO_AXIS_POINT] = { "point", NULL, LENGTH_FREE },
+  [ASTRO_AXIS_PAIRS] = { "pairs", "pairs", LENGTH_NAMES },
+  [ASTRO_AXIS_REGION] = { "region", "regions", LENGTH_INT, ASTRO_QUANTITY_HISTOGRAM },
+  [ASTRO_AXIS_BIN] = { "bin", "bins", LENGTH_INT },
+};
+
+#define MEDIA_PREFIX "application/x-astro-"
+
+static const char *const quantities[ASTRO_N_QUANTITIES] = {
+  [ASTRO_QUANTITY_VOLTAGES] = MEDIA_PREFIX "voltages",
+  [ASTRO_QUANTITY_SPECTRA] = MEDIA_PREFIX "spectra",
+  [ASTRO_QUANTITY_VISIBILITIES] = MEDIA_PREFIX "visibilities",
+  [ASTRO_QUANTITY_UVGRID] = MEDIA_PREFIX "uvgrid",
+  [ASTRO_QUANTITY_IMAGE] = MEDIA_PREFIX "image",
+  [ASTRO_QUANTITY_CATALOGUE] = MEDIA_PREFIX "catalogue",
+  [ASTRO_QUANTITY_HISTOGRAM] = MEDIA_PREFIX "histogram",
+  [ASTRO_QUANTITY_CORRELATION_FUNCTION] = MEDIA_PREFIX "correlation-function",
+};
+
+const AstroFormatInfo *astro_format_info(AstroFormat format)
+{
+  g_return_val_if_fail(format > ASTRO_FORMAT_UNKNOWN && format < ASTRO_N_FORMATS, NULL);
+  return &formats[format];
+}
+
+AstroFormat astro_format_from_name(const char *name)
+{
+  for (AstroFormat f = ASTRO_FORMAT_UNKNOWN + 1; name && f < ASTRO_N_FORMATS; f++)
+    if (strcmp(formats[f].name, name) == 0)
+      return f;
+  return ASTRO_FORMAT_UNKNOWN;
+}
+
+const char *astro_quantity_media_type(AstroQuantity quantity)
+{
+  g_return_val_if_fail(quantity > ASTRO_QUANTITY_UNKNOWN && quantity < ASTRO_N_QUANTITIES, NULL);
+  return quantities[quantity];
+}
+
+const char *astro_quantity_name(AstroQuantity quantity)
+{
+  return astro_quantity_media_type(quantity) + strlen(MEDIA_PREFIX);
+}
+
+AstroQuantity astro_quantity_from_media_type(const char *media_type)
+{
+  for (AstroQuantity q = ASTRO_QUANTITY_UNKNOWN + 1; media_type && q < ASTRO_N_QUANTITIES; q++)
+    if (strcmp(quantities[q], media_type) == 0)
+      return q;
+  return ASTRO_QUANTITY_UNKNOWN;
+}
+
+const char *astro_axis_name(AstroAxis axis)
+{
+  g_return_val_if_fail(axis > ASTRO_AXIS_NONE && axis < ASTRO_N_AXES, NULL);
+  return axes[axis].name;
+}
+
+AstroAxis astro_axis_from_name(const char *name)
+{
+  for (AstroAxis a = ASTRO_AXIS_NONE + 1; name && a < ASTRO_N_AXES; a++)
+    if (strcmp(axes[a].name, name) == 0)
+      return a;
+  return ASTRO_AXIS_NONE;
+}
+
+const char *astro_axis_field(AstroAxis axis)
+{
+  g_return_val_if_fail(axis > ASTRO_AXIS_NONE && axis < ASTRO_N_AXES, NULL);
+  return axes[axis].field;
+}
+
+gboolean astro_axis_is_free(AstroAxis axis)
+{
+  g_return_val_if_fail(axis > ASTRO_AXIS_NONE && axis < ASTRO_N_AXES, FALSE);
+  return axes[axis].length == LENGTH_FREE;
+}
+
+static guint count_axis(const AstroLayout *layout, AstroAxis axis)
+{
+  guint n = 0;
+  for (guint i = 0; i < layout->n_axes; i++)
+    n += layout->axes[i] == axis;
+  return n;
+}
+
+gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity quantity,
+                            GError **error)
+{
+  g_auto(GStrv) names = g_strsplit(text, ":", -1);
+  guint n_free = 0;
+
+  memset(layout, 0, sizeof *layout);
+  for (guint i = 0; names[i]; i++) {
+    AstroAxis axis = astro_axis_from_name(names[i]);
+    if (axis == ASTRO_AXIS_NONE) {
+      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                  "layout \"%s\": \"%s\" is no axis", text, names[i]);
+      return FALSE;
+    }
+    if (layout->n_axes == ASTRO_MAX_AXES) {
+      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                  "layout \"%s\": more than %d axes", text, ASTRO_MAX_AXES);
+      return FALSE;
+    }
+    gboolean twice = quantity != ASTRO_QUANTITY_UNKNOWN && axes[axis].twice_in == quantity;
+    if (count_axis(layout, axis) >= (twice ? 2u : 1u)) {
+      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                  "layout \"%s\": axis \"%s\" is repeated", text, names[i]);
+      return FALSE;
+    }
+    n_free += astro_axis_is_free(axis);
+    layout->axes[layout->n_axes++] = axis;
+  }
+  if (layout->n_axes == 0) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "layout is empty, expected axis names joined by ':'");
+    return FALSE;
+  }
+  if (n_free > 1) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "layout \"%s\": only one of its axes may have a free length", text);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+char *astro_layout_to_string(const AstroLayout *layout)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < layout->n_axes; i++)
+    g_string_append_printf(text, "%s%s", i ? ":" : "", axes[layout->axes[i]].name);
+  return g_string_free(text, FALSE);
+}
+
+gint astro_layout_find(const AstroLayout *layout, AstroAxis axis)
+{
+  for (guint i = 0; i < layout->n_axes; i++)
+    if (layout->axes[i] == axis)
+      return (gint)i;
+  return -1;
+}
+
+gboolean astro_layout_is_permutation(const AstroLayout *a, const AstroLayout *b)
+{
+  if (a->n_axes != b->n_axes)
+    return FALSE;
+  for (guint i = 0; i < a->n_axes; i++)
+    if (count_axis(a, a->axes[i]) != count_axis(b, a->axes[i]))
+      return FALSE;
+  return TRUE;
+}
+
+guint64 astro_layout_samples(const AstroLayout *shape)
+{
+  guint64 samples = 1;
+  for (guint i = 0; i < shape->n_axes; i++)
+    samples *= shape->extents[i];
+  return samples;
+}
+
+void astro_layout_strides(const AstroLayout *shape, guint64 strides[ASTRO_MAX_AXES])
+{
+  guint64 stride = 1;
+  for (guint i = shape->n_axes; i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape->extents[i];
+  }
+}
+
+/* The length of an axis from caps: a positive int, or the number of names in a string a:b:c. */
+static gboolean read_extent(const GstStructure *s, AstroAxis axis, guint64 *extent, GError **error)
+{
+  const char *field = axes[axis].field;
+  const GValue *value;
+
+  *extent = 0;
+  if (axes[axis].length == LENGTH_FREE)
+    return TRUE;
+  value = gst_structure_get_value(s, field);
+  if (!value) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "caps have no field \"%s\", the length of axis \"%s\"", field, axes[axis].name);
+    return FALSE;
+  }
+  if (axes[axis].length == LENGTH_INT && G_VALUE_HOLDS_INT(value) && g_value_get_int(value) > 0) {
+    *extent = (guint64)g_value_get_int(value);
+    return TRUE;
+  }
+  if (axes[axis].length == LENGTH_NAMES && G_VALUE_HOLDS_STRING(value) &&
+      *g_value_get_string(value)) {
+    *extent = 1;
+    for (const char *c = g_value_get_string(value); *c; c++)
+      *extent += *c == ':';
+    return TRUE;
+  }
+  g_autofree char *found = gst_value_serialize(value);
+  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+              "caps field \"%s\" is (%s) %s, expected %s", field, G_VALUE_TYPE_NAME(value),
+              found ? found : "?",
+              axes[axis].length == LENGTH_INT ? "an int of at least 1" : "names joined by ':'");
+  return FALSE;
+}
+
+static const char *read_string(const GstStructure *s, const char *field, GError **error)
+{
+  const GValue *value = gst_structure_get_value(s, field);
+  if (value && G_VALUE_HOLDS_STRING(value) && g_value_get_string(value))
+    return g_value_get_string(value);
+  g_autofree char *found = value ? gst_value_serialize(value) : NULL;
+  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+              "caps field \"%s\" is %s, expected one string", field, found ? found : "missing");
+  return NULL;
+}
+
+static gboolean read_hertz(const GstStructure *s, const char *field, double *hertz, GError **error)
+{
+  const GValue *value = gst_structure_get_value(s, field);
+  *hertz = 0;
+  if (!value)
+    return TRUE;
+  if (G_VALUE_HOLDS_DOUBLE(value) && g_value_get_double(value) >= 0 &&
+      g_value_get_double(value) < G_MAXDOUBLE) {
+    *hertz = g_value_get_double(value);
+    return TRUE;
+  }
+  g_autofree char *found = gst_value_serialize(value);
+  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+              "caps field \"%s\" is (%s) %s, expected a double of Hz, at least 0", field,
+              G_VALUE_TYPE_NAME(value), found ? found : "?");
+  return FALSE;
+}
+
+static gboolean read_rate(const GstStructure *s, AstroStream *stream, GError **error)
+{
+  const GValue *value = gst_structure_get_value(s, "rate");
+  stream->rate_n = 0;
+  stream->rate_d = 1;
+  if (!value)
+    return TRUE;
+  if (GST_VALUE_HOLDS_FRACTION(value) && gst_value_get_fraction_numerator(value) >= 0) {
+    stream->rate_n = gst_value_get_fraction_numerator(value);
+    stream->rate_d = gst_value_get_fraction_denominator(value);
+    return TRUE;
+  }
+  g_autofree char *found = gst_value_serialize(value);
+  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+              "caps field \"rate\" is (%s) %s, expected a fraction of steps per second, at least 0",
+              G_VALUE_TYPE_NAME(value), found ? found : "?");
+  return FALSE;
+}
+
+gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError **error)
+{
+  g_return_val_if_fail(caps, FALSE);
+  memset(stream, 0, sizeof *stream);
+  if (!gst_caps_is_fixed(caps)) {
+    g_autofree char *text = gst_caps_to_string(caps);
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "caps are not fixed, every field needs one value: %s", text);
+    return FALSE;
+  }
+
+  const GstStructure *s = gst_caps_get_structure(caps, 0);
+  stream->quantity = astro_quantity_from_media_type(gst_structure_get_name(s));
+  if (stream->quantity == ASTRO_QUANTITY_UNKNOWN) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "media type %s is none of ours (" MEDIA_PREFIX "voltages ...)",
+                gst_structure_get_name(s));
+    return FALSE;
+  }
+
+  const char *format = read_string(s, "format", error);
+  if (!format)
+    return FALSE;
+  stream->format = astro_format_from_name(format);
+  if (stream->format == ASTRO_FORMAT_UNKNOWN) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "format \"%s\" is unknown, expected one of CI4 CI8 CI16LE CF16LE CF32LE CF64LE "
+                "CI32LE F32LE F64LE U64LE",
+                format);
+    return FALSE;
+  }
+
+  const char *layout = read_string(s, "layout", error);
+  if (!layout || !astro_layout_parse(&stream->layout, layout, stream->quantity, error))
+    return FALSE;
+
+  gsize bytes = formats[stream->format].bytes;
+  for (guint i = 0; i < stream->layout.n_axes; i++) {
+    guint64 *extent = &stream->layout.extents[i];
+    if (!read_extent(s, stream->layout.axes[i], extent, error))
+      return FALSE;
+    /* Blocks stay below the largest offset that memory calls take, so no later product can wrap. */
+    if (!g_size_checked_mul(&bytes, bytes, *extent ? *extent : 1) || bytes > G_MAXSSIZE) {
+      g_autofree char *text = gst_caps_to_string(caps);
+      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                  "one time step needs more bytes than memory has addresses: %s", text);
+      return FALSE;
+    }
+  }
+  return read_rate(s, stream, error) && read_hertz(s, "frequency", &stream->frequency, error) &&
+         read_hertz(s, "bandwidth", &stream->bandwidth, error);
+}
+
+GstCaps *astro_stream_to_caps(const AstroStream *stream)
+{
+  g_autofree char *layout = astro_layout_to_string(&stream->layout);
+  GstCaps *caps =
+      gst_caps_new_simple(astro_quantity_media_type(stream->quantity), "format", G_TYPE_STRING,
+                          formats[stream->format].name, "layout", G_TYPE_STRING, layout, NULL);
+
+  /* Names (columns, pairs) are for the stage to write: a length alone does not tell them. */
+  for (guint i = 0; i < stream->layout.n_axes; i++)
+    if (axes[stream->layout.axes[i]].length == LENGTH_INT)
+      gst_caps_set_simple(caps, axes[stream->layout.axes[i]].field, G_TYPE_INT,
+                          (gint)stream->layout.extents[i], NULL);
+  if (stream->rate_n > 0)
+    gst_caps_set_simple(caps, "rate", GST_TYPE_FRACTION, stream->rate_n, stream->rate_d, NULL);
+  if (stream->frequency > 0)
+    gst_caps_set_simple(caps, "frequency", G_TYPE_DOUBLE, stream->frequency, NULL);
+  if (stream->bandwidth > 0)
+    gst_caps_set_simple(caps, "bandwidth", G_TYPE_DOUBLE, stream->bandwidth, NULL);
+  return caps;
+}
+
+guint64 astro_stream_extent(const AstroStream *stream, AstroAxis axis)
+{
+  gint i = astro_layout_find(&stream->layout, axis);
+  return i < 0 ? 1 : stream->layout.extents[i];
+}
+
+gsize astro_stream_sample_bytes(const AstroStream *stream)
+{
+  return formats[stream->format].bytes;
+}
+
+gsize astro_stream_step_bytes(const AstroStream *stream)
+{
+  gsize bytes = formats[stream->format].bytes;
+  for (guint i = 0; i < stream->layout.n_axes; i++)
+    if (stream->layout.extents[i])
+      bytes *= stream->layout.extents[i];
+  return bytes;
+}
+
+gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *steps, GError **error)
+{
+  gsize step = astro_stream_step_bytes(stream);
+  if (bytes % step != 0) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
+                "a buffer of %" G_GSIZE_FORMAT
+                " bytes holds no whole number of steps of %" G_GSIZE_FORMAT
+                " bytes (%" G_GSIZE_FORMAT " are left over)",
+                bytes, step, bytes % step);
+    return FALSE;
+  }
+  *steps = bytes / step;
+  return TRUE;
+}
+
+void astro_stream_shape(const AstroStream *stream, guint64 steps, AstroLayout *shape)
+{
+  gboolean found = FALSE;
+
+  *shape = stream->layout;
+  for (guint i = 0; i < shape->n_axes; i++)
+    if (shape->extents[i] == 0) {
+      shape->extents[i] = steps;
+      found = TRUE;
+    }
+  if (found || steps == 1 || shape->n_axes == ASTRO_MAX_AXES)
+    return;
+  memmove(shape->axes + 1, shape->axes, shape->n_axes * sizeof *shape->axes);
+  memmove(shape->extents + 1, shape->extents, shape->n_axes * sizeof *shape->extents);
+  shape->axes[0] = ASTRO_AXIS_TIME;
+  shape->extents[0] = steps;
+  shape->n_axes++;
+}

@@ -1,0 +1,199 @@
+#include "config.h"
+#include "core/stream/validity.h"
+
+#include <string.h>
+
+/* The tag keeps GstBaseTransform from copying counts blindly to a buffer with other axes. */
+#define TAG_AXES "astro-axes"
+
+GType astro_validity_meta_api_get_type(void)
+{
+  static gsize type = 0;
+  static const gchar *tags[] = { TAG_AXES, NULL };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, gst_meta_api_type_register("AstroValidityMetaAPI", tags));
+  return type;
+}
+
+static gboolean meta_init(GstMeta *meta, gpointer params, GstBuffer *buffer)
+{
+  AstroValidityMeta *self = (AstroValidityMeta *)meta;
+  memset(&self->shape, 0, sizeof self->shape);
+  self->full = 0;
+  self->counts = NULL;
+  self->storage = NULL;
+  self->slowest_first = FALSE;
+  self->capacity = 0;
+  return TRUE;
+}
+
+static void meta_free(GstMeta *meta, GstBuffer *buffer)
+{
+  g_free(((AstroValidityMeta *)meta)->storage);
+}
+
+guint64 astro_validity_n_counts(const AstroValidityMeta *meta)
+{
+  return astro_layout_samples(&meta->shape);
+}
+
+static guint32 smallest(const AstroValidityMeta *meta)
+{
+  guint32 least = meta->full;
+  for (guint64 i = 0, n = astro_validity_n_counts(meta); i < n; i++)
+    least = MIN(least, meta->counts[i]);
+  return least;
+}
+
+/* A part of a buffer keeps its own counts where the part is whole steps of the slowest counted axis
+ * and that axis is the buffer's slowest; any other part gets the smallest count there is for all of
+ * it: too few good samples is safe, too many is not. */
+static void copy_region(GstBuffer *dest, const AstroValidityMeta *meta, gsize offset, gsize size,
+                        gsize whole)
+{
+  AstroLayout shape = meta->shape;
+  guint64 n = astro_validity_n_counts(meta), slow = shape.n_axes ? shape.extents[0] : 1;
+
+  if (meta->slowest_first && shape.n_axes && slow && whole % slow == 0 && whole / slow &&
+      offset % (whole / slow) == 0 && size % (whole / slow) == 0) {
+    gsize step = whole / slow, row = n / slow;
+    shape.extents[0] = size / step;
+    AstroValidityMeta *copy = astro_buffer_add_validity(dest, &shape, meta->full);
+    copy->slowest_first = TRUE;
+    memcpy(copy->counts, meta->counts + offset / step * row,
+           size / step * row * sizeof *copy->counts);
+    return;
+  }
+  AstroLayout single = { 0 };
+  astro_buffer_add_validity(dest, &single, meta->full)->counts[0] = smallest(meta);
+}
+
+static gboolean meta_transform(GstBuffer *dest, GstMeta *meta, GstBuffer *buffer, GQuark type,
+                               gpointer data)
+{
+  AstroValidityMeta *self = (AstroValidityMeta *)meta;
+  GstMetaTransformCopy *copy = data;
+  gsize whole = gst_buffer_get_size(buffer);
+
+  if (!GST_META_TRANSFORM_IS_COPY(type))
+    return FALSE;
+  if (!self->counts)
+    return TRUE;
+  if (copy->region && (copy->offset != 0 || copy->size != whole)) {
+    copy_region(dest, self, copy->offset, copy->size, whole);
+    return TRUE;
+  }
+  AstroValidityMeta *other = astro_buffer_add_validity(dest, &self->shape, self->full);
+  other->slowest_first = self->slowest_first;
+  memcpy(other->counts, self->counts, astro_validity_n_counts(self) * sizeof *self->counts);
+  return TRUE;
+}
+
+const GstMetaInfo *astro_validity_meta_get_info(void)
+{
+  static const GstMetaInfo *info = NULL;
+  if (g_once_init_enter((GstMetaInfo **)&info)) {
+    const GstMetaInfo *registered =
+        gst_meta_register(ASTRO_VALIDITY_META_API, "AstroValidityMeta", sizeof(AstroValidityMeta),
+                          meta_init, meta_free, meta_transform);
+    g_once_init_leave((GstMetaInfo **)&info, (GstMetaInfo *)registered);
+  }
+  return info;
+}
+
+static AstroValidityMeta *find(GstBuffer *buffer)
+{
+  return (AstroValidityMeta *)gst_buffer_get_meta(buffer, ASTRO_VALIDITY_META_API);
+}
+
+AstroValidityMeta *astro_buffer_add_validity(GstBuffer *buffer, const AstroLayout *shape,
+                                             guint32 full)
+{
+  AstroValidityMeta *meta = find(buffer);
+  guint64 n = astro_layout_samples(shape);
+
+  if (!meta) {
+    meta = (AstroValidityMeta *)gst_buffer_add_meta(buffer, astro_validity_meta_get_info(), NULL);
+    /* A pool then keeps the storage for the buffer's next turn; its reset clears the counts. */
+    if (buffer->pool)
+      GST_META_FLAG_SET(meta, GST_META_FLAG_POOLED);
+  }
+  if (meta->capacity < MAX(n, 1)) {
+    meta->capacity = MAX(n, 1);
+    meta->storage = g_renew(guint32, meta->storage, meta->capacity);
+  }
+  meta->counts = meta->storage;
+  meta->shape = *shape;
+  meta->full = full;
+  meta->slowest_first = FALSE;
+  for (guint64 i = 0; i < n; i++)
+    meta->counts[i] = full;
+  return meta;
+}
+
+AstroValidityMeta *astro_buffer_get_validity(GstBuffer *buffer)
+{
+  AstroValidityMeta *meta = find(buffer);
+  return meta && meta->counts ? meta : NULL;
+}
+
+void astro_validity_meta_clear(AstroValidityMeta *meta)
+{
+  meta->counts = NULL;
+}
+
+guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,
+                          const guint64 index[ASTRO_MAX_AXES])
+{
+  guint64 at = 0;
+  guint from = 0;
+  /* Counted axes stand in the stream's order, so one pass finds them; an axis named twice is
+   * matched in order. */
+  for (guint i = 0; i < meta->shape.n_axes; i++) {
+    while (from < shape->n_axes && shape->axes[from] != meta->shape.axes[i])
+      from++;
+    g_return_val_if_fail(from < shape->n_axes, 0);
+    /* A count may stand for several neighbours along an axis. */
+    guint64 group = shape->extents[from] / meta->shape.extents[i];
+    at = at * meta->shape.extents[i] + index[from] / MAX(group, 1);
+    from++;
+  }
+  return meta->counts[at];
+}
+
+gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout)
+{
+  AstroValidityMeta *from = astro_buffer_get_validity(src), *to;
+  AstroLayout shape = { 0 };
+  guint64 strides[ASTRO_MAX_AXES], step[ASTRO_MAX_AXES] = { 0 }, index[ASTRO_MAX_AXES] = { 0 };
+  gboolean used[ASTRO_MAX_AXES] = { FALSE };
+
+  if (!from)
+    return TRUE;
+  astro_layout_strides(&from->shape, strides);
+  for (guint i = 0; i < layout->n_axes; i++)
+    for (guint j = 0; j < from->shape.n_axes; j++)
+      if (!used[j] && from->shape.axes[j] == layout->axes[i]) {
+        used[j] = TRUE;
+        shape.axes[shape.n_axes] = layout->axes[i];
+        shape.extents[shape.n_axes] = from->shape.extents[j];
+        step[shape.n_axes++] = strides[j];
+        break;
+      }
+  if (shape.n_axes != from->shape.n_axes)
+    return FALSE;
+
+  to = astro_buffer_add_validity(dest, &shape, from->full);
+  to->slowest_first = shape.n_axes && layout->axes[0] == shape.axes[0];
+  for (guint64 i = 0, n = astro_layout_samples(&shape), at = 0; i < n; i++) {
+    to->counts[i] = from->counts[at];
+    for (guint a = shape.n_axes; a-- > 0;) {
+      at += step[a];
+      if (++index[a] < shape.extents[a])
+        break;
+      at -= step[a] * shape.extents[a];
+      index[a] = 0;
+    }
+  }
+  return TRUE;
+}
