@@ -1,6 +1,7 @@
 plugin_LTLIBRARIES = elements/libgstastro.la
 
-element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h
+element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h \
+  elements/astroreader.c elements/astroreader.h
 element_tests += tests/elements/plugin tests/elements/astrostage
 bench_programs += tests/bench/passthrough
 

@@ -1,0 +1,304 @@
+/**
+ * SECTION:element-astroconvert
+ *
+ * Turns samples into another format of the same kind, complex or real: the one that downstream's
+ * caps ask for. Values are multiplied by scale, rounded to the nearest even and saturated; what
+ * saturates is counted, readable as clipped and posted as an element message astro-clipped
+ * (clipped, total).
+ *
+ * |[
+ * gst-launch-1.0 filesrc location=v.cf32 blocksize=8388608 !
+ *   application/x-astro-voltages,format=CF32LE,layout=time:station:pol,stations=64,pols=2 !
+ *   astroconvert scale=auto ! application/x-astro-voltages,format=CI8 ! filesink location=v.ci8
+ * ]|
+ */
+#include "config.h"
+#include "elements/astroconvert.h"
+
+#include <math.h>
+#include "core/convert/convert.h"
+
+struct _AstroConvert {
+  AstroStage parent;
+  /* properties */
+  gboolean auto_scale;
+  double scale;
+
+  double active_scale;       /* 0: auto, and no block came */
+  guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
+  guint64 clipped, total;
+  char *bad_scale; /* what was set and is no scale */
+};
+
+enum { PROP_SCALE = ASTRO_STAGE_N_PROPERTIES, PROP_CLIPPED };
+
+G_DEFINE_TYPE(AstroConvert, astro_convert, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astroconvert, "astroconvert", GST_RANK_NONE, ASTRO_TYPE_CONVERT)
+
+static void add_format(GValue *list, AstroFormat format)
+{
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, G_TYPE_STRING);
+  g_value_set_static_string(&value, astro_format_info(format)->name);
+  gst_value_list_append_and_take_value(list, &value);
+}
+
+static gboolean names_format(const GValue *value, AstroFormat format)
+{
+  const char *name = astro_format_info(format)->name;
+  if (G_VALUE_HOLDS_STRING(value))
+    return g_strcmp0(g_value_get_string(value), name) == 0;
+  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
+    if (names_format(gst_value_list_get_value(value, i), format))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean reachable(const GValue *value, AstroFormat to)
+{
+  for (AstroFormat from = ASTRO_FORMAT_UNKNOWN + 1; from < ASTRO_N_FORMATS; from++)
+    if (names_format(value, from) && astro_convert_possible(from, to))
+      return TRUE;
+  return FALSE;
+}
+
+/* The formats named as they are first, then all that they can become or come from. */
+static void widen_format(GstStructure *s)
+{
+  const GValue *value = gst_structure_get_value(s, "format");
+  GValue list = G_VALUE_INIT;
+
+  if (!value)
+    return;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (AstroFormat f = ASTRO_FORMAT_UNKNOWN + 1; f < ASTRO_N_FORMATS; f++)
+    if (names_format(value, f))
+      add_format(&list, f);
+  for (AstroFormat f = ASTRO_FORMAT_UNKNOWN + 1; f < ASTRO_N_FORMATS; f++)
+    if (!names_format(value, f) && reachable(value, f))
+      add_format(&list, f);
+  if (gst_value_list_get_size(&list) > 0)
+    gst_structure_take_value(s, "format", &list);
+  else
+    g_value_unset(&list); /* an unknown name: caps_event says so */
+}
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  GstCaps *result = gst_caps_copy(caps);
+
+  for (guint i = 0; i < gst_caps_get_size(result); i++)
+    widen_format(gst_caps_get_structure(result, i));
+  if (filter) {
+    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(result);
+    result = filtered;
+  }
+  return result;
+}
+
+/* The same format where it may stay, else the one that the other side names first. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  if (gst_caps_can_intersect(caps, othercaps)) {
+    GstCaps *same = gst_caps_intersect_full(caps, othercaps, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(othercaps);
+    return gst_caps_fixate(same);
+  }
+  return astro_stage_fixate_preferred(trans, direction, othercaps);
+}
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  AstroConvert *self = ASTRO_CONVERT(stage);
+  AstroConvertConfig *convert = config;
+
+  convert->from = astro_stage_in(stage)->format;
+  convert->to = astro_stage_out(stage)->format;
+  self->active_scale = self->auto_scale ? 0 : self->scale;
+  *pass_through = convert->from == convert->to && self->active_scale == 1;
+  return TRUE;
+}
+
+static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 samples, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  GstMapInfo map;
+
+  if (self->active_scale != 0 || !self->auto_scale)
+    return TRUE;
+  if (!gst_buffer_map(in, &map, GST_MAP_READ)) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "the first block cannot be mapped");
+    return FALSE;
+  }
+  self->active_scale = astro_convert_auto_scale(astro_stage_in(stage)->format,
+                                                astro_stage_out(stage)->format, map.data, samples);
+  gst_buffer_unmap(in, &map);
+  return TRUE;
+}
+
+static void report(AstroConvert *self)
+{
+  GST_OBJECT_LOCK(self);
+  GstStructure *counts = gst_structure_new("astro-clipped", "clipped", G_TYPE_UINT64, self->clipped,
+                                           "total", G_TYPE_UINT64, self->total, NULL);
+  GST_OBJECT_UNLOCK(self);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), counts));
+}
+
+static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
+                     GError **error)
+{
+  AstroConvert *self = ASTRO_CONVERT(stage);
+  const AstroFormatInfo *from = astro_format_info(astro_stage_in(stage)->format);
+  guint64 samples = gst_buffer_get_size(in) / from->bytes;
+
+  if (!pick_scale(self, in, samples, error))
+    return FALSE;
+  AstroConvertArguments arguments = { .scale = self->active_scale,
+                                      .samples = samples,
+                                      .clipped = &self->submitted_clipped };
+  if (!astro_stage_submit(stage, in, out, &arguments, error))
+    return FALSE;
+  gboolean first = self->clipped == 0 && self->submitted_clipped > 0;
+  GST_OBJECT_LOCK(self);
+  self->clipped = self->submitted_clipped;
+  self->total += samples * (from->is_complex ? 2 : 1);
+  GST_OBJECT_UNLOCK(self);
+  if (first)
+    report(self);
+  return TRUE;
+}
+
+static void drained(AstroStage *stage)
+{
+  AstroConvert *self = ASTRO_CONVERT(stage);
+  GST_OBJECT_LOCK(self);
+  self->clipped = self->submitted_clipped;
+  GST_OBJECT_UNLOCK(self);
+  report(self);
+}
+
+static gboolean start(GstBaseTransform *trans)
+{
+  AstroConvert *self = ASTRO_CONVERT(trans);
+  self->submitted_clipped = self->clipped = self->total = 0;
+  return GST_BASE_TRANSFORM_CLASS(astro_convert_parent_class)->start(trans);
+}
+
+/* "auto" or a finite number. */
+static gboolean read_scale(AstroConvert *self, const char *text)
+{
+  char *end;
+  double scale;
+
+  self->auto_scale = g_strcmp0(text, "auto") == 0;
+  if (self->auto_scale)
+    return TRUE;
+  scale = g_ascii_strtod(text ? text : "", &end);
+  if (!text || end == text || *end || !isfinite(scale))
+    return FALSE;
+  self->scale = scale;
+  return TRUE;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroConvert *self = ASTRO_CONVERT(object);
+
+  if (id != PROP_SCALE) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  g_clear_pointer(&self->bad_scale, g_free);
+  if (!read_scale(self, g_value_get_string(value)))
+    self->bad_scale = g_value_dup_string(value);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroConvert *self = ASTRO_CONVERT(object);
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  switch (id) {
+  case PROP_SCALE:
+    g_value_set_string(
+        value, self->auto_scale ? "auto" : g_ascii_dtostr(number, sizeof number, self->scale));
+    break;
+  case PROP_CLIPPED:
+    GST_OBJECT_LOCK(self);
+    g_value_set_uint64(value, self->clipped);
+    GST_OBJECT_UNLOCK(self);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+/* A property's setter cannot fail: the start of the stream says what is wrong with it. */
+static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
+{
+  AstroConvert *self = ASTRO_CONVERT(element);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && self->bad_scale) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
+                      ("scale=%s: expected a number or auto", self->bad_scale), (NULL));
+    return GST_STATE_CHANGE_FAILURE;
+  }
+  return GST_ELEMENT_CLASS(astro_convert_parent_class)->change_state(element, transition);
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_CONVERT(object)->bad_scale);
+  G_OBJECT_CLASS(astro_convert_parent_class)->finalize(object);
+}
+
+static void astro_convert_class_init(AstroConvertClass *klass)
+{
+  static const AstroQuantity any[] = {
+    ASTRO_QUANTITY_VOLTAGES,  ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
+    ASTRO_QUANTITY_UVGRID,    ASTRO_QUANTITY_IMAGE,   ASTRO_QUANTITY_CATALOGUE,
+    ASTRO_QUANTITY_HISTOGRAM, ASTRO_QUANTITY_UNKNOWN,
+  };
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_SCALE,
+      g_param_spec_string(
+          "scale", "Scale",
+          "Factor on every value, a number or auto: from the rms of the first block", "1",
+          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  g_object_class_install_property(
+      object, PROP_CLIPPED,
+      g_param_spec_uint64("clipped", "Clipped",
+                          "Components (two a complex sample) that saturated since the start", 0,
+                          G_MAXUINT64, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  GST_ELEMENT_CLASS(klass)->change_state = change_state;
+  trans->start = start;
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = fixate_caps;
+  stage->stage = "convert";
+  stage->backends = astro_convert_backends;
+  stage->configure = configure;
+  stage->work = work;
+  stage->drained = drained;
+  astro_stage_class_add_pads(stage, any, any);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Convert", "Filter/Converter",
+                                        "Turns samples into the format that downstream wants",
+                                        ASTRO_AUTHOR);
+}
+
+static void astro_convert_init(AstroConvert *self)
+{
+  self->scale = 1;
+}

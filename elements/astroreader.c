@@ -1,0 +1,34 @@
+#include "config.h"
+#include "elements/astroreader.h"
+
+#include "core/backend/backend.h"
+#include "core/memory/memory.h"
+#include "core/stream/validity.h"
+
+#define READER "astro-reader"
+
+void astro_reader_add(GstQuery *query, AstroDevice *device)
+{
+  GstAllocationParams params = { .align = ASTRO_MEMORY_ALIGN - 1 };
+  g_autoptr(GstAllocator) allocator = astro_allocator_get_for(device);
+
+  gst_query_add_allocation_param(query, allocator, &params);
+  g_autoptr(GstStructure) reader =
+      device ? gst_structure_new(READER, "device", G_TYPE_INT, device->index, NULL) : NULL;
+  gst_query_add_allocation_meta(query, ASTRO_VALIDITY_META_API, reader);
+}
+
+AstroDevice *astro_reader_find(GstQuery *query)
+{
+  const GstStructure *reader;
+  guint index;
+  gint device;
+
+  if (!gst_query_find_allocation_meta(query, ASTRO_VALIDITY_META_API, &index))
+    return NULL;
+  gst_query_parse_nth_allocation_meta(query, index, &reader);
+  if (!reader || !gst_structure_has_name(reader, READER) ||
+      !gst_structure_get_int(reader, "device", &device))
+    return NULL;
+  return astro_device_open(device, NULL);
+}

@@ -1,0 +1,17 @@
+/* Where downstream reads: told upstream in the answer to an ALLOCATION query, so that a device
+ * stage knows whether to copy down at once and a host stage whether to write into page-locked
+ * memory. */
+#pragma once
+
+#include <gst/gst.h>
+#include "core/memory/device.h"
+
+G_BEGIN_DECLS
+
+/* Offers the allocator (page-locking for that device) and names the device; NULL: the host reads.
+ */
+void astro_reader_add(GstQuery *query, AstroDevice *device);
+/* A new reference; NULL: the host reads, or nobody said. */
+AstroDevice *astro_reader_find(GstQuery *query);
+
+G_END_DECLS

@@ -1,0 +1,91 @@
+/* What every stage with one input and one output needs once: backends and their properties, timing
+ * from the sample index, DISCONT, GAP, draining, flushing, the observation, statistics and latency.
+ *
+ * A subclass says how streams map (GstBaseTransform's transform_caps and fixate_caps) and
+ * implements configure and either work (one block in, one block out, the same time steps) or feed
+ * and finish. */
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+#include "core/backend/backend.h"
+#include "core/stream/observation.h"
+#include "core/stream/stream.h"
+#include "core/stream/validity.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_AUTHOR "The gst-astro authors"
+
+#define ASTRO_TYPE_STAGE astro_stage_get_type()
+G_DECLARE_DERIVABLE_TYPE(AstroStage, astro_stage, ASTRO, STAGE, GstBaseTransform)
+
+/* The largest of the stages' configuration structs fits. */
+#define ASTRO_MAX_CONFIG_BYTES 1024
+
+struct _AstroStageClass {
+  GstBaseTransformClass parent_class;
+
+  const char *stage;                   /* the name of its backend tables */
+  const AstroBackend *const *backends; /* its own, up to a NULL */
+
+  /* Streams are agreed on (astro_stage_in, astro_stage_out): fill in the backend's configuration,
+   * or set pass_through where there is nothing to do. */
+  gboolean (*configure)(AstroStage *stage, gpointer config, gboolean *pass_through, GError **error);
+  /* One block, through astro_stage_submit. The default of feed calls it. */
+  gboolean (*work)(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps, GError **error);
+  /* The counts of out from those of in. The default keeps them and follows the axes. */
+  gboolean (*validity)(AstroStage *stage, GstBuffer *in, GstBuffer *out);
+  /* A block of whole steps beginning at time step first. Calls astro_stage_emit any number of
+   * times. */
+  gboolean (*feed)(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error);
+  /* Emits what is held: at EOS, at new caps, a new segment and a gap. */
+  gboolean (*finish)(AstroStage *stage, GError **error);
+  /* All that was submitted is done, after finish. */
+  void (*drained)(AstroStage *stage);
+  /* Forgets what is held: at a flush and a stop. */
+  void (*reset)(AstroStage *stage);
+  /* A new observation came (astro_stage_observation). */
+  gboolean (*observed)(AstroStage *stage, GError **error);
+  /* Time steps of input held back beyond blocks in flight. */
+  guint64 (*latency_steps)(AstroStage *stage);
+};
+
+const AstroStream *astro_stage_in(AstroStage *stage);
+const AstroStream *astro_stage_out(AstroStage *stage);
+const AstroObservation *astro_stage_observation(AstroStage *stage); /* NULL: none came */
+gpointer astro_stage_instance(AstroStage *stage);                   /* the backend's */
+guint astro_stage_threads(AstroStage *stage);
+
+/* A buffer of the output pool. */
+GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
+
+/* Gives the blocks' faces to the backend. in or out may be NULL. */
+gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
+                            GError **error);
+
+/* Sends on a block of whole steps that begins at step first of the output's time axis. Takes the
+ * buffer. */
+void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps);
+
+/* The properties backend, active-backend, device, threads and stats; ids from 1 to
+ * ASTRO_STAGE_N_PROPERTIES - 1 are taken, so that a subclass begins with that number. */
+enum {
+  ASTRO_STAGE_PROP_0,
+  ASTRO_STAGE_PROP_BACKEND,
+  ASTRO_STAGE_PROP_ACTIVE_BACKEND,
+  ASTRO_STAGE_PROP_DEVICE,
+  ASTRO_STAGE_PROP_THREADS,
+  ASTRO_STAGE_PROP_STATS,
+  ASTRO_STAGE_N_PROPERTIES
+};
+
+/* For fixate_caps: of othercaps, what the peer on that side names first. Takes othercaps. */
+GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
+                                      GstCaps *othercaps);
+
+/* A pad template whose caps are the media types alone: fields are checked when caps arrive, where
+ * an error can say what is wrong. media_types ends with ASTRO_QUANTITY_UNKNOWN. */
+void astro_stage_class_add_pads(AstroStageClass *klass, const AstroQuantity *sink,
+                                const AstroQuantity *src);
+
+G_END_DECLS

@@ -1,0 +1,220 @@
+/**
+ * SECTION:element-astrotranspose
+ *
+ * Puts the axes of a stream in another order: the one that downstream's caps ask for, or that the
+ * property layout names. Where both sides agree it passes buffers through.
+ *
+ * |[
+ * gst-launch-1.0 filesrc location=v.ci8 blocksize=8388608 !
+ *   application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2 !
+ *   astrotranspose ! application/x-astro-voltages,layout=station:pol:time ! filesink location=t.ci8
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrotranspose.h"
+
+#include "core/transpose/transpose.h"
+
+/* More axes have more orders than caps should list. */
+#define MAX_FREE_AXES 5
+
+struct _AstroTranspose {
+  AstroStage parent;
+  char *layout; /* property */
+};
+
+enum { PROP_LAYOUT = ASTRO_STAGE_N_PROPERTIES };
+
+G_DEFINE_TYPE(AstroTranspose, astro_transpose, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrotranspose, "astrotranspose", GST_RANK_NONE, ASTRO_TYPE_TRANSPOSE)
+
+static void add_string(GValue *list, char *text)
+{
+  GValue value = G_VALUE_INIT;
+  for (guint i = 0; i < gst_value_list_get_size(list); i++)
+    if (g_str_equal(g_value_get_string(gst_value_list_get_value(list, i)), text)) {
+      g_free(text);
+      return;
+    }
+  g_value_init(&value, G_TYPE_STRING);
+  g_value_take_string(&value, text);
+  gst_value_list_append_and_take_value(list, &value);
+}
+
+/* The order as it is first, so that a stream which may stay as it is does. */
+static void add_permutations(GValue *list, AstroLayout *layout, guint from)
+{
+  if (from == layout->n_axes) {
+    add_string(list, astro_layout_to_string(layout));
+    return;
+  }
+  for (guint i = from; i < layout->n_axes; i++) {
+    AstroAxis first = layout->axes[from];
+    layout->axes[from] = layout->axes[i];
+    layout->axes[i] = first;
+    add_permutations(list, layout, from + 1);
+    layout->axes[i] = layout->axes[from];
+    layout->axes[from] = first;
+  }
+}
+
+static void add_orders_of(GValue *list, const char *text, AstroQuantity quantity)
+{
+  AstroLayout layout;
+  if (astro_layout_parse(&layout, text, quantity, NULL) && layout.n_axes <= MAX_FREE_AXES)
+    add_permutations(list, &layout, 0);
+  else
+    add_string(list, g_strdup(text)); /* caps_event says what is wrong with it */
+}
+
+/* Any of the layouts in value, in any order; nothing where value tells no layout. */
+static void widen_layout(GstStructure *s)
+{
+  AstroQuantity quantity = astro_quantity_from_media_type(gst_structure_get_name(s));
+  const GValue *value = gst_structure_get_value(s, "layout");
+  GValue list = G_VALUE_INIT;
+
+  if (!value)
+    return;
+  g_value_init(&list, GST_TYPE_LIST);
+  if (G_VALUE_HOLDS_STRING(value)) {
+    add_orders_of(&list, g_value_get_string(value), quantity);
+  } else if (GST_VALUE_HOLDS_LIST(value)) {
+    for (guint i = 0; i < gst_value_list_get_size(value); i++) {
+      const GValue *one = gst_value_list_get_value(value, i);
+      if (G_VALUE_HOLDS_STRING(one))
+        add_orders_of(&list, g_value_get_string(one), quantity);
+    }
+  }
+  gst_structure_take_value(s, "layout", &list);
+}
+
+/* Leaves of each structure only that layout. */
+static void force_layout(GstCaps **caps, const char *layout)
+{
+  GstCaps *forced = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(*caps); i++) {
+    const char *name = gst_structure_get_name(gst_caps_get_structure(*caps, i));
+    gst_caps_append_structure(forced,
+                              gst_structure_new(name, "layout", G_TYPE_STRING, layout, NULL));
+  }
+  GstCaps *common = gst_caps_intersect_full(*caps, forced, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(forced);
+  gst_caps_unref(*caps);
+  *caps = common;
+}
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  AstroTranspose *self = ASTRO_TRANSPOSE(trans);
+  GstCaps *result = gst_caps_copy(caps);
+
+  for (guint i = 0; i < gst_caps_get_size(result); i++)
+    widen_layout(gst_caps_get_structure(result, i));
+  if (direction == GST_PAD_SINK && self->layout)
+    force_layout(&result, self->layout);
+  if (filter) {
+    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(result);
+    result = filtered;
+  }
+  return result;
+}
+
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  return astro_stage_fixate_preferred(trans, direction, othercaps);
+}
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
+  AstroLayout from, to;
+
+  astro_stream_shape(in, 1, &from);
+  astro_stream_shape(out, 1, &to);
+  *pass_through = memcmp(&from, &to, sizeof from) == 0;
+  return *pass_through ||
+         astro_transpose_config(config, &from, &to, astro_stream_sample_bytes(in), error);
+}
+
+static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
+                     GError **error)
+{
+  AstroTransposeConfig config;
+  AstroLayout from, to;
+
+  astro_stream_shape(astro_stage_in(stage), steps, &from);
+  astro_stream_shape(astro_stage_out(stage), steps, &to);
+  return astro_transpose_config(&config, &from, &to,
+                                astro_stream_sample_bytes(astro_stage_in(stage)), error) &&
+         astro_stage_submit(stage, in, out, &config, error);
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroTranspose *self = ASTRO_TRANSPOSE(object);
+  if (id != PROP_LAYOUT) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  g_free(self->layout);
+  self->layout = g_value_dup_string(value);
+  if (self->layout && !*self->layout)
+    g_clear_pointer(&self->layout, g_free);
+  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_LAYOUT)
+    g_value_set_string(value, ASTRO_TRANSPOSE(object)->layout);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_TRANSPOSE(object)->layout);
+  G_OBJECT_CLASS(astro_transpose_parent_class)->finalize(object);
+}
+
+static void astro_transpose_class_init(AstroTransposeClass *klass)
+{
+  static const AstroQuantity any[] = {
+    ASTRO_QUANTITY_VOLTAGES,  ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
+    ASTRO_QUANTITY_UVGRID,    ASTRO_QUANTITY_IMAGE,   ASTRO_QUANTITY_CATALOGUE,
+    ASTRO_QUANTITY_HISTOGRAM, ASTRO_QUANTITY_UNKNOWN,
+  };
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_LAYOUT,
+      g_param_spec_string("layout", "Layout",
+                          "The order of axes to give, slowest first, for instance station:pol:time "
+                          "(unset: what downstream prefers)",
+                          NULL,
+                          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = fixate_caps;
+  stage->stage = "transpose";
+  stage->backends = astro_transpose_backends;
+  stage->configure = configure;
+  stage->work = work;
+  astro_stage_class_add_pads(stage, any, any);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Transpose", "Filter/Converter",
+      "Puts the axes of a stream in the order that downstream wants", ASTRO_AUTHOR);
+}
+
+static void astro_transpose_init(AstroTranspose *self)
+{
+}
