@@ -38,3 +38,14 @@ static inline void test_free(gpointer block)
 {
   g_aligned_free(block);
 }
+
+/* A test program: GStreamer is closed at the end, so that the leaks tracer speaks. */
+static inline int test_run(int argc, char **argv, void (*add_tests)(void))
+{
+  g_test_init(&argc, &argv, NULL);
+  gst_init(&argc, &argv);
+  add_tests();
+  int status = g_test_run();
+  gst_deinit();
+  return status;
+}

@@ -1,0 +1,96 @@
+#include "core/stream/observation.h"
+#include "tests/tests.h"
+
+static AstroObservation *example(void)
+{
+  AstroObservation *o = astro_observation_new(3);
+  for (guint i = 0; i < 9; i++)
+    o->positions[i] = 3826577.1 + 1234.5678 * i;
+  g_free(o->names[1]);
+  o->names[1] = g_strdup("CS002 HBA0, \"west\"");
+  o->has_phase_centre = TRUE;
+  o->phase_ra = 2.15;
+  o->phase_dec = -0.84;
+  g_assert_true(astro_observation_set_start(o, "2026-11-20T12:34:56.123456789Z", NULL));
+  o->n_bandpass = 2;
+  o->bandpass = g_new(double, 2);
+  o->bandpass[0] = 0.5;
+  o->bandpass[1] = 2;
+  return o;
+}
+
+static void test_round_trip(void)
+{
+  g_autoptr(AstroObservation) o = example(), back = NULL;
+  GstEvent *event = astro_observation_to_event(o);
+  g_autoptr(GError) error = NULL;
+
+  g_assert_true(astro_event_is_observation(event));
+  g_assert_true(GST_EVENT_IS_STICKY(event));
+  back = astro_observation_from_event(event, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(back->n_stations, ==, 3);
+  g_assert_cmpmem(back->positions, 72, o->positions, 72);
+  g_assert_cmpstr(back->names[1], ==, o->names[1]);
+  g_assert_cmpfloat(back->phase_ra, ==, o->phase_ra);
+  g_assert_cmpfloat(back->phase_dec, ==, o->phase_dec);
+  g_assert_cmpint(back->start_mjd, ==, 61364);
+  g_assert_cmpuint(back->start_ns, ==, G_GUINT64_CONSTANT(45296123456789));
+  g_assert_cmpmem(back->bandpass, 16, o->bandpass, 16);
+  g_assert_cmpstr(back->basis, ==, "linear");
+  gst_event_unref(event);
+}
+
+static void test_start(void)
+{
+  g_autoptr(AstroObservation) o = astro_observation_new(0);
+  static const char *const wrong[] = { "", "yesterday", "2026-11-20", "2026-11-20T12:00:00+01:00",
+                                       "2026-13-20T12:00:00Z" };
+
+  g_assert_null(astro_observation_get_start(o));
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_false(astro_observation_set_start(o, wrong[i], &error));
+    g_assert_nonnull(error);
+  }
+  g_assert_true(astro_observation_set_start(o, "1969-12-31T23:59:59.5", NULL));
+  g_assert_cmpint(o->start_mjd, ==, 40586);
+  g_assert_cmpuint(o->start_ns, ==, G_GUINT64_CONSTANT(86399500000000));
+  g_autofree char *text = astro_observation_get_start(o);
+  g_assert_cmpstr(text, ==, "1969-12-31T23:59:59.500000000Z");
+}
+
+/* Events that are none, or lack something, are errors and not crashes. */
+static void test_bad(void)
+{
+  static const char *const texts[] = {
+    "astro-observation",
+    "astro-observation,stations=(int)3",
+    "astro-observation,stations=<a,b>",
+    "astro-observation,stations=<a,b>,positions=<1.0,2.0,3.0>",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,x>",
+    "astro-observation,stations=<(int)1>,positions=<1.0,2.0,3.0>",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,bandpass=<1.0,(int)1>",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+    GstStructure *s = gst_structure_from_string(texts[i], NULL);
+    g_autoptr(GError) error = NULL;
+    g_assert_nonnull(s);
+    GstEvent *event = gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, s);
+    g_assert_null(astro_observation_from_event(event, &error));
+    g_assert_nonnull(error);
+    gst_event_unref(event);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/observation/round-trip", test_round_trip);
+  g_test_add_func("/observation/start", test_start);
+  g_test_add_func("/observation/bad", test_bad);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,149 @@
+#include "core/stream/stream.h"
+#include "tests/tests.h"
+
+#define VOLTAGES "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2"
+
+static void test_round_trip(void)
+{
+  static const char *const texts[] = {
+    VOLTAGES ",rate=1000/3,frequency=1.5e8,bandwidth=1e6",
+    "application/x-astro-spectra,format=CF32LE,layout=station:pol:time:channel,stations=3,pols=1,"
+    "channels=17",
+    "application/x-astro-visibilities,format=CI32LE,layout=channel:baseline:pol:pol,channels=5,"
+    "baselines=10,pols=2",
+    "application/x-astro-uvgrid,format=CF64LE,layout=pol:v:u,pols=4,width=2048,height=1024",
+    "application/x-astro-image,format=F32LE,layout=pol:y:x,pols=1,width=3,height=2",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+    g_autoptr(GstCaps) caps = gst_caps_from_string(texts[i]), back = NULL;
+    AstroStream stream;
+    GError *error = NULL;
+    astro_stream_from_caps(&stream, caps, &error);
+    g_assert_no_error(error);
+    back = astro_stream_to_caps(&stream);
+    g_assert_true(gst_caps_is_equal(caps, back));
+  }
+}
+
+static void test_sizes(void)
+{
+  g_autoptr(GstCaps) caps = gst_caps_from_string(VOLTAGES);
+  AstroStream stream;
+  AstroLayout shape;
+  guint64 steps, strides[ASTRO_MAX_AXES];
+  GError *error = NULL;
+
+  g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+  g_assert_cmpuint(astro_stream_sample_bytes(&stream), ==, 2);
+  g_assert_cmpuint(astro_stream_step_bytes(&stream), ==, 256);
+  g_assert_cmpuint(astro_stream_extent(&stream, ASTRO_AXIS_STATION), ==, 64);
+  g_assert_cmpuint(astro_stream_extent(&stream, ASTRO_AXIS_CHANNEL), ==, 1);
+  g_assert_true(astro_stream_steps(&stream, 2560, &steps, NULL));
+  g_assert_cmpuint(steps, ==, 10);
+  g_assert_false(astro_stream_steps(&stream, 2561, &steps, &error));
+  g_assert_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE);
+  g_assert_nonnull(strstr(error->message, "2561"));
+  g_clear_error(&error);
+
+  astro_stream_shape(&stream, 10, &shape);
+  astro_layout_strides(&shape, strides);
+  g_assert_cmpuint(astro_layout_samples(&shape), ==, 1280);
+  g_assert_cmpuint(strides[0], ==, 128);
+  g_assert_cmpuint(strides[1], ==, 2);
+  g_assert_cmpuint(strides[2], ==, 1);
+}
+
+/* Frames without a free axis gain a leading time axis where there are several. */
+static void test_frames(void)
+{
+  g_autoptr(GstCaps) caps = gst_caps_from_string(
+      "application/x-astro-image,format=F32LE,layout=pol:y:x,pols=1,width=3,height=2");
+  AstroStream stream;
+  AstroLayout shape;
+
+  g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+  astro_stream_shape(&stream, 1, &shape);
+  g_assert_cmpuint(shape.n_axes, ==, 3);
+  astro_stream_shape(&stream, 4, &shape);
+  g_assert_cmpuint(shape.n_axes, ==, 4);
+  g_assert_cmpint(shape.axes[0], ==, ASTRO_AXIS_TIME);
+  g_assert_cmpuint(astro_layout_samples(&shape), ==, 24);
+}
+
+/* Each bad caps, and a word that its error must hold. */
+static const struct {
+  const char *caps, *word;
+} bad[] = {
+  { "video/x-raw", "media type" },
+  { "application/x-astro-voltages,layout=time:station:pol,stations=64,pols=2", "format" },
+  { "application/x-astro-voltages,format=CI8,stations=64,pols=2", "layout" },
+  { "application/x-astro-voltages,format=CI7,layout=time:station:pol,stations=64,pols=2", "CI7" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station:pol,pols=2", "stations" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=0,pols=2", "stations" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=-4,pols=2", "-4" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=(string)x,pols=2",
+    "gchararray" },
+  { "application/x-astro-voltages,format=CI8,layout=time:spaceship,stations=1", "spaceship" },
+  { "application/x-astro-voltages,format=CI8,layout=time:pol:pol,pols=2", "repeated" },
+  { "application/x-astro-visibilities,format=CI32LE,layout=pol:pol:pol,pols=2", "repeated" },
+  { "application/x-astro-voltages,format=CI8,layout=time:point", "free" },
+  { "application/x-astro-voltages,format=CI8,layout=\"\"", "\"\" is no axis" },
+  { "application/x-astro-voltages,format=CI8,layout=time:,stations=1", "\"\" is no axis" },
+  { "application/x-astro-voltages,format={CI8,CI4},layout=time:station,stations=1", "not fixed" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station,stations=[1,5]", "not fixed" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,rate=(int)3", "rate" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,rate=-3/1", "rate" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,frequency=-1.0",
+    "frequency" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,bandwidth=5", "bandwidth" },
+  { "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=(string)\"\"", "columns" },
+  { "application/x-astro-spectra,format=CF64LE,layout=station:pol:channel:plane,stations=2147483647,"
+    "pols=2147483647,channels=2147483647,planes=2147483647",
+    "bytes" },
+  { "application/x-astro-spectra,format=CF64LE,layout=station:pol,stations=2147483647,"
+    "pols=2147483647",
+    "bytes" },
+};
+
+static void test_bad(gconstpointer data)
+{
+  gsize i = GPOINTER_TO_SIZE(data);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(bad[i].caps);
+  AstroStream stream;
+  g_autoptr(GError) error = NULL;
+
+  g_assert_nonnull(caps);
+  g_assert_false(astro_stream_from_caps(&stream, caps, &error));
+  g_assert_nonnull(error);
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, bad[i].word));
+}
+
+static void test_names(void)
+{
+  for (AstroFormat f = 1; f < ASTRO_N_FORMATS; f++)
+    g_assert_cmpint(astro_format_from_name(astro_format_info(f)->name), ==, f);
+  for (AstroAxis a = 1; a < ASTRO_N_AXES; a++)
+    g_assert_cmpint(astro_axis_from_name(astro_axis_name(a)), ==, a);
+  for (AstroQuantity q = 1; q < ASTRO_N_QUANTITIES; q++)
+    g_assert_cmpint(astro_quantity_from_media_type(astro_quantity_media_type(q)), ==, q);
+  g_assert_cmpint(astro_format_from_name(NULL), ==, ASTRO_FORMAT_UNKNOWN);
+  g_assert_cmpint(astro_axis_from_name("Time"), ==, ASTRO_AXIS_NONE);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/stream/round-trip", test_round_trip);
+  g_test_add_func("/stream/sizes", test_sizes);
+  g_test_add_func("/stream/frames", test_frames);
+  g_test_add_func("/stream/names", test_names);
+  for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autofree char *name = g_strdup_printf("/stream/bad/%zu", i);
+    g_test_add_data_func(name, GSIZE_TO_POINTER(i), test_bad);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,76 @@
+#include "core/backend/threads.h"
+#include "tests/tests.h"
+
+typedef struct {
+  gint counts[1000];
+  gint busy, most_busy;
+} Seen;
+
+static gint all_busy, most_all_busy;
+
+static void note_most(gint *most, gint now)
+{
+  for (gint old = g_atomic_int_get(most);
+       now > old && !g_atomic_int_compare_and_exchange(most, old, now);)
+    old = g_atomic_int_get(most);
+}
+
+static void count(gpointer data, guint64 task)
+{
+  Seen *seen = data;
+  note_most(&seen->most_busy, g_atomic_int_add(&seen->busy, 1) + 1);
+  note_most(&most_all_busy, g_atomic_int_add(&all_busy, 1) + 1);
+  g_atomic_int_inc(&seen->counts[task]);
+  for (volatile int i = 0; i < 1000; i++)
+    ;
+  g_atomic_int_add(&all_busy, -1);
+  g_atomic_int_add(&seen->busy, -1);
+}
+
+static void run(guint n, guint threads)
+{
+  Seen *seen = g_new0(Seen, 1);
+  astro_parallel(n, threads, count, seen);
+  for (guint i = 0; i < G_N_ELEMENTS(seen->counts); i++)
+    g_assert_cmpint(seen->counts[i], ==, i < n ? 1 : 0);
+  g_assert_cmpint(seen->most_busy, <=, threads ? (gint)threads : (gint)astro_threads());
+  g_free(seen);
+}
+
+static void test_every_task_once(void)
+{
+  static const guint sizes[] = { 0, 1, 2, 3, 7, 100, 1000 };
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
+    for (guint threads = 0; threads < 5; threads++)
+      run(sizes[i], threads);
+}
+
+static gpointer caller(gpointer unused)
+{
+  for (guint i = 0; i < 200; i++)
+    run(1 + i % 40, i % 3);
+  return NULL;
+}
+
+/* Many stages at once: each gets all its tasks done, and no more threads work than there are cores. */
+static void test_callers(void)
+{
+  GThread *threads[8];
+  g_atomic_int_set(&most_all_busy, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+    threads[i] = g_thread_new("caller", caller, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+    g_thread_join(threads[i]);
+  g_assert_cmpint(most_all_busy, <=, (gint)astro_threads());
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/threads/every-task-once", test_every_task_once);
+  g_test_add_func("/threads/callers", test_callers);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

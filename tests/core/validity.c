@@ -1,0 +1,112 @@
+#include "core/stream/validity.h"
+#include "tests/tests.h"
+
+static const AstroLayout station_time = { .n_axes = 2,
+                                          .axes = { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME },
+                                          .extents = { 3, 5 } };
+
+static AstroValidityMeta *add_example(GstBuffer *buffer)
+{
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &station_time, 100);
+  for (guint i = 0; i < 15; i++)
+    meta->counts[i] = i;
+  return meta;
+}
+
+static void test_follow(void)
+{
+  GstBuffer *a = gst_buffer_new_allocate(NULL, 3 * 2 * 5 * 7, NULL), *b = gst_buffer_copy(a);
+  AstroLayout to = { .n_axes = 4,
+                     .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_TIME, ASTRO_AXIS_POL, ASTRO_AXIS_STATION },
+                     .extents = { 7, 5, 2, 3 } };
+  add_example(a);
+  g_assert_true(astro_validity_follow(b, a, &to));
+
+  AstroValidityMeta *meta = astro_buffer_get_validity(b);
+  g_assert_cmpuint(meta->full, ==, 100);
+  g_assert_cmpint(meta->shape.axes[0], ==, ASTRO_AXIS_TIME);
+  for (guint64 time = 0; time < 5; time++)
+    for (guint64 station = 0; station < 3; station++) {
+      guint64 index[ASTRO_MAX_AXES] = { 3, time, 1, station };
+      g_assert_cmpuint(meta->counts[time * 3 + station], ==, station * 5 + time);
+      g_assert_cmpuint(astro_validity_at(meta, &to, index), ==, station * 5 + time);
+    }
+
+  AstroLayout without = { .n_axes = 1, .axes = { ASTRO_AXIS_TIME }, .extents = { 5 } };
+  g_assert_false(astro_validity_follow(b, a, &without));
+  gst_buffer_unref(a);
+  gst_buffer_unref(b);
+}
+
+static void test_none(void)
+{
+  GstBuffer *a = gst_buffer_new(), *b = gst_buffer_new();
+  g_assert_null(astro_buffer_get_validity(a));
+  g_assert_true(astro_validity_follow(b, a, &station_time));
+  g_assert_null(astro_buffer_get_validity(b));
+  AstroValidityMeta *meta = add_example(a);
+  astro_validity_meta_clear(meta);
+  g_assert_null(astro_buffer_get_validity(a));
+  /* The storage is used again. */
+  guint32 *storage = meta->storage;
+  g_assert_true(add_example(a)->counts == storage);
+  gst_buffer_unref(a);
+  gst_buffer_unref(b);
+}
+
+/* Whole copies keep all; parts keep their own counts, or the smallest where they cannot know better. */
+static void test_copies(void)
+{
+  GstBuffer *a = gst_buffer_new_allocate(NULL, 3 * 5 * 4, NULL);
+  AstroValidityMeta *meta = add_example(a);
+
+  GstBuffer *whole = gst_buffer_copy(a);
+  g_assert_cmpmem(astro_buffer_get_validity(whole)->counts, 60, meta->counts, 60);
+
+  GstBuffer *part = gst_buffer_copy_region(a, GST_BUFFER_COPY_ALL, 20, 20);
+  AstroValidityMeta *counts = astro_buffer_get_validity(part);
+  g_assert_cmpuint(counts->shape.n_axes, ==, 0);
+  g_assert_cmpuint(counts->counts[0], ==, 0);
+  gst_buffer_unref(part);
+
+  meta->slowest_first = TRUE;
+  part = gst_buffer_copy_region(a, GST_BUFFER_COPY_ALL, 20, 40);
+  counts = astro_buffer_get_validity(part);
+  g_assert_cmpuint(counts->shape.extents[0], ==, 2);
+  g_assert_cmpmem(counts->counts, 40, meta->counts + 5, 40);
+  gst_buffer_unref(part);
+
+  part = gst_buffer_copy_region(a, GST_BUFFER_COPY_ALL, 21, 20);
+  g_assert_cmpuint(astro_buffer_get_validity(part)->shape.n_axes, ==, 0);
+  gst_buffer_unref(part);
+  gst_buffer_unref(whole);
+  gst_buffer_unref(a);
+}
+
+/* One count for several neighbours along an axis. */
+static void test_groups(void)
+{
+  GstBuffer *a = gst_buffer_new();
+  AstroLayout shape = { .n_axes = 2, .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, .extents = { 20, 3 } };
+  AstroLayout groups = { .n_axes = 1, .axes = { ASTRO_AXIS_TIME }, .extents = { 4 } };
+  AstroValidityMeta *meta = astro_buffer_add_validity(a, &groups, 5);
+  meta->counts[2] = 1;
+  for (guint64 t = 0; t < 20; t++) {
+    guint64 index[ASTRO_MAX_AXES] = { t, 2 };
+    g_assert_cmpuint(astro_validity_at(meta, &shape, index), ==, t / 5 == 2 ? 1 : 5);
+  }
+  gst_buffer_unref(a);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/validity/follow", test_follow);
+  g_test_add_func("/validity/none", test_none);
+  g_test_add_func("/validity/copies", test_copies);
+  g_test_add_func("/validity/groups", test_groups);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
