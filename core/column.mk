@@ -8,7 +8,8 @@ core_sources += \
   core/stream/observation.c core/stream/observation.h \
   core/stream/validity.c core/stream/validity.h \
   core/memory/device.c core/memory/device.h \
-  core/memory/memory.c core/memory/memory.h \
+  core/memory/faces.c core/memory/reaper.c core/memory/faces.h \
+  core/memory/memory.c core/memory/buffer.c core/memory/memory.h \
   core/memory/pool.c core/memory/pool.h \
   core/backend/backend.c core/backend/backend.h \
   core/backend/cpu.c core/backend/cpu.h \

@@ -34,6 +34,7 @@ typedef struct {
 
   AstroEvent *(*event_record)(AstroDevice *device, AstroQueue *queue, GError **error);
   void (*event_free)(AstroDevice *device, AstroEvent *event);
+  /* TRUE only for work that ended well; what failed is for event_wait to say. */
   gboolean (*event_done)(AstroDevice *device, AstroEvent *event);
   gboolean (*event_wait)(AstroDevice *device, AstroEvent *event, GError **error);
 
@@ -48,7 +49,8 @@ struct _AstroDevice {
   gint index;
   char *name;
   AstroQueue *up, *down; /* the two copy queues, shared by all memory of this device */
-  /* Counters, atomic: what the copies moved and what waits cost; printed by --stats. */
+  /* Counters, atomic, kept by the memory: what its copies moved and how often the host waited for
+   * an event that was not done; printed by --stats. */
   gsize bytes_up, bytes_down, host_waits;
 };
 

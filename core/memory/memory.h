@@ -23,6 +23,12 @@ GstAllocator *astro_allocator_get(void); /* the one of the process; a new refere
  * be page-locked is still given: copies of it are slow, not wrong. NULL where memory is out. */
 GstMemory *astro_memory_new(gsize bytes, AstroDevice *device);
 
+/* The same with GStreamer's parameters; the prefix is rounded up, so that the bytes after it are
+ * aligned as well. */
+GstMemory *astro_memory_new_full(gsize bytes, const GstAllocationParams *params,
+                                 AstroDevice *device);
+gsize astro_memory_prefix(const GstAllocationParams *params); /* as rounded */
+
 gboolean astro_memory_is(GstMemory *memory);
 gboolean astro_memory_is_locked(GstMemory *memory); /* page-locked */
 
@@ -39,8 +45,16 @@ gboolean astro_memory_release(GstMemory *memory, AstroQueue *queue, GstMapFlags 
 /* Waits on the host until no queued work touches the memory any more. FALSE: the device failed. */
 gboolean astro_memory_settle(GstMemory *memory, GError **error);
 
+/* The bytes mean nothing any more, as in a new block: no face is copied to the other for them. */
+void astro_memory_forget(GstMemory *memory);
+
+/* Memory freed with work pending is released behind the caller's back when that work is done; this
+ * waits until all of it is. The last reference to a device can go there. */
+void astro_memory_reap(void);
+
 /* The same for a buffer that holds one AstroMemory or several (several are merged first, a foreign
- * one is copied into a new block). */
+ * one is copied into a new block, and so is one that others share and this buffer is to write).
+ * *buffer is replaced where it cannot be changed. */
 gboolean astro_buffer_acquire(GstBuffer **buffer, AstroDevice *device, AstroQueue *queue,
                               GstMapFlags flags, gpointer *face, GError **error);
 gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags flags,

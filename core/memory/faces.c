@@ -1,0 +1,461 @@
+#include "core/memory/faces.h"
+#include "core/memory/memory.h"
+#include "core/backend/backend.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+AstroFacesCounters astro_faces_counters;
+
+/* An event that several hold: a face, the other face (a copy reads one and writes the other) and
+ * threads that wait for it without the lock. */
+typedef struct {
+  gint ref_count;
+  AstroDevice *device;
+  AstroEvent *event;
+} Mark;
+
+enum { HOST = 1, DEVICE = 2 };
+
+struct _AstroFaces {
+  /* pthread's, not GLib's: ThreadSanitizer knows it and so checks all that it guards. */
+  pthread_mutex_t lock;
+  pthread_cond_t released;
+  AstroFaces *next; /* in the reaper's list */
+
+  gsize bytes;
+  gpointer host;
+  AstroDevice *lock_device; /* that page-locked the host face, or NULL */
+  gpointer face;            /* on device; NULL until a device asks for it */
+  AstroDevice *device;
+  guint current;  /* HOST, DEVICE or both; neither: a device failed and the bytes are lost */
+  guint acquired; /* acquires not yet released */
+  /* Work is queued that no event could be recorded behind: no telling when it ends. What it touches
+   * is not used again, and is freed by the calls that wait for the device. */
+  gboolean broken;
+
+  Mark *host_writer;         /* the copy down that is coming */
+  GPtrArray *host_readers;   /* copies up */
+  Mark *device_writer;       /* a kernel or a copy up */
+  GPtrArray *device_readers; /* kernels and copies down */
+};
+
+static Mark *mark_ref(Mark *mark)
+{
+  g_atomic_int_inc(&mark->ref_count);
+  return mark;
+}
+
+static void mark_unref(Mark *mark)
+{
+  if (!g_atomic_int_dec_and_test(&mark->ref_count))
+    return;
+  mark->device->funcs->event_free(mark->device, mark->event);
+  astro_device_unref(mark->device);
+  g_free(mark);
+}
+
+static gboolean mark_done(Mark *mark)
+{
+  return mark->device->funcs->event_done(mark->device, mark->event);
+}
+
+static void mark_set(Mark **place, Mark *mark)
+{
+  if (*place != NULL)
+    mark_unref(*place);
+  *place = mark;
+}
+
+/* Every failing call of a device comes by here, so that the error names it. */
+static gboolean failed(AstroDevice *device, const char *call, GError **error)
+{
+  if (error != NULL && *error == NULL)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE, "%s: %s failed",
+                device->name, call);
+  else
+    g_prefix_error(error, "%s: %s: ", device->name, call);
+  return FALSE;
+}
+
+static gboolean lost(GError **error)
+{
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
+              "the bytes of this memory are lost: work of a device on it failed");
+  return FALSE;
+}
+
+static Mark *record(AstroFaces *faces, AstroQueue *queue, GError **error)
+{
+  AstroDevice *device = faces->device;
+  AstroEvent *event = device->funcs->event_record(device, queue, error);
+  if (event == NULL) {
+    faces->broken = TRUE;
+    failed(device, "event_record", error);
+    return NULL;
+  }
+  Mark *mark = g_new(Mark, 1);
+  mark->ref_count = 1;
+  mark->device = astro_device_ref(device);
+  mark->event = event;
+  return mark;
+}
+
+static gboolean queue_after(AstroDevice *device, AstroQueue *queue, Mark *mark, GError **error)
+{
+  return mark == NULL || device->funcs->queue_wait(device, queue, mark->event, error) ||
+         failed(device, "queue_wait", error);
+}
+
+static gboolean queue_after_all(AstroDevice *device, AstroQueue *queue, GPtrArray *marks,
+                                GError **error)
+{
+  for (guint i = 0; i < marks->len; i++)
+    if (!queue_after(device, queue, marks->pdata[i], error))
+      return FALSE;
+  return TRUE;
+}
+
+static void drop_done_marks(AstroFaces *faces)
+{
+  Mark **single[] = { &faces->host_writer, &faces->device_writer };
+  for (guint i = 0; i < G_N_ELEMENTS(single); i++)
+    if (*single[i] != NULL && mark_done(*single[i]))
+      mark_set(single[i], NULL);
+  GPtrArray *several[] = { faces->host_readers, faces->device_readers };
+  for (guint i = 0; i < G_N_ELEMENTS(several); i++)
+    for (guint j = several[i]->len; j-- > 0;)
+      if (mark_done(several[i]->pdata[j]))
+        g_ptr_array_remove_index_fast(several[i], j);
+}
+
+static Mark *any_mark(AstroFaces *faces)
+{
+  if (faces->host_writer != NULL)
+    return faces->host_writer;
+  if (faces->device_writer != NULL)
+    return faces->device_writer;
+  if (faces->host_readers->len > 0)
+    return faces->host_readers->pdata[0];
+  return faces->device_readers->len > 0 ? faces->device_readers->pdata[0] : NULL;
+}
+
+/* Waits without the lock: the caller looks at everything anew. Where the work failed, the face that
+ * it was to write is not current; its mark stays, since the work may not be over. */
+static gboolean wait_for(AstroFaces *faces, Mark *mark, GError **error)
+{
+  AstroDevice *device = mark->device;
+  mark_ref(mark);
+  pthread_mutex_unlock(&faces->lock);
+  gboolean done = mark_done(mark);
+  if (!done) {
+    ASTRO_COUNT(device->host_waits, 1);
+    done = device->funcs->event_wait(device, mark->event, error) ||
+           failed(device, "event_wait", error);
+  }
+  pthread_mutex_lock(&faces->lock);
+  if (!done) {
+    if (mark == faces->host_writer)
+      faces->current &= ~HOST;
+    /* A copy up that failed spoils what kernels made of it too. */
+    if (mark == faces->device_writer || g_ptr_array_find(faces->host_readers, mark, NULL))
+      faces->current &= ~DEVICE;
+  }
+  mark_unref(mark);
+  return done;
+}
+
+static gboolean copy_down(AstroFaces *faces, GError **error)
+{
+  AstroDevice *device = faces->device;
+  if (faces->broken || !(faces->current & DEVICE))
+    return lost(error);
+  if (!queue_after(device, device->down, faces->device_writer, error) ||
+      !queue_after_all(device, device->down, faces->host_readers, error))
+    return FALSE;
+  if (!device->funcs->queue_copy(device, device->down, ASTRO_COPY_DOWN, faces->host, faces->face,
+                                 faces->bytes, error))
+    return failed(device, "queue_copy down", error);
+  ASTRO_COUNT(device->bytes_down, faces->bytes);
+  ASTRO_COUNT(astro_faces_counters.copies_down, 1);
+  Mark *mark = record(faces, device->down, error);
+  if (mark == NULL)
+    return FALSE;
+  g_ptr_array_add(faces->device_readers, mark_ref(mark));
+  mark_set(&faces->host_writer, mark);
+  faces->current |= HOST;
+  return TRUE;
+}
+
+static gboolean copy_up(AstroFaces *faces, GError **error)
+{
+  AstroDevice *device = faces->device;
+  if (!(faces->current & HOST))
+    return lost(error);
+  if (!queue_after(device, device->up, faces->host_writer, error) ||
+      !queue_after(device, device->up, faces->device_writer, error) ||
+      !queue_after_all(device, device->up, faces->device_readers, error))
+    return FALSE;
+  if (!device->funcs->queue_copy(device, device->up, ASTRO_COPY_UP, faces->face, faces->host,
+                                 faces->bytes, error))
+    return failed(device, "queue_copy up", error);
+  ASTRO_COUNT(device->bytes_up, faces->bytes);
+  ASTRO_COUNT(astro_faces_counters.copies_up, 1);
+  Mark *mark = record(faces, device->up, error);
+  if (mark == NULL)
+    return FALSE;
+  g_ptr_array_add(faces->host_readers, mark_ref(mark));
+  mark_set(&faces->device_writer, mark);
+  faces->current |= DEVICE;
+  return TRUE;
+}
+
+static void free_device_face(AstroFaces *faces)
+{
+  if (faces->face == NULL)
+    return;
+  faces->device->funcs->free(faces->device, faces->face);
+  ASTRO_COUNT(astro_faces_counters.device_bytes, -faces->bytes);
+  faces->face = NULL;
+  astro_device_unref(faces->device);
+  faces->device = NULL;
+}
+
+/* A block has one device face: another device's bytes come by way of the host, which waits. */
+static gboolean leave_other_device(AstroFaces *faces, AstroDevice *device, GError **error)
+{
+  while (faces->device != NULL && faces->device != device) {
+    if (faces->acquired > 0) {
+      pthread_cond_wait(&faces->released, &faces->lock);
+      continue;
+    }
+    if (faces->broken)
+      return lost(error);
+    drop_done_marks(faces);
+    if (!(faces->current & HOST) && faces->current != 0 && !copy_down(faces, error))
+      return FALSE;
+    Mark *pending = any_mark(faces);
+    if (pending != NULL) {
+      if (!wait_for(faces, pending, error))
+        return FALSE;
+      continue;
+    }
+    free_device_face(faces);
+    /* Both bits: bytes that mean nothing, or that host and device agree on; a new face has them
+     * only in the first case, and cannot tell. */
+    faces->current &= HOST;
+  }
+  return TRUE;
+}
+
+static gboolean make_device_face(AstroFaces *faces, AstroDevice *device, GError **error)
+{
+  if (faces->face != NULL)
+    return TRUE;
+  if (!device->funcs->alloc(device, MAX(faces->bytes, 1), &faces->face, error)) {
+    faces->face = NULL;
+    if (error != NULL && *error == NULL)
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                  "out of device memory: %" G_GSIZE_FORMAT " bytes needed", faces->bytes);
+    else
+      g_prefix_error(error, "%s: alloc of %" G_GSIZE_FORMAT " bytes: ", device->name, faces->bytes);
+    return FALSE;
+  }
+  ASTRO_COUNT(astro_faces_counters.device_bytes, faces->bytes);
+  faces->device = astro_device_ref(device);
+  return TRUE;
+}
+
+gpointer astro_faces_map(AstroFaces *faces, GstMapFlags flags, gboolean whole, GError **error)
+{
+  const gboolean write = (flags & GST_MAP_WRITE) != 0;
+  const gboolean needs_bytes = (flags & GST_MAP_READ) || !whole;
+  gpointer host = NULL;
+
+  pthread_mutex_lock(&faces->lock);
+  for (;;) {
+    drop_done_marks(faces);
+    if (faces->broken && !(faces->current & HOST)) {
+      lost(error);
+      break;
+    }
+    if (needs_bytes && !(faces->current & HOST) && !copy_down(faces, error))
+      break;
+    Mark *pending = faces->host_writer;
+    if (pending == NULL && write && faces->host_readers->len > 0)
+      pending = faces->host_readers->pdata[0];
+    if (pending == NULL) {
+      host = faces->host;
+      if (write)
+        faces->current = HOST;
+      break;
+    }
+    if (!wait_for(faces, pending, error))
+      break;
+  }
+  pthread_mutex_unlock(&faces->lock);
+  return host;
+}
+
+/* Nothing changes: a write counted from its map on. The lock orders what was written before what
+ * other threads do next, also for ThreadSanitizer, which cannot see GStreamer's reference counts.
+ */
+void astro_faces_unmap(AstroFaces *faces)
+{
+  pthread_mutex_lock(&faces->lock);
+  pthread_mutex_unlock(&faces->lock);
+}
+
+gpointer astro_faces_acquire(AstroFaces *faces, AstroDevice *device, AstroQueue *queue,
+                             GstMapFlags flags, gboolean whole, GError **error)
+{
+  const gboolean write = (flags & GST_MAP_WRITE) != 0;
+  const gboolean needs_bytes = (flags & GST_MAP_READ) || !whole;
+  gpointer face = NULL;
+
+  pthread_mutex_lock(&faces->lock);
+  drop_done_marks(faces);
+  if (leave_other_device(faces, device, error) && (!faces->broken || lost(error)) &&
+      make_device_face(faces, device, error) &&
+      (!needs_bytes || (faces->current & DEVICE) || copy_up(faces, error)) &&
+      queue_after(device, queue, faces->device_writer, error) &&
+      (!write || queue_after_all(device, queue, faces->device_readers, error))) {
+    faces->acquired++;
+    face = faces->face;
+  }
+  pthread_mutex_unlock(&faces->lock);
+  return face;
+}
+
+gboolean astro_faces_release(AstroFaces *faces, AstroQueue *queue, GstMapFlags flags, gboolean down,
+                             GError **error)
+{
+  const gboolean write = (flags & GST_MAP_WRITE) != 0;
+
+  pthread_mutex_lock(&faces->lock);
+  Mark *mark = record(faces, queue, error);
+  if (write) {
+    faces->current = mark != NULL ? DEVICE : 0;
+    mark_set(&faces->device_writer, mark);
+  } else if (mark != NULL) {
+    g_ptr_array_add(faces->device_readers, mark);
+  }
+  const gboolean ok = mark != NULL && (!down || (faces->current & HOST) || copy_down(faces, error));
+  faces->acquired--;
+  pthread_cond_broadcast(&faces->released);
+  pthread_mutex_unlock(&faces->lock);
+  return ok;
+}
+
+gboolean astro_faces_settle(AstroFaces *faces, GError **error)
+{
+  pthread_mutex_lock(&faces->lock);
+  gboolean ok = !faces->broken || lost(error);
+  while (ok) {
+    drop_done_marks(faces);
+    Mark *pending = any_mark(faces);
+    if (pending == NULL)
+      break;
+    ok = wait_for(faces, pending, error);
+  }
+  pthread_mutex_unlock(&faces->lock);
+  return ok;
+}
+
+void astro_faces_forget(AstroFaces *faces)
+{
+  pthread_mutex_lock(&faces->lock);
+  if (!faces->broken)
+    faces->current = HOST | DEVICE;
+  pthread_mutex_unlock(&faces->lock);
+}
+
+AstroDevice *astro_faces_lock_device(const AstroFaces *faces)
+{
+  return faces->lock_device;
+}
+
+AstroFaces **astro_faces_link(AstroFaces *faces)
+{
+  return &faces->next;
+}
+
+AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
+{
+  align |= ASTRO_MEMORY_ALIGN - 1;
+  if (bytes >= ASTRO_MEMORY_HUGE)
+    align |= ASTRO_MEMORY_HUGE - 1;
+  gpointer host = NULL;
+  if (posix_memalign(&host, align + 1, MAX(bytes, 1)) != 0)
+    return NULL;
+  if (bytes >= ASTRO_MEMORY_HUGE)
+    madvise(host, bytes, MADV_HUGEPAGE); /* a wish: the machine may have none */
+
+  AstroFaces *faces = g_new0(AstroFaces, 1);
+  pthread_mutex_init(&faces->lock, NULL);
+  pthread_cond_init(&faces->released, NULL);
+  faces->bytes = bytes;
+  faces->host = host;
+  faces->current = HOST | DEVICE;
+  faces->host_readers = g_ptr_array_new_with_free_func((GDestroyNotify)mark_unref);
+  faces->device_readers = g_ptr_array_new_with_free_func((GDestroyNotify)mark_unref);
+  ASTRO_COUNT(astro_faces_counters.blocks, 1);
+  ASTRO_COUNT(astro_faces_counters.bytes, bytes);
+  if (device != NULL && bytes > 0) {
+    g_autoptr(GError) error = NULL;
+    if (device->funcs->lock_host(device, host, bytes, &error)) {
+      faces->lock_device = astro_device_ref(device);
+      ASTRO_COUNT(astro_faces_counters.locked, bytes);
+    } else {
+      GST_INFO("%s: lock_host of %" G_GSIZE_FORMAT " bytes: %s; copies will be slow", device->name,
+               bytes, error != NULL ? error->message : "failed");
+    }
+  }
+  return faces;
+}
+
+/* The last holder is gone, but threads may have left the lock a moment ago: taking it once more
+ * orders their last look before the end. */
+void astro_faces_free(AstroFaces *faces)
+{
+  pthread_mutex_lock(&faces->lock);
+  drop_done_marks(faces);
+  const gboolean pending = faces->broken || any_mark(faces) != NULL;
+  pthread_mutex_unlock(&faces->lock);
+  if (pending)
+    astro_reaper_give(faces);
+  else
+    astro_faces_destroy(faces);
+}
+
+void astro_faces_destroy(AstroFaces *faces)
+{
+  GPtrArray *several[] = { faces->host_readers, faces->device_readers };
+  Mark *single[] = { faces->host_writer, faces->device_writer };
+  /* A wait that fails is no reason to keep the memory: freeing waits for the device as well. */
+  for (guint i = 0; i < 2; i++) {
+    for (guint j = 0; j < several[i]->len; j++) {
+      Mark *mark = several[i]->pdata[j];
+      mark->device->funcs->event_wait(mark->device, mark->event, NULL);
+    }
+    if (single[i] != NULL)
+      single[i]->device->funcs->event_wait(single[i]->device, single[i]->event, NULL);
+  }
+  free_device_face(faces);
+  if (faces->lock_device != NULL) {
+    faces->lock_device->funcs->unlock_host(faces->lock_device, faces->host);
+    ASTRO_COUNT(astro_faces_counters.locked, -faces->bytes);
+    astro_device_unref(faces->lock_device);
+  }
+  free(faces->host);
+  ASTRO_COUNT(astro_faces_counters.blocks, -1);
+  ASTRO_COUNT(astro_faces_counters.bytes, -faces->bytes);
+  mark_set(&faces->host_writer, NULL);
+  mark_set(&faces->device_writer, NULL);
+  g_ptr_array_unref(faces->host_readers);
+  g_ptr_array_unref(faces->device_readers);
+  pthread_cond_destroy(&faces->released);
+  pthread_mutex_destroy(&faces->lock);
+  g_free(faces);
+}

@@ -1,0 +1,143 @@
+#include "core/memory/pool.h"
+#include "core/memory/memory.h"
+#include "core/stream/validity.h"
+
+struct _AstroBufferPool {
+  GstBufferPool parent;
+  AstroDevice *device;
+  guint bytes; /* of a buffer, and how its memory is laid out: as configured */
+  GstAllocationParams params;
+};
+
+G_DEFINE_TYPE(AstroBufferPool, astro_buffer_pool, GST_TYPE_BUFFER_POOL)
+
+#define PARENT GST_BUFFER_POOL_CLASS(astro_buffer_pool_parent_class)
+
+static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
+{
+  AstroBufferPool *self = ASTRO_BUFFER_POOL(pool);
+  GstCaps *caps;
+  guint bytes, min, max;
+  GstAllocationParams params;
+  if (!gst_buffer_pool_config_get_params(config, &caps, &bytes, &min, &max) ||
+      !gst_buffer_pool_config_get_allocator(config, NULL, &params)) {
+    GST_WARNING_OBJECT(pool, "incomplete configuration %" GST_PTR_FORMAT, config);
+    return FALSE;
+  }
+  if (max != 0 && max < min) {
+    GST_WARNING_OBJECT(pool, "at most %u buffers, but at least %u", max, min);
+    return FALSE;
+  }
+  /* Whatever allocator was asked for: the blocks of this pool are ours. */
+  g_autoptr(GstAllocator) allocator = astro_allocator_get();
+  gst_buffer_pool_config_set_allocator(config, allocator, &params);
+  self->bytes = bytes;
+  self->params = params;
+  return PARENT->set_config(pool, config);
+}
+
+static GstFlowReturn pool_alloc_buffer(GstBufferPool *pool, GstBuffer **buffer,
+                                       GstBufferPoolAcquireParams *unused)
+{
+  AstroBufferPool *self = ASTRO_BUFFER_POOL(pool);
+  GstMemory *memory = astro_memory_new_full(self->bytes, &self->params, self->device);
+  if (memory == NULL) {
+    GST_ERROR_OBJECT(pool, "out of memory: a block of %u bytes", self->bytes);
+    return GST_FLOW_ERROR;
+  }
+  *buffer = gst_buffer_new();
+  gst_buffer_append_memory(*buffer, memory);
+  return GST_FLOW_OK;
+}
+
+/* What fails to settle goes out no more: the tag makes the pool drop it. */
+static GstFlowReturn pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer,
+                                         GstBufferPoolAcquireParams *params)
+{
+  AstroBufferPool *self = ASTRO_BUFFER_POOL(pool);
+  GstFlowReturn flow = PARENT->acquire_buffer(pool, buffer, params);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  g_autoptr(GError) error = NULL;
+  GstMemory *memory = gst_buffer_peek_memory(*buffer, 0);
+  if (!astro_memory_settle(memory, &error)) {
+    GST_ERROR_OBJECT(pool, "%s", error->message);
+    GST_BUFFER_FLAG_SET(*buffer, GST_BUFFER_FLAG_TAG_MEMORY);
+    flow = GST_FLOW_ERROR;
+  } else if (GST_BUFFER_POOL_IS_FLUSHING(pool)) {
+    flow = GST_FLOW_FLUSHING;
+  } else {
+    if (!(self->params.flags & (GST_MEMORY_FLAG_ZERO_PREFIXED | GST_MEMORY_FLAG_ZERO_PADDED)))
+      astro_memory_forget(memory);
+    return GST_FLOW_OK;
+  }
+  PARENT->release_buffer(pool, *buffer);
+  *buffer = NULL;
+  return flow;
+}
+
+static void pool_reset_buffer(GstBufferPool *pool, GstBuffer *buffer)
+{
+  AstroBufferPool *self = ASTRO_BUFFER_POOL(pool);
+  PARENT->reset_buffer(pool, buffer);
+  GstMeta *meta = gst_buffer_get_meta(buffer, ASTRO_VALIDITY_META_API);
+  if (meta != NULL)
+    astro_validity_meta_clear((AstroValidityMeta *)meta);
+  /* The base class puts a resized buffer back to the very start of its memory. */
+  if (!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_TAG_MEMORY)) {
+    const gsize prefix = astro_memory_prefix(&self->params);
+    gsize offset;
+    gst_buffer_get_sizes(buffer, &offset, NULL);
+    if (offset != prefix)
+      gst_buffer_resize(buffer, (gssize)(prefix - offset), self->bytes);
+  }
+}
+
+static void pool_finalize(GObject *object)
+{
+  AstroBufferPool *self = ASTRO_BUFFER_POOL(object);
+  AstroDevice *device = self->device;
+  G_OBJECT_CLASS(astro_buffer_pool_parent_class)->finalize(object);
+  if (device != NULL)
+    astro_device_unref(device);
+}
+
+static void astro_buffer_pool_class_init(AstroBufferPoolClass *class)
+{
+  GstBufferPoolClass *pool_class = GST_BUFFER_POOL_CLASS(class);
+  G_OBJECT_CLASS(class)->finalize = pool_finalize;
+  pool_class->set_config = pool_set_config;
+  pool_class->alloc_buffer = pool_alloc_buffer;
+  pool_class->acquire_buffer = pool_acquire_buffer;
+  pool_class->reset_buffer = pool_reset_buffer;
+}
+
+static void astro_buffer_pool_init(AstroBufferPool *self)
+{
+}
+
+GstBufferPool *astro_buffer_pool_new(AstroDevice *device)
+{
+  AstroBufferPool *self = g_object_new(ASTRO_TYPE_BUFFER_POOL, NULL);
+  gst_object_ref_sink(self);
+  if (device != NULL)
+    self->device = astro_device_ref(device);
+  return GST_BUFFER_POOL(self);
+}
+
+GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, gsize bytes,
+                                            guint min, guint max)
+{
+  if (bytes > G_MAXUINT) {
+    GST_ERROR("buffers of %" G_GSIZE_FORMAT " bytes: GStreamer's pools hold up to 4 GiB", bytes);
+    return NULL;
+  }
+  GstBufferPool *pool = astro_buffer_pool_new(device);
+  GstStructure *config = gst_buffer_pool_get_config(pool);
+  gst_buffer_pool_config_set_params(config, caps, (guint)bytes, min, max);
+  if (!gst_buffer_pool_set_config(pool, config) || !gst_buffer_pool_set_active(pool, TRUE)) {
+    gst_object_unref(pool);
+    return NULL;
+  }
+  return pool;
+}

@@ -1,0 +1,462 @@
+/* A device for tests: its memory is a second host area, its queues are threads that do everything
+ * late and, among each other, in any order. It stops the test where it is misused: an area that is
+ * not there (any more), or one that is freed while queued work is still to touch it.
+ *
+ * Addresses of its memory have a bit set that makes the host crash on them. All locking is by
+ * pthread, which ThreadSanitizer knows, so that it proves the order of host, copies and kernels:
+ * nothing but the events orders them. */
+#pragma once
+
+#include <glib.h>
+#include <pthread.h>
+#include <string.h>
+#include "core/memory/device.h"
+
+typedef enum {
+  FAKE_ALLOC,
+  FAKE_LOCK,
+  FAKE_QUEUE_NEW,
+  FAKE_COPY,
+  FAKE_QUEUE_WAIT,
+  FAKE_RECORD,
+  FAKE_EVENT_WAIT,
+  FAKE_N_CALLS
+} FakeCall;
+
+typedef void (*FakeKernel)(guint8 *face, gsize bytes, gpointer data);
+
+typedef struct _FakeWork FakeWork;
+struct _FakeWork {
+  FakeWork *next;
+  AstroEvent *wait, *record; /* one of them, or */
+  guint8 *to;                /* a copy, or */
+  const guint8 *from;
+  FakeKernel kernel; /* on to */
+  gpointer data;
+  GDestroyNotify free_data;
+  gsize bytes;
+};
+
+typedef struct {
+  guint8 *start;
+  gsize bytes;
+} FakeArea;
+
+typedef struct {
+  AstroDevice device;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  GPtrArray *queues;
+  GArray *faces, *locked;      /* of FakeArea */
+  guint events;                /* alive */
+  guint fail_in[FAKE_N_CALLS]; /* n: the nth call from now fails; 0: none does */
+  guint failures;
+  guint32 random;
+  guint delay; /* microseconds at most before each piece of work */
+} FakeDevice;
+
+struct _AstroQueue {
+  FakeDevice *fake;
+  pthread_t thread;
+  FakeWork *first, *last; /* the first one may be running */
+  gboolean held, closing;
+};
+
+struct _AstroEvent {
+  guint ref_count;
+  gboolean done;
+};
+
+static gint fake_devices; /* open now */
+
+#define FAKE_BIT ((guintptr)1 << 62)
+
+static inline guint8 *fake_real(gconstpointer address)
+{
+  return (guint8 *)((guintptr)address & ~FAKE_BIT);
+}
+
+static inline gboolean fake_fails(FakeDevice *fake, FakeCall call, GError **error)
+{
+  static const char *const names[] = { "alloc",      "lock_host",    "queue_new", "queue_copy",
+                                       "queue_wait", "event_record", "event_wait" };
+  pthread_mutex_lock(&fake->lock);
+  const gboolean fails = fake->fail_in[call] > 0 && --fake->fail_in[call] == 0;
+  fake->failures += fails;
+  pthread_mutex_unlock(&fake->lock);
+  if (fails)
+    g_set_error(error, g_quark_from_static_string("fake"), call, "fake %s said no", names[call]);
+  return fails;
+}
+
+static inline void fake_event_unref(FakeDevice *fake, AstroEvent *event)
+{
+  if (--event->ref_count == 0) {
+    fake->events--;
+    g_free(event);
+  }
+}
+
+static inline gboolean fake_overlap(const guint8 *a, gsize a_bytes, const guint8 *b, gsize b_bytes)
+{
+  return a != NULL && a < b + b_bytes && b < a + a_bytes;
+}
+
+/* With the lock held: whether queued work is still to touch that area. */
+static inline gboolean fake_touched(FakeDevice *fake, const guint8 *start, gsize bytes)
+{
+  for (guint i = 0; i < fake->queues->len; i++)
+    for (FakeWork *work = ((AstroQueue *)fake->queues->pdata[i])->first; work; work = work->next)
+      if (fake_overlap(work->to, work->bytes, start, bytes) ||
+          fake_overlap(work->from, work->bytes, start, bytes))
+        return TRUE;
+  return FALSE;
+}
+
+static inline gint fake_find(GArray *areas, const guint8 *start, gsize bytes)
+{
+  for (guint i = 0; i < areas->len; i++) {
+    const FakeArea *area = &g_array_index(areas, FakeArea, i);
+    if (start >= area->start && start + bytes <= area->start + area->bytes)
+      return (gint)i;
+  }
+  return -1;
+}
+
+static inline gpointer fake_run(gpointer data)
+{
+  AstroQueue *queue = data;
+  FakeDevice *fake = queue->fake;
+  pthread_mutex_lock(&fake->lock);
+  for (;;) {
+    FakeWork *work = queue->first;
+    if (work == NULL && queue->closing)
+      break;
+    if (work == NULL || (queue->held && !queue->closing) || (work->wait && !work->wait->done)) {
+      pthread_cond_wait(&fake->changed, &fake->lock);
+      continue;
+    }
+    fake->random = fake->random * 1664525u + 1013904223u;
+    const guint delay = fake->random & 0x80000000u ? (fake->random >> 8) % (fake->delay + 1) : 0;
+    pthread_mutex_unlock(&fake->lock);
+    if (delay > 0)
+      g_usleep(delay);
+    if (work->kernel != NULL)
+      work->kernel(work->to, work->bytes, work->data);
+    else if (work->to != NULL)
+      memcpy(work->to, work->from, work->bytes);
+    if (work->free_data != NULL)
+      work->free_data(work->data);
+    pthread_mutex_lock(&fake->lock);
+    if (work->record != NULL) {
+      work->record->done = TRUE;
+      fake_event_unref(fake, work->record);
+    }
+    if (work->wait != NULL)
+      fake_event_unref(fake, work->wait);
+    queue->first = work->next;
+    if (queue->first == NULL)
+      queue->last = NULL;
+    g_free(work);
+    pthread_cond_broadcast(&fake->changed);
+  }
+  pthread_mutex_unlock(&fake->lock);
+  return NULL;
+}
+
+static inline void fake_push(AstroQueue *queue, FakeWork work)
+{
+  FakeWork *copy = g_new(FakeWork, 1);
+  *copy = work;
+  if (queue->last != NULL)
+    queue->last->next = copy;
+  else
+    queue->first = copy;
+  queue->last = copy;
+  pthread_cond_broadcast(&queue->fake->changed);
+}
+
+static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *face, GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  if (fake_fails(fake, FAKE_ALLOC, error))
+    return FALSE;
+  FakeArea area = { g_malloc(bytes), bytes };
+  memset(area.start, 0xa5, bytes);
+  pthread_mutex_lock(&fake->lock);
+  g_array_append_val(fake->faces, area);
+  pthread_mutex_unlock(&fake->lock);
+  *face = (gpointer)((guintptr)area.start | FAKE_BIT);
+  return TRUE;
+}
+
+/* As cudaFree does, this waits for work that still touches the area, but only a failure excuses
+ * that. */
+static inline void fake_remove(FakeDevice *fake, GArray *areas, guint8 *start)
+{
+  pthread_mutex_lock(&fake->lock);
+  const gint i = fake_find(areas, start, 0);
+  g_assert_cmpint(i, >=, 0);
+  const FakeArea area = g_array_index(areas, FakeArea, i);
+  g_assert_true(area.start == start);
+  while (fake_touched(fake, area.start, area.bytes)) {
+    g_assert_cmpuint(fake->failures, >, 0);
+    pthread_cond_wait(&fake->changed, &fake->lock);
+  }
+  g_array_remove_index_fast(areas, (guint)fake_find(areas, start, 0));
+  pthread_mutex_unlock(&fake->lock);
+}
+
+static inline void fake_free(AstroDevice *device, gpointer face)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
+  fake_remove(fake, fake->faces, fake_real(face));
+  g_free(fake_real(face));
+}
+
+static inline gboolean fake_lock_host(AstroDevice *device, gpointer host, gsize bytes,
+                                      GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  if (fake_fails(fake, FAKE_LOCK, error))
+    return FALSE;
+  const FakeArea area = { host, bytes };
+  pthread_mutex_lock(&fake->lock);
+  g_array_append_val(fake->locked, area);
+  pthread_mutex_unlock(&fake->lock);
+  return TRUE;
+}
+
+static inline void fake_unlock_host(AstroDevice *device, gpointer host)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  fake_remove(fake, fake->locked, host);
+}
+
+static inline AstroQueue *fake_queue_new(AstroDevice *device, GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  if (fake_fails(fake, FAKE_QUEUE_NEW, error))
+    return NULL;
+  AstroQueue *queue = g_new0(AstroQueue, 1);
+  queue->fake = fake;
+  pthread_mutex_lock(&fake->lock);
+  g_ptr_array_add(fake->queues, queue);
+  g_assert_cmpint(pthread_create(&queue->thread, NULL, fake_run, queue), ==, 0);
+  pthread_mutex_unlock(&fake->lock);
+  return queue;
+}
+
+static inline void fake_queue_free(AstroDevice *device, AstroQueue *queue)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  g_assert_false(queue->closing);
+  queue->closing = TRUE;
+  pthread_cond_broadcast(&fake->changed);
+  pthread_mutex_unlock(&fake->lock);
+}
+
+static inline gboolean fake_queue_copy(AstroDevice *device, AstroQueue *queue,
+                                       AstroCopyDirection direction, gpointer to,
+                                       gconstpointer from, gsize bytes, GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  gconstpointer face = direction == ASTRO_COPY_UP ? to : from;
+  gconstpointer host = direction == ASTRO_COPY_UP ? from : to;
+  if (fake_fails(fake, FAKE_COPY, error))
+    return FALSE;
+  pthread_mutex_lock(&fake->lock);
+  g_assert_true(queue == (direction == ASTRO_COPY_UP ? device->up : device->down));
+  g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
+  g_assert_cmpuint((guintptr)host & FAKE_BIT, ==, 0);
+  g_assert_cmpint(fake_find(fake->faces, fake_real(face), bytes), >=, 0);
+  fake_push(queue, (FakeWork){ .to = fake_real(to), .from = fake_real(from), .bytes = bytes });
+  pthread_mutex_unlock(&fake->lock);
+  return TRUE;
+}
+
+static inline gboolean fake_queue_wait(AstroDevice *device, AstroQueue *queue, AstroEvent *event,
+                                       GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  if (fake_fails(fake, FAKE_QUEUE_WAIT, error))
+    return FALSE;
+  pthread_mutex_lock(&fake->lock);
+  event->ref_count++;
+  fake_push(queue, (FakeWork){ .wait = event });
+  pthread_mutex_unlock(&fake->lock);
+  return TRUE;
+}
+
+static inline AstroEvent *fake_event_record(AstroDevice *device, AstroQueue *queue, GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  if (fake_fails(fake, FAKE_RECORD, error))
+    return NULL;
+  AstroEvent *event = g_new0(AstroEvent, 1);
+  event->ref_count = 2;
+  pthread_mutex_lock(&fake->lock);
+  fake->events++;
+  fake_push(queue, (FakeWork){ .record = event });
+  pthread_mutex_unlock(&fake->lock);
+  return event;
+}
+
+static inline void fake_event_free(AstroDevice *device, AstroEvent *event)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  fake_event_unref(fake, event);
+  pthread_mutex_unlock(&fake->lock);
+}
+
+static inline gboolean fake_event_done(AstroDevice *device, AstroEvent *event)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  const gboolean done = event->done;
+  pthread_mutex_unlock(&fake->lock);
+  return done;
+}
+
+static inline gboolean fake_event_wait(AstroDevice *device, AstroEvent *event, GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  if (fake_fails(fake, FAKE_EVENT_WAIT, error))
+    return FALSE;
+  pthread_mutex_lock(&fake->lock);
+  while (!event->done)
+    pthread_cond_wait(&fake->changed, &fake->lock);
+  pthread_mutex_unlock(&fake->lock);
+  return TRUE;
+}
+
+static inline void fake_close(AstroDevice *device)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  for (guint i = 0; i < fake->queues->len; i++)
+    ((AstroQueue *)fake->queues->pdata[i])->closing = TRUE;
+  pthread_cond_broadcast(&fake->changed);
+  pthread_mutex_unlock(&fake->lock);
+  for (guint i = 0; i < fake->queues->len; i++)
+    pthread_join(((AstroQueue *)fake->queues->pdata[i])->thread, NULL);
+
+  g_assert_cmpuint(fake->events, ==, 0);
+  g_assert_cmpuint(fake->faces->len, ==, 0);
+  g_assert_cmpuint(fake->locked->len, ==, 0);
+  g_ptr_array_unref(fake->queues);
+  g_array_unref(fake->faces);
+  g_array_unref(fake->locked);
+  pthread_cond_destroy(&fake->changed);
+  pthread_mutex_destroy(&fake->lock);
+  g_free(device->name);
+  g_free(fake);
+  __atomic_fetch_sub(&fake_devices, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline AstroDevice *fake_device_new(guint32 seed)
+{
+  static const AstroDeviceFuncs funcs = {
+    .alloc = fake_alloc,
+    .free = fake_free,
+    .lock_host = fake_lock_host,
+    .unlock_host = fake_unlock_host,
+    .queue_new = fake_queue_new,
+    .queue_free = fake_queue_free,
+    .queue_copy = fake_queue_copy,
+    .queue_wait = fake_queue_wait,
+    .event_record = fake_event_record,
+    .event_free = fake_event_free,
+    .event_done = fake_event_done,
+    .event_wait = fake_event_wait,
+    .close = fake_close,
+  };
+  FakeDevice *fake = g_new0(FakeDevice, 1);
+  AstroDevice *device = &fake->device;
+  device->funcs = &funcs;
+  device->ref_count = 1;
+  device->name = g_strdup("fake");
+  pthread_mutex_init(&fake->lock, NULL);
+  pthread_cond_init(&fake->changed, NULL);
+  fake->queues = g_ptr_array_new_with_free_func(g_free);
+  fake->faces = g_array_new(FALSE, FALSE, sizeof(FakeArea));
+  fake->locked = g_array_new(FALSE, FALSE, sizeof(FakeArea));
+  fake->random = seed;
+  fake->delay = 60;
+  device->up = fake_queue_new(device, NULL);
+  device->down = fake_queue_new(device, NULL);
+  __atomic_fetch_add(&fake_devices, 1, __ATOMIC_SEQ_CST);
+  return device;
+}
+
+/* A held queue takes work and does none of it. */
+static inline void fake_hold(AstroQueue *queue, gboolean hold)
+{
+  pthread_mutex_lock(&queue->fake->lock);
+  queue->held = hold;
+  pthread_cond_broadcast(&queue->fake->changed);
+  pthread_mutex_unlock(&queue->fake->lock);
+}
+
+static inline void fake_fail(AstroDevice *device, FakeCall call, guint nth)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  fake->fail_in[call] = nth;
+  pthread_mutex_unlock(&fake->lock);
+}
+
+static inline guint fake_failures(AstroDevice *device)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  const guint failures = fake->failures;
+  pthread_mutex_unlock(&fake->lock);
+  return failures;
+}
+
+/* Whether queued work is still to touch the host area: what a pool must not hand out. */
+static inline gboolean fake_host_busy(AstroDevice *device, gconstpointer host, gsize bytes)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  const gboolean busy = fake_touched(fake, host, bytes);
+  pthread_mutex_unlock(&fake->lock);
+  return busy;
+}
+
+static inline void fake_queue_kernel(AstroDevice *device, AstroQueue *queue, FakeKernel kernel,
+                                     gpointer face, gsize bytes, gpointer data,
+                                     GDestroyNotify free_data)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
+  g_assert_cmpint(fake_find(fake->faces, fake_real(face), bytes), >=, 0);
+  fake_push(queue, (FakeWork){ .to = fake_real(face),
+                               .kernel = kernel,
+                               .data = data,
+                               .free_data = free_data,
+                               .bytes = bytes });
+  pthread_mutex_unlock(&fake->lock);
+}
+
+/* Kernels: fill as test_fill() does, change every byte, compare with the bytes in data. */
+static inline void fake_kernel_fill(guint8 *face, gsize bytes, gpointer data)
+{
+  test_fill(face, bytes, GPOINTER_TO_UINT(data));
+}
+
+static inline void fake_kernel_change(guint8 *face, gsize bytes, gpointer data)
+{
+  for (gsize i = 0; i < bytes; i++)
+    face[i] ^= (guint8)(GPOINTER_TO_UINT(data) + i);
+}
+
+static inline void fake_kernel_compare(guint8 *face, gsize bytes, gpointer data)
+{
+  g_assert_cmpmem(face, bytes, data, bytes);
+}
