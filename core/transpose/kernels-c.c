@@ -1,0 +1,33 @@
+/* The portable kernels: plain C on vectors of 16 bytes, which every x86_64 has. */
+#include "core/transpose/kernels.h"
+
+#define LANES 1
+typedef guint8 Lane __attribute__((vector_size(16), aligned(1), may_alias));
+typedef Lane Vector;
+
+static inline Lane load_part(const guint8 *from, gsize bytes)
+{
+  Lane lane = { 0 };
+  __builtin_memcpy(&lane, from, bytes);
+  return lane;
+}
+
+static inline void store_part(guint8 *to, Lane lane, gsize bytes)
+{
+  __builtin_memcpy(to, &lane, bytes);
+}
+
+#include "core/transpose/tiles.h"
+
+static void fence(void)
+{
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+const AstroTransposeKernels astro_transpose_kernels_c = {
+  { transpose_1, transpose_2, transpose_4, transpose_8, transpose_16 },
+  rearrange,
+  copy,
+  copy,
+  fence,
+};

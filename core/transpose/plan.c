@@ -1,0 +1,141 @@
+#include "core/transpose/plan.h"
+
+#define LINE 64
+#define STAGE_BYTES                                                                                \
+  (384 * 1024) /* two of them leave half of an L2 cache of 2 MiB for what passes by */
+#define TASK_BYTES (1024 * 1024)
+#define LONG_UNIT 512 /* a unit from which on stages gain nothing */
+#define CACHES_BYTES (8 * 1024 * 1024)
+
+static const gsize run_bytes[] = { 4096, 2048, 1024, 512, 256, 128, 64 };
+
+static gsize greatest_common_divisor(gsize a, gsize b)
+{
+  return b ? greatest_common_divisor(b, a % b) : a;
+}
+
+/* Equal parts of about the steps needed, each a whole number of lines but for the last. */
+static gsize block_steps(guint64 extent, gsize step_bytes, gsize needed)
+{
+  if (extent <= needed)
+    return extent;
+  gsize parts = (extent + needed - 1) / needed, steps = (extent + parts - 1) / parts;
+  gsize grain = LINE / greatest_common_divisor(LINE, step_bytes);
+  return MIN(extent, (steps + grain - 1) / grain * grain);
+}
+
+/* Grows the box along axes, the last one first, until a run is that long. */
+static void grow(AstroTransposePlan *plan, const guint *axes, gsize bytes)
+{
+  gsize run = plan->unit;
+  for (guint i = plan->n_axes; i-- > 0 && run < bytes;) {
+    AstroTransposeAxis *axis = &plan->axes[axes[i]];
+    gsize steps = block_steps(axis->extent, run, (bytes + run - 1) / run);
+    axis->block = MAX(axis->block, steps);
+    if (axis->block < axis->extent)
+      return;
+    run *= axis->block;
+  }
+}
+
+/* An odd number of lines. */
+static gsize row_pitch(gsize bytes)
+{
+  return ((bytes + LINE - 1) / LINE | 1) * LINE;
+}
+
+/* The first stage holds runs of the input, one a row, the rows in the output's order; the second
+ * runs of the output, the rows in the input's order. So the runs of one are the rows of the other,
+ * where the axes allow it, and one call of a kernel turns the whole box. */
+static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
+{
+  guint n = plan->n_axes;
+  gsize from = plan->unit, to = plan->unit;
+  gboolean in_run = TRUE, out_run = TRUE;
+  for (guint i = n; i-- > 0;) {
+    AstroTransposeAxis *a = &plan->axes[natural[i]], *b = &plan->axes[plan->order[i]];
+    a->in_run = in_run;
+    if (in_run) {
+      a->stage_from = from;
+      from *= a->block;
+      in_run = a->block == a->extent;
+    }
+    b->out_run = out_run;
+    if (out_run) {
+      b->stage_to = to;
+      to *= b->block;
+      out_run = b->block == b->extent;
+    }
+  }
+  from = row_pitch(from);
+  to = row_pitch(to);
+  for (guint i = n; i-- > 0;) {
+    AstroTransposeAxis *a = &plan->axes[natural[i]], *b = &plan->axes[plan->order[i]];
+    if (!b->in_run) {
+      b->stage_from = from;
+      from *= b->block;
+    }
+    if (!a->out_run) {
+      a->stage_to = to;
+      to *= a->block;
+    }
+  }
+  plan->stage_in_bytes = from;
+  plan->stage_out_bytes = to;
+}
+
+static void cut_boxes(AstroTransposePlan *plan)
+{
+  guint natural[ASTRO_MAX_AXES];
+  for (guint i = 0; i < plan->n_axes; i++)
+    natural[i] = i;
+  for (guint t = 0; t < G_N_ELEMENTS(run_bytes); t++) {
+    for (guint i = 0; i < plan->n_axes; i++)
+      plan->axes[i].block = 1;
+    grow(plan, natural, run_bytes[t]);
+    grow(plan, plan->order, run_bytes[t]);
+    lay_out_stages(plan, natural);
+    if (plan->stage_in_bytes <= STAGE_BYTES && plan->stage_out_bytes <= STAGE_BYTES)
+      break;
+  }
+  gsize box_bytes = plan->unit;
+  plan->boxes = 1;
+  for (guint i = 0; i < plan->n_axes; i++) {
+    AstroTransposeAxis *axis = &plan->axes[i];
+    axis->boxes = (axis->extent + axis->block - 1) / axis->block;
+    plan->boxes *= axis->boxes;
+    box_bytes *= axis->block;
+  }
+  plan->boxes_per_task = MAX(1, TASK_BYTES / box_bytes);
+}
+
+void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *config)
+{
+  AstroTransposeConfig simple = *config;
+  astro_transpose_simplify(&simple);
+
+  *plan = (AstroTransposePlan){ .unit = simple.sample_bytes, .n_axes = simple.n_axes };
+  if (plan->n_axes && simple.order[plan->n_axes - 1] == plan->n_axes - 1)
+    plan->unit *= simple.extents[--plan->n_axes];
+  gsize from = plan->unit, to = plan->unit, units = 1;
+  for (guint i = plan->n_axes; i-- > 0;) {
+    AstroTransposeAxis *a = &plan->axes[i], *b = &plan->axes[simple.order[i]];
+    plan->order[i] = simple.order[i];
+    a->extent = simple.extents[i];
+    a->from = from;
+    from *= a->extent;
+    b->to = to;
+    to *= simple.extents[simple.order[i]];
+    units *= a->extent;
+  }
+  plan->past_caches = from >= CACHES_BYTES;
+
+  if (plan->n_axes && plan->unit < LONG_UNIT) {
+    cut_boxes(plan);
+    return;
+  }
+  gsize pieces_per_unit = (plan->unit + TASK_BYTES - 1) / TASK_BYTES;
+  plan->piece_bytes = MIN(plan->unit, TASK_BYTES);
+  plan->pieces = units * pieces_per_unit;
+  plan->pieces_per_task = MAX(1, TASK_BYTES / plan->piece_bytes);
+}

@@ -1,0 +1,43 @@
+/* How a block is cut for the CPU.
+ *
+ * The block is cut into boxes. A box is long along the innermost axes of the input and along those
+ * of the output, so that on both sides memory is read and written in runs of many whole cache
+ * lines. A box goes through two stages that fit a core's cache: runs of the input are copied to the
+ * first, a kernel turns the first into the second, and the second leaves in runs of the output. The
+ * stages' rows lie an odd number of lines apart, so the power-of-two strides of real blocks, all of
+ * whose lines fall in one set of a cache, never meet a kernel. */
+#pragma once
+
+#include "core/transpose/kernels.h"
+#include "core/transpose/transpose.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint64 extent;
+  gsize from, to; /* bytes between two steps in the input and the output */
+  gsize block;    /* steps in a box */
+  gsize boxes;    /* boxes side by side */
+  gsize stage_from, stage_to;
+  gboolean in_run, out_run; /* lies within a run of the input, the output */
+} AstroTransposeAxis;
+
+typedef struct {
+  gsize unit;                              /* bytes that stay together */
+  guint n_axes;                            /* no axis at all: one unit is copied */
+  AstroTransposeAxis axes[ASTRO_MAX_AXES]; /* slowest of the input first */
+  guint order[ASTRO_MAX_AXES];
+  gsize stage_in_bytes, stage_out_bytes;
+  guint64 boxes, boxes_per_task;
+  guint64 pieces, pieces_per_task; /* of a unit that is long enough to be copied with no stages */
+  gsize piece_bytes;
+  gboolean past_caches; /* the output is larger than the caches */
+} AstroTransposePlan;
+
+/* Of a checked configuration. */
+void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *config);
+
+void astro_transpose_run(const AstroTransposePlan *plan, const AstroTransposeKernels *kernels,
+                         guint threads, gpointer out, gconstpointer in);
+
+G_END_DECLS
