@@ -1,10 +1,19 @@
 /* Convert: samples from one format to another of the same kind (complex or real).
  *
- * out = round_half_even(saturate(in * scale)). The product is taken and rounded in single precision
- * where both formats fit it (CI4, CI8, CI16LE, CF16LE, CF32LE, F32LE), else in double; so all
- * variants agree bit for bit. A component that saturates, or that is NaN and becomes 0, counts as
- * clipped; between floating-point formats nothing is clipped but what overflows CF16LE to infinity.
- */
+ * The arithmetic is fixed to the bit, so that all backends and variants agree. For each component:
+ *
+ *   in       read exactly; U64LE is rounded to double.
+ *   product  in * scale, rounded once, in single precision (the scale rounded to single first)
+ * where both formats are among CI4, CI8, CI16LE, CF16LE, CF32LE, F32LE; else in double. integer out
+ * = the product rounded to the nearest whole number, ties to even, then held to the format's range,
+ * which is all of it: -8 to 7, -128 to 127, ..., 0 to 2^64 - 1. Clipped is what does not fit once
+ * rounded (127.4 fits CI8, 127.5 does not), infinity, and NaN, which becomes 0. float    out = the
+ * product rounded once to the format, ties to even; denormals are kept, zeros keep their sign. A
+ * NaN becomes the format's positive quiet NaN without payload (7e00, 7fc00000, 7ff8000000000000).
+ * Clipped is only what was finite and is infinite in CF16LE.
+ *
+ * From a format to itself with scale 1 the bits are copied as they are and nothing is clipped. The
+ * rounding mode is the default one, to nearest. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -18,9 +27,9 @@ typedef struct {
 
 typedef struct {
   double scale;
-  guint64 samples; /* whole samples in the block */
-  guint64
-      *clipped; /* components that saturated are added here; a device backend adds them at drain */
+  guint64 samples;  /* whole samples in the block */
+  guint64 *clipped; /* components that were clipped are added here; a device backend adds them at
+                       drain */
 } AstroConvertArguments;
 
 /* Whether there is a conversion: both complex or both real. */
@@ -29,11 +38,13 @@ gboolean astro_convert_possible(AstroFormat from, AstroFormat to);
 /* The scale that scale=auto picks for a block: the rms of its components becomes a quarter of full
  * scale for 8 bits, 2.95 steps for 4 bits (least distortion of noise), 1/16 of full scale for 16
  * and 32 bits, 1 for floating point and U64LE. 1 where the block is all zero or holds no finite
- * rms. */
+ * rms. Components that are not finite are left out; full scale is 2^(bits - 1). Reads the whole
+ * block; the result does not depend on the number of threads. */
 double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer block,
                                 guint64 samples);
 
-/* submit takes one block in and one out, and an AstroConvertArguments *. */
+/* submit takes one block in and one out, which may lie at any address but must not overlap, and an
+ * AstroConvertArguments *. */
 extern const AstroBackend astro_convert_reference;
 extern const AstroBackend astro_convert_cpu;
 extern const AstroBackend *const astro_convert_backends[]; /* up to a NULL */

@@ -1,0 +1,382 @@
+/* AVX2 kernels: eight components at a time in single precision, four in double. None for U64LE,
+ * which this instruction set cannot convert. */
+#include "config.h"
+#include "core/convert/kernels.h"
+
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+
+/* Writes of each width, past the caches or not. */
+
+static inline void put_2(gpointer out, __m128i value, gboolean stream)
+{
+  _mm_storeu_si16(out, value);
+}
+
+static inline void put_4(gpointer out, __m128i value, gboolean stream)
+{
+  if (stream)
+    _mm_stream_si32(out, _mm_cvtsi128_si32(value));
+  else
+    _mm_storeu_si32(out, value);
+}
+
+static inline void put_8(gpointer out, __m128i value, gboolean stream)
+{
+  if (stream)
+    _mm_stream_si64(out, _mm_cvtsi128_si64(value));
+  else
+    _mm_storel_epi64(out, value);
+}
+
+static inline void put_16(gpointer out, __m128i value, gboolean stream)
+{
+  if (stream)
+    _mm_stream_si128(out, value);
+  else
+    _mm_storeu_si128(out, value);
+}
+
+static inline void put_32(gpointer out, __m256i value, gboolean stream)
+{
+  if (stream)
+    _mm256_stream_si256(out, value);
+  else
+    _mm256_storeu_si256(out, value);
+}
+
+/* Each byte of CI4 becomes a quadword; its high nibble goes to the top of the low half, its low
+ * nibble to the top of the high half, and both come down with their signs. */
+static inline __m256i nibbles_8(gconstpointer in)
+{
+  __m256i bytes = _mm256_cvtepu8_epi64(_mm_loadu_si32(in));
+  bytes = _mm256_or_si256(_mm256_slli_epi64(bytes, 24), _mm256_slli_epi64(bytes, 60));
+  return _mm256_srai_epi32(bytes, 28);
+}
+
+static inline __m128i nibbles_4(gconstpointer in)
+{
+  __m128i bytes = _mm_cvtepu8_epi64(_mm_loadu_si16(in));
+  bytes = _mm_or_si128(_mm_slli_epi64(bytes, 24), _mm_slli_epi64(bytes, 60));
+  return _mm_srai_epi32(bytes, 28);
+}
+
+static inline __m256 single_from_i4(gconstpointer in)
+{
+  return _mm256_cvtepi32_ps(nibbles_8(in));
+}
+
+static inline __m256 single_from_i8(gconstpointer in)
+{
+  return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(in)));
+}
+
+static inline __m256 single_from_i16(gconstpointer in)
+{
+  return _mm256_cvtepi32_ps(_mm256_cvtepi16_epi32(_mm_loadu_si128(in)));
+}
+
+static inline __m256 single_from_f16(gconstpointer in)
+{
+  return _mm256_cvtph_ps(_mm_loadu_si128(in));
+}
+
+static inline __m256 single_from_f32(gconstpointer in)
+{
+  return _mm256_loadu_ps(in);
+}
+
+static inline __m256d double_from_i4(gconstpointer in)
+{
+  return _mm256_cvtepi32_pd(nibbles_4(in));
+}
+
+static inline __m256d double_from_i8(gconstpointer in)
+{
+  return _mm256_cvtepi32_pd(_mm_cvtepi8_epi32(_mm_loadu_si32(in)));
+}
+
+static inline __m256d double_from_i16(gconstpointer in)
+{
+  return _mm256_cvtepi32_pd(_mm_cvtepi16_epi32(_mm_loadl_epi64(in)));
+}
+
+static inline __m256d double_from_i32(gconstpointer in)
+{
+  return _mm256_cvtepi32_pd(_mm_loadu_si128(in));
+}
+
+static inline __m256d double_from_f16(gconstpointer in)
+{
+  return _mm256_cvtps_pd(_mm_cvtph_ps(_mm_loadl_epi64(in)));
+}
+
+static inline __m256d double_from_f32(gconstpointer in)
+{
+  return _mm256_cvtps_pd(_mm_loadu_ps(in));
+}
+
+static inline __m256d double_from_f64(gconstpointer in)
+{
+  return _mm256_loadu_pd(in);
+}
+
+/* Stores take the components that came in and their products, and return a bit for each that clips.
+ */
+
+/* The upper limit, halfway to the next whole number, rounds out of range; the lower one does not.
+ */
+static inline __m256i single_round(__m256 product, float low, float high, guint *clipped)
+{
+  __m256 fits = _mm256_and_ps(_mm256_cmp_ps(product, _mm256_set1_ps(low - 0.5f), _CMP_GE_OQ),
+                              _mm256_cmp_ps(product, _mm256_set1_ps(high + 0.5f), _CMP_LT_OQ));
+  *clipped = (guint)_mm256_movemask_ps(fits) ^ 0xff;
+  product = _mm256_and_ps(product, _mm256_cmp_ps(product, product, _CMP_ORD_Q));
+  product = _mm256_min_ps(_mm256_max_ps(product, _mm256_set1_ps(low)), _mm256_set1_ps(high));
+  return _mm256_cvtps_epi32(product);
+}
+
+static inline __m128i double_round(__m256d product, double low, double high, guint *clipped)
+{
+  __m256d fits = _mm256_and_pd(_mm256_cmp_pd(product, _mm256_set1_pd(low - 0.5), _CMP_GE_OQ),
+                               _mm256_cmp_pd(product, _mm256_set1_pd(high + 0.5), _CMP_LT_OQ));
+  *clipped = (guint)_mm256_movemask_pd(fits) ^ 0xf;
+  product = _mm256_and_pd(product, _mm256_cmp_pd(product, product, _CMP_ORD_Q));
+  product = _mm256_min_pd(_mm256_max_pd(product, _mm256_set1_pd(low)), _mm256_set1_pd(high));
+  return _mm256_cvtpd_epi32(product);
+}
+
+static inline __m256 single_quiet(__m256 product)
+{
+  __m256 nan = _mm256_cmp_ps(product, product, _CMP_UNORD_Q);
+  return _mm256_blendv_ps(product, _mm256_set1_ps((float)NAN), nan);
+}
+
+static inline __m256d double_quiet(__m256d product)
+{
+  __m256d nan = _mm256_cmp_pd(product, product, _CMP_UNORD_Q);
+  return _mm256_blendv_pd(product, _mm256_set1_pd((double)NAN), nan);
+}
+
+/* A half from 65520 on is infinite: clipped where the component that came in was not. */
+static inline guint single_overflows(__m256 x, __m256 product)
+{
+  const __m256 sign = _mm256_set1_ps(-0.0f);
+  __m256 finite = _mm256_cmp_ps(_mm256_andnot_ps(sign, x), _mm256_set1_ps(INFINITY), _CMP_LT_OQ);
+  __m256 beyond = _mm256_cmp_ps(_mm256_andnot_ps(sign, product), _mm256_set1_ps(65520), _CMP_GE_OQ);
+  return (guint)_mm256_movemask_ps(_mm256_and_ps(finite, beyond));
+}
+
+static inline guint double_overflows(__m256d x, __m256d product)
+{
+  const __m256d sign = _mm256_set1_pd(-0.0);
+  __m256d finite = _mm256_cmp_pd(_mm256_andnot_pd(sign, x), _mm256_set1_pd(INFINITY), _CMP_LT_OQ);
+  __m256d beyond =
+      _mm256_cmp_pd(_mm256_andnot_pd(sign, product), _mm256_set1_pd(65520), _CMP_GE_OQ);
+  return (guint)_mm256_movemask_pd(_mm256_and_pd(finite, beyond));
+}
+
+static inline __m128i halves(__m256i words)
+{
+  return _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+}
+
+static inline guint single_to_i4(gpointer out, __m256 x, __m256 product, gboolean stream)
+{
+  guint clipped;
+  __m128i pairs = halves(single_round(product, -8, 7, &clipped));
+  __m128i low = _mm_and_si128(_mm_srli_epi32(pairs, 16), _mm_set1_epi32(15));
+  pairs = _mm_or_si128(_mm_slli_epi32(pairs, 4), low);
+  pairs = _mm_shuffle_epi8(pairs, _mm_set1_epi32(0x0c080400));
+  put_4(out, pairs, stream);
+  return clipped;
+}
+
+static inline guint single_to_i8(gpointer out, __m256 x, __m256 product, gboolean stream)
+{
+  guint clipped;
+  __m128i shorts = halves(single_round(product, -128, 127, &clipped));
+  put_8(out, _mm_packs_epi16(shorts, shorts), stream);
+  return clipped;
+}
+
+static inline guint single_to_i16(gpointer out, __m256 x, __m256 product, gboolean stream)
+{
+  guint clipped;
+  put_16(out, halves(single_round(product, -32768, 32767, &clipped)), stream);
+  return clipped;
+}
+
+static inline guint single_to_f16(gpointer out, __m256 x, __m256 product, gboolean stream)
+{
+  put_16(out, _mm256_cvtps_ph(single_quiet(product), NEAREST), stream);
+  return single_overflows(x, product);
+}
+
+static inline guint single_to_f32(gpointer out, __m256 x, __m256 product, gboolean stream)
+{
+  put_32(out, _mm256_castps_si256(single_quiet(product)), stream);
+  return 0;
+}
+
+static inline guint double_to_i4(gpointer out, __m256d x, __m256d product, gboolean stream)
+{
+  guint clipped;
+  __m128i pairs = double_round(product, -8, 7, &clipped);
+  __m128i low = _mm_and_si128(_mm_srli_epi64(pairs, 32), _mm_set1_epi64x(15));
+  pairs = _mm_or_si128(_mm_slli_epi64(pairs, 4), low);
+  put_2(out, _mm_shuffle_epi8(pairs, _mm_set1_epi16(0x0800)), stream);
+  return clipped;
+}
+
+static inline guint double_to_i8(gpointer out, __m256d x, __m256d product, gboolean stream)
+{
+  guint clipped;
+  __m128i words = double_round(product, -128, 127, &clipped);
+  put_4(out, _mm_shuffle_epi8(words, _mm_set1_epi32(0x0c080400)), stream);
+  return clipped;
+}
+
+static inline guint double_to_i16(gpointer out, __m256d x, __m256d product, gboolean stream)
+{
+  guint clipped;
+  __m128i words = double_round(product, -32768, 32767, &clipped);
+  put_8(out, _mm_packs_epi32(words, words), stream);
+  return clipped;
+}
+
+static inline guint double_to_i32(gpointer out, __m256d x, __m256d product, gboolean stream)
+{
+  guint clipped;
+  put_16(out, double_round(product, -0x1p31, 0x1p31 - 1, &clipped), stream);
+  return clipped;
+}
+
+/* The low half of each quadword of a mask. */
+static inline __m128i narrow_mask(__m256d mask)
+{
+  __m128 low = _mm_castpd_ps(_mm256_castpd256_pd128(mask));
+  __m128 high = _mm_castpd_ps(_mm256_extractf128_pd(mask, 1));
+  return _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(2, 0, 2, 0)));
+}
+
+/* Rounded to single precision towards zero, with the last place set where something was cut off:
+ * then the second rounding falls as if it were the only one. Where rounding to nearest went away
+ * from zero the number before, one less in its bits, is the one cut off. */
+static inline guint double_to_f16(gpointer out, __m256d x, __m256d product, gboolean stream)
+{
+  const __m256d sign = _mm256_set1_pd(-0.0);
+  __m256d quiet = double_quiet(product);
+  __m128 near = _mm256_cvtpd_ps(quiet);
+  __m256d back = _mm256_cvtps_pd(near);
+  __m256d inexact = _mm256_cmp_pd(back, quiet, _CMP_NEQ_OQ);
+  __m256d away =
+      _mm256_cmp_pd(_mm256_andnot_pd(sign, back), _mm256_andnot_pd(sign, quiet), _CMP_GT_OQ);
+  __m128i bits = _mm_add_epi32(_mm_castps_si128(near), narrow_mask(away));
+  bits = _mm_or_si128(bits, _mm_srli_epi32(narrow_mask(inexact), 31));
+  put_8(out, _mm_cvtps_ph(_mm_castsi128_ps(bits), NEAREST), stream);
+  return double_overflows(x, product);
+}
+
+static inline guint double_to_f32(gpointer out, __m256d x, __m256d product, gboolean stream)
+{
+  put_16(out, _mm_castps_si128(_mm256_cvtpd_ps(double_quiet(product))), stream);
+  return 0;
+}
+
+static inline guint double_to_f64(gpointer out, __m256d x, __m256d product, gboolean stream)
+{
+  put_32(out, _mm256_castpd_si256(double_quiet(product)), stream);
+  return 0;
+}
+
+#define KERNEL(precision, vector, lanes, set, multiply, FROM, from, TO, to)                        \
+  static guint64 convert_##FROM##_##TO(gpointer out, gconstpointer in, gsize components,           \
+                                       double scale, gboolean stream)                              \
+  {                                                                                                \
+    const guint8 *source = in;                                                                     \
+    guint8 *target = out;                                                                          \
+    vector factor = set(scale);                                                                    \
+    guint64 clipped = 0;                                                                           \
+    for (gsize i = 0; i < components; i += lanes) {                                                \
+      vector x = precision##_from_##from(source);                                                  \
+      clipped +=                                                                                   \
+          (guint)__builtin_popcount(precision##_to_##to(target, x, multiply(x, factor), stream));  \
+      source += lanes * ASTRO_CONVERT_BITS_##from / 8;                                             \
+      target += lanes * ASTRO_CONVERT_BITS_##to / 8;                                               \
+    }                                                                                              \
+    if (stream)                                                                                    \
+      _mm_sfence();                                                                                \
+    return clipped;                                                                                \
+  }
+#define SET_SINGLE(scale) _mm256_set1_ps((float)(scale))
+#define SINGLE(FROM, from, TO, to)                                                                 \
+  KERNEL(single, __m256, 8, SET_SINGLE, _mm256_mul_ps, FROM, from, TO, to)
+#define DOUBLE(FROM, from, TO, to)                                                                 \
+  KERNEL(double, __m256d, 4, _mm256_set1_pd, _mm256_mul_pd, FROM, from, TO, to)
+
+ASTRO_CONVERT_PAIRS_SINGLE(SINGLE)
+ASTRO_CONVERT_PAIRS_NIBBLE(SINGLE)
+ASTRO_CONVERT_PAIRS_DOUBLE(DOUBLE)
+
+/* A nibble has sixteen values: converts these, and looks the others up. */
+static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components, double scale,
+                               gboolean stream)
+{
+  static const guint8 nibbles[8] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
+  gint8 become[16];
+  if (convert_CI4_CI8(become, nibbles, 16, scale, FALSE) > 0)
+    return convert_CI4_CI8(out, in, components, scale, stream);
+  const __m256i table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)become));
+  const guint8 *source = in;
+  guint8 *target = out;
+  for (gsize i = 0; i < components; i += 32) {
+    __m256i bytes = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)source));
+    bytes = _mm256_or_si256(_mm256_srli_epi16(bytes, 4), _mm256_slli_epi16(bytes, 8));
+    bytes = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
+    put_32(target, _mm256_shuffle_epi8(table, bytes), stream);
+    source += 16;
+    target += 32;
+  }
+  if (stream)
+    _mm_sfence();
+  return 0;
+}
+
+/* With scale 1 whole numbers stay whole. */
+static guint64 narrow_CI8_CI4(gpointer out, gconstpointer in, gsize components, double scale,
+                              gboolean stream)
+{
+  if (scale != 1)
+    return convert_CI8_CI4(out, in, components, scale, stream);
+  const guint8 *source = in;
+  guint8 *target = out;
+  guint64 fitting = 0;
+  for (gsize i = 0; i < components; i += 32) {
+    __m256i bytes = _mm256_loadu_si256((const __m256i *)source);
+    __m256i held = _mm256_max_epi8(bytes, _mm256_set1_epi8(-8));
+    held = _mm256_min_epi8(held, _mm256_set1_epi8(7));
+    __m256i fits = _mm256_cmpeq_epi8(bytes, held);
+    fitting += (guint)__builtin_popcount((guint)_mm256_movemask_epi8(fits));
+    __m256i low = _mm256_and_si256(_mm256_srli_epi16(held, 8), _mm256_set1_epi16(15));
+    __m256i high = _mm256_and_si256(_mm256_slli_epi16(held, 4), _mm256_set1_epi16(0xf0));
+    held = _mm256_or_si256(high, low);
+    put_16(target,
+           _mm_packus_epi16(_mm256_castsi256_si128(held), _mm256_extracti128_si256(held, 1)),
+           stream);
+    source += 32;
+    target += 16;
+  }
+  if (stream)
+    _mm_sfence();
+  return components - fitting;
+}
+
+const AstroConvertKernels astro_convert_kernels_avx2 = {
+  ASTRO_CONVERT_PAIRS_SINGLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_DOUBLE(
+      ASTRO_CONVERT_ENTRY)[ASTRO_FORMAT_CI4][ASTRO_FORMAT_CI8] = look_up_CI4_CI8,
+  [ASTRO_FORMAT_CI8][ASTRO_FORMAT_CI4] = narrow_CI8_CI4,
+};

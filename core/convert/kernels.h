@@ -1,0 +1,92 @@
+/* The kernels behind the cpu backend: one table an instruction set, a kernel for every pair of
+ * formats. */
+#pragma once
+
+#include "core/stream/stream.h"
+
+G_BEGIN_DECLS
+
+/* Kernels of instruction sets take a multiple of this many components; the portable ones take any.
+ */
+#define ASTRO_CONVERT_STEP 64
+
+/* Converts so many components (two a complex sample), fewer than 2^31, and returns how many were
+ * clipped. stream: writes past the caches; the output is then aligned to 64 bytes. */
+typedef guint64 (*AstroConvertKernel)(gpointer out, gconstpointer in, gsize components,
+                                      double scale, gboolean stream);
+
+/* [from][to]; NULL where the instruction set has nothing to offer over the portable kernel. */
+typedef AstroConvertKernel AstroConvertKernels[ASTRO_N_FORMATS][ASTRO_N_FORMATS];
+
+extern const AstroConvertKernels astro_convert_kernels_c;
+extern const AstroConvertKernels astro_convert_kernels_avx2;
+extern const AstroConvertKernels astro_convert_kernels_avx512;
+
+/* Every pair, as X(from's format, its component, to's format, its component), in four lists:
+ * product in single precision, the same between CI4 and CI8 (worth kernels of their own), product
+ * in double, and those with U64LE. */
+#define ASTRO_CONVERT_PAIRS_SINGLE(X)                                                              \
+  X(CI4, i4, CI4, i4)                                                                              \
+  X(CI8, i8, CI8, i8)                                                                              \
+  ASTRO_CONVERT_TO_SINGLE_(X, CI4, i4)                                                             \
+  ASTRO_CONVERT_TO_SINGLE_(X, CI8, i8)                                                             \
+  ASTRO_CONVERT_FROM_SINGLE_(X, CI16LE, i16)                                                       \
+  ASTRO_CONVERT_FROM_SINGLE_(X, CF16LE, f16)                                                       \
+  ASTRO_CONVERT_FROM_SINGLE_(X, CF32LE, f32)                                                       \
+  X(F32LE, f32, F32LE, f32)
+
+#define ASTRO_CONVERT_PAIRS_NIBBLE(X)                                                              \
+  X(CI4, i4, CI8, i8)                                                                              \
+  X(CI8, i8, CI4, i4)
+
+#define ASTRO_CONVERT_PAIRS_DOUBLE(X)                                                              \
+  ASTRO_CONVERT_TO_DOUBLE_(X, CI4, i4)                                                             \
+  ASTRO_CONVERT_TO_DOUBLE_(X, CI8, i8)                                                             \
+  ASTRO_CONVERT_TO_DOUBLE_(X, CI16LE, i16)                                                         \
+  ASTRO_CONVERT_TO_DOUBLE_(X, CF16LE, f16)                                                         \
+  ASTRO_CONVERT_TO_DOUBLE_(X, CF32LE, f32)                                                         \
+  ASTRO_CONVERT_FROM_DOUBLE_(X, CI32LE, i32)                                                       \
+  ASTRO_CONVERT_FROM_DOUBLE_(X, CF64LE, f64)                                                       \
+  X(F32LE, f32, F64LE, f64)                                                                        \
+  X(F64LE, f64, F32LE, f32)                                                                        \
+  X(F64LE, f64, F64LE, f64)
+
+#define ASTRO_CONVERT_PAIRS_U64(X)                                                                 \
+  X(F32LE, f32, U64LE, u64)                                                                        \
+  X(F64LE, f64, U64LE, u64)                                                                        \
+  X(U64LE, u64, F32LE, f32)                                                                        \
+  X(U64LE, u64, F64LE, f64)                                                                        \
+  X(U64LE, u64, U64LE, u64)
+
+#define ASTRO_CONVERT_TO_SINGLE_(X, FROM, from)                                                    \
+  X(FROM, from, CI16LE, i16)                                                                       \
+  X(FROM, from, CF16LE, f16)                                                                       \
+  X(FROM, from, CF32LE, f32)
+#define ASTRO_CONVERT_FROM_SINGLE_(X, FROM, from)                                                  \
+  X(FROM, from, CI4, i4)                                                                           \
+  X(FROM, from, CI8, i8)                                                                           \
+  ASTRO_CONVERT_TO_SINGLE_(X, FROM, from)
+#define ASTRO_CONVERT_TO_DOUBLE_(X, FROM, from)                                                    \
+  X(FROM, from, CI32LE, i32)                                                                       \
+  X(FROM, from, CF64LE, f64)
+#define ASTRO_CONVERT_FROM_DOUBLE_(X, FROM, from)                                                  \
+  ASTRO_CONVERT_FROM_SINGLE_(X, FROM, from)                                                        \
+  ASTRO_CONVERT_TO_DOUBLE_(X, FROM, from)
+
+/* An entry of a table, for the lists above. */
+#define ASTRO_CONVERT_ENTRY(FROM, from, TO, to)                                                    \
+  [ASTRO_FORMAT_##FROM][ASTRO_FORMAT_##TO] = convert_##FROM##_##TO,
+
+/* Bits of a component. */
+enum {
+  ASTRO_CONVERT_BITS_i4 = 4,
+  ASTRO_CONVERT_BITS_i8 = 8,
+  ASTRO_CONVERT_BITS_i16 = 16,
+  ASTRO_CONVERT_BITS_f16 = 16,
+  ASTRO_CONVERT_BITS_i32 = 32,
+  ASTRO_CONVERT_BITS_f32 = 32,
+  ASTRO_CONVERT_BITS_f64 = 64,
+  ASTRO_CONVERT_BITS_u64 = 64,
+};
+
+G_END_DECLS

@@ -1,0 +1,142 @@
+/* The scale that scale=auto picks. */
+#include "config.h"
+#include "core/convert/convert.h"
+#include "core/convert/kernels.h"
+
+#include "core/backend/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Components of a task; a multiple of LANES. */
+#define TASK_COMPONENTS ((guint64)1 << 17)
+
+/* A task adds in so many sums that do not wait for each other. */
+#define LANES 16
+
+/* The sum of squares and the count of the finite components. */
+typedef struct {
+  long double squares;
+  guint64 finite;
+} Power;
+
+typedef Power (*PowerFunc)(gconstpointer block, gsize components);
+
+/* Squares of whole numbers of 16 bits add up exactly. */
+#define POWER_INTEGER(name, type)                                                                  \
+  static Power power_##name(gconstpointer block, gsize components)                                 \
+  {                                                                                                \
+    guint64 squares = 0;                                                                           \
+    for (gsize i = 0; i < components; i++) {                                                       \
+      type value;                                                                                  \
+      memcpy(&value, (const guint8 *)block + i * sizeof value, sizeof value);                      \
+      squares += (guint32)((gint32)value * value);                                                 \
+    }                                                                                              \
+    return (Power){ squares, components };                                                         \
+  }
+POWER_INTEGER(i8, gint8)
+POWER_INTEGER(i16, gint16)
+
+static Power power_i4(gconstpointer block, gsize components)
+{
+  static const guint8 square[16] = { 0, 1, 4, 9, 16, 25, 36, 49, 64, 49, 36, 25, 16, 9, 4, 1 };
+  const guint8 *bytes = block;
+  guint64 squares = 0;
+  for (gsize i = 0; i < components / 2; i++)
+    squares += square[bytes[i] >> 4] + square[bytes[i] & 15];
+  return (Power){ squares, components };
+}
+
+/* sum: of a type whose range holds all squares. */
+#define POWER_FLOAT(name, type, sum)                                                               \
+  static Power power_##name(gconstpointer block, gsize components)                                 \
+  {                                                                                                \
+    sum squares[LANES] = { 0 };                                                                    \
+    Power power = { 0 };                                                                           \
+    for (gsize i = 0; i < components; i++) {                                                       \
+      type value;                                                                                  \
+      memcpy(&value, (const guint8 *)block + i * sizeof value, sizeof value);                      \
+      gboolean finite = value - value == 0;                                                        \
+      sum kept = finite ? (sum)value : 0;                                                          \
+      squares[i % LANES] += kept * kept;                                                           \
+      power.finite += finite;                                                                      \
+    }                                                                                              \
+    for (guint lane = 0; lane < LANES; lane++)                                                     \
+      power.squares += squares[lane];                                                              \
+    return power;                                                                                  \
+  }
+POWER_FLOAT(i32, gint32, double)
+POWER_FLOAT(f32, float, double)
+POWER_FLOAT(f64, double, long double)
+
+/* By way of single precision, which holds every half. */
+static Power power_f16(gconstpointer block, gsize components)
+{
+  enum { PIECE = 1024 };
+  float piece[PIECE];
+  Power power = { 0 };
+  for (gsize i = 0; i < components; i += PIECE) {
+    gsize n = MIN(PIECE, components - i);
+    astro_convert_kernels_c[ASTRO_FORMAT_CF16LE][ASTRO_FORMAT_CF32LE](
+        piece, (const guint8 *)block + 2 * i, n, 1, FALSE);
+    Power more = power_f32(piece, n);
+    power.squares += more.squares;
+    power.finite += more.finite;
+  }
+  return power;
+}
+
+/* target: the rms that a stream of this format should have; 0: whatever it has, as in all real
+ * ones. */
+static const struct {
+  PowerFunc power;
+  double target;
+} formats[ASTRO_N_FORMATS] = {
+  [ASTRO_FORMAT_CI4] = { power_i4, 2.95 },
+  [ASTRO_FORMAT_CI8] = { power_i8, 0x1p7 / 4 },
+  [ASTRO_FORMAT_CI16LE] = { power_i16, 0x1p15 / 16 },
+  [ASTRO_FORMAT_CI32LE] = { power_i32, 0x1p31 / 16 },
+  [ASTRO_FORMAT_CF16LE] = { power_f16, 0 },
+  [ASTRO_FORMAT_CF32LE] = { power_f32, 0 },
+  [ASTRO_FORMAT_CF64LE] = { power_f64, 0 },
+};
+
+typedef struct {
+  AstroFormat format;
+  const guint8 *block;
+  guint64 components;
+  Power *powers; /* one a task, added in their order */
+} Work;
+
+static void power_task(gpointer data, guint64 task)
+{
+  Work *work = data;
+  const AstroFormatInfo *info = astro_format_info(work->format);
+  guint64 first = task * TASK_COMPONENTS;
+  const guint8 *block = work->block + first / (info->is_complex ? 2 : 1) * info->bytes;
+  work->powers[task] =
+      formats[work->format].power(block, MIN(TASK_COMPONENTS, work->components - first));
+}
+
+double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer block,
+                                guint64 samples)
+{
+  g_return_val_if_fail(astro_convert_possible(from, to), 1);
+  if (formats[to].target == 0 || samples == 0)
+    return 1;
+  Work work = { from, block, samples * (astro_format_info(from)->is_complex ? 2 : 1) };
+  guint64 n = (work.components + TASK_COMPONENTS - 1) / TASK_COMPONENTS;
+  work.powers = g_new(Power, n);
+  astro_parallel(n, 0, power_task, &work);
+  Power all = { 0 };
+  for (guint64 i = 0; i < n; i++) {
+    all.squares += work.powers[i].squares;
+    all.finite += work.powers[i].finite;
+  }
+  g_free(work.powers);
+  if (!(all.squares > 0))
+    return 1;
+  /* Held to what the product's precision can take, however faint the block. */
+  long double highest = from == ASTRO_FORMAT_CF64LE ? (long double)G_MAXDOUBLE : G_MAXFLOAT;
+  return (double)MIN(formats[to].target / sqrtl(all.squares / all.finite), highest);
+}
