@@ -41,7 +41,7 @@ gboolean astro_transpose_check_blocks(const AstroTransposeConfig *config, const 
                                       guint n_in, const AstroBlock *out, guint n_out,
                                       GError **error)
 {
-  gsize bytes;
+  gsize bytes = 0;
   if (!astro_transpose_check(config, &bytes, error))
     return FALSE;
   if (n_in != 1 || n_out != 1)

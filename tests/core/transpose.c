@@ -1,0 +1,390 @@
+#include <stdlib.h>
+
+#include "core/transpose/transpose.h"
+#include "tests/tests.h"
+
+static const char *const variants[] = { "amx", "avx512", "avx2", "c" };
+static const guint64 sizes[] = { 1, 2, 3, 5, 7, 16, 17, 33, 64, 100 };
+
+static gsize config_bytes(const AstroTransposeConfig *config)
+{
+  gsize bytes = config->sample_bytes;
+  for (guint i = 0; i < config->n_axes; i++)
+    bytes *= config->extents[i];
+  return bytes;
+}
+
+/* The permutations of n axes, in lexical order; FALSE after the last. */
+static gboolean next_order(guint *order, guint n)
+{
+  guint i = n - 1, j = n - 1;
+  while (i > 0 && order[i - 1] > order[i])
+    i--;
+  if (i == 0)
+    return FALSE;
+  while (order[j] < order[i - 1])
+    j--;
+  guint swap = order[i - 1];
+  order[i - 1] = order[j];
+  order[j] = swap;
+  for (j = n - 1; i < j; i++, j--) {
+    swap = order[i];
+    order[i] = order[j];
+    order[j] = swap;
+  }
+  return TRUE;
+}
+
+/* Makes an instance and turns one block with it. */
+static void turn(const AstroBackend *backend, const AstroTransposeConfig *config, guint threads,
+                 gconstpointer in, gpointer out)
+{
+  AstroPlace place = { .threads = threads };
+  const char *variant = NULL;
+  GError *error = NULL;
+  AstroBlock from = { (gpointer)in, config_bytes(config) }, to = { out, config_bytes(config) };
+  gpointer instance = backend->create(config, &place, &variant, &error);
+  g_assert_no_error(error);
+  g_assert_nonnull(instance);
+  g_assert_nonnull(variant);
+  g_assert_true(backend->submit(instance, &from, 1, &to, 1, NULL, &error));
+  g_assert_no_error(error);
+  backend->destroy(instance);
+}
+
+/* Every variant against the reference, both sides off alignment by a sample or not. */
+static void check(const AstroTransposeConfig *config, guint32 seed)
+{
+  gsize bytes = config_bytes(config), sample = config->sample_bytes;
+  guint8 *in = test_alloc(bytes + sample), *expected = test_alloc(bytes);
+  test_fill(in, bytes + sample, seed);
+
+  for (guint misaligned = 0; misaligned < 2; misaligned++) {
+    gsize off = misaligned * sample;
+    turn(&astro_transpose_reference, config, 1, in + off, expected);
+    test_check_guard(expected, bytes);
+    for (guint v = 0; v < G_N_ELEMENTS(variants); v++) {
+      setenv("ASTRO_CPU", variants[v], 1);
+      for (guint threads = 1; threads <= 2; threads++) {
+        guint8 *out = test_alloc(bytes + off);
+        turn(&astro_transpose_cpu, config, threads, in + off, out + off);
+        g_assert_cmpmem(out + off, bytes, expected, bytes);
+        for (gsize i = 0; i < off; i++)
+          g_assert_cmphex(out[i], ==, 0xa5);
+        test_check_guard(out, bytes + off);
+        test_free(out);
+      }
+    }
+    unsetenv("ASTRO_CPU");
+  }
+  test_free(expected);
+  test_free(in);
+}
+
+static void test_by_hand(void)
+{
+  /* time:channel:pol, 2 x 3 x 2, to pol:channel:time */
+  const guint16 in[] = { 0, 1, 10, 11, 20, 21, 100, 101, 110, 111, 120, 121 };
+  const guint16 expected[] = { 0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121 };
+  const AstroTransposeConfig config = { 3, { 2, 3, 2 }, { 2, 1, 0 }, sizeof *in };
+  guint16 out[G_N_ELEMENTS(in)];
+  for (guint i = 0; astro_transpose_backends[i]; i++) {
+    memset(out, 0xa5, sizeof out);
+    turn(astro_transpose_backends[i], &config, 0, in, out);
+    g_assert_cmpmem(out, sizeof out, expected, sizeof expected);
+  }
+}
+
+/* The reference goes through the output; this goes through the input, by other means. */
+static void test_reference(void)
+{
+  AstroTransposeConfig config = { 5, { 3, 5, 2, 7, 4 }, { 0, 1, 2, 3, 4 }, 4 };
+  gsize bytes = config_bytes(&config);
+  guint32 *in = test_alloc(bytes);
+  for (gsize i = 0; i < bytes / 4; i++)
+    in[i] = (guint32)i * 2654435761u;
+  do {
+    guint32 *out = test_alloc(bytes);
+    guint64 stride[5], at[5], n = 0;
+    turn(&astro_transpose_reference, &config, 1, in, out);
+    for (guint i = 5, step = 1; i-- > 0; step *= config.extents[config.order[i]])
+      stride[config.order[i]] = step;
+    for (at[0] = 0; at[0] < 3; at[0]++)
+      for (at[1] = 0; at[1] < 5; at[1]++)
+        for (at[2] = 0; at[2] < 2; at[2]++)
+          for (at[3] = 0; at[3] < 7; at[3]++)
+            for (at[4] = 0; at[4] < 4; at[4]++) {
+              gsize to = 0;
+              for (guint i = 0; i < 5; i++)
+                to += at[i] * stride[i];
+              g_assert_cmphex(out[to], ==, in[n++]);
+            }
+    test_check_guard(out, bytes);
+    test_free(out);
+  } while (next_order(config.order, 5));
+  test_free(in);
+}
+
+/* Every order of that many axes, each with other extents. */
+static void test_orders(gconstpointer data)
+{
+  guint n = GPOINTER_TO_UINT(data) >> 8, sample = GPOINTER_TO_UINT(data) & 255;
+  AstroTransposeConfig config = { .n_axes = n, .sample_bytes = sample };
+  GRand *rand = g_rand_new_with_seed(n * 100 + sample);
+  for (guint i = 0; i < n; i++)
+    config.order[i] = i;
+  do {
+    guint rounds = n < 4 ? 12 : n == 4 ? 4 : 1;
+    for (guint round = 0; round < rounds; round++) {
+      guint64 samples;
+      do {
+        samples = 1;
+        for (guint i = 0; i < n; i++)
+          samples *= config.extents[i] = sizes[g_rand_int_range(rand, 0, G_N_ELEMENTS(sizes))];
+      } while (samples > 12000);
+      check(&config, g_rand_int(rand));
+    }
+  } while (next_order(config.order, n));
+  g_rand_free(rand);
+}
+
+/* Several boxes along every axis, with remainders; beyond 8 MiB stores go past the caches. */
+static const AstroTransposeConfig large[] = {
+  { 2, { 1000, 1100 }, { 1, 0 }, 1 },
+  { 2, { 701, 1023 }, { 1, 0 }, 2 },
+  { 3, { 33, 7, 1900 }, { 2, 1, 0 }, 2 },
+  { 3, { 128, 20, 512 }, { 2, 1, 0 }, 8 },
+  { 3, { 64, 33, 515 }, { 2, 0, 1 }, 8 },
+  { 4, { 17, 9, 16, 400 }, { 3, 1, 0, 2 }, 16 },
+  { 4, { 9, 9, 9, 1000 }, { 3, 2, 1, 0 }, 2 },
+  { 4, { 900, 9, 9, 9 }, { 0, 3, 2, 1 }, 2 },
+  { 4, { 1200, 11, 9, 5 }, { 0, 2, 1, 3 }, 1 },
+  { 3, { 33, 1000, 100 }, { 1, 0, 2 }, 1 },
+  { 3, { 12, 7, 13000 }, { 1, 0, 2 }, 8 },
+  { 2, { 3, 600000 }, { 0, 1 }, 8 },
+  { 2, { 2, 600011 }, { 1, 0 }, 8 },
+  { 2, { 600011, 2 }, { 1, 0 }, 8 },
+};
+
+static void test_large(gconstpointer data)
+{
+  check(data, 1);
+}
+
+static AstroLayout layout(const char *text, ...)
+{
+  AstroLayout result;
+  GError *error = NULL;
+  va_list extents;
+  g_assert_true(astro_layout_parse(&result, text, ASTRO_QUANTITY_VISIBILITIES, &error));
+  g_assert_no_error(error);
+  va_start(extents, text);
+  for (guint i = 0; i < result.n_axes; i++)
+    result.extents[i] = va_arg(extents, int);
+  va_end(extents);
+  return result;
+}
+
+static void test_config(void)
+{
+  AstroTransposeConfig config;
+  GError *error = NULL;
+  AstroLayout from = layout("station:pol:time:channel", 64, 2, 100, 33);
+  AstroLayout to = layout("channel:time:station:pol", 33, 0, 64, 2);
+  g_assert_true(astro_transpose_config(&config, &from, &to, 2, &error));
+  g_assert_no_error(error);
+  g_assert_cmpuint(config.n_axes, ==, 4);
+  g_assert_cmpuint(config.sample_bytes, ==, 2);
+  const guint order[] = { 3, 2, 0, 1 };
+  const guint64 extents[] = { 64, 2, 100, 33 };
+  g_assert_cmpmem(config.order, sizeof order, order, sizeof order);
+  g_assert_cmpmem(config.extents, sizeof extents, extents, sizeof extents);
+
+  /* An axis that stands twice: the first of one is the first of the other. */
+  from = layout("channel:baseline:pol:pol", 5, 10, 2, 3);
+  to = layout("pol:pol:baseline:channel", 2, 3, 10, 5);
+  g_assert_true(astro_transpose_config(&config, &from, &to, 8, &error));
+  const guint order2[] = { 2, 3, 1, 0 };
+  g_assert_cmpmem(config.order, sizeof order2, order2, sizeof order2);
+
+  const AstroLayout misfits[] = { layout("channel:baseline:pol", 5, 10, 2),
+                                  layout("channel:baseline:pol:time", 5, 10, 2, 3),
+                                  layout("baseline:channel:pol:pol", 5, 10, 2, 3),
+                                  layout("channel:baseline:pol:pol", 5, 10, 3, 2) };
+  for (guint i = 0; i < G_N_ELEMENTS(misfits); i++) {
+    g_assert_false(astro_transpose_config(&config, &from, &misfits[i], 8, &error));
+    g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+    g_assert_nonnull(strstr(error->message, "channel:baseline:pol:pol"));
+    g_clear_error(&error);
+  }
+  from.extents[0] = 0;
+  to.extents[3] = 0;
+  g_assert_false(astro_transpose_config(&config, &from, &to, 8, &error));
+  g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+  g_clear_error(&error);
+}
+
+static void test_simplify(void)
+{
+  static const struct {
+    AstroTransposeConfig config, simple;
+  } cases[] = {
+    { { 3, { 4, 5, 6 }, { 2, 1, 0 }, 4 }, { 3, { 4, 5, 6 }, { 2, 1, 0 }, 4 } },
+    { { 3, { 4, 5, 6 }, { 0, 1, 2 }, 4 }, { 1, { 120 }, { 0 }, 4 } },
+    { { 3, { 4, 5, 6 }, { 1, 2, 0 }, 4 }, { 2, { 4, 30 }, { 1, 0 }, 4 } },
+    { { 4, { 4, 1, 6, 5 }, { 1, 3, 2, 0 }, 1 }, { 3, { 4, 6, 5 }, { 2, 1, 0 }, 1 } },
+    { { 3, { 4, 5, 8 }, { 1, 0, 2 }, 2 }, { 2, { 4, 5 }, { 1, 0 }, 16 } },
+    { { 3, { 4, 5, 16 }, { 1, 0, 2 }, 2 }, { 3, { 4, 5, 16 }, { 1, 0, 2 }, 2 } },
+    { { 3, { 4, 5, 3 }, { 1, 0, 2 }, 2 }, { 3, { 4, 5, 3 }, { 1, 0, 2 }, 2 } },
+    { { 4, { 4, 1, 2, 2 }, { 0, 2, 1, 3 }, 1 }, { 0, { 0 }, { 0 }, 16 } },
+    { { 2, { 1, 1 }, { 1, 0 }, 8 }, { 0, { 0 }, { 0 }, 8 } },
+    { { 5, { 64, 2, 100, 1, 33 }, { 4, 2, 3, 0, 1 }, 2 }, { 3, { 128, 100, 33 }, { 2, 1, 0 }, 2 } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    AstroTransposeConfig config = cases[i].config;
+    const AstroTransposeConfig *simple = &cases[i].simple;
+    astro_transpose_simplify(&config);
+    g_assert_cmpuint(config.n_axes, ==, simple->n_axes);
+    g_assert_cmpuint(config.sample_bytes, ==, simple->sample_bytes);
+    for (guint axis = 0; axis < simple->n_axes; axis++) {
+      g_assert_cmpuint(config.extents[axis], ==, simple->extents[axis]);
+      g_assert_cmpuint(config.order[axis], ==, simple->order[axis]);
+    }
+  }
+}
+
+static void test_bad_config(void)
+{
+  static const struct {
+    AstroTransposeConfig config;
+    const char *says;
+  } cases[] = {
+    { { 0, { 0 }, { 0 }, 4 }, "0 axes" },
+    { { 9, { 1, 1, 1, 1, 1, 1, 1, 1 }, { 0, 1, 2, 3, 4, 5, 6, 7 }, 4 }, "9 axes" },
+    { { 2, { 3, 4 }, { 1, 0 }, 0 }, "samples of 0 bytes" },
+    { { 2, { 3, 4 }, { 1, 0 }, 3 }, "samples of 3 bytes" },
+    { { 2, { 3, 4 }, { 1, 0 }, 32 }, "samples of 32 bytes" },
+    { { 2, { 3, 4 }, { 1, 1 }, 4 }, "axis 1 twice" },
+    { { 2, { 3, 4 }, { 1, 2 }, 4 }, "axis 2 of 2" },
+    { { 2, { 3, 4 }, { G_MAXUINT, 0 }, 4 }, "names axis" },
+    { { 2, { 3, 0 }, { 1, 0 }, 4 }, "axis 1 has no steps" },
+    { { 2, { 1ull << 40, 1ull << 40 }, { 1, 0 }, 4 }, "more bytes" },
+    { { 2, { 1ull << 32, 1ull << 31 }, { 1, 0 }, 1 }, "more bytes" },
+    { { 2, { G_MAXUINT64, 2 }, { 1, 0 }, 1 }, "more bytes" },
+  };
+  for (guint b = 0; astro_transpose_backends[b]; b++)
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+      const AstroBackend *backend = astro_transpose_backends[b];
+      AstroPlace place = { 0 };
+      const char *variant;
+      GError *error = NULL;
+      g_assert_false(backend->shape(&cases[i].config, &error));
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+      if (!strstr(error->message, cases[i].says))
+        g_error("\"%s\" does not say \"%s\"", error->message, cases[i].says);
+      g_clear_error(&error);
+      g_assert_false(backend->shape(&cases[i].config, NULL));
+      g_assert_null(backend->create(&cases[i].config, &place, &variant, &error));
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+      g_clear_error(&error);
+    }
+}
+
+static void test_bad_blocks(void)
+{
+  const AstroTransposeConfig config = { 2, { 3, 4 }, { 1, 0 }, 4 };
+  const AstroTransposeConfig larger = { 2, { 3, 5 }, { 1, 0 }, 4 };
+  const AstroTransposeConfig wrong = { 2, { 3, 4 }, { 1, 1 }, 4 };
+  guint8 in[48], out[48], before[48];
+  memset(out, 0xa5, sizeof out);
+  memset(before, 0xa5, sizeof before);
+  memset(in, 1, sizeof in);
+  const struct {
+    AstroBlock in[1], out[1];
+    guint n_in, n_out;
+    const AstroTransposeConfig *arguments;
+    const char *says;
+  } cases[] = {
+    { { { in, 47 } }, { { out, 48 } }, 1, 1, NULL, "47 bytes in" },
+    { { { in, 48 } }, { { out, 47 } }, 1, 1, NULL, "47 out" },
+    { { { in, 48 } }, { { out, 48 } }, 1, 1, &larger, "expected 60" },
+    { { { in, 48 } }, { { out, 48 } }, 1, 1, &wrong, "twice" },
+    { { { in, 48 } }, { { out, 48 } }, 0, 1, NULL, "0 blocks in" },
+    { { { in, 48 } }, { { out, 48 } }, 1, 0, NULL, "0 out" },
+    { { { out, 48 } }, { { out, 48 } }, 1, 1, NULL, "overlap" },
+  };
+  for (guint b = 0; astro_transpose_backends[b]; b++) {
+    const AstroBackend *backend = astro_transpose_backends[b];
+    AstroPlace place = { 0 };
+    const char *variant;
+    GError *error = NULL;
+    gpointer instance = backend->create(&config, &place, &variant, &error);
+    g_assert_no_error(error);
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+      g_assert_false(backend->submit(instance, cases[i].in, cases[i].n_in, cases[i].out,
+                                     cases[i].n_out, (gpointer)cases[i].arguments, &error));
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+      if (!strstr(error->message, cases[i].says))
+        g_error("\"%s\" does not say \"%s\"", error->message, cases[i].says);
+      g_clear_error(&error);
+      g_assert_cmpmem(out, sizeof out, before, sizeof before);
+    }
+    backend->destroy(instance);
+  }
+}
+
+/* A block shorter than the instance's, as at the end of a stream. */
+static void test_arguments(void)
+{
+  const AstroTransposeConfig config = { 2, { 3, 4 }, { 1, 0 }, 1 };
+  AstroTransposeConfig shorter = { 2, { 3, 2 }, { 1, 0 }, 1 };
+  guint8 in[12] = "abcdefghijk", out[12];
+  for (guint b = 0; astro_transpose_backends[b]; b++) {
+    const AstroBackend *backend = astro_transpose_backends[b];
+    AstroPlace place = { 0 };
+    AstroBlock from = { in, 12 }, to = { out, 12 };
+    const char *variant;
+    gpointer instance = backend->create(&config, &place, &variant, NULL);
+    memset(out, '-', sizeof out);
+    g_assert_true(backend->submit(instance, &from, 1, &to, 1, &shorter, NULL));
+    g_assert_cmpmem(out, 12, "acebdf------", 12);
+    g_assert_true(backend->submit(instance, &from, 1, &to, 1, NULL, NULL));
+    g_assert_cmpmem(out, 12, "aeibfjcgkdh", 12);
+    backend->destroy(instance);
+  }
+}
+
+static void test_variant_names(void)
+{
+  const AstroTransposeConfig config = { 2, { 3, 4 }, { 1, 0 }, 1 };
+  AstroPlace place = { 0 };
+  const char *variant;
+  setenv("ASTRO_CPU", "c", 1);
+  gpointer instance = astro_transpose_cpu.create(&config, &place, &variant, NULL);
+  g_assert_cmpstr(variant, ==, "c");
+  astro_transpose_cpu.destroy(instance);
+  unsetenv("ASTRO_CPU");
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/transpose/by-hand", test_by_hand);
+  g_test_add_func("/transpose/reference", test_reference);
+  for (guint n = 1; n <= 5; n++)
+    for (guint sample = 1; sample <= 16; sample *= 2) {
+      g_autofree char *path = g_strdup_printf("/transpose/orders/%u-axes/%u-bytes", n, sample);
+      g_test_add_data_func(path, GUINT_TO_POINTER(n << 8 | sample), test_orders);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS(large); i++) {
+    g_autofree char *path = g_strdup_printf("/transpose/large/%u", i);
+    g_test_add_data_func(path, &large[i], test_large);
+  }
+  g_test_add_func("/transpose/config", test_config);
+  g_test_add_func("/transpose/simplify", test_simplify);
+  g_test_add_func("/transpose/bad-config", test_bad_config);
+  g_test_add_func("/transpose/bad-blocks", test_bad_blocks);
+  g_test_add_func("/transpose/arguments", test_arguments);
+  g_test_add_func("/transpose/variant-names", test_variant_names);
+  return g_test_run();
+}
