@@ -1,0 +1,41 @@
+/* The command line: commands, their options, and what the user gave. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *graph;
+  GPtrArray *values; /* "name=value" */
+  gboolean stats, quiet, verbose;
+  const char *dot;
+} AstroArguments;
+
+typedef struct {
+  const char *name;  /* "--stats" */
+  const char *value; /* what it takes, "FILE"; NULL: it is a switch */
+  const char *help;
+  gsize field; /* of AstroArguments: a gboolean, or a string where it takes a value */
+} AstroOption;
+
+typedef struct {
+  const char *name;
+  const char *arguments; /* as help shows them */
+  const char *summary;
+  const char *help; /* further lines, or NULL */
+  gboolean takes_graph, takes_values;
+  const AstroOption *options; /* up to one without a name; or NULL */
+  int (*run)(const AstroArguments *arguments);
+} AstroCommand;
+
+typedef enum { ASTRO_PARSED, ASTRO_PARSED_HELP, ASTRO_PARSED_WRONG } AstroParsed;
+
+/* argv: what follows the command, up to a NULL. Prints why it is wrong. */
+AstroParsed astro_arguments_parse(const AstroCommand *command, char **argv,
+                                  AstroArguments *arguments);
+void astro_arguments_clear(AstroArguments *arguments);
+
+void astro_command_help(const AstroCommand *command);
+
+G_END_DECLS

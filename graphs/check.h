@@ -1,0 +1,11 @@
+/* What would keep a pipeline waiting for ever, found before it starts. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* NULL where all is well, else the reason. */
+char *astro_check_pipeline(GstElement *pipeline);
+
+G_END_DECLS

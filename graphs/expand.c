@@ -1,0 +1,152 @@
+/* From tokens to gst-launch syntax: each kind of token has one way of writing that no value breaks. */
+#include "graphs/graph.h"
+#include <string.h>
+
+static const char *part_text(const AstroGraph *graph, const AstroPart *part)
+{
+  return part->parameter ? astro_graph_parameter(graph, part->text)->value : part->text;
+}
+
+static gboolean is_plain(const char *text, const char *also)
+{
+  for (; *text; text++)
+    if (!g_ascii_isalnum(*text) && !strchr(also, *text))
+      return FALSE;
+  return TRUE;
+}
+
+static char *join(const AstroGraph *graph, const AstroToken *token)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < token->parts->len; i++)
+    g_string_append(text, part_text(graph, token->parts->pdata[i]));
+  return g_string_free(text, FALSE);
+}
+
+static gboolean write_word(const AstroGraph *graph, const AstroToken *token, const char *text,
+                           GString *out, GError **error)
+{
+  for (guint i = 0; i < token->parts->len; i++) {
+    const AstroPart *part = token->parts->pdata[i];
+    const char *value = part_text(graph, part);
+    if (part->parameter && (!g_ascii_isalnum(*value) || !is_plain(value, "-_"))) {
+      g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+                  "%s:%u: parameter %s: \"%s\" cannot be an element or a part of its name",
+                  graph->file, token->line, part->text, value);
+      return FALSE;
+    }
+  }
+  g_string_append(out, text);
+  return TRUE;
+}
+
+static gboolean edge_is_inserted(const AstroGraph *graph, const AstroToken *token, gboolean last)
+{
+  for (guint i = 0; i < token->parts->len; i++) {
+    const AstroPart *part = token->parts->pdata[last ? token->parts->len - 1 - i : i];
+    if (*part_text(graph, part))
+      return part->parameter;
+  }
+  return FALSE;
+}
+
+/* A bare word with a backslash before whatever could mean something. A - after a space is among
+ * that, since gst-launch-1.0 would take it for an option. */
+static void write_escaped(const char *text, GString *out)
+{
+  for (char before = 0; *text; before = *text++) {
+    gboolean plain = g_ascii_isalnum(*text) || *text & 0x80 || strchr("_./:+,@%=", *text) ||
+                     (*text == '-' && before != ' ');
+    if (!plain)
+      g_string_append_c(out, '\\');
+    g_string_append_c(out, *text);
+  }
+}
+
+static gboolean write_value(const AstroGraph *graph, const AstroToken *token, const char *text,
+                            GString *out, GError **error)
+{
+  gsize bytes = strlen(text);
+  /* GStreamer reads a string between double quotes once more; the user's own quotes are not that. */
+  gboolean wrap = bytes && text[0] == '"' && text[bytes - 1] == '"' &&
+                  (edge_is_inserted(graph, token, FALSE) || edge_is_inserted(graph, token, TRUE));
+  g_autoptr(GString) wrapped = g_string_new("\"");
+  for (const char *c = text; wrap && *c; c++) {
+    if (*c == '"' || *c == '\\')
+      g_string_append_c(wrapped, '\\');
+    g_string_append_c(wrapped, *c);
+  }
+  g_string_append_c(wrapped, '"');
+  if (bytes)
+    write_escaped(wrap ? wrapped->str : text, out);
+  else
+    g_string_append(out, "\"\"");
+  return TRUE;
+}
+
+#define CAPS_PLAIN "_-+/:."
+
+static gboolean write_caps_string(const AstroGraph *graph, const AstroToken *token,
+                                  const char *text, GString *out, GError **error)
+{
+  g_string_append_c(out, '"');
+  for (; *text; text++) {
+    if (g_ascii_isalnum(*text) || strchr(CAPS_PLAIN, *text))
+      g_string_append_c(out, *text);
+    else
+      g_string_append_printf(out, "\\%03o", (guint8)*text);
+  }
+  g_string_append_c(out, '"');
+  return TRUE;
+}
+
+static gboolean write_caps(const AstroGraph *graph, const AstroToken *token, const char *text,
+                           GString *out, GError **error)
+{
+  gboolean plain = *text;
+  for (guint i = 0; i < token->parts->len; i++) {
+    const AstroPart *part = token->parts->pdata[i];
+    plain &= !part->parameter || is_plain(part_text(graph, part), CAPS_PLAIN);
+  }
+  if (!plain)
+    return write_caps_string(graph, token, text, out, error);
+  g_string_append(out, text);
+  return TRUE;
+}
+
+static gboolean (*const writers[])(const AstroGraph *, const AstroToken *, const char *, GString *,
+                                   GError **) = {
+  [ASTRO_TOKEN_WORD] = write_word,
+  [ASTRO_TOKEN_VALUE] = write_value,
+  [ASTRO_TOKEN_CAPS] = write_caps,
+  [ASTRO_TOKEN_CAPS_STRING] = write_caps_string,
+};
+
+char *astro_graph_line(const AstroGraph *graph, GError **error)
+{
+  g_autoptr(GString) out = g_string_new(NULL);
+  for (guint i = 0; i < graph->tokens->len; i++) {
+    const AstroToken *token = graph->tokens->pdata[i];
+    g_autofree char *text = join(graph, token);
+    if (out->len && !token->joined)
+      g_string_append_c(out, ' ');
+    if (!writers[token->kind](graph, token, text, out, error))
+      return NULL;
+  }
+  return g_strdup(out->str);
+}
+
+/* gst-launch-1.0 joins its arguments with spaces and escapes the spaces within them, not minding
+ * backslashes that are there; cut at every space, the line comes out as it is here. */
+char *astro_graph_shell_arguments(const char *line)
+{
+  g_autoptr(GString) out = g_string_new(NULL);
+  g_auto(GStrv) arguments = g_strsplit(line, " ", -1);
+  for (guint i = 0; arguments[i]; i++) {
+    gboolean bare = g_str_equal(arguments[i], "!") ||
+                    (*arguments[i] && is_plain(arguments[i], "_-+/:.,=%@"));
+    g_autofree char *quoted = bare ? g_strdup(arguments[i]) : g_shell_quote(arguments[i]);
+    g_string_append_printf(out, "%s%s", i ? " " : "", quoted);
+  }
+  return g_strdup(out->str);
+}

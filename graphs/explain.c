@@ -1,0 +1,91 @@
+#include "graphs/explain.h"
+#include "graphs/find.h"
+#include <gst/gst.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int refuse(const GError *error)
+{
+  fprintf(stderr, "%s\n", error->message);
+  return EXIT_FAILURE;
+}
+
+int astro_list(const AstroArguments *arguments)
+{
+  int status = EXIT_SUCCESS;
+  gsize width = 0;
+  g_auto(GStrv) names = astro_find_graph_names();
+  for (guint i = 0; names[i]; i++)
+    width = MAX(width, strlen(names[i]));
+  for (guint i = 0; names[i]; i++) {
+    g_autoptr(GError) error = NULL;
+    g_autoptr(AstroGraph) graph = astro_find_graph(names[i], &error);
+    if (!graph) {
+      status = refuse(error);
+      continue;
+    }
+    int first = strcspn(graph->description, "\n");
+    if (first)
+      printf("%-*s  %.*s\n", (int)width, names[i], first, graph->description);
+    else
+      printf("%s\n", names[i]);
+  }
+  return status;
+}
+
+int astro_show(const AstroArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
+  if (!graph)
+    return refuse(error);
+  gsize width = 0;
+  g_autoptr(GPtrArray) shown = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < graph->parameters->len; i++) {
+    const AstroParameter *parameter = graph->parameters->pdata[i];
+    g_autofree char *quoted = parameter->value[strcspn(parameter->value, " \t\"'\\$`;|&<>(){}*?!#~")]
+                                  ? g_shell_quote(parameter->value)
+                                  : g_strdup(parameter->value);
+    g_ptr_array_add(shown, g_strdup_printf("%s=%s", parameter->name, quoted));
+    width = MAX(width, strlen(shown->pdata[i]));
+  }
+  printf("%s%s", graph->description, *graph->description ? "\n\n" : "");
+  printf(shown->len ? "Parameters:\n" : "No parameters.\n");
+  for (guint i = 0; i < shown->len; i++)
+    printf("  %-*s  %s\n", (int)width, (char *)shown->pdata[i],
+           ((AstroParameter *)graph->parameters->pdata[i])->help);
+  printf("\n%s:\n%s%s", graph->file, graph->text, g_str_has_suffix(graph->text, "\n") ? "" : "\n");
+  return EXIT_SUCCESS;
+}
+
+/* Where only we know our plugin, gst-launch-1.0 must be told. */
+static char *plugin_path(void)
+{
+  gst_init(NULL, NULL);
+  g_autofree char *directory = astro_find_plugin();
+  gst_deinit();
+  if (!directory)
+    return g_strdup("");
+  const char *others = g_getenv("GST_PLUGIN_PATH");
+  g_autofree char *path = g_strjoin(others && *others ? ":" : NULL, directory, others, NULL);
+  g_autofree char *quoted = g_shell_quote(path);
+  return g_strdup_printf("GST_PLUGIN_PATH=%s ", quoted);
+}
+
+int astro_print(const AstroArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
+  if (!graph)
+    return refuse(error);
+  for (guint i = 0; i < arguments->values->len; i++)
+    if (!astro_graph_set(graph, arguments->values->pdata[i], &error))
+      return refuse(error);
+  g_autofree char *line = astro_graph_line(graph, &error);
+  if (!line)
+    return refuse(error);
+  g_autofree char *shell = astro_graph_shell_arguments(line);
+  g_autofree char *path = plugin_path();
+  printf("%sgst-launch-1.0 %s\n", path, shell);
+  return EXIT_SUCCESS;
+}

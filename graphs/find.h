@@ -1,0 +1,18 @@
+/* Where graphs and our plugin are: in the build tree that the program was built in, else in the
+ * install, wherever its prefix lies now. Graphs of $GST_ASTRO_GRAPHS, a list of directories, come first. */
+#pragma once
+
+#include "graphs/graph.h"
+
+G_BEGIN_DECLS
+
+/* graph: a name, a path (with a / or ending .graph) or - for the standard input. */
+AstroGraph *astro_find_graph(const char *graph, GError **error);
+
+/* The names there are, sorted. */
+char **astro_find_graph_names(void);
+
+/* Makes our elements known if they are not yet. The directory that this took, or NULL. */
+char *astro_find_plugin(void);
+
+G_END_DECLS

@@ -1,0 +1,183 @@
+#include "graphs/graph.h"
+#include "graphs/near.h"
+#include <string.h>
+
+G_DEFINE_QUARK(astro-graph-error, astro_graph_error)
+
+static void part_free(gpointer data)
+{
+  AstroPart *part = data;
+  g_free(part->text);
+  g_free(part);
+}
+
+static void token_free(gpointer data)
+{
+  AstroToken *token = data;
+  g_ptr_array_unref(token->parts);
+  g_free(token);
+}
+
+static void parameter_free(gpointer data)
+{
+  AstroParameter *parameter = data;
+  g_free(parameter->name);
+  g_free(parameter->value);
+  g_free(parameter->fallback);
+  g_free(parameter->help);
+  g_free(parameter);
+}
+
+AstroToken *astro_token_new(AstroTokenKind kind, guint line, gboolean joined)
+{
+  AstroToken *token = g_new0(AstroToken, 1);
+  token->kind = kind;
+  token->line = line;
+  token->joined = joined;
+  token->parts = g_ptr_array_new_with_free_func(part_free);
+  return token;
+}
+
+void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean parameter)
+{
+  AstroPart *part = g_new0(AstroPart, 1);
+  part->text = bytes < 0 ? g_strdup(text) : g_strndup(text, bytes);
+  part->parameter = parameter;
+  g_ptr_array_add(token->parts, part);
+}
+
+const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind)
+{
+  const AstroPart *part = token->parts->len == 1 ? token->parts->pdata[0] : NULL;
+  return token->kind == kind && part && !part->parameter ? part->text : NULL;
+}
+
+/* The comment lines that begin the file, without their marks. A first line #! names an interpreter. */
+static char *find_description(const char *text)
+{
+  GString *description = g_string_new(NULL);
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  gboolean within = FALSE;
+  for (guint i = 0; lines[i]; i++) {
+    const char *line = g_strstrip(lines[i]);
+    if (i == 0 && g_str_has_prefix(line, "#!"))
+      continue;
+    if (*line != '#') {
+      if (within || *line)
+        break;
+      continue;
+    }
+    within = TRUE;
+    line += strspn(line, "#");
+    if (description->len)
+      g_string_append_c(description, '\n');
+    g_string_append(description, *line == ' ' ? line + 1 : line);
+  }
+  return g_strstrip(g_string_free(description, FALSE));
+}
+
+/* A graph is text; bytes that are not are told apart before anything else looks at them. */
+static gboolean check_text(const char *file, const char *text, gsize bytes, GError **error)
+{
+  const char *bad = NULL, *what = NULL;
+  if (bytes > ASTRO_GRAPH_MAX_BYTES) {
+    g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_FILE,
+                "%s: larger than 1 MiB: no graph is", file);
+    return FALSE;
+  }
+  for (gsize i = 0; i < bytes && !bad; i++)
+    if (g_ascii_iscntrl(text[i]) && !strchr("\t\n\r", text[i] ? text[i] : 1)) {
+      bad = text + i;
+      what = "a control character";
+    }
+  const char *invalid;
+  if (!g_utf8_validate_len(text, bytes, &invalid) && (!bad || invalid < bad)) {
+    bad = invalid;
+    what = "invalid UTF-8";
+  }
+  if (!bad)
+    return TRUE;
+  guint line = 1;
+  for (const char *c = text; c < bad; c++)
+    line += *c == '\n';
+  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_SYNTAX, "%s:%u: not a text: %s (0x%02x)",
+              file, line, what, (guint8)*bad);
+  return FALSE;
+}
+
+AstroGraph *astro_graph_parse(const char *file, const char *text, gsize bytes, GError **error)
+{
+  if (!check_text(file, text, bytes, error))
+    return NULL;
+  g_autoptr(AstroGraph) graph = g_new0(AstroGraph, 1);
+  graph->file = g_strdup(file);
+  graph->text = g_strndup(text, bytes);
+  graph->description = find_description(graph->text);
+  graph->parameters = g_ptr_array_new_with_free_func(parameter_free);
+  graph->tokens = g_ptr_array_new_with_free_func(token_free);
+  return astro_graph_scan(graph, error) ? g_steal_pointer(&graph) : NULL;
+}
+
+void astro_graph_free(AstroGraph *graph)
+{
+  g_free(graph->file);
+  g_free(graph->text);
+  g_free(graph->description);
+  g_ptr_array_unref(graph->parameters);
+  g_ptr_array_unref(graph->tokens);
+  g_free(graph);
+}
+
+AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name)
+{
+  for (guint i = 0; i < graph->parameters->len; i++) {
+    AstroParameter *parameter = graph->parameters->pdata[i];
+    if (g_str_equal(parameter->name, name))
+      return parameter;
+  }
+  return NULL;
+}
+
+static void unknown_parameter(const AstroGraph *graph, const char *name, GError **error)
+{
+  g_autoptr(GPtrArray) names = g_ptr_array_new();
+  for (guint i = 0; i < graph->parameters->len; i++)
+    g_ptr_array_add(names, ((AstroParameter *)graph->parameters->pdata[i])->name);
+  g_ptr_array_add(names, NULL);
+  const char *const *list = (const char *const *)names->pdata;
+  g_autofree char *hint = astro_near_hint(name, list);
+  g_autofree char *joined = g_strjoinv(", ", (char **)names->pdata);
+  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+              "%s: no parameter %s%s%s%s", graph->file, name, hint,
+              *list ? (*hint ? " It has " : "; it has ") : "; it has none", joined);
+}
+
+gboolean astro_graph_set(AstroGraph *graph, const char *assignment, GError **error)
+{
+  const char *value = strchr(assignment, '=');
+  g_autofree char *name = value ? g_strndup(assignment, value - assignment) : g_strdup(assignment);
+  g_autofree char *shown = g_utf8_make_valid(name, -1);
+  AstroParameter *parameter = astro_graph_parameter(graph, name);
+  const char *reason = NULL;
+  if (!parameter) {
+    unknown_parameter(graph, shown, error);
+    return FALSE;
+  }
+  if (!value)
+    reason = "needs a value, as in name=value";
+  else if (parameter->set)
+    reason = "is given twice";
+  else if (!g_utf8_validate(value, -1, NULL))
+    reason = "has a value that is not valid UTF-8";
+  else if (strpbrk(value, "\n\r"))
+    reason = "has a value with a line break";
+  if (reason) {
+    g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER, "%s: parameter %s %s",
+                graph->file, name, reason);
+    return FALSE;
+  }
+  g_free(parameter->value);
+  parameter->value = g_strdup(value + 1);
+  parameter->set = TRUE;
+  return TRUE;
+}

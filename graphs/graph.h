@@ -1,0 +1,93 @@
+/* Graph files: gst-launch syntax over several lines with comments and parameters.
+ *
+ *   # The first comment block describes the graph.
+ *   @blocks 16 "how many blocks to send"
+ *   fakesrc num-buffers=${blocks} ! fakesink   # a comment
+ *
+ * A # begins a comment at the start of a line or after white space, outside quotes. A line that
+ * begins with @ declares a parameter: its name, its default and, in quotes, its help. ${name} stands
+ * for its value: in a property the value is inserted as it is, in caps it is one string or number,
+ * elsewhere (an element's name) it must be a plain word. A value never ends the word it stands in,
+ * whatever it holds. A line break within quotes counts as a space. \${ is no parameter. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define ASTRO_GRAPH_MAX_BYTES (1 << 20)
+
+#define ASTRO_GRAPH_ERROR astro_graph_error_quark()
+typedef enum {
+  ASTRO_GRAPH_ERROR_SYNTAX,    /* the file */
+  ASTRO_GRAPH_ERROR_PARAMETER, /* a parameter or value from the user */
+  ASTRO_GRAPH_ERROR_FILE,      /* no such graph, or it cannot be read */
+} AstroGraphError;
+GQuark astro_graph_error_quark(void);
+
+typedef struct {
+  char *name;
+  char *value; /* the default until astro_graph_set */
+  char *fallback;
+  char *help;
+  guint line;
+  gboolean used;
+  gboolean set;
+} AstroParameter;
+
+/* How a token is written decides how a parameter's value is inserted in it. */
+typedef enum {
+  ASTRO_TOKEN_WORD,        /* elements, links, references, `name=`: as they are */
+  ASTRO_TOKEN_VALUE,       /* a property's value */
+  ASTRO_TOKEN_CAPS,        /* a value in caps, or punctuation between them */
+  ASTRO_TOKEN_CAPS_STRING, /* a quoted string in caps */
+} AstroTokenKind;
+
+typedef struct {
+  char *text;          /* decoded literal text; for a parameter its name */
+  gboolean parameter;
+} AstroPart;
+
+typedef struct {
+  AstroTokenKind kind;
+  guint line;
+  gboolean joined; /* no space before it */
+  GPtrArray *parts;
+} AstroToken;
+
+typedef struct {
+  char *file;
+  char *text;
+  char *description; /* may be "" */
+  GPtrArray *parameters;
+  GPtrArray *tokens;
+} AstroGraph;
+
+/* file names the text in errors, which read "file:line: reason". */
+AstroGraph *astro_graph_parse(const char *file, const char *text, gsize bytes, GError **error);
+void astro_graph_free(AstroGraph *graph);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroGraph, astro_graph_free)
+
+AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name);
+
+/* assignment: "name=value". */
+gboolean astro_graph_set(AstroGraph *graph, const char *assignment, GError **error);
+
+/* The description for gst_parse_launch, on one line. */
+char *astro_graph_line(const AstroGraph *graph, GError **error);
+
+/* The arguments of a shell that give gst-launch-1.0 that line. */
+char *astro_graph_shell_arguments(const char *line);
+
+/* The line of the file that an error of gst_parse_launch is about; 0 where it does not tell. */
+guint astro_graph_locate(const AstroGraph *graph, const char *message);
+
+/* The first pass: fills parameters and tokens from text. */
+gboolean astro_graph_scan(AstroGraph *graph, GError **error);
+
+AstroToken *astro_token_new(AstroTokenKind kind, guint line, gboolean joined);
+void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean parameter);
+/* The token's text when it holds no parameter and is of that kind, else NULL. */
+const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind);
+
+G_END_DECLS

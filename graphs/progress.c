@@ -1,0 +1,168 @@
+#include "graphs/progress.h"
+#include "graphs/flow.h"
+#include "graphs/format.h"
+#include <stdio.h>
+#include <unistd.h>
+
+#define TERMINAL_MS 200
+#define LINES_MS 3000
+
+typedef struct {
+  GstElement *element;
+  AstroFlow *flow;
+} Source;
+
+struct _AstroProgress {
+  char *name;
+  GArray *sources;
+  gint64 start;
+  gboolean terminal;
+  guint timer;
+};
+
+typedef struct {
+  double fraction; /* of the source that is least far; negative: not known */
+  double stream;   /* seconds of stream made, 0 without time stamps */
+  double seconds;
+  guint64 buffers, bytes;
+} State;
+
+static gint64 source_duration(GstElement *element, GstFormat format)
+{
+  gint64 duration = 0;
+  return gst_element_query_duration(element, format, &duration) && duration > 0 ? duration : 0;
+}
+
+static gint64 source_buffers(GstElement *element)
+{
+  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "num-buffers");
+  int n = 0;
+  if (spec && spec->value_type == G_TYPE_INT)
+    g_object_get(element, "num-buffers", &n, NULL);
+  return MAX(n, 0);
+}
+
+/* Time, where the source knows its length and stamps its buffers; else bytes, else buffers. */
+static double source_fraction(GstElement *element, const AstroFlowCount *count)
+{
+  const struct {
+    guint64 done, all;
+  } ways[] = {
+    { count->end, source_duration(element, GST_FORMAT_TIME) },
+    { count->bytes, source_duration(element, GST_FORMAT_BYTES) },
+    { count->buffers, source_buffers(element) },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(ways); i++)
+    if (ways[i].all && (ways[i].done || !count->buffers))
+      return MIN((double)ways[i].done / ways[i].all, 1);
+  return -1;
+}
+
+static State measure(AstroProgress *progress)
+{
+  State state = { .fraction = 2 };
+  state.seconds = (g_get_monotonic_time() - progress->start) / 1e6;
+  for (guint i = 0; i < progress->sources->len; i++) {
+    Source *source = &g_array_index(progress->sources, Source, i);
+    AstroFlowCount count = astro_flow_count(source->flow);
+    state.fraction = MIN(state.fraction, source_fraction(source->element, &count));
+    state.stream = MAX(state.stream, count.end / 1e9);
+    state.buffers += count.buffers;
+    state.bytes += count.bytes;
+  }
+  if (state.fraction > 1)
+    state.fraction = -1;
+  return state;
+}
+
+static char *describe_rate(const State *state)
+{
+  g_autofree char *rate = astro_format_rate(state->bytes, state->seconds);
+  if (state->stream <= 0 || state->seconds <= 0)
+    return g_steal_pointer(&rate);
+  return g_strdup_printf("%.3g x real time, %s", state->stream / state->seconds, rate);
+}
+
+static char *describe(AstroProgress *progress)
+{
+  State state = measure(progress);
+  g_autofree char *rate = describe_rate(&state);
+  if (state.fraction < 0) {
+    g_autofree char *done = astro_format_bytes(state.bytes);
+    return g_strdup_printf("%s: %s, %s", progress->name, done, rate);
+  }
+  double left = state.fraction > 0 ? state.seconds * (1 / state.fraction - 1) : -1;
+  g_autofree char *clock = left >= 0 ? astro_format_clock(left) : g_strdup("?");
+  return g_strdup_printf("%s: %.1f %%, %s, %s left", progress->name, 100 * state.fraction, rate,
+                         clock);
+}
+
+static gboolean on_tick(gpointer data)
+{
+  AstroProgress *progress = data;
+  g_autofree char *line = describe(progress);
+  fprintf(stderr, progress->terminal ? "\r%s\033[K" : "%s\n", line);
+  fflush(stderr);
+  return G_SOURCE_CONTINUE;
+}
+
+static void add_source(const GValue *value, gpointer data)
+{
+  AstroProgress *progress = data;
+  GstElement *element = g_value_get_object(value);
+  if (!GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SOURCE) || GST_IS_BIN(element))
+    return;
+  Source source = { gst_object_ref(element), astro_flow_new(element, GST_PAD_SRC) };
+  g_array_append_val(progress->sources, source);
+}
+
+AstroProgress *astro_progress_new(GstElement *pipeline, const char *name)
+{
+  AstroProgress *progress = g_new0(AstroProgress, 1);
+  progress->name = g_strdup(name);
+  progress->sources = g_array_new(FALSE, FALSE, sizeof(Source));
+  progress->start = g_get_monotonic_time();
+  progress->terminal = isatty(STDERR_FILENO);
+  progress->timer =
+      g_timeout_add(progress->terminal ? TERMINAL_MS : LINES_MS, on_tick, progress);
+  GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
+  gst_iterator_foreach(elements, add_source, progress);
+  gst_iterator_free(elements);
+  return progress;
+}
+
+void astro_progress_clear(AstroProgress *progress)
+{
+  if (progress && progress->terminal)
+    fputs("\r\033[K", stderr);
+}
+
+void astro_progress_finish(AstroProgress *progress)
+{
+  if (!progress)
+    return;
+  State state = measure(progress);
+  g_autofree char *rate = describe_rate(&state);
+  g_autofree char *bytes = astro_format_bytes(state.bytes);
+  g_autofree char *seconds = astro_format_seconds(state.seconds);
+  g_autofree char *percent =
+      state.fraction < 0 ? g_strdup("") : g_strdup_printf("%.1f %%, ", 100 * state.fraction);
+  astro_progress_clear(progress);
+  fprintf(stderr, "%s: %s%" G_GUINT64_FORMAT " buffers, %s in %s, %s\n", progress->name, percent,
+          state.buffers, bytes, seconds, rate);
+}
+
+void astro_progress_free(AstroProgress *progress)
+{
+  if (!progress)
+    return;
+  g_source_remove(progress->timer);
+  for (guint i = 0; i < progress->sources->len; i++) {
+    Source *source = &g_array_index(progress->sources, Source, i);
+    astro_flow_free(source->flow);
+    gst_object_unref(source->element);
+  }
+  g_array_unref(progress->sources);
+  g_free(progress->name);
+  g_free(progress);
+}

@@ -1,0 +1,312 @@
+#include "graphs/run.h"
+#include "graphs/check.h"
+#include "graphs/find.h"
+#include "graphs/format.h"
+#include "graphs/interrupt.h"
+#include "graphs/progress.h"
+#include "graphs/stats.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+  const AstroArguments *arguments;
+  GstElement *pipeline;
+  GMainLoop *loop;
+  AstroProgress *progress;
+  AstroStats *stats;
+  GHashTable *warned;      /* texts told already */
+  GHashTable *told_at_end; /* first part of the text -> the rest */
+  gboolean ended;          /* at EOS, with all that was to be made */
+  int status;
+} Run;
+
+G_GNUC_PRINTF(2, 3)
+static void tell(Run *run, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_autofree char *line = astro_format_line(text);
+  astro_progress_clear(run->progress);
+  fprintf(stderr, "%s\n", line);
+}
+
+static void stop(Run *run, int status)
+{
+  run->status = status;
+  g_main_loop_quit(run->loop);
+}
+
+/* GStreamer's debug text begins with the place in its own source; what follows the line break is for us. */
+static const char *debug_reason(const char *debug)
+{
+  const char *reason = debug ? strchr(debug, '\n') : NULL;
+  return reason ? reason + 1 : debug && !strstr(debug, "():") ? debug : NULL;
+}
+
+static char *describe_trouble(GstMessage *message)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *debug = NULL;
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error(message, &error, &debug);
+  else
+    gst_message_parse_warning(message, &error, &debug);
+  const char *reason = debug_reason(debug);
+  const char *name = message->src ? GST_OBJECT_NAME(message->src) : "gst-astro";
+  return reason && *reason ? g_strdup_printf("%s: %s (%s)", name, error->message, reason)
+                           : g_strdup_printf("%s: %s", name, error->message);
+}
+
+static void on_error(Run *run, GstMessage *message)
+{
+  g_autofree char *text = describe_trouble(message);
+  tell(run, "%s", text);
+  stop(run, EXIT_FAILURE);
+}
+
+static void on_warning(Run *run, GstMessage *message)
+{
+  char *text = describe_trouble(message);
+  if (!g_hash_table_contains(run->warned, text))
+    tell(run, "warning: %s", text);
+  g_hash_table_add(run->warned, text);
+}
+
+static void on_eos(Run *run, GstMessage *message)
+{
+  run->ended = TRUE;
+  stop(run, EXIT_SUCCESS);
+}
+
+static void on_latency(Run *run, GstMessage *message)
+{
+  gst_bin_recalculate_latency(GST_BIN(run->pipeline));
+}
+
+static void on_clock_lost(Run *run, GstMessage *message)
+{
+  gst_element_set_state(run->pipeline, GST_STATE_PAUSED);
+  gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
+}
+
+static void write_dot(Run *run)
+{
+  g_autofree char *dot =
+      gst_debug_bin_to_dot_data(GST_BIN(run->pipeline), GST_DEBUG_GRAPH_SHOW_ALL);
+  FILE *file = fopen(run->arguments->dot, "w");
+  gboolean written = file && dot && fputs(dot, file) >= 0;
+  if ((file && fclose(file)) || !written) {
+    tell(run, "%s: %s", run->arguments->dot, g_strerror(errno));
+    stop(run, EXIT_FAILURE);
+  }
+}
+
+static void on_state(Run *run, GstMessage *message)
+{
+  GstState state;
+  if (!run->arguments->dot || message->src != GST_OBJECT(run->pipeline))
+    return;
+  gst_message_parse_state_changed(message, NULL, &state, NULL);
+  if (state >= GST_STATE_PAUSED)
+    write_dot(run);
+}
+
+/* Running counts, of which only the last is of interest. */
+static const char *const at_end[] = { "astro-clipped", NULL };
+
+static void on_element(Run *run, GstMessage *message)
+{
+  const GstStructure *structure = gst_message_get_structure(message);
+  const char *name = structure ? gst_structure_get_name(structure) : "";
+  if (!g_str_has_prefix(name, "astro-") || !(run->arguments->stats || run->arguments->verbose))
+    return;
+  char *what = g_strdup_printf("%s: %s", GST_OBJECT_NAME(message->src), name + strlen("astro-"));
+  char *fields = astro_format_fields(structure);
+  if (g_strv_contains(at_end, name)) {
+    g_hash_table_insert(run->told_at_end, what, fields);
+    return;
+  }
+  tell(run, "%s: %s", what, fields);
+  g_free(what);
+  g_free(fields);
+}
+
+static const struct {
+  GstMessageType type;
+  void (*handle)(Run *run, GstMessage *message);
+} handlers[] = {
+  { GST_MESSAGE_ERROR, on_error },
+  { GST_MESSAGE_WARNING, on_warning },
+  { GST_MESSAGE_EOS, on_eos },
+  { GST_MESSAGE_LATENCY, on_latency },
+  { GST_MESSAGE_CLOCK_LOST, on_clock_lost },
+  { GST_MESSAGE_STATE_CHANGED, on_state },
+  { GST_MESSAGE_ELEMENT, on_element },
+};
+
+static gboolean on_message(GstBus *bus, GstMessage *message, gpointer run)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(handlers); i++)
+    if (GST_MESSAGE_TYPE(message) == handlers[i].type)
+      handlers[i].handle(run, message);
+  return G_SOURCE_CONTINUE;
+}
+
+static void on_interrupt(guint presses, gpointer data)
+{
+  Run *run = data;
+  if (presses > 1) {
+    stop(run, ASTRO_INTERRUPTED);
+    return;
+  }
+  if (!run->arguments->quiet)
+    tell(run, "interrupted: ending the stream (once more stops at once)");
+  gst_element_send_event(run->pipeline, gst_event_new_eos());
+}
+
+/* A child that failed to change state; the pipeline itself is the last resort. */
+static char *failed_element(GstElement *pipeline)
+{
+  GValue value = G_VALUE_INIT;
+  char *name = NULL;
+  GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
+  while (!name && gst_iterator_next(elements, &value) == GST_ITERATOR_OK) {
+    GstElement *element = g_value_get_object(&value);
+    if (!GST_IS_BIN(element) && GST_STATE_RETURN(element) == GST_STATE_CHANGE_FAILURE)
+      name = gst_object_get_name(GST_OBJECT(element));
+    g_value_unset(&value);
+  }
+  gst_iterator_free(elements);
+  return name ? name : gst_object_get_name(GST_OBJECT(pipeline));
+}
+
+/* A failed change of state should come with an error message, but not every element keeps to that. */
+static gboolean on_watch(gpointer data)
+{
+  Run *run = data;
+  g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
+  if (GST_STATE_RETURN(run->pipeline) != GST_STATE_CHANGE_FAILURE || gst_bus_have_pending(bus))
+    return G_SOURCE_CONTINUE;
+  g_autofree char *name = failed_element(run->pipeline);
+  tell(run, "%s: does not start, and does not say why", name);
+  stop(run, EXIT_FAILURE);
+  return G_SOURCE_CONTINUE;
+}
+
+static char *graph_name(const AstroGraph *graph)
+{
+  g_autofree char *base = g_path_get_basename(graph->file);
+  if (g_str_has_suffix(base, ".graph"))
+    base[strlen(base) - strlen(".graph")] = 0;
+  return g_steal_pointer(&base);
+}
+
+static void play(Run *run)
+{
+  g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
+  gst_bus_add_watch(bus, on_message, run);
+  guint watch = g_timeout_add(100, on_watch, run);
+  astro_interrupt_watch(on_interrupt, run);
+  gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
+  g_main_loop_run(run->loop);
+  if (run->ended) {
+    astro_progress_finish(run->progress);
+    if (run->stats)
+      astro_stats_print(run->stats, stdout);
+  } else {
+    astro_progress_clear(run->progress);
+  }
+  gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  astro_interrupt_unwatch();
+  g_source_remove(watch);
+  gst_bus_remove_watch(bus);
+}
+
+static void tell_at_end(Run *run)
+{
+  g_autoptr(GList) keys =
+      g_list_sort(g_hash_table_get_keys(run->told_at_end), (GCompareFunc)g_strcmp0);
+  for (GList *key = keys; key; key = key->next)
+    tell(run, "%s: %s", (char *)key->data,
+         (char *)g_hash_table_lookup(run->told_at_end, key->data));
+}
+
+static int play_pipeline(GstElement *pipeline, const char *name, const AstroArguments *arguments)
+{
+  Run run = { .arguments = arguments, .pipeline = pipeline, .status = EXIT_FAILURE };
+  run.loop = g_main_loop_new(NULL, FALSE);
+  run.warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  run.told_at_end = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  run.stats = arguments->stats ? astro_stats_new(pipeline) : NULL;
+  run.progress = arguments->quiet ? NULL : astro_progress_new(pipeline, name);
+  play(&run);
+  tell_at_end(&run);
+  astro_progress_free(run.progress);
+  astro_stats_free(run.stats);
+  g_hash_table_unref(run.warned);
+  g_hash_table_unref(run.told_at_end);
+  g_main_loop_unref(run.loop);
+  return run.status;
+}
+
+static int refuse(const char *message)
+{
+  g_autofree char *line = astro_format_line(message);
+  fprintf(stderr, "%s\n", line);
+  return EXIT_FAILURE;
+}
+
+static int refuse_pipeline(const AstroGraph *graph, const char *message)
+{
+  guint line = astro_graph_locate(graph, message);
+  g_autofree char *text =
+      line ? g_strdup_printf("%s:%u: %s", graph->file, line, message)
+           : g_strdup_printf("%s: %s", graph->file, message);
+  return refuse(text);
+}
+
+/* gst_parse_launch gives a single element as it is; only a pipeline has a bus and a clock. */
+static GstElement *as_pipeline(GstElement *element)
+{
+  if (GST_IS_PIPELINE(element))
+    return element;
+  GstElement *pipeline = gst_pipeline_new(NULL);
+  gst_bin_add(GST_BIN(pipeline), element);
+  return pipeline;
+}
+
+static int run_line(const AstroGraph *graph, const char *line, const AstroArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *plugin = astro_find_plugin();
+  GstElement *element = gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  if (!element)
+    return refuse_pipeline(graph, error->message);
+  g_autoptr(GstElement) pipeline = gst_object_ref_sink(as_pipeline(element));
+  g_autofree char *trouble = astro_check_pipeline(pipeline);
+  if (trouble)
+    return refuse_pipeline(graph, trouble);
+  g_autofree char *name = graph_name(graph);
+  return play_pipeline(pipeline, name, arguments);
+}
+
+int astro_run(const AstroArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
+  if (!graph)
+    return refuse(error->message);
+  for (guint i = 0; i < arguments->values->len; i++)
+    if (!astro_graph_set(graph, arguments->values->pdata[i], &error))
+      return refuse(error->message);
+  g_autofree char *line = astro_graph_line(graph, &error);
+  if (!line)
+    return refuse(error->message);
+  gst_init(NULL, NULL);
+  int status = run_line(graph, line, arguments);
+  gst_deinit();
+  return status;
+}

@@ -1,0 +1,474 @@
+/* From text to tokens. Property values are decoded as GStreamer's parser does it, so that expand.c can
+ * write them in the one form that has no exceptions. */
+#include "graphs/graph.h"
+#include <stdarg.h>
+#include <string.h>
+
+typedef struct {
+  AstroGraph *graph;
+  const char *at;
+  guint line;
+  gboolean line_start; /* nothing but blanks so far in this line */
+  GError **error;
+} Scanner;
+
+G_GNUC_PRINTF(3, 4)
+static gboolean fail(Scanner *s, guint line, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *reason = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_set_error(s->error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_SYNTAX, "%s:%u: %s", s->graph->file,
+              line, reason);
+  return FALSE;
+}
+
+static AstroToken *add_token(Scanner *s, AstroTokenKind kind, gboolean joined)
+{
+  AstroToken *token = astro_token_new(kind, s->line, joined);
+  g_ptr_array_add(s->graph->tokens, token);
+  return token;
+}
+
+/* Moves on by one character that is no line break. */
+static void step(Scanner *s)
+{
+  s->at++;
+  s->line_start = FALSE;
+}
+
+static void take(Scanner *s, GString *text)
+{
+  if (*s->at == '\n') {
+    s->line++;
+    g_string_append_c(text, ' ');
+  } else if (*s->at != '\r') {
+    g_string_append_c(text, *s->at);
+  }
+  step(s);
+}
+
+static void flush_literal(AstroToken *token, GString *text)
+{
+  if (text->len)
+    astro_token_add(token, text->str, text->len, FALSE);
+  g_string_truncate(text, 0);
+}
+
+static gsize name_length(const char *at)
+{
+  gsize n = 0;
+  if (g_ascii_isalpha(*at))
+    while (g_ascii_isalnum(at[n]) || at[n] == '-' || at[n] == '_')
+      n++;
+  return n;
+}
+
+/* At "${". */
+static gboolean scan_reference(Scanner *s, AstroToken *token, GString *text)
+{
+  gsize n = name_length(s->at + 2);
+  if (!n || s->at[2 + n] != '}')
+    return fail(s, s->line, "${ is not followed by a parameter's name and }");
+  flush_literal(token, text);
+  astro_token_add(token, s->at + 2, n, TRUE);
+  s->at += n + 3;
+  s->line_start = FALSE;
+  return TRUE;
+}
+
+static gboolean is_reference(const char *at)
+{
+  return at[0] == '$' && at[1] == '{';
+}
+
+/* A quoted string of a declaration, decoded. */
+static char *scan_declared_string(Scanner *s)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+  char quote = *s->at;
+  for (step(s); *s->at != quote; step(s)) {
+    if (*s->at == '\\' && (s->at[1] == quote || s->at[1] == '\\'))
+      step(s);
+    if (!*s->at || *s->at == '\n') {
+      fail(s, s->line, "the quote is not closed in this line");
+      return NULL;
+    }
+    g_string_append_c(text, *s->at);
+  }
+  step(s);
+  return g_strdup(text->str);
+}
+
+static gboolean is_blank(char c)
+{
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+static void skip_blanks(Scanner *s)
+{
+  while (is_blank(*s->at))
+    s->at++;
+}
+
+static void skip_comment(Scanner *s)
+{
+  while (*s->at && *s->at != '\n')
+    s->at++;
+}
+
+static gboolean scan_default(Scanner *s, AstroParameter *parameter)
+{
+  if (*s->at == '"' || *s->at == '\'') {
+    parameter->fallback = scan_declared_string(s);
+    if (!parameter->fallback)
+      return FALSE;
+  } else {
+    gsize n = strcspn(s->at, " \t\r\n");
+    parameter->fallback = g_strndup(s->at, n);
+    s->at += n;
+  }
+  if (strstr(parameter->fallback, "${"))
+    return fail(s, s->line, "the default of %s uses another parameter: it must be plain text",
+                parameter->name);
+  parameter->value = g_strdup(parameter->fallback);
+  return TRUE;
+}
+
+/* At the @ of: @name default "help" */
+static gboolean scan_declaration(Scanner *s)
+{
+  AstroParameter *parameter = g_new0(AstroParameter, 1);
+  gsize n = name_length(s->at + 1);
+  parameter->name = g_strndup(s->at + 1, n);
+  parameter->line = s->line;
+  const AstroParameter *other = astro_graph_parameter(s->graph, parameter->name);
+  g_ptr_array_add(s->graph->parameters, parameter);
+  s->at += n + 1;
+  if (!n || !is_blank(*s->at))
+    return fail(s, s->line, "a parameter is declared as: @name default \"help\"");
+  if (other)
+    return fail(s, s->line, "parameter %s is declared in line %u already", other->name,
+                other->line);
+  skip_blanks(s);
+  if (!scan_default(s, parameter))
+    return FALSE;
+  skip_blanks(s);
+  if (*s->at != '"' && *s->at != '\'')
+    return fail(s, s->line, "parameter %s has no help: @%s default \"help\"", parameter->name,
+                parameter->name);
+  parameter->help = scan_declared_string(s);
+  if (!parameter->help)
+    return FALSE;
+  if (!parameter->help[strspn(parameter->help, " \t")])
+    return fail(s, s->line, "parameter %s has an empty help", parameter->name);
+  skip_blanks(s);
+  if (*s->at == '#')
+    skip_comment(s);
+  if (*s->at && *s->at != '\n')
+    return fail(s, s->line, "text after the help of parameter %s", parameter->name);
+  return TRUE;
+}
+
+/* White space, comments and declarations. Sets *any where there was some. */
+static gboolean skip_space(Scanner *s, gboolean *any)
+{
+  *any = s->line_start;
+  for (;; *any = TRUE) {
+    if (*s->at == '\n') {
+      s->line++;
+      s->at++;
+      s->line_start = TRUE;
+    } else if (is_blank(*s->at)) {
+      s->at++;
+    } else if (*s->at == '#' && (*any || s->line_start)) {
+      skip_comment(s);
+    } else if (*s->at == '@' && s->line_start) {
+      if (!scan_declaration(s))
+        return FALSE;
+    } else {
+      return TRUE;
+    }
+  }
+}
+
+/* A property's value up to end (a quote) or, where end is 0, to white space. As in GStreamer a
+ * backslash takes the next character as it is, but not within double quotes inside the value. */
+static gboolean scan_value_text(Scanner *s, AstroToken *token, char end)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+  gboolean within = FALSE;
+  guint start = s->line;
+  while (end ? *s->at != end : !g_ascii_isspace(*s->at) && *s->at) {
+    if (!*s->at)
+      return fail(s, start, "the quote %c that begins here is not closed", end);
+    if (*s->at == '\\' && (!s->at[1] || s->at[1] == '\n' || s->at[1] == '\r'))
+      return fail(s, s->line, "a backslash at the end of a line");
+    if (is_reference(s->at)) {
+      if (!scan_reference(s, token, text))
+        return FALSE;
+      continue;
+    }
+    if (*s->at == '\\') {
+      if (within)
+        g_string_append_c(text, '\\');
+      step(s);
+    } else if (*s->at == '"') {
+      within = !within;
+    }
+    take(s, text);
+  }
+  if (end)
+    step(s);
+  flush_literal(token, text);
+  return TRUE;
+}
+
+/* Whether the quoted string at is the whole value: a value may also just begin with a quote. */
+static gboolean is_quoted(const char *at)
+{
+  char quote = *at;
+  if (quote != '"' && quote != '\'')
+    return FALSE;
+  for (at++; *at && *at != quote; at++)
+    if (*at == '\\' && at[1])
+      at++;
+  return !*at || !at[1] || g_ascii_isspace(at[1]);
+}
+
+static gboolean scan_value(Scanner *s)
+{
+  AstroToken *token = add_token(s, ASTRO_TOKEN_VALUE, TRUE);
+  char quote = is_quoted(s->at) ? *s->at : 0;
+  if (quote)
+    step(s);
+  return scan_value_text(s, token, quote);
+}
+
+/* Bytes of "name =" at, white space around = included; 0 where there is no assignment. */
+static gsize assignment_length(const char *at, gsize *name)
+{
+  gsize n = 0;
+  if (g_ascii_isalnum(*at) || *at == '_')
+    while (g_ascii_isalnum(at[n]) || (at[n] && strchr("-_%:", at[n])))
+      n++;
+  *name = n;
+  if (!n)
+    return 0;
+  while (g_ascii_isspace(at[n]))
+    n++;
+  if (at[n] != '=')
+    return 0;
+  for (n++; g_ascii_isspace(at[n]);)
+    n++;
+  return n;
+}
+
+static gboolean scan_assignment(Scanner *s, gsize name, gsize bytes)
+{
+  g_autofree char *text = g_strdup_printf("%.*s=", (int)name, s->at);
+  astro_token_add(add_token(s, ASTRO_TOKEN_WORD, FALSE), text, -1, FALSE);
+  for (gsize i = 0; i < bytes; i++) {
+    s->line += *s->at == '\n';
+    step(s);
+  }
+  return scan_value(s);
+}
+
+static gsize mime_length(const char *at)
+{
+  const char *mime = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+  gsize type = strspn(at, mime);
+  gsize subtype = at[type] == '/' ? strspn(at + type + 1, mime) : 0;
+  gsize n = type + 1 + subtype;
+  return type && subtype && (!at[n] || g_ascii_isspace(at[n]) || strchr(",;(!", at[n])) ? n : 0;
+}
+
+#define CAPS_PUNCTUATION ",;=(){}[]<>"
+
+static gboolean scan_caps_string(Scanner *s, gboolean joined)
+{
+  AstroToken *token = add_token(s, ASTRO_TOKEN_CAPS_STRING, joined);
+  g_autoptr(GString) text = g_string_new(NULL);
+  guint start = s->line;
+  for (step(s); *s->at != '"';) {
+    if (*s->at == '\\' && s->at[1])
+      step(s);
+    else if (is_reference(s->at)) {
+      if (!scan_reference(s, token, text))
+        return FALSE;
+      continue;
+    }
+    if (!*s->at)
+      return fail(s, start, "the quote that begins here is not closed");
+    take(s, text);
+  }
+  step(s);
+  flush_literal(token, text);
+  return TRUE;
+}
+
+static gboolean scan_caps_value(Scanner *s, gboolean joined)
+{
+  AstroToken *token = add_token(s, ASTRO_TOKEN_CAPS, joined);
+  g_autoptr(GString) text = g_string_new(NULL);
+  while (*s->at && !g_ascii_isspace(*s->at) && !strchr(CAPS_PUNCTUATION "!\"", *s->at)) {
+    if (*s->at == '\\')
+      return fail(s, s->line, "a backslash in caps, outside quotes");
+    if (is_reference(s->at)) {
+      if (!scan_reference(s, token, text))
+        return FALSE;
+      continue;
+    }
+    take(s, text);
+  }
+  flush_literal(token, text);
+  return TRUE;
+}
+
+static gboolean scan_caps(Scanner *s, gsize mime)
+{
+  guint start = s->line;
+  gboolean space, joined = TRUE;
+  astro_token_add(add_token(s, ASTRO_TOKEN_WORD, FALSE), s->at, mime, FALSE);
+  for (gsize i = 0; i < mime; i++)
+    step(s);
+  for (;;) {
+    if (!skip_space(s, &space))
+      return FALSE;
+    if (!*s->at)
+      return fail(s, start, "caps need a ! and an element after them");
+    if (*s->at == '!')
+      return TRUE;
+    if (strchr(CAPS_PUNCTUATION, *s->at)) {
+      astro_token_add(add_token(s, ASTRO_TOKEN_CAPS, TRUE), s->at, 1, FALSE);
+      step(s);
+      joined = TRUE;
+      continue;
+    }
+    if (!(*s->at == '"' ? scan_caps_string : scan_caps_value)(s, joined || !space))
+      return FALSE;
+    joined = FALSE;
+  }
+}
+
+static gboolean scan_word(Scanner *s)
+{
+  AstroToken *token = add_token(s, ASTRO_TOKEN_WORD, FALSE);
+  g_autoptr(GString) text = g_string_new(NULL);
+  if (*s->at == '-')
+    return fail(s, s->line, "an option of gst-launch: a graph holds only the pipeline");
+  do {
+    if (*s->at == '"' || *s->at == '\'' || *s->at == '\\')
+      return fail(s, s->line,
+                  "%c where an element, a link or caps should be (caps need no quotes around them)",
+                  *s->at);
+    if (is_reference(s->at)) {
+      if (!scan_reference(s, token, text))
+        return FALSE;
+    } else {
+      take(s, text);
+    }
+  } while (*s->at && !g_ascii_isspace(*s->at) && !strchr("!()", *s->at));
+  flush_literal(token, text);
+  return TRUE;
+}
+
+static gboolean scan_operator(Scanner *s, gboolean *after_link)
+{
+  *after_link = *s->at == '!' || *s->at == ':';
+  astro_token_add(add_token(s, ASTRO_TOKEN_WORD, FALSE), s->at, 1, FALSE);
+  step(s);
+  return TRUE;
+}
+
+static gboolean is_operator(const char *at)
+{
+  return strchr("!()", *at) || (*at == ':' && (!at[1] || g_ascii_isspace(at[1])));
+}
+
+static gboolean scan_tokens(Scanner *s)
+{
+  gboolean space, after_link = FALSE;
+  gsize n, name;
+  for (;;) {
+    if (!skip_space(s, &space))
+      return FALSE;
+    if (!*s->at)
+      return TRUE;
+    if (is_operator(s->at)) {
+      if (!scan_operator(s, &after_link))
+        return FALSE;
+      continue;
+    }
+    gboolean done;
+    if (after_link && (n = mime_length(s->at)))
+      done = scan_caps(s, n);
+    else if ((n = assignment_length(s->at, &name)))
+      done = scan_assignment(s, name, n);
+    else
+      done = scan_word(s);
+    if (!done)
+      return FALSE;
+    after_link = FALSE;
+  }
+}
+
+/* What GStreamer would call a syntax error without saying where. */
+static gboolean check_links(Scanner *s)
+{
+  const AstroToken *open = NULL, *before = NULL;
+  int depth = 0;
+  for (guint i = 0; i < s->graph->tokens->len; i++) {
+    const AstroToken *token = s->graph->tokens->pdata[i];
+    const char *text = astro_token_literal(token, ASTRO_TOKEN_WORD);
+    const char *last = before ? astro_token_literal(before, ASTRO_TOKEN_WORD) : "(";
+    gboolean link = !g_strcmp0(text, "!") || !g_strcmp0(text, ":");
+    gboolean last_link = !g_strcmp0(last, "!") || !g_strcmp0(last, ":");
+    if (link && (last_link || !g_strcmp0(last, "(")))
+      return fail(s, token->line, "%s has no element before it", text);
+    if (!g_strcmp0(text, ")") && last_link)
+      return fail(s, before->line, "%s has no element after it", last);
+    if (!g_strcmp0(text, "(") && depth++ == 0)
+      open = token;
+    if (!g_strcmp0(text, ")") && depth-- == 0)
+      return fail(s, token->line, ") closes nothing");
+    before = token;
+  }
+  if (!before)
+    return fail(s, s->line, "no pipeline: nothing but comments and parameters");
+  const char *last = astro_token_literal(before, ASTRO_TOKEN_WORD);
+  if (!g_strcmp0(last, "!") || !g_strcmp0(last, ":"))
+    return fail(s, before->line, "%s has no element after it", last);
+  return depth ? fail(s, open->line, "( is not closed") : TRUE;
+}
+
+static gboolean check_parameters(Scanner *s)
+{
+  for (guint i = 0; i < s->graph->tokens->len; i++) {
+    const AstroToken *token = s->graph->tokens->pdata[i];
+    for (guint j = 0; j < token->parts->len; j++) {
+      const AstroPart *part = token->parts->pdata[j];
+      AstroParameter *parameter =
+          part->parameter ? astro_graph_parameter(s->graph, part->text) : NULL;
+      if (part->parameter && !parameter)
+        return fail(s, token->line, "${%s} is not declared: @%s default \"help\" does it",
+                    part->text, part->text);
+      if (parameter)
+        parameter->used = TRUE;
+    }
+  }
+  for (guint i = 0; i < s->graph->parameters->len; i++) {
+    const AstroParameter *parameter = s->graph->parameters->pdata[i];
+    if (!parameter->used)
+      return fail(s, parameter->line, "parameter %s is declared and never used", parameter->name);
+  }
+  return TRUE;
+}
+
+gboolean astro_graph_scan(AstroGraph *graph, GError **error)
+{
+  Scanner s = { .graph = graph, .at = graph->text, .line = 1, .line_start = TRUE, .error = error };
+  return scan_tokens(&s) && check_links(&s) && check_parameters(&s);
+}

@@ -1,0 +1,18 @@
+/* The table of what each element did. Our own elements count for themselves, in their property stats;
+ * for others the pads are watched. */
+#pragma once
+
+#include <gst/gst.h>
+#include <stdio.h>
+
+G_BEGIN_DECLS
+
+typedef struct _AstroStats AstroStats;
+
+/* Begins to count. */
+AstroStats *astro_stats_new(GstElement *pipeline);
+/* While the elements still run. */
+void astro_stats_print(AstroStats *stats, FILE *out);
+void astro_stats_free(AstroStats *stats);
+
+G_END_DECLS
