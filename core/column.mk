@@ -16,6 +16,7 @@ core_sources += \
   core/backend/module.c core/backend/relocate.c \
   core/backend/threads.c core/backend/threads.h
 
+fuzz_programs += tests/fuzz/caps
 core_tests += tests/core/stream tests/core/observation tests/core/validity \
   tests/core/memory tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
 

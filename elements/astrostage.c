@@ -22,6 +22,7 @@ typedef struct {
   guint threads;
 
   /* what was agreed on */
+  gboolean agreed;
   AstroStream in, out;
   AstroObservation *observation;
   guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
@@ -526,6 +527,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   close_backend(stage);
   drop_pool(priv);
+  priv->agreed = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
   memset(priv->config, 0, sizeof priv->config);
@@ -539,6 +541,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     close_backend(stage);
     return FALSE;
   }
+  priv->agreed = TRUE;
   GST_INFO_OBJECT(stage, "%s", pass_through ? "pass-through" : priv->variant);
   return TRUE;
 }
@@ -725,6 +728,7 @@ static gboolean stop(GstBaseTransform *trans)
   reset(stage);
   close_backend(stage);
   drop_pool(priv);
+  priv->agreed = FALSE;
   g_clear_pointer(&priv->reader, astro_device_unref);
   g_clear_pointer(&priv->observation, astro_observation_unref);
   return TRUE;
@@ -742,9 +746,7 @@ static char *active_backend(AstroStage *stage)
     text = g_strdup_printf("%s/%s", astro_backend_kind_name(priv->backend->kind),
                            priv->variant ? priv->variant : "");
   GST_OBJECT_UNLOCK(stage);
-  if (!text && gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage)))
-    text = g_strdup("pass-through");
-  return text ? text : g_strdup("none");
+  return text ? text : g_strdup(priv->agreed ? "pass-through" : "none");
 }
 
 static GstStructure *stats(AstroStage *stage)

@@ -1,7 +1,7 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += tests/tests.h tests/core/fake-device.h tests/bench/bench.h tests/environment \
+dist_files += tests/tests.h tests/elements/elements.h tests/core/fake-device.h tests/bench/bench.h tests/environment \
   tests/fuzz/corpus
 
 if INSTALLED_TESTS

@@ -1,0 +1,1 @@
+# gst-astro and its graphs.

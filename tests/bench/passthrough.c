@@ -1,0 +1,65 @@
+/* What a stage with nothing to do costs a buffer, beside GStreamer's identity. */
+#include <gst/check/gstharness.h>
+
+#include "tests/bench/bench.h"
+
+#define CAPS "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2"
+#define BUFFERS 200000
+
+typedef struct {
+  GstPad *src;
+  GstBuffer *buffer;
+} Line;
+
+static GstFlowReturn swallow(GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  gst_buffer_unref(buffer);
+  return GST_FLOW_OK;
+}
+
+static void push_all(gpointer data)
+{
+  Line *line = data;
+  for (guint i = 0; i < BUFFERS; i++)
+    gst_pad_push(line->src, gst_buffer_ref(line->buffer));
+}
+
+static void open_line(Line *line, const char *factory)
+{
+  GstElement *element = gst_element_factory_make(factory, NULL);
+  GstPad *sink = gst_pad_new("sink", GST_PAD_SINK);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(CAPS);
+  GstSegment segment;
+
+  if (!element)
+    g_error("no element %s", factory);
+  line->src = gst_pad_new("src", GST_PAD_SRC);
+  line->buffer = gst_buffer_new_allocate(NULL, 256, NULL);
+  gst_pad_set_chain_function(sink, swallow);
+  gst_pad_link(line->src, gst_element_get_static_pad(element, "sink"));
+  gst_pad_link(gst_element_get_static_pad(element, "src"), sink);
+  gst_pad_set_active(sink, TRUE);
+  gst_pad_set_active(line->src, TRUE);
+  gst_element_set_state(element, GST_STATE_PLAYING);
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(line->src, gst_event_new_stream_start("bench"));
+  gst_pad_push_event(line->src, gst_event_new_caps(caps));
+  gst_pad_push_event(line->src, gst_event_new_segment(&segment));
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const stages[] = { "astrotranspose", "astroconvert" };
+  Line ours, identity;
+
+  gst_init(&argc, &argv);
+  bench_head("pass-through, buffers a second (limit: half of identity's)");
+  open_line(&identity, "identity");
+  for (guint i = 0; i < G_N_ELEMENTS(stages); i++) {
+    double a, b;
+    open_line(&ours, stages[i]);
+    bench_pair(push_all, &ours, push_all, &identity, 9, &a, &b);
+    bench_row(stages[i], BUFFERS / a, BUFFERS / b / 2, "1/s", 1);
+  }
+  return 0;
+}

@@ -1,0 +1,145 @@
+#include "core/convert/convert.h"
+#include "tests/elements/elements.h"
+
+#define CAPS(format) "application/x-astro-voltages,format=" format ",layout=time:station,stations=3"
+
+static void test_values(void)
+{
+  GstHarness *h = gst_harness_new("astroconvert");
+  static const gint8 sent[12] = { -128, 127, 0, 1, -1, 5, 100, -100, 64, -64, 2, 3 };
+  gst_harness_set_caps_str(h, CAPS("CI8"), CAPS("CF32LE"));
+  gst_harness_push(h, gst_buffer_new_memdup(sent, sizeof sent));
+  g_autoptr(GByteArray) got = test_pull_all(h);
+  g_assert_cmpuint(got->len, ==, 48);
+  for (guint i = 0; i < 12; i++)
+    g_assert_cmpfloat(((float *)got->data)[i], ==, sent[i]);
+  gst_harness_teardown(h);
+}
+
+/* What saturates is counted, readable and reported. */
+static void test_clipped(void)
+{
+  GstHarness *h = gst_harness_new("astroconvert");
+  GstBus *bus = gst_bus_new();
+  static const float sent[6] = { 63.5f, 64, -64, -64.5f, 0.25f, 0.75f };
+  guint64 clipped = 0, total = 0;
+
+  g_object_set(h->element, "scale", "2", NULL);
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_caps_str(h, CAPS("CF32LE"), CAPS("CI8"));
+  gst_harness_push(h, gst_buffer_new_memdup(sent, sizeof sent));
+  g_autoptr(GByteArray) got = test_pull_all(h);
+  static const gint8 wanted[6] = { 127, 127, -128, -128, 0, 2 };
+  g_assert_cmpmem(got->data, got->len, wanted, 6);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_object_get(h->element, "clipped", &clipped, NULL);
+  g_assert_cmpuint(clipped, ==, 2);
+
+  GstMessage *message;
+  clipped = 0;
+  while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT))) {
+    const GstStructure *s = gst_message_get_structure(message);
+    if (gst_structure_has_name(s, "astro-clipped")) {
+      gst_structure_get_uint64(s, "clipped", &clipped);
+      gst_structure_get_uint64(s, "total", &total);
+    }
+    gst_message_unref(message);
+  }
+  g_assert_cmpuint(clipped, ==, 2);
+  g_assert_cmpuint(total, ==, 6);
+  gst_element_set_bus(h->element, NULL);
+  gst_object_unref(bus);
+  gst_harness_teardown(h);
+}
+
+/* auto keeps the scale of the first block, whatever comes later. */
+static void test_auto(void)
+{
+  GstHarness *h = gst_harness_new_parse("astroconvert scale=auto");
+  float block[6] = { 1, -1, 1, -1, 1, -1 };
+  gst_harness_set_caps_str(h, CAPS("CF32LE"), CAPS("CI8"));
+  gst_harness_push(h, gst_buffer_new_memdup(block, sizeof block));
+  for (guint i = 0; i < 6; i++)
+    block[i] *= 2;
+  gst_harness_push(h, gst_buffer_new_memdup(block, sizeof block));
+  g_autoptr(GByteArray) got = test_pull_all(h);
+  const gint8 *values = (const gint8 *)got->data;
+  g_assert_cmpuint(got->len, ==, 12);
+  g_assert_cmpint(values[0], ==, 32);
+  g_assert_cmpint(values[1], ==, -32);
+  g_assert_cmpint(values[6], ==, 64);
+  gst_harness_teardown(h);
+}
+
+static void test_same_is_pass_through(void)
+{
+  GstHarness *h = gst_harness_new("astroconvert");
+  GstBuffer *in = test_buffer(12, 1);
+  gst_harness_set_caps_str(h, CAPS("CI8"), CAPS("CI8"));
+  gst_buffer_ref(in);
+  gst_harness_push(h, in);
+  GstBuffer *out = gst_harness_pull(h);
+  g_assert_true(out == in);
+  gst_buffer_unref(out);
+  gst_buffer_unref(in);
+  gst_harness_teardown(h);
+}
+
+static void test_prefers_same(void)
+{
+  GstHarness *h = gst_harness_new("astroconvert");
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format={CI4,CI8,CF32LE}");
+  gst_harness_set_src_caps_str(h, CAPS("CF32LE"));
+  gst_harness_push(h, test_buffer(24, 1));
+  gst_buffer_unref(gst_harness_pull(h));
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"), ==, "CF32LE");
+  gst_harness_teardown(h);
+
+  h = gst_harness_new("astroconvert");
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format={CI4,CI8}");
+  gst_harness_set_src_caps_str(h, CAPS("CF32LE"));
+  gst_harness_push(h, test_buffer(24, 1));
+  gst_buffer_unref(gst_harness_pull(h));
+  g_autoptr(GstCaps) chosen = gst_pad_get_current_caps(h->sinkpad);
+  g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(chosen, 0), "format"), ==, "CI4");
+  gst_harness_teardown(h);
+}
+
+static const struct {
+  const char *line, *word;
+} bad[] = {
+  { "fakesrc num-buffers=1 ! " CAPS("CI8") " ! astroconvert name=c scale=much ! fakesink", "much" },
+  { "fakesrc num-buffers=1 ! " CAPS("CI8") " ! astroconvert name=c scale=nan ! fakesink", "nan" },
+  { "fakesrc num-buffers=1 ! " CAPS("CI9") " ! astroconvert name=c ! fakesink", "CI9" },
+  { "fakesrc num-buffers=1 ! " CAPS("CI8")
+    " ! astroconvert name=c ! application/x-astro-voltages,format=F32LE ! fakesink",
+    "astro" },
+};
+
+static void test_bad(gconstpointer data)
+{
+  gsize i = GPOINTER_TO_SIZE(data);
+  g_autofree char *found = test_launch(bad[i].line);
+  g_test_message("%s", found);
+  g_assert_nonnull(found);
+  g_assert_nonnull(strstr(found, bad[i].word));
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astroconvert/values", test_values);
+  g_test_add_func("/astroconvert/clipped", test_clipped);
+  g_test_add_func("/astroconvert/auto", test_auto);
+  g_test_add_func("/astroconvert/same-is-pass-through", test_same_is_pass_through);
+  g_test_add_func("/astroconvert/prefers-same", test_prefers_same);
+  for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autofree char *name = g_strdup_printf("/astroconvert/bad/%zu", i);
+    g_test_add_data_func(name, GSIZE_TO_POINTER(i), test_bad);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,301 @@
+/* What the element base promises, seen through astrotranspose: time, gaps, losses, draining, events. */
+#include "core/stream/observation.h"
+#include "core/stream/validity.h"
+#include "tests/elements/elements.h"
+
+#define FIELDS "application/x-astro-voltages,format=CI8,stations=3,pols=2,rate=1000/3"
+#define IN_CAPS FIELDS ",layout=time:station:pol"
+#define OUT_CAPS FIELDS ",layout=station:pol:time"
+#define STEP 12
+
+static GstHarness *new_harness(void)
+{
+  GstHarness *h = gst_harness_new("astrotranspose");
+  gst_harness_set_caps_str(h, IN_CAPS, OUT_CAPS);
+  return h;
+}
+
+static GstBuffer *stamped(guint64 first, guint64 steps)
+{
+  GstBuffer *buffer = test_buffer(steps * STEP, (guint32)first);
+  GST_BUFFER_OFFSET(buffer) = first;
+  GST_BUFFER_OFFSET_END(buffer) = first + steps;
+  return buffer;
+}
+
+static void expect(GstBuffer *buffer, guint64 first, guint64 steps, gboolean discont)
+{
+  g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, first);
+  g_assert_cmpuint(GST_BUFFER_OFFSET_END(buffer), ==, first + steps);
+  g_assert_cmpuint(gst_buffer_get_size(buffer), ==, steps * STEP);
+  g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, gst_util_uint64_scale(first, 3 * GST_SECOND, 1000));
+  g_assert_cmpuint(GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer), ==,
+                   gst_util_uint64_scale(first + steps, 3 * GST_SECOND, 1000));
+  g_assert_cmpint(GST_BUFFER_IS_DISCONT(buffer), ==, discont);
+}
+
+/* PTS follows from the index, also after a week of odd blocks, and a loss shows as DISCONT. */
+static void test_time(void)
+{
+  static const guint64 firsts[] = { 0, 7, 12, 100, 201600000000, 201600000003 };
+  static const guint64 steps[] = { 7, 5, 1, 3, 3, 11 };
+  static const gboolean jumps[] = { FALSE, FALSE, FALSE, TRUE, TRUE, FALSE };
+  GstHarness *h = new_harness();
+
+  for (guint i = 0; i < G_N_ELEMENTS(firsts); i++) {
+    g_assert_cmpint(gst_harness_push(h, stamped(firsts[i], steps[i])), ==, GST_FLOW_OK);
+    GstBuffer *out = gst_harness_pull(h);
+    expect(out, firsts[i], steps[i], jumps[i]);
+    gst_buffer_unref(out);
+  }
+  gst_harness_teardown(h);
+}
+
+/* A stream without time or offsets counts from zero; one with PTS alone begins where that says. */
+static void test_untimed(void)
+{
+  GstHarness *h = new_harness();
+  gst_harness_push(h, test_buffer(5 * STEP, 1));
+  gst_harness_push(h, test_buffer(2 * STEP, 2));
+  GstBuffer *out = gst_harness_pull(h);
+  expect(out, 0, 5, FALSE);
+  gst_buffer_unref(out);
+  out = gst_harness_pull(h);
+  expect(out, 5, 2, FALSE);
+  gst_buffer_unref(out);
+  gst_harness_teardown(h);
+
+  h = new_harness();
+  GstBuffer *in = test_buffer(5 * STEP, 1);
+  GST_BUFFER_PTS(in) = gst_util_uint64_scale(77, 3 * GST_SECOND, 1000);
+  gst_harness_push(h, in);
+  out = gst_harness_pull(h);
+  expect(out, 77, 5, FALSE);
+  gst_buffer_unref(out);
+  gst_harness_teardown(h);
+}
+
+/* Offsets that count bytes, as filesrc's do, are no steps; what comes out has a TIME segment. */
+static void test_bytes_segment(void)
+{
+  GstHarness *h = gst_harness_new("astrotranspose");
+  GstSegment segment;
+  gst_harness_set_sink_caps_str(h, OUT_CAPS);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_stream_start("s")));
+  g_assert_true(gst_harness_push_event(h, gst_event_new_caps(gst_caps_from_string(IN_CAPS))));
+  gst_segment_init(&segment, GST_FORMAT_BYTES);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_segment(&segment)));
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *in = test_buffer(4 * STEP, i);
+    GST_BUFFER_OFFSET(in) = 4 * STEP * i;
+    GST_BUFFER_OFFSET_END(in) = 4 * STEP * (i + 1);
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+    GstBuffer *out = gst_harness_pull(h);
+    expect(out, 4 * i, 4, FALSE);
+    gst_buffer_unref(out);
+  }
+  GstEvent *event = gst_pad_get_sticky_event(h->sinkpad, GST_EVENT_SEGMENT, 0);
+  const GstSegment *got;
+  gst_event_parse_segment(event, &got);
+  g_assert_cmpint(got->format, ==, GST_FORMAT_TIME);
+  gst_event_unref(event);
+  gst_harness_teardown(h);
+}
+
+/* A block that is all gap keeps its place in time and is not made of garbage. */
+static void test_gap(void)
+{
+  GstHarness *h = new_harness();
+  GstBuffer *in = stamped(10, 4);
+  GstMapInfo map;
+  GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_GAP);
+  gst_harness_push(h, in);
+  GstBuffer *out = gst_harness_pull(h);
+  expect(out, 10, 4, FALSE);
+  g_assert_true(GST_BUFFER_FLAG_IS_SET(out, GST_BUFFER_FLAG_GAP));
+  gst_buffer_map(out, &map, GST_MAP_READ);
+  for (gsize i = 0; i < map.size; i++)
+    g_assert_cmpint(map.data[i], ==, 0);
+  gst_buffer_unmap(out, &map);
+  gst_buffer_unref(out);
+  gst_harness_teardown(h);
+}
+
+static void test_validity_follows(void)
+{
+  GstHarness *h = new_harness();
+  GstBuffer *in = stamped(0, 5);
+  AstroLayout shape = { .n_axes = 2, .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, .extents = { 5, 3 } };
+  AstroValidityMeta *counts = astro_buffer_add_validity(in, &shape, 1);
+  counts->counts[4 * 3 + 1] = 0;
+  gst_harness_push(h, in);
+  GstBuffer *out = gst_harness_pull(h);
+  AstroValidityMeta *followed = astro_buffer_get_validity(out);
+  g_assert_nonnull(followed);
+  for (guint i = 0; i < 15; i++)
+    g_assert_cmpuint(followed->counts[i], ==, i == 1 * 5 + 4 ? 0 : 1);
+  gst_buffer_unref(out);
+
+  /* The buffer's next turn knows nothing of it. */
+  gst_harness_push(h, stamped(5, 5));
+  out = gst_harness_pull(h);
+  g_assert_null(astro_buffer_get_validity(out));
+  gst_buffer_unref(out);
+  gst_harness_teardown(h);
+}
+
+static void test_observation_survives(void)
+{
+  GstHarness *h = new_harness();
+  g_autoptr(AstroObservation) observation = astro_observation_new(3);
+  observation->positions[4] = 17;
+  g_assert_true(gst_harness_push_event(h, astro_observation_to_event(observation)));
+  gst_harness_push(h, stamped(0, 1));
+  GstEvent *event = gst_pad_get_sticky_event(h->sinkpad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
+  g_assert_nonnull(event);
+  g_autoptr(AstroObservation) got = astro_observation_from_event(event, NULL);
+  g_assert_cmpfloat(got->positions[4], ==, 17);
+  gst_event_unref(event);
+  gst_buffer_unref(gst_harness_pull(h));
+  gst_harness_teardown(h);
+}
+
+static void test_flush(void)
+{
+  GstHarness *h = new_harness();
+  GstSegment segment;
+  gst_harness_push(h, stamped(50, 5));
+  gst_buffer_unref(gst_harness_pull(h));
+  g_assert_true(gst_harness_push_event(h, gst_event_new_flush_start()));
+  g_assert_true(gst_harness_push_event(h, gst_event_new_flush_stop(TRUE)));
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_segment(&segment)));
+  gst_harness_push(h, test_buffer(2 * STEP, 3));
+  GstBuffer *out = gst_harness_pull(h);
+  expect(out, 0, 2, FALSE);
+  gst_buffer_unref(out);
+  gst_harness_teardown(h);
+}
+
+/* New caps in mid-stream: each block in the layout of its own caps. */
+static void test_caps_change(void)
+{
+  GstHarness *h = gst_harness_new("astrotranspose");
+  gst_harness_set_src_caps_str(h, IN_CAPS);
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,layout=station:pol:time");
+  gst_harness_push(h, stamped(0, 3));
+  gst_harness_set_src_caps_str(h, "application/x-astro-voltages,format=CF32LE,stations=2,pols=1,"
+                                  "rate=1000/3,layout=time:pol:station");
+  GstBuffer *in = test_buffer(16 * 4, 9);
+  GST_BUFFER_OFFSET(in) = 3;
+  GST_BUFFER_OFFSET_END(in) = 7;
+  g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+  GstBuffer *out = gst_harness_pull(h);
+  expect(out, 0, 3, FALSE);
+  gst_buffer_unref(out);
+  out = gst_harness_pull(h);
+  g_assert_cmpuint(GST_BUFFER_OFFSET(out), ==, 3);
+  g_assert_cmpuint(gst_buffer_get_size(out), ==, 64);
+  gst_buffer_unref(out);
+  gst_harness_teardown(h);
+}
+
+static void test_states(void)
+{
+  GstHarness *h = new_harness();
+  for (guint i = 0; i < 20; i++) {
+    gst_harness_push(h, stamped(i, 1));
+    gst_buffer_unref(gst_harness_pull(h));
+    gst_element_set_state(h->element, GST_STATE_NULL);
+    gst_element_set_state(h->element, GST_STATE_PLAYING);
+    gst_harness_set_caps_str(h, IN_CAPS, OUT_CAPS);
+  }
+  gst_harness_teardown(h);
+}
+
+static void test_stats(void)
+{
+  GstHarness *h = gst_harness_new("astrotranspose");
+  GstStructure *stats;
+  guint64 buffers, bytes, busy;
+  g_autofree char *backend = NULL;
+
+  g_object_get(h->element, "active-backend", &backend, NULL);
+  g_assert_cmpstr(backend, ==, "none");
+  gst_harness_set_caps_str(h, IN_CAPS, OUT_CAPS);
+  for (guint i = 0; i < 3; i++) {
+    gst_harness_push(h, stamped(i * 7, 7));
+    gst_buffer_unref(gst_harness_pull(h));
+  }
+  g_object_get(h->element, "stats", &stats, NULL);
+  g_assert_true(gst_structure_get_uint64(stats, "buffers-out", &buffers));
+  g_assert_true(gst_structure_get_uint64(stats, "bytes-in", &bytes));
+  g_assert_true(gst_structure_get_uint64(stats, "busy-ns", &busy));
+  g_assert_cmpuint(buffers, ==, 3);
+  g_assert_cmpuint(bytes, ==, 3 * 7 * STEP);
+  g_assert_cmpuint(busy, >, 0);
+  g_assert_true(g_str_has_prefix(gst_structure_get_string(stats, "backend"), "c"));
+  gst_structure_free(stats);
+  gst_harness_teardown(h);
+}
+
+/* Each line fails, and its error holds the word. */
+static const struct {
+  const char *line, *word;
+} bad[] = {
+  { "fakesrc sizetype=2 sizemax=13 num-buffers=1 ! " IN_CAPS
+    " ! astrotranspose name=t layout=pol:station:time ! fakesink",
+    "13 bytes" },
+  { "fakesrc num-buffers=1 ! application/x-astro-voltages,format=CI8,layout=time:station,stations=0 "
+    "! astrotranspose name=t ! fakesink",
+    "stations" },
+  { "fakesrc num-buffers=1 ! application/x-astro-voltages,format=CI8,layout=time:moon,stations=1 "
+    "! astrotranspose name=t ! fakesink",
+    "moon" },
+  { "fakesrc num-buffers=1 ! " IN_CAPS
+    " ! astrotranspose name=t ! application/x-astro-voltages,layout=time:station ! fakesink",
+    "astro" },
+  { "fakesrc num-buffers=1 ! " IN_CAPS " ! astrotranspose name=t layout=time:station:sun ! fakesink",
+    "astro" },
+};
+
+static void test_bad(gconstpointer data)
+{
+  gsize i = GPOINTER_TO_SIZE(data);
+  g_autofree char *found = test_launch(bad[i].line);
+  g_test_message("%s", found);
+  g_assert_nonnull(found);
+  g_assert_nonnull(strstr(found, bad[i].word));
+}
+
+static void test_no_cuda(void)
+{
+  g_autofree char *found = test_launch("fakesrc num-buffers=1 ! " IN_CAPS
+                                       " ! astrotranspose name=t device=63 backend=cuda ! fakesink");
+  g_assert_nonnull(found);
+  g_assert_true(g_str_has_prefix(found, "t: backend=cuda: "));
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/stage/time", test_time);
+  g_test_add_func("/stage/untimed", test_untimed);
+  g_test_add_func("/stage/bytes-segment", test_bytes_segment);
+  g_test_add_func("/stage/gap", test_gap);
+  g_test_add_func("/stage/validity-follows", test_validity_follows);
+  g_test_add_func("/stage/observation-survives", test_observation_survives);
+  g_test_add_func("/stage/flush", test_flush);
+  g_test_add_func("/stage/caps-change", test_caps_change);
+  g_test_add_func("/stage/states", test_states);
+  g_test_add_func("/stage/stats", test_stats);
+  g_test_add_func("/stage/no-cuda", test_no_cuda);
+  for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autofree char *name = g_strdup_printf("/stage/bad/%zu", i);
+    g_test_add_data_func(name, GSIZE_TO_POINTER(i), test_bad);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,61 @@
+/* What element tests share: buffers with a pattern, and what came out of a pipeline. */
+#pragma once
+
+#include <gst/check/gstharness.h>
+#include "tests/tests.h"
+
+static inline GstBuffer *test_buffer(gsize bytes, guint32 seed)
+{
+  guint8 *data = g_malloc(MAX(bytes, 1));
+  test_fill(data, bytes, seed);
+  return gst_buffer_new_wrapped(data, bytes);
+}
+
+/* All that a harness's sink got so far, as one array. */
+static inline GByteArray *test_pull_all(GstHarness *h)
+{
+  GByteArray *bytes = g_byte_array_new();
+  GstBuffer *buffer;
+  while ((buffer = gst_harness_try_pull(h))) {
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    g_byte_array_append(bytes, map.data, (guint)map.size);
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+  }
+  return bytes;
+}
+
+/* Runs a gst-launch line to its end. NULL: it ended well; else the message of the first error. */
+static inline char *test_launch(const char *line)
+{
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  char *found = NULL;
+
+  if (error) {
+    found = g_strdup(error->message);
+    g_error_free(error);
+    gst_clear_object(&pipeline);
+    return found;
+  }
+  GstBus *bus = gst_element_get_bus(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  if (!message) {
+    found = g_strdup("timed out");
+  } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    char *debug;
+    gst_message_parse_error(message, &error, &debug);
+    found = g_strdup_printf("%s: %s %s", GST_MESSAGE_SRC_NAME(message), error->message,
+                            debug ? debug : "");
+    g_error_free(error);
+    g_free(debug);
+  }
+  g_clear_pointer(&message, gst_message_unref);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+  return found;
+}

@@ -1,0 +1,29 @@
+/* The caps parser on any text. */
+#include "core/stream/stream.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+  gst_init(NULL, NULL);
+  return 0;
+}
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
+{
+  g_autofree char *text = g_strndup((const char *)data, size);
+  GstCaps *caps = gst_caps_from_string(text);
+  AstroStream stream;
+  AstroLayout layout;
+  g_autoptr(GError) error = NULL;
+  guint64 steps;
+
+  if (caps && astro_stream_from_caps(&stream, caps, &error)) {
+    g_autoptr(GstCaps) back = astro_stream_to_caps(&stream);
+    astro_stream_steps(&stream, 1 << 20, &steps, NULL);
+    astro_stream_shape(&stream, 7, &layout);
+    if (astro_stream_step_bytes(&stream) == 0)
+      abort();
+  }
+  astro_layout_parse(&layout, text, ASTRO_QUANTITY_VISIBILITIES, NULL);
+  gst_clear_caps(&caps);
+  return 0;
+}
