@@ -211,10 +211,9 @@ static GstMemory *allocator_alloc(GstAllocator *allocator, gsize bytes, GstAlloc
 
 static void allocator_free(GstAllocator *allocator, GstMemory *memory)
 {
+  /* A part let go of its root before it came here: the faces may be gone. */
   if (memory->parent == NULL)
     astro_faces_free(faces_of(memory));
-  else
-    astro_faces_unmap(faces_of(memory));
   g_free(memory);
 }
 

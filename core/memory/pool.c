@@ -16,16 +16,11 @@ G_DEFINE_TYPE(AstroBufferPool, astro_buffer_pool, GST_TYPE_BUFFER_POOL)
 static gboolean pool_set_config(GstBufferPool *pool, GstStructure *config)
 {
   AstroBufferPool *self = ASTRO_BUFFER_POOL(pool);
-  GstCaps *caps;
-  guint bytes, min, max;
+  guint bytes;
   GstAllocationParams params;
-  if (!gst_buffer_pool_config_get_params(config, &caps, &bytes, &min, &max) ||
+  if (!gst_buffer_pool_config_get_params(config, NULL, &bytes, NULL, NULL) ||
       !gst_buffer_pool_config_get_allocator(config, NULL, &params)) {
     GST_WARNING_OBJECT(pool, "incomplete configuration %" GST_PTR_FORMAT, config);
-    return FALSE;
-  }
-  if (max != 0 && max < min) {
-    GST_WARNING_OBJECT(pool, "at most %u buffers, but at least %u", max, min);
     return FALSE;
   }
   /* Whatever allocator was asked for: the blocks of this pool are ours. */
@@ -130,6 +125,10 @@ GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, 
 {
   if (bytes > G_MAXUINT) {
     GST_ERROR("buffers of %" G_GSIZE_FORMAT " bytes: GStreamer's pools hold up to 4 GiB", bytes);
+    return NULL;
+  }
+  if (max != 0 && max < min) {
+    GST_ERROR("a pool of at least %u and at most %u buffers", min, max);
     return NULL;
   }
   GstBufferPool *pool = astro_buffer_pool_new(device);
