@@ -89,7 +89,8 @@ static void widen_layout(GstStructure *s)
   gst_structure_take_value(s, "layout", &list);
 }
 
-/* Leaves of each structure only that layout. */
+/* Leaves of each structure only that layout. Where none can have it nothing is changed: configure
+ * says why, where an empty answer would say only that elements do not link. */
 static void force_layout(GstCaps **caps, const char *layout)
 {
   GstCaps *forced = gst_caps_new_empty();
@@ -100,6 +101,10 @@ static void force_layout(GstCaps **caps, const char *layout)
   }
   GstCaps *common = gst_caps_intersect_full(*caps, forced, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref(forced);
+  if (gst_caps_is_empty(common)) {
+    gst_caps_unref(common);
+    return;
+  }
   gst_caps_unref(*caps);
   *caps = common;
 }
@@ -132,8 +137,21 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
                           GError **error)
 {
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
+  const char *wanted = ASTRO_TRANSPOSE(stage)->layout;
+  g_autofree char *found = astro_layout_to_string(&out->layout);
   AstroLayout from, to;
 
+  if (wanted && !g_str_equal(wanted, found)) {
+    g_autofree char *given = astro_layout_to_string(&in->layout);
+    if (!astro_layout_parse(&to, wanted, in->quantity, error)) {
+      g_prefix_error(error, "property layout: ");
+      return FALSE;
+    }
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "property layout: the input's axes %s cannot be put in the order %s", given,
+                wanted);
+    return FALSE;
+  }
   astro_stream_shape(in, 1, &from);
   astro_stream_shape(out, 1, &to);
   *pass_through = memcmp(&from, &to, sizeof from) == 0;

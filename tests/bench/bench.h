@@ -1,4 +1,5 @@
-/* What benchmarks share. A figure is printed beside the limit measured in the same run, as a ratio. */
+/* What benchmarks share. A figure is printed beside the limit measured in the same run, as a ratio.
+ */
 #pragma once
 
 #include <glib.h>
@@ -29,8 +30,8 @@ static inline double bench_seconds(BenchFunc func, gpointer data, guint rounds)
 }
 
 /* Times the two in turn, so that a machine whose speed drifts does not favour one; medians. */
-static inline void bench_pair(BenchFunc a, gpointer a_data, BenchFunc b, gpointer b_data, guint rounds,
-                              double *a_seconds, double *b_seconds)
+static inline void bench_pair(BenchFunc a, gpointer a_data, BenchFunc b, gpointer b_data,
+                              guint rounds, double *a_seconds, double *b_seconds)
 {
   double *x = g_new(double, 2 * rounds), *y = x + rounds;
   a(a_data);

@@ -86,7 +86,8 @@ static void test_broken_modules(void)
   g_autofree char *compiler = g_find_program_in_path("cc");
   for (guint i = 0; compiler && i < G_N_ELEMENTS(modules); i++) {
     g_autofree char *source = g_build_filename(folder, "module.c", NULL);
-    g_autofree char *command = g_strdup_printf("%s -shared -fPIC -o %s %s", compiler, empty, source);
+    g_autofree char *command =
+        g_strdup_printf("%s -shared -fPIC -o %s %s", compiler, empty, source);
     int status;
     g_assert_true(g_file_set_contents(source, modules[i].source, -1, NULL));
     g_assert_true(g_spawn_command_line_sync(command, NULL, NULL, &status, NULL));

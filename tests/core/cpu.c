@@ -7,8 +7,8 @@ typedef struct {
 } Entry;
 
 static const Entry table[] = {
-  { { "tiles", ASTRO_CPU_AMX }, 5 },    { { "dots", ASTRO_CPU_VNNI }, 4 },
-  { { "wide", ASTRO_CPU_AVX512 }, 3 },  { { "narrow", ASTRO_CPU_AVX2 }, 2 },
+  { { "tiles", ASTRO_CPU_AMX }, 5 },   { { "dots", ASTRO_CPU_VNNI }, 4 },
+  { { "wide", ASTRO_CPU_AVX512 }, 3 }, { { "narrow", ASTRO_CPU_AVX2 }, 2 },
   { { "portable", ASTRO_CPU_C }, 1 },
 };
 

@@ -1,7 +1,8 @@
 #include "core/stream/stream.h"
 #include "tests/tests.h"
 
-#define VOLTAGES "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2"
+#define VOLTAGES                                                                                   \
+  "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2"
 
 static void test_round_trip(void)
 {
@@ -79,7 +80,8 @@ static const struct {
   { "application/x-astro-voltages,format=CI8,stations=64,pols=2", "layout" },
   { "application/x-astro-voltages,format=CI7,layout=time:station:pol,stations=64,pols=2", "CI7" },
   { "application/x-astro-voltages,format=CI8,layout=time:station:pol,pols=2", "stations" },
-  { "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=0,pols=2", "stations" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=0,pols=2",
+    "stations" },
   { "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=-4,pols=2", "-4" },
   { "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=(string)x,pols=2",
     "gchararray" },
@@ -95,9 +97,12 @@ static const struct {
   { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,rate=-3/1", "rate" },
   { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,frequency=-1.0",
     "frequency" },
-  { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,bandwidth=5", "bandwidth" },
-  { "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=(string)\"\"", "columns" },
-  { "application/x-astro-spectra,format=CF64LE,layout=station:pol:channel:plane,stations=2147483647,"
+  { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,bandwidth=5",
+    "bandwidth" },
+  { "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=(string)\"\"",
+    "columns" },
+  { "application/"
+    "x-astro-spectra,format=CF64LE,layout=station:pol:channel:plane,stations=2147483647,"
     "pols=2147483647,channels=2147483647,planes=2147483647",
     "bytes" },
   { "application/x-astro-spectra,format=CF64LE,layout=station:pol,stations=2147483647,"

@@ -52,7 +52,8 @@ static gpointer caller(gpointer unused)
   return NULL;
 }
 
-/* Many stages at once: each gets all its tasks done, and no more threads work than there are cores. */
+/* Many stages at once: each gets all its tasks done, and no more threads work than there are cores.
+ */
 static void test_callers(void)
 {
   GThread *threads[8];

@@ -17,7 +17,8 @@ static void test_follow(void)
 {
   GstBuffer *a = gst_buffer_new_allocate(NULL, 3 * 2 * 5 * 7, NULL), *b = gst_buffer_copy(a);
   AstroLayout to = { .n_axes = 4,
-                     .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_TIME, ASTRO_AXIS_POL, ASTRO_AXIS_STATION },
+                     .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_TIME, ASTRO_AXIS_POL,
+                               ASTRO_AXIS_STATION },
                      .extents = { 7, 5, 2, 3 } };
   add_example(a);
   g_assert_true(astro_validity_follow(b, a, &to));
@@ -54,7 +55,8 @@ static void test_none(void)
   gst_buffer_unref(b);
 }
 
-/* Whole copies keep all; parts keep their own counts, or the smallest where they cannot know better. */
+/* Whole copies keep all; parts keep their own counts, or the smallest where they cannot know
+ * better. */
 static void test_copies(void)
 {
   GstBuffer *a = gst_buffer_new_allocate(NULL, 3 * 5 * 4, NULL);
@@ -87,7 +89,9 @@ static void test_copies(void)
 static void test_groups(void)
 {
   GstBuffer *a = gst_buffer_new();
-  AstroLayout shape = { .n_axes = 2, .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, .extents = { 20, 3 } };
+  AstroLayout shape = { .n_axes = 2,
+                        .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION },
+                        .extents = { 20, 3 } };
   AstroLayout groups = { .n_axes = 1, .axes = { ASTRO_AXIS_TIME }, .extents = { 4 } };
   AstroValidityMeta *meta = astro_buffer_add_validity(a, &groups, 5);
   meta->counts[2] = 1;

@@ -93,7 +93,8 @@ static void test_prefers_same(void)
   gst_harness_push(h, test_buffer(24, 1));
   gst_buffer_unref(gst_harness_pull(h));
   g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
-  g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"), ==, "CF32LE");
+  g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"), ==,
+                  "CF32LE");
   gst_harness_teardown(h);
 
   h = gst_harness_new("astroconvert");
@@ -112,8 +113,8 @@ static const struct {
   { "fakesrc num-buffers=1 ! " CAPS("CI8") " ! astroconvert name=c scale=much ! fakesink", "much" },
   { "fakesrc num-buffers=1 ! " CAPS("CI8") " ! astroconvert name=c scale=nan ! fakesink", "nan" },
   { "fakesrc num-buffers=1 ! " CAPS("CI9") " ! astroconvert name=c ! fakesink", "CI9" },
-  { "fakesrc num-buffers=1 ! " CAPS("CI8")
-    " ! astroconvert name=c ! application/x-astro-voltages,format=F32LE ! fakesink",
+  { "fakesrc num-buffers=1 ! " CAPS(
+        "CI8") " ! astroconvert name=c ! application/x-astro-voltages,format=F32LE ! fakesink",
     "astro" },
 };
 

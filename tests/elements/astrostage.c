@@ -1,4 +1,5 @@
-/* What the element base promises, seen through astrotranspose: time, gaps, losses, draining, events. */
+/* What the element base promises, seen through astrotranspose: time, gaps, losses, draining,
+ * events. */
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
@@ -125,7 +126,9 @@ static void test_validity_follows(void)
 {
   GstHarness *h = new_harness();
   GstBuffer *in = stamped(0, 5);
-  AstroLayout shape = { .n_axes = 2, .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, .extents = { 5, 3 } };
+  AstroLayout shape = { .n_axes = 2,
+                        .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION },
+                        .extents = { 5, 3 } };
   AstroValidityMeta *counts = astro_buffer_add_validity(in, &shape, 1);
   counts->counts[4 * 3 + 1] = 0;
   gst_harness_push(h, in);
@@ -246,7 +249,8 @@ static const struct {
   { "fakesrc sizetype=2 sizemax=13 num-buffers=1 ! " IN_CAPS
     " ! astrotranspose name=t layout=pol:station:time ! fakesink",
     "13 bytes" },
-  { "fakesrc num-buffers=1 ! application/x-astro-voltages,format=CI8,layout=time:station,stations=0 "
+  { "fakesrc num-buffers=1 ! "
+    "application/x-astro-voltages,format=CI8,layout=time:station,stations=0 "
     "! astrotranspose name=t ! fakesink",
     "stations" },
   { "fakesrc num-buffers=1 ! application/x-astro-voltages,format=CI8,layout=time:moon,stations=1 "
@@ -255,8 +259,11 @@ static const struct {
   { "fakesrc num-buffers=1 ! " IN_CAPS
     " ! astrotranspose name=t ! application/x-astro-voltages,layout=time:station ! fakesink",
     "astro" },
-  { "fakesrc num-buffers=1 ! " IN_CAPS " ! astrotranspose name=t layout=time:station:sun ! fakesink",
-    "astro" },
+  { "fakesrc num-buffers=1 ! " IN_CAPS
+    " ! astrotranspose name=t layout=time:station:sun ! fakesink",
+    "\"sun\" is no axis" },
+  { "fakesrc num-buffers=1 ! " IN_CAPS " ! astrotranspose name=t layout=time:station ! fakesink",
+    "cannot be put in the order time:station" },
 };
 
 static void test_bad(gconstpointer data)
@@ -270,8 +277,9 @@ static void test_bad(gconstpointer data)
 
 static void test_no_cuda(void)
 {
-  g_autofree char *found = test_launch("fakesrc num-buffers=1 ! " IN_CAPS
-                                       " ! astrotranspose name=t device=63 backend=cuda ! fakesink");
+  g_autofree char *found =
+      test_launch("fakesrc num-buffers=1 ! " IN_CAPS
+                  " ! astrotranspose name=t device=63 backend=cuda ! fakesink");
   g_assert_nonnull(found);
   g_assert_true(g_str_has_prefix(found, "t: backend=cuda: "));
 }

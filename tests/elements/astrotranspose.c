@@ -4,8 +4,8 @@
 #define FIELDS "application/x-astro-spectra,format=CI16LE,stations=3,pols=2,channels=5,layout="
 
 /* The core's reference says what a block should become. */
-static void reference(const char *in_layout, const char *out_layout, guint64 steps, gconstpointer in,
-                      gpointer out)
+static void reference(const char *in_layout, const char *out_layout, guint64 steps,
+                      gconstpointer in, gpointer out)
 {
   AstroStream from, to;
   AstroLayout from_shape, to_shape;
@@ -139,7 +139,7 @@ static void test_sizes(void)
     const char *quantity, *format;
     guint bytes;
   } kinds[] = {
-    { "voltages", "CI4", 1 },  { "voltages", "CI8", 2 },   { "voltages", "CF16LE", 4 },
+    { "voltages", "CI4", 1 },    { "voltages", "CI8", 2 },     { "voltages", "CF16LE", 4 },
     { "voltages", "CF32LE", 8 }, { "voltages", "CF64LE", 16 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
