@@ -10,7 +10,7 @@
 void astro_reader_add(GstQuery *query, AstroDevice *device)
 {
   GstAllocationParams params = { .align = ASTRO_MEMORY_ALIGN - 1 };
-  g_autoptr(GstAllocator) allocator = astro_allocator_get();
+  g_autoptr(GstAllocator) allocator = astro_allocator_new(device);
 
   gst_query_add_allocation_param(query, allocator, &params);
   g_autoptr(GstStructure) reader =

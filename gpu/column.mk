@@ -1,21 +1,27 @@
 # The CUDA module: built where nvcc is, linked to CUDA's static runtime, loaded with GModule.
 gpu_sources += gpu/module.cu gpu/device.cu
 gpu_headers += gpu/cuda.h
+core_tests += tests/core/cuda
+element_tests += tests/elements/cuda
+bench_programs += tests/bench/seam
+
 gpu_objects = $(gpu_sources:.cu=.o)
 
 SUFFIXES = .cu
-NVCCFLAGS = -O3 -std=c++17 $(NVCC_ARCH) -Xcompiler -fPIC,-fvisibility=hidden -Wno-deprecated-gpu-targets
+NVCCFLAGS = -O3 -std=c++20 $(NVCC_ARCH) -Xcompiler -fPIC,-fvisibility=hidden -Wno-deprecated-gpu-targets \
+  --expt-relaxed-constexpr -diag-suppress 1217 -DPACKAGE_VERSION=\"$(PACKAGE_VERSION)\"
 
 .cu.o:
 	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN)$(NVCC) $(NVCCFLAGS) $(AM_CPPFLAGS) $(GST_CFLAGS_NVCC) -MD -MF $(@:.o=.d) -c $< -o $@
+	$(AM_V_GEN)$(NVCC) $(NVCCFLAGS) $(AM_CPPFLAGS) $(NVCC_GST_CFLAGS) -MD -MF $(@:.o=.d) -c $< -o $@
 
 if HAVE_CUDA
 gpumoduledir = $(moduledir)
 gpumodule_DATA = gpu/astro-cuda.so
 endif
-gpu/astro-cuda.so: $(gpu_objects)
-	$(AM_V_GEN)$(NVCC) $(NVCC_ARCH) -shared -cudart static -o $@ $(gpu_objects) $(GLIB_LIBS)
+gpu/astro-cuda.so: $(gpu_objects) core/libastro-core.la
+	$(AM_V_GEN)$(NVCC) $(NVCC_ARCH) -Wno-deprecated-gpu-targets -shared -cudart static -o $@ $(gpu_objects) \
+	  -Lcore/.libs -lastro-core $(NVCC_GLIB_LIBS) -Xlinker -rpath,'$$ORIGIN/..'
 
 CLEANFILES = $(gpu_objects) $(gpu_objects:.o=.d) gpu/astro-cuda.so
 -include $(gpu_objects:.o=.d)

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 AstroFacesCounters astro_faces_counters;
 
@@ -376,6 +377,11 @@ AstroDevice *astro_faces_lock_device(const AstroFaces *faces)
   return faces->lock_device;
 }
 
+gboolean astro_faces_fits(const AstroFaces *faces, gsize bytes, gsize align)
+{
+  return faces->bytes == bytes && ((guintptr)faces->host & align) == 0;
+}
+
 AstroFaces **astro_faces_link(AstroFaces *faces)
 {
   return &faces->next;
@@ -386,8 +392,15 @@ AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device)
   align |= ASTRO_MEMORY_ALIGN - 1;
   if (bytes >= ASTRO_MEMORY_HUGE)
     align |= ASTRO_MEMORY_HUGE - 1;
+  gsize room = MAX(bytes, 1);
+  if (device != NULL) {
+    /* Whole pages: two blocks on one page cannot both be page-locked. */
+    const gsize page = (gsize)sysconf(_SC_PAGESIZE) - 1;
+    align |= page;
+    room = room > G_MAXSIZE - page ? G_MAXSIZE : (room + page) & ~page;
+  }
   gpointer host = NULL;
-  if (posix_memalign(&host, align + 1, MAX(bytes, 1)) != 0)
+  if (posix_memalign(&host, align + 1, room) != 0)
     return NULL;
   if (bytes >= ASTRO_MEMORY_HUGE)
     madvise(host, bytes, MADV_HUGEPAGE); /* a wish: the machine may have none */

@@ -15,6 +15,8 @@ typedef struct _AstroFaces AstroFaces;
 
 /* align is a mask, as in GstAllocationParams. NULL where memory is out. */
 AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device);
+/* Whether a block is of that size and alignment. */
+gboolean astro_faces_fits(const AstroFaces *faces, gsize bytes, gsize align);
 /* At once, or by the reaper after the work that is queued on them. */
 void astro_faces_free(AstroFaces *faces);
 

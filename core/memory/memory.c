@@ -8,8 +8,15 @@ typedef struct {
   AstroFaces *faces;
 } AstroMemory;
 
+/* The process's own allocator has no device. Those for a device page-lock what they give out, and
+ * since page-locking costs far more than a copy, keep some freed blocks for the next call. */
+#define MAX_IDLE 8
+
 struct _AstroAllocator {
   GstAllocator parent;
+  AstroDevice *device;
+  GMutex lock;
+  GQueue idle; /* AstroFaces *, whole blocks, the longest idle first */
 };
 
 G_DEFINE_TYPE(AstroAllocator, astro_allocator, GST_TYPE_ALLOCATOR)
@@ -19,10 +26,9 @@ static gboolean is_whole(const GstMemory *memory)
   return memory->offset == 0 && memory->size == memory->maxsize;
 }
 
-static GstMemory *wrap(AstroFaces *faces, guint flags, GstMemory *root, gsize maxsize, gsize align,
-                       gsize offset, gsize size)
+static GstMemory *wrap(GstAllocator *allocator, AstroFaces *faces, guint flags, GstMemory *root,
+                       gsize maxsize, gsize align, gsize offset, gsize size)
 {
-  g_autoptr(GstAllocator) allocator = astro_allocator_get();
   AstroMemory *memory = g_new(AstroMemory, 1);
   gst_memory_init(GST_MEMORY_CAST(memory), flags, allocator, root, maxsize, align, offset, size);
   memory->faces = faces;
@@ -40,8 +46,24 @@ gsize astro_memory_prefix(const GstAllocationParams *params)
   return params->prefix > G_MAXSIZE - align ? G_MAXSIZE : (params->prefix + align) & ~align;
 }
 
-GstMemory *astro_memory_new_full(gsize bytes, const GstAllocationParams *params,
-                                 AstroDevice *device)
+static AstroFaces *take_idle(AstroAllocator *self, gsize bytes, gsize align)
+{
+  AstroFaces *found = NULL;
+
+  g_mutex_lock(&self->lock);
+  for (GList *link = self->idle.head; link && !found; link = link->next)
+    if (astro_faces_fits(link->data, bytes, align)) {
+      found = link->data;
+      g_queue_delete_link(&self->idle, link);
+    }
+  g_mutex_unlock(&self->lock);
+  if (found)
+    astro_faces_forget(found);
+  return found;
+}
+
+static GstMemory *new_full(GstAllocator *allocator, gsize bytes, const GstAllocationParams *params,
+                           AstroDevice *device)
 {
   static const GstAllocationParams plain = { 0 };
   if (params == NULL)
@@ -51,8 +73,11 @@ GstMemory *astro_memory_new_full(gsize bytes, const GstAllocationParams *params,
   gsize maxsize = G_MAXSIZE;
   AstroFaces *faces = NULL;
   if (g_size_checked_add(&maxsize, prefix, bytes) &&
-      g_size_checked_add(&maxsize, maxsize, params->padding))
-    faces = astro_faces_new(maxsize, align, device);
+      g_size_checked_add(&maxsize, maxsize, params->padding)) {
+    faces = take_idle(ASTRO_ALLOCATOR(allocator), maxsize, align);
+    if (faces == NULL)
+      faces = astro_faces_new(maxsize, align, device);
+  }
   if (faces == NULL) {
     GST_ERROR("out of memory: %" G_GSIZE_FORMAT " bytes needed", maxsize);
     return NULL;
@@ -65,7 +90,14 @@ GstMemory *astro_memory_new_full(gsize bytes, const GstAllocationParams *params,
     memset(host + maxsize - zero_padding, 0, zero_padding);
     astro_faces_unmap(faces);
   }
-  return wrap(faces, params->flags, NULL, maxsize, align, prefix, bytes);
+  return wrap(allocator, faces, params->flags, NULL, maxsize, align, prefix, bytes);
+}
+
+GstMemory *astro_memory_new_full(gsize bytes, const GstAllocationParams *params,
+                                 AstroDevice *device)
+{
+  g_autoptr(GstAllocator) allocator = astro_allocator_get();
+  return new_full(allocator, bytes, params, device);
 }
 
 GstMemory *astro_memory_new(gsize bytes, AstroDevice *device)
@@ -192,9 +224,9 @@ static GstMemory *memory_copy(GstMemory *memory, gssize offset, gssize size)
 static GstMemory *memory_share(GstMemory *memory, gssize offset, gssize size)
 {
   GstMemory *root = memory->parent != NULL ? memory->parent : memory;
-  return wrap(faces_of(memory), GST_MINI_OBJECT_FLAGS(root) | GST_MINI_OBJECT_FLAG_LOCK_READONLY,
-              root, memory->maxsize, memory->align, memory->offset + offset,
-              rest(memory, offset, size));
+  return wrap(memory->allocator, faces_of(memory),
+              GST_MINI_OBJECT_FLAGS(root) | GST_MINI_OBJECT_FLAG_LOCK_READONLY, root,
+              memory->maxsize, memory->align, memory->offset + offset, rest(memory, offset, size));
 }
 
 static gboolean memory_is_span(GstMemory *first, GstMemory *second, gsize *offset)
@@ -206,19 +238,48 @@ static gboolean memory_is_span(GstMemory *first, GstMemory *second, gsize *offse
 
 static GstMemory *allocator_alloc(GstAllocator *allocator, gsize bytes, GstAllocationParams *params)
 {
-  return astro_memory_new_full(bytes, params, NULL);
+  return new_full(allocator, bytes, params, ASTRO_ALLOCATOR(allocator)->device);
+}
+
+/* Whether the allocator keeps the block. What is queued on it goes on: its next user waits for
+ * that. */
+static gboolean keep_idle(AstroAllocator *self, AstroFaces *faces)
+{
+  AstroFaces *oldest = NULL;
+
+  if (self->device == NULL || astro_faces_lock_device(faces) == NULL)
+    return FALSE;
+  g_mutex_lock(&self->lock);
+  g_queue_push_tail(&self->idle, faces);
+  if (self->idle.length > MAX_IDLE)
+    oldest = g_queue_pop_head(&self->idle);
+  g_mutex_unlock(&self->lock);
+  if (oldest != NULL)
+    astro_faces_free(oldest);
+  return TRUE;
 }
 
 static void allocator_free(GstAllocator *allocator, GstMemory *memory)
 {
   /* A part let go of its root before it came here: the faces may be gone. */
-  if (memory->parent == NULL)
+  if (memory->parent == NULL && !keep_idle(ASTRO_ALLOCATOR(allocator), faces_of(memory)))
     astro_faces_free(faces_of(memory));
   g_free(memory);
 }
 
+static void allocator_finalize(GObject *object)
+{
+  AstroAllocator *self = ASTRO_ALLOCATOR(object);
+
+  g_queue_clear_full(&self->idle, (GDestroyNotify)astro_faces_free);
+  g_mutex_clear(&self->lock);
+  g_clear_pointer(&self->device, astro_device_unref);
+  G_OBJECT_CLASS(astro_allocator_parent_class)->finalize(object);
+}
+
 static void astro_allocator_class_init(AstroAllocatorClass *class)
 {
+  G_OBJECT_CLASS(class)->finalize = allocator_finalize;
   GST_ALLOCATOR_CLASS(class)->alloc = allocator_alloc;
   GST_ALLOCATOR_CLASS(class)->free = allocator_free;
 }
@@ -226,6 +287,8 @@ static void astro_allocator_class_init(AstroAllocatorClass *class)
 static void astro_allocator_init(AstroAllocator *self)
 {
   GstAllocator *allocator = GST_ALLOCATOR(self);
+  g_mutex_init(&self->lock);
+  g_queue_init(&self->idle);
   allocator->mem_type = ASTRO_MEMORY_TYPE;
   allocator->mem_map_full = memory_map;
   allocator->mem_unmap_full = memory_unmap;
@@ -244,4 +307,13 @@ GstAllocator *astro_allocator_get(void)
     g_once_init_leave(&allocator, made);
   }
   return gst_object_ref(allocator);
+}
+
+GstAllocator *astro_allocator_new(AstroDevice *device)
+{
+  AstroAllocator *self = g_object_new(ASTRO_TYPE_ALLOCATOR, NULL);
+  gst_object_ref_sink(self);
+  if (device != NULL)
+    self->device = astro_device_ref(device);
+  return GST_ALLOCATOR(self);
 }

@@ -19,6 +19,10 @@ G_DECLARE_FINAL_TYPE(AstroAllocator, astro_allocator, ASTRO, ALLOCATOR, GstAlloc
 
 GstAllocator *astro_allocator_get(void); /* the one of the process; a new reference */
 
+/* One whose blocks are page-locked for a device and used again when they are freed: for sources
+ * that know no pool. device may be NULL. */
+GstAllocator *astro_allocator_new(AstroDevice *device);
+
 /* A block whose host face is page-locked for that device; device may be NULL. A block that cannot
  * be page-locked is still given: copies of it are slow, not wrong. NULL where memory is out. */
 GstMemory *astro_memory_new(gsize bytes, AstroDevice *device);

@@ -83,7 +83,8 @@ static void test_bytes_segment(void)
   GstSegment segment;
   gst_harness_set_sink_caps_str(h, OUT_CAPS);
   g_assert_true(gst_harness_push_event(h, gst_event_new_stream_start("s")));
-  g_assert_true(gst_harness_push_event(h, gst_event_new_caps(gst_caps_from_string(IN_CAPS))));
+  g_autoptr(GstCaps) caps = gst_caps_from_string(IN_CAPS);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_caps(caps)));
   gst_segment_init(&segment, GST_FORMAT_BYTES);
   g_assert_true(gst_harness_push_event(h, gst_event_new_segment(&segment)));
   for (guint i = 0; i < 2; i++) {

@@ -1,0 +1,340 @@
+/* Convert on the GPU: the arithmetic of core/convert/convert.h, to the bit. The work is moving bytes: each
+ * thread turns a group of components whose larger side is 16 bytes. */
+#include "gpu/cuda.h"
+
+#include <cuda_fp16.h>
+
+extern "C" {
+#include "core/convert/check.h"
+}
+
+enum { THREADS = 256, GROUPS = 4 /* of a thread: independent loads in flight */ };
+
+typedef struct {
+  AstroConvertConfig config;
+  AstroPlace place;
+  guint64 *counter;      /* on the device: components clipped since the last drain */
+  guint64 *total;        /* the caller's, to which drain adds */
+  gint multiprocessors;
+} Convert;
+
+/* ---- formats: how a component is read and written; Type holds one, or two for CI4 ---- */
+
+template <AstroFormat F> struct Format;
+template <> struct Format<ASTRO_FORMAT_CI4> {
+  using Type = guint8;
+};
+template <> struct Format<ASTRO_FORMAT_CI8> {
+  using Type = gint8;
+};
+template <> struct Format<ASTRO_FORMAT_CI16LE> {
+  using Type = gint16;
+};
+template <> struct Format<ASTRO_FORMAT_CF16LE> {
+  using Type = __half;
+};
+template <> struct Format<ASTRO_FORMAT_CF32LE> {
+  using Type = float;
+};
+template <> struct Format<ASTRO_FORMAT_CF64LE> {
+  using Type = double;
+};
+template <> struct Format<ASTRO_FORMAT_CI32LE> {
+  using Type = gint32;
+};
+template <> struct Format<ASTRO_FORMAT_F32LE> {
+  using Type = float;
+};
+template <> struct Format<ASTRO_FORMAT_F64LE> {
+  using Type = double;
+};
+template <> struct Format<ASTRO_FORMAT_U64LE> {
+  using Type = guint64;
+};
+
+template <AstroFormat F> constexpr bool fits_single()
+{
+  return F == ASTRO_FORMAT_CI4 || F == ASTRO_FORMAT_CI8 || F == ASTRO_FORMAT_CI16LE ||
+         F == ASTRO_FORMAT_CF16LE || F == ASTRO_FORMAT_CF32LE || F == ASTRO_FORMAT_F32LE;
+}
+
+/* Bytes of that many components. */
+template <AstroFormat F> constexpr int bytes_of(int components)
+{
+  return F == ASTRO_FORMAT_CI4 ? components / 2
+                               : components * (int)sizeof(typename Format<F>::Type);
+}
+
+__device__ inline float single_of(gint8 x) { return x; }
+__device__ inline float single_of(gint16 x) { return x; }
+__device__ inline float single_of(__half x) { return __half2float(x); }
+__device__ inline float single_of(float x) { return x; }
+template <typename T> __device__ inline double double_of(T x) { return (double)x; }
+template <> __device__ inline double double_of(__half x) { return (double)__half2float(x); }
+template <> __device__ inline double double_of(guint64 x) { return __ull2double_rn(x); }
+
+/* Real in the high nibble. */
+__device__ inline gint8 nibble_of(guint8 byte, int component)
+{
+  return (gint8)(component % 2 ? byte << 4 : byte & 0xf0) >> 4;
+}
+
+template <typename Real>
+__device__ inline int hold(Real product, Real low, Real high, int *clipped)
+{
+  Real whole = rint(product);
+  *clipped += !(whole >= low && whole <= high);
+  return product != product ? 0 : (int)fmin(fmax(whole, low), high);
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(gint8 *out, In in, Real product, int *clipped)
+{
+  *out = (gint8)hold<Real>(product, -128, 127, clipped);
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(gint16 *out, In in, Real product, int *clipped)
+{
+  *out = (gint16)hold<Real>(product, -32768, 32767, clipped);
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(gint32 *out, In in, Real product, int *clipped)
+{
+  *out = hold<double>(product, -2147483648.0, 2147483647.0, clipped);
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(guint64 *out, In in, Real product, int *clipped)
+{
+  double whole = rint((double)product);
+  bool above = whole >= 18446744073709551616.0, inside = whole >= 0 && !above;
+  *clipped += !inside;
+  *out = above ? G_MAXUINT64 : inside ? __double2ull_rz(whole) : 0;
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(__half *out, In in, Real product, int *clipped)
+{
+  __half value;
+  if constexpr (sizeof(Real) == 8)
+    value = __double2half(product);
+  else
+    value = __float2half_rn(product);
+  if (product != product)
+    value = __ushort_as_half(0x7e00);
+  *clipped += isfinite(in) && (__half_as_ushort(value) & 0x7fff) == 0x7c00;
+  *out = value;
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(float *out, In in, Real product, int *clipped)
+{
+  *out = product != product ? __uint_as_float(0x7fc00000) : (float)product;
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(double *out, In in, Real product, int *clipped)
+{
+  *out = product != product ? __longlong_as_double(0x7ff8000000000000) : (double)product;
+}
+
+/* ---- the kernel ---- */
+
+template <int BYTES> struct alignas(BYTES) Group {
+  guint8 bytes[BYTES];
+};
+
+template <AstroFormat FROM, AstroFormat TO, int N>
+__device__ inline Group<bytes_of<TO>(N)> convert_group(const Group<bytes_of<FROM>(N)> &in,
+                                                       double scale, int *clipped)
+{
+  using Real = std::conditional_t<fits_single<FROM>() && fits_single<TO>(), float, double>;
+  using In = typename Format<FROM>::Type;
+  using Out = typename Format<TO>::Type;
+  Group<bytes_of<TO>(N)> out;
+  const In *from = (const In *)in.bytes;
+  Out *to = (Out *)out.bytes;
+
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    Real value;
+    if constexpr (FROM == ASTRO_FORMAT_CI4)
+      value = nibble_of(from[i / 2], i);
+    else if constexpr (sizeof(Real) == 4)
+      value = single_of(from[i]);
+    else
+      value = double_of(from[i]);
+    Real product = value * (Real)scale;
+    if constexpr (TO == ASTRO_FORMAT_CI4) {
+      int nibble = hold<Real>(product, -8, 7, clipped) & 15;
+      to[i / 2] = i % 2 ? (guint8)(to[i / 2] | nibble) : (guint8)(nibble << 4);
+    } else {
+      write_one<Real>(&to[i], value, product, clipped);
+    }
+  }
+  return out;
+}
+
+template <AstroFormat FROM, AstroFormat TO, int N>
+__global__ void __launch_bounds__(THREADS)
+    convert_kernel(const Group<bytes_of<FROM>(N)> *in, Group<bytes_of<TO>(N)> *out, guint64 groups,
+                   double scale, guint64 *counter)
+{
+  const guint64 stride = (guint64)gridDim.x * THREADS * GROUPS;
+  int clipped = 0;
+
+  for (guint64 first = (guint64)blockIdx.x * THREADS * GROUPS + threadIdx.x; first < groups;
+       first += stride) {
+    Group<bytes_of<FROM>(N)> group[GROUPS];
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++)
+      if (first + g * THREADS < groups)
+        group[g] = in[first + g * THREADS];
+#pragma unroll
+    for (int g = 0; g < GROUPS; g++)
+      if (first + g * THREADS < groups)
+        out[first + g * THREADS] = convert_group<FROM, TO, N>(group[g], scale, &clipped);
+  }
+  clipped = __reduce_add_sync(0xffffffff, clipped);
+  if (threadIdx.x % 32 == 0 && clipped)
+    atomicAdd((unsigned long long *)counter, (unsigned long long)clipped);
+}
+
+template <AstroFormat FROM, AstroFormat TO, int N>
+static void launch(const Convert *self, gconstpointer in, gpointer out, guint64 groups, double scale)
+{
+  guint64 blocks = (groups + THREADS * GROUPS - 1) / (THREADS * GROUPS);
+  if (groups > 0)
+    convert_kernel<FROM, TO, N><<<(unsigned)MIN(blocks, (guint64)self->multiprocessors * 32), THREADS, 0,
+                                  astro_cuda_stream(self->place.queue)>>>(
+        (const Group<bytes_of<FROM>(N)> *)in, (Group<bytes_of<TO>(N)> *)out, groups, scale,
+        self->counter);
+}
+
+/* Groups as large as they may be, then the rest sample by sample; a block that does not lie at a multiple
+ * of its groups is all rest. */
+template <AstroFormat FROM, AstroFormat TO>
+static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 components, double scale)
+{
+  constexpr int WIDEST = MAX((int)sizeof(typename Format<FROM>::Type), (int)sizeof(typename Format<TO>::Type));
+  constexpr int MOST = 16 / WIDEST, ONE = FROM >= ASTRO_FORMAT_F32LE ? 1 : 2;
+  constexpr int N = MAX(MOST, ONE);
+  bool aligned = (guintptr)in % bytes_of<FROM>(N) == 0 && (guintptr)out % bytes_of<TO>(N) == 0;
+  guint64 groups = aligned ? components / N : 0, done = groups * N;
+
+  launch<FROM, TO, N>(self, in, out, groups, scale);
+  in += done / ONE * bytes_of<FROM>(ONE);
+  out += done / ONE * bytes_of<TO>(ONE);
+  launch<FROM, TO, ONE>(self, in, out, (components - done) / ONE, scale);
+}
+
+typedef void (*ConvertFunc)(const Convert *self, const guint8 *in, guint8 *out, guint64 components,
+                            double scale);
+
+#define ROW(from)                                                                                  \
+  {                                                                                                \
+    NULL, convert<from, ASTRO_FORMAT_CI4>, convert<from, ASTRO_FORMAT_CI8>,                        \
+        convert<from, ASTRO_FORMAT_CI16LE>, convert<from, ASTRO_FORMAT_CF16LE>,                    \
+        convert<from, ASTRO_FORMAT_CF32LE>, convert<from, ASTRO_FORMAT_CF64LE>,                    \
+        convert<from, ASTRO_FORMAT_CI32LE>, NULL, NULL, NULL                                       \
+  }
+#define REAL_ROW(from)                                                                             \
+  {                                                                                                \
+    NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, convert<from, ASTRO_FORMAT_F32LE>,             \
+        convert<from, ASTRO_FORMAT_F64LE>, convert<from, ASTRO_FORMAT_U64LE>                       \
+  }
+
+/* In the order of AstroFormat. */
+static const ConvertFunc conversions[ASTRO_N_FORMATS][ASTRO_N_FORMATS] = {
+  { NULL },
+  ROW(ASTRO_FORMAT_CI4),
+  ROW(ASTRO_FORMAT_CI8),
+  ROW(ASTRO_FORMAT_CI16LE),
+  ROW(ASTRO_FORMAT_CF16LE),
+  ROW(ASTRO_FORMAT_CF32LE),
+  ROW(ASTRO_FORMAT_CF64LE),
+  ROW(ASTRO_FORMAT_CI32LE),
+  REAL_ROW(ASTRO_FORMAT_F32LE),
+  REAL_ROW(ASTRO_FORMAT_F64LE),
+  REAL_ROW(ASTRO_FORMAT_U64LE),
+};
+
+/* ---- the backend ---- */
+
+static void destroy(gpointer instance)
+{
+  Convert *self = (Convert *)instance;
+  if (self->counter)
+    cudaFree(self->counter);
+  g_free(self);
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  Convert *self = g_new0(Convert, 1);
+  self->config = *(const AstroConvertConfig *)config;
+  self->place = *place;
+  if (!astro_convert_shape(config, error) || !astro_cuda_enter(place->device, error) ||
+      !CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                       place->device->index)) ||
+      !CUDA_TRY(cudaMalloc((void **)&self->counter, sizeof *self->counter)) ||
+      !CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof *self->counter,
+                                astro_cuda_stream(place->queue)))) {
+    destroy(self);
+    return NULL;
+  }
+  *variant = "vector";
+  return self;
+}
+
+static gboolean drain(gpointer instance, GError **error)
+{
+  Convert *self = (Convert *)instance;
+  cudaStream_t stream = astro_cuda_stream(self->place.queue);
+  guint64 clipped = 0;
+
+  if (!astro_cuda_enter(self->place.device, error) ||
+      !CUDA_TRY(cudaMemcpyAsync(&clipped, self->counter, sizeof clipped, cudaMemcpyDeviceToHost, stream)) ||
+      !CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof clipped, stream)) ||
+      !CUDA_TRY(cudaStreamSynchronize(stream)))
+    return FALSE;
+  if (self->total)
+    *self->total += clipped;
+  return TRUE;
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer arguments, GError **error)
+{
+  Convert *self = (Convert *)instance;
+  const AstroConvertArguments *work = (const AstroConvertArguments *)arguments;
+  const AstroConvertConfig *config = &self->config;
+
+  if (!astro_convert_check(config, in, n_in, out, n_out, work, error) ||
+      !astro_cuda_enter(self->place.device, error))
+    return FALSE;
+  if (self->total && self->total != work->clipped && !drain(self, error))
+    return FALSE;
+  self->total = work->clipped;
+  const AstroFormatInfo *info = astro_format_info(config->from);
+  if (config->from == config->to && work->scale == 1)
+    return CUDA_TRY(cudaMemcpyAsync(out->data, in->data, work->samples * info->bytes,
+                                    cudaMemcpyDeviceToDevice, astro_cuda_stream(self->place.queue)));
+  conversions[config->from][config->to](self, (const guint8 *)in->data, (guint8 *)out->data,
+                                        work->samples * (info->is_complex ? 2 : 1), work->scale);
+  return CUDA_TRY(cudaGetLastError());
+}
+
+const AstroBackend astro_cuda_convert = {
+  .stage = "convert",
+  .kind = ASTRO_BACKEND_CUDA,
+  .config_bytes = sizeof(AstroConvertConfig),
+  .shape = astro_convert_shape,
+  .create = create,
+  .submit = submit,
+  .drain = drain,
+  .destroy = destroy,
+};

@@ -1,0 +1,52 @@
+/* What the CUDA module's files share: errors that name the call and the cause, the device, helpers for
+ * kernels. */
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "core/backend/backend.h"
+
+/* One a GPU: the common part, then ours. */
+typedef struct {
+  AstroDevice base;
+  GMutex lock;
+  GPtrArray *idle_events; /* cudaEvent_t that wait for their next use */
+} AstroCudaDevice;
+
+/* For an AstroBackend's and an AstroDevice's functions: FALSE and an error where the call failed. */
+gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error);
+#define CUDA_TRY(call) astro_cuda_ok((call), #call, error)
+
+/* Makes the device of a place current for this thread. */
+gboolean astro_cuda_enter(const AstroDevice *device, GError **error);
+
+static inline cudaStream_t astro_cuda_stream(AstroQueue *queue)
+{
+  return (cudaStream_t)queue;
+}
+
+extern const AstroDeviceFuncs astro_cuda_device_funcs;
+AstroDevice *astro_cuda_device_new(gint index, GError **error);
+
+extern const AstroBackend astro_cuda_convert;
+extern const AstroBackend astro_cuda_transpose;
+
+/* Division by a number known at launch: a multiply and a shift, exact for 31-bit operands. */
+struct AstroDivisor {
+  guint32 by, multiplier, shift;
+
+  AstroDivisor() = default;
+  explicit AstroDivisor(guint32 divisor) : by(divisor)
+  {
+    for (shift = 0; shift < 31 && (1u << shift) < divisor; shift++)
+      ;
+    multiplier = (guint32)(((G_GUINT64_CONSTANT(1) << 32) * ((G_GUINT64_CONSTANT(1) << shift) - divisor)) / divisor + 1);
+  }
+
+#ifdef __CUDACC__
+  __device__ guint32 divide(guint32 n) const
+  {
+    return (__umulhi(n, multiplier) + n) >> shift;
+  }
+#endif
+};

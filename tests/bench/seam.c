@@ -1,0 +1,197 @@
+/* The seam between pipeline and GPU: blocks through CUDA stages and back to the host, beside
+ * page-locked copies both ways at once in the same run; and the kernels beside a copy inside device
+ * memory. */
+#include <gst/base/gstpushsrc.h>
+
+#include "core/backend/backend.h"
+#include "core/convert/convert.h"
+#include "core/memory/memory.h"
+#include "core/transpose/transpose.h"
+#include "tests/bench/bench.h"
+
+#define STATIONS 64
+#define CHANNELS 256
+#define SPECTRA_CAPS(layout)                                                                       \
+  "application/x-astro-spectra,format=CI8,stations=64,pols=2,channels=256,layout=" layout
+
+/* ---- a source that costs nothing, as foreign sources are: it takes the allocator that it is
+ * offered ---- */
+
+typedef struct {
+  GstPushSrc parent;
+  guint64 blocks, sent;
+} FreeSrc;
+typedef GstPushSrcClass FreeSrcClass;
+
+GType free_src_get_type(void);
+G_DEFINE_TYPE(FreeSrc, free_src, GST_TYPE_PUSH_SRC)
+
+static GstFlowReturn free_src_fill(GstPushSrc *src, GstBuffer *buffer)
+{
+  FreeSrc *self = (FreeSrc *)src;
+  GstMapInfo map;
+  if (self->sent++ == self->blocks)
+    return GST_FLOW_EOS;
+  /* What a source does for its data: a map for writing, which waits for the copy that still reads.
+   */
+  if (!gst_buffer_map(buffer, &map, GST_MAP_WRITE))
+    return GST_FLOW_ERROR;
+  gst_buffer_unmap(buffer, &map);
+  return GST_FLOW_OK;
+}
+
+static void free_src_class_init(FreeSrcClass *klass)
+{
+  g_autoptr(GstCaps) any = gst_caps_new_any();
+  klass->fill = free_src_fill;
+  gst_element_class_add_pad_template(GST_ELEMENT_CLASS(klass),
+                                     gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, any));
+}
+
+static void free_src_init(FreeSrc *self)
+{
+  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
+}
+
+/* ---- a sink that reads on the host ---- */
+
+static GstPadProbeReturn map_block(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstMapInfo map;
+  if (gst_buffer_map(GST_PAD_PROBE_INFO_BUFFER(info), &map, GST_MAP_READ)) {
+    *(volatile guint8 *)data += map.data[map.size / 2];
+    gst_buffer_unmap(GST_PAD_PROBE_INFO_BUFFER(info), &map);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* Bytes a second, each way, after the first few blocks have made what is made once. */
+static double run_pipeline(const char *stages, gsize block, guint64 blocks)
+{
+  static guint8 sum;
+  g_autofree char *line = g_strdup_printf(
+      "freesrc name=src blocksize=%zu ! " SPECTRA_CAPS(
+          "station:pol:time:channel") " ! %s ! fakesink "
+                                      "name=sink sync=false async=false enable-last-sample=false",
+      block, stages);
+  g_autoptr(GError) error = NULL;
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  if (!pipeline)
+    g_error("%s", error->message);
+  GstElement *src = gst_bin_get_by_name(GST_BIN(pipeline), "src");
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  GstPad *pad = gst_element_get_static_pad(sink, "sink");
+  GstBus *bus = gst_element_get_bus(pipeline);
+  double seconds[2];
+
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, map_block, &sum, NULL);
+  /* A short and a long run: their difference has no start in it. */
+  for (guint i = 0; i < 2; i++) {
+    ((FreeSrc *)src)->blocks = i ? blocks + 8 : 8;
+    ((FreeSrc *)src)->sent = 0;
+    gint64 start = g_get_monotonic_time();
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    GstMessage *message =
+        gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    seconds[i] = (g_get_monotonic_time() - start) * 1e-6;
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+      gst_message_parse_error(message, &error, NULL);
+      g_error("%s", error->message);
+    }
+    gst_message_unref(message);
+    gst_element_set_state(pipeline, GST_STATE_READY);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pad);
+  gst_object_unref(src);
+  gst_object_unref(sink);
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+  return (double)block * blocks / (seconds[1] - seconds[0]);
+}
+
+/* Page-locked copies both ways at once, each way. */
+static double run_copies(AstroDevice *device, gsize block, guint64 blocks)
+{
+  const AstroDeviceFuncs *f = device->funcs;
+  GstMemory *host[2] = { astro_memory_new(block, device), astro_memory_new(block, device) };
+  GstMapInfo map[2];
+  gpointer face[2];
+  double seconds = 0;
+
+  for (guint i = 0; i < 2; i++) {
+    gst_memory_map(host[i], &map[i], GST_MAP_WRITE);
+    memset(map[i].data, 1, block);
+    f->alloc(device, block, &face[i], NULL);
+  }
+  for (guint round = 0; round < 2; round++) {
+    gint64 start = g_get_monotonic_time();
+    for (guint64 i = 0; i < blocks; i++) {
+      f->queue_copy(device, device->up, ASTRO_COPY_UP, face[0], map[0].data, block, NULL);
+      f->queue_copy(device, device->down, ASTRO_COPY_DOWN, map[1].data, face[1], block, NULL);
+    }
+    AstroEvent *up = f->event_record(device, device->up, NULL),
+               *down = f->event_record(device, device->down, NULL);
+    f->event_wait(device, up, NULL);
+    f->event_wait(device, down, NULL);
+    seconds = (g_get_monotonic_time() - start) * 1e-6;
+    f->event_free(device, up);
+    f->event_free(device, down);
+  }
+  for (guint i = 0; i < 2; i++) {
+    gst_memory_unmap(host[i], &map[i]);
+    gst_memory_unref(host[i]);
+    f->free(device, face[i]);
+  }
+  return (double)block * blocks / seconds;
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    const char *name, *stages;
+    double wanted;
+  } graphs[] = {
+    { "transpose, queues on both sides",
+      "queue max-size-bytes=0 max-size-buffers=2 ! astrotranspose backend=cuda ! "
+      "queue max-size-bytes=0 max-size-buffers=2 ! " SPECTRA_CAPS("channel:time:station:pol"),
+      0.95 },
+    { "transpose, no queue",
+      "astrotranspose backend=cuda ! " SPECTRA_CAPS("channel:time:station:pol"), 0.9 },
+    { "convert and transpose, queues on both sides",
+      "queue max-size-bytes=0 max-size-buffers=2 ! astroconvert backend=cuda scale=-1 ! "
+      "astrotranspose backend=cuda ! queue max-size-bytes=0 max-size-buffers=2 ! " SPECTRA_CAPS(
+          "channel:time:station:pol"),
+      0.95 },
+    { "convert and transpose, no queue",
+      "astroconvert backend=cuda scale=-1 ! astrotranspose backend=cuda ! " SPECTRA_CAPS(
+          "channel:time:station:pol"),
+      0.9 },
+  };
+  static const gsize blocks[] = { 4, 16, 64 };
+  g_autoptr(GError) error = NULL;
+
+  gst_init(&argc, &argv);
+  AstroDevice *device = astro_device_open(0, &error);
+  if (!device) {
+    printf("seam: skipped: %s\n", error->message);
+    return 0;
+  }
+  gst_element_register(NULL, "freesrc", GST_RANK_NONE, free_src_get_type());
+  for (guint b = 0; b < G_N_ELEMENTS(blocks); b++) {
+    gsize bytes = blocks[b] << 20;
+    guint64 n = ((guint64)12 << 30) / bytes;
+    g_autofree char *title = g_strdup_printf(
+        "%s: GB/s each way, blocks of %zu MiB (limit: page-locked copies both ways at once)",
+        device->name, blocks[b]);
+    bench_head(title);
+    for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
+      double before = run_copies(device, bytes, n), got = run_pipeline(graphs[i].stages, bytes, n);
+      double after = run_copies(device, bytes, n);
+      bench_row(graphs[i].name, got / 1e9, (before + after) / 2e9, "GB/s",
+                b == 0 ? 0 : graphs[i].wanted);
+    }
+  }
+  astro_device_unref(device);
+  return 0;
+}

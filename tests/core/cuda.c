@@ -1,0 +1,256 @@
+/* The CUDA backends against the references, called as kernels are: no pipeline. Skipped without a
+ * GPU. */
+#include "core/convert/convert.h"
+#include "core/memory/memory.h"
+#include "core/transpose/transpose.h"
+#include "tests/tests.h"
+
+static AstroDevice *open_device(void)
+{
+  g_autoptr(GError) error = NULL;
+  AstroDevice *device = astro_device_open(0, &error);
+  if (!device)
+    g_test_skip(error->message);
+  return device;
+}
+
+/* One block through a CUDA backend and back, and through a reference. offset: bytes before the
+ * block, so that it does not begin at a round address. */
+typedef struct {
+  const AstroBackend *reference;
+  gconstpointer config;
+  gpointer cuda_arguments, reference_arguments;
+  gsize in_bytes, out_bytes, offset;
+  guint32 seed;
+} Case;
+
+static const AstroBackend *cuda_backend(const char *stage)
+{
+  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
+    if (g_str_equal((*b)->stage, stage))
+      return *b;
+  g_assert_not_reached();
+}
+
+static GstMemory *garbage(AstroDevice *device, gsize bytes, guint32 seed)
+{
+  GstMemory *memory = astro_memory_new(bytes, device);
+  GstMapInfo map;
+  g_assert_true(gst_memory_map(memory, &map, GST_MAP_WRITE));
+  test_fill(map.data, bytes, seed);
+  gst_memory_unmap(memory, &map);
+  return memory;
+}
+
+static void run_case(AstroDevice *device, const Case *c)
+{
+  const AstroBackend *cuda = cuda_backend(c->reference->stage);
+  AstroQueue *queue = device->funcs->queue_new(device, NULL);
+  AstroPlace place = { .device = device, .queue = queue }, host = { 0 };
+  g_autoptr(GError) error = NULL;
+  const char *variant;
+  GstMapInfo map;
+  GstMemory *in = garbage(device, c->in_bytes + c->offset, c->seed);
+  GstMemory *out = garbage(device, c->out_bytes + c->offset, ~c->seed);
+  gpointer in_face, out_face, instance = cuda->create(c->config, &place, &variant, &error);
+
+  g_assert_no_error(error);
+  g_assert_true(astro_memory_acquire(in, device, queue, GST_MAP_READ, &in_face, NULL));
+  /* Read and written: the garbage goes up too, so that what is not written shows. */
+  g_assert_true(astro_memory_acquire(out, device, queue, GST_MAP_READWRITE, &out_face, NULL));
+  AstroBlock from = { (guint8 *)in_face + c->offset, c->in_bytes };
+  AstroBlock to = { (guint8 *)out_face + c->offset, c->out_bytes };
+  cuda->submit(instance, &from, 1, &to, 1, c->cuda_arguments, &error);
+  g_assert_no_error(error);
+  g_assert_true(astro_memory_release(out, queue, GST_MAP_READWRITE, TRUE, NULL));
+  g_assert_true(astro_memory_release(in, queue, GST_MAP_READ, FALSE, NULL));
+  if (cuda->drain) {
+    cuda->drain(instance, &error);
+    g_assert_no_error(error);
+  }
+
+  g_autofree guint8 *sent = g_malloc(c->in_bytes + c->offset);
+  g_autofree guint8 *wanted = g_malloc(c->out_bytes);
+  test_fill(sent, c->in_bytes + c->offset, c->seed);
+  gpointer slow = c->reference->create(c->config, &host, &variant, &error);
+  AstroBlock a = { sent + c->offset, c->in_bytes }, b = { wanted, c->out_bytes };
+  c->reference->submit(slow, &a, 1, &b, 1, c->reference_arguments, &error);
+  g_assert_no_error(error);
+  c->reference->destroy(slow);
+
+  g_assert_true(gst_memory_map(out, &map, GST_MAP_READ));
+  if (memcmp(map.data + c->offset, wanted, c->out_bytes) != 0) {
+    gsize at = 0;
+    while (map.data[c->offset + at] == wanted[at])
+      at++;
+    g_test_message("byte %zu of %zu: %02x, wanted %02x (seed %u)", at, c->out_bytes,
+                   map.data[c->offset + at], wanted[at], c->seed);
+    g_test_fail();
+  }
+  gst_memory_unmap(out, &map);
+  cuda->destroy(instance);
+  gst_memory_unref(in);
+  gst_memory_unref(out);
+  astro_memory_reap();
+  device->funcs->queue_free(device, queue);
+}
+
+/* ---- transpose ---- */
+
+static void shuffle(guint *order, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    order[i] = i;
+  for (guint i = n; i > 1; i--) {
+    guint j = (guint)g_test_rand_int_range(0, (gint)i), swap = order[i - 1];
+    order[i - 1] = order[j];
+    order[j] = swap;
+  }
+}
+
+static void test_transpose(gconstpointer data)
+{
+  static const guint64 sizes[] = { 1, 2, 3, 5, 7, 16, 17, 33, 64, 100, 128 };
+  gsize sample_bytes = GPOINTER_TO_SIZE(data);
+  g_autoptr(AstroDevice) device = open_device();
+
+  for (guint i = 0; device && i < 120; i++) {
+    AstroTransposeConfig config = { .n_axes = 2 + i % 4, .sample_bytes = sample_bytes };
+    gsize samples = 1;
+    for (guint a = 0; a < config.n_axes; a++) {
+      config.extents[a] = sizes[g_test_rand_int_range(0, G_N_ELEMENTS(sizes))];
+      while (samples * config.extents[a] > 1000000)
+        config.extents[a] = (config.extents[a] + 1) / 2;
+      samples *= config.extents[a];
+    }
+    shuffle(config.order, config.n_axes);
+    Case c = { .reference = &astro_transpose_reference,
+               .config = &config,
+               .in_bytes = samples * sample_bytes,
+               .out_bytes = samples * sample_bytes,
+               .offset = i % 3 == 0 ? sample_bytes : 0,
+               .seed = i };
+    run_case(device, &c);
+  }
+}
+
+/* ---- convert ---- */
+
+static void test_convert(gconstpointer data)
+{
+  static const guint64 sizes[] = { 0, 1, 2, 3, 15, 64, 65, 1000, 4097, 70001 };
+  static const double scales[] = { 1, 0.5, 3.7, 1e-3, 1e6, -1, 0 };
+  AstroFormat from = GPOINTER_TO_SIZE(data) / ASTRO_N_FORMATS,
+              to = GPOINTER_TO_SIZE(data) % ASTRO_N_FORMATS;
+  g_autoptr(AstroDevice) device = open_device();
+  AstroConvertConfig config = { from, to };
+  gsize in = astro_format_info(from)->bytes, out = astro_format_info(to)->bytes;
+
+  for (guint i = 0; device && i < G_N_ELEMENTS(sizes); i++)
+    for (guint s = 0; s < G_N_ELEMENTS(scales); s++) {
+      guint64 clipped = 0, wanted = 0;
+      AstroConvertArguments cuda = { scales[s], sizes[i], &clipped };
+      AstroConvertArguments reference = { scales[s], sizes[i], &wanted };
+      Case c = { .reference = &astro_convert_reference,
+                 .config = &config,
+                 .cuda_arguments = &cuda,
+                 .reference_arguments = &reference,
+                 .in_bytes = sizes[i] * in,
+                 .out_bytes = sizes[i] * out,
+                 .offset = i % 2 ? MAX(in, out) : 0,
+                 .seed = i };
+      run_case(device, &c);
+      g_assert_cmpuint(clipped, ==, wanted);
+    }
+}
+
+/* Every sample there is of the small formats, to every format. */
+static void test_convert_all_values(void)
+{
+  g_autoptr(AstroDevice) device = open_device();
+  if (!device)
+    return;
+  const AstroBackend *cuda = cuda_backend("convert");
+  static const AstroFormat formats[] = { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF16LE };
+  AstroQueue *queue = device->funcs->queue_new(device, NULL);
+  AstroPlace place = { .device = device, .queue = queue }, host = { 0 };
+
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+    for (AstroFormat to = ASTRO_FORMAT_CI4; to <= ASTRO_FORMAT_CI32LE; to++) {
+      AstroConvertConfig config = { formats[f], to };
+      const guint64 samples = 65536;
+      const gsize in_bytes = samples * astro_format_info(formats[f])->bytes;
+      const gsize out_bytes = samples * astro_format_info(to)->bytes;
+      guint64 clipped = 0, wanted_clipped = 0;
+      AstroConvertArguments arguments = { 0.75, samples, &clipped };
+      const char *variant;
+      gpointer in_face, out_face;
+      GstMapInfo map;
+      GstMemory *in = astro_memory_new(in_bytes, device), *out = garbage(device, out_bytes, f);
+      g_autofree guint8 *wanted = g_malloc(out_bytes);
+
+      gst_memory_map(in, &map, GST_MAP_WRITE);
+      for (guint32 i = 0; i < samples; i++)
+        for (gsize b = 0; b < in_bytes / samples; b++)
+          map.data[i * (in_bytes / samples) + b] = (guint8)(b % 2 ? i >> 8 : i);
+      gpointer slow = astro_convert_reference.create(&config, &host, &variant, NULL);
+      AstroConvertArguments reference = { 0.75, samples, &wanted_clipped };
+      AstroBlock a = { map.data, in_bytes }, b = { wanted, out_bytes };
+      g_assert_true(astro_convert_reference.submit(slow, &a, 1, &b, 1, &reference, NULL));
+      astro_convert_reference.destroy(slow);
+      gst_memory_unmap(in, &map);
+
+      gpointer instance = cuda->create(&config, &place, &variant, NULL);
+      g_assert_true(astro_memory_acquire(in, device, queue, GST_MAP_READ, &in_face, NULL));
+      g_assert_true(astro_memory_acquire(out, device, queue, GST_MAP_READWRITE, &out_face, NULL));
+      AstroBlock from = { in_face, in_bytes }, onto = { out_face, out_bytes };
+      g_assert_true(cuda->submit(instance, &from, 1, &onto, 1, &arguments, NULL));
+      astro_memory_release(out, queue, GST_MAP_READWRITE, TRUE, NULL);
+      astro_memory_release(in, queue, GST_MAP_READ, FALSE, NULL);
+      g_assert_true(cuda->drain(instance, NULL));
+      cuda->destroy(instance);
+      gst_memory_map(out, &map, GST_MAP_READ);
+      g_assert_cmpmem(map.data, map.size, wanted, out_bytes);
+      gst_memory_unmap(out, &map);
+      g_assert_cmpuint(clipped, ==, wanted_clipped);
+      gst_memory_unref(in);
+      gst_memory_unref(out);
+    }
+  astro_memory_reap();
+  device->funcs->queue_free(device, queue);
+}
+
+static void test_memory_refused(void)
+{
+  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(GError) error = NULL;
+  gpointer face = NULL;
+  if (!device)
+    return;
+  g_assert_false(device->funcs->alloc(device, (gsize)1 << 45, &face, &error));
+  g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
+  g_assert_nonnull(strstr(error->message, "35184372088832"));
+}
+
+static void add_tests(void)
+{
+  static const gsize sample_bytes[] = { 1, 2, 4, 8, 16 };
+  for (guint i = 0; i < G_N_ELEMENTS(sample_bytes); i++) {
+    g_autofree char *name = g_strdup_printf("/cuda/transpose/%zu", sample_bytes[i]);
+    g_test_add_data_func(name, GSIZE_TO_POINTER(sample_bytes[i]), test_transpose);
+  }
+  for (AstroFormat from = 1; from < ASTRO_N_FORMATS; from++)
+    for (AstroFormat to = 1; to < ASTRO_N_FORMATS; to++)
+      if (astro_convert_possible(from, to)) {
+        g_autofree char *name = g_strdup_printf(
+            "/cuda/convert/%s/%s", astro_format_info(from)->name, astro_format_info(to)->name);
+        g_test_add_data_func(name, GSIZE_TO_POINTER(from * ASTRO_N_FORMATS + to), test_convert);
+      }
+  g_test_add_func("/cuda/convert/all-values", test_convert_all_values);
+  g_test_add_func("/cuda/memory-refused", test_memory_refused);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

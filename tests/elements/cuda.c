@@ -1,0 +1,116 @@
+/* Pipelines with CUDA stages: the bytes of CPU stages, nothing on the host between CUDA stages, and
+ * nothing left behind when they are stopped. Skipped without a GPU. */
+#include "core/backend/backend.h"
+#include "core/memory/memory.h"
+#include "tests/elements/elements.h"
+
+#define CAPS(format, layout)                                                                       \
+  "application/x-astro-spectra,format=" format ",layout=" layout ",channels=16,stations=6,pols=2"
+#define STEP (16 * 6 * 2 * 2)
+
+static gboolean has_gpu(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
+  if (!device)
+    g_test_skip(error->message);
+  return device != NULL;
+}
+
+static GByteArray *run(const char *line, guint buffers, guint steps)
+{
+  GstHarness *h = gst_harness_new_parse(line);
+  GByteArray *all = g_byte_array_new();
+
+  gst_harness_set_src_caps_str(h, CAPS("CI8", "time:station:pol:channel"));
+  for (guint i = 0; i < buffers; i++)
+    g_assert_cmpint(gst_harness_push(h, test_buffer((gsize)(steps + i % 3) * STEP, i)), ==,
+                    GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GByteArray) got = test_pull_all(h);
+  g_byte_array_append(all, got->data, got->len);
+  gst_harness_teardown(h);
+  return all;
+}
+
+static void compare(const char *cuda, const char *cpu)
+{
+  if (!has_gpu())
+    return;
+  g_autoptr(GByteArray) a = run(cuda, 20, 37), b = run(cpu, 20, 37);
+  g_assert_cmpmem(a->data, a->len, b->data, b->len);
+}
+
+#define CHAIN(backend_a, backend_b)                                                                \
+  "astroconvert backend=" backend_a " ! " CAPS(                                                    \
+      "CF32LE", "time:station:pol:channel") " ! astrotranspose backend=" backend_b                 \
+                                            " ! " CAPS("CF32LE", "channel:station:pol:time")
+
+static void test_one(void)
+{
+  compare("astrotranspose backend=cuda ! " CAPS("CI8", "channel:time:station:pol"),
+          "astrotranspose backend=cpu ! " CAPS("CI8", "channel:time:station:pol"));
+}
+
+static void test_chain(void)
+{
+  compare(CHAIN("cuda", "cuda"), CHAIN("cpu", "cpu"));
+}
+
+static void test_mixed(void)
+{
+  compare(CHAIN("cuda", "cpu"), CHAIN("cpu", "cpu"));
+  compare(CHAIN("cpu", "cuda"), CHAIN("cpu", "cpu"));
+}
+
+/* Blocks go up once and come down once, however many CUDA stages they pass. */
+static void test_no_host_between(void)
+{
+  AstroMemoryCounters before, after;
+  if (!has_gpu())
+    return;
+  astro_memory_counters(&before);
+  g_byte_array_unref(run(CHAIN("cuda", "cuda"), 30, 64));
+  astro_memory_counters(&after);
+  g_assert_cmpuint(after.copies_up - before.copies_up, ==, 30);
+  g_assert_cmpuint(after.copies_down - before.copies_down, ==, 30);
+}
+
+/* Stopped in mid-stream again and again: no block, page-lock or device memory stays. */
+static void test_stops(void)
+{
+  AstroMemoryCounters before, after;
+  if (!has_gpu())
+    return;
+  astro_memory_counters(&before);
+  for (guint i = 0; i < 100; i++) {
+    GstElement *pipeline = gst_parse_launch(
+        "fakesrc sizetype=2 sizemax=49152 ! " CAPS("CI8", "time:station:pol:channel") " ! " CHAIN(
+            "cuda", "cuda") " ! queue ! fakesink",
+        NULL);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    gst_element_get_state(pipeline, NULL, NULL, GST_SECOND);
+    g_usleep(1000 + (i % 7) * 500);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+  }
+  astro_memory_reap();
+  astro_memory_counters(&after);
+  g_assert_cmpuint(after.blocks, ==, before.blocks);
+  g_assert_cmpuint(after.locked, ==, before.locked);
+  g_assert_cmpuint(after.device_bytes, ==, before.device_bytes);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/cuda/one", test_one);
+  g_test_add_func("/cuda/chain", test_chain);
+  g_test_add_func("/cuda/mixed", test_mixed);
+  g_test_add_func("/cuda/no-host-between", test_no_host_between);
+  g_test_add_func("/cuda/stops", test_stops);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
