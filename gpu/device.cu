@@ -127,7 +127,9 @@ static AstroEvent *event_record(AstroDevice *device, AstroQueue *queue, GError *
 
 static gboolean event_done(AstroDevice *device, AstroEvent *event)
 {
-  return cudaEventQuery((cudaEvent_t)event) == cudaSuccess;
+  cudaError_t status = cudaEventQuery((cudaEvent_t)event);
+  cudaGetLastError(); /* "not ready" is no error that the next call should find */
+  return status == cudaSuccess;
 }
 
 static gboolean event_wait(AstroDevice *device, AstroEvent *event, GError **error)

@@ -44,6 +44,8 @@ static void free_src_class_init(FreeSrcClass *klass)
 {
   g_autoptr(GstCaps) any = gst_caps_new_any();
   klass->fill = free_src_fill;
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Free source", "Source",
+                                        "Sends blocks that cost nothing", "The gst-astro authors");
   gst_element_class_add_pad_template(GST_ELEMENT_CLASS(klass),
                                      gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, any));
 }
@@ -172,6 +174,7 @@ int main(int argc, char **argv)
   g_autoptr(GError) error = NULL;
 
   gst_init(&argc, &argv);
+  setvbuf(stdout, NULL, _IOLBF, 0);
   AstroDevice *device = astro_device_open(0, &error);
   if (!device) {
     printf("seam: skipped: %s\n", error->message);

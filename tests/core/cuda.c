@@ -55,15 +55,19 @@ static void run_case(AstroDevice *device, const Case *c)
   gpointer in_face, out_face, instance = cuda->create(c->config, &place, &variant, &error);
 
   g_assert_no_error(error);
-  g_assert_true(astro_memory_acquire(in, device, queue, GST_MAP_READ, &in_face, NULL));
+  astro_memory_acquire(in, device, queue, GST_MAP_READ, &in_face, &error);
+  g_assert_no_error(error);
   /* Read and written: the garbage goes up too, so that what is not written shows. */
-  g_assert_true(astro_memory_acquire(out, device, queue, GST_MAP_READWRITE, &out_face, NULL));
+  astro_memory_acquire(out, device, queue, GST_MAP_READWRITE, &out_face, &error);
+  g_assert_no_error(error);
   AstroBlock from = { (guint8 *)in_face + c->offset, c->in_bytes };
   AstroBlock to = { (guint8 *)out_face + c->offset, c->out_bytes };
   cuda->submit(instance, &from, 1, &to, 1, c->cuda_arguments, &error);
   g_assert_no_error(error);
-  g_assert_true(astro_memory_release(out, queue, GST_MAP_READWRITE, TRUE, NULL));
-  g_assert_true(astro_memory_release(in, queue, GST_MAP_READ, FALSE, NULL));
+  astro_memory_release(out, queue, GST_MAP_READWRITE, TRUE, &error);
+  g_assert_no_error(error);
+  astro_memory_release(in, queue, GST_MAP_READ, FALSE, &error);
+  g_assert_no_error(error);
   if (cuda->drain) {
     cuda->drain(instance, &error);
     g_assert_no_error(error);
@@ -78,6 +82,8 @@ static void run_case(AstroDevice *device, const Case *c)
   g_assert_no_error(error);
   c->reference->destroy(slow);
 
+  astro_memory_settle(out, &error);
+  g_assert_no_error(error);
   g_assert_true(gst_memory_map(out, &map, GST_MAP_READ));
   if (memcmp(map.data + c->offset, wanted, c->out_bytes) != 0) {
     gsize at = 0;

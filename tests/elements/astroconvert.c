@@ -5,7 +5,7 @@
 
 static void test_values(void)
 {
-  GstHarness *h = gst_harness_new("astroconvert");
+  GstHarness *h = test_harness("astroconvert");
   static const gint8 sent[12] = { -128, 127, 0, 1, -1, 5, 100, -100, 64, -64, 2, 3 };
   gst_harness_set_caps_str(h, CAPS("CI8"), CAPS("CF32LE"));
   gst_harness_push(h, gst_buffer_new_memdup(sent, sizeof sent));
@@ -19,7 +19,7 @@ static void test_values(void)
 /* What saturates is counted, readable and reported. */
 static void test_clipped(void)
 {
-  GstHarness *h = gst_harness_new("astroconvert");
+  GstHarness *h = test_harness("astroconvert");
   GstBus *bus = gst_bus_new();
   static const float sent[6] = { 63.5f, 64, -64, -64.5f, 0.25f, 0.75f };
   guint64 clipped = 0, total = 0;
@@ -55,7 +55,7 @@ static void test_clipped(void)
 /* auto keeps the scale of the first block, whatever comes later. */
 static void test_auto(void)
 {
-  GstHarness *h = gst_harness_new_parse("astroconvert scale=auto");
+  GstHarness *h = gst_harness_new_parse("astroconvert backend=cpu scale=auto");
   float block[6] = { 1, -1, 1, -1, 1, -1 };
   gst_harness_set_caps_str(h, CAPS("CF32LE"), CAPS("CI8"));
   gst_harness_push(h, gst_buffer_new_memdup(block, sizeof block));
@@ -73,7 +73,7 @@ static void test_auto(void)
 
 static void test_same_is_pass_through(void)
 {
-  GstHarness *h = gst_harness_new("astroconvert");
+  GstHarness *h = test_harness("astroconvert");
   GstBuffer *in = test_buffer(12, 1);
   gst_harness_set_caps_str(h, CAPS("CI8"), CAPS("CI8"));
   gst_buffer_ref(in);
@@ -87,7 +87,7 @@ static void test_same_is_pass_through(void)
 
 static void test_prefers_same(void)
 {
-  GstHarness *h = gst_harness_new("astroconvert");
+  GstHarness *h = test_harness("astroconvert");
   gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format={CI4,CI8,CF32LE}");
   gst_harness_set_src_caps_str(h, CAPS("CF32LE"));
   gst_harness_push(h, test_buffer(24, 1));
@@ -97,7 +97,7 @@ static void test_prefers_same(void)
                   "CF32LE");
   gst_harness_teardown(h);
 
-  h = gst_harness_new("astroconvert");
+  h = test_harness("astroconvert");
   gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format={CI4,CI8}");
   gst_harness_set_src_caps_str(h, CAPS("CF32LE"));
   gst_harness_push(h, test_buffer(24, 1));

@@ -11,7 +11,7 @@
 
 static GstHarness *new_harness(void)
 {
-  GstHarness *h = gst_harness_new("astrotranspose");
+  GstHarness *h = test_harness("astrotranspose");
   gst_harness_set_caps_str(h, IN_CAPS, OUT_CAPS);
   return h;
 }
@@ -79,7 +79,7 @@ static void test_untimed(void)
 /* Offsets that count bytes, as filesrc's do, are no steps; what comes out has a TIME segment. */
 static void test_bytes_segment(void)
 {
-  GstHarness *h = gst_harness_new("astrotranspose");
+  GstHarness *h = test_harness("astrotranspose");
   GstSegment segment;
   gst_harness_set_sink_caps_str(h, OUT_CAPS);
   g_assert_true(gst_harness_push_event(h, gst_event_new_stream_start("s")));
@@ -184,7 +184,7 @@ static void test_flush(void)
 /* New caps in mid-stream: each block in the layout of its own caps. */
 static void test_caps_change(void)
 {
-  GstHarness *h = gst_harness_new("astrotranspose");
+  GstHarness *h = test_harness("astrotranspose");
   gst_harness_set_src_caps_str(h, IN_CAPS);
   gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,layout=station:pol:time");
   gst_harness_push(h, stamped(0, 3));
@@ -219,7 +219,7 @@ static void test_states(void)
 
 static void test_stats(void)
 {
-  GstHarness *h = gst_harness_new("astrotranspose");
+  GstHarness *h = test_harness("astrotranspose");
   GstStructure *stats;
   guint64 buffers, bytes, busy;
   g_autofree char *backend = NULL;

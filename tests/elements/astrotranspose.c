@@ -39,7 +39,7 @@ static void test_values(gconstpointer data)
   const char *in = layouts[GPOINTER_TO_SIZE(data) % 5], *out = layouts[GPOINTER_TO_SIZE(data) / 5];
   g_autofree char *in_caps = g_strconcat(FIELDS, in, NULL);
   g_autofree char *out_caps = g_strconcat(FIELDS, out, NULL);
-  GstHarness *h = gst_harness_new("astrotranspose");
+  GstHarness *h = test_harness("astrotranspose");
   static const guint64 steps[] = { 1, 16, 3, 100, 7 };
 
   gst_harness_set_caps_str(h, in_caps, out_caps);
@@ -58,7 +58,7 @@ static void test_values(gconstpointer data)
 /* Downstream's first layout wins, also where it would take what upstream gives. */
 static void test_preference(void)
 {
-  GstHarness *h = gst_harness_new("astrotranspose");
+  GstHarness *h = test_harness("astrotranspose");
   gst_harness_set_sink_caps_str(
       h, "application/x-astro-spectra,layout={channel:station:pol:time,time:station:pol:channel}");
   gst_harness_set_src_caps_str(h, FIELDS "time:station:pol:channel");
@@ -73,7 +73,7 @@ static void test_preference(void)
 /* Through a queue and a filter too, whose answers come in the question's order. */
 static void test_preference_behind_queue(void)
 {
-  GstHarness *h = gst_harness_new_parse("astrotranspose ! queue");
+  GstHarness *h = gst_harness_new_parse("astrotranspose backend=cpu ! queue");
   gst_harness_set_sink_caps_str(
       h, "application/x-astro-spectra,layout={channel:station:pol:time,time:station:pol:channel}");
   gst_harness_set_src_caps_str(h, FIELDS "time:station:pol:channel");
@@ -88,7 +88,7 @@ static void test_preference_behind_queue(void)
 /* With nothing asked for, the stream stays as it is, the very buffer. */
 static void test_pass_through(void)
 {
-  GstHarness *h = gst_harness_new("astrotranspose");
+  GstHarness *h = test_harness("astrotranspose");
   GstBuffer *in = test_buffer(240, 1);
   gst_harness_set_sink_caps_str(h, "application/x-astro-spectra");
   gst_harness_set_src_caps_str(h, FIELDS "time:station:pol:channel");
@@ -106,7 +106,7 @@ static void test_pass_through(void)
 
 static void test_layout_property(void)
 {
-  GstHarness *h = gst_harness_new_parse("astrotranspose layout=pol:channel:station:time");
+  GstHarness *h = gst_harness_new_parse("astrotranspose backend=cpu layout=pol:channel:station:time");
   gst_harness_set_src_caps_str(h, FIELDS "time:station:pol:channel");
   gst_harness_push(h, test_buffer(240, 1));
   gst_buffer_unref(gst_harness_pull(h));
@@ -119,7 +119,7 @@ static void test_layout_property(void)
 /* Upstream that can give several layouts is asked for the one that needs no work. */
 static void test_upstream(void)
 {
-  GstHarness *h = gst_harness_new("astrotranspose");
+  GstHarness *h = test_harness("astrotranspose");
   gst_harness_set_sink_caps_str(h, FIELDS "time:station:pol:channel");
   g_autoptr(GstCaps) caps = gst_pad_peer_query_caps(h->srcpad, NULL);
   g_autofree char *text = gst_caps_to_string(caps);
@@ -148,7 +148,7 @@ static void test_sizes(void)
     g_autofree char *in = g_strconcat(caps, "time:station", NULL);
     g_autofree char *out = g_strconcat(caps, "station:time", NULL);
     guint n = kinds[i].bytes;
-    GstHarness *h = gst_harness_new("astrotranspose");
+    GstHarness *h = test_harness("astrotranspose");
     gst_harness_set_caps_str(h, in, out);
     g_autofree guint8 *sent = g_malloc(7 * 33 * n);
     test_fill(sent, 7 * 33 * n, i);

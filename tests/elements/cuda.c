@@ -19,7 +19,9 @@ static gboolean has_gpu(void)
 
 static GByteArray *run(const char *line, guint buffers, guint steps)
 {
-  GstHarness *h = gst_harness_new_parse(line);
+  /* A line must not end with caps. */
+  g_autofree char *whole = g_strconcat(line, " ! identity", NULL);
+  GstHarness *h = gst_harness_new_parse(whole);
   GByteArray *all = g_byte_array_new();
 
   gst_harness_set_src_caps_str(h, CAPS("CI8", "time:station:pol:channel"));
