@@ -228,7 +228,7 @@ static inline guint single_f16(gpointer out, gsize i, float x, float product)
 
 #define KERNEL(type, precision, FROM, from, TO, to)                                                \
   static guint64 convert_##FROM##_##TO(gpointer out, gconstpointer in, gsize components,           \
-                                       double scale, gboolean stream)                              \
+                                       double scale)                                               \
   {                                                                                                \
     type factor = (type)scale;                                                                     \
     guint clipped = 0;                                                                             \

@@ -78,7 +78,7 @@ static Power power_f16(gconstpointer block, gsize components)
   for (gsize i = 0; i < components; i += PIECE) {
     gsize n = MIN(PIECE, components - i);
     astro_convert_kernels_c[ASTRO_FORMAT_CF16LE][ASTRO_FORMAT_CF32LE](
-        piece, (const guint8 *)block + 2 * i, n, 1, FALSE);
+        piece, (const guint8 *)block + 2 * i, n, 1);
     Power more = power_f32(piece, n);
     power.squares += more.squares;
     power.finite += more.finite;

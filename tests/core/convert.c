@@ -1,7 +1,6 @@
 /* Convert: the reference against cases worked out by hand, all variants against the reference. */
 #include "core/backend/cpu.h"
 #include "core/convert/convert.h"
-#include "core/convert/kernels.h"
 #include "tests/tests.h"
 
 #include <float.h>
@@ -9,9 +8,6 @@
 
 static const char *const variants[] = { "c", "avx2", "avx512" };
 static const AstroCpuLevel levels[] = { ASTRO_CPU_C, ASTRO_CPU_AVX2, ASTRO_CPU_AVX512 };
-static const AstroConvertKernels *const kernels[] = { &astro_convert_kernels_c,
-                                                      &astro_convert_kernels_avx2,
-                                                      &astro_convert_kernels_avx512 };
 static const double scales[] = { 1, 0.5, 3.7, 1e-3, 1e6, -1, -2.5, 0 };
 static const guint64 lengths[] = { 0, 1, 2, 3, 15, 16, 17, 63, 64, 65, 1000, 4097 };
 
@@ -176,28 +172,6 @@ static void check_variants(AstroConvertConfig config, gconstpointer in, guint64 
   test_free(expected);
 }
 
-/* What blocks that are larger than the caches take: kernels that write past these. */
-static void check_streaming(AstroConvertConfig config, double scale)
-{
-  guint64 samples = 5 * ASTRO_CONVERT_STEP, n = samples * components(config.from);
-  gsize bytes = samples * astro_format_info(config.to)->bytes;
-  gpointer in = mixed_input(config.from, samples, 77), expected = test_alloc(bytes);
-  guint64 clipped = astro_convert_kernels_c[config.from][config.to](expected, in, n, scale, FALSE);
-
-  for (guint v = 0; v < G_N_ELEMENTS(variants); v++) {
-    AstroConvertKernel kernel = (*kernels[v])[config.from][config.to];
-    if (!kernel || levels[v] > astro_cpu_level())
-      continue;
-    gpointer out = test_alloc(bytes);
-    g_assert_cmpuint(kernel(out, in, n, scale, TRUE), ==, clipped);
-    g_assert_cmpmem(out, bytes, expected, bytes);
-    test_check_guard(out, bytes);
-    test_free(out);
-  }
-  test_free(in);
-  test_free(expected);
-}
-
 static void test_pair(gconstpointer data)
 {
   const AstroConvertConfig *config = data;
@@ -207,7 +181,6 @@ static void test_pair(gconstpointer data)
       check_variants(*config, in, lengths[l], scales[s]);
       test_free(in);
     }
-    check_streaming(*config, scales[s]);
   }
   gpointer in = mixed_input(config->from, 1000, 5);
   check_variants(*config, in, 1000, (double)INFINITY);
