@@ -105,7 +105,7 @@ static inline double load_u64(gconstpointer in, gsize i)
 static inline void put_nibble(gpointer out, gsize i, gint32 value)
 {
   guint8 *byte = (guint8 *)out + i / 2;
-  *byte = i % 2 ? *byte | (value & 15) : (guint8)(value << 4);
+  *byte = i % 2 ? *byte | (value & 15) : (guint8)((guint)value << 4);
 }
 
 static inline guint single_i4(gpointer out, gsize i, float x, float product)
