@@ -479,16 +479,27 @@ static void test_auto_scale(void)
   g_assert_cmpfloat(astro_convert_auto_scale(F(CF32LE), F(CI8), floats, SAMPLES), ==,
                     (double)FLT_MAX);
 
-  long double squares = 0;
+  double squares = 0;
   test_fill(bytes, 4 * SAMPLES, 3);
   for (guint i = 0; i < 2 * SAMPLES; i++) {
     doubles[i] = ldexp(((gint16 *)bytes)[i], 600);
-    squares += (long double)doubles[i] * doubles[i];
+    squares += (double)((gint16 *)bytes)[i] * ((gint16 *)bytes)[i];
   }
-  double rms = (double)sqrtl(squares / (2 * SAMPLES));
+  double rms = ldexp(sqrt(squares / (2 * SAMPLES)), 600);
   assert_near(astro_convert_auto_scale(F(CF64LE), F(CI16LE), doubles, SAMPLES), 2048 / rms);
-  g_assert_cmpfloat(astro_convert_auto_scale(F(CF64LE), F(CI16LE), doubles, SAMPLES), ==,
-                    astro_convert_auto_scale(F(CF64LE), F(CI16LE), doubles, SAMPLES));
+  /* tasks whose values lie far apart, down to denormals and zeros, and values that are none */
+  for (guint i = 0; i < 2 * SAMPLES; i++)
+    doubles[i] = i >= SAMPLES ? 0x1p700 : i % 3 ? -0x1p-1074 : 0;
+  doubles[7] = -INFINITY;
+  doubles[2 * SAMPLES - 5] = NAN;
+  assert_near(astro_convert_auto_scale(F(CF64LE), F(CI8), doubles, SAMPLES),
+              ldexp(32 * sqrt(2), -700));
+  for (guint i = 0; i < 2 * SAMPLES; i++)
+    doubles[i] = 0x1p-1012;
+  assert_near(astro_convert_auto_scale(F(CF64LE), F(CI8), doubles, SAMPLES), 0x1p1017);
+  for (guint i = 0; i < 2 * SAMPLES; i++)
+    doubles[i] = 0x1p-1040;
+  g_assert_cmpfloat(astro_convert_auto_scale(F(CF64LE), F(CI8), doubles, SAMPLES), ==, DBL_MAX);
   for (guint i = 0; i < 2 * SAMPLES; i++)
     ((gint32 *)bytes)[i / 2] = G_MININT32;
   assert_near(astro_convert_auto_scale(F(CI32LE), F(CI4), bytes, SAMPLES / 2), 2.95 / 0x1p31);
