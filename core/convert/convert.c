@@ -12,17 +12,20 @@
 #define TASK_BYTES ((gsize)1 << 19)
 
 /* Blocks whose output is larger are written past the caches: they would not stay there, and a line
- * that is not read before it is written costs a third of the traffic less. */
+ * that is not read before it is written is a third of the traffic less. Whole lines at once are
+ * needed for that, so kernels write to a piece that stays in the first cache and is copied on. */
 #define STREAM_BYTES ((gsize)4 << 20)
+#define PIECE_BYTES 2048
 
 typedef struct {
   AstroVariant variant;
   const AstroConvertKernels *kernels;
+  AstroConvertCopy copy; /* NULL where nothing can be written past the caches */
 } Variant;
 
 static const Variant variants[] = {
-  { { "avx512", ASTRO_CPU_AVX512 }, &astro_convert_kernels_avx512 },
-  { { "avx2", ASTRO_CPU_AVX2 }, &astro_convert_kernels_avx2 },
+  { { "avx512", ASTRO_CPU_AVX512 }, &astro_convert_kernels_avx512, astro_convert_copy_avx512 },
+  { { "avx2", ASTRO_CPU_AVX2 }, &astro_convert_kernels_avx2, astro_convert_copy_avx2 },
   { { "c", ASTRO_CPU_C }, &astro_convert_kernels_c },
 };
 
@@ -33,6 +36,7 @@ typedef struct {
   gsize from_bytes, to_bytes; /* of a sample */
   AstroConvertKernel kernel;  /* for multiples of ASTRO_CONVERT_STEP components */
   AstroConvertKernel rest;    /* for any number */
+  AstroConvertCopy copy;
 } Convert;
 
 typedef struct {
@@ -45,38 +49,46 @@ typedef struct {
   guint64 clipped; /* a sum of whole numbers: the order in which tasks end does not matter */
 } Work;
 
-/* Samples before the first that lies at a multiple of 64 bytes; FALSE where none does. */
-static gboolean samples_to_alignment(const guint8 *out, gsize sample_bytes, guint64 *samples)
+static guint64 convert_samples(const Convert *convert, gpointer out, gconstpointer in,
+                               guint64 samples, double scale)
 {
-  gsize bytes = -(guintptr)out & 63;
-  *samples = bytes / sample_bytes;
-  return bytes % sample_bytes == 0;
+  guint64 body = samples - samples % ASTRO_CONVERT_STEP, clipped = 0;
+  if (body > 0)
+    clipped += convert->kernel(out, in, body * convert->components, scale);
+  if (samples > body)
+    clipped += convert->rest((guint8 *)out + body * convert->to_bytes,
+                             (const guint8 *)in + body * convert->from_bytes,
+                             (samples - body) * convert->components, scale);
+  return clipped;
+}
+
+/* The first samples, up to a multiple of 64 bytes, are written as they are. */
+static guint64 convert_past_caches(const Convert *convert, gpointer out_start,
+                                   gconstpointer in_start, guint64 samples, double scale)
+{
+  guint8 *out = out_start;
+  const guint8 *in = in_start;
+  guint8 piece[PIECE_BYTES] __attribute__((aligned(64)));
+  guint64 n = MIN((-(guintptr)out & 63) / convert->to_bytes, samples);
+  guint64 clipped = convert_samples(convert, out, in, n, scale);
+  for (guint64 i = n; i < samples; i += n) {
+    n = MIN(PIECE_BYTES / convert->to_bytes, samples - i);
+    clipped += convert_samples(convert, piece, in + i * convert->from_bytes, n, scale);
+    convert->copy(out + i * convert->to_bytes, piece, n * convert->to_bytes);
+  }
+  astro_convert_copy_end();
+  return clipped;
 }
 
 static void convert_task(gpointer data, guint64 task)
 {
   Work *work = data;
   const Convert *convert = work->convert;
-  double scale = work->arguments->scale;
-  guint64 first = task * work->task_samples, head = 0;
+  guint64 first = task * work->task_samples;
   guint64 samples = MIN(work->task_samples, work->arguments->samples - first);
-  const guint8 *in = work->in + first * convert->from_bytes;
-  guint8 *out = work->out + first * convert->to_bytes;
-  gboolean stream = work->stream && samples_to_alignment(out, convert->to_bytes, &head);
-
-  head = stream ? MIN(head, samples) : 0;
-  guint64 clipped = 0, left = samples - head;
-  guint64 body = left - left % ASTRO_CONVERT_STEP;
-  if (head > 0)
-    clipped += convert->rest(out, in, head * convert->components, scale, FALSE);
-  in += head * convert->from_bytes;
-  out += head * convert->to_bytes;
-  if (body > 0)
-    clipped += convert->kernel(out, in, body * convert->components, scale, stream);
-  in += body * convert->from_bytes;
-  out += body * convert->to_bytes;
-  if (left > body)
-    clipped += convert->rest(out, in, (left - body) * convert->components, scale, FALSE);
+  guint64 clipped = (work->stream ? convert_past_caches : convert_samples)(
+      convert, work->out + first * convert->to_bytes, work->in + first * convert->from_bytes,
+      samples, work->arguments->scale);
   if (clipped > 0)
     __atomic_fetch_add(&work->clipped, clipped, __ATOMIC_RELAXED);
 }
@@ -88,6 +100,13 @@ static void copy_task(gpointer data, guint64 task)
   guint64 first = task * work->task_samples;
   guint64 samples = MIN(work->task_samples, work->arguments->samples - first);
   memcpy(work->out + first * bytes, work->in + first * bytes, samples * bytes);
+}
+
+/* A sample must begin at a multiple of 64 bytes. */
+static gboolean can_stream(const Convert *convert, gconstpointer out, guint64 samples)
+{
+  return convert->copy && samples * convert->to_bytes > STREAM_BYTES &&
+         (-(guintptr)out & 63) % convert->to_bytes == 0;
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -104,7 +123,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     .in = in->data,
     .out = out->data,
     .task_samples = task_samples - task_samples % ASTRO_CONVERT_STEP,
-    .stream = call->samples * convert->to_bytes > STREAM_BYTES,
+    .stream = can_stream(convert, out->data, call->samples),
   };
   guint64 n = (call->samples + work.task_samples - 1) / work.task_samples;
   gboolean same = convert->config.from == convert->config.to && call->scale == 1;
@@ -133,6 +152,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   while (!(*pick->kernels)[pair->from][pair->to])
     pick++;
   convert->kernel = (*pick->kernels)[pair->from][pair->to];
+  convert->copy = pick->copy;
   *variant = pick->variant.name;
   return convert;
 }

@@ -2,15 +2,19 @@
  *
  * The arithmetic is fixed to the bit, so that all backends and variants agree. For each component:
  *
- *   in       read exactly; U64LE is rounded to double.
- *   product  in * scale, rounded once, in single precision (the scale rounded to single first)
- * where both formats are among CI4, CI8, CI16LE, CF16LE, CF32LE, F32LE; else in double. integer out
- * = the product rounded to the nearest whole number, ties to even, then held to the format's range,
- * which is all of it: -8 to 7, -128 to 127, ..., 0 to 2^64 - 1. Clipped is what does not fit once
- * rounded (127.4 fits CI8, 127.5 does not), infinity, and NaN, which becomes 0. float    out = the
- * product rounded once to the format, ties to even; denormals are kept, zeros keep their sign. A
- * NaN becomes the format's positive quiet NaN without payload (7e00, 7fc00000, 7ff8000000000000).
- * Clipped is only what was finite and is infinite in CF16LE.
+ * - It is read exactly; U64LE is rounded to double.
+ *
+ * - The product in * scale is rounded once: in single precision, the scale being rounded to single
+ *   first, where both formats are among CI4, CI8, CI16LE, CF16LE, CF32LE, F32LE; else in double.
+ *
+ * - A whole-number format takes the product rounded to the nearest whole number, ties to even, then
+ *   held to its range, which is all of it: -8 to 7, -128 to 127, ..., 0 to 2^64 - 1. Clipped is
+ *   what does not fit once rounded (127.4 fits CI8, 127.5 does not), infinity, and NaN, which
+ *   becomes 0.
+ *
+ * - A floating-point format takes the product rounded once, ties to even; denormals are kept, zeros
+ *   keep their sign. A NaN becomes the positive quiet NaN without payload (7e00, 7fc00000,
+ *   7ff8000000000000). Clipped is only what was finite and is infinite in CF16LE.
  *
  * From a format to itself with scale 1 the bits are copied as they are and nothing is clipped. The
  * rounding mode is the default one, to nearest. */
@@ -28,8 +32,7 @@ typedef struct {
 typedef struct {
   double scale;
   guint64 samples;  /* whole samples in the block */
-  guint64 *clipped; /* components that were clipped are added here; a device backend adds them at
-                       drain */
+  guint64 *clipped; /* clipped components are added here; a device backend adds them at drain */
 } AstroConvertArguments;
 
 /* Whether there is a conversion: both complex or both real. */

@@ -7,46 +7,11 @@
 #include <math.h>
 #include <string.h>
 
+/* Memory is asked for this many bytes before it is needed: more than processors do by themselves.
+ */
+#define AHEAD 4096
+
 #define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
-
-/* Writes of each width, past the caches or not. */
-
-static inline void put_2(gpointer out, __m128i value, gboolean stream)
-{
-  _mm_storeu_si16(out, value);
-}
-
-static inline void put_4(gpointer out, __m128i value, gboolean stream)
-{
-  if (stream)
-    _mm_stream_si32(out, _mm_cvtsi128_si32(value));
-  else
-    _mm_storeu_si32(out, value);
-}
-
-static inline void put_8(gpointer out, __m128i value, gboolean stream)
-{
-  if (stream)
-    _mm_stream_si64(out, _mm_cvtsi128_si64(value));
-  else
-    _mm_storel_epi64(out, value);
-}
-
-static inline void put_16(gpointer out, __m128i value, gboolean stream)
-{
-  if (stream)
-    _mm_stream_si128(out, value);
-  else
-    _mm_storeu_si128(out, value);
-}
-
-static inline void put_32(gpointer out, __m256i value, gboolean stream)
-{
-  if (stream)
-    _mm256_stream_si256(out, value);
-  else
-    _mm256_storeu_si256(out, value);
-}
 
 /* Each byte of CI4 becomes a quadword; its high nibble goes to the top of the low half, its low
  * nibble to the top of the high half, and both come down with their signs. */
@@ -184,74 +149,74 @@ static inline __m128i halves(__m256i words)
   return _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
 }
 
-static inline guint single_to_i4(gpointer out, __m256 x, __m256 product, gboolean stream)
+static inline guint single_to_i4(gpointer out, __m256 x, __m256 product)
 {
   guint clipped;
   __m128i pairs = halves(single_round(product, -8, 7, &clipped));
   __m128i low = _mm_and_si128(_mm_srli_epi32(pairs, 16), _mm_set1_epi32(15));
   pairs = _mm_or_si128(_mm_slli_epi32(pairs, 4), low);
   pairs = _mm_shuffle_epi8(pairs, _mm_set1_epi32(0x0c080400));
-  put_4(out, pairs, stream);
+  _mm_storeu_si32(out, pairs);
   return clipped;
 }
 
-static inline guint single_to_i8(gpointer out, __m256 x, __m256 product, gboolean stream)
+static inline guint single_to_i8(gpointer out, __m256 x, __m256 product)
 {
   guint clipped;
   __m128i shorts = halves(single_round(product, -128, 127, &clipped));
-  put_8(out, _mm_packs_epi16(shorts, shorts), stream);
+  _mm_storel_epi64(out, _mm_packs_epi16(shorts, shorts));
   return clipped;
 }
 
-static inline guint single_to_i16(gpointer out, __m256 x, __m256 product, gboolean stream)
+static inline guint single_to_i16(gpointer out, __m256 x, __m256 product)
 {
   guint clipped;
-  put_16(out, halves(single_round(product, -32768, 32767, &clipped)), stream);
+  _mm_storeu_si128(out, halves(single_round(product, -32768, 32767, &clipped)));
   return clipped;
 }
 
-static inline guint single_to_f16(gpointer out, __m256 x, __m256 product, gboolean stream)
+static inline guint single_to_f16(gpointer out, __m256 x, __m256 product)
 {
-  put_16(out, _mm256_cvtps_ph(single_quiet(product), NEAREST), stream);
+  _mm_storeu_si128(out, _mm256_cvtps_ph(single_quiet(product), NEAREST));
   return single_overflows(x, product);
 }
 
-static inline guint single_to_f32(gpointer out, __m256 x, __m256 product, gboolean stream)
+static inline guint single_to_f32(gpointer out, __m256 x, __m256 product)
 {
-  put_32(out, _mm256_castps_si256(single_quiet(product)), stream);
+  _mm256_storeu_si256(out, _mm256_castps_si256(single_quiet(product)));
   return 0;
 }
 
-static inline guint double_to_i4(gpointer out, __m256d x, __m256d product, gboolean stream)
+static inline guint double_to_i4(gpointer out, __m256d x, __m256d product)
 {
   guint clipped;
   __m128i pairs = double_round(product, -8, 7, &clipped);
   __m128i low = _mm_and_si128(_mm_srli_epi64(pairs, 32), _mm_set1_epi64x(15));
   pairs = _mm_or_si128(_mm_slli_epi64(pairs, 4), low);
-  put_2(out, _mm_shuffle_epi8(pairs, _mm_set1_epi16(0x0800)), stream);
+  _mm_storeu_si16(out, _mm_shuffle_epi8(pairs, _mm_set1_epi16(0x0800)));
   return clipped;
 }
 
-static inline guint double_to_i8(gpointer out, __m256d x, __m256d product, gboolean stream)
+static inline guint double_to_i8(gpointer out, __m256d x, __m256d product)
 {
   guint clipped;
   __m128i words = double_round(product, -128, 127, &clipped);
-  put_4(out, _mm_shuffle_epi8(words, _mm_set1_epi32(0x0c080400)), stream);
+  _mm_storeu_si32(out, _mm_shuffle_epi8(words, _mm_set1_epi32(0x0c080400)));
   return clipped;
 }
 
-static inline guint double_to_i16(gpointer out, __m256d x, __m256d product, gboolean stream)
+static inline guint double_to_i16(gpointer out, __m256d x, __m256d product)
 {
   guint clipped;
   __m128i words = double_round(product, -32768, 32767, &clipped);
-  put_8(out, _mm_packs_epi32(words, words), stream);
+  _mm_storel_epi64(out, _mm_packs_epi32(words, words));
   return clipped;
 }
 
-static inline guint double_to_i32(gpointer out, __m256d x, __m256d product, gboolean stream)
+static inline guint double_to_i32(gpointer out, __m256d x, __m256d product)
 {
   guint clipped;
-  put_16(out, double_round(product, -0x1p31, 0x1p31 - 1, &clipped), stream);
+  _mm_storeu_si128(out, double_round(product, -0x1p31, 0x1p31 - 1, &clipped));
   return clipped;
 }
 
@@ -266,7 +231,7 @@ static inline __m128i narrow_mask(__m256d mask)
 /* Rounded to single precision towards zero, with the last place set where something was cut off:
  * then the second rounding falls as if it were the only one. Where rounding to nearest went away
  * from zero the number before, one less in its bits, is the one cut off. */
-static inline guint double_to_f16(gpointer out, __m256d x, __m256d product, gboolean stream)
+static inline guint double_to_f16(gpointer out, __m256d x, __m256d product)
 {
   const __m256d sign = _mm256_set1_pd(-0.0);
   __m256d quiet = double_quiet(product);
@@ -277,39 +242,37 @@ static inline guint double_to_f16(gpointer out, __m256d x, __m256d product, gboo
       _mm256_cmp_pd(_mm256_andnot_pd(sign, back), _mm256_andnot_pd(sign, quiet), _CMP_GT_OQ);
   __m128i bits = _mm_add_epi32(_mm_castps_si128(near), narrow_mask(away));
   bits = _mm_or_si128(bits, _mm_srli_epi32(narrow_mask(inexact), 31));
-  put_8(out, _mm_cvtps_ph(_mm_castsi128_ps(bits), NEAREST), stream);
+  _mm_storel_epi64(out, _mm_cvtps_ph(_mm_castsi128_ps(bits), NEAREST));
   return double_overflows(x, product);
 }
 
-static inline guint double_to_f32(gpointer out, __m256d x, __m256d product, gboolean stream)
+static inline guint double_to_f32(gpointer out, __m256d x, __m256d product)
 {
-  put_16(out, _mm_castps_si128(_mm256_cvtpd_ps(double_quiet(product))), stream);
+  _mm_storeu_si128(out, _mm_castps_si128(_mm256_cvtpd_ps(double_quiet(product))));
   return 0;
 }
 
-static inline guint double_to_f64(gpointer out, __m256d x, __m256d product, gboolean stream)
+static inline guint double_to_f64(gpointer out, __m256d x, __m256d product)
 {
-  put_32(out, _mm256_castpd_si256(double_quiet(product)), stream);
+  _mm256_storeu_si256(out, _mm256_castpd_si256(double_quiet(product)));
   return 0;
 }
 
 #define KERNEL(precision, vector, lanes, set, multiply, FROM, from, TO, to)                        \
   static guint64 convert_##FROM##_##TO(gpointer out, gconstpointer in, gsize components,           \
-                                       double scale, gboolean stream)                              \
+                                       double scale)                                               \
   {                                                                                                \
     const guint8 *source = in;                                                                     \
     guint8 *target = out;                                                                          \
     vector factor = set(scale);                                                                    \
     guint64 clipped = 0;                                                                           \
     for (gsize i = 0; i < components; i += lanes) {                                                \
+      _mm_prefetch((gconstpointer)((guintptr)source + AHEAD), _MM_HINT_T0);                        \
       vector x = precision##_from_##from(source);                                                  \
-      clipped +=                                                                                   \
-          (guint)__builtin_popcount(precision##_to_##to(target, x, multiply(x, factor), stream));  \
+      clipped += (guint)__builtin_popcount(precision##_to_##to(target, x, multiply(x, factor)));   \
       source += lanes * ASTRO_CONVERT_BITS_##from / 8;                                             \
       target += lanes * ASTRO_CONVERT_BITS_##to / 8;                                               \
     }                                                                                              \
-    if (stream)                                                                                    \
-      _mm_sfence();                                                                                \
     return clipped;                                                                                \
   }
 #define SET_SINGLE(scale) _mm256_set1_ps((float)(scale))
@@ -323,13 +286,12 @@ ASTRO_CONVERT_PAIRS_NIBBLE(SINGLE)
 ASTRO_CONVERT_PAIRS_DOUBLE(DOUBLE)
 
 /* A nibble has sixteen values: converts these, and looks the others up. */
-static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components, double scale,
-                               gboolean stream)
+static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components, double scale)
 {
   static const guint8 nibbles[8] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
   gint8 become[16];
-  if (convert_CI4_CI8(become, nibbles, 16, scale, FALSE) > 0)
-    return convert_CI4_CI8(out, in, components, scale, stream);
+  if (convert_CI4_CI8(become, nibbles, 16, scale) > 0)
+    return convert_CI4_CI8(out, in, components, scale);
   const __m256i table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)become));
   const guint8 *source = in;
   guint8 *target = out;
@@ -337,21 +299,18 @@ static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components,
     __m256i bytes = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)source));
     bytes = _mm256_or_si256(_mm256_srli_epi16(bytes, 4), _mm256_slli_epi16(bytes, 8));
     bytes = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
-    put_32(target, _mm256_shuffle_epi8(table, bytes), stream);
+    _mm256_storeu_si256((__m256i *)target, _mm256_shuffle_epi8(table, bytes));
     source += 16;
     target += 32;
   }
-  if (stream)
-    _mm_sfence();
   return 0;
 }
 
 /* With scale 1 whole numbers stay whole. */
-static guint64 narrow_CI8_CI4(gpointer out, gconstpointer in, gsize components, double scale,
-                              gboolean stream)
+static guint64 narrow_CI8_CI4(gpointer out, gconstpointer in, gsize components, double scale)
 {
   if (scale != 1)
-    return convert_CI8_CI4(out, in, components, scale, stream);
+    return convert_CI8_CI4(out, in, components, scale);
   const guint8 *source = in;
   guint8 *target = out;
   guint64 fitting = 0;
@@ -364,14 +323,11 @@ static guint64 narrow_CI8_CI4(gpointer out, gconstpointer in, gsize components, 
     __m256i low = _mm256_and_si256(_mm256_srli_epi16(held, 8), _mm256_set1_epi16(15));
     __m256i high = _mm256_and_si256(_mm256_slli_epi16(held, 4), _mm256_set1_epi16(0xf0));
     held = _mm256_or_si256(high, low);
-    put_16(target,
-           _mm_packus_epi16(_mm256_castsi256_si128(held), _mm256_extracti128_si256(held, 1)),
-           stream);
+    _mm_storeu_si128((__m128i *)target, _mm_packus_epi16(_mm256_castsi256_si128(held),
+                                                         _mm256_extracti128_si256(held, 1)));
     source += 32;
     target += 16;
   }
-  if (stream)
-    _mm_sfence();
   return components - fitting;
 }
 
@@ -380,3 +336,18 @@ const AstroConvertKernels astro_convert_kernels_avx2 = {
       ASTRO_CONVERT_ENTRY)[ASTRO_FORMAT_CI4][ASTRO_FORMAT_CI8] = look_up_CI4_CI8,
   [ASTRO_FORMAT_CI8][ASTRO_FORMAT_CI4] = narrow_CI8_CI4,
 };
+
+void astro_convert_copy_avx2(gpointer out, gconstpointer in, gsize bytes)
+{
+  const guint8 *source = in;
+  guint8 *target = out;
+  gsize i = 0;
+  for (; i + 32 <= bytes; i += 32)
+    _mm256_stream_si256((__m256i *)(target + i), _mm256_loadu_si256((const __m256i *)(source + i)));
+  memcpy(target + i, source + i, bytes - i);
+}
+
+void astro_convert_copy_end(void)
+{
+  _mm_sfence();
+}

@@ -6,50 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+/* Memory is asked for this many bytes before it is needed: more than processors do by themselves.
+ */
+#define AHEAD 4096
+
 #define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define TO_ZERO (_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
-
-/* Writes of each width, past the caches or not. */
-
-static inline void put_4(gpointer out, __m128i value, gboolean stream)
-{
-  if (stream)
-    _mm_stream_si32(out, _mm_cvtsi128_si32(value));
-  else
-    _mm_storeu_si32(out, value);
-}
-
-static inline void put_8(gpointer out, __m128i value, gboolean stream)
-{
-  if (stream)
-    _mm_stream_si64(out, _mm_cvtsi128_si64(value));
-  else
-    _mm_storel_epi64(out, value);
-}
-
-static inline void put_16(gpointer out, __m128i value, gboolean stream)
-{
-  if (stream)
-    _mm_stream_si128(out, value);
-  else
-    _mm_storeu_si128(out, value);
-}
-
-static inline void put_32(gpointer out, __m256i value, gboolean stream)
-{
-  if (stream)
-    _mm256_stream_si256(out, value);
-  else
-    _mm256_storeu_si256(out, value);
-}
-
-static inline void put_64(gpointer out, __m512i value, gboolean stream)
-{
-  if (stream)
-    _mm512_stream_si512(out, value);
-  else
-    _mm512_storeu_si512(out, value);
-}
 
 /* Each byte of CI4 becomes a quadword; its high nibble goes to the top of the low half, its low
  * nibble to the top of the high half, and both come down with their signs. */
@@ -169,87 +131,87 @@ static inline __m512d double_quiet(__m512d product)
   return _mm512_mask_mov_pd(product, nan, _mm512_set1_pd((double)NAN));
 }
 
-static inline guint single_to_i4(gpointer out, __m512 x, __m512 product, gboolean stream)
+static inline guint single_to_i4(gpointer out, __m512 x, __m512 product)
 {
   __mmask16 clipped;
   __m512i pairs = single_round(product, -8, 7, &clipped);
   __m512i low = _mm512_and_si512(_mm512_srli_epi64(pairs, 32), _mm512_set1_epi64(15));
   pairs = _mm512_or_si512(_mm512_slli_epi64(pairs, 4), low);
-  put_8(out, _mm512_cvtepi64_epi8(pairs), stream);
+  _mm_storel_epi64(out, _mm512_cvtepi64_epi8(pairs));
   return clipped;
 }
 
-static inline guint single_to_i8(gpointer out, __m512 x, __m512 product, gboolean stream)
+static inline guint single_to_i8(gpointer out, __m512 x, __m512 product)
 {
   __mmask16 clipped;
-  put_16(out, _mm512_cvtepi32_epi8(single_round(product, -128, 127, &clipped)), stream);
+  _mm_storeu_si128(out, _mm512_cvtepi32_epi8(single_round(product, -128, 127, &clipped)));
   return clipped;
 }
 
-static inline guint single_to_i16(gpointer out, __m512 x, __m512 product, gboolean stream)
+static inline guint single_to_i16(gpointer out, __m512 x, __m512 product)
 {
   __mmask16 clipped;
-  put_32(out, _mm512_cvtepi32_epi16(single_round(product, -32768, 32767, &clipped)), stream);
+  _mm256_storeu_si256(out, _mm512_cvtepi32_epi16(single_round(product, -32768, 32767, &clipped)));
   return clipped;
 }
 
 /* From 65520 on a half is infinite. */
-static inline guint single_to_f16(gpointer out, __m512 x, __m512 product, gboolean stream)
+static inline guint single_to_f16(gpointer out, __m512 x, __m512 product)
 {
   __mmask16 finite = _mm512_cmp_ps_mask(_mm512_abs_ps(x), _mm512_set1_ps(INFINITY), _CMP_LT_OQ);
-  put_32(out, _mm512_cvtps_ph(single_quiet(product), NEAREST), stream);
+  _mm256_storeu_si256(out, _mm512_cvtps_ph(single_quiet(product), NEAREST));
   return _mm512_mask_cmp_ps_mask(finite, _mm512_abs_ps(product), _mm512_set1_ps(65520), _CMP_GE_OQ);
 }
 
-static inline guint single_to_f32(gpointer out, __m512 x, __m512 product, gboolean stream)
+static inline guint single_to_f32(gpointer out, __m512 x, __m512 product)
 {
-  put_64(out, _mm512_castps_si512(single_quiet(product)), stream);
+  _mm512_storeu_si512(out, _mm512_castps_si512(single_quiet(product)));
   return 0;
 }
 
-static inline guint double_to_i4(gpointer out, __m512d x, __m512d product, gboolean stream)
+static inline guint double_to_i4(gpointer out, __m512d x, __m512d product)
 {
   __mmask8 clipped;
   __m256i pairs = double_round(product, -8, 7, &clipped);
   __m256i low = _mm256_and_si256(_mm256_srli_epi64(pairs, 32), _mm256_set1_epi64x(15));
   pairs = _mm256_or_si256(_mm256_slli_epi64(pairs, 4), low);
-  put_4(out, _mm256_cvtepi64_epi8(pairs), stream);
+  _mm_storeu_si32(out, _mm256_cvtepi64_epi8(pairs));
   return clipped;
 }
 
-static inline guint double_to_i8(gpointer out, __m512d x, __m512d product, gboolean stream)
+static inline guint double_to_i8(gpointer out, __m512d x, __m512d product)
 {
   __mmask8 clipped;
-  put_8(out, _mm256_cvtepi32_epi8(double_round(product, -128, 127, &clipped)), stream);
+  _mm_storel_epi64(out, _mm256_cvtepi32_epi8(double_round(product, -128, 127, &clipped)));
   return clipped;
 }
 
-static inline guint double_to_i16(gpointer out, __m512d x, __m512d product, gboolean stream)
+static inline guint double_to_i16(gpointer out, __m512d x, __m512d product)
 {
   __mmask8 clipped;
-  put_16(out, _mm256_cvtepi32_epi16(double_round(product, -32768, 32767, &clipped)), stream);
+  _mm_storeu_si128(out, _mm256_cvtepi32_epi16(double_round(product, -32768, 32767, &clipped)));
   return clipped;
 }
 
-static inline guint double_to_i32(gpointer out, __m512d x, __m512d product, gboolean stream)
+static inline guint double_to_i32(gpointer out, __m512d x, __m512d product)
 {
   __mmask8 clipped;
-  put_32(out, double_round(product, -0x1p31, 0x1p31 - 1, &clipped), stream);
+  _mm256_storeu_si256(out, double_round(product, -0x1p31, 0x1p31 - 1, &clipped));
   return clipped;
 }
 
 /* What is not below 2^64 converts to 2^64 - 1 by itself, what lies below 0 must not be asked for.
  */
-static inline guint double_to_u64(gpointer out, __m512d x, __m512d product, gboolean stream)
+static inline guint double_to_u64(gpointer out, __m512d x, __m512d product)
 {
   __mmask8 fits = _mm512_cmp_pd_mask(product, _mm512_set1_pd(-0.5), _CMP_GE_OQ);
-  put_64(out, _mm512_maskz_cvt_roundpd_epu64(fits, product, NEAREST), stream);
+  _mm512_storeu_si512(out, _mm512_maskz_cvt_roundpd_epu64(fits, product, NEAREST));
   return (__mmask8)~_mm512_mask_cmp_pd_mask(fits, product, _mm512_set1_pd(0x1p64), _CMP_LT_OQ);
 }
 
 /* Rounded to single precision towards zero, with the last place set where something was cut off:
  * then the second rounding falls as if it were the only one. */
-static inline guint double_to_f16(gpointer out, __m512d x, __m512d product, gboolean stream)
+static inline guint double_to_f16(gpointer out, __m512d x, __m512d product)
 {
   __mmask8 finite = _mm512_cmp_pd_mask(_mm512_abs_pd(x), _mm512_set1_pd(INFINITY), _CMP_LT_OQ);
   __m512d quiet = double_quiet(product);
@@ -257,39 +219,37 @@ static inline guint double_to_f16(gpointer out, __m512d x, __m512d product, gboo
   __mmask8 inexact = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), quiet, _CMP_NEQ_OQ);
   __m256i bits = _mm256_castps_si256(cut);
   bits = _mm256_mask_or_epi32(bits, inexact, bits, _mm256_set1_epi32(1));
-  put_16(out, _mm256_cvtps_ph(_mm256_castsi256_ps(bits), NEAREST), stream);
+  _mm_storeu_si128(out, _mm256_cvtps_ph(_mm256_castsi256_ps(bits), NEAREST));
   return _mm512_mask_cmp_pd_mask(finite, _mm512_abs_pd(product), _mm512_set1_pd(65520), _CMP_GE_OQ);
 }
 
-static inline guint double_to_f32(gpointer out, __m512d x, __m512d product, gboolean stream)
+static inline guint double_to_f32(gpointer out, __m512d x, __m512d product)
 {
-  put_32(out, _mm256_castps_si256(_mm512_cvtpd_ps(double_quiet(product))), stream);
+  _mm256_storeu_si256(out, _mm256_castps_si256(_mm512_cvtpd_ps(double_quiet(product))));
   return 0;
 }
 
-static inline guint double_to_f64(gpointer out, __m512d x, __m512d product, gboolean stream)
+static inline guint double_to_f64(gpointer out, __m512d x, __m512d product)
 {
-  put_64(out, _mm512_castpd_si512(double_quiet(product)), stream);
+  _mm512_storeu_si512(out, _mm512_castpd_si512(double_quiet(product)));
   return 0;
 }
 
 #define KERNEL(precision, vector, lanes, set, multiply, FROM, from, TO, to)                        \
   static guint64 convert_##FROM##_##TO(gpointer out, gconstpointer in, gsize components,           \
-                                       double scale, gboolean stream)                              \
+                                       double scale)                                               \
   {                                                                                                \
     const guint8 *source = in;                                                                     \
     guint8 *target = out;                                                                          \
     vector factor = set(scale);                                                                    \
     guint64 clipped = 0;                                                                           \
     for (gsize i = 0; i < components; i += lanes) {                                                \
+      _mm_prefetch((gconstpointer)((guintptr)source + AHEAD), _MM_HINT_T0);                        \
       vector x = precision##_from_##from(source);                                                  \
-      clipped +=                                                                                   \
-          (guint)__builtin_popcount(precision##_to_##to(target, x, multiply(x, factor), stream));  \
+      clipped += (guint)__builtin_popcount(precision##_to_##to(target, x, multiply(x, factor)));   \
       source += lanes * ASTRO_CONVERT_BITS_##from / 8;                                             \
       target += lanes * ASTRO_CONVERT_BITS_##to / 8;                                               \
     }                                                                                              \
-    if (stream)                                                                                    \
-      _mm_sfence();                                                                                \
     return clipped;                                                                                \
   }
 #define SET_SINGLE(scale) _mm512_set1_ps((float)(scale))
@@ -304,13 +264,12 @@ ASTRO_CONVERT_PAIRS_DOUBLE(DOUBLE)
 ASTRO_CONVERT_PAIRS_U64(DOUBLE)
 
 /* A nibble has sixteen values: converts these, and looks the others up. */
-static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components, double scale,
-                               gboolean stream)
+static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components, double scale)
 {
   static const guint8 nibbles[8] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
   gint8 become[16];
-  if (convert_CI4_CI8(become, nibbles, 16, scale, FALSE) > 0)
-    return convert_CI4_CI8(out, in, components, scale, stream);
+  if (convert_CI4_CI8(become, nibbles, 16, scale) > 0)
+    return convert_CI4_CI8(out, in, components, scale);
   const __m512i table = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)become));
   const guint8 *source = in;
   guint8 *target = out;
@@ -318,21 +277,18 @@ static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components,
     __m512i bytes = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)source));
     bytes = _mm512_or_si512(_mm512_srli_epi16(bytes, 4), _mm512_slli_epi16(bytes, 8));
     bytes = _mm512_and_si512(bytes, _mm512_set1_epi8(15));
-    put_64(target, _mm512_shuffle_epi8(table, bytes), stream);
+    _mm512_storeu_si512(target, _mm512_shuffle_epi8(table, bytes));
     source += 32;
     target += 64;
   }
-  if (stream)
-    _mm_sfence();
   return 0;
 }
 
 /* With scale 1 whole numbers stay whole. */
-static guint64 narrow_CI8_CI4(gpointer out, gconstpointer in, gsize components, double scale,
-                              gboolean stream)
+static guint64 narrow_CI8_CI4(gpointer out, gconstpointer in, gsize components, double scale)
 {
   if (scale != 1)
-    return convert_CI8_CI4(out, in, components, scale, stream);
+    return convert_CI8_CI4(out, in, components, scale);
   const guint8 *source = in;
   guint8 *target = out;
   guint64 clipped = 0;
@@ -343,12 +299,10 @@ static guint64 narrow_CI8_CI4(gpointer out, gconstpointer in, gsize components, 
     clipped += (guint)__builtin_popcountll(_mm512_cmpneq_epi8_mask(bytes, held));
     __m512i low = _mm512_and_si512(_mm512_srli_epi16(held, 8), _mm512_set1_epi16(15));
     held = _mm512_or_si512(_mm512_slli_epi16(held, 4), low);
-    put_32(target, _mm512_cvtepi16_epi8(held), stream);
+    _mm256_storeu_si256((__m256i *)target, _mm512_cvtepi16_epi8(held));
     source += 64;
     target += 32;
   }
-  if (stream)
-    _mm_sfence();
   return clipped;
 }
 
@@ -358,3 +312,13 @@ const AstroConvertKernels astro_convert_kernels_avx512 = {
           look_up_CI4_CI8,
   [ASTRO_FORMAT_CI8][ASTRO_FORMAT_CI4] = narrow_CI8_CI4,
 };
+
+void astro_convert_copy_avx512(gpointer out, gconstpointer in, gsize bytes)
+{
+  const guint8 *source = in;
+  guint8 *target = out;
+  gsize i = 0;
+  for (; i + 64 <= bytes; i += 64)
+    _mm512_stream_si512((__m512i *)(target + i), _mm512_loadu_si512(source + i));
+  memcpy(target + i, source + i, bytes - i);
+}

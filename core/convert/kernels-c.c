@@ -105,7 +105,7 @@ static inline double load_u64(gconstpointer in, gsize i)
 static inline void put_nibble(gpointer out, gsize i, gint32 value)
 {
   guint8 *byte = (guint8 *)out + i / 2;
-  *byte = i % 2 ? *byte | (value & 15) : (guint8)(value << 4);
+  *byte = i % 2 ? *byte | (value & 15) : (guint8)((guint)value << 4);
 }
 
 static inline guint single_i4(gpointer out, gsize i, float x, float product)
@@ -228,7 +228,7 @@ static inline guint single_f16(gpointer out, gsize i, float x, float product)
 
 #define KERNEL(type, precision, FROM, from, TO, to)                                                \
   static guint64 convert_##FROM##_##TO(gpointer out, gconstpointer in, gsize components,           \
-                                       double scale, gboolean stream)                              \
+                                       double scale)                                               \
   {                                                                                                \
     type factor = (type)scale;                                                                     \
     guint clipped = 0;                                                                             \

@@ -11,9 +11,9 @@ G_BEGIN_DECLS
 #define ASTRO_CONVERT_STEP 64
 
 /* Converts so many components (two a complex sample), fewer than 2^31, and returns how many were
- * clipped. stream: writes past the caches; the output is then aligned to 64 bytes. */
+ * clipped. */
 typedef guint64 (*AstroConvertKernel)(gpointer out, gconstpointer in, gsize components,
-                                      double scale, gboolean stream);
+                                      double scale);
 
 /* [from][to]; NULL where the instruction set has nothing to offer over the portable kernel. */
 typedef AstroConvertKernel AstroConvertKernels[ASTRO_N_FORMATS][ASTRO_N_FORMATS];
@@ -21,6 +21,14 @@ typedef AstroConvertKernel AstroConvertKernels[ASTRO_N_FORMATS][ASTRO_N_FORMATS]
 extern const AstroConvertKernels astro_convert_kernels_c;
 extern const AstroConvertKernels astro_convert_kernels_avx2;
 extern const AstroConvertKernels astro_convert_kernels_avx512;
+
+/* Copies past the caches to an address that is a multiple of 64. Other threads see what was copied
+ * after astro_convert_copy_end. */
+typedef void (*AstroConvertCopy)(gpointer out, gconstpointer in, gsize bytes);
+
+void astro_convert_copy_avx2(gpointer out, gconstpointer in, gsize bytes);
+void astro_convert_copy_avx512(gpointer out, gconstpointer in, gsize bytes);
+void astro_convert_copy_end(void);
 
 /* Every pair, as X(from's format, its component, to's format, its component), in four lists:
  * product in single precision, the same between CI4 and CI8 (worth kernels of their own), product

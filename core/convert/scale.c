@@ -14,9 +14,10 @@
 /* A task adds in so many sums that do not wait for each other. */
 #define LANES 16
 
-/* The sum of squares and the count of the finite components. */
+/* The finite components: the sum of their squares, times 2^(2 exponent), and their count. */
 typedef struct {
-  long double squares;
+  double squares;
+  gint exponent;
   guint64 finite;
 } Power;
 
@@ -32,7 +33,7 @@ typedef Power (*PowerFunc)(gconstpointer block, gsize components);
       memcpy(&value, (const guint8 *)block + i * sizeof value, sizeof value);                      \
       squares += (guint32)((gint32)value * value);                                                 \
     }                                                                                              \
-    return (Power){ squares, components };                                                         \
+    return (Power){ (double)squares, 0, components };                                              \
   }
 POWER_INTEGER(i8, gint8)
 POWER_INTEGER(i16, gint16)
@@ -44,20 +45,20 @@ static Power power_i4(gconstpointer block, gsize components)
   guint64 squares = 0;
   for (gsize i = 0; i < components / 2; i++)
     squares += square[bytes[i] >> 4] + square[bytes[i] & 15];
-  return (Power){ squares, components };
+  return (Power){ (double)squares, 0, components };
 }
 
-/* sum: of a type whose range holds all squares. */
-#define POWER_FLOAT(name, type, sum)                                                               \
-  static Power power_##name(gconstpointer block, gsize components)                                 \
+/* The squares of the values times unit, which keeps them within the range of double. */
+#define POWER_WIDE(name, type)                                                                     \
+  static Power power_##name(gconstpointer block, gsize components, double unit)                    \
   {                                                                                                \
-    sum squares[LANES] = { 0 };                                                                    \
+    double squares[LANES] = { 0 };                                                                 \
     Power power = { 0 };                                                                           \
     for (gsize i = 0; i < components; i++) {                                                       \
       type value;                                                                                  \
       memcpy(&value, (const guint8 *)block + i * sizeof value, sizeof value);                      \
       gboolean finite = value - value == 0;                                                        \
-      sum kept = finite ? (sum)value : 0;                                                          \
+      double kept = finite ? value * unit : 0;                                                     \
       squares[i % LANES] += kept * kept;                                                           \
       power.finite += finite;                                                                      \
     }                                                                                              \
@@ -65,9 +66,37 @@ static Power power_i4(gconstpointer block, gsize components)
       power.squares += squares[lane];                                                              \
     return power;                                                                                  \
   }
-POWER_FLOAT(i32, gint32, double)
-POWER_FLOAT(f32, float, double)
-POWER_FLOAT(f64, double, long double)
+POWER_WIDE(any_i32, gint32)
+POWER_WIDE(any_f32, float)
+POWER_WIDE(any_f64, double)
+
+static Power power_i32(gconstpointer block, gsize components)
+{
+  return power_any_i32(block, components, 1);
+}
+
+static Power power_f32(gconstpointer block, gsize components)
+{
+  return power_any_f32(block, components, 1);
+}
+
+/* The largest value becomes about 1, or less where the unit that does so would overflow. */
+static Power power_f64(gconstpointer block, gsize components)
+{
+  double largest = 0;
+  for (gsize i = 0; i < components; i++) {
+    double value;
+    memcpy(&value, (const guint8 *)block + i * sizeof value, sizeof value);
+    value = fabs(value);
+    largest = value <= G_MAXDOUBLE && value > largest ? value : largest;
+  }
+  gint exponent = -1000;
+  if (largest > 0)
+    exponent = MAX(ilogb(largest), exponent);
+  Power power = power_any_f64(block, components, ldexp(1, -exponent));
+  power.exponent = exponent;
+  return power;
+}
 
 /* By way of single precision, which holds every half. */
 static Power power_f16(gconstpointer block, gsize components)
@@ -78,7 +107,7 @@ static Power power_f16(gconstpointer block, gsize components)
   for (gsize i = 0; i < components; i += PIECE) {
     gsize n = MIN(PIECE, components - i);
     astro_convert_kernels_c[ASTRO_FORMAT_CF16LE][ASTRO_FORMAT_CF32LE](
-        piece, (const guint8 *)block + 2 * i, n, 1, FALSE);
+        piece, (const guint8 *)block + 2 * i, n, 1);
     Power more = power_f32(piece, n);
     power.squares += more.squares;
     power.finite += more.finite;
@@ -118,6 +147,14 @@ static void power_task(gpointer data, guint64 task)
       formats[work->format].power(block, MIN(TASK_COMPONENTS, work->components - first));
 }
 
+static Power add(Power a, Power b)
+{
+  gint exponent = MAX(a.exponent, b.exponent);
+  return (Power){ ldexp(a.squares, 2 * (a.exponent - exponent)) +
+                      ldexp(b.squares, 2 * (b.exponent - exponent)),
+                  exponent, a.finite + b.finite };
+}
+
 double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer block,
                                 guint64 samples)
 {
@@ -128,15 +165,14 @@ double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer 
   guint64 n = (work.components + TASK_COMPONENTS - 1) / TASK_COMPONENTS;
   work.powers = g_new(Power, n);
   astro_parallel(n, 0, power_task, &work);
-  Power all = { 0 };
-  for (guint64 i = 0; i < n; i++) {
-    all.squares += work.powers[i].squares;
-    all.finite += work.powers[i].finite;
-  }
+  Power all = work.powers[0];
+  for (guint64 i = 1; i < n; i++)
+    all = add(all, work.powers[i]);
   g_free(work.powers);
   if (!(all.squares > 0))
     return 1;
+  double rms = sqrt(all.squares / (double)all.finite);
   /* Held to what the product's precision can take, however faint the block. */
-  long double highest = from == ASTRO_FORMAT_CF64LE ? (long double)G_MAXDOUBLE : G_MAXFLOAT;
-  return (double)MIN(formats[to].target / sqrtl(all.squares / all.finite), highest);
+  return MIN(ldexp(formats[to].target / rms, -all.exponent),
+             from == ASTRO_FORMAT_CF64LE ? G_MAXDOUBLE : (double)G_MAXFLOAT);
 }
