@@ -4,7 +4,8 @@
  *
  * Addresses of its memory have a bit set that makes the host crash on them. All locking is by
  * pthread, which ThreadSanitizer knows, so that it proves the order of host, copies and kernels:
- * nothing but the events orders them. */
+ * nothing but the events orders them. GLib's slices pass memory between threads unseen by it: run
+ * it with G_SLICE=always-malloc, as tests/environment sets. */
 #pragma once
 
 #include <glib.h>
