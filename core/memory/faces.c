@@ -172,8 +172,8 @@ static gboolean copy_down(AstroFaces *faces, GError **error)
   AstroDevice *device = faces->device;
   if (faces->broken || !(faces->current & DEVICE))
     return lost(error);
-  if (!queue_after(device, device->down, faces->device_writer, error) ||
-      !queue_after_all(device, device->down, faces->host_readers, error))
+  /* That writer came after the copies up that read the host face. */
+  if (!queue_after(device, device->down, faces->device_writer, error))
     return FALSE;
   if (!device->funcs->queue_copy(device, device->down, ASTRO_COPY_DOWN, faces->host, faces->face,
                                  faces->bytes, error))
@@ -337,7 +337,7 @@ gboolean astro_faces_release(AstroFaces *faces, AstroQueue *queue, GstMapFlags f
   pthread_mutex_lock(&faces->lock);
   Mark *mark = record(faces, queue, error);
   if (write) {
-    faces->current = mark != NULL ? DEVICE : 0;
+    faces->current = DEVICE;
     mark_set(&faces->device_writer, mark);
   } else if (mark != NULL) {
     g_ptr_array_add(faces->device_readers, mark);
