@@ -14,14 +14,17 @@ static gsize greatest_common_divisor(gsize a, gsize b)
   return b ? greatest_common_divisor(b, a % b) : a;
 }
 
-/* Equal parts of about the steps needed, each a whole number of lines but for the last. */
+/* Equal parts of about the steps needed, each a whole number of lines where that takes few steps.
+ */
 static gsize block_steps(guint64 extent, gsize step_bytes, gsize needed)
 {
   if (extent <= needed)
     return extent;
   gsize parts = (extent + needed - 1) / needed, steps = (extent + parts - 1) / parts;
   gsize grain = LINE / greatest_common_divisor(LINE, step_bytes);
-  return MIN(extent, (steps + grain - 1) / grain * grain);
+  if (grain < needed)
+    steps = (steps + grain - 1) / grain * grain;
+  return MIN(extent, steps);
 }
 
 /* Grows the box along axes, the last one first, until a run is that long. */
@@ -80,7 +83,7 @@ static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
       to *= a->block;
     }
   }
-  plan->stage_in_bytes = from;
+  plan->stage_in_bytes = from + ASTRO_TRANSPOSE_SLACK;
   plan->stage_out_bytes = to;
 }
 

@@ -88,9 +88,16 @@ static void copy_in(const Run *run, const gsize *size, guint8 *stage, const guin
     else
       add_loop(&rows, size[i], axis->from, axis->stage_from);
   }
-  do
-    run->kernels->copy(stage, in, bytes);
-  while (turn(&rows, &in, &stage));
+  gboolean more;
+  do {
+    const guint8 *this_in = in;
+    guint8 *this_stage = stage;
+    more = turn(&rows, &in, &stage);
+    if (more)
+      for (gsize i = 0; i < bytes; i += 64)
+        __builtin_prefetch(in + i);
+    run->kernels->copy(this_stage, this_in, bytes);
+  } while (more);
 }
 
 static void copy_out(const Run *run, const gsize *size, guint8 *out, const guint8 *stage)
