@@ -12,49 +12,37 @@ static inline Vector load_lanes(const guint8 *from, gsize step)
   return (Vector)_mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
 }
 
-/* Never reads beyond the bytes: 8 + 4 + 2 + 1 of them, from the last to the first. */
-static inline Lane load_part(const guint8 *from, gsize bytes)
+static inline void store_part(guint8 *to, Lane lane, gsize first, gsize bytes)
 {
-  if (bytes >= 16)
-    return (Lane)_mm_loadu_si128((const __m128i *)from);
-  guint64 low = 0, part = 0;
-  gsize at = bytes & 8;
-  const guint8 *rest = from + at;
-  if (bytes & 1)
-    part = rest[bytes & 6];
-  if (bytes & 2)
-    part = part << 16 | *(const guint16 *)(rest + (bytes & 4));
-  if (bytes & 4)
-    part = part << 32 | *(const guint32 *)rest;
-  if (at)
-    low = *(const guint64 *)from;
-  return (Lane)(at ? _mm_set_epi64x(part, low) : _mm_set_epi64x(0, part));
-}
-
-static inline void store_part(guint8 *to, Lane lane, gsize bytes)
-{
+  __m128i rest = (__m128i)lane;
   if (bytes >= 16) {
-    _mm_storeu_si128((__m128i *)to, (__m128i)lane);
+    _mm_storeu_si128((__m128i *)to, rest);
     return;
   }
-  guint64 part = _mm_cvtsi128_si64((__m128i)lane);
   if (bytes & 8) {
-    *(guint64 *)to = part;
+    _mm_storeu_si64(to + 0, first ? _mm_unpackhi_epi64(rest, rest) : rest);
     to += 8;
-    part = _mm_extract_epi64((__m128i)lane, 1);
+    first += 8;
   }
+  guint64 part = first ? _mm_extract_epi64(rest, 1) : _mm_cvtsi128_si64(rest);
   if (bytes & 4) {
-    *(guint32 *)to = part;
+    _mm_storeu_si32(to, _mm_cvtsi32_si128(part));
     to += 4;
     part >>= 32;
   }
   if (bytes & 2) {
-    *(guint16 *)to = part;
+    _mm_storeu_si16(to, _mm_cvtsi32_si128(part));
     to += 2;
     part >>= 16;
   }
   if (bytes & 1)
     *to = part;
+}
+
+static inline void store_lanes(guint8 *to, gsize step, Vector lanes, gsize first, gsize bytes)
+{
+  store_part(to, (Lane)_mm256_castsi256_si128((__m256i)lanes), first, bytes);
+  store_part(to + step, (Lane)_mm256_extracti128_si256((__m256i)lanes, 1), first, bytes);
 }
 
 #include "core/transpose/tiles.h"

@@ -13,14 +13,19 @@ static inline Vector load_lanes(const guint8 *from, gsize step)
   return (Vector)_mm512_inserti32x4(lanes, _mm_loadu_si128((const __m128i *)(from + 3 * step)), 3);
 }
 
-static inline Lane load_part(const guint8 *from, gsize bytes)
+/* Only what the mask names is touched, so the place may begin before `to`. */
+static inline void store_part(guint8 *to, Lane lane, gsize first, gsize bytes)
 {
-  return (Lane)_mm_maskz_loadu_epi8(_bzhi_u32(0xffff, bytes), from);
+  _mm_mask_storeu_epi8(to - first, _bzhi_u32(0xffff, bytes) << first, (__m128i)lane);
 }
 
-static inline void store_part(guint8 *to, Lane lane, gsize bytes)
+static inline void store_lanes(guint8 *to, gsize step, Vector vector, gsize first, gsize bytes)
 {
-  _mm_mask_storeu_epi8(to, _bzhi_u32(0xffff, bytes), (__m128i)lane);
+  __m512i lanes = (__m512i)vector;
+  store_part(to, (Lane)_mm512_castsi512_si128(lanes), first, bytes);
+  store_part(to + step, (Lane)_mm512_extracti32x4_epi32(lanes, 1), first, bytes);
+  store_part(to + 2 * step, (Lane)_mm512_extracti32x4_epi32(lanes, 2), first, bytes);
+  store_part(to + 3 * step, (Lane)_mm512_extracti32x4_epi32(lanes, 3), first, bytes);
 }
 
 #include "core/transpose/tiles.h"

@@ -5,16 +5,9 @@
 typedef guint8 Lane __attribute__((vector_size(16), aligned(1), may_alias));
 typedef Lane Vector;
 
-static inline Lane load_part(const guint8 *from, gsize bytes)
+static inline void store_part(guint8 *to, Lane lane, gsize first, gsize bytes)
 {
-  Lane lane = { 0 };
-  __builtin_memcpy(&lane, from, bytes);
-  return lane;
-}
-
-static inline void store_part(guint8 *to, Lane lane, gsize bytes)
-{
-  __builtin_memcpy(to, &lane, bytes);
+  __builtin_memcpy(to, (const guint8 *)&lane + first, bytes);
 }
 
 #include "core/transpose/tiles.h"

@@ -8,7 +8,9 @@
 G_BEGIN_DECLS
 
 /* out[c * out_pitch + r * unit] = in[r * in_pitch + c * unit] for all rows r and columns c, `times`
- * times over, each time `in_step` and `out_step` bytes further. All distances are in bytes. */
+ * times over, each time `in_step` and `out_step` bytes further. All distances are in bytes. Kernels
+ * may read past the end of a row: there are ASTRO_TRANSPOSE_SLACK bytes behind the last one. */
+#define ASTRO_TRANSPOSE_SLACK 64
 typedef struct {
   guint8 *out;
   const guint8 *in;

@@ -1,8 +1,7 @@
 #include "core/transpose/plan.h"
 
 #define LINE 64
-#define STAGE_BYTES                                                                                \
-  (384 * 1024) /* two of them leave half of an L2 cache of 2 MiB for what passes by */
+#define STAGE_BYTES (640 * 1024) /* a part of an L2 cache of 1 or 2 MiB */
 #define TASK_BYTES (1024 * 1024)
 #define LONG_UNIT 512 /* a unit from which on stages gain nothing */
 #define CACHES_BYTES (8 * 1024 * 1024)
@@ -14,14 +13,22 @@ static gsize greatest_common_divisor(gsize a, gsize b)
   return b ? greatest_common_divisor(b, a % b) : a;
 }
 
-/* Equal parts of about the steps needed, each a whole number of lines but for the last. */
+gsize astro_transpose_grain(gsize bytes)
+{
+  return LINE / greatest_common_divisor(LINE, bytes);
+}
+
+/* Equal parts of about the steps needed, each a whole number of lines where that takes few steps.
+ */
 static gsize block_steps(guint64 extent, gsize step_bytes, gsize needed)
 {
   if (extent <= needed)
     return extent;
   gsize parts = (extent + needed - 1) / needed, steps = (extent + parts - 1) / parts;
-  gsize grain = LINE / greatest_common_divisor(LINE, step_bytes);
-  return MIN(extent, (steps + grain - 1) / grain * grain);
+  gsize grain = astro_transpose_grain(step_bytes);
+  if (grain < needed)
+    steps = (steps + grain - 1) / grain * grain;
+  return MIN(extent, steps);
 }
 
 /* Grows the box along axes, the last one first, until a run is that long. */
@@ -68,6 +75,7 @@ static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
     }
   }
   from = row_pitch(from);
+  plan->row_bytes = from;
   to = row_pitch(to);
   for (guint i = n; i-- > 0;) {
     AstroTransposeAxis *a = &plan->axes[natural[i]], *b = &plan->axes[plan->order[i]];
@@ -80,7 +88,7 @@ static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
       to *= a->block;
     }
   }
-  plan->stage_in_bytes = from;
+  plan->stage_in_bytes = from + ASTRO_TRANSPOSE_SLACK;
   plan->stage_out_bytes = to;
 }
 

@@ -27,6 +27,7 @@ typedef struct {
   guint n_axes;                            /* no axis at all: one unit is copied */
   AstroTransposeAxis axes[ASTRO_MAX_AXES]; /* slowest of the input first */
   guint order[ASTRO_MAX_AXES];
+  gsize row_bytes; /* between rows of the first stage */
   gsize stage_in_bytes, stage_out_bytes;
   guint64 boxes, boxes_per_task;
   guint64 pieces, pieces_per_task; /* of a unit that is long enough to be copied with no stages */
@@ -36,6 +37,9 @@ typedef struct {
 
 /* Of a checked configuration. */
 void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *config);
+
+/* Steps of that many bytes that make whole cache lines. */
+gsize astro_transpose_grain(gsize bytes);
 
 void astro_transpose_run(const AstroTransposePlan *plan, const AstroTransposeKernels *kernels,
                          guint threads, gpointer out, gconstpointer in);

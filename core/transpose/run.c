@@ -1,6 +1,8 @@
 #include "core/backend/threads.h"
 #include "core/transpose/plan.h"
 
+#define STRIP_BYTES (64 * 1024) /* rows of the first stage that are filled and turned at once */
+
 /* Nested loops over two sides at once; the first is the innermost. */
 typedef struct {
   guint n;
@@ -171,6 +173,50 @@ static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8
   while (turn(&rest, &plane.in, &plane.out));
 }
 
+/* Fills the second stage. The box goes through the first in strips of its rows, which stay in or
+ * near the innermost cache: whole rows of the faster axes, some steps of one, single steps of the
+ * slower. */
+static void turn_strips(const Run *run, const gsize *size, guint8 *stage_out, guint8 *stage_in,
+                        const guint8 *in)
+{
+  const AstroTransposePlan *plan = run->plan;
+  gsize step[ASTRO_MAX_AXES], strips = 1, rows = 1;
+  gboolean cut = FALSE;
+  for (guint i = plan->n_axes; i-- > 0;) {
+    guint which = plan->order[i];
+    step[which] = size[which];
+    if (plan->axes[which].in_run)
+      continue;
+    gsize fit = STRIP_BYTES / (rows * plan->row_bytes);
+    if (cut) {
+      step[which] = 1;
+    } else if (fit < size[which]) {
+      gsize grain = astro_transpose_grain(rows * plan->unit);
+      step[which] = MIN(size[which], MAX(grain, fit - fit % grain));
+      cut = TRUE;
+    }
+    rows *= size[which];
+    strips *= (size[which] + step[which] - 1) / step[which];
+  }
+  for (gsize strip = 0; strip < strips; strip++) {
+    gsize rest = strip, strip_size[ASTRO_MAX_AXES];
+    const guint8 *from = in;
+    guint8 *to = stage_out;
+    for (guint i = plan->n_axes; i-- > 0;) {
+      guint which = plan->order[i];
+      const AstroTransposeAxis *axis = &plan->axes[which];
+      gsize along = (size[which] + step[which] - 1) / step[which];
+      gsize start = rest % along * step[which];
+      rest /= along;
+      strip_size[which] = MIN(step[which], size[which] - start);
+      from += start * axis->from;
+      to += start * axis->stage_to;
+    }
+    copy_in(run, strip_size, stage_in, from);
+    turn_box(run, strip_size, to, stage_in);
+  }
+}
+
 static void box_task(gpointer data, guint64 task)
 {
   const Run *run = data;
@@ -196,8 +242,7 @@ static void box_task(gpointer data, guint64 task)
       in += start * axis->from;
       out += start * axis->to;
     }
-    copy_in(run, size, stage_in, in);
-    turn_box(run, size, stage_out, stage_in);
+    turn_strips(run, size, stage_out, stage_in, in);
     copy_out(run, size, out, stage_out);
   }
   run->kernels->fence();

@@ -1,11 +1,12 @@
 /* The kernels of transpose, written once for vectors of LANES * 16 bytes. The including file
- * defines LANES, Lane, Vector and Vector load_lanes(const guint8 *from, gsize step)    16 bytes
- * from each of LANES places Lane load_part(const guint8 *from, gsize bytes)      0 to 16 bytes void
- * store_part(guint8 *to, Lane lane, gsize bytes)
+ * defines LANES, Lane (16 bytes), Vector and void store_part(guint8 *to, Lane lane, gsize first,
+ * gsize bytes) bytes first ... first + bytes - 1 of the lane; first is 0 or 8 and, where LANES is
+ * not 1, Vector load_lanes(const guint8 *from, gsize step)      16 bytes from each of LANES places
+ *   void store_lanes(guint8 *to, gsize step, Vector lanes, gsize first, gsize bytes)
  *
- * A tile is a square of 16-byte rows, one row a register, with LANES such squares beside each
- * other. Interleaving the first half of the registers with the second half, once for every binary
- * digit of the row number, turns the squares over: each pass moves one digit from the register's
+ * A square is of 16-byte rows, one row a register; the lanes of wide registers hold several
+ * squares. Interleaving the first half of the registers with the second half, once for every binary
+ * digit of the row number, turns the square over: each pass moves one digit from the register's
  * number to the place within it. */
 #pragma once
 
@@ -43,98 +44,138 @@
                        : (type)__builtin_shufflevector((As8)a, (As8)b, lanes(which##_2, 2));       \
   }
 
-#define TURN(type, name, lanes)                                                                    \
+/* SQUARES: squares that lie `in_step` and `out_step` bytes apart, a lane each, of n rows and
+ * columns or fewer. HALF: those of n / 2 or fewer, where two columns share a register. */
+#define SQUARES(type, name, lanes, LOAD, STORE)                                                    \
   INTERLEAVE(type, name, lanes, LOW)                                                               \
   INTERLEAVE(type, name, lanes, HIGH)                                                              \
-  INLINE void turn_##name(type *row, gsize n, gsize unit)                                          \
+                                                                                                   \
+  INLINE void pass_over_##name(type *row, gsize n, gsize unit)                                     \
   {                                                                                                \
     type old[16];                                                                                  \
-    UNROLL for (gsize pass = 1; pass < n; pass *= 2)                                               \
+    UNROLL for (gsize i = 0; i < n; i++) old[i] = row[i];                                          \
+    UNROLL for (gsize i = 0; i < n / 2; i++)                                                       \
     {                                                                                              \
-      UNROLL for (gsize i = 0; i < n; i++) old[i] = row[i];                                        \
-      UNROLL for (gsize i = 0; i < n / 2; i++)                                                     \
-      {                                                                                            \
-        row[2 * i] = interleave_LOW_##name(old[i], old[i + n / 2], unit);                          \
-        row[2 * i + 1] = interleave_HIGH_##name(old[i], old[i + n / 2], unit);                     \
-      }                                                                                            \
+      row[2 * i] = interleave_LOW_##name(old[i], old[i + n / 2], unit);                            \
+      row[2 * i + 1] = interleave_HIGH_##name(old[i], old[i + n / 2], unit);                       \
     }                                                                                              \
+  }                                                                                                \
+                                                                                                   \
+  INLINE void squares_##name(guint8 *out, gsize out_pitch, gsize out_step, const guint8 *in,       \
+                             gsize in_pitch, gsize in_step, gsize rows, gsize columns, gsize unit) \
+  {                                                                                                \
+    const gsize n = 16 / unit;                                                                     \
+    type row[16];                                                                                  \
+    UNROLL for (gsize i = 0; i < n; i++) row[i] = LOAD(in + MIN(i, rows - 1) * in_pitch, in_step); \
+    UNROLL for (gsize pass = 1; pass < n; pass *= 2) pass_over_##name(row, n, unit);               \
+    UNROLL for (gsize i = 0; i < n; i++) if (i < columns)                                          \
+        STORE(out + i * out_pitch, out_step, row[i], 0, rows * unit);                              \
+  }                                                                                                \
+                                                                                                   \
+  INLINE void half_##name(guint8 *out, gsize out_pitch, gsize out_step, const guint8 *in,          \
+                          gsize in_pitch, gsize in_step, gsize rows, gsize columns, gsize unit)    \
+  {                                                                                                \
+    const gsize half = 8 / unit;                                                                   \
+    type row[8];                                                                                   \
+    UNROLL for (gsize i = 0; i < half; i++) row[i] =                                               \
+        LOAD(in + MIN(i, rows - 1) * in_pitch, in_step);                                           \
+    UNROLL for (gsize i = 0; i < half / 2; i++) row[i] =                                           \
+        interleave_LOW_##name(row[i], row[i + half / 2], unit);                                    \
+    UNROLL for (gsize pass = 2; pass < half; pass *= 2) pass_over_##name(row, half / 2, unit);     \
+    UNROLL for (gsize i = 0; i < half; i++) if (i < columns)                                       \
+        STORE(out + i * out_pitch, out_step, row[i / 2], i % 2 * 8, rows * unit);                  \
+  }                                                                                                \
+                                                                                                   \
+  INLINE void any_##name(guint8 *out, gsize out_pitch, gsize out_step, const guint8 *in,           \
+                         gsize in_pitch, gsize in_step, gsize rows, gsize columns, gsize unit)     \
+  {                                                                                                \
+    const gsize n = 16 / unit;                                                                     \
+    if (unit <= 4 && rows <= n / 2 && columns <= n / 2)                                            \
+      half_##name(out, out_pitch, out_step, in, in_pitch, in_step, rows, columns, unit);           \
+    else if (rows >= n && columns >= n)                                                            \
+      squares_##name(out, out_pitch, out_step, in, in_pitch, in_step, n, n, unit);                 \
+    else                                                                                           \
+      squares_##name(out, out_pitch, out_step, in, in_pitch, in_step, MIN(n, rows),                \
+                     MIN(n, columns), unit);                                                       \
   }
 
-TURN(Lane, lane, LANES_1)
-#if LANES == 4
-TURN(Vector, vector, LANES_4)
-#elif LANES == 2
-TURN(Vector, vector, LANES_2)
-#endif
+#define LOAD_LANE(from, step) (*(const Lane *)(from))
+#define STORE_LANE(to, step, lane, first, bytes) store_part(to, lane, first, bytes)
+SQUARES(Lane, lane, LANES_1, LOAD_LANE, STORE_LANE)
 
 #if LANES > 1
-INLINE void wide_tile(guint8 *out, gsize out_pitch, const guint8 *in, gsize in_pitch, gsize unit)
+#if LANES == 4
+SQUARES(Vector, vector, LANES_4, load_lanes, store_lanes)
+#else
+SQUARES(Vector, vector, LANES_2, load_lanes, store_lanes)
+#endif
+
+/* LANES squares below each other, whole, of n columns or fewer. */
+INLINE void tall(guint8 *out, gsize out_pitch, const guint8 *in, gsize in_pitch, gsize columns,
+                 gsize unit)
 {
   const gsize n = 16 / unit;
   Vector row[16];
   UNROLL for (gsize i = 0; i < n; i++) row[i] = load_lanes(in + i * in_pitch, n * in_pitch);
-  turn_vector(row, n, unit);
-  UNROLL for (gsize i = 0; i < n; i++) * (Vector *)(out + i * out_pitch) = row[i];
+  UNROLL for (gsize pass = 1; pass < n; pass *= 2) pass_over_vector(row, n, unit);
+  if (columns >= n) {
+    UNROLL for (gsize i = 0; i < n; i++) * (Vector *)(out + i * out_pitch) = row[i];
+  } else {
+    UNROLL for (gsize i = 0; i < n; i++) if (i < columns) * (Vector *)(out + i * out_pitch) =
+        row[i];
+  }
 }
 #endif
 
-INLINE void tile(guint8 *out, gsize out_pitch, const guint8 *in, gsize in_pitch, gsize unit)
-{
-  const gsize n = 16 / unit;
-  Lane row[16];
-  UNROLL for (gsize i = 0; i < n; i++) row[i] = *(const Lane *)(in + i * in_pitch);
-  turn_lane(row, n, unit);
-  UNROLL for (gsize i = 0; i < n; i++) * (Lane *)(out + i * out_pitch) = row[i];
-}
-
-/* A tile with fewer rows or columns than it could have. */
-INLINE void part_tile(guint8 *out, gsize out_pitch, const guint8 *in, gsize in_pitch, gsize rows,
-                      gsize columns, gsize unit)
-{
-  const gsize n = 16 / unit;
-  Lane row[16];
-  UNROLL for (gsize i = 0; i < n; i++) row[i] =
-      load_part(in + i * in_pitch, i < rows ? columns * unit : 0);
-  turn_lane(row, n, unit);
-  UNROLL for (gsize i = 0; i < n; i++) if (i < columns)
-      store_part(out + i * out_pitch, row[i], rows * unit);
-}
-
-INLINE void transpose_once(guint8 *out, const guint8 *in, const AstroTransposePlane *plane,
-                           gsize unit)
+/* Lanes are squares below each other as far as rows go, then squares side by side. */
+INLINE void transpose_one(guint8 *out, const guint8 *in, const AstroTransposePlane *plane,
+                          gsize unit)
 {
   const gsize n = 16 / unit, out_pitch = plane->out_pitch, in_pitch = plane->in_pitch;
   const gsize rows = plane->rows, columns = plane->columns;
   gsize r = 0;
 #if LANES > 1
-  for (; r + LANES * n <= rows; r += LANES * n) {
-    gsize c = 0;
-    for (; c + n <= columns; c += n)
-      wide_tile(out + c * out_pitch + r * unit, out_pitch, in + r * in_pitch + c * unit, in_pitch,
-                unit);
-    if (c < columns)
-      for (gsize i = r; i < r + LANES * n; i += n)
-        part_tile(out + c * out_pitch + i * unit, out_pitch, in + i * in_pitch + c * unit, in_pitch,
-                  n, columns - c, unit);
-  }
+  for (; r + LANES * n <= rows; r += LANES * n)
+    for (gsize c = 0; c < columns; c += n)
+      tall(out + c * out_pitch + r * unit, out_pitch, in + r * in_pitch + c * unit, in_pitch,
+           columns - c, unit);
 #endif
-  for (; r < rows; r += n)
-    for (gsize c = 0; c < columns; c += n) {
-      guint8 *to = out + c * out_pitch + r * unit;
-      const guint8 *from = in + r * in_pitch + c * unit;
-      if (r + n <= rows && c + n <= columns)
-        tile(to, out_pitch, from, in_pitch, unit);
-      else
-        part_tile(to, out_pitch, from, in_pitch, MIN(n, rows - r), MIN(n, columns - c), unit);
-    }
+  for (; r < rows; r += n) {
+    gsize c = 0;
+#if LANES > 1
+    for (; c + LANES * n <= columns; c += LANES * n)
+      any_vector(out + c * out_pitch + r * unit, out_pitch, n * out_pitch,
+                 in + r * in_pitch + c * unit, in_pitch, 16, rows - r, n, unit);
+#endif
+    for (; c < columns; c += n)
+      any_lane(out + c * out_pitch + r * unit, out_pitch, 0, in + r * in_pitch + c * unit, in_pitch,
+               0, rows - r, columns - c, unit);
+  }
+}
+
+/* Planes of few rows are taken LANES at a time, a lane each. */
+INLINE void transpose(const AstroTransposePlane *plane, gsize unit)
+{
+  gsize i = 0;
+#if LANES > 1
+  const gsize n = 16 / unit;
+  if (plane->rows < LANES * n)
+    for (; i + LANES <= plane->times; i += LANES)
+      for (gsize r = 0; r < plane->rows; r += n)
+        for (gsize c = 0; c < plane->columns; c += n)
+          any_vector(plane->out + i * plane->out_step + c * plane->out_pitch + r * unit,
+                     plane->out_pitch, plane->out_step,
+                     plane->in + i * plane->in_step + r * plane->in_pitch + c * unit,
+                     plane->in_pitch, plane->in_step, plane->rows - r, plane->columns - c, unit);
+#endif
+  for (; i < plane->times; i++)
+    transpose_one(plane->out + i * plane->out_step, plane->in + i * plane->in_step, plane, unit);
 }
 
 #define TRANSPOSE(unit)                                                                            \
   static void transpose_##unit(const AstroTransposePlane *plane)                                   \
   {                                                                                                \
-    for (gsize i = 0; i < plane->times; i++)                                                       \
-      transpose_once(plane->out + i * plane->out_step, plane->in + i * plane->in_step, plane,      \
-                     unit);                                                                        \
+    transpose(plane, unit);                                                                        \
   }
 TRANSPOSE(1)
 TRANSPOSE(2)

@@ -1,5 +1,4 @@
 /* The transpose beside memcpy of the same bytes by as many threads, in one run. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -8,7 +7,7 @@
 #include "tests/bench/bench.h"
 
 #define ROUNDS 5
-#define MAX_BYTES (80u << 20)
+#define MAX_BYTES (96u << 20)
 #define HUGE_PAGE (2u << 20)
 
 typedef struct {
@@ -90,8 +89,8 @@ static void bench_correlator_orders(Bench *bench)
 
 /* Blocks of about 64 MiB: the extent 0 is filled up. */
 static const guint64 shapes[][4] = {
-  { 8, 8, 8, 0 },    { 0, 8, 8, 8 },    { 9, 9, 0, 9 },      { 13, 0, 11, 10 },
-  { 33, 65, 0, 17 }, { 64, 64, 64, 0 }, { 101, 103, 99, 0 },
+  { 8, 8, 8, 0 },    { 0, 8, 8, 8 },    { 9, 9, 0, 9 },
+  { 33, 65, 0, 17 }, { 64, 64, 64, 0 }, { 101, 103, 0, 65 },
 };
 
 static void bench_all_orders(Bench *bench)
@@ -113,12 +112,6 @@ static void bench_all_orders(Bench *bench)
         if (seen != 15)
           continue;
         Figure figure = measure(bench, &config, 1);
-        if (getenv("ALL")) {
-          g_autofree char *name =
-              g_strdup_printf("  %zu bytes [%u %u %u %u]", sample, config.order[0], config.order[1],
-                              config.order[2], config.order[3]);
-          bench_row(name, figure.achieved, figure.limit, "GB/s", 0.4);
-        }
         if (figure.achieved * worst.limit < worst.achieved * figure.limit || !worst.limit) {
           worst = figure;
           slowest = config;
