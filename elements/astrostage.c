@@ -37,6 +37,7 @@ typedef struct {
   GstBufferPool *pool;
   gsize pool_bytes;
   AstroDevice *reader; /* where downstream reads; NULL: on the host */
+  gboolean answered_host; /* upstream was told that we read on the host */
   GQueue ready;        /* GstBuffer *, oldest first */
 
   /* timing */
@@ -440,6 +441,13 @@ static GstFlowReturn feed(AstroStage *stage, GstBuffer *in)
   return GST_FLOW_ERROR;
 }
 
+/* Never called, since generate_output is ours; but without it the base class takes us for an element that
+ * works in place and asks downstream for no allocation. */
+static GstFlowReturn transform(GstBaseTransform *trans, GstBuffer *in, GstBuffer *out)
+{
+  return GST_FLOW_NOT_SUPPORTED;
+}
+
 static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
@@ -542,6 +550,9 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   priv->agreed = TRUE;
+  /* A source may have asked for its allocation before there were caps: it has to ask again. */
+  if (priv->device && priv->answered_host)
+    gst_base_transform_reconfigure_sink(trans);
   GST_INFO_OBJECT(stage, "%s", pass_through ? "pass-through" : priv->variant);
   return TRUE;
 }
@@ -648,6 +659,7 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, Gs
 {
   AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
 
+  priv->answered_host = !priv->device;
   if (!decide) /* pass-through: downstream answers */
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->propose_allocation(trans, decide, query);
@@ -847,6 +859,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
                          GST_TYPE_STRUCTURE, read));
 
   trans->set_caps = set_caps;
+  trans->transform = transform;
   trans->generate_output = generate_output;
   trans->sink_event = sink_event;
   trans->query = query;

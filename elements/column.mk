@@ -2,7 +2,13 @@ plugin_LTLIBRARIES = elements/libgstastro.la
 
 element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h \
   elements/astroreader.c elements/astroreader.h
-element_tests += tests/elements/plugin tests/elements/astrostage
+element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/device
+
+# A module needs an rpath to be made shared; it is never installed.
+check_LTLIBRARIES = tests/elements/fake-module.la
+tests_elements_fake_module_la_SOURCES = tests/elements/fake-module.c
+tests_elements_fake_module_la_LIBADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
+tests_elements_fake_module_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere
 bench_programs += tests/bench/passthrough
 
 elements_libgstastro_la_SOURCES = $(element_sources)

@@ -237,6 +237,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (!astro_transpose_check_blocks(&config, in, n_in, out, n_out, error) ||
       !astro_cuda_enter(self->place.device, error))
     return FALSE;
+  const AstroTransposeConfig plain = config;
   astro_transpose_simplify(&config);
   for (guint i = 0; i < config.n_axes; i++)
     samples *= config.extents[i];
@@ -249,12 +250,17 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
                 samples);
     return FALSE;
   }
-  widen(&config, in->data, out->data);
+  /* Axes may have been folded into samples that are longer than the block is aligned. */
+  gboolean aligned = (guintptr)in->data % config.sample_bytes == 0 && (guintptr)out->data % config.sample_bytes == 0;
+  if (aligned)
+    widen(&config, in->data, out->data);
+  else
+    config = plain;
   strides_of(&config, &s);
   guint k = kernel_of(config.sample_bytes), last = s.n - 1, inner = 0;
-  while (s.from[inner] != 1)
+  while (aligned && s.from[inner] != 1)
     inner++;
-  if (inner == last || s.extent[inner] < LEAST_EXTENT || s.extent[last] < LEAST_EXTENT) {
+  if (!aligned || inner == last || s.extent[inner] < LEAST_EXTENT || s.extent[last] < LEAST_EXTENT) {
     guint64 words = 1;
     for (guint i = 0; i < s.n; i++)
       words *= s.extent[i];

@@ -106,7 +106,8 @@ static void test_pass_through(void)
 
 static void test_layout_property(void)
 {
-  GstHarness *h = gst_harness_new_parse("astrotranspose backend=cpu layout=pol:channel:station:time");
+  GstHarness *h =
+      gst_harness_new_parse("astrotranspose backend=cpu layout=pol:channel:station:time");
   gst_harness_set_src_caps_str(h, FIELDS "time:station:pol:channel");
   gst_harness_push(h, test_buffer(240, 1));
   gst_buffer_unref(gst_harness_pull(h));
