@@ -1,4 +1,5 @@
-/* From tokens to gst-launch syntax: each kind of token has one way of writing that no value breaks. */
+/* From tokens to gst-launch syntax: each kind of token has one way of writing that no value breaks.
+ */
 #include "graphs/graph.h"
 #include <string.h>
 
@@ -67,7 +68,8 @@ static gboolean write_value(const AstroGraph *graph, const AstroToken *token, co
                             GString *out, GError **error)
 {
   gsize bytes = strlen(text);
-  /* GStreamer reads a string between double quotes once more; the user's own quotes are not that. */
+  /* GStreamer reads a string between double quotes once more; the user's own quotes are not that.
+   */
   gboolean wrap = bytes && text[0] == '"' && text[bytes - 1] == '"' &&
                   (edge_is_inserted(graph, token, FALSE) || edge_is_inserted(graph, token, TRUE));
   g_autoptr(GString) wrapped = g_string_new("\"");
@@ -143,8 +145,8 @@ char *astro_graph_shell_arguments(const char *line)
   g_autoptr(GString) out = g_string_new(NULL);
   g_auto(GStrv) arguments = g_strsplit(line, " ", -1);
   for (guint i = 0; arguments[i]; i++) {
-    gboolean bare = g_str_equal(arguments[i], "!") ||
-                    (*arguments[i] && is_plain(arguments[i], "_-+/:.,=%@"));
+    gboolean bare =
+        g_str_equal(arguments[i], "!") || (*arguments[i] && is_plain(arguments[i], "_-+/:.,=%@"));
     g_autofree char *quoted = bare ? g_strdup(arguments[i]) : g_shell_quote(arguments[i]);
     g_string_append_printf(out, "%s%s", i ? " " : "", quoted);
   }

@@ -1,5 +1,5 @@
-/* GStreamer's parser tells what is wrong but not where. Its messages name elements and properties; the
- * graph knows in which line these are. */
+/* GStreamer's parser tells what is wrong but not where. Its messages name elements and properties;
+ * the graph knows in which line these are. */
 #include "graphs/graph.h"
 #include <string.h>
 

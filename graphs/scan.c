@@ -1,5 +1,5 @@
-/* From text to tokens. Property values are decoded as GStreamer's parser does it, so that expand.c can
- * write them in the one form that has no exceptions. */
+/* From text to tokens. Property values are decoded as GStreamer's parser does it, so that expand.c
+ * can write them in the one form that has no exceptions. */
 #include "graphs/graph.h"
 #include <stdarg.h>
 #include <string.h>
@@ -357,6 +357,7 @@ static gboolean scan_word(Scanner *s)
 {
   AstroToken *token = add_token(s, ASTRO_TOKEN_WORD, FALSE);
   g_autoptr(GString) text = g_string_new(NULL);
+  gboolean slash = FALSE;
   if (*s->at == '-')
     return fail(s, s->line, "an option of gst-launch: a graph holds only the pipeline");
   do {
@@ -364,14 +365,19 @@ static gboolean scan_word(Scanner *s)
       return fail(s, s->line,
                   "%c where an element, a link or caps should be (caps need no quotes around them)",
                   *s->at);
+    if (*s->at == '=')
+      return fail(s, s->line, "= without a property's name before it");
     if (is_reference(s->at)) {
       if (!scan_reference(s, token, text))
         return FALSE;
     } else {
+      slash |= *s->at == '/';
       take(s, text);
     }
   } while (*s->at && !g_ascii_isspace(*s->at) && !strchr("!()", *s->at));
   flush_literal(token, text);
+  if (slash && !astro_token_literal(token, ASTRO_TOKEN_WORD))
+    return fail(s, token->line, "a parameter cannot be a part of a media type");
   return TRUE;
 }
 
