@@ -298,21 +298,6 @@ static void test_stats(void)
   }
 }
 
-/* Lists of buffers and pulled buffers count as well. */
-static void test_stats_pull(void)
-{
-  write_file("pulled", "0123456789", 10);
-  write_file("pull.graph",
-             "filesrc location=pulled blocksize=4 ! fakesink can-activate-pull=true "
-             "can-activate-push=false",
-             -1);
-  g_auto(Result) result = run("run ./pull.graph --stats");
-  g_assert_cmpint(result.status, ==, 0);
-  g_assert_true(
-      g_regex_match_simple("filesrc0 +filesrc +0 +[1-9][0-9]* +0 B +10 B", result.out, 0, 0));
-  g_assert_true(g_regex_match_simple("^pull: 100.0 %, ", result.err, 0, 0));
-}
-
 static void test_dot(void)
 {
   g_auto(Result) result = run("run good blocks=2 output=dot.raw --quiet --dot good.dot");
@@ -580,7 +565,7 @@ static char *pick(const char *built, char *installed)
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  alarm(300);
+  alarm(120);
   g_autofree char *source = g_strdup(g_getenv("srcdir") ? g_getenv("srcdir") : ".");
   g_autofree char *built_manual = g_build_filename(source, "graphs", "gst-astro.1", NULL);
   g_autofree char *built_completion = g_build_filename(source, "graphs", "gst-astro.bash", NULL);
@@ -612,7 +597,6 @@ int main(int argc, char **argv)
     { "/gst-astro/list-broken", test_list_broken },
     { "/gst-astro/print", test_print },
     { "/gst-astro/stats", test_stats },
-    { "/gst-astro/stats-pull", test_stats_pull },
     { "/gst-astro/dot", test_dot },
     { "/gst-astro/interrupt-once", test_interrupt_once },
     { "/gst-astro/interrupt-twice", test_interrupt_twice },
