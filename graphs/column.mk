@@ -18,6 +18,8 @@ graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c gr
   graphs/check.c graphs/check.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/format.c graphs/format.h
 graphs_gst_astro_LDADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
+# A moved prefix is found from where the program is.
+graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib'
 
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_gst_astro_SOURCES = tests/graphs/gst-astro.c

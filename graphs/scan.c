@@ -341,13 +341,13 @@ static gboolean scan_caps_value(Scanner *s, gboolean joined)
   AstroToken *token = add_token(s, ASTRO_TOKEN_CAPS, joined);
   g_autoptr(GString) text = g_string_new(NULL);
   while (*s->at && !g_ascii_isspace(*s->at) && !strchr(CAPS_PUNCTUATION "!\"", *s->at)) {
-    if (*s->at == '\\')
-      return fail(s, s->line, "a backslash in caps, outside quotes");
     if (is_reference(s->at)) {
       if (!scan_reference(s, token, text))
         return FALSE;
       continue;
     }
+    if (*s->at == '\\' || *s->at == '$')
+      return fail(s, s->line, "%c in caps, outside quotes", *s->at);
     take(s, text);
   }
   flush_literal(token, text);
