@@ -15,7 +15,8 @@ static const AstroOption *find_option(const AstroCommand *command, const char *a
 {
   for (const AstroOption *option = options_of(command); option->name; option++) {
     gsize n = strlen(option->name);
-    if (!strncmp(argument, option->name, n) && (!argument[n] || (option->value && argument[n] == '=')))
+    if (!strncmp(argument, option->name, n) &&
+        (!argument[n] || (option->value && argument[n] == '=')))
       return option;
   }
   return NULL;
@@ -43,8 +44,7 @@ static AstroParsed unknown_option(const AstroCommand *command, const char *argum
   return wrong(command, "no option %s%s", argument, hint);
 }
 
-static AstroParsed take_option(const AstroCommand *command, char ***argv,
-                               AstroArguments *arguments)
+static AstroParsed take_option(const AstroCommand *command, char ***argv, AstroArguments *arguments)
 {
   const char *argument = *(*argv)++;
   const AstroOption *option = find_option(command, argument);

@@ -13,7 +13,8 @@ static void look_at_templates(GstElement *element, Findings *findings)
       findings->late_pads = TRUE;
 }
 
-/* An element with sink pads of which none is linked gets no data, and a sink that gets none is waited for. */
+/* An element with sink pads of which none is linked gets no data, and a sink that gets none is
+ * waited for. */
 static void look_at_pads(GstElement *element, Findings *findings)
 {
   gboolean linked = FALSE;
@@ -21,8 +22,8 @@ static void look_at_pads(GstElement *element, Findings *findings)
   for (GList *list = element->sinkpads; list; list = list->next)
     linked |= gst_pad_is_linked(list->data);
   if (element->sinkpads && !linked && !findings->unlinked)
-    findings->unlinked = g_strdup_printf("%s: nothing is linked to its input",
-                                         GST_OBJECT_NAME(element));
+    findings->unlinked =
+        g_strdup_printf("%s: nothing is linked to its input", GST_OBJECT_NAME(element));
   GST_OBJECT_UNLOCK(element);
 }
 

@@ -1,1 +1,41 @@
-# gst-astro and its graphs.
+# gst-astro and the graphs it runs.
+bin_PROGRAMS = graphs/gst-astro
+dist_man1_MANS = graphs/gst-astro.1
+completion_DATA = graphs/completion/gst-astro
+graph_DATA = $(graph_files)
+noinst_DATA = graphs/source
+
+graph_files += graphs/first-light.graph
+dist_files += graphs/gst-astro.bash
+graph_tests += tests/graphs/graph tests/graphs/gst-astro
+fuzz_programs += tests/fuzz/graph
+
+parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c graphs/locate.c \
+  graphs/near.c graphs/near.h
+
+graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c graphs/arguments.h \
+  graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/run.c graphs/run.h \
+  graphs/check.c graphs/check.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
+  graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/format.c graphs/format.h
+graphs_gst_astro_LDADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
+# A moved prefix is found from where the program is.
+graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib'
+
+tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
+tests_graphs_gst_astro_SOURCES = tests/graphs/gst-astro.c
+tests_graphs_gst_astro_CPPFLAGS = $(AM_CPPFLAGS) -DMANDIR=\"$(mandir)\" \
+  -DCOMPLETIONDIR=\"$(completiondir)\"
+tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
+
+# By this link the program knows that it runs in a build tree, and finds the graphs as they are edited.
+graphs/source:
+	$(AM_V_GEN)$(MKDIR_P) graphs && rm -f $@ && $(LN_S) '$(abs_top_srcdir)/graphs' $@
+
+graphs/completion/gst-astro: graphs/gst-astro.bash
+	$(AM_V_GEN)$(MKDIR_P) graphs/completion && cp '$(srcdir)/graphs/gst-astro.bash' $@
+
+CLEANFILES += graphs/source graphs/completion/gst-astro
+
+.PHONY: first-light
+first-light: all
+	graphs/gst-astro run first-light --stats

@@ -1,4 +1,5 @@
-/* From tokens to gst-launch syntax: each kind of token has one way of writing that no value breaks. */
+/* From tokens to gst-launch syntax: each kind of token has one way of writing that no value breaks.
+ */
 #include "graphs/graph.h"
 #include <string.h>
 
@@ -63,50 +64,59 @@ static void write_escaped(const char *text, GString *out)
   }
 }
 
-static gboolean write_value(const AstroGraph *graph, const AstroToken *token, const char *text,
-                            GString *out, GError **error)
-{
-  gsize bytes = strlen(text);
-  /* GStreamer reads a string between double quotes once more; the user's own quotes are not that. */
-  gboolean wrap = bytes && text[0] == '"' && text[bytes - 1] == '"' &&
-                  (edge_is_inserted(graph, token, FALSE) || edge_is_inserted(graph, token, TRUE));
-  g_autoptr(GString) wrapped = g_string_new("\"");
-  for (const char *c = text; wrap && *c; c++) {
-    if (*c == '"' || *c == '\\')
-      g_string_append_c(wrapped, '\\');
-    g_string_append_c(wrapped, *c);
-  }
-  g_string_append_c(wrapped, '"');
-  if (bytes)
-    write_escaped(wrap ? wrapped->str : text, out);
-  else
-    g_string_append(out, "\"\"");
-  return TRUE;
-}
+#define STRING_PLAIN "_-+/:."
 
-#define CAPS_PLAIN "_-+/:."
-
-static gboolean write_caps_string(const AstroGraph *graph, const AstroToken *token,
-                                  const char *text, GString *out, GError **error)
+/* A string as GStreamer's values write it, between double quotes with octal bytes. */
+static void write_wrapped(const char *text, GString *out)
 {
   g_string_append_c(out, '"');
   for (; *text; text++) {
-    if (g_ascii_isalnum(*text) || strchr(CAPS_PLAIN, *text))
+    if (g_ascii_isalnum(*text) || strchr(STRING_PLAIN, *text))
       g_string_append_c(out, *text);
     else
       g_string_append_printf(out, "\\%03o", (guint8)*text);
   }
   g_string_append_c(out, '"');
+}
+
+/* GStreamer takes the quotes off a property's string that has them on both ends, which must not
+ * happen to quotes that the user's value holds; and its parser takes the space after a final
+ * backslash, escaped or not, for a part of the value. A wrapped string has neither trouble. */
+static gboolean needs_wrapping(const AstroGraph *graph, const AstroToken *token, const char *text)
+{
+  gsize bytes = strlen(text);
+  return g_str_has_suffix(text, "\\") ||
+         (bytes && text[0] == '"' && text[bytes - 1] == '"' &&
+          (edge_is_inserted(graph, token, FALSE) || edge_is_inserted(graph, token, TRUE)));
+}
+
+static gboolean write_value(const AstroGraph *graph, const AstroToken *token, const char *text,
+                            GString *out, GError **error)
+{
+  g_autoptr(GString) wrapped = g_string_new(NULL);
+  if (needs_wrapping(graph, token, text))
+    write_wrapped(text, wrapped);
+  if (*text)
+    write_escaped(wrapped->len ? wrapped->str : text, out);
+  else
+    g_string_append(out, "\"\"");
+  return TRUE;
+}
+
+static gboolean write_caps_string(const AstroGraph *graph, const AstroToken *token,
+                                  const char *text, GString *out, GError **error)
+{
+  write_wrapped(text, out);
   return TRUE;
 }
 
 static gboolean write_caps(const AstroGraph *graph, const AstroToken *token, const char *text,
                            GString *out, GError **error)
 {
-  gboolean plain = *text;
+  gboolean plain = *text != 0;
   for (guint i = 0; i < token->parts->len; i++) {
     const AstroPart *part = token->parts->pdata[i];
-    plain &= !part->parameter || is_plain(part_text(graph, part), CAPS_PLAIN);
+    plain &= !part->parameter || is_plain(part_text(graph, part), STRING_PLAIN);
   }
   if (!plain)
     return write_caps_string(graph, token, text, out, error);
@@ -143,8 +153,8 @@ char *astro_graph_shell_arguments(const char *line)
   g_autoptr(GString) out = g_string_new(NULL);
   g_auto(GStrv) arguments = g_strsplit(line, " ", -1);
   for (guint i = 0; arguments[i]; i++) {
-    gboolean bare = g_str_equal(arguments[i], "!") ||
-                    (*arguments[i] && is_plain(arguments[i], "_-+/:.,=%@"));
+    gboolean bare =
+        g_str_equal(arguments[i], "!") || (*arguments[i] && is_plain(arguments[i], "_-+/:.,=%@"));
     g_autofree char *quoted = bare ? g_strdup(arguments[i]) : g_shell_quote(arguments[i]);
     g_string_append_printf(out, "%s%s", i ? " " : "", quoted);
   }

@@ -43,9 +43,10 @@ int astro_show(const AstroArguments *arguments)
   g_autoptr(GPtrArray) shown = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < graph->parameters->len; i++) {
     const AstroParameter *parameter = graph->parameters->pdata[i];
-    g_autofree char *quoted = parameter->value[strcspn(parameter->value, " \t\"'\\$`;|&<>(){}*?!#~")]
-                                  ? g_shell_quote(parameter->value)
-                                  : g_strdup(parameter->value);
+    g_autofree char *quoted =
+        parameter->value[strcspn(parameter->value, " \t\"'\\$`;|&<>(){}*?!#~")]
+            ? g_shell_quote(parameter->value)
+            : g_strdup(parameter->value);
     g_ptr_array_add(shown, g_strdup_printf("%s=%s", parameter->name, quoted));
     width = MAX(width, strlen(shown->pdata[i]));
   }

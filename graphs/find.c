@@ -9,8 +9,8 @@
 
 #define ENDING ".graph"
 
-/* The directory graphs/ of the build tree that the program runs in, or NULL. The makefile puts a link
- * named source to the graph files there; libtool puts the program itself in .libs below. */
+/* The directory graphs/ of the build tree that the program runs in, or NULL. The makefile puts a
+ * link named source to the graph files there; libtool puts the program itself in .libs below. */
 static char *build_directory(void)
 {
   g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
@@ -155,8 +155,8 @@ char *astro_find_plugin(void)
   if (known)
     return NULL;
   g_autofree char *build = build_directory();
-  g_autofree char *directory = build ? g_build_filename(build, "..", "elements", ".libs", NULL)
-                                     : astro_relocate(PLUGINDIR);
+  g_autofree char *directory =
+      build ? g_build_filename(build, "..", "elements", ".libs", NULL) : astro_relocate(PLUGINDIR);
   g_autofree char *full = g_canonicalize_filename(directory, NULL);
   return gst_registry_scan_path(gst_registry_get(), full) ? g_steal_pointer(&full) : NULL;
 }

@@ -1,5 +1,6 @@
 /* Where graphs and our plugin are: in the build tree that the program was built in, else in the
- * install, wherever its prefix lies now. Graphs of $GST_ASTRO_GRAPHS, a list of directories, come first. */
+ * install, wherever its prefix lies now. Graphs of $GST_ASTRO_GRAPHS, a list of directories, come
+ * first. */
 #pragma once
 
 #include "graphs/graph.h"

@@ -53,8 +53,8 @@ static void watch_pad(GstElement *element, GstPad *pad, gpointer data)
   g_mutex_lock(&flow->lock);
   g_ptr_array_add(flow->pads, count);
   g_mutex_unlock(&flow->lock);
-  count->probe = gst_pad_add_probe(
-      pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, on_data, count, NULL);
+  count->probe = gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST,
+                                   on_data, count, NULL);
 }
 
 static gboolean watch_each(GstElement *element, GstPad *pad, gpointer data)

@@ -27,15 +27,15 @@ char *astro_format_seconds(double seconds)
 char *astro_format_clock(double seconds)
 {
   guint64 whole = CLAMP(seconds, 0, 1e12) + 0.5;
-  return g_strdup_printf("%" G_GUINT64_FORMAT ":%02u:%02u", whole / 3600,
-                         (guint)(whole / 60 % 60), (guint)(whole % 60));
+  return g_strdup_printf("%" G_GUINT64_FORMAT ":%02u:%02u", whole / 3600, (guint)(whole / 60 % 60),
+                         (guint)(whole % 60));
 }
 
 static gboolean append_field(GQuark field, const GValue *value, gpointer out)
 {
   GString *text = out;
-  g_autofree char *shown = G_VALUE_HOLDS_STRING(value) ? g_value_dup_string(value)
-                                                        : gst_value_serialize(value);
+  g_autofree char *shown =
+      G_VALUE_HOLDS_STRING(value) ? g_value_dup_string(value) : gst_value_serialize(value);
   g_string_append_printf(text, "%s%s %s", text->len ? ", " : "", g_quark_to_string(field),
                          shown ? shown : "?");
   return TRUE;

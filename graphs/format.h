@@ -5,10 +5,10 @@
 
 G_BEGIN_DECLS
 
-char *astro_format_bytes(double bytes);       /* 1.23 GB */
+char *astro_format_bytes(double bytes);                /* 1.23 GB */
 char *astro_format_rate(double bytes, double seconds); /* 1.23 GB/s, or - with nothing to divide */
-char *astro_format_seconds(double seconds);   /* 1.23 s */
-char *astro_format_clock(double seconds);     /* 1:02:03 */
+char *astro_format_seconds(double seconds);            /* 1.23 s */
+char *astro_format_clock(double seconds);              /* 1:02:03 */
 
 /* "clipped 3, total 100": a structure's fields. */
 char *astro_format_fields(const GstStructure *structure);

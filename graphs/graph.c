@@ -2,7 +2,7 @@
 #include "graphs/near.h"
 #include <string.h>
 
-G_DEFINE_QUARK(astro-graph-error, astro_graph_error)
+G_DEFINE_QUARK(astro - graph - error, astro_graph_error)
 
 static void part_free(gpointer data)
 {
@@ -52,7 +52,8 @@ const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind)
   return token->kind == kind && part && !part->parameter ? part->text : NULL;
 }
 
-/* The comment lines that begin the file, without their marks. A first line #! names an interpreter. */
+/* The comment lines that begin the file, without their marks. A first line #! names an interpreter.
+ */
 static char *find_description(const char *text)
 {
   GString *description = g_string_new(NULL);
@@ -147,9 +148,9 @@ static void unknown_parameter(const AstroGraph *graph, const char *name, GError 
   const char *const *list = (const char *const *)names->pdata;
   g_autofree char *hint = astro_near_hint(name, list);
   g_autofree char *joined = g_strjoinv(", ", (char **)names->pdata);
-  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
-              "%s: no parameter %s%s%s%s", graph->file, name, hint,
-              *list ? (*hint ? " It has " : "; it has ") : "; it has none", joined);
+  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER, "%s: no parameter %s%s%s%s",
+              graph->file, name, hint, *list ? (*hint ? " It has " : "; it has ") : "; it has none",
+              joined);
 }
 
 gboolean astro_graph_set(AstroGraph *graph, const char *assignment, GError **error)

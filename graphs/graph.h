@@ -5,10 +5,11 @@
  *   fakesrc num-buffers=${blocks} ! fakesink   # a comment
  *
  * A # begins a comment at the start of a line or after white space, outside quotes. A line that
- * begins with @ declares a parameter: its name, its default and, in quotes, its help. ${name} stands
- * for its value: in a property the value is inserted as it is, in caps it is one string or number,
- * elsewhere (an element's name) it must be a plain word. A value never ends the word it stands in,
- * whatever it holds. A line break within quotes counts as a space. \${ is no parameter. */
+ * begins with @ declares a parameter: its name, its default and, in quotes, its help. ${name}
+ * stands for its value: in a property the value is inserted as it is, in caps it is one string or
+ * number, elsewhere (an element's name) it must be a plain word. A value never ends the word it
+ * stands in, whatever it holds. A line break within quotes counts as a space. \${ is no parameter.
+ */
 #pragma once
 
 #include <glib.h>
@@ -44,7 +45,7 @@ typedef enum {
 } AstroTokenKind;
 
 typedef struct {
-  char *text;          /* decoded literal text; for a parameter its name */
+  char *text; /* decoded literal text; for a parameter its name */
   gboolean parameter;
 } AstroPart;
 

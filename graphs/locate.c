@@ -1,5 +1,5 @@
-/* GStreamer's parser tells what is wrong but not where. Its messages name elements and properties; the
- * graph knows in which line these are. */
+/* GStreamer's parser tells what is wrong but not where. Its messages name elements and properties;
+ * the graph knows in which line these are. */
 #include "graphs/graph.h"
 #include <string.h>
 
@@ -38,7 +38,7 @@ static int find_property(const AstroGraph *graph, const char *name, int from)
 
 guint astro_graph_locate(const AstroGraph *graph, const char *message)
 {
-  g_auto(GStrv) words = g_strsplit_set(message, "\" ,", -1);
+  g_auto(GStrv) words = g_strsplit_set(message, "\" ,:", -1);
   int element = -1, property = -1;
   for (guint i = 0; words[i] && element < 0; i++)
     if (*words[i])

@@ -23,12 +23,14 @@ static const AstroOption run_options[] = {
   { NULL },
 };
 
-#define GRAPH_HELP \
-  "GRAPH is a name that gst-astro list shows, the path of a .graph file, or - for the standard input."
+#define GRAPH_HELP                                                                                 \
+  "GRAPH is a name that gst-astro list shows, the path of a .graph file, or - for the standard "   \
+  "input."
 
 static const AstroCommand commands[] = {
   { "run", "GRAPH [name=value ...] [OPTION ...]", "Runs a graph to its end.",
-    GRAPH_HELP "\nInterrupt it once to end the stream and keep what was made, twice to stop at once.",
+    GRAPH_HELP
+    "\nInterrupt it once to end the stream and keep what was made, twice to stop at once.",
     TRUE, TRUE, run_options, astro_run },
   { "list", "", "Lists the graphs there are.", NULL, FALSE, FALSE, NULL, astro_list },
   { "show", "GRAPH", "Shows what a graph does, its parameters and its text.", GRAPH_HELP, TRUE,

@@ -38,7 +38,8 @@ const char *astro_near(const char *word, const char *const *names)
     if (strlen(*names) > LONGEST)
       continue;
     /* A name cut short, or one with an ending such as .graph, counts as near. */
-    gboolean prefix = length >= 3 && (g_str_has_prefix(*names, word) || g_str_has_prefix(word, *names));
+    gboolean prefix =
+        length >= 3 && (g_str_has_prefix(*names, word) || g_str_has_prefix(word, *names));
     guint d = prefix ? 1 : distance(word, *names);
     if (d < limit) {
       limit = d;

@@ -123,8 +123,7 @@ AstroProgress *astro_progress_new(GstElement *pipeline, const char *name)
   progress->sources = g_array_new(FALSE, FALSE, sizeof(Source));
   progress->start = g_get_monotonic_time();
   progress->terminal = isatty(STDERR_FILENO);
-  progress->timer =
-      g_timeout_add(progress->terminal ? TERMINAL_MS : LINES_MS, on_tick, progress);
+  progress->timer = g_timeout_add(progress->terminal ? TERMINAL_MS : LINES_MS, on_tick, progress);
   GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
   gst_iterator_foreach(elements, add_source, progress);
   gst_iterator_free(elements);

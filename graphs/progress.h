@@ -1,4 +1,5 @@
-/* How far a running pipeline is: on a terminal one line redrawn, elsewhere a line every few seconds. */
+/* How far a running pipeline is: on a terminal one line redrawn, elsewhere a line every few
+ * seconds. */
 #pragma once
 
 #include <gst/gst.h>

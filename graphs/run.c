@@ -39,7 +39,8 @@ static void stop(Run *run, int status)
   g_main_loop_quit(run->loop);
 }
 
-/* GStreamer's debug text begins with the place in its own source; what follows the line break is for us. */
+/* GStreamer's debug text begins with the place in its own source; what follows the line break is
+ * for us. */
 static const char *debug_reason(const char *debug)
 {
   const char *reason = debug ? strchr(debug, '\n') : NULL;
@@ -116,12 +117,15 @@ static void on_state(Run *run, GstMessage *message)
 
 /* Running counts, of which only the last is of interest. */
 static const char *const at_end[] = { "astro-clipped", NULL };
+/* What the table of --stats holds anyway. */
+static const char *const in_table[] = { "astro-stats", NULL };
 
 static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
   const char *name = structure ? gst_structure_get_name(structure) : "";
-  if (!g_str_has_prefix(name, "astro-") || !(run->arguments->stats || run->arguments->verbose))
+  if (!g_str_has_prefix(name, "astro-") || g_strv_contains(in_table, name) ||
+      !(run->arguments->stats || run->arguments->verbose))
     return;
   char *what = g_strdup_printf("%s: %s", GST_OBJECT_NAME(message->src), name + strlen("astro-"));
   char *fields = astro_format_fields(structure);
@@ -183,7 +187,8 @@ static char *failed_element(GstElement *pipeline)
   return name ? name : gst_object_get_name(GST_OBJECT(pipeline));
 }
 
-/* A failed change of state should come with an error message, but not every element keeps to that. */
+/* A failed change of state should come with an error message, but not every element keeps to that.
+ */
 static gboolean on_watch(gpointer data)
 {
   Run *run = data;
@@ -262,9 +267,8 @@ static int refuse(const char *message)
 static int refuse_pipeline(const AstroGraph *graph, const char *message)
 {
   guint line = astro_graph_locate(graph, message);
-  g_autofree char *text =
-      line ? g_strdup_printf("%s:%u: %s", graph->file, line, message)
-           : g_strdup_printf("%s: %s", graph->file, message);
+  g_autofree char *text = line ? g_strdup_printf("%s:%u: %s", graph->file, line, message)
+                               : g_strdup_printf("%s: %s", graph->file, message);
   return refuse(text);
 }
 

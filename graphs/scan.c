@@ -1,5 +1,5 @@
-/* From text to tokens. Property values are decoded as GStreamer's parser does it, so that expand.c can
- * write them in the one form that has no exceptions. */
+/* From text to tokens. Property values are decoded as GStreamer's parser does it, so that expand.c
+ * can write them in the one form that has no exceptions. */
 #include "graphs/graph.h"
 #include <stdarg.h>
 #include <string.h>
@@ -276,16 +276,42 @@ static gboolean scan_assignment(Scanner *s, gsize name, gsize bytes)
   return scan_value(s);
 }
 
+#define CAPS_PUNCTUATION ",;=(){}[]<>"
+
 static gsize mime_length(const char *at)
 {
   const char *mime = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
   gsize type = strspn(at, mime);
   gsize subtype = at[type] == '/' ? strspn(at + type + 1, mime) : 0;
   gsize n = type + 1 + subtype;
-  return type && subtype && (!at[n] || g_ascii_isspace(at[n]) || strchr(",;(!", at[n])) ? n : 0;
+  return type && subtype &&
+                 (!at[n] || g_ascii_isspace(at[n]) || strchr(CAPS_PUNCTUATION "!", at[n]))
+             ? n
+             : 0;
 }
 
-#define CAPS_PUNCTUATION ",;=(){}[]<>"
+static gboolean is_octal(const char *at)
+{
+  return at[0] >= '0' && at[0] <= '3' && at[1] >= '0' && at[1] <= '7' && at[2] >= '0' &&
+         at[2] <= '7';
+}
+
+/* At a backslash in a string of caps: \ooo is a byte, any other character stands for itself. */
+static gboolean take_escaped(Scanner *s, GString *text)
+{
+  step(s);
+  if (!is_octal(s->at)) {
+    if (*s->at)
+      take(s, text);
+    return TRUE;
+  }
+  char byte = (s->at[0] - '0') << 6 | (s->at[1] - '0') << 3 | (s->at[2] - '0');
+  if (!byte)
+    return fail(s, s->line, "\\000 in a string");
+  g_string_append_c(text, byte);
+  s->at += 3;
+  return TRUE;
+}
 
 static gboolean scan_caps_string(Scanner *s, gboolean joined)
 {
@@ -293,16 +319,17 @@ static gboolean scan_caps_string(Scanner *s, gboolean joined)
   g_autoptr(GString) text = g_string_new(NULL);
   guint start = s->line;
   for (step(s); *s->at != '"';) {
-    if (*s->at == '\\' && s->at[1])
-      step(s);
-    else if (is_reference(s->at)) {
-      if (!scan_reference(s, token, text))
-        return FALSE;
-      continue;
-    }
     if (!*s->at)
       return fail(s, start, "the quote that begins here is not closed");
-    take(s, text);
+    if (*s->at == '\\') {
+      if (!take_escaped(s, text))
+        return FALSE;
+    } else if (is_reference(s->at)) {
+      if (!scan_reference(s, token, text))
+        return FALSE;
+    } else {
+      take(s, text);
+    }
   }
   step(s);
   flush_literal(token, text);
@@ -314,13 +341,13 @@ static gboolean scan_caps_value(Scanner *s, gboolean joined)
   AstroToken *token = add_token(s, ASTRO_TOKEN_CAPS, joined);
   g_autoptr(GString) text = g_string_new(NULL);
   while (*s->at && !g_ascii_isspace(*s->at) && !strchr(CAPS_PUNCTUATION "!\"", *s->at)) {
-    if (*s->at == '\\')
-      return fail(s, s->line, "a backslash in caps, outside quotes");
     if (is_reference(s->at)) {
       if (!scan_reference(s, token, text))
         return FALSE;
       continue;
     }
+    if (*s->at == '\\' || *s->at == '$')
+      return fail(s, s->line, "%c in caps, outside quotes", *s->at);
     take(s, text);
   }
   flush_literal(token, text);
@@ -330,7 +357,7 @@ static gboolean scan_caps_value(Scanner *s, gboolean joined)
 static gboolean scan_caps(Scanner *s, gsize mime)
 {
   guint start = s->line;
-  gboolean space, joined = TRUE;
+  gboolean space, joined = FALSE;
   astro_token_add(add_token(s, ASTRO_TOKEN_WORD, FALSE), s->at, mime, FALSE);
   for (gsize i = 0; i < mime; i++)
     step(s);
@@ -357,21 +384,31 @@ static gboolean scan_word(Scanner *s)
 {
   AstroToken *token = add_token(s, ASTRO_TOKEN_WORD, FALSE);
   g_autoptr(GString) text = g_string_new(NULL);
+  gboolean slash = FALSE;
   if (*s->at == '-')
     return fail(s, s->line, "an option of gst-launch: a graph holds only the pipeline");
+  if (*s->at == '#' || *s->at == '@')
+    return fail(s, s->line, "%s",
+                *s->at == '#' ? "a comment needs a space before its #"
+                              : "a declaration (@name default \"help\") has a line of its own");
   do {
     if (*s->at == '"' || *s->at == '\'' || *s->at == '\\')
       return fail(s, s->line,
                   "%c where an element, a link or caps should be (caps need no quotes around them)",
                   *s->at);
+    if (*s->at == '=')
+      return fail(s, s->line, "= without a property's name before it");
     if (is_reference(s->at)) {
       if (!scan_reference(s, token, text))
         return FALSE;
     } else {
+      slash |= *s->at == '/';
       take(s, text);
     }
   } while (*s->at && !g_ascii_isspace(*s->at) && !strchr("!()", *s->at));
   flush_literal(token, text);
+  if (slash && !astro_token_literal(token, ASTRO_TOKEN_WORD))
+    return fail(s, token->line, "a parameter cannot be a part of a media type");
   return TRUE;
 }
 

@@ -92,10 +92,14 @@ static Counts read_own(const GstStructure *own)
     const char *field;
     guint64 *value;
   } fields[] = {
-    { "buffers-in", &counts.buffers_in },     { "buffers-out", &counts.buffers_out },
-    { "bytes-in", &counts.bytes_in },         { "bytes-out", &counts.bytes_out },
-    { "busy-ns", &counts.busy },              { "input-wait-ns", &counts.input_wait },
-    { "output-wait-ns", &counts.output_wait }, { "host-copies", &counts.host_copies },
+    { "buffers-in", &counts.buffers_in },
+    { "buffers-out", &counts.buffers_out },
+    { "bytes-in", &counts.bytes_in },
+    { "bytes-out", &counts.bytes_out },
+    { "busy-ns", &counts.busy },
+    { "input-wait-ns", &counts.input_wait },
+    { "output-wait-ns", &counts.output_wait },
+    { "host-copies", &counts.host_copies },
   };
   for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
     gst_structure_get_uint64(own, fields[i].field, fields[i].value);
@@ -116,14 +120,30 @@ static Counts read_counts(AstroStats *stats, GstElement *element)
   Watch *watch = g_hash_table_lookup(stats->watches, element);
   if (watch) {
     AstroFlowCount in = astro_flow_count(watch->in), out = astro_flow_count(watch->out);
-    counts = (Counts){ in.buffers, out.buffers, in.bytes, out.bytes };
+    counts = (Counts){ .buffers_in = in.buffers,
+                       .buffers_out = out.buffers,
+                       .bytes_in = in.bytes,
+                       .bytes_out = out.bytes };
   }
   g_mutex_unlock(&stats->lock);
   return counts;
 }
 
-enum { NAME, FACTORY, BUFFERS_IN, BUFFERS_OUT, BYTES_IN, BYTES_OUT, RATE, BUSY, INPUT_WAIT, OUTPUT_WAIT,
-       HOST_COPIES, BACKEND, COLUMNS };
+enum {
+  NAME,
+  FACTORY,
+  BUFFERS_IN,
+  BUFFERS_OUT,
+  BYTES_IN,
+  BYTES_OUT,
+  RATE,
+  BUSY,
+  INPUT_WAIT,
+  OUTPUT_WAIT,
+  HOST_COPIES,
+  BACKEND,
+  COLUMNS
+};
 
 static const struct {
   const char *title;

@@ -1,5 +1,5 @@
-/* The table of what each element did. Our own elements count for themselves, in their property stats;
- * for others the pads are watched. */
+/* The table of what each element did. Our own elements count for themselves, in their property
+ * stats; for others the pads are watched. */
 #pragma once
 
 #include <gst/gst.h>

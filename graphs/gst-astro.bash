@@ -1,0 +1,57 @@
+# Bash completion for gst-astro: commands, graphs, and the parameters of a graph as name=.
+
+_gst_astro_words() {
+  local IFS=$'\n'
+  mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
+}
+
+# The first word after the command that is no option and no option's value.
+_gst_astro_graph() {
+  local i
+  for ((i = 2; i < COMP_CWORD; i++)); do
+    case ${COMP_WORDS[i]} in
+      --dot) ((i++)) ;;
+      -?*) ;;
+      *) echo "${COMP_WORDS[i]}"; return ;;
+    esac
+  done
+}
+
+_gst_astro_parameters() {
+  "$1" show "$2" 2>/dev/null | sed -n '/^Parameters:$/,/^$/s/^  \([A-Za-z][A-Za-z0-9_-]*=\).*/\1/p'
+}
+
+_gst_astro() {
+  local program=$1 current=$2 previous=$3 command=${COMP_WORDS[1]} graph options=
+  COMPREPLY=()
+  if ((COMP_CWORD == 1)); then
+    _gst_astro_words $'run\nlist\nshow\nprint\n--help\n--version' "$current"
+    return
+  fi
+  # The value of a parameter or of --dot: mostly a file.
+  if [[ $current == '=' || $previous == '=' || $previous == --dot ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -- "${current#=}")
+    return
+  fi
+  case $command in
+    run) options=$'--stats\n--dot\n--quiet\n--verbose\n--help' ;;
+    list | show | print) options=--help ;;
+    *) return ;;
+  esac
+  if [[ $current == -* ]]; then
+    _gst_astro_words "$options" "$current"
+    return
+  fi
+  [[ $command != list ]] || return
+  graph=$(_gst_astro_graph)
+  if [[ -z $graph ]]; then
+    _gst_astro_words "$("$program" list 2>/dev/null | sed 's/ .*//')" "$current"
+    [[ $current != */* && ${#COMPREPLY[@]} -gt 0 ]] ||
+      mapfile -t COMPREPLY < <(compgen -f -X '!*.graph' -- "$current"; compgen -d -S / -- "$current")
+  elif [[ $command != show ]]; then
+    _gst_astro_words "$(_gst_astro_parameters "$program" "$graph")" "$current"
+    compopt -o nospace 2>/dev/null
+  fi
+}
+
+complete -F _gst_astro gst-astro

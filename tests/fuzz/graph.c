@@ -1,0 +1,57 @@
+/* Any bytes are a graph or one error. What a graph expands to is a graph again that expands to
+ * the same, so no value and no quoting can change a pipeline's shape. */
+#include "graphs/graph.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(gboolean right)
+{
+  if (!right)
+    abort();
+}
+
+static void check_expansion(const AstroGraph *graph)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *line = astro_graph_line(graph, &error);
+  check((line != NULL) != (error != NULL));
+  if (!line)
+    return;
+  check(!strchr(line, '\n'));
+  g_autoptr(AstroGraph) again = astro_graph_parse("again", line, strlen(line), &error);
+  check(again && !error && again->tokens->len == graph->tokens->len);
+  g_autofree char *twice = astro_graph_line(again, &error);
+  check(twice && g_str_equal(line, twice));
+  g_autofree char *arguments = astro_graph_shell_arguments(line);
+  g_auto(GStrv) words = NULL;
+  check(g_shell_parse_argv(arguments, NULL, &words, NULL));
+  g_autofree char *joined = g_strjoinv(" ", words);
+  check(g_str_equal(joined, line));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  static const char *const hostile[] = { "",   "a b",       "\"",         "\"x\"", "'",
+                                         "\\", "x\\\" ! y", "! fakesink", "${x}",  " -v # \xc3\xa9",
+                                         "=",  ";",         "a=b c=d" };
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = astro_graph_parse("file", (const char *)data, size, &error);
+  check((graph != NULL) != (error != NULL));
+  if (!graph) {
+    check(g_str_has_prefix(error->message, "file:") && !strchr(error->message, '\n'));
+    return 0;
+  }
+  check_expansion(graph);
+  for (guint i = 0; i < graph->parameters->len; i++) {
+    AstroParameter *parameter = graph->parameters->pdata[i];
+    g_autofree char *assignment =
+        g_strconcat(parameter->name, "=", hostile[(i + size) % G_N_ELEMENTS(hostile)], NULL);
+    check(astro_graph_set(graph, assignment, NULL));
+  }
+  check_expansion(graph);
+  astro_graph_locate(graph, "no property \"location\" in element \"fakesrc0\"");
+  return 0;
+}

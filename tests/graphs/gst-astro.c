@@ -1,0 +1,621 @@
+/* The program as a user meets it: a process with arguments, output, signals and an exit status. */
+#include "config.h"
+#include "core/backend/backend.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *program, *completion, *manual, *folder;
+
+typedef struct {
+  int status; /* exit status; -1: killed by a signal */
+  char *out, *err;
+} Result;
+
+static void result_clear(Result *result)
+{
+  g_free(result->out);
+  g_free(result->err);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Result, result_clear)
+
+static int exit_status(int wait_status)
+{
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+}
+
+static Result run_argv(char **argv)
+{
+  Result result = { 0 };
+  int status;
+  g_autoptr(GError) error = NULL;
+  g_spawn_sync(folder, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &result.out, &result.err,
+               &status, &error);
+  g_assert_no_error(error);
+  result.status = exit_status(status);
+  g_test_message("%s: %d\n%s%s", argv[1], result.status, result.out, result.err);
+  return result;
+}
+
+/* Runs the program with arguments as a shell would split them. */
+G_GNUC_PRINTF(1, 2)
+static Result run(const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  g_autofree char *arguments = g_strdup_vprintf(format, list);
+  va_end(list);
+  g_autofree char *quoted = g_shell_quote(program);
+  g_autofree char *line = g_strconcat(quoted, " ", arguments, NULL);
+  g_auto(GStrv) argv = NULL;
+  g_assert_true(g_shell_parse_argv(line, NULL, &argv, NULL));
+  return run_argv(argv);
+}
+
+static Result run_shell(const char *script)
+{
+  char *argv[] = { "bash", "-c", (char *)script, NULL };
+  return run_argv(argv);
+}
+
+static char *in_folder(const char *name)
+{
+  return g_build_filename(folder, name, NULL);
+}
+
+static void write_file(const char *name, const char *bytes, gssize length)
+{
+  g_autofree char *path = in_folder(name);
+  g_assert_true(g_file_set_contents(path, bytes, length, NULL));
+}
+
+static gint64 file_size(const char *name)
+{
+  GStatBuf info;
+  g_autofree char *path = in_folder(name);
+  return g_stat(path, &info) == 0 ? (gint64)info.st_size : -1;
+}
+
+/* One line on the standard error that holds text, and nothing on the standard output. */
+static void assert_refused(const Result *result, int status, const char *text)
+{
+  g_assert_cmpint(result->status, ==, status);
+  g_assert_cmpstr(result->out, ==, "");
+  g_assert_nonnull(strstr(result->err, text));
+  g_assert_true(g_str_has_suffix(result->err, "\n"));
+  g_assert_true(strchr(result->err, '\n') == result->err + strlen(result->err) - 1);
+}
+
+static void test_help(void)
+{
+  static const char *const words[] = { "run", "list", "show", "print", "--help", "--version" };
+  g_auto(Result) help = run("--help");
+  g_assert_cmpint(help.status, ==, 0);
+  g_assert_cmpstr(help.err, ==, "");
+  for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+    g_assert_nonnull(strstr(help.out, words[i]));
+  for (guint i = 0; i < 4; i++) {
+    g_auto(Result) command = run("%s --help", words[i]);
+    g_autofree char *usage = g_strdup_printf("Usage: gst-astro %s", words[i]);
+    g_assert_cmpint(command.status, ==, 0);
+    g_assert_true(g_str_has_prefix(command.out, usage));
+  }
+  g_auto(Result) version = run("--version");
+  g_assert_cmpint(version.status, ==, 0);
+  g_assert_true(g_str_has_prefix(version.out, "gst-astro "));
+}
+
+static void test_usage(void)
+{
+  static const char *const cases[][2] = {
+    { "", "which command?" },
+    { "rnu", "no command rnu, did you mean run?" },
+    { "--halp", "no option --halp" },
+    { "run", "which graph?" },
+    { "run good --stat", "no option --stat, did you mean --stats?" },
+    { "run good --dot", "--dot needs a FILE" },
+    { "run good --dot=", "--dot needs a FILE" },
+    { "run good extra", "unexpected argument extra: parameters are given as name=value" },
+    { "show", "which graph?" },
+    { "show good blocks=1", "unexpected argument blocks=1" },
+    { "print good --stats", "no option --stats" },
+    { "list good", "unexpected argument good" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("%s", cases[i][0]);
+    assert_refused(&result, 2, cases[i][1]);
+  }
+}
+
+static void test_refused_graphs(void)
+{
+  static const char *const cases[][2] = {
+    { "godo", "no graph godo, did you mean good? (gst-astro list shows all)" },
+    { "nothing-like-it", "no graph nothing-like-it (gst-astro list shows all)" },
+    { "./absent.graph", "./absent.graph: No such file or directory" },
+    { ".", "no graph ." },
+    { "./", "./: not a regular file" },
+    { "/dev/zero", "/dev/zero: not a regular file" },
+    { "pipe.graph", "pipe.graph: not a regular file" },
+    { "good blocsk=1",
+      "good.graph: no parameter blocsk, did you mean blocks? It has blocks, output" },
+    { "good blocks=1 blocks=2", "good.graph: parameter blocks is given twice" },
+    { "good blocks=many", "good.graph:4: could not set property \"num-buffers\"" },
+    { "random.graph", "random.graph:1: not a text" },
+    { "nul.graph", "nul.graph:2: not a text: a control character (0x00)" },
+    { "huge.graph", "huge.graph: larger than 1 MiB" },
+  };
+  g_autofree char *huge = g_strnfill(3 << 20, 'x');
+  write_file("huge.graph", huge, -1);
+  write_file("random.graph", "\x8f\x01\xff\xfe\x00\x1b[2J", 8);
+  write_file("nul.graph", "fakesrc\n\0 ! fakesink", 20);
+  g_autofree char *pipe = in_folder("pipe.graph");
+  g_assert_cmpint(mkfifo(pipe, 0600), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run %s", cases[i][0]);
+    assert_refused(&result, 1, cases[i][1]);
+  }
+}
+
+static void test_refused_pipelines(void)
+{
+  static const char *const cases[][2] = {
+    { "fakesrc\n ! nosuch\n ! fakesink", "bad.graph:2: no element \"nosuch\"" },
+    { "fakesrc\n ! identity foo=1 ! fakesink",
+      "bad.graph:2: no property \"foo\" in element \"identity\"" },
+    { "fakesrc num-buffers=x ! fakesink", "bad.graph:1: could not set property" },
+    { "fakesrc !\n identity ! fakesrc", "bad.graph:2: could not link identity0 to fakesrc1" },
+    { "fakesrc ! x/y,f=(int)z ! fakesink", "could not parse caps" },
+    { "fakesrc ! . fakesink", "bad.graph: syntax error" },
+    { "fakesrc ! ! fakesink", "bad.graph:1: ! has no element before it" },
+    { "fakesrc ! identity x=\"y", "bad.graph:1: the quote \" that begins here is not closed" },
+    { "\n\nidentity", "bad.graph:3: identity0: nothing is linked to its input" },
+    { "fakesrc num-buffers=1 ! fakesink\nidentity ! fakesink",
+      "bad.graph:2: identity0: nothing is linked" },
+    { "fakesrc",
+      "fakesrc0: Internal data stream error. (streaming stopped, reason not-linked (-1))" },
+    { "filesrc location=/nonexistent/a ! fakesink", "filesrc0: Resource not found. (No such file" },
+    { "fakesrc num-buffers=2 ! filesink location=/nonexistent/a name=out",
+      "out: Could not open file" },
+    { "filesrc ! fakesink", "filesrc0: No file name specified" },
+    { "fakesrc ! fakesink state-error=null-to-ready", "fakesink0: " },
+    { "fakesrc ! fakesink state-error=ready-to-paused", "fakesink0: " },
+    { "fakesrc ! fakesink state-error=paused-to-playing", "fakesink0: " },
+    { "fakesrc ! identity error-after=3 name=broken ! fakesink",
+      "broken: Failed after iterations" },
+    { "queue name=q ! queue ! q.", "nothing would flow" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    write_file("bad.graph", cases[i][0], -1);
+    g_auto(Result) result = run("run ./bad.graph");
+    assert_refused(&result, 1, cases[i][1]);
+  }
+}
+
+static void test_run(void)
+{
+  g_auto(Result) result = run("run --quiet good blocks=3 output=run.raw");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpstr(result.out, ==, "");
+  g_assert_cmpstr(result.err, ==, "");
+  g_assert_cmpint(file_size("run.raw"), ==, 3 * 1000);
+  g_auto(Result) path = run("run graphs/good.graph output=path.raw -- blocks=2");
+  g_assert_cmpint(path.status, ==, 0);
+  g_assert_cmpint(file_size("path.raw"), ==, 2 * 1000);
+  g_assert_true(g_str_has_prefix(path.err, "good: 100.0 %, 2 buffers, 2.00 kB in "));
+  g_autofree char *script = g_strdup_printf(
+      "echo 'fakesrc num-buffers=4 ! filesink location=in.raw' | '%s' run - --quiet", program);
+  g_auto(Result) input = run_shell(script);
+  g_assert_cmpint(input.status, ==, 0);
+  g_assert_cmpstr(input.err, ==, "");
+  g_assert_cmpint(file_size("in.raw"), ==, 0);
+}
+
+static void test_list_and_show(void)
+{
+  g_auto(Result) list = run("list");
+  g_assert_cmpint(list.status, ==, 0);
+  g_assert_nonnull(strstr(list.out, "good         Zeros to a file.\n"));
+  g_assert_nonnull(strstr(list.out, "first-light  "));
+  g_assert_null(strstr(list.out, "More words."));
+  g_auto(Result) show = run("show good");
+  g_assert_cmpint(show.status, ==, 0);
+  g_assert_true(g_str_has_prefix(show.out, "Zeros to a file.\nMore words.\n\nParameters:\n"
+                                           "  blocks=10         how many\n"
+                                           "  output='a b.raw'  the file\n"));
+  g_assert_nonnull(strstr(show.out, "filesink location=${output}\n"));
+  g_auto(Result) absent = run("show godo");
+  assert_refused(&absent, 1, "no graph godo, did you mean good?");
+}
+
+static void test_list_broken(void)
+{
+  g_autofree char *script =
+      g_strdup_printf("mkdir -p broken && echo 'a ! ! b' >broken/wrong.graph && "
+                      "GST_ASTRO_GRAPHS=broken:none '%s' list",
+                      program);
+  g_auto(Result) list = run_shell(script);
+  g_assert_cmpint(list.status, ==, 1);
+  g_assert_cmpstr(list.err, ==, "broken/wrong.graph:1: ! has no element before it\n");
+  g_assert_nonnull(strstr(list.out, "first-light  "));
+}
+
+/* What print prints makes the file that run would make, whatever its name. */
+static void test_print(void)
+{
+  static const char *const names[] = { "a b", "'",  "\"",   "\"q\"", "$HOME", "`id`",     "a\\",
+                                       "\\",  "-v", "a -v", "!",     "a ! b", "#",        "*",
+                                       "a;b", "~",  "(c)",  "{a,b}", "=",     "h\xc3\xa9" };
+  g_autofree char *launch = g_find_program_in_path("gst-launch-1.0");
+  if (!launch) {
+    g_test_skip("no gst-launch-1.0");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+    g_autofree char *assignment = g_strconcat("output=", names[i], NULL);
+    char *argv[] = { program, "print", "good", "blocks=2", assignment, NULL };
+    g_auto(Result) printed = run_argv(argv);
+    g_assert_cmpint(printed.status, ==, 0);
+    g_assert_cmpint(file_size(names[i]), ==, -1);
+    char *shell[] = { "sh", "-c", printed.out, NULL };
+    g_auto(Result) result = run_argv(shell);
+    g_assert_cmpint(result.status, ==, 0);
+    g_assert_cmpint(file_size(names[i]), ==, 2 * 1000);
+  }
+  g_auto(Result) wrong = run("print good blocsk=2");
+  assert_refused(&wrong, 1, "no parameter blocsk");
+}
+
+static void test_stats(void)
+{
+  write_file("stats.graph",
+             "fakesrc name=src num-buffers=7 sizetype=fixed sizemax=100 ! tee name=t\n"
+             "t. ! queue name=q ! fakesink name=one  t. ! ( name=inner identity name=i ! fakesink "
+             "name=two )",
+             -1);
+  g_auto(Result) result = run("run ./stats.graph --stats --quiet");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpstr(result.err, ==, "");
+  static const char *const rows[] = {
+    "element +factory +buffers in +out +bytes in +out +rate +busy +waits in +out +host copies "
+    "+backend",
+    "src +fakesrc +0 +7 +0 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
+    "t +tee +7 +14 +700 B +1\\.40 kB +[0-9.]+ .?B/s +- +- +- +- +-",
+    "q +queue +7 +7 +700 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
+    "i +identity +7 +7 +700 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
+    "one +fakesink +7 +0 +700 B +0 B +[0-9.]+ .?B/s +- +- +- +- +-",
+    "two +fakesink +7 +0 +700 B +0 B +[0-9.]+ .?B/s +- +- +- +- +-",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    g_autofree char *pattern = g_strdup_printf("(?m)^%s$", rows[i]);
+    g_assert_true(g_regex_match_simple(pattern, result.out, 0, 0));
+  }
+}
+
+static void test_dot(void)
+{
+  g_auto(Result) result = run("run good blocks=2 output=dot.raw --quiet --dot good.dot");
+  g_autofree char *path = in_folder("good.dot"), *dot = NULL;
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_true(g_file_get_contents(path, &dot, NULL, NULL));
+  g_assert_true(g_str_has_prefix(dot, "digraph "));
+  g_assert_nonnull(strstr(dot, "filesink0"));
+  g_auto(Result) nowhere = run("run good blocks=2 output=dot.raw --quiet --dot=/nonexistent/a.dot");
+  assert_refused(&nowhere, 1, "/nonexistent/a.dot: No such file or directory");
+}
+
+static GPid start(const char *graph, int *err)
+{
+  char *argv[] = { program, "run", (char *)graph, NULL };
+  GPid pid;
+  g_assert_true(g_spawn_async_with_pipes(folder, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL,
+                                         &pid, NULL, NULL, err, NULL));
+  return pid;
+}
+
+/* Whether the process has a handler for SIGINT by now. */
+static gboolean handles_interrupt(GPid pid)
+{
+  g_autofree char *path = g_strdup_printf("/proc/%d/status", pid), *text = NULL;
+  if (!g_file_get_contents(path, &text, NULL, NULL))
+    return FALSE;
+  const char *caught = strstr(text, "SigCgt:");
+  return caught && g_ascii_strtoull(caught + 7, NULL, 16) & 1 << (SIGINT - 1);
+}
+
+static int finish(GPid pid)
+{
+  int status;
+  g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+  return exit_status(status);
+}
+
+static char *read_all(int fd)
+{
+  GString *text = g_string_new(NULL);
+  char block[1000];
+  for (gssize n; (n = read(fd, block, sizeof block)) > 0;)
+    g_string_append_len(text, block, n);
+  close(fd);
+  return g_string_free(text, FALSE);
+}
+
+static void interrupt_once(int number, const char *output)
+{
+  int err;
+  g_autofree char *graph = g_strdup_printf(
+      "fakesrc sizetype=fixed sizemax=1000 filltype=zero ! identity sleep-time=1000 ! queue\n"
+      "! filesink location=%s buffer-mode=unbuffered",
+      output);
+  write_file("endless.graph", graph, -1);
+  GPid pid = start("./endless.graph", &err);
+  while (!handles_interrupt(pid) || file_size(output) <= 0)
+    g_usleep(1000);
+  kill(pid, number);
+  g_assert_cmpint(finish(pid), ==, 0);
+  g_autofree char *text = read_all(err);
+  g_assert_nonnull(strstr(text, "interrupted: ending the stream"));
+  g_assert_cmpint(file_size(output) % 1000, ==, 0);
+  /* The last line tells of all that went in; with the end of the stream all of it is in the file.
+   */
+  g_autofree char *buffers =
+      g_strdup_printf("endless: %d buffers, ", (int)(file_size(output) / 1000));
+  g_assert_nonnull(strstr(text, buffers));
+}
+
+static void test_interrupt_once(void)
+{
+  interrupt_once(SIGINT, "int.raw");
+  interrupt_once(SIGTERM, "term.raw");
+}
+
+static void test_interrupt_twice(void)
+{
+  int err;
+  write_file("stuck.graph",
+             "fakesrc sizetype=fixed sizemax=1000 ! tee name=t\n"
+             "t. ! filesink location=stuck.raw buffer-mode=unbuffered async=false\n"
+             "t. ! identity sleep-time=1000000000 ! fakesink async=false",
+             -1);
+  GPid pid = start("./stuck.graph", &err);
+  while (!handles_interrupt(pid) || file_size("stuck.raw") <= 0)
+    g_usleep(1000);
+  kill(pid, SIGINT);
+  g_usleep(100000);
+  kill(pid, SIGINT);
+  g_assert_cmpint(finish(pid), ==, 130);
+  close(err);
+}
+
+/* Opening the pipe keeps the main thread; nobody ever writes to it. */
+static void test_interrupt_blocked(void)
+{
+  int err;
+  g_autofree char *fifo = in_folder("fifo");
+  g_assert_cmpint(mkfifo(fifo, 0600), ==, 0);
+  write_file("blocked.graph", "filesrc location=fifo ! fakesink", -1);
+  GPid pid = start("./blocked.graph", &err);
+  while (!handles_interrupt(pid))
+    g_usleep(1000);
+  kill(pid, SIGINT);
+  g_usleep(100000);
+  kill(pid, SIGTERM);
+  g_assert_cmpint(finish(pid), ==, 130);
+  close(err);
+}
+
+/* The second signal ends a pipeline that lives but does not end. */
+static void test_interrupt_slow(void)
+{
+  int err;
+  write_file("slow.graph",
+             "fakesrc ! queue max-size-buffers=0 max-size-bytes=0 max-size-time=0\n"
+             "! identity sleep-time=20000 ! filesink location=slow.raw",
+             -1);
+  GPid pid = start("./slow.graph", &err);
+  while (!handles_interrupt(pid) || file_size("slow.raw") < 0)
+    g_usleep(1000);
+  g_usleep(300000);
+  kill(pid, SIGINT);
+  g_usleep(100000);
+  kill(pid, SIGINT);
+  g_assert_cmpint(finish(pid), ==, 130);
+  close(err);
+}
+
+static void test_progress_lines(void)
+{
+  write_file("lines.graph",
+             "fakesrc num-buffers=34 sizetype=fixed sizemax=1000 ! identity sleep-time=100000 "
+             "! fakesink",
+             -1);
+  g_auto(Result) result = run("run lines.graph");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_true(
+      g_regex_match_simple("^lines: [0-9.]+ %, [0-9.]+ k?B/s, 0:0[0-9]:[0-9]+ left\n"
+                           "(lines: [^\n]* left\n)*"
+                           "lines: 100.0 %, 34 buffers, 34.0 kB in [0-9.]+ s, [0-9.]+ k?B/s\n$",
+                           result.err, 0, 0));
+}
+
+static void test_progress_terminal(void)
+{
+  write_file(
+      "terminal.graph",
+      "fakesrc num-buffers=8 sizetype=fixed sizemax=1000 ! identity sleep-time=100000 ! fakesink",
+      -1);
+  int master = posix_openpt(O_RDWR | O_NOCTTY);
+  g_assert_cmpint(grantpt(master), ==, 0);
+  g_assert_cmpint(unlockpt(master), ==, 0);
+  int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+  const char *argv[] = { program, "run", "terminal.graph", NULL };
+  GPid pid;
+  g_assert_true(g_spawn_async_with_fds(folder, (char **)argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, NULL,
+                                       NULL, &pid, -1, -1, terminal, NULL));
+  close(terminal);
+  g_autofree char *text = read_all(master);
+  g_assert_cmpint(finish(pid), ==, 0);
+  g_assert_true(g_regex_match_simple("\rterminal: [0-9.]+ %, [^\n]* left\033\\[K", text, 0, 0));
+  const char *line_end = strchr(text, '\n');
+  g_assert_nonnull(line_end);
+  g_assert_cmpstr(line_end, ==, "\n"); /* all the others were redrawn */
+}
+
+static void complete(const char *words, const char *expected)
+{
+  g_autofree char *script = g_strdup_printf(
+      "source '%s'; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
+      "_gst_astro '%s' \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+      "echo \"${COMPREPLY[@]}\"",
+      completion, words, program);
+  g_auto(Result) result = run_shell(script);
+  g_autofree char *line = g_strconcat(expected, "\n", NULL);
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpstr(result.out, ==, line);
+  g_assert_cmpstr(result.err, ==, "");
+}
+
+static void test_completion(void)
+{
+  complete("gst-astro ''", "run list show print --help --version");
+  complete("gst-astro pr", "print");
+  complete("gst-astro run go", "good");
+  complete("gst-astro run --stats first-l", "first-light");
+  complete("gst-astro show graphs/good.gr", "graphs/good.graph");
+  complete("gst-astro run good ''", "blocks= output=");
+  complete("gst-astro run --dot x.dot good bl", "blocks=");
+  complete("gst-astro print ./graphs/good.graph --stats o", "output=");
+  complete("gst-astro run good --s", "--stats");
+  complete("gst-astro show --", "--help");
+  complete("gst-astro show good ''", "");
+  complete("gst-astro list ''", "");
+  complete("gst-astro run good output = graphs/good.g", "graphs/good.graph");
+  complete("gst-astro run good --dot graphs/good.g", "graphs/good.graph");
+}
+
+/* Every option that any help shows is in the manual and completes. */
+static void test_manual(void)
+{
+  static const char *const commands[] = { "", "run", "list", "show", "print" };
+  g_autofree char *page = NULL, *script = NULL;
+  g_assert_true(g_file_get_contents(manual, &page, NULL, NULL));
+  g_assert_true(g_file_get_contents(completion, &script, NULL, NULL));
+  guint found = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+    g_auto(Result) help = run("%s --help", commands[i]);
+    g_autoptr(GRegex) pattern = g_regex_new("--[a-z]+", 0, 0, NULL);
+    g_autoptr(GMatchInfo) match = NULL;
+    for (g_regex_match(pattern, help.out, 0, &match); g_match_info_matches(match);
+         g_match_info_next(match, NULL)) {
+      g_autofree char *option = g_match_info_fetch(match, 0);
+      g_autofree char *written = g_strconcat("\\-\\-", option + 2, NULL);
+      g_assert_nonnull(strstr(page, written));
+      g_assert_nonnull(strstr(script, option));
+      found++;
+    }
+    if (*commands[i]) {
+      g_autofree char *command = g_strdup_printf(".B %s\n", commands[i]);
+      g_assert_nonnull(strstr(page, command));
+    }
+  }
+  g_assert_cmpuint(found, >=, 10);
+}
+
+/* Our own elements: found by the program itself, with what they count and what they report. */
+static void test_first_light(void)
+{
+  g_auto(Result) result =
+      run("run first-light blocks=2 bytes=65536 format=CI8 output=light.raw --stats --quiet");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpint(file_size("light.raw"), ==, 2 * 65536);
+  g_assert_true(g_regex_match_simple("(?m)^astrotranspose0 +astrotranspose +2 +2 +131 kB +131 kB "
+                                     "+[0-9.]+ .?B/s +[0-9.]+ s +[0-9.]+ s "
+                                     "+[0-9.]+ s +[0-9]+ +cpu/",
+                                     result.out, 0, 0));
+  write_file(
+      "clip.graph",
+      "fakesrc num-buffers=3 sizetype=fixed sizemax=65536 filltype=random\n"
+      "! "
+      "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=2,pols=2,rate=1/1\n"
+      "! astroconvert ! application/x-astro-voltages,format=CI4 ! fakesink",
+      -1);
+  g_auto(Result) clip = run("run ./clip.graph --quiet --verbose");
+  g_assert_cmpint(clip.status, ==, 0);
+  g_assert_true(g_regex_match_simple("^astroconvert0: clipped: [^\n]*clipped [0-9]+[^\n]*\n$",
+                                     clip.err, 0, 0));
+  g_auto(Result) silent = run("run ./clip.graph --quiet");
+  g_assert_cmpint(silent.status, ==, 0);
+  g_assert_cmpstr(silent.err, ==, "");
+}
+
+static char *pick(const char *built, char *installed)
+{
+  if (!g_file_test(built, G_FILE_TEST_EXISTS))
+    return installed;
+  g_free(installed);
+  return g_canonicalize_filename(built, NULL);
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  alarm(120);
+  g_autofree char *source = g_strdup(g_getenv("srcdir") ? g_getenv("srcdir") : ".");
+  g_autofree char *built_manual = g_build_filename(source, "graphs", "gst-astro.1", NULL);
+  g_autofree char *built_completion = g_build_filename(source, "graphs", "gst-astro.bash", NULL);
+  program = pick("graphs/gst-astro", astro_relocate(BINDIR "/gst-astro"));
+  manual = pick(built_manual, astro_relocate(MANDIR "/man1/gst-astro.1"));
+  completion = pick(built_completion, astro_relocate(COMPLETIONDIR "/gst-astro"));
+  folder = g_dir_make_tmp("gst-astro-XXXXXX", NULL);
+  g_autofree char *graphs = in_folder("graphs");
+  g_mkdir(graphs, 0700);
+  g_setenv("GST_ASTRO_GRAPHS", graphs, TRUE);
+  /* Leaks still make a warning, which the tests of the standard error see; the rest is too much. */
+  g_unsetenv("GST_DEBUG");
+  g_setenv("LC_ALL", "C.UTF-8", TRUE);
+  write_file("graphs/good.graph",
+             "# Zeros to a file.\n# More words.\n@blocks 10 \"how many\"\n"
+             "fakesrc num-buffers=${blocks} sizetype=fixed sizemax=1000 filltype=zero\n"
+             "! filesink location=${output}\n@output \"a b.raw\" \"the file\"\n",
+             -1);
+  static const struct {
+    const char *path;
+    void (*function)(void);
+  } tests[] = {
+    { "/gst-astro/help", test_help },
+    { "/gst-astro/usage", test_usage },
+    { "/gst-astro/refused-graphs", test_refused_graphs },
+    { "/gst-astro/refused-pipelines", test_refused_pipelines },
+    { "/gst-astro/run", test_run },
+    { "/gst-astro/list-and-show", test_list_and_show },
+    { "/gst-astro/list-broken", test_list_broken },
+    { "/gst-astro/print", test_print },
+    { "/gst-astro/stats", test_stats },
+    { "/gst-astro/dot", test_dot },
+    { "/gst-astro/interrupt-once", test_interrupt_once },
+    { "/gst-astro/interrupt-twice", test_interrupt_twice },
+    { "/gst-astro/interrupt-blocked", test_interrupt_blocked },
+    { "/gst-astro/interrupt-slow", test_interrupt_slow },
+    { "/gst-astro/progress-lines", test_progress_lines },
+    { "/gst-astro/progress-terminal", test_progress_terminal },
+    { "/gst-astro/completion", test_completion },
+    { "/gst-astro/manual", test_manual },
+    { "/gst-astro/first-light", test_first_light },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(tests); i++)
+    g_test_add_func(tests[i].path, tests[i].function);
+  int status = g_test_run();
+  char *remove[] = { "rm", "-rf", folder, NULL };
+  g_spawn_sync(NULL, remove, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+  g_free(program);
+  g_free(manual);
+  g_free(completion);
+  g_free(folder);
+  return status;
+}
