@@ -3,6 +3,18 @@
 lib_LTLIBRARIES = core/libastro-core.la
 noinst_LTLIBRARIES = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la
 
+# Where things are installed, in a header of its own: a build that is configured again for another prefix
+# compiles anew what reads it, and nothing else.
+BUILT_SOURCES = core/paths.h
+CLEANFILES = core/paths.h
+core/paths.h: Makefile
+	@$(MKDIR_P) core
+	@{ echo '#define ASTRO_PREFIX "$(prefix)"'; echo '#define ASTRO_LIBDIR "$(libdir)"'; \
+	   echo '#define ASTRO_PLUGINDIR "$(plugindir)"'; echo '#define ASTRO_MODULEDIR "$(moduledir)"'; \
+	   echo '#define ASTRO_GRAPHDIR "$(graphdir)"'; echo '#define ASTRO_BINDIR "$(bindir)"'; \
+	   echo '#define ASTRO_MANDIR "$(mandir)"'; echo '#define ASTRO_COMPLETIONDIR "$(completiondir)"'; } >$@.new
+	@cmp -s $@.new $@ && rm -f $@.new || mv $@.new $@
+
 core_sources += \
   core/stream/stream.c core/stream/stream.h \
   core/stream/observation.c core/stream/observation.h \

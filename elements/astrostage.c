@@ -659,7 +659,6 @@ static gboolean propose_allocation(GstBaseTransform *trans, GstQuery *decide, Gs
 {
   AstroStagePrivate *priv = PRIV(ASTRO_STAGE(trans));
 
-  priv->answered_host = !priv->device;
   if (!decide) /* pass-through: downstream answers */
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->propose_allocation(trans, decide, query);
@@ -701,6 +700,9 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
 
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
+  /* Noted here, since before there are caps the base class answers by itself. */
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION)
+    PRIV(ASTRO_STAGE(trans))->answered_host = !PRIV(ASTRO_STAGE(trans))->device;
   gboolean answered =
       GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)

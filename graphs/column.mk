@@ -23,8 +23,6 @@ graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib'
 
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_gst_astro_SOURCES = tests/graphs/gst-astro.c
-tests_graphs_gst_astro_CPPFLAGS = $(AM_CPPFLAGS) -DMANDIR=\"$(mandir)\" \
-  -DCOMPLETIONDIR=\"$(completiondir)\"
 tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
 
 # By this link the program knows that it runs in a build tree, and finds the graphs as they are edited.

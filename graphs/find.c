@@ -1,3 +1,4 @@
+#include "core/paths.h"
 #include "graphs/find.h"
 #include "graphs/near.h"
 #include "core/backend/backend.h"
@@ -36,7 +37,8 @@ static char **graph_directories(void)
     if (*listed[i])
       g_strv_builder_add(directories, listed[i]);
   g_autofree char *build = build_directory();
-  g_autofree char *own = build ? g_build_filename(build, "source", NULL) : astro_relocate(GRAPHDIR);
+  g_autofree char *own =
+      build ? g_build_filename(build, "source", NULL) : astro_relocate(ASTRO_GRAPHDIR);
   g_strv_builder_add(directories, own);
   return g_strv_builder_end(directories);
 }
@@ -155,8 +157,8 @@ char *astro_find_plugin(void)
   if (known)
     return NULL;
   g_autofree char *build = build_directory();
-  g_autofree char *directory =
-      build ? g_build_filename(build, "..", "elements", ".libs", NULL) : astro_relocate(PLUGINDIR);
+  g_autofree char *directory = build ? g_build_filename(build, "..", "elements", ".libs", NULL)
+                                     : astro_relocate(ASTRO_PLUGINDIR);
   g_autofree char *full = g_canonicalize_filename(directory, NULL);
   return gst_registry_scan_path(gst_registry_get(), full) ? g_steal_pointer(&full) : NULL;
 }

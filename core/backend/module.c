@@ -1,5 +1,6 @@
 /* The CUDA module: found, opened, checked, and reported once where it does not fit. */
 #include "config.h"
+#include "core/paths.h"
 #include "core/backend/backend.h"
 
 #include <gmodule.h>
@@ -61,7 +62,7 @@ static char *find(void)
     return g_strdup(named);
 
   g_autofree char *folder = astro_library_folder();
-  g_autofree char *module_folder = astro_relocate(MODULEDIR);
+  g_autofree char *module_folder = astro_relocate(ASTRO_MODULEDIR);
   g_autofree char *built =
       g_build_filename(folder ? folder : ".", "..", "..", "gpu", MODULE_NAME, NULL);
   g_autofree char *installed = g_build_filename(module_folder, MODULE_NAME, NULL);

@@ -1,4 +1,5 @@
 #include "config.h"
+#include "core/paths.h"
 #include "core/backend/backend.h"
 
 #include <dlfcn.h>
@@ -18,12 +19,12 @@ char *astro_library_folder(void)
 char *astro_relocate(const char *configured_path)
 {
   g_autofree char *folder = astro_library_folder();
-  gsize prefix = strlen(PREFIX);
+  gsize prefix = strlen(ASTRO_PREFIX);
 
-  /* LIBDIR below the prefix tells how much of the folder is the prefix. */
-  if (folder && g_str_has_prefix(LIBDIR, PREFIX) && g_str_has_prefix(configured_path, PREFIX) &&
-      g_str_has_suffix(folder, LIBDIR + prefix)) {
-    g_autofree char *moved = g_strndup(folder, strlen(folder) - strlen(LIBDIR + prefix));
+  /* ASTRO_LIBDIR below the prefix tells how much of the folder is the prefix. */
+  if (folder && g_str_has_prefix(ASTRO_LIBDIR, ASTRO_PREFIX) && g_str_has_prefix(configured_path, ASTRO_PREFIX) &&
+      g_str_has_suffix(folder, ASTRO_LIBDIR + prefix)) {
+    g_autofree char *moved = g_strndup(folder, strlen(folder) - strlen(ASTRO_LIBDIR + prefix));
     return g_strconcat(moved, configured_path + prefix, NULL);
   }
   return g_strdup(configured_path);

@@ -65,6 +65,48 @@ static void test_no_host_between(void)
   g_assert_cmpuint(after.copies_down - before.copies_down, ==, 30);
 }
 
+static GstPadProbeReturn count_locked(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  GstMemory *memory = gst_buffer_peek_memory(GST_PAD_PROBE_INFO_BUFFER(info), 0);
+  *(guint *)data += astro_memory_is_locked(memory);
+  return GST_PAD_PROBE_OK;
+}
+
+/* A source of another plugin writes into page-locked blocks of ours, all but those that it filled
+ * before the stage knew its caps, and the same few blocks go round. */
+static void test_foreign_source(void)
+{
+  g_autoptr(GError) error = NULL;
+  AstroMemoryCounters counters;
+  guint locked = 0;
+  GstElement *pipeline = gst_parse_launch(
+      "filesrc location=/dev/zero blocksize=49152 num-buffers=50 ! " CAPS(
+          "CI8", "time:station:pol:channel") " ! queue max-size-buffers=2 ! astrotranspose name=t "
+                                             "backend=cuda layout=channel:station:pol:time ! "
+                                             "fakesink name=sink",
+      &error);
+  g_assert_no_error(error);
+  GstElement *stage = gst_bin_get_by_name(GST_BIN(pipeline), "t");
+  GstPad *pad = gst_element_get_static_pad(stage, "sink");
+  GstBus *bus = gst_element_get_bus(pipeline);
+
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_locked, &locked, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
+  g_assert_cmpuint(locked, >=, 40);
+  astro_memory_counters(&counters);
+  g_assert_cmpuint(counters.blocks, <, 25);
+  gst_message_unref(message);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(pad);
+  gst_object_unref(stage);
+  gst_object_unref(pipeline);
+}
+
 /* Stopped in mid-stream again and again: no block, page-lock or device memory stays. */
 static void test_stops(void)
 {
@@ -94,6 +136,7 @@ static void add_tests(void)
   g_test_add_func("/device/chain", test_chain);
   g_test_add_func("/device/mixed", test_mixed);
   g_test_add_func("/device/no-host-between", test_no_host_between);
+  g_test_add_func("/device/foreign-source", test_foreign_source);
   g_test_add_func("/device/stops", test_stops);
 }
 

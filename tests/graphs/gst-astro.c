@@ -1,5 +1,6 @@
 /* The program as a user meets it: a process with arguments, output, signals and an exit status. */
 #include "config.h"
+#include "core/paths.h"
 #include "core/backend/backend.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -569,9 +570,9 @@ int main(int argc, char **argv)
   g_autofree char *source = g_strdup(g_getenv("srcdir") ? g_getenv("srcdir") : ".");
   g_autofree char *built_manual = g_build_filename(source, "graphs", "gst-astro.1", NULL);
   g_autofree char *built_completion = g_build_filename(source, "graphs", "gst-astro.bash", NULL);
-  program = pick("graphs/gst-astro", astro_relocate(BINDIR "/gst-astro"));
-  manual = pick(built_manual, astro_relocate(MANDIR "/man1/gst-astro.1"));
-  completion = pick(built_completion, astro_relocate(COMPLETIONDIR "/gst-astro"));
+  program = pick("graphs/gst-astro", astro_relocate(ASTRO_BINDIR "/gst-astro"));
+  manual = pick(built_manual, astro_relocate(ASTRO_MANDIR "/man1/gst-astro.1"));
+  completion = pick(built_completion, astro_relocate(ASTRO_COMPLETIONDIR "/gst-astro"));
   folder = g_dir_make_tmp("gst-astro-XXXXXX", NULL);
   g_autofree char *graphs = in_folder("graphs");
   g_mkdir(graphs, 0700);
