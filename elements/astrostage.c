@@ -36,9 +36,9 @@ typedef struct {
   /* output */
   GstBufferPool *pool;
   gsize pool_bytes;
-  AstroDevice *reader; /* where downstream reads; NULL: on the host */
+  AstroDevice *reader;    /* where downstream reads; NULL: on the host */
   gboolean answered_host; /* upstream was told that we read on the host */
-  GQueue ready;        /* GstBuffer *, oldest first */
+  GQueue ready;           /* GstBuffer *, oldest first */
 
   /* timing */
   gboolean time_segment;    /* upstream's segment counts time, so its OFFSET counts steps */
@@ -441,8 +441,8 @@ static GstFlowReturn feed(AstroStage *stage, GstBuffer *in)
   return GST_FLOW_ERROR;
 }
 
-/* Never called, since generate_output is ours; but without it the base class takes us for an element that
- * works in place and asks downstream for no allocation. */
+/* Never called, since generate_output is ours; but without it the base class takes us for an
+ * element that works in place and asks downstream for no allocation. */
 static GstFlowReturn transform(GstBaseTransform *trans, GstBuffer *in, GstBuffer *out)
 {
   return GST_FLOW_NOT_SUPPORTED;

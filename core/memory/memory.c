@@ -11,6 +11,9 @@ typedef struct {
 /* The process's own allocator has no device. Those for a device page-lock what they give out, and
  * since page-locking costs far more than a copy, keep some freed blocks for the next call. */
 #define MAX_IDLE 8
+/* A block that was just freed may still be copied from, and its next user would wait for that; so
+ * one goes out again only when these many rest. */
+#define MIN_IDLE 4
 
 struct _AstroAllocator {
   GstAllocator parent;
@@ -51,7 +54,8 @@ static AstroFaces *take_idle(AstroAllocator *self, gsize bytes, gsize align)
   AstroFaces *found = NULL;
 
   g_mutex_lock(&self->lock);
-  for (GList *link = self->idle.head; link && !found; link = link->next)
+  for (GList *link = self->idle.length < MIN_IDLE ? NULL : self->idle.head; link && !found;
+       link = link->next)
     if (astro_faces_fits(link->data, bytes, align)) {
       found = link->data;
       g_queue_delete_link(&self->idle, link);
