@@ -57,20 +57,33 @@ static void free_src_init(FreeSrc *self)
 
 /* ---- a sink that reads on the host ---- */
 
+/* By then every block that the graph goes round with is allocated and page-locked. */
+#define WARM_UP 32
+
+typedef struct {
+  guint64 blocks;
+  gint64 warm, last; /* when the last block of the warm-up came, and the last of all */
+  guint8 sum;
+} Reader;
+
 static GstPadProbeReturn map_block(GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {
+  Reader *reader = data;
   GstMapInfo map;
   if (gst_buffer_map(GST_PAD_PROBE_INFO_BUFFER(info), &map, GST_MAP_READ)) {
-    *(volatile guint8 *)data += map.data[map.size / 2];
+    reader->sum += map.data[map.size / 2];
     gst_buffer_unmap(GST_PAD_PROBE_INFO_BUFFER(info), &map);
   }
+  reader->last = g_get_monotonic_time();
+  if (++reader->blocks == WARM_UP)
+    reader->warm = reader->last;
   return GST_PAD_PROBE_OK;
 }
 
-/* Bytes a second, each way, after the first few blocks have made what is made once. */
+/* Bytes a second, each way. */
 static double run_pipeline(const char *stages, gsize block, guint64 blocks)
 {
-  static guint8 sum;
+  Reader reader = { 0 };
   g_autofree char *line = g_strdup_printf(
       "freesrc name=src blocksize=%zu ! " SPECTRA_CAPS(
           "station:pol:time:channel") " ! %s ! fakesink "
@@ -84,32 +97,24 @@ static double run_pipeline(const char *stages, gsize block, guint64 blocks)
   GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   GstPad *pad = gst_element_get_static_pad(sink, "sink");
   GstBus *bus = gst_element_get_bus(pipeline);
-  double seconds[2];
 
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, map_block, &sum, NULL);
-  /* A short and a long run: their difference has no start in it. */
-  for (guint i = 0; i < 2; i++) {
-    ((FreeSrc *)src)->blocks = i ? blocks + 8 : 8;
-    ((FreeSrc *)src)->sent = 0;
-    gint64 start = g_get_monotonic_time();
-    gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    GstMessage *message =
-        gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    seconds[i] = (g_get_monotonic_time() - start) * 1e-6;
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-      gst_message_parse_error(message, &error, NULL);
-      g_error("%s", error->message);
-    }
-    gst_message_unref(message);
-    gst_element_set_state(pipeline, GST_STATE_READY);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, map_block, &reader, NULL);
+  ((FreeSrc *)src)->blocks = WARM_UP + blocks;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    gst_message_parse_error(message, &error, NULL);
+    g_error("%s", error->message);
   }
+  gst_message_unref(message);
   gst_element_set_state(pipeline, GST_STATE_NULL);
   gst_object_unref(pad);
   gst_object_unref(src);
   gst_object_unref(sink);
   gst_object_unref(bus);
   gst_object_unref(pipeline);
-  return (double)block * blocks / (seconds[1] - seconds[0]);
+  return (double)block * blocks / ((reader.last - reader.warm) * 1e-6);
 }
 
 /* Page-locked copies both ways at once, each way. */
@@ -146,6 +151,104 @@ static double run_copies(AstroDevice *device, gsize block, guint64 blocks)
     f->free(device, face[i]);
   }
   return (double)block * blocks / seconds;
+}
+
+/* ---- kernels alone ---- */
+
+static const AstroBackend *cuda_backend(const char *stage)
+{
+  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
+    if (g_str_equal((*b)->stage, stage))
+      return *b;
+  return NULL;
+}
+
+/* Bytes read and written a second. */
+static double run_kernel(AstroDevice *device, const AstroBackend *backend, gconstpointer config,
+                         gpointer arguments, gsize in_bytes, gsize out_bytes)
+{
+  const AstroDeviceFuncs *f = device->funcs;
+  AstroPlace place = { .device = device, .queue = f->queue_new(device, NULL) };
+  AstroBlock in = { .bytes = in_bytes }, out = { .bytes = out_bytes };
+  g_autoptr(GError) error = NULL;
+  const char *variant;
+  const guint n = 20;
+  double seconds = 0;
+  gpointer instance = backend->create(config, &place, &variant, &error);
+
+  if (!instance || !f->alloc(device, in_bytes, &in.data, &error) ||
+      !f->alloc(device, out_bytes, &out.data, &error))
+    g_error("%s", error->message);
+  for (guint round = 0; round < 2; round++) {
+    gint64 start = g_get_monotonic_time();
+    for (guint i = 0; i < n; i++)
+      if (!backend->submit(instance, &in, 1, &out, 1, arguments, &error))
+        g_error("%s", error->message);
+    AstroEvent *event = f->event_record(device, place.queue, NULL);
+    f->event_wait(device, event, NULL);
+    f->event_free(device, event);
+    seconds = (g_get_monotonic_time() - start) * 1e-6 / n;
+  }
+  backend->destroy(instance);
+  f->free(device, in.data);
+  f->free(device, out.data);
+  f->queue_free(device, place.queue);
+  return (in_bytes + out_bytes) / seconds;
+}
+
+static double run_convert(AstroDevice *device, AstroFormat from, AstroFormat to, double scale,
+                          gsize bytes)
+{
+  guint64 clipped = 0;
+  gsize in = astro_format_info(from)->bytes, out = astro_format_info(to)->bytes;
+  guint64 samples = bytes / MAX(in, out);
+  AstroConvertConfig config = { from, to };
+  AstroConvertArguments arguments = { scale, samples, &clipped };
+  return run_kernel(device, cuda_backend("convert"), &config, &arguments, samples * in,
+                    samples * out);
+}
+
+static void bench_kernels(AstroDevice *device)
+{
+  static const struct {
+    AstroFormat from, to;
+  } pairs[] = { { ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8 },
+                { ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE },
+                { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CI8 },
+                { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8 } };
+  static const struct {
+    const char *name;
+    guint order[4];
+  } orders[] = { { "channel:time:station:pol", { 3, 2, 0, 1 } },
+                 { "channel:station:pol:time", { 3, 0, 1, 2 } },
+                 { "time:channel:station:pol", { 2, 3, 0, 1 } },
+                 { "station:pol:channel:time", { 0, 1, 3, 2 } } };
+  static const gsize sizes[] = { 1, 2, 4, 8, 16 };
+  const gsize bytes = (gsize)1 << 30;
+  double limit = run_convert(device, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8, 1, bytes) / 1e12;
+
+  bench_head("kernels, 1 GiB, TB/s read and written (limit: a copy inside device memory)");
+  for (guint i = 0; i < G_N_ELEMENTS(pairs); i++) {
+    g_autofree char *name =
+        g_strdup_printf("convert %s to %s, scale -1", astro_format_info(pairs[i].from)->name,
+                        astro_format_info(pairs[i].to)->name);
+    bench_row(name, run_convert(device, pairs[i].from, pairs[i].to, -1, bytes) / 1e12, limit,
+              "TB/s", 0.85);
+  }
+  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+    for (guint o = 0; o < G_N_ELEMENTS(orders); o++) {
+      AstroTransposeConfig config = {
+        .n_axes = 4,
+        .extents = { STATIONS, 2, bytes / (STATIONS * 2 * CHANNELS * sizes[s]), CHANNELS },
+        .sample_bytes = sizes[s]
+      };
+      memcpy(config.order, orders[o].order, sizeof orders[o].order);
+      g_autofree char *name =
+          g_strdup_printf("station:pol:time:channel to %s, %zu bytes", orders[o].name, sizes[s]);
+      bench_row(name,
+                run_kernel(device, cuda_backend("transpose"), &config, NULL, bytes, bytes) / 1e12,
+                limit, "TB/s", 0.85);
+    }
 }
 
 int main(int argc, char **argv)
@@ -195,6 +298,7 @@ int main(int argc, char **argv)
                 b == 0 ? 0 : graphs[i].wanted);
     }
   }
+  bench_kernels(device);
   astro_device_unref(device);
   return 0;
 }
