@@ -1,0 +1,541 @@
+/* The cpu backend: packs spectra into panels and multiplies panel with panel.
+ *
+ * With many channels a task is a channel; with few, packing and the squares of panel pairs of one
+ * channel are the tasks. Either way every tile is summed in the same order, so results depend
+ * neither on the number of threads nor on who ran what. */
+#include "core/backend/threads.h"
+#include "core/correlator/gather.h"
+#include "core/correlator/kernels.h"
+#include <stdlib.h>
+
+#define PANEL ASTRO_CORRELATOR_PANEL
+
+static const AstroCorrelatorKernel int8_kernels[] = {
+  {
+      .variant = { "amx-int8", ASTRO_CPU_AMX },
+      .samples = 64,
+      .pass = 512,
+      .span = 32768,
+      .left_bytes = 2048,
+      .right_bytes = 2048,
+      .tile_bytes = 4096,
+      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_amx,
+                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_amx },
+      .multiply = astro_correlator_multiply_int8_amx,
+      .add = astro_correlator_add_int8_amx,
+  },
+  {
+      .variant = { "avx512-vnni", ASTRO_CPU_VNNI },
+      .samples = 4,
+      .pass = 1024,
+      .span = 32768,
+      .left_bytes = 128,
+      .tile_bytes = 2048,
+      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_vnni,
+                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_vnni },
+      .multiply = astro_correlator_multiply_int8_vnni,
+      .add = astro_correlator_add_int8_vnni,
+  },
+  {
+      .variant = { "avx2", ASTRO_CPU_AVX2 },
+      .samples = 1,
+      .pass = 256,
+      .span = 32768,
+      .left_bytes = 128,
+      .tile_bytes = 2048,
+      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_avx2,
+                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_avx2 },
+      .multiply = astro_correlator_multiply_int8_avx2,
+      .add = astro_correlator_add_int8_avx2,
+  },
+  {
+      .variant = { "c", ASTRO_CPU_C },
+      .samples = 1,
+      .pass = 256,
+      .span = 32768,
+      .left_bytes = 64,
+      .tile_bytes = 2048,
+      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_c,
+                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_c },
+      .multiply = astro_correlator_multiply_int8_c,
+      .add = astro_correlator_add_int8_c,
+  },
+};
+
+#define INT16_KERNEL(name, the_level)                                                              \
+  {                                                                                                \
+    .variant = { #name, the_level }, .samples = 1, .pass = 128, .span = 32768, .left_bytes = 256,  \
+    .tile_bytes = 4096, .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_##name },     \
+    .multiply = astro_correlator_multiply_int16_##name, .add = astro_correlator_add_int16_##name,  \
+  }
+
+static const AstroCorrelatorKernel int16_kernels[] = {
+  INT16_KERNEL(avx512, ASTRO_CPU_AVX512),
+  INT16_KERNEL(avx2, ASTRO_CPU_AVX2),
+  INT16_KERNEL(c, ASTRO_CPU_C),
+};
+
+/* 32 samples a partial sum, 32 of those a tile: either adds less than 1e-6 even where all round the
+ * same way. */
+#define FLOAT_KERNEL(name, the_level)                                                              \
+  {                                                                                                \
+    .variant = { #name, the_level }, .samples = 1, .pass = 256, .span = 1024, .left_bytes = 128,   \
+    .tile_bytes = 2048,                                                                            \
+    .pack = { [ASTRO_FORMAT_CF16LE] = astro_correlator_pack_cf16_##name,                           \
+              [ASTRO_FORMAT_CF32LE] = astro_correlator_pack_cf32_##name },                         \
+    .multiply = astro_correlator_multiply_float_##name, .add = astro_correlator_add_float_##name,  \
+  }
+
+static const AstroCorrelatorKernel float_kernels[] = {
+  FLOAT_KERNEL(avx512, ASTRO_CPU_AVX512),
+  FLOAT_KERNEL(avx2, ASTRO_CPU_AVX2),
+  FLOAT_KERNEL(c, ASTRO_CPU_C),
+};
+
+enum {
+  SQUARE = 8,        /* panels on a side: tiles and a pass of panels of it fit the second cache */
+  WHOLE = 12,        /* a channel of so many panels at most is one square */
+  MANY_CHANNELS = 8, /* from here on a task is a channel */
+  GATHERED_STEPS = 1024, /* wanted, where GATHERED_BYTES allow */
+  LEAST_GATHERED = 64,   /* steps */
+  LEAST_IN_PLACE = 256,  /* steps */
+};
+#define PACKED_BYTES ((gsize)16 << 20)   /* of a channel, or a quarter of its sums */
+#define GATHERED_BYTES ((gsize)64 << 20) /* of all channels */
+
+typedef struct {
+  guint8 *left, *right; /* pass:panel:step, right is left where one serves both */
+  gint32 *bias;         /* panel:term */
+} Packed;
+
+typedef struct {
+  AstroCorrelatorConfig config;
+  const AstroCorrelatorKernel *kernel;
+  AstroCorrelatorPack pack;
+  AstroCorrelatorSums sums;
+  AstroCorrelatorCounts counts;
+  gsize sample_bytes;
+  guint threads, inputs, panels, square;
+  guint span;
+  gboolean by_channel;
+  gsize left_stride, right_stride; /* a panel's pass */
+  guint packed_passes;             /* that a scratch has room for */
+
+  GMutex lock;
+  GPtrArray *scratches; /* idle ones */
+  Packed shared;        /* the panels that tasks share where channels go one by one */
+
+  guint8 *gathered; /* channel:time:station:pol; made at the first need */
+  guint64 gathered_steps, capacity;
+} Cpu;
+
+/* What a task needs of its own. */
+typedef struct {
+  Packed packed;
+  guint8 *tiles;
+} Scratch;
+
+/* Spectra that are being added: rows of inputs. */
+typedef struct {
+  Cpu *cpu;
+  const guint8 *first;
+  gsize channel, time; /* strides */
+  guint64 count;
+  guint64 start; /* of the span in work */
+  guint at;      /* channel in work, where channels go one by one */
+  Packed packed; /* of that channel */
+} Spectra;
+
+static guint passes_of(const Cpu *self, guint64 count)
+{
+  return (guint)((count + self->kernel->pass - 1) / self->kernel->pass);
+}
+
+static void pack_panel(const Spectra *spectra, const Packed *packed, guint channel, guint panel,
+                       guint pass, guint slot)
+{
+  const Cpu *self = spectra->cpu;
+  const AstroCorrelatorKernel *kernel = self->kernel;
+  guint64 first = spectra->start + (guint64)pass * kernel->pass;
+  guint64 end = MIN(spectra->count, spectra->start + self->span);
+  AstroCorrelatorRows rows = {
+    .first = spectra->first + channel * spectra->channel + first * spectra->time +
+             (gsize)panel * PANEL * self->sample_bytes,
+    .stride = spectra->time,
+    .inputs = MIN(self->inputs - panel * PANEL, PANEL),
+    .count = (guint)MIN(kernel->pass, end - first),
+  };
+  gsize at = (gsize)slot * self->panels + panel;
+  self->pack(packed->left + at * self->left_stride, packed->right + at * self->right_stride,
+             packed->bias + panel * ASTRO_CORRELATOR_BIAS, &rows);
+}
+
+/* One pass of the square of panels from row and column on. */
+static void multiply_square(const Spectra *spectra, const Packed *packed, guint8 *tiles, guint row,
+                            guint column, guint pass, guint slot)
+{
+  const Cpu *self = spectra->cpu;
+  guint64 first = spectra->start + (guint64)pass * self->kernel->pass;
+  guint64 end = MIN(spectra->count, spectra->start + self->span);
+  guint samples = (guint)MIN(self->kernel->pass, end - first);
+  AstroCorrelatorProduct product = {
+    .tiles = tiles,
+    .left = packed->left + ((gsize)slot * self->panels + row) * self->left_stride,
+    .right = packed->right + ((gsize)slot * self->panels + column) * self->right_stride,
+    .left_stride = self->left_stride,
+    .right_stride = self->right_stride,
+    .rows = MIN(self->panels - row, self->square),
+    .columns = MIN(self->panels - column, self->square),
+    .diagonal = row == column,
+    .steps = (samples + self->kernel->samples - 1) / self->kernel->samples,
+    .first = pass == 0,
+  };
+  self->kernel->multiply(&product);
+}
+
+static void add_square(const Cpu *self, const Packed *packed, const guint8 *tiles, guint channel,
+                       guint row, guint column)
+{
+  guint rows = MIN(self->panels - row, self->square);
+  guint columns = MIN(self->panels - column, self->square);
+  AstroCorrelatorPlace place = {
+    .sums = self->sums.integer + 2 * channel * astro_correlator_channel_sums(&self->config),
+    .pols = self->config.pols,
+    .inputs = self->inputs,
+  };
+  for (guint i = 0; i < rows; i++)
+    for (guint j = 0; j < (row == column ? i + 1 : columns); j++) {
+      place.row = row + i;
+      place.bias = packed->bias + place.row * ASTRO_CORRELATOR_BIAS;
+      place.column = column + j;
+      self->kernel->add(&place, tiles + ((gsize)i * columns + j) * self->kernel->tile_bytes);
+    }
+}
+
+static Scratch *take_scratch(Cpu *self)
+{
+  g_mutex_lock(&self->lock);
+  Scratch *scratch = g_ptr_array_steal_index_fast(self->scratches, self->scratches->len - 1);
+  g_mutex_unlock(&self->lock);
+  return scratch;
+}
+
+static void give_scratch(Cpu *self, Scratch *scratch)
+{
+  g_mutex_lock(&self->lock);
+  g_ptr_array_add(self->scratches, scratch);
+  g_mutex_unlock(&self->lock);
+}
+
+static void clear_bias(const Cpu *self, const Packed *packed)
+{
+  memset(packed->bias, 0, self->panels * ASTRO_CORRELATOR_BIAS * sizeof *packed->bias);
+}
+
+/* A span of a channel in one square: pass by pass, so that packed panels never leave the cache. */
+static void correlate_whole(const Spectra *spectra, const Scratch *scratch, guint channel,
+                            guint passes)
+{
+  const Cpu *self = spectra->cpu;
+  for (guint pass = 0; pass < passes; pass++) {
+    for (guint panel = 0; panel < self->panels; panel++)
+      pack_panel(spectra, &scratch->packed, channel, panel, pass, 0);
+    multiply_square(spectra, &scratch->packed, scratch->tiles, 0, 0, pass, 0);
+  }
+  add_square(self, &scratch->packed, scratch->tiles, channel, 0, 0);
+}
+
+static void correlate_square(const Spectra *spectra, const Packed *packed, guint8 *tiles,
+                             guint channel, guint row, guint column, guint passes)
+{
+  for (guint pass = 0; pass < passes; pass++)
+    multiply_square(spectra, packed, tiles, row, column, pass, pass);
+  add_square(spectra->cpu, packed, tiles, channel, row, column);
+}
+
+static void correlate_squares(const Spectra *spectra, const Scratch *scratch, guint channel,
+                              guint passes)
+{
+  const Cpu *self = spectra->cpu;
+  for (guint pass = 0; pass < passes; pass++)
+    for (guint panel = 0; panel < self->panels; panel++)
+      pack_panel(spectra, &scratch->packed, channel, panel, pass, pass);
+  for (guint row = 0; row < self->panels; row += self->square)
+    for (guint column = 0; column <= row; column += self->square)
+      correlate_square(spectra, &scratch->packed, scratch->tiles, channel, row, column, passes);
+}
+
+static void correlate_channel(gpointer data, guint64 channel)
+{
+  Spectra spectra = *(const Spectra *)data;
+  Cpu *self = spectra.cpu;
+  Scratch *scratch = take_scratch(self);
+  for (; spectra.start < spectra.count; spectra.start += self->span) {
+    guint passes = passes_of(self, MIN(self->span, spectra.count - spectra.start));
+    clear_bias(self, &scratch->packed);
+    if (self->square >= self->panels)
+      correlate_whole(&spectra, scratch, (guint)channel, passes);
+    else
+      correlate_squares(&spectra, scratch, (guint)channel, passes);
+  }
+  give_scratch(self, scratch);
+}
+
+static void pack_task(gpointer data, guint64 panel)
+{
+  const Spectra *spectra = data;
+  const Cpu *self = spectra->cpu;
+  guint passes = passes_of(self, MIN(self->span, spectra->count - spectra->start));
+  for (guint pass = 0; pass < passes; pass++)
+    pack_panel(spectra, &spectra->packed, spectra->at, (guint)panel, pass, pass);
+}
+
+static void square_task(gpointer data, guint64 task)
+{
+  const Spectra *spectra = data;
+  Cpu *self = spectra->cpu;
+  guint passes = passes_of(self, MIN(self->span, spectra->count - spectra->start));
+  guint row = 0;
+  while ((guint64)(row + 1) * (row + 2) / 2 <= task)
+    row++;
+  guint column = (guint)(task - (guint64)row * (row + 1) / 2);
+  Scratch *scratch = take_scratch(self);
+  correlate_square(spectra, &spectra->packed, scratch->tiles, spectra->at, row * self->square,
+                   column * self->square, passes);
+  give_scratch(self, scratch);
+}
+
+static void correlate(Cpu *self, const guint8 *first, gsize channel, gsize time, guint64 count)
+{
+  Spectra spectra = {
+    .cpu = self, .first = first, .channel = channel, .time = time, .count = count
+  };
+  guint squares = (self->panels + self->square - 1) / self->square;
+  if (count == 0)
+    return;
+  if (self->by_channel) {
+    astro_parallel(self->config.channels, self->threads, correlate_channel, &spectra);
+    return;
+  }
+  spectra.packed = self->shared;
+  for (; spectra.start < count; spectra.start += self->span)
+    for (spectra.at = 0; spectra.at < self->config.channels; spectra.at++) {
+      clear_bias(self, &spectra.packed);
+      astro_parallel(self->panels, self->threads, pack_task, &spectra);
+      astro_parallel((guint64)squares * (squares + 1) / 2, self->threads, square_task, &spectra);
+    }
+}
+
+static gsize row_bytes(const Cpu *self)
+{
+  return self->inputs * self->sample_bytes;
+}
+
+static void correlate_gathered(Cpu *self)
+{
+  gsize row = row_bytes(self);
+  correlate(self, self->gathered, self->capacity * row, row, self->gathered_steps);
+  self->gathered_steps = 0;
+}
+
+static gboolean need_gathered(Cpu *self, GError **error)
+{
+  if (!self->gathered)
+    self->gathered = g_try_malloc(self->capacity * self->config.channels * row_bytes(self));
+  if (!self->gathered)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory to gather %" G_GUINT64_FORMAT " spectra of %u channels", self->capacity,
+                self->config.channels);
+  return self->gathered != NULL;
+}
+
+static void add_gathered(Cpu *self, const guint8 *in, const AstroCorrelatorStrides *strides,
+                         const AstroCorrelatorArguments *arguments, gboolean loss)
+{
+  gsize row = row_bytes(self);
+  for (guint64 done = 0; done < arguments->count;) {
+    AstroCorrelatorGather gather = {
+      .to = self->gathered + self->gathered_steps * row,
+      .to_channel = self->capacity * row,
+      .to_time = row,
+      .from = in + (arguments->first + done) * strides->time,
+      .strides = *strides,
+      .channels = self->config.channels,
+      .stations = self->config.stations,
+      .pols = self->config.pols,
+      .count = MIN(arguments->count - done, self->capacity - self->gathered_steps),
+      .sample_bytes = self->sample_bytes,
+    };
+    astro_correlator_gather(&gather, self->threads);
+    if (loss)
+      astro_correlator_blank(&gather, arguments, done, self->threads);
+    done += gather.count;
+    self->gathered_steps += gather.count;
+    if (self->gathered_steps == self->capacity)
+      correlate_gathered(self);
+  }
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer argument, GError **error)
+{
+  Cpu *self = instance;
+  AstroCorrelatorArguments *arguments = argument;
+  AstroCorrelatorStrides strides;
+  gboolean loss;
+
+  if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error))
+    return FALSE;
+  astro_correlator_strides(&strides, &self->config, arguments->steps);
+  gboolean in_place = arguments->count >= MIN(self->capacity, LEAST_IN_PLACE) &&
+                      astro_correlator_has_rows(&strides, self->config.pols, self->config.stations,
+                                                self->sample_bytes);
+  if (((!in_place || arguments->valid) && !need_gathered(self, error)) ||
+      !astro_correlator_counts_add(&self->counts, arguments, &loss, error))
+    return FALSE;
+  if (in_place && !loss)
+    correlate(self, (const guint8 *)in[0].data + arguments->first * strides.time, strides.channel,
+              strides.time, arguments->count);
+  else if (arguments->count > 0)
+    add_gathered(self, in[0].data, &strides, arguments, loss);
+  if (!arguments->dump)
+    return TRUE;
+  correlate_gathered(self);
+  return astro_correlator_dump(&self->config, self->sums, &self->counts, out[0].data, arguments,
+                               self->threads, error);
+}
+
+static void scratch_free(gpointer data)
+{
+  Scratch *scratch = data;
+  if (scratch->packed.right != scratch->packed.left)
+    free(scratch->packed.right);
+  free(scratch->packed.left);
+  free(scratch->packed.bias);
+  free(scratch->tiles);
+  g_free(scratch);
+}
+
+static gpointer new_block(gsize bytes)
+{
+  void *memory = NULL;
+  return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;
+}
+
+static gboolean add_scratch(Cpu *self, gboolean with_panels)
+{
+  const AstroCorrelatorKernel *kernel = self->kernel;
+  Scratch *scratch = g_new0(Scratch, 1);
+  gsize panels = (gsize)self->packed_passes * self->panels;
+  g_ptr_array_add(self->scratches, scratch);
+  scratch->tiles = new_block((gsize)self->square * self->square * kernel->tile_bytes);
+  if (!with_panels)
+    return scratch->tiles != NULL;
+  scratch->packed.bias =
+      new_block(self->panels * ASTRO_CORRELATOR_BIAS * sizeof *scratch->packed.bias);
+  scratch->packed.left = new_block(panels * self->left_stride);
+  scratch->packed.right =
+      kernel->right_bytes ? new_block(panels * self->right_stride) : scratch->packed.left;
+  return scratch->tiles && scratch->packed.bias && scratch->packed.left && scratch->packed.right;
+}
+
+static const AstroCorrelatorKernel *pick_kernel(AstroFormat format)
+{
+  switch (format) {
+  case ASTRO_FORMAT_CI4:
+  case ASTRO_FORMAT_CI8:
+    return ASTRO_VARIANT_PICK(int8_kernels);
+  case ASTRO_FORMAT_CI16LE:
+    return ASTRO_VARIANT_PICK(int16_kernels);
+  default:
+    return ASTRO_VARIANT_PICK(float_kernels);
+  }
+}
+
+/* How the work is cut: from the configuration and the kernel alone. */
+static void plan(Cpu *self)
+{
+  const AstroCorrelatorConfig *config = &self->config;
+  const AstroCorrelatorKernel *kernel = self->kernel;
+  gsize channel_sums = astro_correlator_channel_sums(config) * 2 * sizeof(gint64);
+
+  self->inputs = config->stations * config->pols;
+  self->panels = (self->inputs + PANEL - 1) / PANEL;
+  self->left_stride = kernel->pass / kernel->samples * kernel->left_bytes;
+  self->right_stride = kernel->right_bytes ? kernel->pass / kernel->samples * kernel->right_bytes
+                                           : self->left_stride;
+
+  gsize pass_bytes =
+      self->panels * (self->left_stride + (kernel->right_bytes ? self->right_stride : 0));
+  gsize passes = MAX(PACKED_BYTES, channel_sums / 4) / pass_bytes;
+  gboolean whole = self->panels <= WHOLE;
+  self->span = (guint)CLAMP(passes, 1, kernel->span / kernel->pass) * kernel->pass;
+  self->by_channel = config->channels >= MANY_CHANNELS &&
+                     (whole || self->span / kernel->pass * pass_bytes <= PACKED_BYTES);
+  self->packed_passes = self->span / kernel->pass;
+  self->square = SQUARE;
+  if (!self->by_channel) {
+    self->square = CLAMP(self->panels / 4, 1, SQUARE);
+  } else if (whole) {
+    self->square = self->panels;
+    self->span = kernel->span;
+    self->packed_passes = 1;
+  }
+
+  gsize step_bytes = config->channels * row_bytes(self);
+  self->capacity = CLAMP(GATHERED_BYTES / step_bytes, LEAST_GATHERED, GATHERED_STEPS);
+}
+
+static void destroy(gpointer instance)
+{
+  Cpu *self = instance;
+  g_ptr_array_unref(self->scratches);
+  g_mutex_clear(&self->lock);
+  g_free(self->sums.any);
+  g_free(self->gathered);
+  astro_correlator_counts_free(&self->counts);
+  g_free(self);
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_correlator_shape(config, error))
+    return NULL;
+  Cpu *self = g_new0(Cpu, 1);
+  self->config = *(const AstroCorrelatorConfig *)config;
+  self->threads = place ? place->threads : 0;
+  self->kernel = pick_kernel(self->config.from);
+  self->pack = self->kernel->pack[self->config.from];
+  self->sample_bytes = astro_format_info(self->config.from)->bytes;
+  self->scratches = g_ptr_array_new_with_free_func(scratch_free);
+  g_mutex_init(&self->lock);
+  astro_correlator_counts_init(&self->counts, &self->config);
+  plan(self);
+
+  guint threads = self->threads ? MIN(self->threads, astro_threads()) : astro_threads();
+  gboolean memory = TRUE;
+  for (guint i = 0; i < threads && memory; i++)
+    memory = add_scratch(self, self->by_channel || i == 0);
+  self->shared = ((const Scratch *)g_ptr_array_index(self->scratches, 0))->packed;
+  if (!memory)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory to pack %u inputs on %u threads", self->inputs, threads);
+  if (!memory || !astro_correlator_sums_new(&self->sums, &self->config, error)) {
+    destroy(self);
+    return NULL;
+  }
+  if (variant)
+    *variant = self->kernel->variant.name;
+  return self;
+}
+
+const AstroBackend astro_correlator_cpu = {
+  .stage = "correlator",
+  .kind = ASTRO_BACKEND_CPU,
+  .config_bytes = sizeof(AstroCorrelatorConfig),
+  .shape = astro_correlator_shape,
+  .create = create,
+  .submit = submit,
+  .destroy = destroy,
+};
