@@ -8,13 +8,11 @@
 #include "core/correlator/kernels.h"
 #include <stdlib.h>
 
-#define PANEL ASTRO_CORRELATOR_PANEL
-
 static const AstroCorrelatorKernel int8_kernels[] = {
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .samples = 64,
-      .pass = 512,
+      .pass = 1024,
       .span = 32768,
       .left_bytes = 2048,
       .right_bytes = 2048,
@@ -23,6 +21,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_amx },
       .multiply = astro_correlator_multiply_int8_amx,
       .add = astro_correlator_add_int8_amx,
+      .means = astro_correlator_means_integer_avx512,
   },
   {
       .variant = { "avx512-vnni", ASTRO_CPU_VNNI },
@@ -35,6 +34,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_vnni },
       .multiply = astro_correlator_multiply_int8_vnni,
       .add = astro_correlator_add_int8_vnni,
+      .means = astro_correlator_means_integer_avx512,
   },
   {
       .variant = { "avx2", ASTRO_CPU_AVX2 },
@@ -47,6 +47,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_avx2 },
       .multiply = astro_correlator_multiply_int8_avx2,
       .add = astro_correlator_add_int8_avx2,
+      .means = astro_correlator_means_integer_avx2,
   },
   {
       .variant = { "c", ASTRO_CPU_C },
@@ -59,6 +60,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_c },
       .multiply = astro_correlator_multiply_int8_c,
       .add = astro_correlator_add_int8_c,
+      .means = astro_correlator_means_integer_c,
   },
 };
 
@@ -67,6 +69,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
     .variant = { #name, the_level }, .samples = 1, .pass = 128, .span = 32768, .left_bytes = 256,  \
     .tile_bytes = 4096, .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_##name },     \
     .multiply = astro_correlator_multiply_int16_##name, .add = astro_correlator_add_int16_##name,  \
+    .means = astro_correlator_means_integer_##name,                                                \
   }
 
 static const AstroCorrelatorKernel int16_kernels[] = {
@@ -84,6 +87,7 @@ static const AstroCorrelatorKernel int16_kernels[] = {
     .pack = { [ASTRO_FORMAT_CF16LE] = astro_correlator_pack_cf16_##name,                           \
               [ASTRO_FORMAT_CF32LE] = astro_correlator_pack_cf32_##name },                         \
     .multiply = astro_correlator_multiply_float_##name, .add = astro_correlator_add_float_##name,  \
+    .means = astro_correlator_means_real_##name,                                                   \
   }
 
 static const AstroCorrelatorKernel float_kernels[] = {
@@ -97,6 +101,8 @@ enum {
   WHOLE = 12,        /* a channel of so many panels at most is one square */
   MANY_CHANNELS = 8, /* from here on a task is a channel */
   GATHERED_STEPS = 1024, /* wanted, where GATHERED_BYTES allow */
+  PACKED_STEPS = 64,     /* packed at a time */
+  PACKED_PANELS = 4,     /* packed by a task where channels go one by one */
   LEAST_GATHERED = 64,   /* steps */
   LEAST_IN_PLACE = 256,  /* steps */
 };
@@ -151,23 +157,29 @@ static guint passes_of(const Cpu *self, guint64 count)
   return (guint)((count + self->kernel->pass - 1) / self->kernel->pass);
 }
 
-static void pack_panel(const Spectra *spectra, const Packed *packed, guint channel, guint panel,
-                       guint pass, guint slot)
+/* Packs some panels of a pass, in blocks of steps whose lines of the source stay in the first cache
+ * until every panel had its part of them. */
+static void pack_panels(const Spectra *spectra, const Packed *packed, guint channel, guint panel,
+                        guint end_panel, guint pass, guint slot)
 {
   const Cpu *self = spectra->cpu;
   const AstroCorrelatorKernel *kernel = self->kernel;
   guint64 first = spectra->start + (guint64)pass * kernel->pass;
-  guint64 end = MIN(spectra->count, spectra->start + self->span);
-  AstroCorrelatorRows rows = {
-    .first = spectra->first + channel * spectra->channel + first * spectra->time +
-             (gsize)panel * PANEL * self->sample_bytes,
-    .stride = spectra->time,
-    .inputs = MIN(self->inputs - panel * PANEL, PANEL),
-    .count = (guint)MIN(kernel->pass, end - first),
-  };
-  gsize at = (gsize)slot * self->panels + panel;
-  self->pack(packed->left + at * self->left_stride, packed->right + at * self->right_stride,
-             packed->bias + panel * ASTRO_CORRELATOR_BIAS, &rows);
+  guint64 end = MIN(MIN(spectra->count, spectra->start + self->span), first + kernel->pass);
+  const guint8 *source = spectra->first + channel * spectra->channel;
+  for (guint64 t = first; t < end; t += PACKED_STEPS)
+    for (guint p = panel; p < end_panel; p++) {
+      gsize at = (gsize)slot * self->panels + p, steps = (t - first) / kernel->samples;
+      AstroCorrelatorRows rows = {
+        .first = source + t * spectra->time + (gsize)p * PANEL * self->sample_bytes,
+        .stride = spectra->time,
+        .inputs = MIN(self->inputs - p * PANEL, PANEL),
+        .count = (guint)MIN(end - t, PACKED_STEPS),
+      };
+      self->pack(packed->left + at * self->left_stride + steps * kernel->left_bytes,
+                 packed->right + at * self->right_stride + steps * kernel->right_bytes,
+                 packed->bias + p * BIAS, &rows);
+    }
 }
 
 /* One pass of the square of panels from row and column on. */
@@ -206,7 +218,7 @@ static void add_square(const Cpu *self, const Packed *packed, const guint8 *tile
   for (guint i = 0; i < rows; i++)
     for (guint j = 0; j < (row == column ? i + 1 : columns); j++) {
       place.row = row + i;
-      place.bias = packed->bias + place.row * ASTRO_CORRELATOR_BIAS;
+      place.bias = packed->bias + place.row * BIAS;
       place.column = column + j;
       self->kernel->add(&place, tiles + ((gsize)i * columns + j) * self->kernel->tile_bytes);
     }
@@ -229,7 +241,7 @@ static void give_scratch(Cpu *self, Scratch *scratch)
 
 static void clear_bias(const Cpu *self, const Packed *packed)
 {
-  memset(packed->bias, 0, self->panels * ASTRO_CORRELATOR_BIAS * sizeof *packed->bias);
+  memset(packed->bias, 0, self->panels * BIAS * sizeof *packed->bias);
 }
 
 /* A span of a channel in one square: pass by pass, so that packed panels never leave the cache. */
@@ -238,8 +250,7 @@ static void correlate_whole(const Spectra *spectra, const Scratch *scratch, guin
 {
   const Cpu *self = spectra->cpu;
   for (guint pass = 0; pass < passes; pass++) {
-    for (guint panel = 0; panel < self->panels; panel++)
-      pack_panel(spectra, &scratch->packed, channel, panel, pass, 0);
+    pack_panels(spectra, &scratch->packed, channel, 0, self->panels, pass, 0);
     multiply_square(spectra, &scratch->packed, scratch->tiles, 0, 0, pass, 0);
   }
   add_square(self, &scratch->packed, scratch->tiles, channel, 0, 0);
@@ -258,8 +269,7 @@ static void correlate_squares(const Spectra *spectra, const Scratch *scratch, gu
 {
   const Cpu *self = spectra->cpu;
   for (guint pass = 0; pass < passes; pass++)
-    for (guint panel = 0; panel < self->panels; panel++)
-      pack_panel(spectra, &scratch->packed, channel, panel, pass, pass);
+    pack_panels(spectra, &scratch->packed, channel, 0, self->panels, pass, pass);
   for (guint row = 0; row < self->panels; row += self->square)
     for (guint column = 0; column <= row; column += self->square)
       correlate_square(spectra, &scratch->packed, scratch->tiles, channel, row, column, passes);
@@ -281,13 +291,15 @@ static void correlate_channel(gpointer data, guint64 channel)
   give_scratch(self, scratch);
 }
 
-static void pack_task(gpointer data, guint64 panel)
+static void pack_task(gpointer data, guint64 group)
 {
   const Spectra *spectra = data;
   const Cpu *self = spectra->cpu;
   guint passes = passes_of(self, MIN(self->span, spectra->count - spectra->start));
+  guint panel = (guint)group * PACKED_PANELS;
   for (guint pass = 0; pass < passes; pass++)
-    pack_panel(spectra, &spectra->packed, spectra->at, (guint)panel, pass, pass);
+    pack_panels(spectra, &spectra->packed, spectra->at, panel,
+                MIN(panel + PACKED_PANELS, self->panels), pass, pass);
 }
 
 static void square_task(gpointer data, guint64 task)
@@ -321,7 +333,8 @@ static void correlate(Cpu *self, const guint8 *first, gsize channel, gsize time,
   for (; spectra.start < count; spectra.start += self->span)
     for (spectra.at = 0; spectra.at < self->config.channels; spectra.at++) {
       clear_bias(self, &spectra.packed);
-      astro_parallel(self->panels, self->threads, pack_task, &spectra);
+      astro_parallel((self->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->threads, pack_task,
+                     &spectra);
       astro_parallel((guint64)squares * (squares + 1) / 2, self->threads, square_task, &spectra);
     }
 }
@@ -402,7 +415,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return TRUE;
   correlate_gathered(self);
   return astro_correlator_dump(&self->config, self->sums, &self->counts, out[0].data, arguments,
-                               self->threads, error);
+                               self->kernel->means, self->threads, error);
 }
 
 static void scratch_free(gpointer data)
@@ -431,8 +444,7 @@ static gboolean add_scratch(Cpu *self, gboolean with_panels)
   scratch->tiles = new_block((gsize)self->square * self->square * kernel->tile_bytes);
   if (!with_panels)
     return scratch->tiles != NULL;
-  scratch->packed.bias =
-      new_block(self->panels * ASTRO_CORRELATOR_BIAS * sizeof *scratch->packed.bias);
+  scratch->packed.bias = new_block(self->panels * BIAS * sizeof *scratch->packed.bias);
   scratch->packed.left = new_block(panels * self->left_stride);
   scratch->packed.right =
       kernel->right_bytes ? new_block(panels * self->right_stride) : scratch->packed.left;

@@ -1,12 +1,9 @@
 /* Matrix tiles: 16 inputs by 64 samples as a row operand (a row of bytes an input), 16 quads by 16
  * inputs as a column operand. re re, im im, im re and re im are summed apart, each in its own tile
  * register, so that nothing is ever negated before the sums are complete. */
-#define TILE gint32
-#define SUM gint64
-#include "core/correlator/tile.h"
+#include "core/correlator/tile-int32.h"
 #include "core/correlator/quads.h"
 
-#define PANEL ASTRO_CORRELATOR_PANEL
 enum {
   SAMPLES = 64,      /* of a step */
   OPERAND = 16 * 64, /* bytes of a tile register */
@@ -39,18 +36,17 @@ static inline void turn(guint8 *rows, const guint8 *quads)
 static inline __attribute__((always_inline)) void
 pack(guint8 *left, guint8 *right, const AstroCorrelatorRows *rows, AstroFormat format)
 {
-  const QuadOrder order = quad_order();
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
   for (guint t = 0; t < rows->count; t += SAMPLES, left += 2 * OPERAND, right += 2 * OPERAND) {
     const guint8 *in = rows->first + t * rows->stride;
     if (rows->count - t >= SAMPLES) {
       for (guint q = 0; q < 16; q++, in += 4 * rows->stride)
-        quad_pack((__m512i *)(right + q * 64), (__m512i *)(right + OPERAND + q * 64), order, in,
+        quad_pack((__m512i *)(right + q * 64), (__m512i *)(right + OPERAND + q * 64), in,
                   rows->stride, 4, inputs, format);
     } else {
       memset(right, 0, 2 * OPERAND);
       for (guint q = 0; t + 4 * q < rows->count; q++, in += 4 * rows->stride)
-        quad_pack((__m512i *)(right + q * 64), (__m512i *)(right + OPERAND + q * 64), order, in,
+        quad_pack((__m512i *)(right + q * 64), (__m512i *)(right + OPERAND + q * 64), in,
                   rows->stride, MIN(rows->count - t - 4 * q, 4), inputs, format);
     }
     turn(left, right);
@@ -70,6 +66,7 @@ void astro_correlator_pack_ci4_amx(guint8 *left, guint8 *right, gint32 *bias,
   pack(left, right, rows, ASTRO_FORMAT_CI4);
 }
 
+/* A row panel of a pass stays in the first cache; columns and tiles stream past it. */
 static void multiply_panels(guint8 *tile, const guint8 *left, const guint8 *right, guint steps,
                             gboolean first)
 {
@@ -79,18 +76,18 @@ static void multiply_panels(guint8 *tile, const guint8 *left, const guint8 *righ
     _tile_zero(2);
     _tile_zero(3);
   } else {
-    _tile_loadd(0, tile, 64);
-    _tile_loadd(1, tile + OPERAND, 64);
-    _tile_loadd(2, tile + 2 * OPERAND, 64);
-    _tile_loadd(3, tile + 3 * OPERAND, 64);
+    _tile_stream_loadd(0, tile, 64);
+    _tile_stream_loadd(1, tile + OPERAND, 64);
+    _tile_stream_loadd(2, tile + 2 * OPERAND, 64);
+    _tile_stream_loadd(3, tile + 3 * OPERAND, 64);
   }
   for (guint s = 0; s < steps; s++, left += 2 * OPERAND, right += 2 * OPERAND) {
     _tile_loadd(4, left, 64);
-    _tile_loadd(6, right, 64);
+    _tile_stream_loadd(6, right, 64);
     _tile_dpbssd(0, 4, 6);
     _tile_loadd(5, left + OPERAND, 64);
     _tile_dpbssd(1, 5, 6);
-    _tile_loadd(7, right + OPERAND, 64);
+    _tile_stream_loadd(7, right + OPERAND, 64);
     _tile_dpbssd(2, 4, 7);
     _tile_dpbssd(3, 5, 7);
   }
@@ -100,18 +97,21 @@ static void multiply_panels(guint8 *tile, const guint8 *left, const guint8 *righ
   _tile_stored(3, tile + 3 * OPERAND, 64);
 }
 
+/* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
+ * compiler thinks that only its start is read. */
+static const struct {
+  guint8 palette, start, reserved[14];
+  guint16 row_bytes[16];
+  guint8 rows[16];
+} tile_shape = {
+  .palette = 1,
+  .row_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
+  .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
+};
+
 void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
 {
-  struct {
-    guint8 palette, start, reserved[14];
-    guint16 row_bytes[16];
-    guint8 rows[16];
-  } shape = { .palette = 1 };
-  for (guint i = 0; i < 8; i++) {
-    shape.row_bytes[i] = 64;
-    shape.rows[i] = 16;
-  }
-  _tile_loadconfig(&shape);
+  _tile_loadconfig(&tile_shape);
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++)
       multiply_panels(product->tiles + (i * product->columns + j) * 4 * OPERAND,
@@ -129,5 +129,5 @@ void astro_correlator_add_int8_amx(const AstroCorrelatorPlace *place, const guin
     _mm512_store_si512(re + r * PANEL, _mm512_add_epi32(part[r], part[3 * PANEL + r]));
     _mm512_store_si512(im + r * PANEL, _mm512_sub_epi32(part[PANEL + r], part[2 * PANEL + r]));
   }
-  add_tile(place, re, im);
+  add_tile_avx512(place, re, im);
 }

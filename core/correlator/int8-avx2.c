@@ -5,8 +5,6 @@
 #include "core/correlator/tile.h"
 #include <immintrin.h>
 
-#define PANEL ASTRO_CORRELATOR_PANEL
-
 /* 8 samples of two bytes. */
 static inline void pack_8(__m256i *out, __m128i bytes)
 {
@@ -95,8 +93,4 @@ void astro_correlator_multiply_int8_avx2(const AstroCorrelatorProduct *product)
     }
 }
 
-void astro_correlator_add_int8_avx2(const AstroCorrelatorPlace *place, const guint8 *tile)
-{
-  const gint32 *re = (const gint32 *)tile;
-  add_tile(place, re, re + PANEL * PANEL);
-}
+ADD_TILES(int8_avx2, add_tile)

@@ -4,8 +4,6 @@
 #define SUM gint64
 #include "core/correlator/tile.h"
 
-#define PANEL ASTRO_CORRELATOR_PANEL
-
 static void clear_step(gint16 *out, guint inputs)
 {
   if (inputs < PANEL)
@@ -71,8 +69,4 @@ void astro_correlator_multiply_int8_c(const AstroCorrelatorProduct *product)
     }
 }
 
-void astro_correlator_add_int8_c(const AstroCorrelatorPlace *place, const guint8 *tile)
-{
-  const gint32 *re = (const gint32 *)tile;
-  add_tile(place, re, re + PANEL * PANEL);
-}
+ADD_TILES(int8_c, add_tile)

@@ -1,27 +1,22 @@
-/* Dot products of four samples at a time. The instruction multiplies unsigned bytes by signed ones, so
- * columns are taken as re + 128, im + 128 and 127 - im, each by one exclusive or. What that adds to the
- * sums depends on the row alone: 128 (sum re + sum im) on real parts, 128 sum im + 127 sum re on
- * imaginary ones. Packing gathers these two as the panel's bias, and they are taken off where a tile
- * is added to the sums of its channel. Arithmetic modulo 2^32 keeps all this exact, since the true sums
- * of a span fit. */
-#define TILE gint32
-#define SUM gint64
-#include "core/correlator/tile.h"
+/* Dot products of four samples at a time. The instruction multiplies unsigned bytes by signed ones,
+ * so columns are taken as re + 128, im + 128 and 127 - im, each by one exclusive or. What that adds
+ * to the sums depends on the row alone: 128 (sum re + sum im) on real parts, 128 sum im + 127 sum
+ * re on imaginary ones. Packing gathers these two as the panel's bias, and they are taken off where
+ * a tile is added to the sums of its channel. Arithmetic modulo 2^32 keeps all this exact, since
+ * the true sums of a span fit. */
+#include "core/correlator/tile-int32.h"
 #include "core/correlator/quads.h"
-
-#define PANEL ASTRO_CORRELATOR_PANEL
 
 static inline __attribute__((always_inline)) void
 pack(guint8 *left, gint32 *bias, const AstroCorrelatorRows *rows, AstroFormat format)
 {
   const __m512i bias_128 = _mm512_set1_epi8((char)128), bias_127 = _mm512_set1_epi8(127);
-  const QuadOrder order = quad_order();
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
   __m512i *out = (__m512i *)left;
   __m512i bias_re = _mm512_load_si512(bias), bias_im = _mm512_load_si512(bias + PANEL);
   for (guint t = 0; t < rows->count; t += 4, out += 2) {
     guint count = MIN(rows->count - t, 4);
-    quad_pack(&out[0], &out[1], order, rows->first + t * rows->stride, rows->stride, count, inputs,
+    quad_pack(&out[0], &out[1], rows->first + t * rows->stride, rows->stride, count, inputs,
               format);
     bias_re = _mm512_dpbusd_epi32(bias_re, bias_128, out[0]);
     bias_re = _mm512_dpbusd_epi32(bias_re, bias_128, out[1]);
@@ -99,5 +94,5 @@ void astro_correlator_add_int8_vnni(const AstroCorrelatorPlace *place, const gui
     _mm512_store_si512(part + r * PANEL,
                        _mm512_sub_epi32(_mm512_load_si512(sum + r * PANEL), bias));
   }
-  add_tile(place, part, part + PANEL * PANEL);
+  add_tile_avx512(place, part, part + PANEL * PANEL);
 }

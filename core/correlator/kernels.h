@@ -7,13 +7,13 @@
 #pragma once
 
 #include "core/backend/cpu.h"
-#include "core/stream/stream.h"
+#include "core/correlator/sums.h"
 #include <string.h>
 
 G_BEGIN_DECLS
 
-#define ASTRO_CORRELATOR_PANEL 16
-#define ASTRO_CORRELATOR_BIAS (2 * ASTRO_CORRELATOR_PANEL) /* terms of a panel */
+#define PANEL 16
+#define BIAS (2 * PANEL) /* terms of a panel */
 
 /* Samples of a panel before packing: its inputs side by side, time steps stride bytes apart. */
 typedef struct {
@@ -59,14 +59,24 @@ typedef struct {
   AstroCorrelatorPack pack[ASTRO_N_FORMATS];
   void (*multiply)(const AstroCorrelatorProduct *product);
   void (*add)(const AstroCorrelatorPlace *place, const guint8 *tile);
+  AstroCorrelatorMeans means;
 } AstroCorrelatorKernel;
 
+#define ASTRO_CORRELATOR_MEANS(name)                                                               \
+  void astro_correlator_means_##name(float *restrict out, gpointer sums, guint64 n, double factor);
 #define ASTRO_CORRELATOR_FUNCTIONS(name)                                                           \
   void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product);                    \
   void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile);
 #define ASTRO_CORRELATOR_PACK(name)                                                                \
   void astro_correlator_pack_##name(guint8 *left, guint8 *right, gint32 *bias,                     \
                                     const AstroCorrelatorRows *rows);
+
+ASTRO_CORRELATOR_MEANS(integer_avx512)
+ASTRO_CORRELATOR_MEANS(integer_avx2)
+ASTRO_CORRELATOR_MEANS(integer_c)
+ASTRO_CORRELATOR_MEANS(real_avx512)
+ASTRO_CORRELATOR_MEANS(real_avx2)
+ASTRO_CORRELATOR_MEANS(real_c)
 
 ASTRO_CORRELATOR_FUNCTIONS(int8_amx)
 ASTRO_CORRELATOR_FUNCTIONS(int8_vnni)

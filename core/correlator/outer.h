@@ -1,11 +1,10 @@
 /* Outer products in floating point with fused multiply and add, for any width of vector. Included
- * with SCALAR, SUM, TILE  the type of packed samples and of tiles, and that of sums BYTES of a
+ * with SCALAR             the type of packed samples and of tiles BYTES of a
  * vector ROWS, VECTORS      of the block that registers hold: rows, vectors in a row PARTIAL
  * samples summed in registers before they are added to the tile MULTIPLY, ADD      names of the
  * functions A packed step is one sample of 16 inputs: 16 real parts, then 16 imaginary ones. */
-#include "core/correlator/tile.h"
+#include "core/correlator/kernels.h"
 
-#define PANEL ASTRO_CORRELATOR_PANEL
 enum {
   LANES = BYTES / sizeof(SCALAR),
   COLUMNS = VECTORS * LANES, /* of the block */
@@ -75,10 +74,4 @@ void MULTIPLY(const AstroCorrelatorProduct *product)
                       (const SCALAR *)(product->right + j * product->right_stride), product->steps,
                       product->diagonal && i == j);
     }
-}
-
-void ADD(const AstroCorrelatorPlace *place, const guint8 *tile)
-{
-  const SCALAR *re = (const SCALAR *)tile;
-  add_tile(place, re, re + PANEL * PANEL);
 }

@@ -7,13 +7,13 @@
                                     const AstroCorrelatorRows *rows)                               \
   {                                                                                                \
     SCALAR *out = (SCALAR *)left;                                                                  \
-    for (guint t = 0; t < rows->count; t++, out += 2 * ASTRO_CORRELATOR_PANEL) {                   \
+    for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {                                    \
       const component *in = (const component *)(rows->first + t * rows->stride);                   \
-      if (rows->inputs < ASTRO_CORRELATOR_PANEL)                                                   \
-        memset(out, 0, 2 * ASTRO_CORRELATOR_PANEL * sizeof *out);                                  \
+      if (rows->inputs < PANEL)                                                                    \
+        memset(out, 0, 2 * PANEL * sizeof *out);                                                   \
       for (guint i = 0; i < rows->inputs; i++) {                                                   \
         out[i] = (SCALAR)in[2 * i];                                                                \
-        out[ASTRO_CORRELATOR_PANEL + i] = (SCALAR)in[2 * i + 1];                                   \
+        out[PANEL + i] = (SCALAR)in[2 * i + 1];                                                    \
       }                                                                                            \
     }                                                                                              \
   }

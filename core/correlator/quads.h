@@ -33,30 +33,29 @@ static inline __attribute__((always_inline)) void quad_rows(__m512i *early, __m5
   }
 }
 
-typedef struct {
-  __m512i re, im; /* which byte of (early, late) goes to each byte of a quad, modulo 64 */
-} QuadOrder;
-
-static inline QuadOrder quad_order(void)
-{
-  guint8 re[64], im[64];
-  for (guint i = 0; i < 64; i++) {
-    re[i] = (guint8)(i % 4 % 2 * 32 + i / 4 * 2);
-    im[i] = re[i] + 1;
-  }
-  return (QuadOrder){ _mm512_loadu_si512(re), _mm512_loadu_si512(im) };
-}
+/* Which byte of (early, late), modulo 64, goes to each byte of a quad. */
+static const guint8 quad_re[64] __attribute__((aligned(64))) = {
+  0,  32, 0,  32, 2,  34, 2,  34, 4,  36, 4,  36, 6,  38, 6,  38, 8,  40, 8,  40, 10, 42,
+  10, 42, 12, 44, 12, 44, 14, 46, 14, 46, 16, 48, 16, 48, 18, 50, 18, 50, 20, 52, 20, 52,
+  22, 54, 22, 54, 24, 56, 24, 56, 26, 58, 26, 58, 28, 60, 28, 60, 30, 62, 30, 62,
+};
+static const guint8 quad_im[64] __attribute__((aligned(64))) = {
+  1,  33, 1,  33, 3,  35, 3,  35, 5,  37, 5,  37, 7,  39, 7,  39, 9,  41, 9,  41, 11, 43,
+  11, 43, 13, 45, 13, 45, 15, 47, 15, 47, 17, 49, 17, 49, 19, 51, 19, 51, 21, 53, 21, 53,
+  23, 55, 23, 55, 25, 57, 25, 57, 27, 59, 27, 59, 29, 61, 29, 61, 31, 63, 31, 63,
+};
 
 static inline __attribute__((always_inline)) void quad_pack(__m512i *re, __m512i *im,
-                                                            QuadOrder order, const guint8 *in,
-                                                            gsize stride, guint count,
-                                                            __mmask16 inputs, AstroFormat format)
+                                                            const guint8 *in, gsize stride,
+                                                            guint count, __mmask16 inputs,
+                                                            AstroFormat format)
 {
+  const __m512i take_re = _mm512_load_si512(quad_re), take_im = _mm512_load_si512(quad_im);
   const __mmask64 second = 0xccccccccccccccccu; /* bytes 2 and 3 of each quad */
   __m512i early, late;
   quad_rows(&early, &late, in, stride, count, inputs, format);
-  *re = _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(order.re, early), second, order.re,
-                                     late);
-  *im = _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(order.im, early), second, order.im,
-                                     late);
+  *re =
+      _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(take_re, early), second, take_re, late);
+  *im =
+      _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(take_im, early), second, take_im, late);
 }

@@ -1,5 +1,5 @@
 /* The formula, sample by sample: what all other backends are held against. */
-#include "core/correlator/sums.h"
+#include "core/correlator/kernels.h"
 
 typedef struct {
   AstroCorrelatorConfig config;
@@ -109,6 +109,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   Reference *self = instance;
   AstroCorrelatorArguments *arguments = argument;
   gboolean loss;
+  AstroCorrelatorMeans means = astro_format_info(self->config.from)->is_float
+                                   ? astro_correlator_means_real_c
+                                   : astro_correlator_means_integer_c;
   if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error) ||
       !astro_correlator_counts_add(&self->counts, arguments, &loss, error))
     return FALSE;
@@ -116,7 +119,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     for (guint64 t = 0; t < arguments->count; t++)
       add_step(self, in[0].data, arguments, arguments->first + t, c);
   return !arguments->dump || astro_correlator_dump(&self->config, self->sums, &self->counts,
-                                                   out[0].data, arguments, 1, error);
+                                                   out[0].data, arguments, means, 1, error);
 }
 
 const AstroBackend astro_correlator_reference = {

@@ -168,6 +168,7 @@ typedef struct {
   gpointer out;
   guint32 *out_counts;
   gboolean is_float;
+  AstroCorrelatorMeans means;
   gint failed; /* channel whose sums do not fit, plus 1 */
 } Dump;
 
@@ -223,8 +224,9 @@ static inline void put(const Dump *dump, guint64 at, Total sum, guint64 count, g
     return;
   }
   float *out = (float *)dump->out + 2 * at;
-  out[0] = count ? (float)(sum.real_re / (double)count) : 0;
-  out[1] = count ? (float)(sign * sum.real_im / (double)count) : 0;
+  double factor = count ? 1 / (double)count : 0;
+  out[0] = (float)(sum.real_re * factor);
+  out[1] = (float)(sign * sum.real_im * factor);
 }
 
 static void write_group(gpointer data, guint64 group)
@@ -258,9 +260,27 @@ static void write_group(gpointer data, guint64 group)
     }
 }
 
+/* The same where nothing was lost and sums and means stand in the same order. */
+static void write_means(gpointer data, guint64 channel)
+{
+  Dump *dump = data;
+  guint64 n = 2 * astro_correlator_channel_sums(dump->config);
+  dump->means((float *)dump->out + channel * n, dump->sums.integer + channel * n, n,
+              1 / (double)dump->counts->samples);
+}
+
+static void fill_counts(const Dump *dump, guint32 count)
+{
+  guint64 n = dump->config->channels / dump->config->channel_step *
+              astro_correlator_baselines(dump->config->stations, dump->config->triangle);
+  for (guint64 i = 0; i < n; i++)
+    dump->out_counts[i] = count;
+}
+
 gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                                AstroCorrelatorCounts *counts, gpointer out,
-                               AstroCorrelatorArguments *arguments, guint threads, GError **error)
+                               AstroCorrelatorArguments *arguments, AstroCorrelatorMeans means,
+                               guint threads, GError **error)
 {
   guint groups = config->channels / config->channel_step;
   Dump dump = {
@@ -270,7 +290,11 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     .out = out,
     .out_counts = arguments->counts,
     .is_float = astro_format_info(config->from)->is_float,
+    .means = means,
   };
+  gboolean plain = config->to == ASTRO_FORMAT_CF32LE && config->channel_step == 1 &&
+                   config->triangle == ASTRO_TRIANGLE_LOWER && counts->tables == 0 &&
+                   counts->samples > 0;
   if (config->to == ASTRO_FORMAT_CI32LE)
     astro_parallel(groups, threads, check_group, &dump);
   if (dump.failed)
@@ -278,8 +302,12 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
                 "a sum of channel %d over %" G_GUINT64_FORMAT
                 " time steps does not fit CI32LE: use CF32LE or a shorter integration",
                 (dump.failed - 1) * (gint)config->channel_step, counts->samples);
+  else if (plain)
+    astro_parallel(groups, threads, write_means, &dump);
   else
     astro_parallel(groups, threads, write_group, &dump);
+  if (plain && dump.out_counts)
+    fill_counts(&dump, (guint32)counts->samples);
   arguments->samples = counts->samples * config->channel_step;
   arguments->complete = counts->tables == 0;
   memset(sums.any, 0,

@@ -45,9 +45,14 @@ gboolean astro_correlator_check_blocks(const AstroCorrelatorConfig *config, cons
                                        guint n_in, const AstroBlock *out, guint n_out,
                                        const AstroCorrelatorArguments *arguments, GError **error);
 
-/* Writes the visibilities and says of the integration what the arguments ask, then clears both. */
+/* n parts of sums times factor; the sums become zero. */
+typedef void (*AstroCorrelatorMeans)(float *restrict out, gpointer sums, guint64 n, double factor);
+
+/* Writes the visibilities and says of the integration what the arguments ask, then clears both.
+ * means serves where nothing was lost. */
 gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                                AstroCorrelatorCounts *counts, gpointer out,
-                               AstroCorrelatorArguments *arguments, guint threads, GError **error);
+                               AstroCorrelatorArguments *arguments, AstroCorrelatorMeans means,
+                               guint threads, GError **error);
 
 G_END_DECLS

@@ -7,14 +7,13 @@ static inline __attribute__((always_inline)) void add_rows(const AstroCorrelator
                                                            const TILE *restrict re,
                                                            const TILE *restrict im, guint pols)
 {
-  guint first = place->column * ASTRO_CORRELATOR_PANEL / pols;
-  for (guint r = 0; r < ASTRO_CORRELATOR_PANEL;
-       r++, re += ASTRO_CORRELATOR_PANEL, im += ASTRO_CORRELATOR_PANEL) {
-    guint input = place->row * ASTRO_CORRELATOR_PANEL + r;
+  guint first = place->column * PANEL / pols;
+  for (guint r = 0; r < PANEL; r++, re += PANEL, im += PANEL) {
+    guint input = place->row * PANEL + r;
     if (input >= place->inputs)
       break;
     guint64 i = input / pols;
-    guint n = (guint)MIN(ASTRO_CORRELATOR_PANEL / pols, i + 1 - first);
+    guint n = (guint)MIN(PANEL / pols, i + 1 - first);
     SUM *restrict sum =
         (SUM *)place->sums + 2 * ((i * (i + 1) / 2 + first) * pols * pols + input % pols * pols);
     for (guint c = 0; c < n; c++)
@@ -32,3 +31,11 @@ static inline void add_tile(const AstroCorrelatorPlace *place, const TILE *re, c
   else
     add_rows(place, re, im, 2);
 }
+
+/* The function that a kernel's table wants. */
+#define ADD_TILES(name, add)                                                                       \
+  void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile)          \
+  {                                                                                                \
+    const TILE *re = (const TILE *)tile;                                                           \
+    add(place, re, re + PANEL * PANEL);                                                            \
+  }
