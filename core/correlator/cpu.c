@@ -7,6 +7,7 @@
 #include "core/correlator/gather.h"
 #include "core/correlator/kernels.h"
 #include <stdlib.h>
+#include <sys/mman.h>
 
 static const AstroCorrelatorKernel int8_kernels[] = {
   {
@@ -97,14 +98,17 @@ static const AstroCorrelatorKernel float_kernels[] = {
 };
 
 enum {
+  STRIP = 4,         /* squares, whose tiles fit the second cache too */
   SQUARE = 8,        /* panels on a side: tiles and a pass of panels of it fit the second cache */
   WHOLE = 12,        /* a channel of so many panels at most is one square */
   MANY_CHANNELS = 8, /* from here on a task is a channel */
   GATHERED_STEPS = 1024, /* wanted, where GATHERED_BYTES allow */
-  PACKED_STEPS = 64,     /* packed at a time */
-  PACKED_PANELS = 4,     /* packed by a task where channels go one by one */
-  LEAST_GATHERED = 64,   /* steps */
-  LEAST_IN_PLACE = 256,  /* steps */
+  HUGE_PAGE = 2 << 20,
+  LINE = 64,
+  PACKED_STEPS = 64,    /* packed at a time */
+  PACKED_PANELS = 4,    /* packed by a task where channels go one by one */
+  LEAST_GATHERED = 64,  /* steps */
+  LEAST_IN_PLACE = 256, /* steps */
 };
 #define PACKED_BYTES ((gsize)16 << 20)   /* of a channel, or a quarter of its sums */
 #define GATHERED_BYTES ((gsize)64 << 20) /* of all channels */
@@ -121,7 +125,9 @@ typedef struct {
   AstroCorrelatorSums sums;
   AstroCorrelatorCounts counts;
   gsize sample_bytes;
-  guint threads, inputs, panels, square;
+  guint threads, inputs, panels;
+  guint square, strip_squares; /* panels on a side, squares along a strip */
+  guint64 strips;
   guint span;
   gboolean by_channel;
   gsize left_stride, right_stride; /* a panel's pass */
@@ -148,8 +154,8 @@ typedef struct {
   gsize channel, time; /* strides */
   guint64 count;
   guint64 start; /* of the span in work */
-  guint at;      /* channel in work, where channels go one by one */
-  Packed packed; /* of that channel */
+  guint at;      /* the channel in work */
+  Packed packed; /* of that channel, where channels go one by one */
 } Spectra;
 
 static guint passes_of(const Cpu *self, guint64 count)
@@ -157,71 +163,109 @@ static guint passes_of(const Cpu *self, guint64 count)
   return (guint)((count + self->kernel->pass - 1) / self->kernel->pass);
 }
 
+/* Asks for a part of some rows before they are needed. */
+static void fetch(const guint8 *first, gsize stride, gsize bytes, guint64 rows, guint part,
+                  guint parts)
+{
+  for (guint64 r = rows * part / parts; r < rows * (part + 1) / parts; r++)
+    for (gsize b = 0; b < bytes; b += LINE)
+      __builtin_prefetch(first + r * stride + b, 0, 3);
+}
+
 /* Packs some panels of a pass, in blocks of steps whose lines of the source stay in the first cache
  * until every panel had its part of them. */
-static void pack_panels(const Spectra *spectra, const Packed *packed, guint channel, guint panel,
-                        guint end_panel, guint pass, guint slot)
+static void pack_panels(const Spectra *spectra, const Packed *packed, guint panel, guint end_panel,
+                        guint pass, guint slot)
 {
   const Cpu *self = spectra->cpu;
   const AstroCorrelatorKernel *kernel = self->kernel;
   guint64 first = spectra->start + (guint64)pass * kernel->pass;
   guint64 end = MIN(MIN(spectra->count, spectra->start + self->span), first + kernel->pass);
-  const guint8 *source = spectra->first + channel * spectra->channel;
-  for (guint64 t = first; t < end; t += PACKED_STEPS)
+  gsize panel_bytes = PANEL * self->sample_bytes;
+  const guint8 *source = spectra->first + spectra->at * spectra->channel + panel * panel_bytes;
+  for (guint64 t = first; t < end; t += PACKED_STEPS) {
+    guint64 next = MIN(spectra->count, t + PACKED_STEPS);
+    guint64 n_next = MIN(spectra->count - next, PACKED_STEPS);
     for (guint p = panel; p < end_panel; p++) {
       gsize at = (gsize)slot * self->panels + p, steps = (t - first) / kernel->samples;
       AstroCorrelatorRows rows = {
-        .first = source + t * spectra->time + (gsize)p * PANEL * self->sample_bytes,
+        .first = source + t * spectra->time + (p - panel) * panel_bytes,
         .stride = spectra->time,
         .inputs = MIN(self->inputs - p * PANEL, PANEL),
         .count = (guint)MIN(end - t, PACKED_STEPS),
       };
+      fetch(source + next * spectra->time, spectra->time, (end_panel - panel) * panel_bytes, n_next,
+            p - panel, end_panel - panel);
       self->pack(packed->left + at * self->left_stride + steps * kernel->left_bytes,
                  packed->right + at * self->right_stride + steps * kernel->right_bytes,
                  packed->bias + p * BIAS, &rows);
     }
+  }
 }
 
-/* One pass of the square of panels from row and column on. */
-static void multiply_square(const Spectra *spectra, const Packed *packed, guint8 *tiles, guint row,
-                            guint column, guint pass, guint slot)
+/* A region of panel pairs: square by square along a strip, whose tiles lie row by row. */
+typedef struct {
+  guint row, column, end; /* panels: the first row, the columns */
+} Strip;
+
+static guint strip_rows(const Cpu *self, const Strip *strip)
+{
+  return MIN(self->panels - strip->row, self->square);
+}
+
+static gsize strip_stride(const Cpu *self, const Strip *strip)
+{
+  return (strip->end - strip->column) * self->kernel->tile_bytes;
+}
+
+/* One pass of a strip. */
+static void multiply_strip(const Spectra *spectra, const Packed *packed, guint8 *tiles,
+                           const Strip *strip, guint pass, guint slot)
 {
   const Cpu *self = spectra->cpu;
   guint64 first = spectra->start + (guint64)pass * self->kernel->pass;
-  guint64 end = MIN(spectra->count, spectra->start + self->span);
-  guint samples = (guint)MIN(self->kernel->pass, end - first);
-  AstroCorrelatorProduct product = {
-    .tiles = tiles,
-    .left = packed->left + ((gsize)slot * self->panels + row) * self->left_stride,
-    .right = packed->right + ((gsize)slot * self->panels + column) * self->right_stride,
-    .left_stride = self->left_stride,
-    .right_stride = self->right_stride,
-    .rows = MIN(self->panels - row, self->square),
-    .columns = MIN(self->panels - column, self->square),
-    .diagonal = row == column,
-    .steps = (samples + self->kernel->samples - 1) / self->kernel->samples,
-    .first = pass == 0,
-  };
-  self->kernel->multiply(&product);
+  guint64 end = MIN(MIN(spectra->count, spectra->start + self->span), first + self->kernel->pass);
+  guint64 next = MIN(spectra->count - end, self->kernel->pass);
+  gboolean one_run = spectra->time == self->inputs * self->sample_bytes;
+  for (guint column = strip->column; column < strip->end; column += self->square) {
+    AstroCorrelatorProduct product = {
+      .tiles = tiles + (column - strip->column) * self->kernel->tile_bytes,
+      .tiles_stride = strip_stride(self, strip),
+      .left = packed->left + ((gsize)slot * self->panels + strip->row) * self->left_stride,
+      .right = packed->right + ((gsize)slot * self->panels + column) * self->right_stride,
+      .left_stride = self->left_stride,
+      .right_stride = self->right_stride,
+      .rows = strip_rows(self, strip),
+      .columns = MIN(strip->end - column, self->square),
+      .diagonal = strip->row == column,
+      .steps = (guint)((end - first + self->kernel->samples - 1) / self->kernel->samples),
+      .first = pass == 0,
+    };
+    if (one_run && self->packed_passes == 1) {
+      product.next = spectra->first + spectra->at * spectra->channel + end * spectra->time;
+      product.next_bytes = next * spectra->time;
+    }
+    self->kernel->multiply(&product);
+  }
 }
 
-static void add_square(const Cpu *self, const Packed *packed, const guint8 *tiles, guint channel,
-                       guint row, guint column)
+static void add_strip(const Spectra *spectra, const Packed *packed, const guint8 *tiles,
+                      const Strip *strip)
 {
-  guint rows = MIN(self->panels - row, self->square);
-  guint columns = MIN(self->panels - column, self->square);
+  const Cpu *self = spectra->cpu;
   AstroCorrelatorPlace place = {
-    .sums = self->sums.integer + 2 * channel * astro_correlator_channel_sums(&self->config),
+    .sums = self->sums.integer + 2 * spectra->at * astro_correlator_channel_sums(&self->config),
     .pols = self->config.pols,
     .inputs = self->inputs,
   };
-  for (guint i = 0; i < rows; i++)
-    for (guint j = 0; j < (row == column ? i + 1 : columns); j++) {
-      place.row = row + i;
-      place.bias = packed->bias + place.row * BIAS;
-      place.column = column + j;
-      self->kernel->add(&place, tiles + ((gsize)i * columns + j) * self->kernel->tile_bytes);
-    }
+  for (guint i = 0; i < strip_rows(self, strip); i++) {
+    place.row = strip->row + i;
+    place.bias = packed->bias + place.row * BIAS;
+    const guint8 *tile = tiles + i * strip_stride(self, strip);
+    for (place.column = strip->column; place.column < MIN(strip->end, place.row + 1);
+         place.column++, tile += self->kernel->tile_bytes)
+      self->kernel->add(&place, tile);
+  }
 }
 
 static Scratch *take_scratch(Cpu *self)
@@ -245,34 +289,41 @@ static void clear_bias(const Cpu *self, const Packed *packed)
 }
 
 /* A span of a channel in one square: pass by pass, so that packed panels never leave the cache. */
-static void correlate_whole(const Spectra *spectra, const Scratch *scratch, guint channel,
-                            guint passes)
+static void correlate_whole(const Spectra *spectra, const Scratch *scratch, guint passes)
 {
   const Cpu *self = spectra->cpu;
+  const Strip strip = { 0, 0, self->panels };
   for (guint pass = 0; pass < passes; pass++) {
-    pack_panels(spectra, &scratch->packed, channel, 0, self->panels, pass, 0);
-    multiply_square(spectra, &scratch->packed, scratch->tiles, 0, 0, pass, 0);
+    pack_panels(spectra, &scratch->packed, 0, self->panels, pass, 0);
+    multiply_strip(spectra, &scratch->packed, scratch->tiles, &strip, pass, 0);
   }
-  add_square(self, &scratch->packed, scratch->tiles, channel, 0, 0);
+  add_strip(spectra, &scratch->packed, scratch->tiles, &strip);
 }
 
-static void correlate_square(const Spectra *spectra, const Packed *packed, guint8 *tiles,
-                             guint channel, guint row, guint column, guint passes)
+static void correlate_strip(const Spectra *spectra, const Packed *packed, guint8 *tiles,
+                            const Strip *strip, guint passes)
 {
   for (guint pass = 0; pass < passes; pass++)
-    multiply_square(spectra, packed, tiles, row, column, pass, pass);
-  add_square(spectra->cpu, packed, tiles, channel, row, column);
+    multiply_strip(spectra, packed, tiles, strip, pass, pass);
+  add_strip(spectra, packed, tiles, strip);
 }
 
-static void correlate_squares(const Spectra *spectra, const Scratch *scratch, guint channel,
-                              guint passes)
+/* The strip of that number; FALSE behind the last one. The longest come first. */
+static gboolean find_strip(const Cpu *self, guint64 number, Strip *strip)
 {
-  const Cpu *self = spectra->cpu;
-  for (guint pass = 0; pass < passes; pass++)
-    pack_panels(spectra, &scratch->packed, channel, 0, self->panels, pass, pass);
-  for (guint row = 0; row < self->panels; row += self->square)
-    for (guint column = 0; column <= row; column += self->square)
-      correlate_square(spectra, &scratch->packed, scratch->tiles, channel, row, column, passes);
+  guint width = self->square * self->strip_squares;
+  for (gint64 row = (self->panels - 1) / self->square * self->square; row >= 0;
+       row -= self->square) {
+    guint end = MIN((guint)row + self->square, self->panels);
+    guint n = (end + width - 1) / width;
+    if (number < n) {
+      guint column = (guint)number * width;
+      *strip = (Strip){ (guint)row, column, MIN(column + width, end) };
+      return TRUE;
+    }
+    number -= n;
+  }
+  return FALSE;
 }
 
 static void correlate_channel(gpointer data, guint64 channel)
@@ -280,13 +331,19 @@ static void correlate_channel(gpointer data, guint64 channel)
   Spectra spectra = *(const Spectra *)data;
   Cpu *self = spectra.cpu;
   Scratch *scratch = take_scratch(self);
+  Strip strip;
+  spectra.at = (guint)channel;
   for (; spectra.start < spectra.count; spectra.start += self->span) {
     guint passes = passes_of(self, MIN(self->span, spectra.count - spectra.start));
     clear_bias(self, &scratch->packed);
-    if (self->square >= self->panels)
-      correlate_whole(&spectra, scratch, (guint)channel, passes);
-    else
-      correlate_squares(&spectra, scratch, (guint)channel, passes);
+    if (self->square >= self->panels) {
+      correlate_whole(&spectra, scratch, passes);
+      continue;
+    }
+    for (guint pass = 0; pass < passes; pass++)
+      pack_panels(&spectra, &scratch->packed, 0, self->panels, pass, pass);
+    for (guint n = 0; find_strip(self, n, &strip); n++)
+      correlate_strip(&spectra, &scratch->packed, scratch->tiles, &strip, passes);
   }
   give_scratch(self, scratch);
 }
@@ -298,22 +355,19 @@ static void pack_task(gpointer data, guint64 group)
   guint passes = passes_of(self, MIN(self->span, spectra->count - spectra->start));
   guint panel = (guint)group * PACKED_PANELS;
   for (guint pass = 0; pass < passes; pass++)
-    pack_panels(spectra, &spectra->packed, spectra->at, panel,
-                MIN(panel + PACKED_PANELS, self->panels), pass, pass);
+    pack_panels(spectra, &spectra->packed, panel, MIN(panel + PACKED_PANELS, self->panels), pass,
+                pass);
 }
 
-static void square_task(gpointer data, guint64 task)
+static void strip_task(gpointer data, guint64 task)
 {
   const Spectra *spectra = data;
   Cpu *self = spectra->cpu;
   guint passes = passes_of(self, MIN(self->span, spectra->count - spectra->start));
-  guint row = 0;
-  while ((guint64)(row + 1) * (row + 2) / 2 <= task)
-    row++;
-  guint column = (guint)(task - (guint64)row * (row + 1) / 2);
   Scratch *scratch = take_scratch(self);
-  correlate_square(spectra, &spectra->packed, scratch->tiles, spectra->at, row * self->square,
-                   column * self->square, passes);
+  Strip strip;
+  if (find_strip(self, task, &strip))
+    correlate_strip(spectra, &spectra->packed, scratch->tiles, &strip, passes);
   give_scratch(self, scratch);
 }
 
@@ -322,7 +376,6 @@ static void correlate(Cpu *self, const guint8 *first, gsize channel, gsize time,
   Spectra spectra = {
     .cpu = self, .first = first, .channel = channel, .time = time, .count = count
   };
-  guint squares = (self->panels + self->square - 1) / self->square;
   if (count == 0)
     return;
   if (self->by_channel) {
@@ -335,7 +388,7 @@ static void correlate(Cpu *self, const guint8 *first, gsize channel, gsize time,
       clear_bias(self, &spectra.packed);
       astro_parallel((self->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->threads, pack_task,
                      &spectra);
-      astro_parallel((guint64)squares * (squares + 1) / 2, self->threads, square_task, &spectra);
+      astro_parallel(self->strips, self->threads, strip_task, &spectra);
     }
 }
 
@@ -429,10 +482,16 @@ static void scratch_free(gpointer data)
   g_free(scratch);
 }
 
+/* Large blocks ask for huge pages: packed panels are read from all over. */
 static gpointer new_block(gsize bytes)
 {
+  gboolean huge = bytes >= HUGE_PAGE;
   void *memory = NULL;
-  return posix_memalign(&memory, 64, bytes) == 0 ? memory : NULL;
+  if (posix_memalign(&memory, huge ? HUGE_PAGE : 64, bytes))
+    return NULL;
+  if (huge)
+    madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
 }
 
 static gboolean add_scratch(Cpu *self, gboolean with_panels)
@@ -441,7 +500,8 @@ static gboolean add_scratch(Cpu *self, gboolean with_panels)
   Scratch *scratch = g_new0(Scratch, 1);
   gsize panels = (gsize)self->packed_passes * self->panels;
   g_ptr_array_add(self->scratches, scratch);
-  scratch->tiles = new_block((gsize)self->square * self->square * kernel->tile_bytes);
+  scratch->tiles =
+      new_block((gsize)self->square * self->square * self->strip_squares * kernel->tile_bytes);
   if (!with_panels)
     return scratch->tiles != NULL;
   scratch->packed.bias = new_block(self->panels * BIAS * sizeof *scratch->packed.bias);
@@ -493,6 +553,11 @@ static void plan(Cpu *self)
     self->span = kernel->span;
     self->packed_passes = 1;
   }
+
+  self->strip_squares = self->by_channel && !whole ? STRIP : 1;
+  Strip strip;
+  while (find_strip(self, self->strips, &strip))
+    self->strips++;
 
   gsize step_bytes = config->channels * row_bytes(self);
   self->capacity = CLAMP(GATHERED_BYTES / step_bytes, LEAST_GATHERED, GATHERED_STEPS);

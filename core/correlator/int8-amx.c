@@ -6,6 +6,7 @@
 
 enum {
   SAMPLES = 64,      /* of a step */
+  LINES = 8,         /* of memory asked for in a step */
   OPERAND = 16 * 64, /* bytes of a tile register */
 };
 
@@ -33,24 +34,26 @@ static inline void turn(guint8 *rows, const guint8 *quads)
   }
 }
 
-static inline __attribute__((always_inline)) void
-pack(guint8 *left, guint8 *right, const AstroCorrelatorRows *rows, AstroFormat format)
+static ALWAYS_INLINE void pack_step(guint8 *left, guint8 *right, const guint8 *in, gsize stride,
+                                    guint count, __mmask16 inputs, AstroFormat format)
+{
+  for (guint q = 0; q < 16; q++, in += 4 * stride)
+    quad_pack((__m512i *)(right + q * 64), (__m512i *)(right + OPERAND + q * 64), in, stride,
+              count > 4 * q ? count - 4 * q : 0, inputs, format);
+  turn(left, right);
+  turn(left + OPERAND, right + OPERAND);
+}
+
+static ALWAYS_INLINE void pack(guint8 *left, guint8 *right, const AstroCorrelatorRows *rows,
+                               AstroFormat format)
 {
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
   for (guint t = 0; t < rows->count; t += SAMPLES, left += 2 * OPERAND, right += 2 * OPERAND) {
     const guint8 *in = rows->first + t * rows->stride;
-    if (rows->count - t >= SAMPLES) {
-      for (guint q = 0; q < 16; q++, in += 4 * rows->stride)
-        quad_pack((__m512i *)(right + q * 64), (__m512i *)(right + OPERAND + q * 64), in,
-                  rows->stride, 4, inputs, format);
-    } else {
-      memset(right, 0, 2 * OPERAND);
-      for (guint q = 0; t + 4 * q < rows->count; q++, in += 4 * rows->stride)
-        quad_pack((__m512i *)(right + q * 64), (__m512i *)(right + OPERAND + q * 64), in,
-                  rows->stride, MIN(rows->count - t - 4 * q, 4), inputs, format);
-    }
-    turn(left, right);
-    turn(left + OPERAND, right + OPERAND);
+    if (rows->count - t >= SAMPLES && inputs == 0xffff)
+      pack_step(left, right, in, rows->stride, SAMPLES, 0xffff, format);
+    else
+      pack_step(left, right, in, rows->stride, rows->count - t, inputs, format);
   }
 }
 
@@ -68,7 +71,7 @@ void astro_correlator_pack_ci4_amx(guint8 *left, guint8 *right, gint32 *bias,
 
 /* A row panel of a pass stays in the first cache; columns and tiles stream past it. */
 static void multiply_panels(guint8 *tile, const guint8 *left, const guint8 *right, guint steps,
-                            gboolean first)
+                            gboolean first, const guint8 *next)
 {
   if (first) {
     _tile_zero(0);
@@ -90,6 +93,12 @@ static void multiply_panels(guint8 *tile, const guint8 *left, const guint8 *righ
     _tile_stream_loadd(7, right + OPERAND, 64);
     _tile_dpbssd(2, 4, 7);
     _tile_dpbssd(3, 5, 7);
+    if (next) {
+#pragma GCC unroll 8
+      for (guint l = 0; l < LINES; l++)
+        _mm_prefetch((const char *)next + l * 64, _MM_HINT_T1);
+      next += LINES * 64;
+    }
   }
   _tile_stored(0, tile, 64);
   _tile_stored(1, tile + OPERAND, 64);
@@ -112,11 +121,21 @@ static const struct {
 void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
 {
   _tile_loadconfig(&tile_shape);
+  const guint8 *next = product->next;
+  gsize left_over = product->next_bytes, pair_bytes = (gsize)product->steps * LINES * 64;
   for (guint i = 0; i < product->rows; i++)
-    for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++)
-      multiply_panels(product->tiles + (i * product->columns + j) * 4 * OPERAND,
-                      product->left + i * product->left_stride,
-                      product->right + j * product->right_stride, product->steps, product->first);
+    for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++) {
+      guint8 *tile = product->tiles + i * product->tiles_stride + j * 4 * OPERAND;
+      const guint8 *left = product->left + i * product->left_stride;
+      const guint8 *right = product->right + j * product->right_stride;
+      if (left_over >= pair_bytes) {
+        multiply_panels(tile, left, right, product->steps, product->first, next);
+        next += pair_bytes;
+        left_over -= pair_bytes;
+      } else {
+        multiply_panels(tile, left, right, product->steps, product->first, NULL);
+      }
+    }
   _tile_release();
 }
 

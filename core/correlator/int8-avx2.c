@@ -80,7 +80,7 @@ void astro_correlator_multiply_int8_avx2(const AstroCorrelatorProduct *product)
 {
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++) {
-      gint32 *re = (gint32 *)product->tiles + (i * product->columns + j) * 2 * PANEL * PANEL;
+      gint32 *re = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       gint32 *im = re + PANEL * PANEL;
       const gint32 *left = (const gint32 *)(product->left + i * product->left_stride);
       const __m256i *right = (const __m256i *)(product->right + j * product->right_stride);

@@ -59,7 +59,7 @@ void astro_correlator_multiply_int8_c(const AstroCorrelatorProduct *product)
 {
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++) {
-      gint32 *tile = (gint32 *)product->tiles + (i * product->columns + j) * 2 * PANEL * PANEL;
+      gint32 *tile = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       const gint16 *left = (const gint16 *)(product->left + i * product->left_stride);
       const gint16 *right = (const gint16 *)(product->right + j * product->right_stride);
       if (product->first)

@@ -7,17 +7,18 @@
 #include "core/correlator/tile-int32.h"
 #include "core/correlator/quads.h"
 
-static inline __attribute__((always_inline)) void
-pack(guint8 *left, gint32 *bias, const AstroCorrelatorRows *rows, AstroFormat format)
+static ALWAYS_INLINE void pack_quads(__m512i *out, gint32 *bias, const AstroCorrelatorRows *rows,
+                                     __mmask16 inputs, AstroFormat format)
 {
   const __m512i bias_128 = _mm512_set1_epi8((char)128), bias_127 = _mm512_set1_epi8(127);
-  __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
-  __m512i *out = (__m512i *)left;
   __m512i bias_re = _mm512_load_si512(bias), bias_im = _mm512_load_si512(bias + PANEL);
   for (guint t = 0; t < rows->count; t += 4, out += 2) {
-    guint count = MIN(rows->count - t, 4);
-    quad_pack(&out[0], &out[1], rows->first + t * rows->stride, rows->stride, count, inputs,
-              format);
+    const guint8 *in = rows->first + t * rows->stride;
+    guint count = rows->count - t;
+    if (count >= 4)
+      quad_pack(&out[0], &out[1], in, rows->stride, 4, inputs, format);
+    else
+      quad_pack(&out[0], &out[1], in, rows->stride, count, inputs, format);
     bias_re = _mm512_dpbusd_epi32(bias_re, bias_128, out[0]);
     bias_re = _mm512_dpbusd_epi32(bias_re, bias_128, out[1]);
     bias_im = _mm512_dpbusd_epi32(bias_im, bias_127, out[0]);
@@ -25,6 +26,15 @@ pack(guint8 *left, gint32 *bias, const AstroCorrelatorRows *rows, AstroFormat fo
   }
   _mm512_store_si512(bias, bias_re);
   _mm512_store_si512(bias + PANEL, bias_im);
+}
+
+static ALWAYS_INLINE void pack(guint8 *left, gint32 *bias, const AstroCorrelatorRows *rows,
+                               AstroFormat format)
+{
+  if (rows->inputs == PANEL)
+    pack_quads((__m512i *)left, bias, rows, 0xffff, format);
+  else
+    pack_quads((__m512i *)left, bias, rows, (__mmask16)((1u << rows->inputs) - 1), format);
 }
 
 void astro_correlator_pack_ci8_vnni(guint8 *left, guint8 *right, gint32 *bias,
@@ -74,7 +84,7 @@ void astro_correlator_multiply_int8_vnni(const AstroCorrelatorProduct *product)
 {
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++) {
-      gint32 *re = (gint32 *)product->tiles + (i * product->columns + j) * 2 * PANEL * PANEL;
+      gint32 *re = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       gint32 *im = re + PANEL * PANEL;
       const gint32 *left = (const gint32 *)(product->left + i * product->left_stride);
       const __m512i *right = (const __m512i *)(product->right + j * product->right_stride);

@@ -31,6 +31,7 @@ typedef void (*AstroCorrelatorPack)(guint8 *left, guint8 *right, gint32 *bias,
 /* Adds the products of some steps of row panels with column panels to tiles. */
 typedef struct {
   guint8 *tiles;                   /* of rows x columns pairs */
+  gsize tiles_stride;              /* from row to row */
   const guint8 *left, *right;      /* packed row panels and column panels */
   gsize left_stride, right_stride; /* from panel to panel */
   guint rows, columns;
@@ -38,6 +39,9 @@ typedef struct {
       diagonal; /* rows and columns are the same panels: columns beyond the row are not wanted */
   guint steps;
   gboolean first; /* tiles hold nothing yet */
+  /* What will be packed next: a kernel that leaves the memory idle may ask for it meanwhile. */
+  const guint8 *next;
+  gsize next_bytes;
 } AstroCorrelatorProduct;
 
 /* Where a tile belongs among the sums of a channel. */

@@ -67,7 +67,7 @@ void MULTIPLY(const AstroCorrelatorProduct *product)
 {
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++) {
-      SCALAR *tile = (SCALAR *)product->tiles + (i * product->columns + j) * 2 * PANEL * PANEL;
+      SCALAR *tile = (SCALAR *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       if (product->first)
         memset(tile, 0, 2 * PANEL * PANEL * sizeof *tile);
       multiply_panels(tile, (const SCALAR *)(product->left + i * product->left_stride),

@@ -3,37 +3,9 @@
 #include "core/correlator/kernels.h"
 #include <immintrin.h>
 
-/* Four time steps of 16 inputs; those from count on are zero. */
-static inline __attribute__((always_inline)) void quad_rows(__m512i *early, __m512i *late,
-                                                            const guint8 *in, gsize stride,
-                                                            guint count, __mmask16 inputs,
-                                                            AstroFormat format)
-{
-  __m256i row[4];
-#pragma GCC unroll 4
-  for (guint t = 0; t < 4; t++) {
-    __mmask16 mask = t < count ? inputs : 0;
-    if (format == ASTRO_FORMAT_CI8) {
-      row[t] = _mm256_maskz_loadu_epi16(mask, in + t * stride);
-    } else {
-      __m128i bytes = _mm_maskz_loadu_epi8(mask, in + t * stride);
-      /* (re, im) in the low halves of two bytes, and from there by table */
-      __m256i wide = _mm256_cvtepu8_epi16(bytes);
-      wide = _mm256_or_si256(_mm256_srli_epi16(wide, 4), _mm256_slli_epi16(wide, 8));
-      row[t] = _mm256_and_si256(wide, _mm256_set1_epi8(15));
-    }
-  }
-  *early = _mm512_inserti64x4(_mm512_castsi256_si512(row[0]), row[1], 1);
-  *late = _mm512_inserti64x4(_mm512_castsi256_si512(row[2]), row[3], 1);
-  if (format == ASTRO_FORMAT_CI4) {
-    const __m512i value = _mm512_broadcast_i32x4(
-        _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1));
-    *early = _mm512_shuffle_epi8(value, *early);
-    *late = _mm512_shuffle_epi8(value, *late);
-  }
-}
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Which byte of (early, late), modulo 64, goes to each byte of a quad. */
+/* Which byte goes to each byte of a quad: of two rows of bytes (re, im), and of four of nibbles. */
 static const guint8 quad_re[64] __attribute__((aligned(64))) = {
   0,  32, 0,  32, 2,  34, 2,  34, 4,  36, 4,  36, 6,  38, 6,  38, 8,  40, 8,  40, 10, 42,
   10, 42, 12, 44, 12, 44, 14, 46, 14, 46, 16, 48, 16, 48, 18, 50, 18, 50, 20, 52, 20, 52,
@@ -44,18 +16,59 @@ static const guint8 quad_im[64] __attribute__((aligned(64))) = {
   11, 43, 13, 45, 13, 45, 15, 47, 15, 47, 17, 49, 17, 49, 19, 51, 19, 51, 21, 53, 21, 53,
   23, 55, 23, 55, 25, 57, 25, 57, 27, 59, 27, 59, 29, 61, 29, 61, 31, 63, 31, 63,
 };
+static const guint8 quad_nibbles[64] __attribute__((aligned(64))) = {
+  0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
+  37, 53, 6,  22, 38, 54, 7,  23, 39, 55, 8,  24, 40, 56, 9,  25, 41, 57, 10, 26, 42, 58,
+  11, 27, 43, 59, 12, 28, 44, 60, 13, 29, 45, 61, 14, 30, 46, 62, 15, 31, 47, 63,
+};
 
-static inline __attribute__((always_inline)) void quad_pack(__m512i *re, __m512i *im,
-                                                            const guint8 *in, gsize stride,
-                                                            guint count, __mmask16 inputs,
-                                                            AstroFormat format)
+/* Four time steps of 16 inputs; those from count on are zero, and so are inputs that the mask
+ * lacks. Constants for a whole panel let the loads join the rows by themselves. */
+static ALWAYS_INLINE void quad_pack_ci8(__m512i *re, __m512i *im, const guint8 *in, gsize stride,
+                                        guint count, __mmask16 inputs)
 {
   const __m512i take_re = _mm512_load_si512(quad_re), take_im = _mm512_load_si512(quad_im);
   const __mmask64 second = 0xccccccccccccccccu; /* bytes 2 and 3 of each quad */
-  __m512i early, late;
-  quad_rows(&early, &late, in, stride, count, inputs, format);
+  __m256i row[4];
+#pragma GCC unroll 4
+  for (guint t = 0; t < 4; t++)
+    row[t] = t >= count         ? _mm256_setzero_si256()
+             : inputs == 0xffff ? _mm256_loadu_si256((const __m256i *)(in + t * stride))
+                                : _mm256_maskz_loadu_epi16(inputs, in + t * stride);
+  __m512i early = _mm512_inserti64x4(_mm512_castsi256_si512(row[0]), row[1], 1);
+  __m512i late = _mm512_inserti64x4(_mm512_castsi256_si512(row[2]), row[3], 1);
   *re =
       _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(take_re, early), second, take_re, late);
   *im =
       _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(take_im, early), second, take_im, late);
+}
+
+static ALWAYS_INLINE void quad_pack_ci4(__m512i *re, __m512i *im, const guint8 *in, gsize stride,
+                                        guint count, __mmask16 inputs)
+{
+  const __m512i value =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1));
+  const __m512i nibble = _mm512_set1_epi8(15);
+  __m128i row[4];
+#pragma GCC unroll 4
+  for (guint t = 0; t < 4; t++)
+    row[t] = t >= count         ? _mm_setzero_si128()
+             : inputs == 0xffff ? _mm_loadu_si128((const __m128i *)(in + t * stride))
+                                : _mm_maskz_loadu_epi8(inputs, in + t * stride);
+  __m512i all = _mm512_castsi128_si512(row[0]);
+  all = _mm512_mask_broadcast_i32x4(all, 0x00f0, row[1]);
+  all = _mm512_mask_broadcast_i32x4(all, 0x0f00, row[2]);
+  all = _mm512_mask_broadcast_i32x4(all, 0xf000, row[3]);
+  all = _mm512_permutexvar_epi8(_mm512_load_si512(quad_nibbles), all);
+  *re = _mm512_shuffle_epi8(value, _mm512_and_si512(_mm512_srli_epi16(all, 4), nibble));
+  *im = _mm512_shuffle_epi8(value, _mm512_and_si512(all, nibble));
+}
+
+static ALWAYS_INLINE void quad_pack(__m512i *re, __m512i *im, const guint8 *in, gsize stride,
+                                    guint count, __mmask16 inputs, AstroFormat format)
+{
+  if (format == ASTRO_FORMAT_CI8)
+    quad_pack_ci8(re, im, in, stride, count, inputs);
+  else
+    quad_pack_ci4(re, im, in, stride, count, inputs);
 }
