@@ -36,6 +36,7 @@ typedef struct {
 typedef struct {
   guint64 steps;        /* time steps in the block: they set its strides */
   guint64 first, count; /* those of them to add */
+  gboolean begin;       /* forgets what was added before these */
 
   /* Whether a sample is good: valid[time * valid_time + channel * valid_channel + station *
    * valid_station] is not 0; a stride of 0 shares it along that axis. time counts from the block's
@@ -45,13 +46,14 @@ typedef struct {
   gsize valid_time, valid_channel, valid_station;
 
   /* Ends the integration after these steps: its visibilities go to out[0], sums and counts begin
-   * again. counts (or NULL) takes the good samples behind each channel:baseline of the output. */
+   * again. Where something was lost, counts (or NULL) takes the good samples behind each
+   * channel:baseline of the output. */
   gboolean dump;
   guint32 *counts;
 
   /* What submit says of a dump. */
   guint64 samples; /* added in all, times channel_step: the count of a baseline that lost nothing */
-  gboolean complete; /* nothing was lost: every count is samples */
+  gboolean complete; /* nothing was lost: every count would be samples, and counts are left alone */
 } AstroCorrelatorArguments;
 
 /* Baselines and bytes of one integration's visibilities. */

@@ -452,6 +452,10 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
   if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
+  if (arguments->begin) {
+    astro_correlator_clear(&self->config, self->sums, &self->counts);
+    self->gathered_steps = 0;
+  }
   astro_correlator_strides(&strides, &self->config, arguments->steps);
   gboolean in_place = arguments->count >= MIN(self->capacity, LEAST_IN_PLACE) &&
                       astro_correlator_has_rows(&strides, self->config.pols, self->config.stations,

@@ -112,8 +112,11 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   AstroCorrelatorMeans means = astro_format_info(self->config.from)->is_float
                                    ? astro_correlator_means_real_c
                                    : astro_correlator_means_integer_c;
-  if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error) ||
-      !astro_correlator_counts_add(&self->counts, arguments, &loss, error))
+  if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error))
+    return FALSE;
+  if (arguments->begin)
+    astro_correlator_clear(&self->config, self->sums, &self->counts);
+  if (!astro_correlator_counts_add(&self->counts, arguments, &loss, error))
     return FALSE;
   for (guint c = 0; c < self->config.channels; c++)
     for (guint64 t = 0; t < arguments->count; t++)

@@ -269,12 +269,12 @@ static void write_means(gpointer data, guint64 channel)
               1 / (double)dump->counts->samples);
 }
 
-static void fill_counts(const Dump *dump, guint32 count)
+void astro_correlator_clear(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
+                            AstroCorrelatorCounts *counts)
 {
-  guint64 n = dump->config->channels / dump->config->channel_step *
-              astro_correlator_baselines(dump->config->stations, dump->config->triangle);
-  for (guint64 i = 0; i < n; i++)
-    dump->out_counts[i] = count;
+  memset(sums.any, 0,
+         astro_correlator_channel_sums(config) * config->channels * 2 * sizeof(gint64));
+  astro_correlator_counts_reset(counts);
 }
 
 gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
@@ -288,7 +288,7 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     .sums = sums,
     .counts = counts,
     .out = out,
-    .out_counts = arguments->counts,
+    .out_counts = counts->tables ? arguments->counts : NULL,
     .is_float = astro_format_info(config->from)->is_float,
     .means = means,
   };
@@ -306,8 +306,6 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     astro_parallel(groups, threads, write_means, &dump);
   else
     astro_parallel(groups, threads, write_group, &dump);
-  if (plain && dump.out_counts)
-    fill_counts(&dump, (guint32)counts->samples);
   arguments->samples = counts->samples * config->channel_step;
   arguments->complete = counts->tables == 0;
   memset(sums.any, 0,

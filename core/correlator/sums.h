@@ -45,6 +45,10 @@ gboolean astro_correlator_check_blocks(const AstroCorrelatorConfig *config, cons
                                        guint n_in, const AstroBlock *out, guint n_out,
                                        const AstroCorrelatorArguments *arguments, GError **error);
 
+/* Forgets an integration. */
+void astro_correlator_clear(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
+                            AstroCorrelatorCounts *counts);
+
 /* n parts of sums times factor; the sums become zero. */
 typedef void (*AstroCorrelatorMeans)(float *restrict out, gpointer sums, guint64 n, double factor);
 
