@@ -1,0 +1,15 @@
+core_sources += core/correlator/correlator.h core/correlator/reference.c \
+  core/correlator/counts.c core/correlator/counts.h core/correlator/sums.c core/correlator/sums.h \
+  core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
+  core/correlator/kernels.h core/correlator/outer.h core/correlator/pack-outer.h \
+  core/correlator/quads.h core/correlator/tile.h core/correlator/tile-avx512.h \
+  core/correlator/tile-int32.h core/correlator/means.h core/correlator/means-c.c \
+  core/correlator/int8-c.c core/correlator/int16-c.c core/correlator/float-c.c
+core_avx2_sources += core/correlator/int8-avx2.c core/correlator/int16-avx2.c \
+  core/correlator/float-avx2.c core/correlator/means-avx2.c
+core_avx512_sources += core/correlator/int16-avx512.c core/correlator/float-avx512.c \
+  core/correlator/means-avx512.c
+core_vnni_sources += core/correlator/int8-vnni.c
+core_amx_sources += core/correlator/int8-amx.c
+core_tests += tests/core/correlator
+bench_programs += tests/bench/correlator

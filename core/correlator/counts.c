@@ -1,0 +1,127 @@
+#include "core/correlator/counts.h"
+#include <string.h>
+
+void astro_correlator_counts_init(AstroCorrelatorCounts *counts,
+                                  const AstroCorrelatorConfig *config)
+{
+  *counts = (AstroCorrelatorCounts){
+    .stations = config->stations,
+    .channels = config->channels,
+    .baselines = astro_correlator_baselines(config->stations, ASTRO_TRIANGLE_LOWER),
+  };
+}
+
+void astro_correlator_counts_free(AstroCorrelatorCounts *counts)
+{
+  g_free(counts->lost);
+  counts->lost = NULL;
+}
+
+void astro_correlator_counts_reset(AstroCorrelatorCounts *counts)
+{
+  astro_correlator_counts_free(counts);
+  counts->samples = 0;
+  counts->tables = 0;
+}
+
+guint32 astro_correlator_counts_lost(const AstroCorrelatorCounts *counts, guint channel,
+                                     guint64 baseline)
+{
+  if (counts->tables == 0)
+    return 0;
+  return counts->lost[(counts->tables == 1 ? 0 : channel * counts->baselines) + baseline];
+}
+
+/* Makes room for that many tables; the one for all channels becomes the start of each. */
+static gboolean grow(AstroCorrelatorCounts *counts, guint tables, GError **error)
+{
+  if (counts->tables >= tables)
+    return TRUE;
+  guint32 *lost = NULL;
+  gsize cells = 0;
+  if (g_size_checked_mul(&cells, tables, counts->baselines))
+    lost = g_try_new0(guint32, cells);
+  if (!lost) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory for the counts of %" G_GUINT64_FORMAT " baselines in %u channels",
+                counts->baselines, tables);
+    return FALSE;
+  }
+  if (counts->tables == 1)
+    for (guint t = 0; t < tables; t++)
+      memcpy(lost + t * counts->baselines, counts->lost, counts->baselines * sizeof *lost);
+  g_free(counts->lost);
+  counts->lost = lost;
+  counts->tables = tables;
+  return TRUE;
+}
+
+/* Sets a bit for every good step of a station; TRUE where one is missing. */
+static gboolean gather(guint64 *bits, const guint8 *valid, gsize stride, guint64 count)
+{
+  guint64 good = 0;
+  memset(bits, 0, (count + 63) / 64 * sizeof *bits);
+  for (guint64 t = 0; t < count; t++) {
+    guint64 bit = valid[t * stride] != 0;
+    bits[t / 64] |= bit << (t % 64);
+    good += bit;
+  }
+  return good < count;
+}
+
+static guint64 common(const guint64 *a, const guint64 *b, guint64 words)
+{
+  guint64 n = 0;
+  for (guint64 w = 0; w < words; w++)
+    n += (guint64)__builtin_popcountll(a[w] & b[w]);
+  return n;
+}
+
+gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
+                                     const AstroCorrelatorArguments *arguments, gboolean *loss,
+                                     GError **error)
+{
+  guint64 count = arguments->count, words = (count + 63) / 64;
+  *loss = FALSE;
+  if (count > G_MAXUINT32 - counts->samples) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "an integration has at most %u time steps", G_MAXUINT32);
+    return FALSE;
+  }
+  if (!arguments->valid || count == 0) {
+    counts->samples += count;
+    return TRUE;
+  }
+  g_autofree guint64 *bits = g_new(guint64, counts->stations * words);
+  g_autofree gboolean *hurt = g_new(gboolean, counts->stations);
+  guint channels = arguments->valid_channel ? counts->channels : 1;
+  for (guint c = 0; c < channels; c++) {
+    gboolean any = FALSE;
+    for (guint s = 0; s < counts->stations; s++) {
+      const guint8 *valid = arguments->valid + arguments->first * arguments->valid_time +
+                            c * arguments->valid_channel + s * arguments->valid_station;
+      hurt[s] = gather(bits + s * words, valid, arguments->valid_time, count);
+      any |= hurt[s];
+    }
+    if (!any)
+      continue;
+    *loss = TRUE;
+    if (!grow(counts, channels, error)) {
+      *loss = FALSE;
+      return FALSE;
+    }
+    for (guint i = 0; i < counts->stations; i++)
+      for (guint j = 0; j <= i; j++) {
+        if (!hurt[i] && !hurt[j])
+          continue;
+        guint64 lost = count - common(bits + i * words, bits + j * words, words);
+        guint64 baseline = (guint64)i * (i + 1) / 2 + j;
+        /* One table for all channels still serves, or each channel has its own. */
+        guint from = channels == 1 ? 0 : c, to = channels == 1 ? counts->tables : c + 1;
+        for (guint t = from; t < to; t++)
+          counts->lost[t * counts->baselines + baseline] += (guint32)lost;
+      }
+  }
+  counts->samples += count;
+  return TRUE;
+}

@@ -1,0 +1,32 @@
+/* How many good samples each baseline of an integration has. */
+#pragma once
+
+#include "core/correlator/correlator.h"
+
+G_BEGIN_DECLS
+
+/* What was lost is rare, so it is what is counted: table[channel][baseline], one channel for all
+ * while every loss was common to all channels, none while there was no loss. Lower triangle. */
+typedef struct {
+  guint stations, channels;
+  guint64 baselines;
+  guint64 samples; /* time steps added, lost ones among them */
+  guint tables;    /* 0, 1 or channels */
+  guint32 *lost;
+} AstroCorrelatorCounts;
+
+void astro_correlator_counts_init(AstroCorrelatorCounts *counts,
+                                  const AstroCorrelatorConfig *config);
+void astro_correlator_counts_reset(AstroCorrelatorCounts *counts);
+void astro_correlator_counts_free(AstroCorrelatorCounts *counts);
+
+/* Counts the steps of a submit. *loss: whether any sample was lost, FALSE on error (no memory). */
+gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
+                                     const AstroCorrelatorArguments *arguments, gboolean *loss,
+                                     GError **error);
+
+/* Samples that the baseline i, j (j <= i) lost in that channel. */
+guint32 astro_correlator_counts_lost(const AstroCorrelatorCounts *counts, guint channel,
+                                     guint64 baseline);
+
+G_END_DECLS

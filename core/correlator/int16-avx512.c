@@ -1,0 +1,34 @@
+/* Products of 16-bit samples are exact in double, and so are their sums up to four million of them.
+ */
+#define SCALAR double
+#define BYTES 64
+#define ROWS 4
+#define VECTORS 2
+#define PARTIAL 4096
+#define MULTIPLY astro_correlator_multiply_int16_avx512
+#include "core/correlator/outer.h"
+
+#define TILE double
+#define SUM gint64
+#include "core/correlator/tile.h"
+#include <immintrin.h>
+
+static inline void part_16(double *out, __m512i parts)
+{
+  _mm512_store_pd(out, _mm512_cvtepi32_pd(_mm512_castsi512_si256(parts)));
+  _mm512_store_pd(out + 8, _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(parts, 1)));
+}
+
+void astro_correlator_pack_ci16_avx512(guint8 *left, guint8 *right, gint32 *bias,
+                                       const AstroCorrelatorRows *rows)
+{
+  __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
+  double *out = (double *)left;
+  for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
+    __m512i pairs = _mm512_maskz_loadu_epi32(inputs, rows->first + t * rows->stride);
+    part_16(out, _mm512_srai_epi32(_mm512_slli_epi32(pairs, 16), 16));
+    part_16(out + PANEL, _mm512_srai_epi32(pairs, 16));
+  }
+}
+
+ADD_TILES(int16_avx512, add_tile)

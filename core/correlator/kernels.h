@@ -1,0 +1,114 @@
+/* The kernels of the cpu backend. Private to core/correlator.
+ *
+ * An input is one polarisation of one station. Inputs are packed in panels of 16, several time
+ * steps (a kernel's own number, samples in a step) side by side as its instructions want them; what
+ * lacks to whole panels and steps is zero. A tile is the sums of the 256 pairs between two panels.
+ */
+#pragma once
+
+#include "core/backend/cpu.h"
+#include "core/correlator/sums.h"
+#include <string.h>
+
+G_BEGIN_DECLS
+
+#define PANEL 16
+#define BIAS (2 * PANEL) /* terms of a panel */
+
+/* Samples of a panel before packing: its inputs side by side, time steps stride bytes apart. */
+typedef struct {
+  const guint8 *first;
+  gsize stride;
+  guint inputs; /* at most 16 */
+  guint count;  /* time steps, at least 1 */
+} AstroCorrelatorRows;
+
+/* bias: two terms for each input that some kernels gather over the passes of a span; zero at first.
+ */
+typedef void (*AstroCorrelatorPack)(guint8 *left, guint8 *right, gint32 *bias,
+                                    const AstroCorrelatorRows *rows);
+
+/* Adds the products of some steps of row panels with column panels to tiles. */
+typedef struct {
+  guint8 *tiles;                   /* of rows x columns pairs */
+  gsize tiles_stride;              /* from row to row */
+  const guint8 *left, *right;      /* packed row panels and column panels */
+  gsize left_stride, right_stride; /* from panel to panel */
+  guint rows, columns;
+  gboolean
+      diagonal; /* rows and columns are the same panels: columns beyond the row are not wanted */
+  guint steps;
+  gboolean first; /* tiles hold nothing yet */
+  /* What will be packed next: a kernel that leaves the memory idle may ask for it meanwhile. */
+  const guint8 *next;
+  gsize next_bytes;
+} AstroCorrelatorProduct;
+
+/* Where a tile belongs among the sums of a channel. */
+typedef struct {
+  gpointer sums;
+  guint pols, inputs;
+  guint row, column;  /* panels */
+  const gint32 *bias; /* of the row panel, over the tile's span */
+} AstroCorrelatorPlace;
+
+typedef struct {
+  AstroVariant variant;
+  guint samples; /* time steps in a step */
+  guint pass;    /* time steps that multiply takes at once: panels of so many stay in the cache */
+  guint span;    /* time steps in a tile at most, before it is added to the sums */
+  gsize left_bytes,
+      right_bytes; /* a panel's step as row and as column; right 0: left serves both */
+  gsize tile_bytes;
+  AstroCorrelatorPack pack[ASTRO_N_FORMATS];
+  void (*multiply)(const AstroCorrelatorProduct *product);
+  void (*add)(const AstroCorrelatorPlace *place, const guint8 *tile);
+  AstroCorrelatorMeans means;
+} AstroCorrelatorKernel;
+
+#define ASTRO_CORRELATOR_MEANS(name)                                                               \
+  void astro_correlator_means_##name(float *restrict out, gpointer sums, guint64 n, double factor);
+#define ASTRO_CORRELATOR_FUNCTIONS(name)                                                           \
+  void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product);                    \
+  void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile);
+#define ASTRO_CORRELATOR_PACK(name)                                                                \
+  void astro_correlator_pack_##name(guint8 *left, guint8 *right, gint32 *bias,                     \
+                                    const AstroCorrelatorRows *rows);
+
+ASTRO_CORRELATOR_MEANS(integer_avx512)
+ASTRO_CORRELATOR_MEANS(integer_avx2)
+ASTRO_CORRELATOR_MEANS(integer_c)
+ASTRO_CORRELATOR_MEANS(real_avx512)
+ASTRO_CORRELATOR_MEANS(real_avx2)
+ASTRO_CORRELATOR_MEANS(real_c)
+
+ASTRO_CORRELATOR_FUNCTIONS(int8_amx)
+ASTRO_CORRELATOR_FUNCTIONS(int8_vnni)
+ASTRO_CORRELATOR_FUNCTIONS(int8_avx2)
+ASTRO_CORRELATOR_FUNCTIONS(int8_c)
+ASTRO_CORRELATOR_FUNCTIONS(int16_avx512)
+ASTRO_CORRELATOR_FUNCTIONS(int16_avx2)
+ASTRO_CORRELATOR_FUNCTIONS(int16_c)
+ASTRO_CORRELATOR_FUNCTIONS(float_avx512)
+ASTRO_CORRELATOR_FUNCTIONS(float_avx2)
+ASTRO_CORRELATOR_FUNCTIONS(float_c)
+
+ASTRO_CORRELATOR_PACK(ci4_amx)
+ASTRO_CORRELATOR_PACK(ci8_amx)
+ASTRO_CORRELATOR_PACK(ci4_vnni)
+ASTRO_CORRELATOR_PACK(ci8_vnni)
+ASTRO_CORRELATOR_PACK(ci4_avx2)
+ASTRO_CORRELATOR_PACK(ci8_avx2)
+ASTRO_CORRELATOR_PACK(ci4_c)
+ASTRO_CORRELATOR_PACK(ci8_c)
+ASTRO_CORRELATOR_PACK(ci16_avx512)
+ASTRO_CORRELATOR_PACK(ci16_avx2)
+ASTRO_CORRELATOR_PACK(ci16_c)
+ASTRO_CORRELATOR_PACK(cf16_avx512)
+ASTRO_CORRELATOR_PACK(cf16_avx2)
+ASTRO_CORRELATOR_PACK(cf16_c)
+ASTRO_CORRELATOR_PACK(cf32_avx512)
+ASTRO_CORRELATOR_PACK(cf32_avx2)
+ASTRO_CORRELATOR_PACK(cf32_c)
+
+G_END_DECLS

@@ -1,0 +1,19 @@
+/* Packs samples one by one for outer.h; for formats that have no faster way. Included with SCALAR.
+ */
+#include "core/correlator/kernels.h"
+
+#define PACK_OUTER(name, component)                                                                \
+  void astro_correlator_pack_##name(guint8 *left, guint8 *right, gint32 *bias,                     \
+                                    const AstroCorrelatorRows *rows)                               \
+  {                                                                                                \
+    SCALAR *out = (SCALAR *)left;                                                                  \
+    for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {                                    \
+      const component *in = (const component *)(rows->first + t * rows->stride);                   \
+      if (rows->inputs < PANEL)                                                                    \
+        memset(out, 0, 2 * PANEL * sizeof *out);                                                   \
+      for (guint i = 0; i < rows->inputs; i++) {                                                   \
+        out[i] = (SCALAR)in[2 * i];                                                                \
+        out[PANEL + i] = (SCALAR)in[2 * i + 1];                                                    \
+      }                                                                                            \
+    }                                                                                              \
+  }

@@ -1,0 +1,315 @@
+#include "core/correlator/sums.h"
+#include "core/backend/threads.h"
+#include <string.h>
+
+const AstroBackend *const astro_correlator_backends[] = { &astro_correlator_cpu,
+                                                          &astro_correlator_reference, NULL };
+
+guint64 astro_correlator_baselines(guint stations, AstroTriangle triangle)
+{
+  guint64 n = stations;
+  return triangle == ASTRO_TRIANGLE_FULL ? n * n : n * (n + 1) / 2;
+}
+
+gsize astro_correlator_output_bytes(const AstroCorrelatorConfig *config)
+{
+  return config->channels / config->channel_step *
+         astro_correlator_baselines(config->stations, config->triangle) * config->pols *
+         config->pols * 8;
+}
+
+static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean refuse(GError **error, const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  if (error)
+    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, list);
+  va_end(list);
+  return FALSE;
+}
+
+static gboolean check_layout(const AstroCorrelatorConfig *config, GError **error)
+{
+  const struct {
+    AstroAxis axis;
+    guint64 extent;
+  } wanted[] = {
+    { ASTRO_AXIS_TIME, 0 },
+    { ASTRO_AXIS_CHANNEL, config->channels },
+    { ASTRO_AXIS_STATION, config->stations },
+    { ASTRO_AXIS_POL, config->pols },
+  };
+  guint found = 0;
+  for (guint w = 0; w < G_N_ELEMENTS(wanted); w++) {
+    gint at = astro_layout_find(&config->layout, wanted[w].axis);
+    const char *name = astro_axis_name(wanted[w].axis);
+    if (at < 0) {
+      if (wanted[w].extent > 1)
+        return refuse(error, "the layout of the spectra has no axis %s", name);
+      continue;
+    }
+    found++;
+    if (config->layout.extents[at] != wanted[w].extent)
+      return refuse(error,
+                    "axis %s of the spectra has extent %" G_GUINT64_FORMAT
+                    ", expected %" G_GUINT64_FORMAT,
+                    name, config->layout.extents[at], wanted[w].extent);
+  }
+  if (found != config->layout.n_axes)
+    return refuse(error,
+                  "the layout of the spectra has axes other than time, channel, station, pol");
+  return TRUE;
+}
+
+gboolean astro_correlator_shape(gconstpointer configuration, GError **error)
+{
+  const AstroCorrelatorConfig *config = configuration;
+  if (config->stations < 1 || config->stations > 1u << 20)
+    return refuse(error, "%u stations, expected 1 to %u", config->stations, 1u << 20);
+  if (config->pols < 1 || config->pols > 2)
+    return refuse(error, "%u polarisations, expected 1 or 2", config->pols);
+  if (config->channels < 1)
+    return refuse(error, "no channels");
+  if (config->channel_step < 1 || config->channels % config->channel_step)
+    return refuse(error, "a channel step of %u does not divide %u channels", config->channel_step,
+                  config->channels);
+  const AstroFormatInfo *from = astro_format_info(config->from);
+  if (config->from != ASTRO_FORMAT_CI4 && config->from != ASTRO_FORMAT_CI8 &&
+      config->from != ASTRO_FORMAT_CI16LE && config->from != ASTRO_FORMAT_CF16LE &&
+      config->from != ASTRO_FORMAT_CF32LE)
+    return refuse(error, "spectra of format %s, expected CI4, CI8, CI16LE, CF16LE or CF32LE",
+                  from ? from->name : "unknown");
+  if (config->to != ASTRO_FORMAT_CI32LE && config->to != ASTRO_FORMAT_CF32LE)
+    return refuse(error, "visibilities of format %s, expected CI32LE or CF32LE",
+                  astro_format_info(config->to) ? astro_format_info(config->to)->name : "unknown");
+  if (config->to == ASTRO_FORMAT_CI32LE && from->is_float)
+    return refuse(error, "exact sums (CI32LE) of %s: only integers have them", from->name);
+  return check_layout(config, error);
+}
+
+gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config,
+                                   GError **error)
+{
+  gsize n = 0, bytes = 0;
+  gboolean fits = g_size_checked_mul(&n, astro_correlator_channel_sums(config), config->channels) &&
+                  g_size_checked_mul(&bytes, n, 2 * sizeof(gint64));
+  sums->any = fits ? g_try_malloc0(bytes) : NULL;
+  if (!sums->any) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory for the sums of %u stations, %u polarisations and %u channels: %.3g GB",
+                config->stations, config->pols, config->channels,
+                16e-9 * astro_correlator_channel_sums(config) * config->channels);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+void astro_correlator_strides(AstroCorrelatorStrides *strides, const AstroCorrelatorConfig *config,
+                              guint64 steps)
+{
+  const AstroLayout *layout = &config->layout;
+  gsize stride = astro_format_info(config->from)->bytes;
+  *strides = (AstroCorrelatorStrides){ 0, 0, 0, 0 };
+  for (guint i = layout->n_axes; i-- > 0;) {
+    guint64 extent = layout->extents[i];
+    switch (layout->axes[i]) {
+    case ASTRO_AXIS_TIME:
+      strides->time = stride;
+      extent = steps;
+      break;
+    case ASTRO_AXIS_CHANNEL:
+      strides->channel = stride;
+      break;
+    case ASTRO_AXIS_STATION:
+      strides->station = stride;
+      break;
+    default:
+      strides->pol = stride;
+      break;
+    }
+    stride *= extent;
+  }
+  if (astro_layout_find(layout, ASTRO_AXIS_TIME) < 0)
+    strides->time = stride; /* blocks of whole frames: time stands before all */
+}
+
+gboolean astro_correlator_check_blocks(const AstroCorrelatorConfig *config, const AstroBlock *in,
+                                       guint n_in, const AstroBlock *out, guint n_out,
+                                       const AstroCorrelatorArguments *arguments, GError **error)
+{
+  guint64 step = (guint64)config->channels * config->stations * config->pols *
+                 astro_format_info(config->from)->bytes;
+  if (n_in > 1 || (n_in == 0 && arguments->count > 0) || (arguments->dump && n_out != 1))
+    return refuse(error, "%u blocks in and %u out, expected one of spectra and for a dump one out",
+                  n_in, n_out);
+  if (arguments->first > arguments->steps || arguments->count > arguments->steps - arguments->first)
+    return refuse(error,
+                  "time steps %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                  " more are not within a block of %" G_GUINT64_FORMAT,
+                  arguments->first, arguments->count, arguments->steps);
+  if (n_in && in[0].bytes / step < arguments->steps)
+    return refuse(error,
+                  "a block of %" G_GSIZE_FORMAT " bytes does not hold %" G_GUINT64_FORMAT
+                  " time steps of %" G_GUINT64_FORMAT " bytes",
+                  in[0].bytes, arguments->steps, step);
+  if (arguments->dump && out[0].bytes < astro_correlator_output_bytes(config))
+    return refuse(error,
+                  "a block of %" G_GSIZE_FORMAT
+                  " bytes does not hold visibilities of %" G_GSIZE_FORMAT " bytes",
+                  out[0].bytes, astro_correlator_output_bytes(config));
+  return TRUE;
+}
+
+typedef struct {
+  const AstroCorrelatorConfig *config;
+  AstroCorrelatorSums sums;
+  const AstroCorrelatorCounts *counts;
+  gpointer out;
+  guint32 *out_counts;
+  gboolean is_float;
+  AstroCorrelatorMeans means;
+  gint failed; /* channel whose sums do not fit, plus 1 */
+} Dump;
+
+/* The sum over a group of channels of one product. */
+typedef struct {
+  gint64 re, im;
+  double real_re, real_im;
+} Total;
+
+static inline Total total(const Dump *dump, guint group, guint64 index)
+{
+  guint64 stride = astro_correlator_channel_sums(dump->config);
+  guint step = dump->config->channel_step;
+  guint64 at = group * (guint64)step * stride + index;
+  Total sum = { 0, 0, 0, 0 };
+  for (guint c = 0; c < step; c++, at += stride) {
+    if (dump->is_float) {
+      sum.real_re += dump->sums.real[2 * at];
+      sum.real_im += dump->sums.real[2 * at + 1];
+    } else {
+      sum.re += dump->sums.integer[2 * at];
+      sum.im += dump->sums.integer[2 * at + 1];
+    }
+  }
+  if (!dump->is_float) {
+    sum.real_re = (double)sum.re;
+    sum.real_im = (double)sum.im;
+  }
+  return sum;
+}
+
+/* Sums beyond int32 are looked for before anything is written. The least int32 has no conjugate. */
+static void check_group(gpointer data, guint64 group)
+{
+  Dump *dump = data;
+  gint64 least = dump->config->triangle == ASTRO_TRIANGLE_FULL ? -G_MAXINT32 : G_MININT32;
+  guint64 n = astro_correlator_channel_sums(dump->config);
+  for (guint64 i = 0; i < n; i++) {
+    Total sum = total(dump, (guint)group, i);
+    if (sum.re != (gint32)sum.re || sum.im > G_MAXINT32 || sum.im < least) {
+      g_atomic_int_set(&dump->failed, (gint)(group + 1));
+      return;
+    }
+  }
+}
+
+static inline void put(const Dump *dump, guint64 at, Total sum, guint64 count, gint sign)
+{
+  if (dump->config->to == ASTRO_FORMAT_CI32LE) {
+    gint32 *out = (gint32 *)dump->out + 2 * at;
+    out[0] = (gint32)sum.re;
+    out[1] = (gint32)(sign * sum.im);
+    return;
+  }
+  float *out = (float *)dump->out + 2 * at;
+  double factor = count ? 1 / (double)count : 0;
+  out[0] = (float)(sum.real_re * factor);
+  out[1] = (float)(sign * sum.real_im * factor);
+}
+
+static void write_group(gpointer data, guint64 group)
+{
+  Dump *dump = data;
+  const AstroCorrelatorConfig *config = dump->config;
+  guint pols = config->pols, step = config->channel_step;
+  gboolean full = config->triangle == ASTRO_TRIANGLE_FULL;
+  guint64 base = group * astro_correlator_baselines(config->stations, config->triangle);
+  guint64 baseline = 0;
+  for (guint i = 0; i < config->stations; i++)
+    for (guint j = 0; j <= i; j++, baseline++) {
+      guint64 count = dump->counts->samples * step;
+      if (dump->counts->tables)
+        for (guint c = 0; c < step; c++)
+          count -= astro_correlator_counts_lost(dump->counts, (guint)group * step + c, baseline);
+      guint64 lower = base + (full ? (guint64)i * config->stations + j : baseline);
+      guint64 upper = base + (guint64)j * config->stations + i;
+      for (guint p = 0; p < pols; p++)
+        for (guint q = 0; q < pols; q++) {
+          Total sum = total(dump, (guint)group, (baseline * pols + p) * pols + q);
+          put(dump, (lower * pols + p) * pols + q, sum, count, 1);
+          if (full && j < i)
+            put(dump, (upper * pols + q) * pols + p, sum, count, -1);
+        }
+      if (dump->out_counts) {
+        dump->out_counts[lower] = (guint32)MIN(count, G_MAXUINT32);
+        if (full)
+          dump->out_counts[upper] = (guint32)MIN(count, G_MAXUINT32);
+      }
+    }
+}
+
+/* The same where nothing was lost and sums and means stand in the same order. */
+static void write_means(gpointer data, guint64 channel)
+{
+  Dump *dump = data;
+  guint64 n = 2 * astro_correlator_channel_sums(dump->config);
+  dump->means((float *)dump->out + channel * n, dump->sums.integer + channel * n, n,
+              1 / (double)dump->counts->samples);
+}
+
+void astro_correlator_clear(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
+                            AstroCorrelatorCounts *counts)
+{
+  memset(sums.any, 0,
+         astro_correlator_channel_sums(config) * config->channels * 2 * sizeof(gint64));
+  astro_correlator_counts_reset(counts);
+}
+
+gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
+                               AstroCorrelatorCounts *counts, gpointer out,
+                               AstroCorrelatorArguments *arguments, AstroCorrelatorMeans means,
+                               guint threads, GError **error)
+{
+  guint groups = config->channels / config->channel_step;
+  Dump dump = {
+    .config = config,
+    .sums = sums,
+    .counts = counts,
+    .out = out,
+    .out_counts = counts->tables ? arguments->counts : NULL,
+    .is_float = astro_format_info(config->from)->is_float,
+    .means = means,
+  };
+  gboolean plain = config->to == ASTRO_FORMAT_CF32LE && config->channel_step == 1 &&
+                   config->triangle == ASTRO_TRIANGLE_LOWER && counts->tables == 0 &&
+                   counts->samples > 0;
+  if (config->to == ASTRO_FORMAT_CI32LE)
+    astro_parallel(groups, threads, check_group, &dump);
+  if (dump.failed)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "a sum of channel %d over %" G_GUINT64_FORMAT
+                " time steps does not fit CI32LE: use CF32LE or a shorter integration",
+                (dump.failed - 1) * (gint)config->channel_step, counts->samples);
+  else if (plain)
+    astro_parallel(groups, threads, write_means, &dump);
+  else
+    astro_parallel(groups, threads, write_group, &dump);
+  arguments->samples = counts->samples * config->channel_step;
+  arguments->complete = counts->tables == 0;
+  memset(sums.any, 0,
+         astro_correlator_channel_sums(config) * config->channels * 2 * sizeof(gint64));
+  astro_correlator_counts_reset(counts);
+  return !dump.failed;
+}

@@ -1,0 +1,41 @@
+/* Adds a tile (16 x 16 real parts, then as many imaginary ones) to the sums of its channel.
+ * Included by each file of kernels, with SUM and TILE the types of both: its compiler flags make it
+ * fast. */
+#include "core/correlator/kernels.h"
+
+static inline __attribute__((always_inline)) void add_rows(const AstroCorrelatorPlace *place,
+                                                           const TILE *restrict re,
+                                                           const TILE *restrict im, guint pols)
+{
+  guint first = place->column * PANEL / pols;
+  for (guint r = 0; r < PANEL; r++, re += PANEL, im += PANEL) {
+    guint input = place->row * PANEL + r;
+    if (input >= place->inputs)
+      break;
+    guint64 i = input / pols;
+    guint n = (guint)MIN(PANEL / pols, i + 1 - first);
+    SUM *restrict sum =
+        (SUM *)place->sums + 2 * ((i * (i + 1) / 2 + first) * pols * pols + input % pols * pols);
+    for (guint c = 0; c < n; c++)
+      for (guint q = 0; q < pols; q++) {
+        sum[2 * (c * pols * pols + q)] += (SUM)re[c * pols + q];
+        sum[2 * (c * pols * pols + q) + 1] += (SUM)im[c * pols + q];
+      }
+  }
+}
+
+static inline void add_tile(const AstroCorrelatorPlace *place, const TILE *re, const TILE *im)
+{
+  if (place->pols == 1)
+    add_rows(place, re, im, 1);
+  else
+    add_rows(place, re, im, 2);
+}
+
+/* The function that a kernel's table wants. */
+#define ADD_TILES(name, add)                                                                       \
+  void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile)          \
+  {                                                                                                \
+    const TILE *re = (const TILE *)tile;                                                           \
+    add(place, re, re + PANEL * PANEL);                                                            \
+  }

@@ -1,0 +1,305 @@
+/* How near the correlator comes to the machine's own peak: 8 operations a pair of inputs, channel
+ * and sample, N (N + 1) / 2 pairs, packing included. Peaks are measured in turn with each case, by
+ * loops of the one instruction with all operands in registers, on as many threads. */
+#include "core/backend/cpu.h"
+#include "core/backend/threads.h"
+#include "core/correlator/correlator.h"
+#include "tests/bench/bench.h"
+#include "tests/tests.h"
+#include <dlfcn.h>
+#include <immintrin.h>
+#include <stdlib.h>
+
+/* Peaks. Each task runs a fixed number of instructions; operations of one: multiply and add. */
+
+enum { TASKS = 64, LOOPS = 4000 };
+
+/* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
+ * compiler thinks that only its start is read. */
+static const struct {
+  guint8 palette, start, reserved[14];
+  guint16 row_bytes[16];
+  guint8 rows[16];
+} tile_shape = {
+  .palette = 1,
+  .row_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
+  .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
+};
+
+__attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data, guint64 task)
+{
+  _tile_loadconfig(&tile_shape);
+  for (guint i = 0; i < LOOPS; i++) {
+    _tile_dpbssd(0, 4, 6);
+    _tile_dpbssd(1, 5, 6);
+    _tile_dpbssd(2, 4, 7);
+    _tile_dpbssd(3, 5, 7);
+  }
+  _tile_release();
+}
+
+/* Twenty sums hide the latency and leave registers for the operands. */
+#define PEAK(name, features, Vector, zero, instruction, hold)                                      \
+  __attribute__((target(features))) static void name(gpointer data, guint64 task)                  \
+  {                                                                                                \
+    Vector s0 = zero, s1 = zero, s2 = zero, s3 = zero, s4 = zero, s5 = zero;                       \
+    Vector s6 = zero, s7 = zero, s8 = zero, s9 = zero, a = zero, b = zero;                         \
+    __asm__ volatile("" : "+" hold(a), "+" hold(b));                                               \
+    for (guint i = 0; i < 4 * LOOPS; i++) {                                                        \
+      s0 = instruction(s0, a, b);                                                                  \
+      s1 = instruction(s1, a, b);                                                                  \
+      s2 = instruction(s2, a, b);                                                                  \
+      s3 = instruction(s3, a, b);                                                                  \
+      s4 = instruction(s4, a, b);                                                                  \
+      s5 = instruction(s5, a, b);                                                                  \
+      s6 = instruction(s6, a, b);                                                                  \
+      s7 = instruction(s7, a, b);                                                                  \
+      s8 = instruction(s8, a, b);                                                                  \
+      s9 = instruction(s9, a, b);                                                                  \
+      __asm__ volatile(""                                                                          \
+                       : "+" hold(s0), "+" hold(s1), "+" hold(s2), "+" hold(s3), "+" hold(s4),     \
+                         "+" hold(s5), "+" hold(s6), "+" hold(s7), "+" hold(s8), "+" hold(s9));    \
+    }                                                                                              \
+  }
+
+#define FMA_512(s, a, b) _mm512_fmadd_ps(a, b, s)
+#define FMA_256(s, a, b) _mm256_fmadd_ps(a, b, s)
+PEAK(vnni_task, "avx512f,avx512vnni", __m512i, _mm512_setzero_si512(), _mm512_dpbusd_epi32, "v")
+PEAK(fma_512_task, "avx512f", __m512, _mm512_setzero_ps(), FMA_512, "v")
+PEAK(fma_256_task, "avx2,fma", __m256, _mm256_setzero_ps(), FMA_256, "x")
+
+typedef struct {
+  const char *name;
+  AstroTask task;
+  double operations; /* of a task */
+  AstroCpuLevel level;
+} Peak;
+
+enum { AMX, VNNI, FMA_512, FMA_256 };
+static const Peak peaks[] = {
+  [AMX] = { "AMX tdpbssd", amx_task, 4. * LOOPS * 2 * 16 * 16 * 64, ASTRO_CPU_AMX },
+  [VNNI] = { "AVX-512 vpdpbusd", vnni_task, 40. * LOOPS * 2 * 64, ASTRO_CPU_VNNI },
+  [FMA_512] = { "AVX-512 FMA", fma_512_task, 40. * LOOPS * 2 * 16, ASTRO_CPU_AVX512 },
+  [FMA_256] = { "AVX2 FMA", fma_256_task, 40. * LOOPS * 2 * 8, ASTRO_CPU_AVX2 },
+};
+
+static void run_peak(gpointer data)
+{
+  const Peak *peak = data;
+  astro_parallel(TASKS, 0, peak->task, NULL);
+}
+
+/* One integration, from spectra to visibilities. */
+typedef struct {
+  AstroCorrelatorConfig config;
+  gpointer instance;
+  AstroBlock in, out;
+  AstroCorrelatorArguments arguments;
+  const char *variant;
+  double operations;
+} Case;
+
+static void run_case(gpointer data)
+{
+  Case *c = data;
+  if (!astro_correlator_cpu.submit(c->instance, &c->in, 1, &c->out, 1, &c->arguments, NULL))
+    g_error("submit failed");
+}
+
+static Case case_new(guint stations, guint pols, guint channels, guint64 steps, AstroFormat from,
+                     AstroCpuLevel level, const char *layout)
+{
+  Case c = { .config = { .stations = stations,
+                         .pols = pols,
+                         .channels = channels,
+                         .from = from,
+                         .to = ASTRO_FORMAT_CF32LE,
+                         .channel_step = 1 } };
+  astro_layout_parse(&c.config.layout, layout, ASTRO_QUANTITY_SPECTRA, NULL);
+  for (guint i = 0; i < c.config.layout.n_axes; i++) {
+    AstroAxis axis = c.config.layout.axes[i];
+    c.config.layout.extents[i] = axis == ASTRO_AXIS_CHANNEL   ? channels
+                                 : axis == ASTRO_AXIS_STATION ? stations
+                                 : axis == ASTRO_AXIS_POL     ? pols
+                                                              : 0;
+  }
+  double n = stations * pols;
+  c.operations = 8 * n * (n + 1) / 2 * channels * (double)steps;
+  c.in.bytes = steps * channels * stations * pols * astro_format_info(from)->bytes;
+  c.in.data = test_alloc(c.in.bytes);
+  test_fill(c.in.data, c.in.bytes, 1);
+  if (from == ASTRO_FORMAT_CF32LE)
+    for (gsize i = 0; i < c.in.bytes / 4; i++)
+      ((float *)c.in.data)[i] = (float)((gint32 *)c.in.data)[i];
+  c.out.bytes = astro_correlator_output_bytes(&c.config);
+  c.out.data = test_alloc(c.out.bytes);
+  c.arguments = (AstroCorrelatorArguments){ .steps = steps, .count = steps, .dump = TRUE };
+  setenv("ASTRO_CPU", astro_cpu_level_name(level), 1);
+  c.instance = astro_correlator_cpu.create(&c.config, NULL, &c.variant, NULL);
+  unsetenv("ASTRO_CPU");
+  if (!c.instance)
+    g_error("create failed");
+  return c;
+}
+
+static void case_free(Case *c)
+{
+  astro_correlator_cpu.destroy(c->instance);
+  test_free(c->in.data);
+  test_free(c->out.data);
+}
+
+/* Time steps that make a case of about that many operations, in whole passes of 2048. */
+static guint64 steps_for(guint stations, guint pols, guint channels, double operations)
+{
+  double n = stations * pols;
+  guint64 steps = (guint64)(operations / (8 * n * (n + 1) / 2 * channels));
+  return CLAMP(steps / 2048 * 2048, 2048, 8192);
+}
+
+static const char *const best_layout = "channel:time:station:pol";
+
+static void peak_row(guint stations, AstroFormat from, AstroCpuLevel level, guint peak,
+                     guint channels, double operations, double wanted)
+{
+  if (astro_cpu_level() < MAX(level, peaks[peak].level))
+    return;
+  Case c = case_new(stations, 2, channels, steps_for(stations, 2, channels, operations), from,
+                    level, best_layout);
+  double seconds, peak_seconds;
+  bench_pair(run_case, &c, run_peak, (gpointer)&peaks[peak], 7, &seconds, &peak_seconds);
+  g_autofree char *what =
+      g_strdup_printf("%s cpu/%s, %u x 2, %u channels, of %s", astro_format_info(from)->name,
+                      c.variant, stations, channels, peaks[peak].name);
+  bench_row(what, c.operations / seconds * 1e-12,
+            peaks[peak].operations * TASKS / peak_seconds * 1e-12, "TOP/s", wanted);
+  case_free(&c);
+}
+
+static void against_peaks(void)
+{
+  bench_head("Against the peak of the instruction set");
+  for (guint stations = 256; stations >= 64; stations /= 4) {
+    gboolean large = stations == 256;
+    guint channels = large ? 8 : 32;
+    peak_row(stations, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, AMX, channels, 7e10, large ? 0.5 : 0.35);
+    peak_row(stations, ASTRO_FORMAT_CI4, ASTRO_CPU_AMX, AMX, channels, 7e10, large ? 0.5 : 0.35);
+    peak_row(stations, ASTRO_FORMAT_CI8, ASTRO_CPU_VNNI, VNNI, channels, 2e10, large ? 0.6 : 0.45);
+    peak_row(stations, ASTRO_FORMAT_CI4, ASTRO_CPU_VNNI, VNNI, channels, 2e10, large ? 0.6 : 0.45);
+    peak_row(stations, ASTRO_FORMAT_CF32LE, ASTRO_CPU_AVX512, FMA_512, channels, 1e10,
+             large ? 0.75 : 0.65);
+    peak_row(stations, ASTRO_FORMAT_CF16LE, ASTRO_CPU_AVX512, FMA_512, channels, 1e10, 0);
+    peak_row(stations, ASTRO_FORMAT_CF32LE, ASTRO_CPU_AVX2, FMA_256, channels, 1e10, 0);
+    peak_row(stations, ASTRO_FORMAT_CI16LE, ASTRO_CPU_AVX512, FMA_512, channels, 1e10, 0);
+  }
+}
+
+/* The first is timed in turn with the second; wanted: how many times its rate. */
+static void pair_row(const char *what, Case first, Case second, double wanted)
+{
+  double a, b;
+  bench_pair(run_case, &first, run_case, &second, 5, &a, &b);
+  bench_row(what, first.operations / a * 1e-12, second.operations / b * 1e-12, "TOP/s", wanted);
+  case_free(&first);
+  case_free(&second);
+}
+
+static void against_each_other(void)
+{
+  bench_head("Against each other");
+  pair_row("CI8 AVX2 of portable, 64 x 2",
+           case_new(64, 2, 16, 2048, ASTRO_FORMAT_CI8, ASTRO_CPU_AVX2, best_layout),
+           case_new(64, 2, 16, 2048, ASTRO_FORMAT_CI8, ASTRO_CPU_C, best_layout), 3);
+  pair_row("CI4 of CI8, 64 x 2, best variant",
+           case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI4, ASTRO_CPU_AMX, best_layout),
+           case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 1);
+  pair_row("time:channel:station:pol of the best order, CI8, 64 x 2",
+           case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, "time:channel:station:pol"),
+           case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 0);
+  pair_row("station:pol:time:channel of the best order, CI8, 64 x 2",
+           case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, "station:pol:time:channel"),
+           case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 0);
+}
+
+/* OpenBLAS's cherk, channel by channel: what a user would write without us. Benchmark only. */
+typedef struct {
+  void (*cherk)(int order, int uplo, int trans, int n, int k, float alpha, const void *a, int lda,
+                float beta, void *c, int ldc);
+  Case *c;
+  float *out;
+} Cherk;
+
+static void run_cherk(gpointer data)
+{
+  enum { COLUMN_MAJOR = 102, LOWER = 122, NO_TRANSPOSE = 111 };
+  Cherk *cherk = data;
+  const AstroCorrelatorConfig *config = &cherk->c->config;
+  int n = (int)(config->stations * config->pols), k = (int)cherk->c->arguments.steps;
+  for (guint i = 0; i < config->channels; i++)
+    cherk->cherk(COLUMN_MAJOR, LOWER, NO_TRANSPOSE, n, k, 1,
+                 (const float *)cherk->c->in.data + (gsize)i * 2 * n * k, n, 0,
+                 cherk->out + (gsize)i * 2 * n * n, n);
+}
+
+static void against_cherk(void)
+{
+  void *library = dlopen("libopenblas.so.0", RTLD_NOW);
+  Cherk cherk = { 0 };
+  if (library)
+    *(void **)&cherk.cherk = dlsym(library, "cblas_cherk");
+  bench_head("Against OpenBLAS cherk on CF32");
+  if (!cherk.cherk) {
+    printf("no libopenblas.so.0 here: not compared\n");
+    return;
+  }
+  for (guint stations = 64; stations <= 256; stations *= 4) {
+    guint channels = stations == 64 ? 16 : 8;
+    Case floats =
+        case_new(stations, 2, channels, 2048, ASTRO_FORMAT_CF32LE, ASTRO_CPU_AMX, best_layout);
+    Case bytes =
+        case_new(stations, 2, channels, 2048, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout);
+    cherk.c = &floats;
+    cherk.out = g_new(float, (gsize)channels * 8 * stations * stations);
+    double ours, theirs, ours_8, theirs_8;
+    bench_pair(run_case, &floats, run_cherk, &cherk, 3, &ours, &theirs);
+    bench_pair(run_case, &bytes, run_cherk, &cherk, 3, &ours_8, &theirs_8);
+    g_autofree char *what = g_strdup_printf("CF32LE, %u x 2", stations);
+    g_autofree char *what_8 = g_strdup_printf("CI8, %u x 2", stations);
+    bench_row(what, floats.operations / ours * 1e-12, floats.operations / theirs * 1e-12, "TOP/s",
+              1.5);
+    bench_row(what_8, bytes.operations / ours_8 * 1e-12, bytes.operations / theirs_8 * 1e-12,
+              "TOP/s", 20);
+    g_free(cherk.out);
+    case_free(&floats);
+    case_free(&bytes);
+  }
+  dlclose(library);
+}
+
+static void growth(void)
+{
+  printf("\nGrowth with stations, channels and time, CI8, best variant\n%8s %8s %8s %12s %10s\n",
+         "stations", "channels", "steps", "ns a pair*", "TOP/s");
+  static const guint cases[][3] = { { 8, 64, 2048 },   { 16, 64, 2048 },  { 32, 64, 2048 },
+                                    { 64, 64, 2048 },  { 128, 16, 2048 }, { 256, 8, 2048 },
+                                    { 512, 4, 2048 },  { 1024, 1, 2048 }, { 64, 16, 2048 },
+                                    { 64, 256, 2048 }, { 64, 64, 512 },   { 64, 64, 8192 } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Case c = case_new(cases[i][0], 2, cases[i][1], cases[i][2], ASTRO_FORMAT_CI8, ASTRO_CPU_AMX,
+                      best_layout);
+    double seconds = bench_seconds(run_case, &c, 3);
+    printf("%8u %8u %8u %12.5f %10.4g\n", cases[i][0], cases[i][1], cases[i][2],
+           seconds / c.operations * 8e9, c.operations / seconds * 1e-12);
+    case_free(&c);
+  }
+  printf("* and channel and time step\n");
+}
+
+int main(void)
+{
+  against_peaks();
+  against_each_other();
+  against_cherk();
+  growth();
+  return 0;
+}
