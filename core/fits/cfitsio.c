@@ -44,8 +44,8 @@ gboolean astro_fits_check(int status, const char *name, const char *doing, GErro
     return TRUE;
   fits_get_errstatus(status, text);
   fits_clear_errmsg();
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_READ, "%s: %s: %s (CFITSIO status %d)", name,
-              doing, text, status);
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_READ, "%s: %s: %s (CFITSIO status %d)",
+              name, doing, text, status);
   return FALSE;
 }
 
@@ -54,7 +54,8 @@ gboolean astro_fits_scratch_open(AstroFitsScratch *scratch, GError **error)
   int status = 0;
   scratch->bytes = 4 * BLOCK;
   scratch->data = malloc(scratch->bytes);
-  fits_create_memfile(&scratch->file, &scratch->data, &scratch->bytes, 64 * BLOCK, realloc, &status);
+  fits_create_memfile(&scratch->file, &scratch->data, &scratch->bytes, 64 * BLOCK, realloc,
+                      &status);
   return astro_fits_check(status, "memory", "creating a header", error);
 }
 

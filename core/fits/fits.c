@@ -71,7 +71,8 @@ static AstroFitsReader *open_opened(AstroFitsReader *reader, const char *name, G
     reader->instance = reader->kind->open(reader->file, name, &reader->contents, error);
   else
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-                "%s: a FITS file of a kind that is not read, expected UVFITS (random groups)", name);
+                "%s: a FITS file of a kind that is not read, expected UVFITS (random groups)",
+                name);
   if (reader->instance)
     return reader;
   astro_fits_reader_close(reader);

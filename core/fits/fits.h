@@ -33,7 +33,8 @@ gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCap
                                        GError **error);
 GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents);
 
-/* Frames that follow each other, as a buffer carries them. Times count from the observation's start. */
+/* Frames that follow each other, as a buffer carries them. Times count from the observation's
+ * start. */
 typedef struct {
   gconstpointer data;
   guint64 frames;
@@ -54,7 +55,7 @@ typedef struct {
   void (*destroy)(gpointer writer);
 } AstroFitsWriterKind;
 
-extern const AstroFitsWriterKind *const astro_fits_writer_kinds[]; /* up to a NULL */
+extern const AstroFitsWriterKind *const astro_fits_writer_kinds[];         /* up to a NULL */
 const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity); /* NULL: none */
 
 /* One frame of a file that is read. The caller sets data (a whole frame) and counts (one for every

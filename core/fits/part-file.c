@@ -8,7 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Small pieces are gathered, so that a file of short records does not cost a system call for each. */
+/* Small pieces are gathered, so that a file of short records does not cost a system call for each.
+ */
 #define GATHER (1u << 20)
 
 struct _AstroPartFile {

@@ -1,5 +1,5 @@
-/* A file that comes into being under its name only when it is whole: written as NAME.part beside it and
- * renamed at the end. */
+/* A file that comes into being under its name only when it is whole: written as NAME.part beside it
+ * and renamed at the end. */
 #pragma once
 
 #include <glib.h>
@@ -11,7 +11,8 @@ typedef struct _AstroPartFile AstroPartFile;
 /* Refuses names of things that are no regular files, which a rename would replace, and a part that
  * another writer holds. */
 AstroPartFile *astro_part_file_create(const char *path, GError **error);
-gboolean astro_part_file_write(AstroPartFile *file, gconstpointer data, gsize bytes, GError **error);
+gboolean astro_part_file_write(AstroPartFile *file, gconstpointer data, gsize bytes,
+                               GError **error);
 /* Overwrites what was written before. */
 gboolean astro_part_file_patch(AstroPartFile *file, guint64 at, gconstpointer data, gsize bytes,
                                GError **error);

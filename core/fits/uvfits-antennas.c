@@ -1,6 +1,6 @@
-/* The AIPS AN table. Positions are written as geocentric offsets from the array's middle, not turned
- * to its meridian: FRAME = ITRF says so. Without that keyword others turn them, and those of arrays
- * at the geocentre are left-handed. */
+/* The AIPS AN table. Positions are written as geocentric offsets from the array's middle, not
+ * turned to its meridian: FRAME = ITRF says so. Without that keyword others turn them, and those of
+ * arrays at the geocentre are left-handed. */
 #include "core/fits/uvfits.h"
 
 #include <erfa.h>
@@ -21,12 +21,12 @@ static void clocks(gint32 mjd, double *sidereal_degrees, double *tai_minus_utc)
   eraJd2cal(MJD_ZERO, mjd, &year, &month, &day, &fraction);
   *tai_minus_utc = 0;
   eraDat(year, month, day, 0, tai_minus_utc);
-  *sidereal_degrees =
-      DEGREES * eraGst06a(MJD_ZERO, mjd, MJD_ZERO,
-                          mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
+  *sidereal_degrees = DEGREES * eraGst06a(MJD_ZERO, mjd, MJD_ZERO,
+                                          mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
 }
 
-static void write_key(fitsfile *file, const char *key, double value, const char *comment, int *status)
+static void write_key(fitsfile *file, const char *key, double value, const char *comment,
+                      int *status)
 {
   fits_write_key(file, TDOUBLE, key, &value, comment, status);
 }
@@ -37,7 +37,8 @@ static void write_text(fitsfile *file, const char *key, const char *value, const
   fits_write_key(file, TSTRING, key, (char *)value, comment, status);
 }
 
-static void write_integer(fitsfile *file, const char *key, int value, const char *comment, int *status)
+static void write_integer(fitsfile *file, const char *key, int value, const char *comment,
+                          int *status)
 {
   fits_write_key(file, TINT, key, &value, comment, status);
 }
@@ -82,12 +83,25 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
 gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *o,
                                      double reference_frequency, GError **error)
 {
-  enum { ANNAME, STABXYZ, ORBPARM, NOSTA, MNTSTA, STAXOF, POLTYA, POLAA, POLCALA, POLTYB, POLAB,
-         POLCALB, N_COLUMNS };
-  static const char *const names[N_COLUMNS] = { "ANNAME", "STABXYZ", "ORBPARM", "NOSTA",
-                                                "MNTSTA", "STAXOF",  "POLTYA",  "POLAA",
-                                                "POLCALA", "POLTYB", "POLAB",   "POLCALB" };
-  static const char *const units[N_COLUMNS] = { "", "METERS", "", "", "", "METERS",
+  enum {
+    ANNAME,
+    STABXYZ,
+    ORBPARM,
+    NOSTA,
+    MNTSTA,
+    STAXOF,
+    POLTYA,
+    POLAA,
+    POLCALA,
+    POLTYB,
+    POLAB,
+    POLCALB,
+    N_COLUMNS
+  };
+  static const char *const names[N_COLUMNS] = { "ANNAME",  "STABXYZ", "ORBPARM", "NOSTA",
+                                                "MNTSTA",  "STAXOF",  "POLTYA",  "POLAA",
+                                                "POLCALA", "POLTYB",  "POLAB",   "POLCALB" };
+  static const char *const units[N_COLUMNS] = { "", "METERS",  "", "", "",        "METERS",
                                                 "", "DEGREES", "", "", "DEGREES", "" };
   gsize name_bytes = 8;
   for (guint i = 0; i < o->n_stations; i++)
@@ -207,7 +221,8 @@ static gboolean read_rows(fitsfile *file, const char *name, AstroUvfitsAntennas 
     fits_read_col(file, TSTRING, name_column, i + 1, 1, 1, (char *)"", &text, NULL, &status);
     fits_read_col(file, TDOUBLE, position_column, i + 1, 1, 3, NULL, &antennas->positions[3 * i],
                   NULL, &status);
-    fits_read_col(file, TINT, number_column, i + 1, 1, 1, NULL, &antennas->numbers[i], NULL, &status);
+    fits_read_col(file, TINT, number_column, i + 1, 1, 1, NULL, &antennas->numbers[i], NULL,
+                  &status);
     g_strstrip(text);
     antennas->names[i] =
         text[0] ? g_utf8_make_valid(text, -1) : g_strdup_printf("%d", antennas->numbers[i]);

@@ -18,7 +18,9 @@
 #define INTTIM_SLACK 1e-5
 
 typedef enum { COMPLEX, STOKES, FREQ, IF, RA, DEC, N_KNOWN_AXES } KnownAxis;
-static const char *const axis_names[N_KNOWN_AXES] = { "COMPLEX", "STOKES", "FREQ", "IF", "RA", "DEC" };
+static const char *const axis_names[N_KNOWN_AXES] = {
+  "COMPLEX", "STOKES", "FREQ", "IF", "RA", "DEC"
+};
 
 typedef struct {
   guint64 n;      /* 1 where the file has no such axis */
@@ -27,8 +29,18 @@ typedef struct {
   gboolean found;
 } Axis;
 
-typedef enum { DATE, DATE_REST, BASELINE, ANTENNA1, ANTENNA2, SUBARRAY, INTTIM, SOURCE, FREQSEL,
-               N_KNOWN_PARAMETERS } KnownParameter;
+typedef enum {
+  DATE,
+  DATE_REST,
+  BASELINE,
+  ANTENNA1,
+  ANTENNA2,
+  SUBARRAY,
+  INTTIM,
+  SOURCE,
+  FREQSEL,
+  N_KNOWN_PARAMETERS
+} KnownParameter;
 static const char *const parameter_names[N_KNOWN_PARAMETERS] = {
   "DATE", "DATE", "BASELINE", "ANTENNA1", "ANTENNA2", "SUBARRAY", "INTTIM", "SOURCE", "FREQSEL"
 };
@@ -51,8 +63,8 @@ typedef struct {
   AstroUvfitsAntennas antennas;
   GHashTable *station_of; /* NOSTA to index + 1 */
   double first_source, first_setup;
-  gint64 start_day;      /* MJD */
-  double start_ns;       /* into it */
+  gint64 start_day; /* MJD */
+  double start_ns;  /* into it */
   guint pols, channels;
   gint product_at[ASTRO_UVFITS_PRODUCTS]; /* on the STOKES axis; -1: not in the file */
   gboolean upside_down;                   /* frequencies fall along the axis */
@@ -113,10 +125,11 @@ static gboolean read_axes(Reader *r, GError **error)
       if (g_str_equal(type, axis_names[k]))
         known = k;
     if (lengths[i] < 1 || (known < 0 && lengths[i] > 1))
-      return wrong(r, error,
-                   "axis %d is \"%s\" with %ld values, expected COMPLEX, STOKES, FREQ, IF, RA or DEC "
-                   "with at least one, or another with one",
-                   i + 1, type, lengths[i]);
+      return wrong(
+          r, error,
+          "axis %d is \"%s\" with %ld values, expected COMPLEX, STOKES, FREQ, IF, RA or DEC "
+          "with at least one, or another with one",
+          i + 1, type, lengths[i]);
     if (known >= 0) {
       Axis *axis = &r->axes[known];
       if (axis->found)
@@ -135,14 +148,17 @@ static gboolean read_axes(Reader *r, GError **error)
 
   const Axis *a = r->axes;
   if (!a[COMPLEX].found || a[COMPLEX].n < 2 || a[COMPLEX].n > 3)
-    return wrong(r, error, "axis COMPLEX has %" G_GUINT64_FORMAT " values, expected 2 or 3 (re, im, weight)",
+    return wrong(r, error,
+                 "axis COMPLEX has %" G_GUINT64_FORMAT " values, expected 2 or 3 (re, im, weight)",
                  a[COMPLEX].found ? a[COMPLEX].n : 0);
   if (!a[FREQ].found || !(a[FREQ].value > 0) || a[FREQ].delta == 0)
     return wrong(r, error, "axis FREQ is missing or has value %g and step %g, expected Hz",
                  a[FREQ].value, a[FREQ].delta);
   if (a[RA].n != 1 || a[DEC].n != 1)
-    return wrong(r, error, "axes RA and DEC have %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
-                 " values, expected one each", a[RA].n, a[DEC].n);
+    return wrong(r, error,
+                 "axes RA and DEC have %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                 " values, expected one each",
+                 a[RA].n, a[DEC].n);
   return TRUE;
 }
 
@@ -223,9 +239,9 @@ static gboolean check_ifs(Reader *r, GError **error)
   fits_get_coltype(r->file, column, &type, &repeat, NULL, &status);
   if (status || rows < 1 || (guint64)repeat < n) {
     fits_clear_errmsg();
-    return wrong(r, error,
-                 "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ with as many values of \"IF FREQ\"",
-                 n);
+    return wrong(
+        r, error,
+        "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ with as many values of \"IF FREQ\"", n);
   }
   fits_read_col(r->file, TDOUBLE, column, 1, 1, n, NULL, offset, NULL, &status);
   if (!astro_fits_check(status, r->name, "reading table AIPS FQ", error))
@@ -234,7 +250,8 @@ static gboolean check_ifs(Reader *r, GError **error)
     double expected = offset[0] + i * (freq->n * freq->delta);
     if (!(fabs(offset[i] - expected) <= 1e-3 * fabs(freq->delta)))
       return wrong(r, error,
-                   "IF %" G_GUINT64_FORMAT " begins %.0f Hz from the reference, expected %.0f Hz, where "
+                   "IF %" G_GUINT64_FORMAT
+                   " begins %.0f Hz from the reference, expected %.0f Hz, where "
                    "the IF before it ends: IFs with gaps cannot be one band",
                    i + 1, offset[i], expected);
   }
@@ -251,8 +268,9 @@ static gboolean read_products(Reader *r, const AstroUvfitsBasis **basis, GError 
   for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++)
     r->product_at[p] = -1;
   r->pols = 1;
-  /* Total intensity alone, or the other of two hands alone, is what a single receiver sees. */
-  if (!a->found || (a->n == 1 && (first == 1 || (first <= -1 && first >= -8)))) {
+  /* One parallel hand alone, whichever, or total intensity is what a single receiver sees. */
+  if (!a->found ||
+      (a->n == 1 && (first == 1 || first == -1 || first == -2 || first == -5 || first == -6))) {
     r->product_at[0] = 0;
     return TRUE;
   }
@@ -305,9 +323,8 @@ static double time_of(const Reader *r)
 static gboolean find_station(const Reader *r, guint64 group, double number, guint *station,
                              GError **error)
 {
-  gpointer found = fabs(number) < 1e6
-                       ? g_hash_table_lookup(r->station_of, GINT_TO_POINTER((gint)number))
-                       : NULL;
+  gpointer found =
+      fabs(number) < 1e6 ? g_hash_table_lookup(r->station_of, GINT_TO_POINTER((gint)number)) : NULL;
   if (!found)
     return wrong(r, error,
                  "group %" G_GUINT64_FORMAT " is of station %g, which table AIPS AN does not have",
@@ -366,7 +383,8 @@ static gboolean read_group(Reader *r, guint64 index, Group *group, GError **erro
   double middle = time_of(r) - r->start_ns;
   if (!(fabs(middle) < 1e18))
     return wrong(r, error,
-                 "group %" G_GUINT64_FORMAT " has a DATE %g days from the first, expected a Julian date",
+                 "group %" G_GUINT64_FORMAT
+                 " has a DATE %g days from the first, expected a Julian date",
                  index + 1, middle / NS_PER_DAY);
   group->middle_ns = llround(middle);
   group->seconds = r->place[INTTIM] < 0 ? 0 : get(r, INTTIM);
@@ -401,8 +419,8 @@ static gboolean read_times(Reader *r, AstroFitsContents *contents, GError **erro
   }
   if (!read_group(r, r->n_groups - 1, &last, error))
     return FALSE;
-  if (step > 0 && (first.seconds == 0 ||
-                   fabs(step - first.seconds * NS_PER_SECOND) <= step * INTTIM_SLACK + 1))
+  if (step > 0 &&
+      (first.seconds == 0 || fabs(step - first.seconds * NS_PER_SECOND) <= step * INTTIM_SLACK + 1))
     r->integration_ns = step;
   if (last.middle_ns < first.middle_ns)
     return wrong(r, error, "the last group is %g s before the first: sort the file by time first",
@@ -425,7 +443,8 @@ static gboolean read_start(Reader *r, AstroObservation *o, GError **error)
   r->start_day = 0;
   first = time_of(r);
   if (!(first >= 0 && first < 1e5 * NS_PER_DAY))
-    return wrong(r, error, "the first group's DATE is MJD %g, expected a Julian date of 1858 to 2132",
+    return wrong(r, error,
+                 "the first group's DATE is MJD %g, expected a Julian date of 1858 to 2132",
                  first / NS_PER_DAY);
   r->start_day = (gint64)floor(first / NS_PER_DAY);
   first = time_of(r);
@@ -529,15 +548,17 @@ static gboolean describe(Reader *r, AstroFitsContents *contents, GError **error)
                  " channels are more than one integration can have",
                  stations, channels);
   if (!(middle > 0))
-    return wrong(r, error, "the middle of the band is at %g Hz, expected a positive frequency", middle);
+    return wrong(r, error, "the middle of the band is at %g Hz, expected a positive frequency",
+                 middle);
   r->upside_down = freq->delta < 0;
   r->channels = channels;
   contents->stations = stations;
   s->quantity = ASTRO_QUANTITY_VISIBILITIES;
   s->format = ASTRO_FORMAT_CF32LE;
-  s->layout = (AstroLayout){ 4,
-                             { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
-                             { channels, baselines, r->pols, r->pols } };
+  s->layout =
+      (AstroLayout){ 4,
+                     { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
+                     { channels, baselines, r->pols, r->pols } };
   s->frequency = middle;
   s->bandwidth = width * channels;
   s->rate_d = 1;
@@ -636,7 +657,8 @@ static void place_values(Reader *r, const Group *group, AstroFitsFrame *frame)
 
   for (guint64 c = 0; c < r->channels; c++) {
     guint64 from = c % per_if * r->axes[FREQ].stride + c / per_if * r->axes[IF].stride;
-    guint64 to = ((r->upside_down ? r->channels - 1 - c : c) * baselines + baseline) * r->pols * r->pols;
+    guint64 to =
+        ((r->upside_down ? r->channels - 1 - c : c) * baselines + baseline) * r->pols * r->pols;
     for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++) {
       const guint8 *pols = astro_uvfits_products[p].pols;
       if (r->product_at[p] < 0)
@@ -655,7 +677,7 @@ static void place_values(Reader *r, const Group *group, AstroFitsFrame *frame)
 static gboolean fetch_values(Reader *r, guint64 index, GError **error)
 {
   int status = 0;
-  fits_read_img_flt(r->file, index + 1, 1, r->group_values, 0, r->values, NULL, &status);
+  fits_read_img_flt(r->file, index + 1, 1, r->group_values, NAN, r->values, NULL, &status);
   return astro_fits_check(status, r->name, "reading a group's values", error);
 }
 
@@ -674,7 +696,8 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
     return FALSE;
   if (r->any_before && first.middle_ns < r->last_ns)
     return wrong(r, error,
-                 "group %" G_GUINT64_FORMAT " is %g s before the one before it: sort the file by time "
+                 "group %" G_GUINT64_FORMAT
+                 " is %g s before the one before it: sort the file by time "
                  "first",
                  r->next + 1, (r->last_ns - first.middle_ns) / NS_PER_SECOND);
   memset(frame->data, 0, samples * 2 * sizeof(float));
@@ -686,7 +709,8 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
     guint i = MAX(group.station[0], group.station[1]), j = MIN(group.station[0], group.station[1]);
     if (seen[(guint64)i * (i + 1) / 2 + j]++)
       return wrong(r, error,
-                   "group %" G_GUINT64_FORMAT " is the second of stations %d and %d in one integration",
+                   "group %" G_GUINT64_FORMAT
+                   " is the second of stations %d and %d in one integration",
                    r->next + 1, r->antennas.numbers[j], r->antennas.numbers[i]);
     if (!fetch_values(r, r->next, error))
       return FALSE;

@@ -19,16 +19,32 @@
  * two days, the second the rest: together they are good to a nanosecond. */
 #define DATE_STEPS_PER_DAY 8388608.0
 
-typedef enum { UU, VV, WW, DATE, DATE_REST, BASELINE, ANTENNA1, ANTENNA2, SUBARRAY, INTTIM,
-               N_PARAMETERS } Parameter;
-static const char *const parameter_names[N_PARAMETERS] = { "UU", "VV", "WW", "DATE", "DATE",
-                                                           "BASELINE", "ANTENNA1", "ANTENNA2",
-                                                           "SUBARRAY", "INTTIM" };
-static const char *const parameter_comments[N_PARAMETERS] = {
-  "u, position 1 - position 2 (s)", "v (s)", "w (s)", "Julian date, UTC, mid-integration",
-  "the rest of it", "256 antenna1 + antenna2", "antenna 1", "antenna 2", "subarray",
-  "integration time (s)"
+typedef enum {
+  UU,
+  VV,
+  WW,
+  DATE,
+  DATE_REST,
+  BASELINE,
+  ANTENNA1,
+  ANTENNA2,
+  SUBARRAY,
+  INTTIM,
+  N_PARAMETERS
+} Parameter;
+static const char *const parameter_names[N_PARAMETERS] = {
+  "UU", "VV", "WW", "DATE", "DATE", "BASELINE", "ANTENNA1", "ANTENNA2", "SUBARRAY", "INTTIM"
 };
+static const char *const parameter_comments[N_PARAMETERS] = { "u, position 1 - position 2 (s)",
+                                                              "v (s)",
+                                                              "w (s)",
+                                                              "Julian date, UTC, mid-integration",
+                                                              "the rest of it",
+                                                              "256 antenna1 + antenna2",
+                                                              "antenna 1",
+                                                              "antenna 2",
+                                                              "subarray",
+                                                              "integration time (s)" };
 static const Parameter few_stations[] = { UU, VV, WW, DATE, DATE_REST, BASELINE, INTTIM };
 static const Parameter many_stations[] = { UU,       VV,       WW,       DATE,  DATE_REST,
                                            ANTENNA1, ANTENNA2, SUBARRAY, INTTIM };
@@ -190,8 +206,8 @@ static void write_header(const Writer *w, fitsfile *file, int *status)
   fits_write_history(file, "AIPS WTSCAL = 1.0", status);
 }
 
-/* Header and tables are made in memory and copied, so that the groups can be written straight to the
- * file and every failed write is seen. */
+/* Header and tables are made in memory and copied, so that the groups can be written straight to
+ * the file and every failed write is seen. */
 static gboolean begin_file(Writer *w, GError **error)
 {
   AstroFitsScratch scratch = { 0 };
@@ -204,10 +220,9 @@ static gboolean begin_file(Writer *w, GError **error)
     goto out;
   write_header(w, scratch.file, &status);
   if (!astro_fits_check(status, "memory", "writing the header", error) ||
-      !astro_uvfits_write_antennas(scratch.file, w->contents.observation,
-                                   w->contents.stream.frequency - w->contents.stream.bandwidth / 2 +
-                                       width / 2,
-                                   error))
+      !astro_uvfits_write_antennas(
+          scratch.file, w->contents.observation,
+          w->contents.stream.frequency - w->contents.stream.bandwidth / 2 + width / 2, error))
     goto out;
   fits_flush_file(scratch.file, &status);
   fits_get_hduaddrll(scratch.file, &start, NULL, &end, &status);
@@ -252,8 +267,8 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
   w->channels = astro_stream_extent(&contents->stream, ASTRO_AXIS_CHANNEL);
   w->baselines = astro_stream_extent(&contents->stream, ASTRO_AXIS_BASELINE);
   w->parameters = n_stations > MAX_BASELINE_NUMBERS ? many_stations : few_stations;
-  w->n_parameters = n_stations > MAX_BASELINE_NUMBERS ? G_N_ELEMENTS(many_stations)
-                                                      : G_N_ELEMENTS(few_stations);
+  w->n_parameters =
+      n_stations > MAX_BASELINE_NUMBERS ? G_N_ELEMENTS(many_stations) : G_N_ELEMENTS(few_stations);
   w->group_floats = w->n_parameters + 3 * (gsize)w->products * w->channels;
   w->gather_groups = CLAMP(GATHER_BYTES / (4 * w->group_floats), 1, GATHER_GROUPS);
   w->gather = g_new(guint32, w->gather_groups * w->group_floats);
@@ -302,7 +317,8 @@ static gboolean make_counts(CountTable *table, const AstroStream *stream,
   g_autofree char *counted = astro_layout_to_string(&meta->shape);
   g_autofree char *layout = astro_layout_to_string(&table->shape);
   g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-              "validity over \"%s\" does not fit a buffer of \"%s\" (axis %u)", counted, layout, next);
+              "validity over \"%s\" does not fit a buffer of \"%s\" (axis %u)", counted, layout,
+              next);
   clear_counts(table);
   return FALSE;
 }
@@ -335,7 +351,8 @@ static void put_parameters(const Writer *w, guint32 *group, guint i, guint j, do
 }
 
 /* One visibility, of a sum or a mean, as the mean. FALSE: it is no number. */
-static gboolean get_mean(const Writer *w, gconstpointer data, guint64 at, guint32 count, float value[2])
+static gboolean get_mean(const Writer *w, gconstpointer data, guint64 at, guint32 count,
+                         float value[2])
 {
   if (w->contents.stream.format == ASTRO_FORMAT_CF32LE) {
     memcpy(value, (const float *)data + 2 * at, 2 * sizeof *value);
@@ -360,16 +377,16 @@ static guint64 put_values(const Writer *w, gconstpointer frame, const CountTable
     for (guint b = 0; b < n; b++) {
       guint64 at = ((guint64)c * w->baselines + first + b) * w->products;
       guint32 *out = w->gather + b * w->group_floats + w->n_parameters + 3 * (gsize)w->products * c;
-      guint64 counted = counts->meta
-                            ? in_time + counts->of[lead][c] + counts->of[lead + 1][first + b]
-                            : 0;
+      guint64 counted =
+          counts->meta ? in_time + counts->of[lead][c] + counts->of[lead + 1][first + b] : 0;
       for (guint s = 0; s < w->products; s++, out += 3) {
         const guint8 *pols = astro_uvfits_products[s].pols;
         guint32 count = 1;
         float value[2];
         if (counts->meta)
-          count = counts->meta->counts[counted + counts->of[lead + 2][pols[1]] +
-                                       counts->of[lead + 3][pols[0]]];
+          count =
+              counts->meta
+                  ->counts[counted + counts->of[lead + 2][pols[1]] + counts->of[lead + 3][pols[0]]];
         gboolean finite = get_mean(w, frame, at + pols[1] * w->pols + pols[0], count, value);
         gboolean valid = finite && count > 0;
         not_finite += !finite && count > 0;
@@ -431,8 +448,8 @@ static gboolean finish(gpointer writer, GError **error)
   static const guint8 zeros[BLOCK] = { 0 };
   Writer *w = writer;
   guint64 left = astro_part_file_bytes(w->file) % BLOCK;
-  g_autofree char *card = g_strdup_printf("GCOUNT  = %20" G_GUINT64_FORMAT " /%*s", w->groups,
-                                          CARD - 32, "");
+  g_autofree char *card =
+      g_strdup_printf("GCOUNT  = %20" G_GUINT64_FORMAT " /%*s", w->groups, CARD - 32, "");
   if (w->groups == 0)
     return missing(error, "at least one integration and none came");
   return astro_part_file_write(w->file, zeros, left ? BLOCK - left : 0, error) &&
@@ -440,6 +457,6 @@ static gboolean finish(gpointer writer, GError **error)
          astro_part_file_patch(w->file, w->gcount_at, card, CARD, error);
 }
 
-const AstroFitsWriterKind astro_uvfits_writer = { "UVFITS",     ASTRO_QUANTITY_VISIBILITIES,
-                                                  ASTRO_UVFITS_CAPS, create,
-                                                  write_frames, finish, destroy };
+const AstroFitsWriterKind astro_uvfits_writer = {
+  "UVFITS", ASTRO_QUANTITY_VISIBILITIES, ASTRO_UVFITS_CAPS, create, write_frames, finish, destroy
+};

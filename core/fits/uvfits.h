@@ -10,7 +10,7 @@
 
 G_BEGIN_DECLS
 
-#define ASTRO_UVFITS_CAPS                                                                            \
+#define ASTRO_UVFITS_CAPS                                                                          \
   "application/x-astro-visibilities, format = (string) { CF32LE, CI32LE }, "                       \
   "layout = (string) channel:baseline:pol:pol, channels = (int) [ 1, MAX ], "                      \
   "baselines = (int) [ 1, MAX ], pols = (int) [ 1, 2 ]"
