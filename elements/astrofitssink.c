@@ -4,6 +4,9 @@
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
+#include "elements/astroreader.h"
+
+#include <gio/gio.h>
 
 struct _AstroFitsSink {
   GstBaseSink parent;
@@ -268,6 +271,12 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   return GST_FLOW_ERROR;
 }
 
+static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query)
+{
+  astro_reader_add(query, NULL); /* the host reads */
+  return TRUE;
+}
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(object);
@@ -340,4 +349,5 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   sink->set_caps = set_caps;
   sink->event = event;
   sink->render = render;
+  sink->propose_allocation = propose_allocation;
 }
