@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-G_DEFINE_QUARK(astro - fits - error - quark, astro_fits_error)
+G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
 
 const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer, NULL };
 static const AstroFitsReaderKind *const reader_kinds[] = { &astro_uvfits_reader, NULL };

@@ -676,8 +676,9 @@ static void place_values(Reader *r, const Group *group, AstroFitsFrame *frame)
 
 static gboolean fetch_values(Reader *r, guint64 index, GError **error)
 {
-  int status = 0;
-  fits_read_img_flt(r->file, index + 1, 1, r->group_values, NAN, r->values, NULL, &status);
+  int status = 0, any_blank = 0;
+  /* Blanks of integers become NaN, as they are in floats. */
+  fits_read_img_flt(r->file, index + 1, 1, r->group_values, NAN, r->values, &any_blank, &status);
   return astro_fits_check(status, r->name, "reading a group's values", error);
 }
 

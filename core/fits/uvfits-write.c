@@ -92,6 +92,12 @@ static gboolean check_contents(const AstroFitsContents *c, GError **error)
     return missing(error, "a phase centre and the observation has none");
   if (c->stream.frequency <= 0 || c->stream.bandwidth <= 0)
     return missing(error, "the fields \"frequency\" and \"bandwidth\" (Hz) in the caps");
+  if (c->stream.bandwidth / 2 >= c->stream.frequency) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING,
+                "the caps' band reaches below 0 Hz: bandwidth=%g around frequency=%g",
+                c->stream.bandwidth, c->stream.frequency);
+    return FALSE;
+  }
   if (o->n_stations < 1 || o->n_stations > ASTRO_UVFITS_MAX_STATIONS) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING,
                 "the observation has %u stations, UVFITS takes 1 to %d", o->n_stations,
