@@ -311,8 +311,9 @@ static void finalize(GObject *object)
 
 static void astro_fits_sink_init(AstroFitsSink *self)
 {
-  /* A file is written as fast as it comes. */
+  /* A file is written as fast as it comes, and no block is kept from its pool. */
   gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
+  gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(self), FALSE);
 }
 
 static void add_template(GstElementClass *class)

@@ -10,8 +10,15 @@ element_sources += elements/astrofitssink.c elements/astrofitssink.h \
 core_tests += tests/core/part-file tests/core/uvfits
 element_tests += tests/elements/astrofits
 fuzz_programs += tests/fuzz/fits
-dist_files += tests/core/uvfits.h tests/interop
+dist_files += tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
+  tests/interop/uvfits.py
 
 # These look at files with CFITSIO themselves.
 tests_core_uvfits_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_uvfits_LDADD = $(LDADD) $(CFITSIO_LIBS)
+
+# Our files in other programs' hands; installs those, so it is no part of "make check".
+interop_programs += tests/interop/predict
+.PHONY: check-interop
+check-interop: tests/interop/predict
+	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check

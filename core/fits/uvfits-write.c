@@ -196,7 +196,6 @@ static void write_header(const Writer *w, fitsfile *file, int *status)
   fits_write_key(file, TDOUBLE, "BSCALE", &one, NULL, status);
   fits_write_key(file, TDOUBLE, "BZERO", &zero, NULL, status);
   fits_write_key(file, TDOUBLE, "EQUINOX", &equinox, NULL, status);
-  fits_write_key(file, TDOUBLE, "EPOCH", &equinox, "EQUINOX by its old name", status);
   fits_write_key(file, TDOUBLE, "OBSRA", &ra, NULL, status);
   fits_write_key(file, TDOUBLE, "OBSDEC", &dec, NULL, status);
   write_axis(file, 2, "COMPLEX", 1, 1, status);
