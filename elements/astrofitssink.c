@@ -20,6 +20,7 @@ struct _AstroFitsSink {
   guint64 frames;        /* received, lost ones too: the clock of streams with no timestamps */
   guint64 written;       /* frames */
   guint64 not_finite;    /* values */
+  gboolean refused;      /* the observation that came last: no frame of it is written */
 };
 
 enum { PROP_0, PROP_LOCATION, N_PROPERTIES };
@@ -84,11 +85,11 @@ static gboolean finish(AstroFitsSink *self)
     return fail(self, error);
   GST_INFO_OBJECT(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->location);
   if (self->not_finite)
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("%s: %" G_GUINT64_FORMAT
-                         " values were NaN or infinite and are written as flagged.",
-                         self->location, self->not_finite),
-                        (NULL));
+    GST_ELEMENT_WARNING(
+        self, STREAM, FORMAT,
+        ("%s: values that are NaN or infinite are written as flagged: %" G_GUINT64_FORMAT,
+         self->location, self->not_finite),
+        (NULL));
   return TRUE;
 }
 
@@ -96,6 +97,7 @@ static gboolean start(GstBaseSink *sink)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(sink);
   self->frames = 0;
+  self->refused = FALSE;
   return open_file(self);
 }
 
@@ -179,9 +181,10 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
   AstroFitsSink *self = ASTRO_FITS_SINK(sink);
   gboolean good = TRUE;
 
-  if (astro_event_is_observation(event))
+  if (astro_event_is_observation(event)) {
     good = take_observation(self, event);
-  else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
+    self->refused = !good;
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
     good = end_of_stream(self);
   else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     /* A flush takes back what came before it. */
@@ -239,7 +242,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   AstroFitsFrames frames = { .validity = astro_buffer_get_validity(buffer) };
   GstMapInfo map;
 
-  if (!self->file && !open_file(self))
+  if (self->refused || (!self->file && !open_file(self)))
     return GST_FLOW_ERROR;
   if (!astro_stream_steps(&self->contents.stream, gst_buffer_get_size(buffer), &frames.frames,
                           &error)) {
