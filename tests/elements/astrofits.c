@@ -36,6 +36,7 @@ static void tear_down(Place *place, gconstpointer data)
   g_free(place->folder);
   g_free(place->path);
   g_free(place->part);
+  gst_bus_set_flushing(place->bus, TRUE); /* messages hold their elements, which hold the bus */
   gst_object_unref(place->bus);
 }
 
