@@ -1,9 +1,7 @@
 #include "core/fits/fits.h"
-#include "core/fits/cfitsio.h"
 #include "core/fits/uvfits-read.h"
 #include "core/fits/uvfits-write.h"
 
-#include <errno.h>
 #include <string.h>
 
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
@@ -12,13 +10,10 @@ const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_wri
 static const AstroFitsReaderKind *const reader_kinds[] = { &astro_uvfits_reader, NULL };
 
 struct _AstroFitsReader {
-  fitsfile *file;
+  AstroFitsFile *file;
   const AstroFitsReaderKind *kind;
   gpointer instance;
   AstroFitsContents contents;
-  /* CFITSIO keeps the addresses of these two. */
-  void *memory;
-  size_t memory_bytes;
 };
 
 void astro_fits_contents_clear(AstroFitsContents *contents)
@@ -62,67 +57,24 @@ char *astro_fits_reader_caps(void)
   return g_string_free(caps, FALSE);
 }
 
-static AstroFitsReader *open_opened(AstroFitsReader *reader, const char *name, GError **error)
+AstroFitsReader *astro_fits_reader_open(const char *path, GError **error)
 {
+  AstroFitsFile *file = astro_fits_file_open(path, error);
+  if (!file)
+    return NULL;
+  AstroFitsReader *reader = g_new0(AstroFitsReader, 1);
+  reader->file = file;
   for (guint i = 0; reader_kinds[i] && !reader->kind; i++)
-    if (reader_kinds[i]->recognises(reader->file))
+    if (reader_kinds[i]->recognises(file))
       reader->kind = reader_kinds[i];
   if (reader->kind)
-    reader->instance = reader->kind->open(reader->file, name, &reader->contents, error);
+    reader->instance = reader->kind->open(file, &reader->contents, error);
   else
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
                 "%s: a FITS file of a kind that is not read, expected UVFITS (random groups)",
-                name);
+                path);
   if (reader->instance)
     return reader;
-  astro_fits_reader_close(reader);
-  return NULL;
-}
-
-static gboolean check_opened(int status, const char *name, GError **error)
-{
-  char text[FLEN_STATUS] = "";
-  if (status == 0)
-    return TRUE;
-  fits_get_errstatus(status, text);
-  fits_clear_errmsg();
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-              "cannot open %s as a FITS file: %s (CFITSIO status %d)", name, text, status);
-  return FALSE;
-}
-
-AstroFitsReader *astro_fits_reader_open(const char *path, GError **error)
-{
-  AstroFitsReader *reader;
-  int status = 0;
-  /* CFITSIO says only that it could not open: the system says why. */
-  FILE *probe = fopen(path, "rb");
-  if (!probe) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "cannot open %s: %s", path,
-                g_strerror(errno));
-    return NULL;
-  }
-  fclose(probe);
-  reader = g_new0(AstroFitsReader, 1);
-  fits_open_diskfile(&reader->file, path, READONLY, &status);
-  if (check_opened(status, path, error))
-    return open_opened(reader, path, error);
-  reader->file = NULL;
-  astro_fits_reader_close(reader);
-  return NULL;
-}
-
-AstroFitsReader *astro_fits_reader_open_memory(gconstpointer data, gsize bytes, GError **error)
-{
-  AstroFitsReader *reader = g_new0(AstroFitsReader, 1);
-  int status = 0;
-  reader->memory = (void *)data;
-  reader->memory_bytes = bytes;
-  fits_open_memfile(&reader->file, "memory", READONLY, &reader->memory, &reader->memory_bytes, 0,
-                    NULL, &status);
-  if (check_opened(status, "memory", error))
-    return open_opened(reader, "memory", error);
-  reader->file = NULL;
   astro_fits_reader_close(reader);
   return NULL;
 }
@@ -141,12 +93,9 @@ gboolean astro_fits_reader_read(AstroFitsReader *reader, AstroFitsFrame *frame, 
 
 void astro_fits_reader_close(AstroFitsReader *reader)
 {
-  int status = 0;
   if (reader->instance)
     reader->kind->close(reader->instance);
-  if (reader->file)
-    fits_close_file(reader->file, &status);
-  fits_clear_errmsg();
+  astro_fits_file_close(reader->file);
   astro_fits_contents_clear(&reader->contents);
   g_free(reader);
 }

@@ -15,7 +15,8 @@ G_BEGIN_DECLS
 typedef enum {
   ASTRO_FITS_ERROR_OPEN,    /* the file cannot be opened, or is none that is known */
   ASTRO_FITS_ERROR_FORMAT,  /* its content is not what it should be: found and expected */
-  ASTRO_FITS_ERROR_READ,    /* reading failed */
+  ASTRO_FITS_ERROR_READ,    /* the system cannot read */
+  ASTRO_FITS_ERROR_HEADER,  /* a header cannot be made */
   ASTRO_FITS_ERROR_MISSING, /* the stream lacks what such a file has to say */
 } AstroFitsError;
 GQuark astro_fits_error_quark(void);
@@ -71,8 +72,6 @@ typedef struct {
 typedef struct _AstroFitsReader AstroFitsReader;
 
 AstroFitsReader *astro_fits_reader_open(const char *path, GError **error);
-/* The same for a file that lies in memory, which has to stay there. */
-AstroFitsReader *astro_fits_reader_open_memory(gconstpointer data, gsize bytes, GError **error);
 const AstroFitsContents *astro_fits_reader_contents(const AstroFitsReader *reader);
 /* FALSE with *end set: there is no further frame. */
 gboolean astro_fits_reader_read(AstroFitsReader *reader, AstroFitsFrame *frame, gboolean *end,

@@ -12,6 +12,10 @@
 #define SIDEREAL_DEGREES_PER_DAY 360.98564736629 /* of UT1, IAU 1982 as memo 117 has it */
 #define SECONDS_TT_MINUS_TAI 32.184
 #define AT_GEOCENTRE 1000.0 /* metres: no array's middle is that close to it */
+#define MAX_METRES 1e12     /* beyond the moon and most spacecraft */
+#define MAX_NUMBER 1e6      /* of stations */
+
+static const char *const middle_keys[3] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
 
 /* Greenwich's sidereal time and TAI - UTC at the start of the observation's day. */
 static void clocks(gint32 mjd, double *sidereal_degrees, double *tai_minus_utc)
@@ -46,7 +50,6 @@ static void write_integer(fitsfile *file, const char *key, int value, const char
 static void write_keys(fitsfile *file, const AstroObservation *o, double frequency,
                        const double middle[3], int *status)
 {
-  static const char *const middles[3] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
   double sidereal, tai_minus_utc;
   int year, month, day;
   double fraction;
@@ -57,7 +60,7 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
 
   write_integer(file, "EXTVER", 1, "number of this array", status);
   for (guint i = 0; i < 3; i++)
-    write_key(file, middles[i], middle[i], "middle of the array, geocentric (m)", status);
+    write_key(file, middle_keys[i], middle[i], "middle of the array, geocentric (m)", status);
   write_key(file, "GSTIA0", sidereal, "sidereal time at 0h of RDATE (deg)", status);
   write_key(file, "DEGPDY", SIDEREAL_DEGREES_PER_DAY, "rotation of the earth (deg/day)", status);
   write_key(file, "FREQ", frequency, "reference frequency (Hz)", status);
@@ -136,7 +139,7 @@ gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *o,
     fits_write_col(file, TSTRING, 1 + POLTYB, number, 1, 1, (void *)&basis->feeds[1], &status);
     fits_write_col(file, TFLOAT, 1 + POLAB, number, 1, 1, &angles[1], &status);
   }
-  return astro_fits_check(status, "memory", "writing the station table", error);
+  return astro_fits_check(status, "writing the station table", error);
 }
 
 void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas)
@@ -144,45 +147,43 @@ void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas)
   g_clear_pointer(&antennas->numbers, g_free);
   g_clear_pointer(&antennas->names, g_strfreev);
   g_clear_pointer(&antennas->positions, g_free);
+  g_clear_pointer(&antennas->array, g_free);
 }
 
 /* IAT and TAI are one clock with two names. */
-static gboolean read_clock(fitsfile *file, const char *name, double *seconds_to_utc, GError **error)
+static gboolean read_clock(const AstroFitsTable *table, double *seconds_to_utc, GError **error)
 {
-  char clock[FLEN_VALUE] = "UTC";
+  const char *clock = "UTC";
   double offset = 0;
-  if (!astro_fits_get_string(file, "TIMSYS", clock))
-    astro_fits_get_string(file, "TIMESYS", clock);
+  if (!astro_fits_get_string(table->header, "TIMSYS", &clock))
+    astro_fits_get_string(table->header, "TIMESYS", &clock);
   if (g_str_equal(clock, "UTC") || clock[0] == 0) {
-    astro_fits_get_double(file, "DATUTC", &offset);
+    astro_fits_get_double(table->header, "DATUTC", &offset);
     *seconds_to_utc = -offset;
     return TRUE;
   }
-  if (!g_str_equal(clock, "IAT") && !g_str_equal(clock, "TAI")) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: times are of clock \"%s\" (TIMSYS), expected UTC, IAT or TAI", name, clock);
-    return FALSE;
-  }
-  if (!astro_fits_get_double(file, "IATUTC", &offset)) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: times are of clock \"%s\" (TIMSYS) and IATUTC, its offset to UTC, is missing",
-                name, clock);
+  gboolean atomic = g_str_equal(clock, "IAT") || g_str_equal(clock, "TAI");
+  if (!atomic || !astro_fits_get_double(table->header, "IATUTC", &offset)) {
+    g_set_error(
+        error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+        "%s: times are of clock \"%s\" (TIMSYS), expected UTC, or IAT or TAI with their offset "
+        "to UTC (IATUTC)",
+        astro_fits_file_name(table->file), clock);
     return FALSE;
   }
   *seconds_to_utc = -offset;
   return TRUE;
 }
 
-static void to_geocentric(fitsfile *file, AstroUvfitsAntennas *antennas)
+static void to_geocentric(const AstroFitsHeader *header, AstroUvfitsAntennas *antennas)
 {
-  char hand[FLEN_VALUE] = "", frame[FLEN_VALUE] = "";
+  const char *hand = "", *frame = "";
   double middle[3] = { 0 };
 
-  astro_fits_get_string(file, "XYZHAND", hand);
-  astro_fits_get_string(file, "FRAME", frame);
-  astro_fits_get_double(file, "ARRAYX", &middle[0]);
-  astro_fits_get_double(file, "ARRAYY", &middle[1]);
-  astro_fits_get_double(file, "ARRAYZ", &middle[2]);
+  astro_fits_get_string(header, "XYZHAND", &hand);
+  astro_fits_get_string(header, "FRAME", &frame);
+  for (guint k = 0; k < 3; k++)
+    astro_fits_get_double(header, middle_keys[k], &middle[k]);
   gboolean at_geocentre = fabs(middle[0]) < AT_GEOCENTRE && fabs(middle[1]) < AT_GEOCENTRE &&
                           fabs(middle[2]) < AT_GEOCENTRE;
   gboolean left = g_str_equal(hand, "LEFT") || (hand[0] == 0 && at_geocentre);
@@ -196,78 +197,86 @@ static void to_geocentric(fitsfile *file, AstroUvfitsAntennas *antennas)
   }
 }
 
-static gboolean read_rows(fitsfile *file, const char *name, AstroUvfitsAntennas *antennas,
-                          GError **error)
+static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, GError **error)
 {
-  int status = 0, name_column, position_column, number_column, type, width = 0;
-  long repeat = 0, position_repeat = 0;
-  fits_get_colnum(file, CASEINSEN, "ANNAME", &name_column, &status);
-  fits_get_colnum(file, CASEINSEN, "STABXYZ", &position_column, &status);
-  fits_get_colnum(file, CASEINSEN, "NOSTA", &number_column, &status);
-  if (!astro_fits_check(status, name, "finding ANNAME, STABXYZ and NOSTA in table AIPS AN", error))
-    return FALSE;
-  fits_get_coltype(file, position_column, &type, &position_repeat, NULL, &status);
-  fits_get_coltype(file, name_column, &type, &repeat, NULL, &status);
-  fits_get_col_display_width(file, name_column, &width, &status);
-  if (status == 0 && (type != TSTRING || position_repeat != 3 || width < 0 || width > 4096)) {
+  const char *file = astro_fits_file_name(table->file);
+  const AstroFitsColumn *name = astro_fits_table_find(table, "ANNAME", TRUE, 1);
+  const AstroFitsColumn *position = astro_fits_table_find(table, "STABXYZ", FALSE, 3);
+  const AstroFitsColumn *number = astro_fits_table_find(table, "NOSTA", FALSE, 1);
+
+  if (!name || !position || !number) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: table AIPS AN: ANNAME has type %d and width %d, STABXYZ has %ld values a row, "
-                "expected text and 3 values",
-                name, type, width, position_repeat);
+                "%s: table AIPS AN lacks column %s", file,
+                !name       ? "ANNAME, of text"
+                : !position ? "STABXYZ, of three numbers"
+                            : "NOSTA, of numbers");
     return FALSE;
   }
-  for (guint i = 0; i < antennas->n && status == 0; i++) {
-    g_autofree char *text = g_malloc0((gsize)width + 1);
-    fits_read_col(file, TSTRING, name_column, i + 1, 1, 1, (char *)"", &text, NULL, &status);
-    fits_read_col(file, TDOUBLE, position_column, i + 1, 1, 3, NULL, &antennas->positions[3 * i],
-                  NULL, &status);
-    fits_read_col(file, TINT, number_column, i + 1, 1, 1, NULL, &antennas->numbers[i], NULL,
-                  &status);
-    g_strstrip(text);
-    antennas->names[i] =
-        text[0] ? g_utf8_make_valid(text, -1) : g_strdup_printf("%d", antennas->numbers[i]);
-    for (guint k = 0; k < 3 && status == 0; k++)
-      if (!isfinite(antennas->positions[3 * i + k])) {
+  for (guint i = 0; i < antennas->n; i++) {
+    if (!astro_fits_table_read(table, i, error))
+      return FALSE;
+    double no = astro_fits_table_number(table, number, 0);
+    antennas->names[i] = astro_fits_table_text(table, name);
+    if (!(fabs(no) < MAX_NUMBER)) {
+      g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+                  "%s: table AIPS AN: station \"%s\" (row %u) has the number %g", file,
+                  antennas->names[i], i + 1, no);
+      return FALSE;
+    }
+    antennas->numbers[i] = (gint)no;
+    for (guint k = 0; k < 3; k++) {
+      double metres = astro_fits_table_number(table, position, k);
+      if (!(fabs(metres) < MAX_METRES)) {
         g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                    "%s: table AIPS AN: position of station \"%s\" (row %u) is no number", name,
-                    antennas->names[i], i + 1);
+                    "%s: table AIPS AN: station \"%s\" (row %u) stands at %g m", file,
+                    antennas->names[i], i + 1, metres);
         return FALSE;
       }
+      antennas->positions[3 * i + k] = metres;
+    }
+    if (!antennas->names[i][0]) {
+      g_free(antennas->names[i]);
+      antennas->names[i] = g_strdup_printf("%d", antennas->numbers[i]);
+    }
   }
-  return astro_fits_check(status, name, "reading table AIPS AN", error);
+  return TRUE;
 }
 
-gboolean astro_uvfits_read_antennas(fitsfile *file, const char *name, AstroUvfitsAntennas *antennas,
+gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *antennas,
                                     GError **error)
 {
-  int status = 0;
-  long rows = 0;
+  const AstroFitsHeader *header = astro_fits_file_find_table(file, "AIPS AN");
+  const char *array = "";
+  AstroFitsTable table;
+
   memset(antennas, 0, sizeof *antennas);
-  if (fits_movnam_hdu(file, BINARY_TBL, (char *)"AIPS AN", 0, &status)) {
-    fits_clear_errmsg();
+  if (!header) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: no table AIPS AN, which holds the stations' positions", name);
+                "%s: no table AIPS AN, which holds the stations' positions",
+                astro_fits_file_name(file));
     return FALSE;
   }
-  fits_get_num_rows(file, &rows, &status);
-  if (!astro_fits_check(status, name, "reading table AIPS AN", error))
+  if (!astro_fits_table_open(&table, file, header, error))
     return FALSE;
-  if (rows < 1 || rows > ASTRO_UVFITS_MAX_STATIONS) {
+  gboolean good = table.n_rows >= 1 && table.n_rows <= ASTRO_UVFITS_MAX_STATIONS;
+  if (!good)
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: table AIPS AN has %ld stations, expected 1 to %d", name, rows,
-                ASTRO_UVFITS_MAX_STATIONS);
-    return FALSE;
+                "%s: table AIPS AN has %" G_GUINT64_FORMAT " stations, expected 1 to %d",
+                astro_fits_file_name(file), table.n_rows, ASTRO_UVFITS_MAX_STATIONS);
+  if (good) {
+    antennas->n = table.n_rows;
+    antennas->numbers = g_new0(gint, antennas->n);
+    antennas->names = g_new0(char *, antennas->n + 1);
+    antennas->positions = g_new0(double, 3 * antennas->n);
+    astro_fits_get_string(header, "ARRNAM", &array);
+    antennas->array = g_strdup(array);
+    good =
+        read_clock(&table, &antennas->seconds_to_utc, error) && read_rows(&table, antennas, error);
   }
-  antennas->n = rows;
-  antennas->numbers = g_new0(gint, rows);
-  antennas->names = g_new0(char *, rows + 1);
-  antennas->positions = g_new0(double, 3 * rows);
-  astro_fits_get_string(file, "ARRNAM", antennas->array);
-  if (!read_clock(file, name, &antennas->seconds_to_utc, error) ||
-      !read_rows(file, name, antennas, error)) {
+  astro_fits_table_clear(&table);
+  if (good)
+    to_geocentric(header, antennas);
+  else
     astro_uvfits_antennas_clear(antennas);
-    return FALSE;
-  }
-  to_geocentric(file, antennas);
-  return TRUE;
+  return good;
 }

@@ -1,7 +1,6 @@
 #include "core/fits/uvfits-read.h"
 #include "core/fits/uvfits.h"
 
-#include <erfa.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +8,6 @@
 #define NS_PER_DAY 86400e9
 #define NS_PER_SECOND 1e9
 #define RADIANS (G_PI / 180.0)
-#define MAX_AXES 16
 #define MAX_PARAMETERS 64
 #define MANY_STATIONS 65536 /* baselines from here on are 2048 a1 + a2 beyond it, as some write */
 #define FULL_SCALE 65536.0  /* the count of the largest weight where weights are no counts */
@@ -53,8 +51,8 @@ typedef struct {
 } Group;
 
 typedef struct {
-  fitsfile *file;
-  char *name;
+  AstroFitsFile *file;
+  const AstroFitsHeader *header; /* of the groups */
   Axis axes[N_KNOWN_AXES];
   guint n_parameters;
   gint place[N_KNOWN_PARAMETERS]; /* in a group; -1: not there */
@@ -74,6 +72,10 @@ typedef struct {
   gboolean any_before;
   double weight_scale; /* 0: not chosen yet */
   guint32 full;
+  double value_scale, value_zero;
+  gboolean has_blank;
+  gint64 blank;
+  guint8 *raw; /* as in the file */
   double *parameters;
   float *values;
 } Reader;
@@ -85,65 +87,50 @@ static gboolean wrong(const Reader *r, GError **error, const char *format, ...)
   va_start(arguments, format);
   g_autofree char *what = g_strdup_vprintf(format, arguments);
   va_end(arguments);
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: %s", r->name, what);
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: %s",
+              astro_fits_file_name(r->file), what);
   return FALSE;
 }
 
-static gboolean recognises(fitsfile *file)
+static gboolean recognises(const AstroFitsFile *file)
 {
-  int groups = 0, naxis = 0, status = 0;
-  long first = -1;
-  fits_get_img_dim(file, &naxis, &status);
-  if (status == 0 && naxis > 0)
-    fits_read_key(file, TLONG, "NAXIS1", &first, NULL, &status);
-  fits_read_key(file, TLOGICAL, "GROUPS", &groups, NULL, &status);
-  fits_clear_errmsg();
-  return status == 0 && first == 0 && groups;
+  return astro_fits_file_primary(file)->groups;
 }
 
 /* Axes others than ours may be there with a length of 1. */
 static gboolean read_axes(Reader *r, GError **error)
 {
-  long lengths[MAX_AXES] = { 0 };
-  int n_axes = 0, status = 0;
-
-  fits_get_img_dim(r->file, &n_axes, &status);
-  if (status == 0 && n_axes > MAX_AXES)
-    return wrong(r, error, "%d axes, expected at most %d", n_axes, MAX_AXES);
-  fits_get_img_size(r->file, MAX_AXES, lengths, &status);
-  if (!astro_fits_check(status, r->name, "reading the header", error))
-    return FALSE;
-
   for (guint k = 0; k < N_KNOWN_AXES; k++)
     r->axes[k] = (Axis){ .n = 1, .pixel = 1, .delta = 1 };
   r->group_values = 1;
-  for (int i = 1; i < n_axes; i++) {
-    char type[FLEN_VALUE] = "";
+  for (guint i = 1; i < r->header->n_axes; i++) {
+    guint64 length = r->header->axes[i];
+    const char *type = "";
     gint known = -1;
-    astro_fits_get_string_n(r->file, "CTYPE", i + 1, type);
+    astro_fits_get_string_n(r->header, "CTYPE", i + 1, &type);
     for (guint k = 0; k < N_KNOWN_AXES; k++)
       if (g_str_equal(type, axis_names[k]))
         known = k;
-    if (lengths[i] < 1 || (known < 0 && lengths[i] > 1))
-      return wrong(
-          r, error,
-          "axis %d is \"%s\" with %ld values, expected COMPLEX, STOKES, FREQ, IF, RA or DEC "
-          "with at least one, or another with one",
-          i + 1, type, lengths[i]);
+    if (length < 1 || (known < 0 && length > 1))
+      return wrong(r, error,
+                   "axis %d is \"%s\" with %" G_GUINT64_FORMAT
+                   " values, expected COMPLEX, STOKES, FREQ, IF, RA or DEC "
+                   "with at least one, or another with one",
+                   i + 1, type, length);
     if (known >= 0) {
       Axis *axis = &r->axes[known];
       if (axis->found)
         return wrong(r, error, "axis %d is \"%s\" for the second time", i + 1, type);
       axis->found = TRUE;
-      axis->n = lengths[i];
+      axis->n = length;
       axis->stride = r->group_values;
-      astro_fits_get_double_n(r->file, "CRVAL", i + 1, &axis->value);
-      astro_fits_get_double_n(r->file, "CRPIX", i + 1, &axis->pixel);
-      astro_fits_get_double_n(r->file, "CDELT", i + 1, &axis->delta);
+      astro_fits_get_double_n(r->header, "CRVAL", i + 1, &axis->value);
+      astro_fits_get_double_n(r->header, "CRPIX", i + 1, &axis->pixel);
+      astro_fits_get_double_n(r->header, "CDELT", i + 1, &axis->delta);
     }
-    if (r->group_values > G_MAXINT32 / (guint64)lengths[i])
+    if (r->group_values > G_MAXINT32 / length)
       return wrong(r, error, "a group has more than %d values", G_MAXINT32);
-    r->group_values *= lengths[i];
+    r->group_values *= length;
   }
 
   const Axis *a = r->axes;
@@ -164,27 +151,23 @@ static gboolean read_axes(Reader *r, GError **error)
 
 static gboolean read_parameters(Reader *r, GError **error)
 {
-  long n = 0, groups = 0;
-  int status = 0;
-
-  fits_read_key(r->file, TLONG, "PCOUNT", &n, NULL, &status);
-  fits_read_key(r->file, TLONG, "GCOUNT", &groups, NULL, &status);
-  if (!astro_fits_check(status, r->name, "reading PCOUNT and GCOUNT", error))
-    return FALSE;
-  if (n < 1 || n > MAX_PARAMETERS || groups < 1)
-    return wrong(r, error, "PCOUNT %ld and GCOUNT %ld, expected 1 to %d parameters and a group", n,
-                 groups, MAX_PARAMETERS);
-  r->n_parameters = n;
-  r->n_groups = groups;
+  if (r->header->n_parameters < 1 || r->header->n_parameters > MAX_PARAMETERS ||
+      r->header->n_groups < 1)
+    return wrong(r, error,
+                 "PCOUNT %" G_GUINT64_FORMAT " and GCOUNT %" G_GUINT64_FORMAT
+                 ", expected 1 to %d parameters and a group",
+                 r->header->n_parameters, r->header->n_groups, MAX_PARAMETERS);
+  r->n_parameters = r->header->n_parameters;
+  r->n_groups = r->header->n_groups;
 
   for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)
     r->place[k] = -1;
   for (guint i = 0; i < r->n_parameters; i++) {
-    char type[FLEN_VALUE] = "";
+    const char *type = "";
     r->scale[i] = 1;
-    astro_fits_get_string_n(r->file, "PTYPE", i + 1, type);
-    astro_fits_get_double_n(r->file, "PSCAL", i + 1, &r->scale[i]);
-    astro_fits_get_double_n(r->file, "PZERO", i + 1, &r->zero[i]);
+    astro_fits_get_string_n(r->header, "PTYPE", i + 1, &type);
+    astro_fits_get_double_n(r->header, "PSCAL", i + 1, &r->scale[i]);
+    astro_fits_get_double_n(r->header, "PZERO", i + 1, &r->zero[i]);
     for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)
       if (r->place[k] < 0 && g_str_equal(type, parameter_names[k])) {
         r->place[k] = i;
@@ -198,65 +181,56 @@ static gboolean read_parameters(Reader *r, GError **error)
   return TRUE;
 }
 
-/* CFITSIO would give up in the middle: a file cut short is better said at once. */
+/* A file cut short is better said at once than in the middle. */
 static gboolean check_size(const Reader *r, GError **error)
 {
-  LONGLONG start = 0, data = 0, end = 0;
-  int status = 0, bitpix = 0;
-  guint64 bytes;
-
-  fits_get_img_type(r->file, &bitpix, &status);
-  fits_get_hduaddrll(r->file, &start, &data, &end, &status);
-  if (!astro_fits_check(status, r->name, "reading the header", error))
-    return FALSE;
-  if (!g_uint64_checked_mul(&bytes, r->n_groups,
-                            (r->n_parameters + r->group_values) * (guint64)(ABS(bitpix) / 8)) ||
-      bytes > G_MAXINT64 - (guint64)data || data + bytes > (guint64)r->file->Fptr->filesize)
-    return wrong(r, error,
-                 "cut short: the header tells of %" G_GUINT64_FORMAT " groups of %" G_GUINT64_FORMAT
-                 " values and the file ends after %" G_GINT64_FORMAT " bytes of them",
-                 r->n_groups, r->n_parameters + r->group_values,
-                 MAX((gint64)r->file->Fptr->filesize - (gint64)data, 0));
-  return TRUE;
+  guint64 there = astro_fits_file_bytes(r->file);
+  there -= MIN(there, r->header->data);
+  if (r->header->bytes <= there)
+    return TRUE;
+  return wrong(r, error,
+               "cut short: the header tells of %" G_GUINT64_FORMAT " groups of %" G_GUINT64_FORMAT
+               " values and the file ends after %" G_GUINT64_FORMAT " bytes of them",
+               r->n_groups, r->n_parameters + r->group_values, there);
 }
 
 /* Several IFs are channels that follow each other where their frequencies do. */
 static gboolean check_ifs(Reader *r, GError **error)
 {
+  const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS FQ");
+  const AstroFitsColumn *column = NULL;
   const Axis *freq = &r->axes[FREQ];
+  AstroFitsTable table;
+  gboolean good = TRUE;
   guint64 n = r->axes[IF].n;
-  int status = 0, column = 0, type = 0;
-  long repeat = 0, rows = 0;
 
   if (n == 1)
     return TRUE;
-  g_autofree double *offset = g_try_new0(double, n);
-  if (!offset)
-    return wrong(r, error, "%" G_GUINT64_FORMAT " IFs are more than memory holds", n);
-  fits_movnam_hdu(r->file, BINARY_TBL, (char *)"AIPS FQ", 0, &status);
-  fits_get_num_rows(r->file, &rows, &status);
-  fits_get_colnum(r->file, CASEINSEN, (char *)"IF FREQ", &column, &status);
-  fits_get_coltype(r->file, column, &type, &repeat, NULL, &status);
-  if (status || rows < 1 || (guint64)repeat < n) {
-    fits_clear_errmsg();
-    return wrong(
+  if (header && !astro_fits_table_open(&table, r->file, header, error))
+    return FALSE;
+  if (header)
+    column = astro_fits_table_find(&table, "IF FREQ", FALSE, n);
+  if (!column || table.n_rows < 1) {
+    good = wrong(
         r, error,
         "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ with as many values of \"IF FREQ\"", n);
+  } else if ((good = astro_fits_table_read(&table, 0, error))) {
+    double first = astro_fits_table_number(&table, column, 0);
+    for (guint64 i = 1; i < n && good; i++) {
+      double expected = first + i * (freq->n * freq->delta);
+      double found = astro_fits_table_number(&table, column, i);
+      if (!(fabs(found - expected) <= 1e-3 * fabs(freq->delta)))
+        good = wrong(r, error,
+                     "IF %" G_GUINT64_FORMAT
+                     " begins %.0f Hz from the reference, expected %.0f Hz, where "
+                     "the IF before it ends: IFs with gaps cannot be one band",
+                     i + 1, found, expected);
+    }
+    r->axes[FREQ].value += first;
   }
-  fits_read_col(r->file, TDOUBLE, column, 1, 1, n, NULL, offset, NULL, &status);
-  if (!astro_fits_check(status, r->name, "reading table AIPS FQ", error))
-    return FALSE;
-  for (guint64 i = 1; i < n; i++) {
-    double expected = offset[0] + i * (freq->n * freq->delta);
-    if (!(fabs(offset[i] - expected) <= 1e-3 * fabs(freq->delta)))
-      return wrong(r, error,
-                   "IF %" G_GUINT64_FORMAT
-                   " begins %.0f Hz from the reference, expected %.0f Hz, where "
-                   "the IF before it ends: IFs with gaps cannot be one band",
-                   i + 1, offset[i], expected);
-  }
-  r->axes[FREQ].value += offset[0];
-  return TRUE;
+  if (header)
+    astro_fits_table_clear(&table);
+  return good;
 }
 
 static gboolean read_products(Reader *r, const AstroUvfitsBasis **basis, GError **error)
@@ -289,7 +263,7 @@ static gboolean read_products(Reader *r, const AstroUvfitsBasis **basis, GError 
 
 static gboolean read_station_numbers(Reader *r, GError **error)
 {
-  if (!astro_uvfits_read_antennas(r->file, r->name, &r->antennas, error))
+  if (!astro_uvfits_read_antennas(r->file, &r->antennas, error))
     return FALSE;
   r->station_of = g_hash_table_new(NULL, NULL);
   for (guint i = 0; i < r->antennas.n; i++)
@@ -369,11 +343,21 @@ static gboolean check_same(const Reader *r, guint64 index, KnownParameter p, dou
                index + 1, parameter_names[p], get(r, p), first);
 }
 
+static gboolean fetch(Reader *r, guint64 index, guint64 first, guint64 n, GError **error)
+{
+  guint64 width = ABS(r->header->bitpix) / 8;
+  return astro_fits_file_read(
+      r->file, r->header->data + (index * (r->n_parameters + r->group_values) + first) * width,
+      r->raw, n * width, error);
+}
+
 static gboolean fetch_parameters(Reader *r, guint64 index, GError **error)
 {
-  int status = 0;
-  fits_read_grppar_dbl(r->file, index + 1, 1, r->n_parameters, r->parameters, &status);
-  return astro_fits_check(status, r->name, "reading a group's parameters", error);
+  if (!fetch(r, index, 0, r->n_parameters, error))
+    return FALSE;
+  for (guint i = 0; i < r->n_parameters; i++)
+    r->parameters[i] = astro_fits_value(r->raw, r->header->bitpix, i, NULL);
+  return TRUE;
 }
 
 static gboolean read_group(Reader *r, guint64 index, Group *group, GError **error)
@@ -434,7 +418,7 @@ static gboolean read_times(Reader *r, AstroFitsContents *contents, GError **erro
 static gboolean read_start(Reader *r, AstroObservation *o, GError **error)
 {
   g_autoptr(AstroObservation) told = astro_observation_new(0);
-  char date[FLEN_VALUE] = "";
+  const char *date = "";
   double first;
 
   if (!fetch_parameters(r, 0, error))
@@ -455,7 +439,7 @@ static gboolean read_start(Reader *r, AstroObservation *o, GError **error)
   o->has_start = TRUE;
   o->start_mjd = r->start_day;
   o->start_ns = first;
-  if (astro_fits_get_string(r->file, "DATE-OBS", date) && strchr(date, 'T') &&
+  if (astro_fits_get_string(r->header, "DATE-OBS", &date) && strchr(date, 'T') &&
       astro_observation_set_start(told, date, NULL)) {
     double before = (r->start_day - told->start_mjd) * NS_PER_DAY + first - (double)told->start_ns;
     /* Integration times are rounded in the file: the first may seem to begin a bit too early. */
@@ -472,33 +456,34 @@ static gboolean read_start(Reader *r, AstroObservation *o, GError **error)
 /* Files of several sources keep places in a table; one that was split off may still do so. */
 static gboolean read_source(Reader *r, double source, double *ra, double *dec, GError **error)
 {
-  int status = 0, id_column = 0, ra_column = 0, dec_column = 0;
-  long rows = 0;
-  fits_movnam_hdu(r->file, BINARY_TBL, (char *)"AIPS SU", 0, &status);
-  fits_get_num_rows(r->file, &rows, &status);
-  fits_get_colnum(r->file, CASEINSEN, (char *)"ID. NO.", &id_column, &status);
-  fits_get_colnum(r->file, CASEINSEN, (char *)"RAEPO", &ra_column, &status);
-  fits_get_colnum(r->file, CASEINSEN, (char *)"DECEPO", &dec_column, &status);
-  for (long row = 1; row <= rows && status == 0; row++) {
-    int id = 0;
-    fits_read_col(r->file, TINT, id_column, row, 1, 1, NULL, &id, NULL, &status);
-    if (status || id != source)
-      continue;
-    fits_read_col(r->file, TDOUBLE, ra_column, row, 1, 1, NULL, ra, NULL, &status);
-    fits_read_col(r->file, TDOUBLE, dec_column, row, 1, 1, NULL, dec, NULL, &status);
-    if (status == 0)
-      return TRUE;
+  const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS SU");
+  AstroFitsTable table;
+  gboolean found = FALSE;
+
+  if (header && !astro_fits_table_open(&table, r->file, header, error))
+    return FALSE;
+  if (header) {
+    const AstroFitsColumn *id = astro_fits_table_find(&table, "ID. NO.", FALSE, 1);
+    const AstroFitsColumn *ra_column = astro_fits_table_find(&table, "RAEPO", FALSE, 1);
+    const AstroFitsColumn *dec_column = astro_fits_table_find(&table, "DECEPO", FALSE, 1);
+    guint64 rows = id && ra_column && dec_column ? table.n_rows : 0;
+    for (guint64 row = 0; row < rows && !found && astro_fits_table_read(&table, row, NULL); row++)
+      if ((found = astro_fits_table_number(&table, id, 0) == source)) {
+        *ra = astro_fits_table_number(&table, ra_column, 0);
+        *dec = astro_fits_table_number(&table, dec_column, 0);
+      }
+    astro_fits_table_clear(&table);
   }
-  fits_clear_errmsg();
-  return wrong(r, error, "groups are of source %g and no row of a table AIPS SU tells its place",
+  return found ||
+         wrong(r, error, "groups are of source %g and no row of a table AIPS SU tells its place",
                source);
 }
 
 static gboolean read_phase_centre(Reader *r, AstroObservation *o, GError **error)
 {
   double ra = r->axes[RA].value, dec = r->axes[DEC].value, equinox = 2000;
-  if (!astro_fits_get_double(r->file, "EQUINOX", &equinox))
-    astro_fits_get_double(r->file, "EPOCH", &equinox);
+  if (!astro_fits_get_double(r->header, "EQUINOX", &equinox))
+    astro_fits_get_double(r->header, "EPOCH", &equinox);
   if (equinox != 2000)
     return wrong(r, error, "EQUINOX is %g, expected 2000", equinox);
   if (r->place[SOURCE] >= 0 && r->first_source > 0 &&
@@ -516,9 +501,9 @@ static gboolean read_phase_centre(Reader *r, AstroObservation *o, GError **error
 static AstroObservation *new_observation(const Reader *r, const AstroUvfitsBasis *basis)
 {
   AstroObservation *o = astro_observation_new(r->antennas.n);
-  char telescope[FLEN_VALUE] = "";
-  if (!astro_fits_get_string(r->file, "TELESCOP", telescope) || !telescope[0])
-    g_strlcpy(telescope, r->antennas.array, sizeof telescope);
+  const char *telescope = "";
+  if (!astro_fits_get_string(r->header, "TELESCOP", &telescope) || !telescope[0])
+    telescope = r->antennas.array;
   g_free(o->telescope);
   o->telescope = g_utf8_make_valid(telescope[0] ? telescope : "unknown", -1);
   g_free(o->basis);
@@ -574,43 +559,35 @@ static void close_reader(gpointer reader)
   g_clear_pointer(&r->station_of, g_hash_table_unref);
   g_free(r->parameters);
   g_free(r->values);
-  g_free(r->name);
+  g_free(r->raw);
   g_free(r);
 }
 
-static gboolean to_groups(const Reader *r, GError **error)
-{
-  int status = 0;
-  fits_movabs_hdu(r->file, 1, NULL, &status);
-  return astro_fits_check(status, r->name, "reading the groups", error);
-}
-
-static gpointer open_reader(fitsfile *file, const char *name, AstroFitsContents *contents,
-                            GError **error)
+static gpointer open_reader(AstroFitsFile *file, AstroFitsContents *contents, GError **error)
 {
   const AstroUvfitsBasis *basis = NULL;
   Reader *r = g_new0(Reader, 1);
   r->file = file;
-  r->name = g_strdup(name);
+  r->header = astro_fits_file_primary(file);
   if (!read_axes(r, error) || !read_parameters(r, error) || !check_size(r, error) ||
-      !read_products(r, &basis, error) || !check_ifs(r, error) || !read_station_numbers(r, error) ||
-      !to_groups(r, error))
+      !read_products(r, &basis, error) || !check_ifs(r, error) || !read_station_numbers(r, error))
     goto failed;
 
+  /* The file has that many bytes for a group: see check_size. */
   r->parameters = g_new(double, r->n_parameters);
-  r->values = g_try_new(float, r->group_values);
-  if (!r->values) {
-    wrong(r, error, "a group of %" G_GUINT64_FORMAT " values is more than memory holds",
-          r->group_values);
-    goto failed;
-  }
+  r->values = g_new(float, r->group_values);
+  r->raw = g_malloc(MAX(r->n_parameters, r->group_values) * (ABS(r->header->bitpix) / 8));
+  r->value_scale = 1;
+  astro_fits_get_double(r->header, "BSCALE", &r->value_scale);
+  astro_fits_get_double(r->header, "BZERO", &r->value_zero);
+  r->has_blank = astro_fits_get_integer(r->header, "BLANK", &r->blank);
   contents->observation = new_observation(r, basis);
   if (!read_start(r, contents->observation, error))
     goto failed;
   r->first_source = r->place[SOURCE] < 0 ? 0 : get(r, SOURCE);
   r->first_setup = r->place[FREQSEL] < 0 ? 0 : get(r, FREQSEL);
   if (!read_times(r, contents, error) || !read_phase_centre(r, contents->observation, error) ||
-      !to_groups(r, error) || !describe(r, contents, error))
+      !describe(r, contents, error))
     goto failed;
   return r;
 
@@ -676,10 +653,13 @@ static void place_values(Reader *r, const Group *group, AstroFitsFrame *frame)
 
 static gboolean fetch_values(Reader *r, guint64 index, GError **error)
 {
-  int status = 0, any_blank = 0;
-  /* Blanks of integers become NaN, as they are in floats. */
-  fits_read_img_flt(r->file, index + 1, 1, r->group_values, NAN, r->values, &any_blank, &status);
-  return astro_fits_check(status, r->name, "reading a group's values", error);
+  if (!fetch(r, index, r->n_parameters, r->group_values, error))
+    return FALSE;
+  for (guint64 i = 0; i < r->group_values; i++) {
+    double value = astro_fits_value(r->raw, r->header->bitpix, i, r->has_blank ? &r->blank : NULL);
+    r->values[i] = (float)(value * r->value_scale + r->value_zero);
+  }
+  return TRUE;
 }
 
 static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/fits/cfitsio.h"
+#include "core/fits/reader.h"
 
 G_BEGIN_DECLS
 

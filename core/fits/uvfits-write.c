@@ -224,7 +224,7 @@ static gboolean begin_file(Writer *w, GError **error)
   if (!astro_fits_scratch_open(&scratch, error))
     goto out;
   write_header(w, scratch.file, &status);
-  if (!astro_fits_check(status, "memory", "writing the header", error) ||
+  if (!astro_fits_check(status, "writing the header", error) ||
       !astro_uvfits_write_antennas(
           scratch.file, w->contents.observation,
           w->contents.stream.frequency - w->contents.stream.bandwidth / 2 + width / 2, error))
@@ -233,7 +233,7 @@ static gboolean begin_file(Writer *w, GError **error)
   fits_get_hduaddrll(scratch.file, &start, NULL, &end, &status);
   fits_movabs_hdu(scratch.file, 1, NULL, &status);
   fits_get_hduaddrll(scratch.file, NULL, &data, NULL, &status);
-  if (!astro_fits_check(status, "memory", "writing the header", error))
+  if (!astro_fits_check(status, "writing the header", error))
     goto out;
 
   w->tail_bytes = end - start;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/fits/cfitsio.h"
+#include "core/fits/file.h"
 
 G_BEGIN_DECLS
 
@@ -38,13 +39,13 @@ gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *obs
 
 typedef struct {
   guint n;
-  gint *numbers;          /* of each station in the file, NOSTA */
-  char **names;           /* n, then NULL */
-  double *positions;      /* x y z, geocentric metres */
-  double seconds_to_utc;  /* added to the file's times */
-  char array[FLEN_VALUE]; /* its name; empty where the table has none */
+  gint *numbers;         /* of each station in the file, NOSTA */
+  char **names;          /* n, then NULL */
+  double *positions;     /* x y z, geocentric metres */
+  double seconds_to_utc; /* added to the file's times */
+  char *array;           /* its name; empty where the table has none */
 } AstroUvfitsAntennas;
-gboolean astro_uvfits_read_antennas(fitsfile *file, const char *name, AstroUvfitsAntennas *antennas,
+gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *antennas,
                                     GError **error);
 void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas);
 
