@@ -7,8 +7,9 @@ core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
-core_tests += tests/core/part-file tests/core/uvfits
+core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits
 element_tests += tests/elements/astrofits
+bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
 dist_files += tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
   tests/interop/uvfits.py

@@ -1,9 +1,10 @@
 /* UVFITS: what is written is in the file as FITS's own library reads it, and comes back; files as
  * others write them are read, or refused with a reason. */
-#include "core/fits/cfitsio.h"
 #include "core/fits/uvfits-write.h"
 #include "core/stream/uvw.h"
 #include "tests/core/foreign.h"
+
+#include <malloc.h>
 
 #define STEP_NS 3000000001 /* odd: its half is no whole number */
 
@@ -479,6 +480,28 @@ static void wrong_counts(Place *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Memory does not grow with the observation. */
+static void long_observation(Place *place, gconstpointer data)
+{
+  AstroFitsContents c = test_contents(19, 2, 3, ASTRO_FORMAT_CF32LE);
+  g_autofree gpointer values = make_data(&c, 1, 1);
+  AstroPartFile *file = astro_part_file_create(place->path, NULL);
+  gpointer writer = astro_uvfits_writer.create(file, &c, NULL);
+  gsize before = 0;
+  guint64 n;
+  for (guint i = 0; i < 400; i++) {
+    AstroFitsFrames block = { values, 1, NULL, i * GST_SECOND, GST_SECOND };
+    g_assert_true(astro_uvfits_writer.write(writer, &block, &n, NULL));
+    if (i == 0)
+      before = mallinfo2().uordblks;
+  }
+  g_assert_cmpuint(astro_part_file_bytes(file), >, 10000000);
+  g_assert_cmpuint(mallinfo2().uordblks, <, before + 65536);
+  astro_uvfits_writer.destroy(writer);
+  astro_part_file_discard(file);
+  astro_fits_contents_clear(&c);
+}
+
 static void check_refused(const AstroFitsContents *c, const char *place, const char *expect)
 {
   g_autoptr(GError) error = NULL;
@@ -771,6 +794,7 @@ int main(int argc, char **argv)
     { "many-stations", many_stations },
     { "not-finite", not_finite },
     { "wrong-counts", wrong_counts },
+    { "long-observation", long_observation },
     { "missing", missing },
     { "not-uvfits", not_uvfits },
   };
