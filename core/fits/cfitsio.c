@@ -14,11 +14,12 @@ gboolean astro_fits_check(int status, const char *doing, GError **error)
   return FALSE;
 }
 
-gboolean astro_fits_scratch_open(AstroFitsScratch *scratch, GError **error)
+gboolean astro_fits_scratch_open(AstroFitsScratch *scratch, gsize bytes, GError **error)
 {
   int status = 0;
-  scratch->bytes = 4 * BLOCK;
-  scratch->data = malloc(scratch->bytes);
+  /* CFITSIO looks at what lies behind its last write. */
+  scratch->bytes = (bytes / BLOCK + 16) * BLOCK;
+  scratch->data = calloc(scratch->bytes, 1);
   fits_create_memfile(&scratch->file, &scratch->data, &scratch->bytes, 64 * BLOCK, realloc,
                       &status);
   return astro_fits_check(status, "creating a header", error);

@@ -14,7 +14,8 @@ typedef struct {
   void *data;
   size_t bytes; /* allocated; how many are used CFITSIO tells */
 } AstroFitsScratch;
-gboolean astro_fits_scratch_open(AstroFitsScratch *scratch, GError **error);
+/* bytes: what it will take, about. */
+gboolean astro_fits_scratch_open(AstroFitsScratch *scratch, gsize bytes, GError **error);
 void astro_fits_scratch_free(AstroFitsScratch *scratch);
 
 G_END_DECLS

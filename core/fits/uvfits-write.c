@@ -9,6 +9,7 @@
 #define NS_PER_DAY 86400e9
 #define DEGREES (180.0 / G_PI)
 #define CARD 80
+#define STATION_BYTES 128 /* of a row of the station table, about */
 #define BLOCK 2880
 #define MAX_BASELINE_NUMBERS 255 /* stations that 256 a1 + a2 can name */
 /* Groups put together before they are written: enough to read whole cache lines of the input, whose
@@ -221,7 +222,11 @@ static gboolean begin_file(Writer *w, GError **error)
   double width = w->contents.stream.bandwidth / w->channels;
   gboolean done = FALSE;
 
-  if (!astro_fits_scratch_open(&scratch, error))
+  /* It makes room for one group behind the header. */
+  if (!astro_fits_scratch_open(&scratch,
+                               STATION_BYTES * w->contents.observation->n_stations +
+                                   w->group_floats * sizeof *w->gather,
+                               error))
     goto out;
   write_header(w, scratch.file, &status);
   if (!astro_fits_check(status, "writing the header", error) ||
