@@ -2,6 +2,8 @@
 #include <gst/gst.h>
 
 #include "elements/astroconvert.h"
+#include "elements/astrofitssink.h"
+#include "elements/astrofitssrc.h"
 #include "elements/astrotranspose.h"
 
 #define PACKAGE "gst-astro"
@@ -11,6 +13,8 @@ static gboolean plugin_init(GstPlugin *plugin)
 {
   gboolean ok = TRUE;
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
   return ok;
 }

@@ -13,10 +13,10 @@ testgraphsdir = $(testdir)/graphs
 testgraphs_PROGRAMS = $(graph_tests)
 testbenchdir = $(testdir)/bench
 testbench_PROGRAMS = $(bench_programs)
-EXTRA_PROGRAMS = $(fuzz_programs)
+EXTRA_PROGRAMS = $(fuzz_programs) $(interop_programs)
 else
 check_PROGRAMS = $(core_tests) $(element_tests) $(graph_tests)
-EXTRA_PROGRAMS = $(bench_programs) $(fuzz_programs)
+EXTRA_PROGRAMS = $(bench_programs) $(fuzz_programs) $(interop_programs)
 endif
 
 TESTS = $(core_tests) $(element_tests) $(graph_tests)

@@ -1,0 +1,25 @@
+# FITS files, with CFITSIO for headers and tables.
+core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fits/part-file.h \
+  core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/reader.h core/fits/uvfits.c core/fits/uvfits.h \
+  core/fits/uvfits-antennas.c core/fits/uvfits-write.c core/fits/uvfits-write.h \
+  core/fits/uvfits-read.c core/fits/uvfits-read.h
+core_cflags += $(CFITSIO_CFLAGS)
+core_libs += $(CFITSIO_LIBS)
+element_sources += elements/astrofitssink.c elements/astrofitssink.h \
+  elements/astrofitssrc.c elements/astrofitssrc.h
+core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits
+element_tests += tests/elements/astrofits
+bench_programs += tests/bench/fits
+fuzz_programs += tests/fuzz/fits
+dist_files += tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
+  tests/interop/uvfits.py
+
+# These look at files with CFITSIO themselves.
+tests_core_uvfits_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_uvfits_LDADD = $(LDADD) $(CFITSIO_LIBS)
+
+# Our files in other programs' hands; installs those, so it is no part of "make check".
+interop_programs += tests/interop/predict
+.PHONY: check-interop
+check-interop: tests/interop/predict
+	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check

@@ -1,0 +1,502 @@
+#include "core/fits/file.h"
+#include "core/fits/fits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLOCK 2880
+#define CARD 80
+#define CACHE (1u << 20)
+
+struct _AstroFitsFile {
+  char *name;
+  int fd;
+  guint64 bytes;
+  GPtrArray *headers;
+  /* The part of the file that was read last. */
+  guint64 cached_at;
+  gsize cached;
+  guint8 *cache;
+};
+
+static void header_free(gpointer data)
+{
+  AstroFitsHeader *header = data;
+  g_hash_table_unref(header->values);
+  g_free(header);
+}
+
+const char *astro_fits_file_name(const AstroFitsFile *file)
+{
+  return file->name;
+}
+
+guint64 astro_fits_file_bytes(const AstroFitsFile *file)
+{
+  return file->bytes;
+}
+
+const AstroFitsHeader *astro_fits_file_primary(const AstroFitsFile *file)
+{
+  return g_ptr_array_index(file->headers, 0);
+}
+
+static gboolean fill(AstroFitsFile *file, guint64 at, guint8 *data, gsize bytes, gsize *done,
+                     GError **error)
+{
+  for (*done = 0; *done < bytes;) {
+    gssize n = pread(file->fd, data + *done, bytes - *done, at + *done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n < 0) {
+      g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_READ, "cannot read %s: %s", file->name,
+                  g_strerror(errno));
+      return FALSE;
+    }
+    if (n == 0)
+      break;
+    *done += n;
+  }
+  return TRUE;
+}
+
+gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
+                              GError **error)
+{
+  gsize done = 0;
+  if (bytes > CACHE) {
+    if (!fill(file, at, data, bytes, &done, error))
+      return FALSE;
+  } else {
+    if (at < file->cached_at || at + bytes > file->cached_at + file->cached) {
+      file->cached = 0;
+      file->cached_at = at;
+      if (!fill(file, at, file->cache, CACHE, &file->cached, error))
+        return FALSE;
+    }
+    done = MIN(bytes, file->cached_at + file->cached - at);
+    memcpy(data, file->cache + (at - file->cached_at), done);
+  }
+  if (done == bytes)
+    return TRUE;
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+              "%s: cut short: the file ends at %" G_GUINT64_FORMAT
+              " bytes, within what its headers tell of",
+              file->name, at + done);
+  return FALSE;
+}
+
+/* A card's value as text: without quotes, its spaces at the end and the comment. Strings get a
+ * quote in front, to tell them from numbers. */
+static char *value_of(const char *card)
+{
+  const char *text = card + 10, *end = card + CARD;
+  GString *value = g_string_new(NULL);
+  gsize keep = 0;
+
+  while (text < end && *text == ' ')
+    text++;
+  if (text < end && *text == '\'') {
+    g_string_append_c(value, '\'');
+    keep = 1;
+    for (text++; text < end && (*text != '\'' || (text + 1 < end && text[1] == '\'')); text++) {
+      g_string_append_c(value, *text);
+      text += *text == '\'';
+      if (value->str[value->len - 1] != ' ')
+        keep = value->len;
+    }
+  } else {
+    for (; text < end && *text != '/' && *text != 0; text++) {
+      g_string_append_c(value, *text);
+      if (*text != ' ')
+        keep = value->len;
+    }
+  }
+  g_string_truncate(value, keep);
+  return g_string_free(value, FALSE);
+}
+
+/* TRUE at the card END. Of a keyword that is there twice the first counts. */
+static gboolean take_card(AstroFitsHeader *header, const char *card)
+{
+  gsize length = 8;
+  while (length > 0 && card[length - 1] == ' ')
+    length--;
+  g_autofree char *key = g_strndup(card, length);
+  if (g_str_equal(key, "END"))
+    return TRUE;
+  if (card[8] == '=' && card[9] == ' ' && !g_hash_table_contains(header->values, key))
+    g_hash_table_insert(header->values, g_steal_pointer(&key), value_of(card));
+  return FALSE;
+}
+
+gboolean astro_fits_get_string(const AstroFitsHeader *header, const char *key, const char **value)
+{
+  const char *text = g_hash_table_lookup(header->values, key);
+  if (!text || text[0] != '\'')
+    return FALSE;
+  *value = text + 1;
+  return TRUE;
+}
+
+gboolean astro_fits_get_double(const AstroFitsHeader *header, const char *key, double *value)
+{
+  const char *text = g_hash_table_lookup(header->values, key);
+  char number[CARD], *end;
+  if (!text || !text[0] || text[0] == '\'')
+    return FALSE;
+  g_strlcpy(number, text, sizeof number);
+  g_strdelimit(number, "Dd", 'E'); /* Fortran's exponents */
+  double found = g_ascii_strtod(number, &end);
+  if (*end || !isfinite(found))
+    return FALSE;
+  *value = found;
+  return TRUE;
+}
+
+gboolean astro_fits_get_integer(const AstroFitsHeader *header, const char *key, gint64 *value)
+{
+  const char *text = g_hash_table_lookup(header->values, key);
+  char *end;
+  if (!text || !text[0] || text[0] == '\'')
+    return FALSE;
+  errno = 0;
+  gint64 found = g_ascii_strtoll(text, &end, 10);
+  if (*end || errno)
+    return FALSE;
+  *value = found;
+  return TRUE;
+}
+
+gboolean astro_fits_get_string_n(const AstroFitsHeader *header, const char *key, guint n,
+                                 const char **value)
+{
+  g_autofree char *name = g_strdup_printf("%s%u", key, n);
+  return astro_fits_get_string(header, name, value);
+}
+
+gboolean astro_fits_get_double_n(const AstroFitsHeader *header, const char *key, guint n,
+                                 double *value)
+{
+  g_autofree char *name = g_strdup_printf("%s%u", key, n);
+  return astro_fits_get_double(header, name, value);
+}
+
+static gboolean wrong_shape(const AstroFitsFile *file, const char *key, gint64 found,
+                            GError **error)
+{
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+              "%s: %s is missing or has the value %" G_GINT64_FORMAT ", which it cannot have",
+              file->name, key, found);
+  return FALSE;
+}
+
+/* How large the data are that follow. */
+static gboolean read_shape(const AstroFitsFile *file, AstroFitsHeader *header, GError **error)
+{
+  gint64 bitpix = 0, n_axes = -1, parameters = 0, groups = 1;
+  guint64 values = 1;
+
+  astro_fits_get_integer(header, "BITPIX", &bitpix);
+  if (bitpix != 8 && bitpix != 16 && bitpix != 32 && bitpix != 64 && bitpix != -32 && bitpix != -64)
+    return wrong_shape(file, "BITPIX", bitpix, error);
+  astro_fits_get_integer(header, "NAXIS", &n_axes);
+  if (n_axes < 0 || n_axes > ASTRO_FITS_MAX_AXES)
+    return wrong_shape(file, "NAXIS", n_axes, error);
+  header->bitpix = bitpix;
+  header->n_axes = n_axes;
+  header->groups = g_strcmp0(g_hash_table_lookup(header->values, "GROUPS"), "T") == 0;
+
+  for (guint i = 0; i < header->n_axes; i++) {
+    g_autofree char *key = g_strdup_printf("NAXIS%u", i + 1);
+    gint64 length = -1;
+    astro_fits_get_integer(header, key, &length);
+    if (length < 0)
+      return wrong_shape(file, key, length, error);
+    header->axes[i] = length;
+    if (!(header->groups && i == 0) && !g_uint64_checked_mul(&values, values, length))
+      return wrong_shape(file, key, length, error);
+  }
+  header->groups = header->groups && header->n_axes > 0 && header->axes[0] == 0;
+  values = header->n_axes ? values : 0;
+
+  astro_fits_get_integer(header, "PCOUNT", &parameters);
+  astro_fits_get_integer(header, "GCOUNT", &groups);
+  if (parameters < 0)
+    return wrong_shape(file, "PCOUNT", parameters, error);
+  if (groups < 0)
+    return wrong_shape(file, "GCOUNT", groups, error);
+  header->n_parameters = parameters;
+  header->n_groups = groups;
+  if (!g_uint64_checked_add(&values, values, parameters) ||
+      !g_uint64_checked_mul(&values, values, groups) ||
+      !g_uint64_checked_mul(&header->bytes, values, ABS(bitpix) / 8) || header->bytes > G_MAXINT64)
+    return wrong_shape(file, "GCOUNT", groups, error);
+  return TRUE;
+}
+
+static AstroFitsHeader *read_header(AstroFitsFile *file, guint64 at, GError **error)
+{
+  AstroFitsHeader *header = g_new0(AstroFitsHeader, 1);
+  gboolean end = FALSE;
+  char block[BLOCK];
+
+  header->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  for (; !end; at += BLOCK) {
+    if (!astro_fits_file_read(file, at, block, BLOCK, error))
+      break;
+    for (guint i = 0; i < BLOCK && !end; i += CARD)
+      end = take_card(header, block + i);
+  }
+  header->data = at;
+  if (end && read_shape(file, header, error))
+    return header;
+  header_free(header);
+  return NULL;
+}
+
+/* What follows the first header is read as far as it makes sense: files may end in padding or
+ * worse. */
+static gboolean read_headers(AstroFitsFile *file, GError **error)
+{
+  static const char begin[] = "SIMPLE  =";
+  char start[sizeof begin] = "";
+  guint64 at = 0;
+
+  if (file->bytes < BLOCK || !astro_fits_file_read(file, 0, start, sizeof begin - 1, NULL) ||
+      !g_str_equal(start, begin)) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+                "%s is no FITS file: it does not begin with \"%s\"", file->name, begin);
+    return FALSE;
+  }
+  while (at < file->bytes) {
+    AstroFitsHeader *header = read_header(file, at, file->headers->len ? NULL : error);
+    if (!header)
+      break;
+    g_ptr_array_add(file->headers, header);
+    if (header->bytes > file->bytes - MIN(header->data, file->bytes))
+      break;
+    at = header->data + (header->bytes + BLOCK - 1) / BLOCK * BLOCK;
+  }
+  return file->headers->len > 0;
+}
+
+AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
+{
+  struct stat there;
+  int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0 || fstat(fd, &there) < 0) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "cannot open %s: %s", path,
+                g_strerror(errno));
+    if (fd >= 0)
+      close(fd);
+    return NULL;
+  }
+  if (!S_ISREG(there.st_mode)) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+                "cannot open %s: it is not a regular file", path);
+    close(fd);
+    return NULL;
+  }
+  AstroFitsFile *file = g_new0(AstroFitsFile, 1);
+  file->name = g_strdup(path);
+  file->fd = fd;
+  file->bytes = there.st_size;
+  file->headers = g_ptr_array_new_with_free_func(header_free);
+  file->cache = g_malloc(CACHE);
+  if (read_headers(file, error))
+    return file;
+  astro_fits_file_close(file);
+  return NULL;
+}
+
+void astro_fits_file_close(AstroFitsFile *file)
+{
+  close(file->fd);
+  g_ptr_array_unref(file->headers);
+  g_free(file->cache);
+  g_free(file->name);
+  g_free(file);
+}
+
+const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name)
+{
+  for (guint i = 1; i < file->headers->len; i++) {
+    const AstroFitsHeader *header = g_ptr_array_index(file->headers, i);
+    const char *type = "", *found = "";
+    astro_fits_get_string(header, "XTENSION", &type);
+    astro_fits_get_string(header, "EXTNAME", &found);
+    if ((g_str_equal(type, "BINTABLE") || g_str_equal(type, "A3DTABLE")) &&
+        g_str_equal(found, name))
+      return header;
+  }
+  return NULL;
+}
+
+static gint64 big_endian(const guint8 *data, guint bytes)
+{
+  guint64 bits = (gint64)(gint8)data[0];
+  for (guint k = 1; k < bytes; k++)
+    bits = bits << 8 | data[k];
+  return bits;
+}
+
+static double single(const guint8 *data)
+{
+  guint32 bits = (guint32)big_endian(data, 4);
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static double twofold(const guint8 *data)
+{
+  guint64 bits = big_endian(data, 8);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+double astro_fits_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank)
+{
+  guint bytes = ABS(bitpix) / 8;
+  data += i * bytes;
+  if (bitpix == -32)
+    return single(data);
+  if (bitpix == -64)
+    return twofold(data);
+  gint64 value = bytes == 1 ? data[0] : big_endian(data, bytes);
+  return blank && value == *blank ? NAN : (double)value;
+}
+
+/* Types of columns, and the BITPIX of the numbers. */
+static const struct {
+  char type;
+  gint bitpix;
+} column_types[] = {
+  { 'A', 8 },   { 'B', 8 }, { 'L', 8 },  { 'I', 16 },  { 'J', 32 }, { 'K', 64 },  { 'E', -32 },
+  { 'D', -64 }, { 'X', 1 }, { 'C', 64 }, { 'M', 128 }, { 'P', 64 }, { 'Q', 128 },
+};
+
+static gint bits_of(char type)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(column_types); i++)
+    if (column_types[i].type == type)
+      return column_types[i].bitpix;
+  return 0;
+}
+
+static gboolean is_number(char type)
+{
+  return type && strchr("BIJKED", type);
+}
+
+static gboolean bad_table(const AstroFitsTable *table, GError **error, const char *what,
+                          guint column)
+{
+  g_autofree char *where = column ? g_strdup_printf("column %u: ", column) : g_strdup("");
+  const char *name = "";
+  astro_fits_get_string(table->header, "EXTNAME", &name);
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: table %s: %s%s",
+              astro_fits_file_name(table->file), name, where, what);
+  return FALSE;
+}
+
+static gboolean read_column(AstroFitsTable *table, guint i, guint64 *offset, GError **error)
+{
+  AstroFitsColumn *column = &table->columns[i];
+  const char *form = "", *name = "";
+  char *type;
+  guint64 bits;
+
+  astro_fits_get_string_n(table->header, "TFORM", i + 1, &form);
+  astro_fits_get_string_n(table->header, "TTYPE", i + 1, &name);
+  column->name = name;
+  column->repeat = g_ascii_isdigit(form[0]) ? g_ascii_strtoull(form, &type, 10) : 1;
+  column->type = g_ascii_isdigit(form[0]) ? *type : form[0];
+  column->scale = 1;
+  astro_fits_get_double_n(table->header, "TSCAL", i + 1, &column->scale);
+  astro_fits_get_double_n(table->header, "TZERO", i + 1, &column->zero);
+  column->offset = *offset;
+  if (!bits_of(column->type))
+    return bad_table(table, error, "TFORM is of no known type", i + 1);
+  if (!g_uint64_checked_mul(&bits, column->repeat, ABS(bits_of(column->type))) ||
+      bits / 8 > table->row_bytes - *offset)
+    return bad_table(table, error, "columns are wider than a row", i + 1);
+  *offset += (bits + 7) / 8;
+  if (*offset > table->row_bytes)
+    return bad_table(table, error, "columns are wider than a row", i + 1);
+  return TRUE;
+}
+
+gboolean astro_fits_table_open(AstroFitsTable *table, AstroFitsFile *file,
+                               const AstroFitsHeader *header, GError **error)
+{
+  gint64 n_columns = -1;
+  guint64 offset = 0, bytes;
+
+  memset(table, 0, sizeof *table);
+  table->file = file;
+  table->header = header;
+  astro_fits_get_integer(header, "TFIELDS", &n_columns);
+  if (header->n_axes != 2 || header->bitpix != 8 || n_columns < 0 || n_columns > 999)
+    return bad_table(table, error, "expected two axes of bytes and up to 999 columns", 0);
+  table->row_bytes = header->axes[0];
+  table->n_rows = header->axes[1];
+  if (!g_uint64_checked_mul(&bytes, table->row_bytes, table->n_rows) ||
+      header->data > astro_fits_file_bytes(file) ||
+      bytes > astro_fits_file_bytes(file) - header->data)
+    return bad_table(table, error, "cut short: the file ends within it", 0);
+  table->n_columns = n_columns;
+  table->columns = g_new0(AstroFitsColumn, table->n_columns);
+  for (guint i = 0; i < table->n_columns; i++)
+    if (!read_column(table, i, &offset, error)) {
+      astro_fits_table_clear(table);
+      return FALSE;
+    }
+  table->row = table->n_rows ? g_malloc(table->row_bytes) : NULL; /* the file has that many */
+  return TRUE;
+}
+
+void astro_fits_table_clear(AstroFitsTable *table)
+{
+  g_clear_pointer(&table->columns, g_free);
+  g_clear_pointer(&table->row, g_free);
+}
+
+const AstroFitsColumn *astro_fits_table_find(const AstroFitsTable *table, const char *name,
+                                             gboolean text, guint64 repeat)
+{
+  for (guint i = 0; i < table->n_columns; i++) {
+    const AstroFitsColumn *column = &table->columns[i];
+    if (g_ascii_strcasecmp(column->name, name) == 0)
+      return (text ? column->type == 'A' : is_number(column->type)) && column->repeat >= repeat
+                 ? column
+                 : NULL;
+  }
+  return NULL;
+}
+
+gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error)
+{
+  return astro_fits_file_read(table->file, table->header->data + row * table->row_bytes, table->row,
+                              table->row_bytes, error);
+}
+
+double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
+                               guint64 i)
+{
+  double value = astro_fits_value(table->row + column->offset, bits_of(column->type), i, NULL);
+  return value * column->scale + column->zero;
+}
+
+char *astro_fits_table_text(const AstroFitsTable *table, const AstroFitsColumn *column)
+{
+  g_autofree char *text = g_strndup((const char *)table->row + column->offset, column->repeat);
+  return g_utf8_make_valid(g_strstrip(text), -1);
+}

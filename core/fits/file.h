@@ -1,0 +1,83 @@
+/* Reading FITS: headers, the values of arrays and groups, binary tables.
+ *
+ * Files may come from anyone, and CFITSIO falls over headers that were made to hurt it (it copies
+ * values of keywords into arrays on the stack). So it writes for us, and this reads. Nothing here
+ * trusts a size before the file has that many bytes. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define ASTRO_FITS_MAX_AXES 16
+
+typedef struct _AstroFitsFile AstroFitsFile;
+
+typedef struct {
+  GHashTable *values; /* keyword to the text of its value */
+  gint bitpix;        /* 8 16 32 64: integers, -32 -64: floats */
+  guint n_axes;
+  guint64 axes[ASTRO_FITS_MAX_AXES];
+  gboolean groups;      /* random groups; the first axis is 0 then */
+  guint64 n_parameters; /* PCOUNT */
+  guint64 n_groups;     /* GCOUNT */
+  guint64 data, bytes;  /* where the data are in the file; as the header tells, padding apart */
+} AstroFitsHeader;
+
+/* The error names the file, as all errors do that come from reading it. */
+AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
+void astro_fits_file_close(AstroFitsFile *file);
+const char *astro_fits_file_name(const AstroFitsFile *file);
+guint64 astro_fits_file_bytes(const AstroFitsFile *file);
+const AstroFitsHeader *astro_fits_file_primary(const AstroFitsFile *file);
+/* The first binary table of that EXTNAME; NULL where there is none. */
+const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name);
+gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
+                              GError **error);
+
+/* FALSE where there is no such keyword with a value of that type: the value stays. Numbers are
+ * finite. Strings stay the header's. */
+gboolean astro_fits_get_string(const AstroFitsHeader *header, const char *key, const char **value);
+gboolean astro_fits_get_double(const AstroFitsHeader *header, const char *key, double *value);
+gboolean astro_fits_get_integer(const AstroFitsHeader *header, const char *key, gint64 *value);
+/* key with the number behind it, as in CRVAL4. */
+gboolean astro_fits_get_string_n(const AstroFitsHeader *header, const char *key, guint n,
+                                 const char **value);
+gboolean astro_fits_get_double_n(const AstroFitsHeader *header, const char *key, guint n,
+                                 double *value);
+
+/* Value i of an array of BITPIX's type; integers that are blank become NaN (blank: NULL for none).
+ */
+double astro_fits_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank);
+
+typedef struct {
+  const char *name;
+  char type;      /* of TFORM: A, D, E, I, J, K, B */
+  guint64 repeat; /* values, or letters */
+  guint64 offset; /* bytes into a row */
+  double scale, zero;
+} AstroFitsColumn;
+
+typedef struct {
+  AstroFitsFile *file;
+  const AstroFitsHeader *header;
+  guint64 n_rows, row_bytes;
+  guint n_columns;
+  AstroFitsColumn *columns;
+  guint8 *row; /* the one that was read last */
+} AstroFitsTable;
+
+/* FALSE and an error where the header contradicts itself or the file ends within the table. */
+gboolean astro_fits_table_open(AstroFitsTable *table, AstroFitsFile *file,
+                               const AstroFitsHeader *header, GError **error);
+void astro_fits_table_clear(AstroFitsTable *table);
+/* NULL where there is none of that name, type (numbers: any of them, 'A': text) and so many values.
+ */
+const AstroFitsColumn *astro_fits_table_find(const AstroFitsTable *table, const char *name,
+                                             gboolean text, guint64 repeat);
+gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error);
+double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
+                               guint64 i);
+char *astro_fits_table_text(const AstroFitsTable *table, const AstroFitsColumn *column);
+
+G_END_DECLS

@@ -1,0 +1,85 @@
+/* FITS files: what the sink and the source of files need to know of them.
+ *
+ * Each kind of file (UVFITS now) is a writer's table and a reader's table in files of its own; the
+ * quantity in the caps picks the writer, the file's header picks the reader. */
+#pragma once
+
+#include "core/fits/part-file.h"
+#include "core/stream/observation.h"
+#include "core/stream/stream.h"
+#include "core/stream/validity.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_FITS_ERROR astro_fits_error_quark()
+typedef enum {
+  ASTRO_FITS_ERROR_OPEN,    /* the file cannot be opened, or is none that is known */
+  ASTRO_FITS_ERROR_FORMAT,  /* its content is not what it should be: found and expected */
+  ASTRO_FITS_ERROR_READ,    /* the system cannot read */
+  ASTRO_FITS_ERROR_HEADER,  /* a header cannot be made */
+  ASTRO_FITS_ERROR_MISSING, /* the stream lacks what such a file has to say */
+} AstroFitsError;
+GQuark astro_fits_error_quark(void);
+
+/* What a file is of, or is to be of. stations: 0 where the caps do not say. */
+typedef struct {
+  AstroStream stream;
+  guint stations;
+  AstroObservation *observation; /* NULL: none known */
+  guint64 duration_ns;           /* of a file that is read; 0: not known */
+} AstroFitsContents;
+
+void astro_fits_contents_clear(AstroFitsContents *contents);
+gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCaps *caps,
+                                       GError **error);
+GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents);
+
+/* Frames that follow each other, as a buffer carries them. Times count from the observation's
+ * start. */
+typedef struct {
+  gconstpointer data;
+  guint64 frames;
+  const AstroValidityMeta *validity; /* NULL: nothing is known to be missing */
+  gint64 start_ns, duration_ns;      /* of all frames together */
+} AstroFitsFrames;
+
+typedef struct {
+  const char *name; /* "UVFITS" */
+  AstroQuantity quantity;
+  const char *caps; /* what it takes */
+  /* file stays the caller's, who commits or discards it. */
+  gpointer (*create)(AstroPartFile *file, const AstroFitsContents *contents, GError **error);
+  /* not_finite: how many values were NaN or infinite; they are written as flagged. */
+  gboolean (*write)(gpointer writer, const AstroFitsFrames *frames, guint64 *not_finite,
+                    GError **error);
+  gboolean (*finish)(gpointer writer, GError **error);
+  void (*destroy)(gpointer writer);
+} AstroFitsWriterKind;
+
+extern const AstroFitsWriterKind *const astro_fits_writer_kinds[];         /* up to a NULL */
+const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity); /* NULL: none */
+
+/* One frame of a file that is read. The caller sets data (a whole frame) and counts (one for every
+ * sample of it); reading fills them and the rest. */
+typedef struct {
+  gpointer data;
+  guint32 *counts;
+  guint32 full; /* the count of a value that lost nothing, as far as the file tells */
+  gint64 start_ns;
+  guint64 duration_ns; /* 0: not known */
+} AstroFitsFrame;
+
+typedef struct _AstroFitsReader AstroFitsReader;
+
+AstroFitsReader *astro_fits_reader_open(const char *path, GError **error);
+const AstroFitsContents *astro_fits_reader_contents(const AstroFitsReader *reader);
+/* FALSE with *end set: there is no further frame. */
+gboolean astro_fits_reader_read(AstroFitsReader *reader, AstroFitsFrame *frame, gboolean *end,
+                                GError **error);
+void astro_fits_reader_close(AstroFitsReader *reader);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroFitsReader, astro_fits_reader_close)
+
+/* What all readers together may give, for a template. */
+char *astro_fits_reader_caps(void);
+
+G_END_DECLS

@@ -1,0 +1,146 @@
+#include "core/fits/part-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Small pieces are gathered, so that a file of short records does not cost a system call for each.
+ */
+#define GATHER (1u << 20)
+
+struct _AstroPartFile {
+  char *path, *part;
+  int fd;
+  guint64 bytes; /* in the file and gathered */
+  gsize gathered;
+  guint8 gather[GATHER];
+};
+
+static void set_error(GError **error, const char *doing, const char *path, int cause)
+{
+  g_set_error(error, G_IO_ERROR, g_io_error_from_errno(cause), "cannot %s %s: %s", doing, path,
+              g_strerror(cause));
+}
+
+static gboolean write_all(AstroPartFile *file, const guint8 *data, gsize bytes, GError **error)
+{
+  while (bytes > 0) {
+    gssize done = write(file->fd, data, bytes);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done <= 0) {
+      set_error(error, "write to", file->part, done < 0 ? errno : ENOSPC);
+      return FALSE;
+    }
+    data += done;
+    bytes -= done;
+  }
+  return TRUE;
+}
+
+static gboolean flush(AstroPartFile *file, GError **error)
+{
+  gsize bytes = file->gathered;
+  file->gathered = 0;
+  return write_all(file, file->gather, bytes, error);
+}
+
+AstroPartFile *astro_part_file_create(const char *path, GError **error)
+{
+  struct stat there;
+  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
+                "cannot create %s: it exists and is not a regular file", path);
+    return NULL;
+  }
+  g_autofree char *part = g_strconcat(path, ".part", NULL);
+  int fd = g_open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    set_error(error, "create", part, errno);
+    return NULL;
+  }
+  /* Locked before it is cut, so that the part of a writer that is still at work stays whole. */
+  if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "cannot create %s: another writer holds it",
+                part);
+    close(fd);
+    return NULL;
+  }
+  if (ftruncate(fd, 0) < 0) {
+    set_error(error, "empty", part, errno);
+    close(fd);
+    return NULL;
+  }
+  AstroPartFile *file = g_new(AstroPartFile, 1);
+  file->path = g_strdup(path);
+  file->part = g_steal_pointer(&part);
+  file->fd = fd;
+  file->bytes = 0;
+  file->gathered = 0;
+  return file;
+}
+
+gboolean astro_part_file_write(AstroPartFile *file, gconstpointer data, gsize bytes, GError **error)
+{
+  file->bytes += bytes;
+  if (file->gathered + bytes > GATHER && !flush(file, error))
+    return FALSE;
+  if (bytes >= GATHER)
+    return write_all(file, data, bytes, error);
+  memcpy(file->gather + file->gathered, data, bytes);
+  file->gathered += bytes;
+  return TRUE;
+}
+
+gboolean astro_part_file_patch(AstroPartFile *file, guint64 at, gconstpointer data, gsize bytes,
+                               GError **error)
+{
+  if (!flush(file, error))
+    return FALSE;
+  gssize done = pwrite(file->fd, data, bytes, at);
+  if (done != (gssize)bytes)
+    set_error(error, "write to", file->part, done < 0 ? errno : ENOSPC);
+  return done == (gssize)bytes;
+}
+
+guint64 astro_part_file_bytes(const AstroPartFile *file)
+{
+  return file->bytes;
+}
+
+static void forget(AstroPartFile *file)
+{
+  g_free(file->path);
+  g_free(file->part);
+  g_free(file);
+}
+
+gboolean astro_part_file_commit(AstroPartFile *file, GError **error)
+{
+  gboolean written = flush(file, error);
+  if (written && fsync(file->fd) < 0) {
+    set_error(error, "write to", file->part, errno);
+    written = FALSE;
+  }
+  if (written && g_rename(file->part, file->path) < 0) {
+    g_set_error(error, G_IO_ERROR, g_io_error_from_errno(errno), "cannot rename %s to %s: %s",
+                file->part, file->path, g_strerror(errno));
+    written = FALSE;
+  }
+  if (!written)
+    g_unlink(file->part);
+  close(file->fd);
+  forget(file);
+  return written;
+}
+
+void astro_part_file_discard(AstroPartFile *file)
+{
+  g_unlink(file->part);
+  close(file->fd);
+  forget(file);
+}

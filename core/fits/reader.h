@@ -1,0 +1,18 @@
+/* The reader's side of the table of kinds. */
+#pragma once
+
+#include "core/fits/file.h"
+#include "core/fits/fits.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *name; /* "UVFITS" */
+  const char *caps; /* what it gives */
+  gboolean (*recognises)(const AstroFitsFile *file);
+  gpointer (*open)(AstroFitsFile *file, AstroFitsContents *contents, GError **error);
+  gboolean (*read)(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error);
+  void (*close)(gpointer reader); /* leaves the file open */
+} AstroFitsReaderKind;
+
+G_END_DECLS

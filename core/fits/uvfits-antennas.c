@@ -1,0 +1,282 @@
+/* The AIPS AN table. Positions are written as geocentric offsets from the array's middle, not
+ * turned to its meridian: FRAME = ITRF says so. Without that keyword others turn them, and those of
+ * arrays at the geocentre are left-handed. */
+#include "core/fits/uvfits.h"
+
+#include <erfa.h>
+#include <math.h>
+#include <string.h>
+
+#define MJD_ZERO 2400000.5
+#define DEGREES (180.0 / G_PI)
+#define SIDEREAL_DEGREES_PER_DAY 360.98564736629 /* of UT1, IAU 1982 as memo 117 has it */
+#define SECONDS_TT_MINUS_TAI 32.184
+#define AT_GEOCENTRE 1000.0 /* metres: no array's middle is that close to it */
+#define MAX_METRES 1e12     /* beyond the moon and most spacecraft */
+#define MAX_NUMBER 1e6      /* of stations */
+
+static const char *const middle_keys[3] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
+
+/* Greenwich's sidereal time and TAI - UTC at the start of the observation's day. */
+static void clocks(gint32 mjd, double *sidereal_degrees, double *tai_minus_utc)
+{
+  int year, month, day;
+  double fraction;
+  eraJd2cal(MJD_ZERO, mjd, &year, &month, &day, &fraction);
+  *tai_minus_utc = 0;
+  eraDat(year, month, day, 0, tai_minus_utc);
+  *sidereal_degrees = DEGREES * eraGst06a(MJD_ZERO, mjd, MJD_ZERO,
+                                          mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
+}
+
+static void write_key(fitsfile *file, const char *key, double value, const char *comment,
+                      int *status)
+{
+  fits_write_key(file, TDOUBLE, key, &value, comment, status);
+}
+
+static void write_text(fitsfile *file, const char *key, const char *value, const char *comment,
+                       int *status)
+{
+  fits_write_key(file, TSTRING, key, (char *)value, comment, status);
+}
+
+static void write_integer(fitsfile *file, const char *key, int value, const char *comment,
+                          int *status)
+{
+  fits_write_key(file, TINT, key, &value, comment, status);
+}
+
+static void write_keys(fitsfile *file, const AstroObservation *o, double frequency,
+                       const double middle[3], int *status)
+{
+  double sidereal, tai_minus_utc;
+  int year, month, day;
+  double fraction;
+
+  clocks(o->start_mjd, &sidereal, &tai_minus_utc);
+  eraJd2cal(MJD_ZERO, o->start_mjd, &year, &month, &day, &fraction);
+  g_autofree char *date = g_strdup_printf("%04d-%02d-%02d", year, month, day);
+
+  write_integer(file, "EXTVER", 1, "number of this array", status);
+  for (guint i = 0; i < 3; i++)
+    write_key(file, middle_keys[i], middle[i], "middle of the array, geocentric (m)", status);
+  write_key(file, "GSTIA0", sidereal, "sidereal time at 0h of RDATE (deg)", status);
+  write_key(file, "DEGPDY", SIDEREAL_DEGREES_PER_DAY, "rotation of the earth (deg/day)", status);
+  write_key(file, "FREQ", frequency, "reference frequency (Hz)", status);
+  write_text(file, "RDATE", date, "day that times count from", status);
+  write_key(file, "POLARX", 0, "pole, taken as 0 (arcsec)", status);
+  write_key(file, "POLARY", 0, "pole, taken as 0 (arcsec)", status);
+  write_key(file, "UT1UTC", 0, "UT1 - UTC, taken as 0 (s)", status);
+  write_key(file, "DATUTC", 0, "time of the data - UTC (s)", status);
+  write_key(file, "IATUTC", tai_minus_utc, "TAI - UTC (s)", status);
+  /* Readers look at one or the other. */
+  write_text(file, "TIMSYS", "UTC", "clock of the times", status);
+  write_text(file, "TIMESYS", "UTC", "clock of the times", status);
+  write_text(file, "ARRNAM", o->telescope, "name of the array", status);
+  write_text(file, "XYZHAND", "RIGHT", "handedness of positions", status);
+  write_text(file, "FRAME", "ITRF", "frame of positions", status);
+  write_integer(file, "NUMORB", 0, "orbital parameters", status);
+  write_integer(file, "NOPCAL", 0, "polarisation parameters", status);
+  write_integer(file, "NO_IF", 1, "number of IFs", status);
+  write_integer(file, "FREQID", 1, "frequency setup", status);
+  write_text(file, "POLTYPE", "", "no polarisation solution", status);
+}
+
+gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *o,
+                                     double reference_frequency, GError **error)
+{
+  enum {
+    ANNAME,
+    STABXYZ,
+    ORBPARM,
+    NOSTA,
+    MNTSTA,
+    STAXOF,
+    POLTYA,
+    POLAA,
+    POLCALA,
+    POLTYB,
+    POLAB,
+    POLCALB,
+    N_COLUMNS
+  };
+  static const char *const names[N_COLUMNS] = { "ANNAME",  "STABXYZ", "ORBPARM", "NOSTA",
+                                                "MNTSTA",  "STAXOF",  "POLTYA",  "POLAA",
+                                                "POLCALA", "POLTYB",  "POLAB",   "POLCALB" };
+  static const char *const units[N_COLUMNS] = { "", "METERS",  "", "", "",        "METERS",
+                                                "", "DEGREES", "", "", "DEGREES", "" };
+  gsize name_bytes = 8;
+  for (guint i = 0; i < o->n_stations; i++)
+    name_bytes = MAX(name_bytes, strlen(o->names[i]));
+  g_autofree char *name_form = g_strdup_printf("%" G_GSIZE_FORMAT "A", name_bytes);
+  const char *forms[N_COLUMNS] = { name_form, "3D", "0D", "1J", "1J", "1E",
+                                   "1A",      "1E", "0E", "1A", "1E", "0E" };
+  const AstroUvfitsBasis *basis =
+      &astro_uvfits_bases[strcmp(o->basis, astro_uvfits_bases[1].basis) == 0];
+  double middle[3] = { 0 };
+  int status = 0;
+
+  for (guint i = 0; i < 3 * o->n_stations; i++)
+    middle[i % 3] += o->positions[i] / o->n_stations;
+  fits_create_tbl(file, BINARY_TBL, o->n_stations, N_COLUMNS, (char **)names, (char **)forms,
+                  (char **)units, "AIPS AN", &status);
+  write_keys(file, o, reference_frequency, middle, &status);
+
+  for (guint i = 0; i < o->n_stations; i++) {
+    double offset[3];
+    int number = i + 1, mount = 0; /* alt-azimuth; the observation does not tell */
+    float axis_offset = 0, angles[2] = { basis->angles[0], basis->angles[1] };
+    for (guint k = 0; k < 3; k++)
+      offset[k] = o->positions[3 * i + k] - middle[k];
+    fits_write_col(file, TSTRING, 1 + ANNAME, number, 1, 1, &o->names[i], &status);
+    fits_write_col(file, TDOUBLE, 1 + STABXYZ, number, 1, 3, offset, &status);
+    fits_write_col(file, TINT, 1 + NOSTA, number, 1, 1, &number, &status);
+    fits_write_col(file, TINT, 1 + MNTSTA, number, 1, 1, &mount, &status);
+    fits_write_col(file, TFLOAT, 1 + STAXOF, number, 1, 1, &axis_offset, &status);
+    fits_write_col(file, TSTRING, 1 + POLTYA, number, 1, 1, (void *)&basis->feeds[0], &status);
+    fits_write_col(file, TFLOAT, 1 + POLAA, number, 1, 1, &angles[0], &status);
+    fits_write_col(file, TSTRING, 1 + POLTYB, number, 1, 1, (void *)&basis->feeds[1], &status);
+    fits_write_col(file, TFLOAT, 1 + POLAB, number, 1, 1, &angles[1], &status);
+  }
+  return astro_fits_check(status, "writing the station table", error);
+}
+
+void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas)
+{
+  g_clear_pointer(&antennas->numbers, g_free);
+  g_clear_pointer(&antennas->names, g_strfreev);
+  g_clear_pointer(&antennas->positions, g_free);
+  g_clear_pointer(&antennas->array, g_free);
+}
+
+/* IAT and TAI are one clock with two names. */
+static gboolean read_clock(const AstroFitsTable *table, double *seconds_to_utc, GError **error)
+{
+  const char *clock = "UTC";
+  double offset = 0;
+  if (!astro_fits_get_string(table->header, "TIMSYS", &clock))
+    astro_fits_get_string(table->header, "TIMESYS", &clock);
+  if (g_str_equal(clock, "UTC") || clock[0] == 0) {
+    astro_fits_get_double(table->header, "DATUTC", &offset);
+    *seconds_to_utc = -offset;
+    return TRUE;
+  }
+  gboolean atomic = g_str_equal(clock, "IAT") || g_str_equal(clock, "TAI");
+  if (!atomic || !astro_fits_get_double(table->header, "IATUTC", &offset)) {
+    g_set_error(
+        error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+        "%s: times are of clock \"%s\" (TIMSYS), expected UTC, or IAT or TAI with their offset "
+        "to UTC (IATUTC)",
+        astro_fits_file_name(table->file), clock);
+    return FALSE;
+  }
+  *seconds_to_utc = -offset;
+  return TRUE;
+}
+
+static void to_geocentric(const AstroFitsHeader *header, AstroUvfitsAntennas *antennas)
+{
+  const char *hand = "", *frame = "";
+  double middle[3] = { 0 };
+
+  astro_fits_get_string(header, "XYZHAND", &hand);
+  astro_fits_get_string(header, "FRAME", &frame);
+  for (guint k = 0; k < 3; k++)
+    astro_fits_get_double(header, middle_keys[k], &middle[k]);
+  gboolean at_geocentre = fabs(middle[0]) < AT_GEOCENTRE && fabs(middle[1]) < AT_GEOCENTRE &&
+                          fabs(middle[2]) < AT_GEOCENTRE;
+  gboolean left = g_str_equal(hand, "LEFT") || (hand[0] == 0 && at_geocentre);
+  double turn = at_geocentre || g_str_equal(frame, "ITRF") ? 0 : atan2(middle[1], middle[0]);
+
+  for (guint i = 0; i < antennas->n; i++) {
+    double *p = &antennas->positions[3 * i], x = p[0], y = left ? -p[1] : p[1];
+    p[0] = middle[0] + x * cos(turn) - y * sin(turn);
+    p[1] = middle[1] + x * sin(turn) + y * cos(turn);
+    p[2] = middle[2] + p[2];
+  }
+}
+
+static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, GError **error)
+{
+  const char *file = astro_fits_file_name(table->file);
+  const AstroFitsColumn *name = astro_fits_table_find(table, "ANNAME", TRUE, 1);
+  const AstroFitsColumn *position = astro_fits_table_find(table, "STABXYZ", FALSE, 3);
+  const AstroFitsColumn *number = astro_fits_table_find(table, "NOSTA", FALSE, 1);
+
+  if (!name || !position || !number) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+                "%s: table AIPS AN lacks column %s", file,
+                !name       ? "ANNAME, of text"
+                : !position ? "STABXYZ, of three numbers"
+                            : "NOSTA, of numbers");
+    return FALSE;
+  }
+  for (guint i = 0; i < antennas->n; i++) {
+    if (!astro_fits_table_read(table, i, error))
+      return FALSE;
+    double no = astro_fits_table_number(table, number, 0);
+    antennas->names[i] = astro_fits_table_text(table, name);
+    if (!(fabs(no) < MAX_NUMBER)) {
+      g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+                  "%s: table AIPS AN: station \"%s\" (row %u) has the number %g", file,
+                  antennas->names[i], i + 1, no);
+      return FALSE;
+    }
+    antennas->numbers[i] = (gint)no;
+    for (guint k = 0; k < 3; k++) {
+      double metres = astro_fits_table_number(table, position, k);
+      if (!(fabs(metres) < MAX_METRES)) {
+        g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+                    "%s: table AIPS AN: station \"%s\" (row %u) stands at %g m", file,
+                    antennas->names[i], i + 1, metres);
+        return FALSE;
+      }
+      antennas->positions[3 * i + k] = metres;
+    }
+    if (!antennas->names[i][0]) {
+      g_free(antennas->names[i]);
+      antennas->names[i] = g_strdup_printf("%d", antennas->numbers[i]);
+    }
+  }
+  return TRUE;
+}
+
+gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *antennas,
+                                    GError **error)
+{
+  const AstroFitsHeader *header = astro_fits_file_find_table(file, "AIPS AN");
+  const char *array = "";
+  AstroFitsTable table;
+
+  memset(antennas, 0, sizeof *antennas);
+  if (!header) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+                "%s: no table AIPS AN, which holds the stations' positions",
+                astro_fits_file_name(file));
+    return FALSE;
+  }
+  if (!astro_fits_table_open(&table, file, header, error))
+    return FALSE;
+  gboolean good = table.n_rows >= 1 && table.n_rows <= ASTRO_UVFITS_MAX_STATIONS;
+  if (!good)
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+                "%s: table AIPS AN has %" G_GUINT64_FORMAT " stations, expected 1 to %d",
+                astro_fits_file_name(file), table.n_rows, ASTRO_UVFITS_MAX_STATIONS);
+  if (good) {
+    antennas->n = table.n_rows;
+    antennas->numbers = g_new0(gint, antennas->n);
+    antennas->names = g_new0(char *, antennas->n + 1);
+    antennas->positions = g_new0(double, 3 * antennas->n);
+    astro_fits_get_string(header, "ARRNAM", &array);
+    antennas->array = g_strdup(array);
+    good =
+        read_clock(&table, &antennas->seconds_to_utc, error) && read_rows(&table, antennas, error);
+  }
+  astro_fits_table_clear(&table);
+  if (good)
+    to_geocentric(header, antennas);
+  else
+    astro_uvfits_antennas_clear(antennas);
+  return good;
+}

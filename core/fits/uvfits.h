@@ -1,0 +1,52 @@
+/* What the writer and the reader of UVFITS share.
+ *
+ * A group holds one baseline at one time: parameters, then for every channel and product real part,
+ * imaginary part and weight. Our V_ij = E_i conj(E_j) has j <= i; a group's antennas are a1 <= a2
+ * with (u,v,w) from a1 minus a2. So a group is the pair (j, i): the value is conjugated and the
+ * cross-hands change places. */
+#pragma once
+
+#include "core/fits/cfitsio.h"
+#include "core/fits/file.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_UVFITS_CAPS                                                                          \
+  "application/x-astro-visibilities, format = (string) { CF32LE, CI32LE }, "                       \
+  "layout = (string) channel:baseline:pol:pol, channels = (int) [ 1, MAX ], "                      \
+  "baselines = (int) [ 1, MAX ], pols = (int) [ 1, 2 ]"
+#define ASTRO_UVFITS_MAX_STATIONS 65535
+
+/* How the products of a file stand in ours. FITS numbers them -1 ... -4 (circular) or -5 ... -8. */
+#define ASTRO_UVFITS_PRODUCTS 4
+typedef struct {
+  const char *name[2]; /* in a linear and in a circular basis */
+  guint8 pols[2];      /* of a1 and of a2 */
+} AstroUvfitsProduct;
+extern const AstroUvfitsProduct astro_uvfits_products[ASTRO_UVFITS_PRODUCTS];
+
+typedef struct {
+  const char *basis;
+  double first; /* the number of the first product on the STOKES axis */
+  const char *feeds[2];
+  double angles[2]; /* of the feeds, degrees */
+} AstroUvfitsBasis;
+extern const AstroUvfitsBasis astro_uvfits_bases[2];
+
+/* The AIPS AN table: stations and clocks. */
+gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *observation,
+                                     double reference_frequency, GError **error);
+
+typedef struct {
+  guint n;
+  gint *numbers;         /* of each station in the file, NOSTA */
+  char **names;          /* n, then NULL */
+  double *positions;     /* x y z, geocentric metres */
+  double seconds_to_utc; /* added to the file's times */
+  char *array;           /* its name; empty where the table has none */
+} AstroUvfitsAntennas;
+gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *antennas,
+                                    GError **error);
+void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas);
+
+G_END_DECLS

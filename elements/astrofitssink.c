@@ -1,0 +1,357 @@
+/* astrofitssink: FITS files; the caps decide of which kind.
+ *
+ * What was received is finished as a whole file at EOS, and also where the pipeline stops without
+ * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name. */
+#include "elements/astrofitssink.h"
+#include "core/fits/fits.h"
+#include "elements/astroreader.h"
+
+#include <gio/gio.h>
+
+struct _AstroFitsSink {
+  GstBaseSink parent;
+  char *location;
+
+  AstroPartFile *file; /* open from start to the end of the stream */
+  const AstroFitsWriterKind *kind;
+  gpointer writer; /* made when the first frame comes */
+  AstroFitsContents contents;
+  GstEvent *observation; /* the event that contents' observation is from */
+  guint64 frames;        /* received, lost ones too: the clock of streams with no timestamps */
+  guint64 written;       /* frames */
+  guint64 not_finite;    /* values */
+  gboolean refused;      /* the observation that came last: no frame of it is written */
+};
+
+enum { PROP_0, PROP_LOCATION, N_PROPERTIES };
+static GParamSpec *properties[N_PROPERTIES];
+
+GST_DEBUG_CATEGORY_STATIC(fits_sink_debug);
+#define GST_CAT_DEFAULT fits_sink_debug
+
+G_DEFINE_TYPE_WITH_CODE(AstroFitsSink, astro_fits_sink, GST_TYPE_BASE_SINK,
+                        GST_DEBUG_CATEGORY_INIT(fits_sink_debug, "astrofitssink", 0, "FITS sink"))
+GST_ELEMENT_REGISTER_DEFINE(astrofitssink, "astrofitssink", GST_RANK_NONE, ASTRO_TYPE_FITS_SINK)
+
+static void close_writer(AstroFitsSink *self)
+{
+  if (self->writer)
+    self->kind->destroy(self->writer);
+  self->writer = NULL;
+}
+
+static void discard(AstroFitsSink *self)
+{
+  close_writer(self);
+  g_clear_pointer(&self->file, astro_part_file_discard);
+}
+
+static gboolean open_file(AstroFitsSink *self)
+{
+  g_autoptr(GError) error = NULL;
+  if (!self->location || !self->location[0]) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
+                      ("property \"location\" is not set"));
+    return FALSE;
+  }
+  self->written = self->not_finite = 0;
+  self->file = astro_part_file_create(self->location, &error);
+  if (!self->file)
+    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
+  return self->file != NULL;
+}
+
+/* Whatever failed, nothing is left under the final name. */
+static gboolean fail(AstroFitsSink *self, const GError *error)
+{
+  if (error->domain == ASTRO_FITS_ERROR || error->domain == ASTRO_STREAM_ERROR)
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->location, error->message), (NULL));
+  else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE))
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("%s", error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR(self, RESOURCE, WRITE, ("%s", error->message), (NULL));
+  discard(self);
+  return FALSE;
+}
+
+static gboolean finish(AstroFitsSink *self)
+{
+  g_autoptr(GError) error = NULL;
+  gboolean done = self->kind->finish(self->writer, &error);
+  close_writer(self);
+  if (done)
+    done = astro_part_file_commit(g_steal_pointer(&self->file), &error);
+  if (!done)
+    return fail(self, error);
+  GST_INFO_OBJECT(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->location);
+  if (self->not_finite)
+    GST_ELEMENT_WARNING(
+        self, STREAM, FORMAT,
+        ("%s: values that are NaN or infinite are written as flagged: %" G_GUINT64_FORMAT,
+         self->location, self->not_finite),
+        (NULL));
+  return TRUE;
+}
+
+static gboolean start(GstBaseSink *sink)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(sink);
+  self->frames = 0;
+  self->refused = FALSE;
+  return open_file(self);
+}
+
+static gboolean stop(GstBaseSink *sink)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(sink);
+  gboolean done = TRUE;
+  if (self->file && self->written)
+    done = finish(self);
+  discard(self);
+  astro_fits_contents_clear(&self->contents);
+  gst_clear_event(&self->observation);
+  return done;
+}
+
+static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(sink);
+  g_autoptr(GError) error = NULL;
+
+  /* Caps that are no news do not get here. */
+  if (self->writer) {
+    g_autoptr(GstCaps) before = astro_fits_contents_to_caps(&self->contents);
+    g_autofree char *found = gst_caps_to_string(caps), *expected = gst_caps_to_string(before);
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("%s: the stream changed and one file holds one shape: found %s, expected %s",
+                       self->location, found, expected),
+                      (NULL));
+    return FALSE;
+  }
+  if (!astro_fits_contents_from_caps(&self->contents, caps, &error)) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  self->kind = astro_fits_writer_kind(self->contents.stream.quantity);
+  return self->kind != NULL;
+}
+
+static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
+{
+  g_autoptr(GError) error = NULL;
+  if (self->observation && gst_structure_is_equal(gst_event_get_structure(self->observation),
+                                                  gst_event_get_structure(event)))
+    return TRUE;
+  AstroObservation *observation = astro_observation_from_event(event, &error);
+  if (!observation) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->location, error->message), (NULL));
+    return FALSE;
+  }
+  if (self->writer) {
+    astro_observation_unref(observation);
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("%s: the observation changed and one file holds one: end the stream between "
+                       "observations",
+                       self->location),
+                      (NULL));
+    return FALSE;
+  }
+  g_clear_pointer(&self->contents.observation, astro_observation_unref);
+  self->contents.observation = observation;
+  gst_event_replace(&self->observation, event);
+  return TRUE;
+}
+
+static gboolean end_of_stream(AstroFitsSink *self)
+{
+  if (self->written)
+    return finish(self);
+  if (!self->file) /* a writer that failed has said so */
+    return FALSE;
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                    ("%s: the stream ended before its first integration: there is nothing to write",
+                     self->location),
+                    (NULL));
+  discard(self);
+  return FALSE;
+}
+
+static gboolean event(GstBaseSink *sink, GstEvent *event)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(sink);
+  gboolean good = TRUE;
+
+  if (astro_event_is_observation(event)) {
+    good = take_observation(self, event);
+    self->refused = !good;
+  } else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
+    good = end_of_stream(self);
+  else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    /* A flush takes back what came before it. */
+    discard(self);
+    self->frames = 0;
+  }
+  if (good)
+    return GST_BASE_SINK_CLASS(astro_fits_sink_parent_class)->event(sink, event);
+  gst_event_unref(event);
+  return FALSE;
+}
+
+/* Buffers without timestamps follow each other at the caps' rate from zero on. */
+static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames *frames)
+{
+  const AstroStream *stream = &self->contents.stream;
+  gboolean has_rate = stream->rate_n > 0;
+  guint64 second = (guint64)GST_SECOND * stream->rate_d;
+
+  if (!(GST_BUFFER_PTS_IS_VALID(buffer) && GST_BUFFER_DURATION_IS_VALID(buffer)) && !has_rate) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("%s: buffers carry no time and duration, and caps no \"rate\": the times of "
+                       "integrations are not known",
+                       self->location),
+                      (NULL));
+    return FALSE;
+  }
+  frames->start_ns = GST_BUFFER_PTS_IS_VALID(buffer)
+                         ? GST_BUFFER_PTS(buffer)
+                         : gst_util_uint64_scale(self->frames, second, stream->rate_n);
+  frames->duration_ns =
+      GST_BUFFER_DURATION_IS_VALID(buffer)
+          ? GST_BUFFER_DURATION(buffer)
+          : gst_util_uint64_scale(self->frames + frames->frames, second, stream->rate_n) -
+                gst_util_uint64_scale(self->frames, second, stream->rate_n);
+  return TRUE;
+}
+
+static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
+{
+  guint64 not_finite = 0;
+  if (!self->writer)
+    self->writer = self->kind->create(self->file, &self->contents, error);
+  if (!self->writer || !self->kind->write(self->writer, frames, &not_finite, error))
+    return FALSE;
+  self->written += frames->frames;
+  self->not_finite += not_finite;
+  return TRUE;
+}
+
+static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(sink);
+  g_autoptr(GError) error = NULL;
+  AstroFitsFrames frames = { .validity = astro_buffer_get_validity(buffer) };
+  GstMapInfo map;
+
+  if (self->refused || (!self->file && !open_file(self)))
+    return GST_FLOW_ERROR;
+  if (!astro_stream_steps(&self->contents.stream, gst_buffer_get_size(buffer), &frames.frames,
+                          &error)) {
+    fail(self, error);
+    return GST_FLOW_ERROR;
+  }
+  if (frames.frames == 0)
+    return GST_FLOW_OK;
+  if (!time_of(self, buffer, &frames)) {
+    discard(self);
+    return GST_FLOW_ERROR;
+  }
+  self->frames += frames.frames;
+  /* What is wholly missing is left out: a file need not hold a group for it. */
+  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
+    return GST_FLOW_OK;
+
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR(self, RESOURCE, READ, ("A buffer cannot be mapped for reading."), (NULL));
+    discard(self);
+    return GST_FLOW_ERROR;
+  }
+  frames.data = map.data;
+  gboolean done = write_frames(self, &frames, &error);
+  gst_buffer_unmap(buffer, &map);
+  if (done)
+    return GST_FLOW_OK;
+  fail(self, error);
+  return GST_FLOW_ERROR;
+}
+
+static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query)
+{
+  astro_reader_add(query, NULL); /* the host reads */
+  return TRUE;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(object);
+  if (id != PROP_LOCATION) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  GST_OBJECT_LOCK(self);
+  g_free(self->location);
+  self->location = g_value_dup_string(value);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(object);
+  if (id != PROP_LOCATION) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  GST_OBJECT_LOCK(self);
+  g_value_set_string(value, self->location);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void finalize(GObject *object)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(object);
+  g_free(self->location);
+  G_OBJECT_CLASS(astro_fits_sink_parent_class)->finalize(object);
+}
+
+static void astro_fits_sink_init(AstroFitsSink *self)
+{
+  /* A file is written as fast as it comes, and no block is kept from its pool. */
+  gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
+  gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(self), FALSE);
+}
+
+static void add_template(GstElementClass *class)
+{
+  g_autoptr(GstCaps) caps = gst_caps_new_empty();
+  for (guint i = 0; astro_fits_writer_kinds[i]; i++)
+    gst_caps_append(caps, gst_caps_from_string(astro_fits_writer_kinds[i]->caps));
+  gst_element_class_add_pad_template(
+      class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+}
+
+static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
+{
+  GObjectClass *object = G_OBJECT_CLASS(class);
+  GstElementClass *element = GST_ELEMENT_CLASS(class);
+  GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(class);
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  properties[PROP_LOCATION] = g_param_spec_string(
+      "location", "File name",
+      "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole",
+      NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  g_object_class_install_properties(object, N_PROPERTIES, properties);
+
+  add_template(element);
+  gst_element_class_set_static_metadata(
+      element, "FITS file sink", "Sink/File",
+      "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read",
+      "gst-astro maintainers");
+  sink->start = start;
+  sink->stop = stop;
+  sink->set_caps = set_caps;
+  sink->event = event;
+  sink->render = render;
+  sink->propose_allocation = propose_allocation;
+}

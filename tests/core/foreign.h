@@ -1,0 +1,264 @@
+/* UVFITS as others write it, by CFITSIO's own calls: what the reader has to take, or to refuse. */
+#pragma once
+
+#include "tests/core/uvfits.h"
+#include <fitsio.h>
+
+#define FOREIGN_STATIONS 3
+#define FOREIGN_TIMES 2
+#define FOREIGN_JD 2460000.5 /* MJD 60000 */
+#define FOREIGN_STEP 10.0    /* seconds */
+
+/* Zero and NULL stand for what most files have: see foreign_write. */
+typedef struct {
+  const char *name;
+  const char *expect; /* in the error message; NULL: it is read */
+  int bitpix;         /* 0: -32 */
+  guint channels, ifs;
+  double if_gap;       /* Hz between IFs */
+  gboolean no_fq;      /* no table of IFs */
+  double first_stokes; /* 0: -1 */
+  guint n_stokes;      /* 0: 4 */
+  double stokes_step;  /* 0: -1 */
+  double freq_pixel;   /* 0: 1 */
+  double freq_step;    /* 0: 1e6 */
+  gboolean freq_before_stokes;
+  const char *extra_axis; /* one more axis */
+  guint extra_length;
+  gboolean one_date; /* one DATE, of whole days and fraction, and PZERO */
+  gboolean no_inttim, no_weight, old_names, numbers_apart, sorted_by_baseline;
+  guint skip;        /* 1 + the group that is left out */
+  gboolean swapped;  /* antenna 1 > antenna 2 */
+  double subarray;   /* 0: 1 */
+  gint number_step;  /* station numbers: 0: 1, 2, 3 */
+  double bad_number; /* of the last group's antenna 2 */
+  gboolean repeat;   /* the last group names the pair before it */
+  double weight;     /* 0: 10 + baseline */
+  double equinox;    /* 0: 2000 */
+  gboolean sources, source_changes, no_an;
+  const char *timsys, *hand, *frame, *date_obs;
+  gboolean nan;
+  gsize cut;    /* bytes taken off the file's end; 1: into the groups */
+  double scale; /* 0: 1; of parameters and values */
+} Foreign;
+
+static inline void foreign_value(guint baseline, guint time, guint channel, guint s, float value[2])
+{
+  value[0] = 1 + baseline + 10 * s + 100 * channel + 1000 * time;
+  value[1] = -0.5 * (value[0] + 3);
+}
+
+static inline void foreign_text(fitsfile *f, const char *key, guint n, const char *value,
+                                int *status)
+{
+  g_autofree char *name = n ? g_strdup_printf("%s%u", key, n) : g_strdup(key);
+  fits_write_key(f, TSTRING, name, (char *)value, NULL, status);
+}
+
+static inline void foreign_double(fitsfile *f, const char *key, guint n, double value, int *status)
+{
+  g_autofree char *name = n ? g_strdup_printf("%s%u", key, n) : g_strdup(key);
+  fits_write_key(f, TDOUBLE, name, &value, NULL, status);
+}
+
+static inline void foreign_tables(fitsfile *f, const Foreign *o, guint ifs, guint channels,
+                                  double step, int *status)
+{
+  const char *an[] = { "ANNAME", "STABXYZ", "NOSTA" }, *an_form[] = { "8A", "3D", "1J" };
+  const char *su[] = { "ID. NO.", "RAEPO", "DECEPO" }, *su_form[] = { "1J", "1D", "1D" };
+  if (!o->no_an) {
+    fits_create_tbl(f, BINARY_TBL, FOREIGN_STATIONS, 3, (char **)an, (char **)an_form, NULL,
+                    "AIPS AN", status);
+    foreign_double(f, "ARRAYX", 0, 0, status);
+    foreign_double(f, "ARRAYY", 0, o->frame ? 4e6 : 0, status);
+    foreign_double(f, "ARRAYZ", 0, o->frame ? 5e6 : 0, status);
+    foreign_text(f, "TIMSYS", 0, o->timsys ? o->timsys : "UTC", status);
+    foreign_double(f, "IATUTC", 0, 37, status);
+    foreign_text(f, "XYZHAND", 0, o->hand ? o->hand : "RIGHT", status);
+    if (o->frame)
+      foreign_text(f, "FRAME", 0, o->frame, status);
+    for (int i = 0; i < FOREIGN_STATIONS; i++) {
+      double xyz[3] = { 100 + i, 200 + i * i, 300 - i };
+      int number = o->number_step ? 2 + o->number_step * i : 1 + i;
+      char text[9] = "ST0     ", *name = text;
+      text[2] += i;
+      fits_write_col(f, TSTRING, 1, i + 1, 1, 1, &name, status);
+      fits_write_col(f, TDOUBLE, 2, i + 1, 1, 3, xyz, status);
+      fits_write_col(f, TINT, 3, i + 1, 1, 1, &number, status);
+    }
+  }
+  if (ifs > 1 && !o->no_fq) {
+    g_autofree char *form = g_strdup_printf("%uD", ifs);
+    const char *fq[] = { "FRQSEL", "IF FREQ" }, *fq_form[] = { "1J", form };
+    fits_create_tbl(f, BINARY_TBL, 1, 2, (char **)fq, (char **)fq_form, NULL, "AIPS FQ", status);
+    for (guint i = 0; i < ifs; i++) {
+      double offset = i * (channels * step + o->if_gap);
+      fits_write_col(f, TDOUBLE, 2, 1, 1 + i, 1, &offset, status);
+    }
+  }
+  if (o->sources) {
+    fits_create_tbl(f, BINARY_TBL, 2, 3, (char **)su, (char **)su_form, NULL, "AIPS SU", status);
+    for (int i = 0; i < 2; i++) {
+      double ra = 40 + i, dec = 30 - i;
+      int id = 6 + i;
+      fits_write_col(f, TINT, 1, i + 1, 1, 1, &id, status);
+      fits_write_col(f, TDOUBLE, 2, i + 1, 1, 1, &ra, status);
+      fits_write_col(f, TDOUBLE, 3, i + 1, 1, 1, &dec, status);
+    }
+  }
+}
+
+/* Three stations, two times, ten seconds each, no autocorrelations; circular; frequencies from 1
+ * GHz on in steps of 1 MHz; date in one parameter or two. */
+static inline void foreign_write(const char *path, const Foreign *o)
+{
+  guint channels = o->channels ? o->channels : 2, ifs = o->ifs ? o->ifs : 1;
+  guint n_stokes = o->n_stokes ? o->n_stokes : 4, complex = o->no_weight ? 2 : 3;
+  double step = o->freq_step ? o->freq_step : 1e6, scale = o->scale ? o->scale : 1;
+  const char *types[8], *parameters[12];
+  double zeros[12] = { 0 };
+  long axes[9] = { 0, complex };
+  guint n_axes = 1, n = 0;
+  fitsfile *f;
+  int status = 0, bitpix = o->bitpix ? o->bitpix : -32;
+
+  types[n_axes++] = "COMPLEX";
+  for (guint k = 0; k < 2; k++) {
+    gboolean freq = (k == 0) == o->freq_before_stokes;
+    axes[n_axes] = freq ? channels : n_stokes;
+    types[n_axes++] = freq ? "FREQ" : "STOKES";
+  }
+  axes[n_axes] = ifs;
+  types[n_axes++] = "IF";
+  axes[n_axes] = 1;
+  types[n_axes++] = "RA";
+  axes[n_axes] = 1;
+  types[n_axes++] = "DEC";
+  if (o->extra_axis) {
+    axes[n_axes] = o->extra_length;
+    types[n_axes++] = o->extra_axis;
+  }
+
+  parameters[n++] = o->old_names ? "UU---SIN" : "UU";
+  parameters[n++] = o->old_names ? "VV---SIN" : "VV";
+  parameters[n++] = o->old_names ? "WW---SIN" : "WW";
+  zeros[n] = FOREIGN_JD;
+  parameters[n++] = "DATE";
+  if (!o->one_date)
+    parameters[n++] = "DATE";
+  guint first_number = n;
+  if (o->numbers_apart) {
+    parameters[n++] = "ANTENNA1";
+    parameters[n++] = "ANTENNA2";
+    parameters[n++] = "SUBARRAY";
+  } else {
+    parameters[n++] = "BASELINE";
+  }
+  guint source_at = n;
+  if (o->sources)
+    parameters[n++] = "SOURCE";
+  guint inttim_at = n;
+  if (!o->no_inttim)
+    parameters[n++] = "INTTIM";
+
+  guint groups = FOREIGN_TIMES * FOREIGN_STATIONS - (o->skip ? 1 : 0);
+  remove(path);
+  fits_create_diskfile(&f, path, &status);
+  fits_write_grphdr(f, TRUE, bitpix, n_axes, axes, n, groups, TRUE, &status);
+  for (guint i = 1; i < n_axes; i++) {
+    gboolean freq = g_str_equal(types[i], "FREQ"), stokes = g_str_equal(types[i], "STOKES"),
+             place = g_str_equal(types[i], "RA") && !o->sources;
+    foreign_text(f, "CTYPE", i + 1, types[i], &status);
+    foreign_double(f, "CRVAL", i + 1,
+                   freq     ? 1e9 + ((o->freq_pixel ? o->freq_pixel : 1) - 1) * step
+                   : stokes ? (o->first_stokes ? o->first_stokes : -1)
+                   : place  ? 123
+                            : 0,
+                   &status);
+    foreign_double(f, "CDELT", i + 1,
+                   freq     ? step
+                   : stokes ? (o->stokes_step ? o->stokes_step : -1)
+                            : 1,
+                   &status);
+    foreign_double(f, "CRPIX", i + 1, freq && o->freq_pixel ? o->freq_pixel : 1, &status);
+  }
+  for (guint i = 0; i < n; i++) {
+    foreign_text(f, "PTYPE", i + 1, parameters[i], &status);
+    foreign_double(f, "PSCAL", i + 1, 1 / scale, &status);
+    foreign_double(f, "PZERO", i + 1, zeros[i], &status);
+  }
+  foreign_double(f, "BSCALE", 0, 1 / scale, &status);
+  foreign_double(f, "BZERO", 0, 0, &status);
+  foreign_double(f, "EPOCH", 0, o->equinox ? o->equinox : 2000, &status);
+  foreign_text(f, "TELESCOP", 0, "OTHER", &status);
+  foreign_text(f, "DATE-OBS", 0, o->date_obs ? o->date_obs : "25/02/23", &status);
+  fits_set_bscale(f, 1, 0, &status);
+
+  guint values = complex * n_stokes * channels * ifs * MAX(o->extra_length, 1), written = 0;
+  g_autofree float *group = g_new0(float, values);
+  for (guint index = 0; index < FOREIGN_TIMES * FOREIGN_STATIONS; index++) {
+    guint pair = o->sorted_by_baseline ? index / FOREIGN_TIMES : index % FOREIGN_STATIONS;
+    guint time = o->sorted_by_baseline ? index % FOREIGN_TIMES : index / FOREIGN_STATIONS;
+    guint a1 = pair == 2, a2 = pair == 0 ? 1 : 2; /* 0-1 0-2 1-2 */
+    if (o->skip == index + 1)
+      continue;
+    gboolean last = index + 1 == FOREIGN_TIMES * FOREIGN_STATIONS;
+    if (o->repeat && last)
+      a1 = 0;
+    double days = (43200 + (time + 0.5) * FOREIGN_STEP) / 86400, n1 = 1 + a1, n2 = 1 + a2;
+    if (o->number_step) {
+      n1 = 2 + o->number_step * (gint)a1;
+      n2 = 2 + o->number_step * (gint)a2;
+    }
+    if (last && o->bad_number)
+      n2 = o->bad_number;
+    if (o->swapped) {
+      double was = n1;
+      n1 = n2;
+      n2 = was;
+    }
+    float p[12] = { 0 };
+    p[3] = o->one_date ? days : 0.25;
+    if (!o->one_date)
+      p[4] = days - 0.25;
+    p[first_number] = 256 * n1 + n2 + (o->subarray ? (o->subarray - 1) * 0.01 : 0);
+    if (o->numbers_apart) {
+      p[first_number] = n1;
+      p[first_number + 1] = n2;
+      p[first_number + 2] = o->subarray ? o->subarray : 1;
+    }
+    if (o->sources)
+      p[source_at] = o->source_changes && last ? 6 : 7;
+    if (!o->no_inttim)
+      p[inttim_at] = FOREIGN_STEP;
+    for (guint c = 0; c < channels * ifs; c++)
+      for (guint s = 0; s < n_stokes; s++) {
+        guint at = o->freq_before_stokes ? c + channels * ifs * s : s + n_stokes * c;
+        float value[2];
+        foreign_value(pair, time, c, s, value);
+        group[complex * at] = (o->nan && last && c == 0 && s == 0 ? NAN : value[0]) * scale;
+        group[complex * at + 1] = value[1] * scale;
+        if (complex == 3)
+          group[complex * at + 2] = (o->weight             ? o->weight * (pair + 1)
+                                     : pair == 1 && c == 1 ? -5.0
+                                                           : 10.0 + pair) *
+                                    scale;
+      }
+    for (guint i = 0; i < n; i++)
+      p[i] *= scale;
+    written++;
+    fits_write_grppar_flt(f, written, 1, n, p, &status);
+    fits_write_img_flt(f, written, 1, values, group, &status);
+  }
+  foreign_tables(f, o, ifs, channels, step, &status);
+  fits_close_file(f, &status);
+  fits_report_error(stderr, status);
+  g_assert_cmpint(status, ==, 0);
+  if (o->cut) {
+    g_autofree char *bytes = NULL;
+    gsize length;
+    g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+    g_assert_true(
+        g_file_set_contents(path, bytes, o->cut == 1 ? 2880 * 2 + 100 : length - o->cut, NULL));
+  }
+}

@@ -1,0 +1,206 @@
+/* Files that get their name when they are whole: nothing under the name before, or after a failure.
+ */
+#include "core/fits/part-file.h"
+#include "tests/core/uvfits.h"
+
+#include <gio/gio.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+typedef struct {
+  char *folder, *path, *part;
+} Names;
+
+static void set_up(Names *names, gconstpointer data)
+{
+  names->folder = test_folder();
+  names->path = g_build_filename(names->folder, "a name.uvfits", NULL);
+  names->part = g_strconcat(names->path, ".part", NULL);
+}
+
+static void tear_down(Names *names, gconstpointer data)
+{
+  g_unlink(names->path);
+  g_assert_false(g_file_test(names->part, G_FILE_TEST_EXISTS));
+  g_assert_cmpint(g_rmdir(names->folder), ==, 0);
+  g_free(names->folder);
+  g_free(names->path);
+  g_free(names->part);
+}
+
+static AstroPartFile *create(const char *path)
+{
+  GError *error = NULL;
+  AstroPartFile *file = astro_part_file_create(path, &error);
+  g_assert_no_error(error);
+  return file;
+}
+
+/* Sizes around the block that pieces are gathered in. */
+static void commit(Names *names, gconstpointer data)
+{
+  static const gsize sizes[] = { 1, 0, 1000, (1 << 20) - 1001, 1, (1 << 20) + 7, 3, 1 << 20, 5 };
+  g_autoptr(GByteArray) expected = g_byte_array_new();
+  GError *error = NULL;
+  AstroPartFile *file = create(names->path);
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    guint8 *piece = g_malloc(sizes[i] + 1);
+    test_fill(piece, sizes[i], i);
+    g_byte_array_append(expected, piece, sizes[i]);
+    g_assert_true(astro_part_file_write(file, piece, sizes[i], &error));
+    g_assert_cmpuint(astro_part_file_bytes(file), ==, expected->len);
+    g_free(piece);
+  }
+  g_assert_true(astro_part_file_patch(file, 17, "patched", 7, &error));
+  memcpy(expected->data + 17, "patched", 7);
+  g_assert_false(g_file_test(names->path, G_FILE_TEST_EXISTS));
+  g_assert_true(g_file_test(names->part, G_FILE_TEST_EXISTS));
+  g_assert_true(astro_part_file_commit(file, &error));
+  g_assert_no_error(error);
+
+  g_autofree char *found = NULL;
+  gsize bytes;
+  g_assert_true(g_file_get_contents(names->path, &found, &bytes, &error));
+  g_assert_cmpmem(found, bytes, expected->data, expected->len);
+}
+
+static void discard(Names *names, gconstpointer data)
+{
+  AstroPartFile *file = create(names->path);
+  g_assert_true(astro_part_file_write(file, "x", 1, NULL));
+  astro_part_file_discard(file);
+  g_assert_false(g_file_test(names->path, G_FILE_TEST_EXISTS));
+}
+
+/* A file that is there stays as it was until the new one is whole. */
+static void replace(Names *names, gconstpointer data)
+{
+  g_autofree char *found = NULL;
+  g_assert_true(g_file_set_contents(names->path, "old", -1, NULL));
+  AstroPartFile *file = create(names->path);
+  g_assert_true(astro_part_file_write(file, "new", 3, NULL));
+  g_assert_true(g_file_get_contents(names->path, &found, NULL, NULL));
+  g_assert_cmpstr(found, ==, "old");
+  g_free(found);
+  g_assert_true(astro_part_file_commit(file, NULL));
+  g_assert_true(g_file_get_contents(names->path, &found, NULL, NULL));
+  g_assert_cmpstr(found, ==, "new");
+}
+
+/* What a writer that was killed left behind is no hindrance. */
+static void stale_part(Names *names, gconstpointer data)
+{
+  g_autofree char *found = NULL;
+  g_assert_true(g_file_set_contents(names->part, "a longer text", -1, NULL));
+  AstroPartFile *file = create(names->path);
+  g_assert_true(astro_part_file_write(file, "new", 3, NULL));
+  g_assert_true(astro_part_file_commit(file, NULL));
+  g_assert_true(g_file_get_contents(names->path, &found, NULL, NULL));
+  g_assert_cmpstr(found, ==, "new");
+}
+
+static void two_writers(Names *names, gconstpointer data)
+{
+  g_autoptr(GError) error = NULL;
+  AstroPartFile *file = create(names->path);
+  g_assert_null(astro_part_file_create(names->path, &error));
+  g_assert_error(error, G_IO_ERROR, G_IO_ERROR_BUSY);
+  g_assert_nonnull(strstr(error->message, names->part));
+  astro_part_file_discard(file);
+}
+
+static void check_refused(const char *path, gint code)
+{
+  g_autoptr(GError) error = NULL;
+  g_assert_null(astro_part_file_create(path, &error));
+  g_assert_error(error, G_IO_ERROR, code);
+  g_assert_nonnull(strstr(error->message, path));
+}
+
+static void refused(Names *names, gconstpointer data)
+{
+  g_autofree char *inside = g_build_filename(names->folder, "none", "file", NULL);
+  check_refused("/dev/full", G_IO_ERROR_NOT_REGULAR_FILE);
+  check_refused(names->folder, G_IO_ERROR_NOT_REGULAR_FILE);
+  check_refused(inside, G_IO_ERROR_NOT_FOUND);
+}
+
+static void write_until_full(const Names *names, gsize piece, gboolean patch)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree guint8 *data = g_malloc0(piece);
+  struct rlimit before, small;
+  AstroPartFile *file = create(names->path);
+  gboolean good = TRUE;
+
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  small = before;
+  small.rlim_cur = 3 << 20;
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  for (gsize done = 0; done < (4 << 20) && good; done += piece)
+    good = astro_part_file_write(file, data, piece, &error);
+  if (good && patch)
+    good = astro_part_file_patch(file, 0, data, 1, &error);
+  if (good)
+    good = astro_part_file_commit(file, &error);
+  else
+    astro_part_file_discard(file);
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+
+  g_assert_false(good);
+  g_assert_nonnull(error);
+  g_assert_nonnull(strstr(error->message, names->part));
+  g_assert_false(g_file_test(names->path, G_FILE_TEST_EXISTS));
+}
+
+static void full(Names *names, gconstpointer data)
+{
+  write_until_full(names, 1000, FALSE);
+  write_until_full(names, 2 << 20, FALSE);
+  write_until_full(names, (4 << 20) - 1, TRUE);
+}
+
+/* The last of it is written only at the end. */
+static void full_at_the_end(Names *names, gconstpointer data)
+{
+  g_autoptr(GError) error = NULL;
+  struct rlimit before, small;
+  AstroPartFile *file = create(names->path);
+  g_assert_true(astro_part_file_write(file, "0123456789", 10, &error));
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  small = before;
+  small.rlim_cur = 5;
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  gboolean good = astro_part_file_commit(file, &error);
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  g_assert_false(good);
+  g_assert_nonnull(error);
+  g_assert_false(g_file_test(names->path, G_FILE_TEST_EXISTS));
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    const char *name;
+    void (*test)(Names *, gconstpointer);
+  } cases[] = {
+    { "commit", commit },
+    { "discard", discard },
+    { "replace", replace },
+    { "stale-part", stale_part },
+    { "two-writers", two_writers },
+    { "refused", refused },
+    { "full", full },
+    { "full-at-the-end", full_at_the_end },
+  };
+  g_test_init(&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *path = g_strconcat("/part-file/", cases[i].name, NULL);
+    g_test_add(path, Names, NULL, set_up, cases[i].test, tear_down);
+  }
+  return g_test_run();
+}

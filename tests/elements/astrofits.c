@@ -1,0 +1,608 @@
+/* astrofitssink and astrofitssrc: files that come back, streams that end badly, files that are bad.
+ */
+#include "core/fits/fits.h"
+#include "tests/core/uvfits.h"
+#include "tests/elements/elements.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#define STATIONS 3
+#define CHANNELS 2
+#define SAMPLES (CHANNELS * STATIONS * (STATIONS + 1) / 2 * 4)
+#define STEP (2 * GST_SECOND)
+#define CAPS                                                                                       \
+  "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=2,"     \
+  "baselines=6,pols=2,stations=3,rate=1/2,frequency=1.5e8,bandwidth=1e6"
+
+typedef struct {
+  char *folder, *path, *part;
+  GstBus *bus;
+} Place;
+
+static void set_up(Place *place, gconstpointer data)
+{
+  place->folder = test_folder();
+  place->path = g_build_filename(place->folder, "v.uvfits", NULL);
+  place->part = g_strconcat(place->path, ".part", NULL);
+  place->bus = gst_bus_new();
+}
+
+static void tear_down(Place *place, gconstpointer data)
+{
+  g_unlink(place->path);
+  g_assert_false(g_file_test(place->part, G_FILE_TEST_EXISTS));
+  g_assert_cmpint(g_rmdir(place->folder), ==, 0);
+  g_free(place->folder);
+  g_free(place->path);
+  g_free(place->part);
+  gst_bus_set_flushing(place->bus, TRUE); /* messages hold their elements, which hold the bus */
+  gst_object_unref(place->bus);
+}
+
+static GstHarness *new_sink(Place *place)
+{
+  g_autofree char *line = g_strdup_printf("astrofitssink name=file location=%s", place->path);
+  GstHarness *h = gst_harness_new_parse(line);
+  gst_element_set_bus(h->element, place->bus);
+  return h;
+}
+
+static void send_observation(GstHarness *h, guint stations)
+{
+  g_autoptr(AstroObservation) o = test_observation(stations);
+  gst_harness_push_event(h, astro_observation_to_event(o));
+}
+
+static GstBuffer *new_frame(guint index)
+{
+  float *data = g_new(float, 2 * SAMPLES);
+  for (guint i = 0; i < 2 * SAMPLES; i++)
+    data[i] = 1000 * index + i;
+  GstBuffer *buffer = gst_buffer_new_wrapped(data, 2 * SAMPLES * sizeof *data);
+  GST_BUFFER_PTS(buffer) = index * STEP;
+  GST_BUFFER_DURATION(buffer) = STEP;
+  return buffer;
+}
+
+static GstFlowReturn send_frame(GstHarness *h, guint index)
+{
+  return gst_harness_push(h, new_frame(index));
+}
+
+static GstHarness *begin(Place *place)
+{
+  GstHarness *h = new_sink(place);
+  gst_harness_set_src_caps_str(h, CAPS);
+  send_observation(h, STATIONS);
+  return h;
+}
+
+/* The message that an element posted, as text; it has to name the element. */
+static char *pop(Place *place, GstMessageType type)
+{
+  GstMessage *message = gst_bus_pop_filtered(place->bus, type);
+  GError *error = NULL;
+  char *debug = NULL, *text;
+  g_assert_nonnull(message);
+  g_assert_cmpstr(GST_MESSAGE_SRC_NAME(message), ==, "file");
+  if (type == GST_MESSAGE_ERROR)
+    gst_message_parse_error(message, &error, &debug);
+  else
+    gst_message_parse_warning(message, &error, &debug);
+  text = g_strdup_printf("%s %s", error->message, debug ? debug : "");
+  g_test_message("%s", error->message);
+  g_error_free(error);
+  g_free(debug);
+  gst_message_unref(message);
+  return text;
+}
+
+static void expect_error(Place *place, const char *what)
+{
+  g_autofree char *text = pop(place, GST_MESSAGE_ERROR);
+  g_assert_nonnull(strstr(text, what));
+  g_assert_nonnull(strstr(text, place->path));
+  g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
+  g_assert_false(g_file_test(place->part, G_FILE_TEST_EXISTS));
+}
+
+static void expect_no_error(Place *place)
+{
+  GstMessage *message = gst_bus_pop_filtered(place->bus, GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+  g_assert_null(message);
+}
+
+/* Frames in the file, each the one of that index in new_frame. */
+static void expect_frames(Place *place, const guint *indices, guint n)
+{
+  GError *error = NULL;
+  float data[2 * SAMPLES];
+  guint32 counts[SAMPLES];
+  AstroFitsFrame frame = { .data = data, .counts = counts };
+  gboolean end;
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, &error);
+  g_assert_no_error(error);
+  for (guint k = 0; k < n; k++) {
+    g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+    g_assert_no_error(error);
+    g_assert_cmpint(ABS(frame.start_ns - (gint64)(indices[k] * STEP)), <=, n > 1 ? 2 : 500);
+    for (guint i = 0; i < 2 * SAMPLES; i++)
+      g_assert_cmpfloat(data[i], ==, 1000 * indices[k] + i);
+  }
+  g_assert_false(astro_fits_reader_read(reader, &frame, &end, &error));
+  g_assert_true(end);
+  astro_fits_reader_close(reader);
+}
+
+static void eos(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0, 1, 2 };
+  GstHarness *h = begin(place);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpint(send_frame(h, sent[i]), ==, GST_FLOW_OK);
+  g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_assert_true(g_file_test(place->path, G_FILE_TEST_EXISTS));
+  expect_no_error(place);
+  gst_harness_teardown(h);
+  expect_frames(place, sent, 3);
+}
+
+/* The event may also come before the caps. */
+static void event_first(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0 };
+  GstHarness *h = new_sink(place);
+  send_observation(h, STATIONS);
+  gst_harness_set_src_caps_str(h, CAPS);
+  send_observation(h, STATIONS); /* the same once more is no change */
+  send_frame(h, 0);
+  send_observation(h, STATIONS);
+  gst_harness_push_event(h, gst_event_new_eos());
+  expect_no_error(place);
+  gst_harness_teardown(h);
+  expect_frames(place, sent, 1);
+}
+
+/* Stopped with no EOS: what came is finished as a file. */
+static void aborted(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0, 1 };
+  GstHarness *h = begin(place);
+  send_frame(h, 0);
+  send_frame(h, 1);
+  gst_harness_teardown(h);
+  expect_no_error(place);
+  expect_frames(place, sent, 2);
+}
+
+static void stopped_early(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  gst_harness_teardown(h);
+  expect_no_error(place);
+  g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
+}
+
+static void nothing(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  g_assert_false(gst_harness_push_event(h, gst_event_new_eos()));
+  expect_error(place, "before its first integration");
+  gst_harness_teardown(h);
+}
+
+/* Lost and skipped time stays a gap. */
+static void gaps(Place *place, gconstpointer data)
+{
+  static const guint kept[] = { 0, 3, 7 };
+  GstHarness *h = begin(place);
+  for (guint i = 0; i < 4; i++) {
+    GstBuffer *buffer = new_frame(i);
+    if (i == 1 || i == 2)
+      GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
+    gst_harness_push(h, buffer);
+  }
+  send_frame(h, 7);
+  gst_harness_push_event(h, gst_event_new_eos());
+  gst_harness_teardown(h);
+  expect_frames(place, kept, 3);
+}
+
+static void no_timestamps(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0, 1, 2, 3 };
+  GstHarness *h = begin(place);
+  /* Two frames in the first buffer. */
+  for (guint i = 0; i < 4; i += 2) {
+    GstBuffer *buffer = gst_buffer_append(new_frame(i), new_frame(i + 1));
+    GST_BUFFER_PTS(buffer) = GST_BUFFER_DURATION(buffer) = GST_CLOCK_TIME_NONE;
+    g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+  }
+  gst_harness_push_event(h, gst_event_new_eos());
+  gst_harness_teardown(h);
+  expect_frames(place, sent, 4);
+}
+
+static void no_time_at_all(Place *place, gconstpointer data)
+{
+  GstHarness *h = new_sink(place);
+  GstBuffer *buffer = new_frame(0);
+  GstCaps *caps = gst_caps_from_string(CAPS);
+  gst_structure_remove_field(gst_caps_get_structure(caps, 0), "rate");
+  gst_harness_set_src_caps(h, caps);
+  send_observation(h, STATIONS);
+  GST_BUFFER_DURATION(buffer) = GST_CLOCK_TIME_NONE;
+  g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_ERROR);
+  expect_error(place, "rate");
+  gst_harness_teardown(h);
+}
+
+static void flush(Place *place, gconstpointer data)
+{
+  static const guint kept[] = { 5 };
+  GstHarness *h = begin(place);
+  GstSegment segment;
+  send_frame(h, 0);
+  send_frame(h, 1);
+  gst_harness_push_event(h, gst_event_new_flush_start());
+  gst_harness_push_event(h, gst_event_new_flush_stop(TRUE));
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  g_assert_cmpint(send_frame(h, 5), ==, GST_FLOW_OK);
+  gst_harness_push_event(h, gst_event_new_eos());
+  expect_no_error(place);
+  gst_harness_teardown(h);
+  expect_frames(place, kept, 1);
+}
+
+static void no_observation(Place *place, gconstpointer data)
+{
+  GstHarness *h = new_sink(place);
+  gst_harness_set_src_caps_str(h, CAPS);
+  g_assert_cmpint(send_frame(h, 0), ==, GST_FLOW_ERROR);
+  expect_error(place, "astro-observation");
+  gst_harness_teardown(h);
+}
+
+static void other_stations(Place *place, gconstpointer data)
+{
+  GstHarness *h = new_sink(place);
+  gst_harness_set_src_caps_str(h, CAPS);
+  send_observation(h, STATIONS + 1);
+  g_assert_cmpint(send_frame(h, 0), ==, GST_FLOW_ERROR);
+  expect_error(place, "stations=3");
+  gst_harness_teardown(h);
+}
+
+static void observation_changes(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0 };
+  GstHarness *h = begin(place);
+  g_autoptr(AstroObservation) other = test_observation(STATIONS);
+  send_frame(h, 0);
+  other->phase_dec += 0.01;
+  gst_harness_push_event(h, astro_observation_to_event(other));
+  g_autofree char *text = pop(place, GST_MESSAGE_ERROR);
+  g_assert_nonnull(strstr(text, "observation changed"));
+  g_assert_cmpint(send_frame(h, 1), ==, GST_FLOW_ERROR);
+  gst_harness_teardown(h);
+  expect_frames(place, sent, 1); /* up to there it was good */
+}
+
+static void caps_change(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0 };
+  GstHarness *h = begin(place);
+  GstCaps *caps = gst_caps_from_string(CAPS);
+  send_frame(h, 0);
+  gst_caps_set_simple(caps, "frequency", G_TYPE_DOUBLE, 1.6e8, NULL);
+  gst_harness_push_event(h, gst_event_new_caps(caps));
+  gst_caps_unref(caps);
+  g_autofree char *text = pop(place, GST_MESSAGE_ERROR);
+  g_assert_nonnull(strstr(text, "frequency=(double)160000000"));
+  g_assert_nonnull(strstr(text, "frequency=(double)150000000"));
+  g_assert_cmpint(send_frame(h, 1), !=, GST_FLOW_OK);
+  gst_harness_teardown(h);
+  expect_frames(place, sent, 1);
+}
+
+static void odd_size(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  GstBuffer *buffer = new_frame(0);
+  gst_buffer_set_size(buffer, 100);
+  g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_ERROR);
+  expect_error(place, "100 bytes");
+  gst_harness_teardown(h);
+}
+
+static void not_finite(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  GstBuffer *buffer = new_frame(0);
+  GstMapInfo map;
+  gst_buffer_map(buffer, &map, GST_MAP_WRITE);
+  ((float *)map.data)[7] = NAN;
+  gst_buffer_unmap(buffer, &map);
+  gst_harness_push(h, buffer);
+  gst_harness_push_event(h, gst_event_new_eos());
+  g_autofree char *text = pop(place, GST_MESSAGE_WARNING);
+  g_assert_nonnull(strstr(text, "flagged: 1"));
+  g_assert_nonnull(strstr(text, place->path));
+  expect_no_error(place);
+  gst_harness_teardown(h);
+}
+
+static void full_disk(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  struct rlimit before, small;
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  small = before;
+  small.rlim_cur = 1 << 20;
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  for (guint i = 0; i < 10000 && flow == GST_FLOW_OK; i++)
+    flow = send_frame(h, i);
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
+  expect_error(place, "File too large");
+  gst_harness_teardown(h);
+  g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
+}
+
+/* An error at the very end: only then the rest is written. */
+static void full_disk_at_eos(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  struct rlimit before, small;
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  small = before;
+  small.rlim_cur = 100;
+  send_frame(h, 0);
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  g_assert_false(gst_harness_push_event(h, gst_event_new_eos()));
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  expect_error(place, "File too large");
+  gst_harness_teardown(h);
+  g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
+}
+
+static void write_file(Place *place, guint frames)
+{
+  GstHarness *h = begin(place);
+  for (guint i = 0; i < frames; i++)
+    send_frame(h, i);
+  gst_harness_push_event(h, gst_event_new_eos());
+  gst_harness_teardown(h);
+}
+
+static void check_launch(const char *expect, const char *file, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+static void check_launch(const char *expect, const char *file, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *line = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_autofree char *found = test_launch(line);
+  if (found)
+    g_test_message("%s", found);
+  if (!expect) {
+    g_assert_cmpstr(found, ==, NULL);
+    return;
+  }
+  g_assert_nonnull(found);
+  g_assert_nonnull(strstr(found, expect));
+  if (file)
+    g_assert_nonnull(strstr(found, file));
+}
+
+static void cannot_create(Place *place, gconstpointer data)
+{
+  g_autofree char *inside = g_build_filename(place->folder, "none", "v.uvfits", NULL);
+  write_file(place, 1);
+  check_launch("file: ", inside, "astrofitssrc location=%s ! astrofitssink name=file location=%s",
+               place->path, inside);
+  check_launch("not a regular file", "/dev/full",
+               "astrofitssrc location=%s ! astrofitssink name=file location=/dev/full",
+               place->path);
+  check_launch("location", NULL, "astrofitssrc location=%s ! astrofitssink name=file", place->path);
+}
+
+static void cannot_read(Place *place, gconstpointer data)
+{
+  g_autofree char *bytes = NULL;
+  gsize length;
+  check_launch("No such file", place->path, "astrofitssrc name=file location=%s ! fakesink",
+               place->path);
+  check_launch("location", NULL, "astrofitssrc name=file ! fakesink");
+  write_file(place, 3);
+  g_assert_true(g_file_get_contents(place->path, &bytes, &length, NULL));
+  g_assert_true(g_file_set_contents(place->path, bytes, 2880 * 3 + 100, NULL));
+  check_launch("cut short", place->path, "astrofitssrc name=file location=%s ! fakesink",
+               place->path);
+  memset(bytes + 2880 * 3, 0xff, length - 2880 * 3);
+  g_assert_true(g_file_set_contents(place->path, bytes, length, NULL));
+  check_launch("file: ", place->path, "astrofitssrc name=file location=%s ! fakesink", place->path);
+}
+
+/* A file read and written again is the same to the byte, but for the rounding of its header. */
+static void copy(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0, 1, 2, 3, 4 };
+  g_autofree char *source = g_strconcat(place->path, ".source", NULL);
+  write_file(place, 5);
+  g_assert_cmpint(g_rename(place->path, source), ==, 0);
+  check_launch(NULL, NULL, "astrofitssrc location=%s ! astrofitssink location=%s", source,
+               place->path);
+  expect_frames(place, sent, 5);
+  g_assert_cmpint(g_unlink(source), ==, 0);
+}
+
+/* An error before the sink: the frames that came are kept. */
+static void error_upstream(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0, 1, 2 };
+  g_autofree char *source = g_strconcat(place->path, ".source", NULL);
+  write_file(place, 5);
+  g_assert_cmpint(g_rename(place->path, source), ==, 0);
+  check_launch("Failed after iterations", NULL,
+               "astrofitssrc location=%s ! identity error-after=4 ! astrofitssink location=%s",
+               source, place->path);
+  expect_frames(place, sent, 3);
+  g_assert_cmpint(g_unlink(source), ==, 0);
+}
+
+/* Between files of its own the sink goes to READY and back, and its location may change. */
+static void cycles(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0, 1, 2 };
+  g_autofree char *source = g_strconcat(place->path, ".source", NULL);
+  write_file(place, 3);
+  g_assert_cmpint(g_rename(place->path, source), ==, 0);
+  GstElement *pipeline = gst_parse_launch("astrofitssrc name=from ! astrofitssink name=to", NULL);
+  GstElement *from = gst_bin_get_by_name(GST_BIN(pipeline), "from");
+  GstElement *to = gst_bin_get_by_name(GST_BIN(pipeline), "to");
+  GstBus *bus = gst_element_get_bus(pipeline);
+  g_object_set(from, "location", source, NULL);
+  g_object_set(to, "location", place->path, NULL);
+  for (guint i = 0; i < 3; i++) {
+    g_unlink(place->path);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    GstMessage *message =
+        gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
+    gst_message_unref(message);
+    expect_frames(place, sent, 3);
+    g_assert_cmpint(gst_element_set_state(pipeline, i == 1 ? GST_STATE_NULL : GST_STATE_READY), ==,
+                    GST_STATE_CHANGE_SUCCESS);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(from);
+  gst_object_unref(to);
+  gst_object_unref(pipeline);
+  g_assert_cmpint(g_unlink(source), ==, 0);
+}
+
+/* A paused pipeline, whose sink holds the first frame, stops at once. */
+static void stop_while_blocked(Place *place, gconstpointer data)
+{
+  g_autofree char *source = g_strconcat(place->path, ".source", NULL);
+  write_file(place, 5);
+  g_assert_cmpint(g_rename(place->path, source), ==, 0);
+  g_autofree char *line =
+      g_strdup_printf("astrofitssrc location=%s ! astrofitssink location=%s", source, place->path);
+  GstElement *pipeline = gst_parse_launch(line, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PAUSED);
+  g_assert_cmpint(gst_element_get_state(pipeline, NULL, NULL, 10 * GST_SECOND), ==,
+                  GST_STATE_CHANGE_SUCCESS);
+  g_assert_cmpint(gst_element_set_state(pipeline, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
+  gst_object_unref(pipeline);
+  g_assert_cmpint(g_unlink(source), ==, 0);
+}
+
+/* Caps, observation, times, counts and the answer to DURATION. */
+static void source(Place *place, gconstpointer data)
+{
+  static const guint indices[] = { 0, 1, 4 };
+  GstHarness *h = begin(place);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = new_frame(indices[i]);
+    AstroLayout shape = { 1, { ASTRO_AXIS_BASELINE }, { 6 } };
+    astro_buffer_add_validity(buffer, &shape, 50)->counts[4] = 10 * i;
+    gst_harness_push(h, buffer);
+  }
+  gst_harness_push_event(h, gst_event_new_eos());
+  gst_harness_teardown(h);
+
+  g_autofree char *line = g_strdup_printf("astrofitssrc location=%s", place->path);
+  h = gst_harness_new_parse(line);
+  gst_harness_set_sink_caps(h, gst_caps_new_any());
+  gst_harness_play(h);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_nonnull(buffer);
+    AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
+    g_assert_nonnull(validity);
+    g_assert_cmpuint(validity->full, ==, 50);
+    g_assert_cmpuint(astro_validity_n_counts(validity), ==, SAMPLES);
+    for (guint k = 0; k < SAMPLES; k++)
+      g_assert_cmpuint(validity->counts[k], ==, k / 4 % 6 == 4 ? 10 * i : 50);
+    g_assert_cmpint(ABS((gint64)(GST_BUFFER_PTS(buffer) - indices[i] * STEP)), <=, 2);
+    g_assert_cmpint(ABS((gint64)(GST_BUFFER_DURATION(buffer) - STEP)), <=, 2);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, indices[i]);
+    g_assert_cmpuint(GST_BUFFER_OFFSET_END(buffer), ==, indices[i] + 1);
+    g_assert_cmpint(GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT), ==, i != 1);
+    gst_buffer_unref(buffer);
+  }
+  gint64 duration = 0;
+  g_assert_true(gst_element_query_duration(h->element, GST_FORMAT_TIME, &duration));
+  g_assert_cmpint(ABS(duration - (gint64)(5 * STEP)), <=, 4);
+
+  GstCaps *caps = gst_pad_get_current_caps(h->sinkpad), *expected = gst_caps_from_string(CAPS);
+  g_assert_true(gst_caps_is_equal(caps, expected));
+  gst_caps_unref(caps);
+  gst_caps_unref(expected);
+
+  GstEvent *event = gst_pad_get_sticky_event(h->sinkpad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
+  g_autoptr(AstroObservation) sent = test_observation(STATIONS);
+  g_assert_nonnull(event);
+  g_assert_true(astro_event_is_observation(event));
+  g_autoptr(AstroObservation) found = astro_observation_from_event(event, NULL);
+  g_assert_cmpuint(found->start_ns, ==, sent->start_ns);
+  g_assert_cmpfloat_with_epsilon(found->positions[7], sent->positions[7], 1e-8);
+  gst_event_unref(event);
+  gst_harness_teardown(h);
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    const char *name;
+    void (*test)(Place *, gconstpointer);
+  } cases[] = {
+    { "eos", eos },
+    { "event-first", event_first },
+    { "aborted", aborted },
+    { "stopped-early", stopped_early },
+    { "nothing", nothing },
+    { "gaps", gaps },
+    { "no-timestamps", no_timestamps },
+    { "no-time-at-all", no_time_at_all },
+    { "flush", flush },
+    { "no-observation", no_observation },
+    { "other-stations", other_stations },
+    { "observation-changes", observation_changes },
+    { "caps-change", caps_change },
+    { "odd-size", odd_size },
+    { "not-finite", not_finite },
+    { "full-disk", full_disk },
+    { "full-disk-at-eos", full_disk_at_eos },
+    { "cannot-create", cannot_create },
+    { "cannot-read", cannot_read },
+    { "copy", copy },
+    { "error-upstream", error_upstream },
+    { "cycles", cycles },
+    { "stop-while-blocked", stop_while_blocked },
+    { "source", source },
+  };
+  gst_init(&argc, &argv);
+  g_test_init(&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *path = g_strconcat("/astrofits/", cases[i].name, NULL);
+    g_test_add(path, Place, NULL, set_up, cases[i].test, tear_down);
+  }
+  int result = g_test_run();
+  gst_deinit();
+  return result;
+}

@@ -1,0 +1,111 @@
+"""uvfits.py TRUTH UVFITS [IMAGE-PREFIX]: what astropy reads in a file of predict's, and what WSClean sees in it."""
+import sys
+
+import numpy as np
+from astropy import units
+from astropy.io import fits
+from astropy.time import Time
+
+LIGHT_SPEED = 299792458.0
+POSITION_TOLERANCE = 1 / 3  # of a beam
+FLUX_TOLERANCE = 0.03  # of Stokes I
+
+failures = 0
+
+
+def check(what, good, found):
+    global failures
+    failures += not good
+    print(f"{'ok' if good else 'not ok'} - {what}: {found}")
+
+
+def read_truth(path):
+    truth = {"frequency": [], "station": [], "source": [], "uvw": []}
+    for line in open(path):
+        key, *words = line.split()
+        if key in truth:
+            truth[key].append(words)
+        elif key == "start":
+            truth["start"] = Time(words[0].rstrip("Z"), scale="utc")
+            truth["step"], truth["times"] = float(words[2]), int(words[4])
+        elif key == "phase":
+            truth["phase"] = [float(word) for word in words]
+    return truth
+
+
+def check_file(truth, path):
+    with fits.open(path) as hdus:
+        header, data, table = hdus[0].header, hdus[0].data, hdus["AIPS AN"]
+        names = [word[0] for word in truth["station"]]
+        found = [name.strip() for name in table.data["ANNAME"]]
+        check("station names", found == names, found[:3])
+        middle = [table.header[f"ARRAY{axis}"] for axis in "XYZ"]
+        wanted = np.array([[float(x) for x in words[1:]] for words in truth["station"]])
+        error = np.abs(table.data["STABXYZ"] + middle - wanted).max()
+        check("station positions", error < 1e-6, f"within {error:.1e} m")
+        check("clock", table.header["TIMSYS"] == "UTC", table.header["TIMSYS"])
+
+        channels = np.arange(header["NAXIS4"]) + 1 - header["CRPIX4"]
+        frequencies = header["CRVAL4"] + channels * header["CDELT4"]
+        wanted = np.array([float(words[0]) for words in truth["frequency"]])
+        error = np.abs(frequencies - wanted).max()
+        check("frequencies", error < 1e-3, f"within {error:.1e} Hz")
+
+        # The second DATE has the same name, which astropy adds up where it is asked for the name.
+        zero = header["PZERO4"]
+        days = np.float64(data.par(3)) - zero + np.float64(data.par(4))
+        times = Time(zero, np.unique(days), format="jd", scale="utc")
+        middles = truth["start"] + (np.arange(truth["times"]) + 0.5) * truth["step"] * units.s
+        error = np.abs((times - middles).sec).max() if len(times) == len(middles) else np.inf
+        check("times, mid-integration", error < 1e-6, f"{len(times)} within {error:.1e} s")
+        check("integration time", (data.par("INTTIM") == truth["step"]).all(), data.par("INTTIM")[0])
+        place = [header["CRVAL6"], header["CRVAL7"]]
+        error = np.abs(np.array(place) - truth["phase"]).max()
+        check("phase centre", error < 1e-9, place)
+        check("weights", (data.data[..., 2] == 1).all(), "all 1")
+    if truth["uvw"]:
+        error = float(truth["uvw"][0][0])
+        check("(u,v,w) as casacore works them out", error < 1e-4, f"within {error:.1e} of a baseline")
+
+
+def peak(image, x, y, reach):
+    """Place and height of the extremum near (x, y): a Gaussian through the pixels around it."""
+    column, row = int(round(x)), int(round(y))
+    part = image[row - reach : row + reach + 1, column - reach : column + reach + 1]
+    sign = np.sign(part.flat[np.abs(part).argmax()])
+    v, u = np.unravel_index((part * sign).argmax(), part.shape)
+    u, v = u + column - reach, v + row - reach
+    y_offsets, x_offsets = np.mgrid[-1:2, -1:2]
+    terms = [x_offsets**0, x_offsets, y_offsets, x_offsets**2, x_offsets * y_offsets, y_offsets**2]
+    matrix = np.array([term.ravel() for term in terms]).T
+    logs = np.log(np.maximum(sign * image[v - 1 : v + 2, u - 1 : u + 2].ravel(), 1e-9))
+    a, b, c, d, e, f = np.linalg.lstsq(matrix, logs, rcond=None)[0]
+    dx, dy = np.linalg.solve([[2 * d, e], [e, 2 * f]], [-b, -c])
+    return u + dx, v + dy, sign * np.exp(a + (b * dx + c * dy) / 2)
+
+
+def check_images(truth, prefix):
+    for index, stokes in enumerate("IQUV"):
+        with fits.open(f"{prefix}-{stokes}-image.fits") as hdus:
+            header, image = hdus[0].header, hdus[0].data[0, 0].astype(float)
+        beam = header["BMIN"] / abs(header["CDELT2"])
+        for number, words in enumerate(truth["source"]):
+            l, m, *flux = [float(word) for word in words]
+            # SIN projection: direction cosines are pixels.
+            x = header["CRPIX1"] - 1 + np.degrees(l) / header["CDELT1"]
+            y = header["CRPIX2"] - 1 + np.degrees(m) / header["CDELT2"]
+            found_x, found_y, found = peak(image, x, y, int(np.ceil(beam)))
+            distance = np.hypot(found_x - x, found_y - y) / beam
+            check(f"source {number + 1}, Stokes {stokes}, place", distance < POSITION_TOLERANCE,
+                  f"{distance:.3f} of a beam away")
+            error = abs(found - flux[index]) / flux[0]
+            check(f"source {number + 1}, Stokes {stokes}, flux", error < FLUX_TOLERANCE,
+                  f"{found:.4f} Jy, wanted {flux[index]:g}")
+
+
+truth = read_truth(sys.argv[1])
+check_file(truth, sys.argv[2])
+if len(sys.argv) > 3:
+    check_images(truth, sys.argv[3])
+print(f"{failures} failures")
+sys.exit(failures > 0)
