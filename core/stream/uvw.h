@@ -1,0 +1,47 @@
+/* Where the stations are as seen from the phase centre: the one place that turns an observation and
+ * a time into (u,v,w), and so into delays.
+ *
+ * Modelled with ERFA: precession and nutation (IAU 2006/2000A), the earth's rotation with UT1 =
+ * UTC, leap seconds, annual aberration. Left out: polar motion (0.3 arcsec), dUT1 (below 15 arcsec
+ * of rotation), diurnal aberration (0.3 arcsec), gravitational deflection, refraction. The phase
+ * centre stands at its aberrated place; offsets from it (l,m) are not stretched by aberration, a
+ * ten-thousandth of the offset. All lengths are kept: u^2 + v^2 + w^2 is the square of the
+ * position.
+ *
+ * All functions want an observation with a start; those on (u,v,w) one with a phase centre too. */
+#pragma once
+
+#include "core/stream/observation.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_LIGHT_SPEED 299792458.0 /* m/s */
+
+/* Unit vectors in the frame of the positions (ITRF) at that many nanoseconds from the start: [0]
+ * east, [1] north (both of ICRS, at the phase centre) and [2] toward the phase centre. */
+void astro_uvw_axes(const AstroObservation *observation, gint64 ns_since_start, double axes[3][3]);
+
+/* Fills n_stations x 3 metres, each station relative to the geocentre. The difference of two
+ * stations is the (u,v,w) of DESIGN.md's signs; a wave from the phase centre reaches a station w/c
+ * before the geocentre. */
+void astro_uvw(const AstroObservation *observation, gint64 ns_since_start, double *uvw);
+
+/* Radians above the horizon (of the WGS84 ellipsoid) of an ICRS direction, seen from a position. */
+double astro_elevation(const AstroObservation *observation, gint64 ns_since_start,
+                       const double position[3], double ra, double dec);
+
+/* The ICRS direction that stands in the zenith of a position. */
+void astro_zenith(const AstroObservation *observation, gint64 ns_since_start,
+                  const double position[3], double *ra, double *dec);
+
+/* ICRS direction to direction cosines about the phase centre and back; n may be negative. */
+void astro_lmn_from_direction(const AstroObservation *observation, double ra, double dec,
+                              double lmn[3]);
+void astro_direction_from_lmn(const AstroObservation *observation, const double lmn[3], double *ra,
+                              double *dec);
+
+/* East-north-up metres about a geodetic place (WGS84; radians, metres) to geocentric metres. */
+void astro_geocentric_from_local(double latitude, double longitude, double height,
+                                 const double enu[3], double xyz[3]);
+
+G_END_DECLS
