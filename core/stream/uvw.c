@@ -1,3 +1,4 @@
+#include "config.h"
 #include "core/stream/uvw.h"
 #include <erfa.h>
 #include <erfam.h>

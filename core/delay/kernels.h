@@ -1,0 +1,25 @@
+/* The inner loop of every delay in time: interpolate and turn. */
+#pragma once
+
+#include "core/backend/cpu.h"
+#include "core/delay/fraction.h"
+
+#define ASTRO_DELAY_GRAIN 64 /* samples: what n must be a multiple of */
+
+typedef struct {
+  AstroVariant variant;
+  /* out[i] += exp(2 pi i (phase + i rate)) * sum of taps[k] in[i + k], for i < n; phase and rate in
+   * turns. Reads n + ASTRO_FRACTION_TAPS - 1 samples. */
+  void (*interpolate)(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
+                      double phase, double rate, guint n, float *out_re, float *out_im);
+} AstroDelayKernels;
+
+const AstroDelayKernels *astro_delay_kernels(void);
+
+void astro_interpolate_c(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
+                         double phase, double rate, guint n, float *out_re, float *out_im);
+void astro_interpolate_avx2(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
+                            double phase, double rate, guint n, float *out_re, float *out_im);
+void astro_interpolate_avx512(const float *re, const float *im,
+                              const float taps[ASTRO_FRACTION_TAPS], double phase, double rate,
+                              guint n, float *out_re, float *out_im);
