@@ -182,10 +182,9 @@ static gboolean read_sky(AstroSkySrc *self, GError **error)
     return FALSE;
   if (self->settings.pattern != ASTRO_PATTERN_SKY)
     return TRUE;
-  return astro_sky_check_horizon(self->sources, self->observation, 0, error) &&
-         (steps == G_MAXUINT64 ||
-          astro_sky_check_horizon(self->sources, self->observation,
-                                  (gint64)MIN(self->settings.duration * 1e9, 1e18), error));
+  return astro_sky_check_horizon(
+      self->sources, self->observation,
+      steps == G_MAXUINT64 ? 0 : (gint64)MIN(self->settings.duration * 1e9, 1e18), error);
 }
 
 static gboolean check_tone(AstroSkySrc *self, GError **error)

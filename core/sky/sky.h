@@ -33,8 +33,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSky, astro_sky_free)
  * source lies 90 degrees or more from it. */
 gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, GError **error);
 
-/* An error where a source is below the horizon of the array's centre at that time. */
-gboolean astro_sky_check_horizon(const AstroSky *sky, const AstroObservation *observation,
-                                 gint64 ns_since_start, GError **error);
+/* An error where a source is below the horizon of the array's centre at any time from the start on
+ * to that many nanoseconds after it. */
+gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observation,
+                                 gint64 duration_ns, GError **error);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* The simulator: how many samples of all stations together it makes a second, beside the copying of as
- * many costs, and beside the peak of multiply-adds where sources dominate. */
+ * many. */
 #include "core/backend/threads.h"
 #include "core/sky/array.h"
 #include "core/sky/voltages.h"

@@ -4,6 +4,7 @@
 #include "core/stream/uvw.h"
 #include "tests/elements/elements.h"
 #include <glib/gstdio.h>
+#include <unistd.h>
 
 typedef struct {
   GstElement *pipeline;
@@ -258,7 +259,7 @@ static void test_errors(void)
     { "sky=0.5,0,1 duration=86400", "below the horizon of disc" },
     { "phase-centre=0,89", "below the horizon of disc 0 s" },
     { "bandwidth=1 array=lofar-like", "needs a bandwidth above" },
-    { "! application/x-astro-voltages,format=CF16LE", "downstream takes none" },
+    { "! application/x-astro-voltages,format=CF16LE", "can't handle caps" },
     { "stations=3 ! application/x-astro-voltages,stations=4", "downstream takes none" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
