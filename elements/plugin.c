@@ -2,6 +2,7 @@
 #include <gst/gst.h>
 
 #include "elements/astroconvert.h"
+#include "elements/astrodelay.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotranspose.h"
 
@@ -12,6 +13,7 @@ static gboolean plugin_init(GstPlugin *plugin)
 {
   gboolean ok = TRUE;
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
   return ok;

@@ -50,3 +50,16 @@ void astro_fraction_taps(double fraction, double gain, float taps[ASTRO_FRACTION
   for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
     taps[k] = left * a[k] + right * b[k];
 }
+
+guint astro_fraction_stretch(double reach, double frequency, double rate)
+{
+  const double earth_rate = 7.2921e-5, limit = 1e-4;
+  for (guint stretch = 1024; stretch >= 64; stretch /= 2) {
+    double angle = earth_rate * stretch / rate;
+    double bend = frequency * reach * angle * angle / 8;
+    double drift = rate * reach * angle / 4;
+    if (bend < limit && drift < limit)
+      return stretch;
+  }
+  return 0;
+}

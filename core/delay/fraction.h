@@ -13,4 +13,9 @@ G_BEGIN_DECLS
  * 0 <= fraction < 1. */
 void astro_fraction_taps(double fraction, double gain, float taps[ASTRO_FRACTION_TAPS]);
 
+/* Over how many samples (a power of two from 64 to 1024) a delay by the earth's rotation may be
+ * taken for a straight line, its fraction for constant, at an error of 1e-4 of a turn. reach: the
+ * largest delay, seconds. 0: not even over 64. */
+guint astro_fraction_stretch(double reach, double frequency, double rate);
+
 G_END_DECLS

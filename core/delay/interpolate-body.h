@@ -1,5 +1,6 @@
 /* One text for all instruction sets: the file that includes it says how wide a vector is (LANES)
- * and what the function is called (INTERPOLATE). */
+ * and names the table (KERNELS) and the
+ * instruction set (NAME, LEVEL). */
 #include "core/delay/kernels.h"
 
 #include <math.h>
@@ -38,8 +39,8 @@ static void fill_strip(Turn step, float re[STRIP], float im[STRIP])
     }
 }
 
-void INTERPOLATE(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
-                 double phase, double rate, guint n, float *out_re, float *out_im)
+static void interpolate(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
+                        double phase, double rate, guint n, float *out_re, float *out_im)
 {
   float strip_re[STRIP], strip_im[STRIP];
   Turn at = turn_by(phase), onward = turn_by(rate * STRIP);
@@ -65,3 +66,26 @@ void INTERPOLATE(const float *re, const float *im, const float taps[ASTRO_FRACTI
     }
   }
 }
+
+static void turn(float *re, float *im, double phase, double rate, guint n)
+{
+  float strip_re[STRIP], strip_im[STRIP];
+  Turn at = turn_by(phase), onward = turn_by(rate * STRIP);
+  fill_strip(turn_by(rate), strip_re, strip_im);
+
+  for (guint start = 0; start < n; start += STRIP, at = product(at, onward))
+#pragma GCC unroll 4
+    for (guint v = 0; v < VECTORS; v++) {
+      Unaligned *to_re = (Unaligned *)&re[start + v * LANES];
+      Unaligned *to_im = (Unaligned *)&im[start + v * LANES];
+      Vector within_re = *(const Unaligned *)&strip_re[v * LANES];
+      Vector within_im = *(const Unaligned *)&strip_im[v * LANES];
+      Vector turn_re = (float)at.re * within_re - (float)at.im * within_im;
+      Vector turn_im = (float)at.re * within_im + (float)at.im * within_re;
+      Vector x = *to_re, y = *to_im;
+      *to_re = x * turn_re - y * turn_im;
+      *to_im = x * turn_im + y * turn_re;
+    }
+}
+
+const AstroDelayKernels KERNELS = { { NAME, LEVEL }, interpolate, turn };

@@ -1,4 +1,6 @@
 #include "config.h"
 #define LANES 4
-#define INTERPOLATE astro_interpolate_c
+#define NAME "c"
+#define LEVEL ASTRO_CPU_C
+#define KERNELS astro_delay_kernels_c
 #include "core/delay/interpolate-body.h"

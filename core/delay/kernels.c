@@ -1,13 +1,13 @@
 #include "config.h"
 #include "core/delay/kernels.h"
 
-static const AstroDelayKernels kernels[] = {
-  { { "avx512", ASTRO_CPU_AVX512 }, astro_interpolate_avx512 },
-  { { "avx2", ASTRO_CPU_AVX2 }, astro_interpolate_avx2 },
-  { { "c", ASTRO_CPU_C }, astro_interpolate_c },
-};
-
 const AstroDelayKernels *astro_delay_kernels(void)
 {
-  return ASTRO_VARIANT_PICK(kernels);
+  static const AstroDelayKernels *const variants[] = { &astro_delay_kernels_avx512,
+                                                       &astro_delay_kernels_avx2 };
+  AstroCpuLevel level = astro_cpu_level();
+  for (guint i = 0; i < G_N_ELEMENTS(variants); i++)
+    if (variants[i]->variant.level <= level)
+      return variants[i];
+  return &astro_delay_kernels_c;
 }

@@ -12,14 +12,11 @@ typedef struct {
    * turns. Reads n + ASTRO_FRACTION_TAPS - 1 samples. */
   void (*interpolate)(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
                       double phase, double rate, guint n, float *out_re, float *out_im);
+  /* Multiplies sample i by exp(2 pi i (phase + i rate)). */
+  void (*turn)(float *re, float *im, double phase, double rate, guint n);
 } AstroDelayKernels;
 
 const AstroDelayKernels *astro_delay_kernels(void);
 
-void astro_interpolate_c(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
-                         double phase, double rate, guint n, float *out_re, float *out_im);
-void astro_interpolate_avx2(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
-                            double phase, double rate, guint n, float *out_re, float *out_im);
-void astro_interpolate_avx512(const float *re, const float *im,
-                              const float taps[ASTRO_FRACTION_TAPS], double phase, double rate,
-                              guint n, float *out_re, float *out_im);
+extern const AstroDelayKernels astro_delay_kernels_c, astro_delay_kernels_avx2,
+    astro_delay_kernels_avx512;

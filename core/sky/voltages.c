@@ -14,8 +14,6 @@
 #define TILE ASTRO_NOISE_TILE
 #define CHUNK_TILES 16   /* worked on at a time: bounds the sources' signals in memory */
 #define GROUP_STATIONS 8 /* of a task */
-#define EARTH_RATE 7.2921e-5
-#define PHASE_ERROR 1e-4 /* turns, from taking delays to be straight lines within a stretch */
 
 typedef struct {
   float re[TILE], im[TILE];
@@ -56,17 +54,12 @@ static double reach(const AstroVoltages *voltages)
   return farthest;
 }
 
-/* A stretch is as long as the bends of the delays and the drift of the interpolation allow. */
 static gboolean choose_stretch(AstroVoltages *voltages, GError **error)
 {
   double farthest = reach(voltages), f0 = voltages->config.stream.frequency;
-  for (voltages->stretch = TILE; voltages->stretch >= ASTRO_DELAY_GRAIN; voltages->stretch /= 2) {
-    double angle = EARTH_RATE * voltages->stretch / voltages->rate;
-    double bend = f0 * farthest * angle * angle / 8;
-    double drift = voltages->rate * farthest * angle / 4;
-    if (bend < PHASE_ERROR && drift < PHASE_ERROR)
-      return TRUE;
-  }
+  voltages->stretch = astro_fraction_stretch(farthest, f0, voltages->rate);
+  if (voltages->stretch)
+    return TRUE;
   g_set_error(
       error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
       "an array that reaches %.0f km from its centre at %g Hz needs a bandwidth above %g Hz",
