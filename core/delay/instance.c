@@ -129,7 +129,7 @@ static gboolean make_room(AstroDelayInstance *instance, gint64 keep, gsize lengt
   }
   window->start += (gint64)dropped;
   window->length -= dropped;
-  for (guint row = 0; row < 2 * inputs; row++)
+  for (guint row = 0; window->length && row < 2 * inputs; row++)
     memmove(window->samples + row * window->capacity, old.samples + row * old.capacity + dropped,
             window->length * sizeof(float));
   if (window->samples != old.samples)
