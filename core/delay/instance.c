@@ -200,6 +200,11 @@ static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, 
     return FALSE;
   if (!out)
     return TRUE;
+  if (keep < window->start) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "delay: samples before %" G_GINT64_FORMAT " are gone", window->start + margin);
+    return FALSE;
+  }
   /* At the end of a stream nothing follows: zeros stand for it. */
   guint64 last_tile = arguments->out_first + arguments->out_steps + ASTRO_DELAY_TILE - 1;
   gint64 needed = tile_floor(last_tile) + margin;
