@@ -7,11 +7,6 @@
 #include "core/backend/threads.h"
 
 #define TILE ASTRO_DELAY_TILE
-#define GROUP_INPUTS 8 /* of a task */
-
-typedef struct {
-  float re[TILE], im[TILE];
-} Tile;
 
 typedef struct {
   AstroDelayInstance *instance;
@@ -55,7 +50,7 @@ static float *make_gains(const AstroDelayInstance *instance, const AstroDelayMod
   return gains;
 }
 
-static void multiply(Tile *tile, const float *re, const float *im, guint n)
+static void multiply(AstroTile *tile, const float *re, const float *im, guint n)
 {
   for (guint i = 0; i < n; i++) {
     float x = tile->re[i] * re[i] - tile->im[i] * im[i];
@@ -64,29 +59,64 @@ static void multiply(Tile *tile, const float *re, const float *im, guint n)
   }
 }
 
-static void turn_spectrum(gpointer data, guint64 step)
+/* Where samples of other inputs lie between the channels of one, a few lines of the cache are read
+ * for all inputs before the next. */
+static void load_tiles(const Work *work, AstroTile *tiles, guint n_tiles, guint n,
+                       const gsize *offsets)
+{
+  const AstroDelayInstance *instance = work->instance;
+  gsize stride = work->strides.channel;
+  guint part = stride > 1 ? 64 : TILE;
+  for (guint at = 0; at < n; at += part)
+    for (guint i = 0; i < n_tiles; i++)
+      astro_delay_load(instance->config.in.format,
+                       work->in + (offsets[i] + at * stride) * instance->in_format->bytes, stride,
+                       MIN(part, n - at), tiles[i].re + at, tiles[i].im + at);
+}
+
+static guint64 n_groups(const AstroDelayInstance *instance)
+{
+  return (n_inputs(instance) + ASTRO_STORE_INPUTS - 1) / ASTRO_STORE_INPUTS;
+}
+
+static void turn_tile(const Work *work, guint64 step, guint input, guint channel, guint n,
+                      AstroTile *tile)
+{
+  const AstroDelayInstance *instance = work->instance;
+  double delay = work->delays[step * n_inputs(instance) + input];
+  guint grains = (n + ASTRO_DELAY_GRAIN - 1) / ASTRO_DELAY_GRAIN;
+  instance->kernels->turn(tile->re, tile->im,
+                          -(instance->first_frequency + channel * instance->channel_width) * delay,
+                          -instance->channel_width * delay, grains * ASTRO_DELAY_GRAIN);
+  if (work->gains) {
+    const float *gains = work->gains + 2 * (gsize)input * instance->channels + channel;
+    multiply(tile, gains, gains + instance->channels, n);
+  }
+}
+
+/* Some inputs of one spectrum. */
+static void turn_spectrum(gpointer data, guint64 task)
 {
   const Work *work = data;
-  AstroDelayInstance *instance = work->instance;
-  Tile tile = { 0 };
-  for (guint input = 0; input < n_inputs(instance); input++) {
-    double delay = work->delays[step * n_inputs(instance) + input];
-    const float *gains = work->gains ? work->gains + 2 * (gsize)input * instance->channels : NULL;
-    for (guint k = 0; k < instance->channels; k += TILE) {
-      guint n = MIN(TILE, instance->channels - k);
-      gsize offset =
-          step * work->strides.time + input_offset(work, input) + k * work->strides.channel;
-      astro_delay_load(instance->config.in.format, work->in + offset * instance->in_format->bytes,
-                       work->strides.channel, n, tile.re, tile.im);
-      instance->kernels->turn(tile.re, tile.im,
-                              -(instance->first_frequency + k * instance->channel_width) * delay,
-                              -instance->channel_width * delay,
-                              (n + ASTRO_DELAY_GRAIN - 1) / ASTRO_DELAY_GRAIN * ASTRO_DELAY_GRAIN);
-      if (gains)
-        multiply(&tile, gains + k, gains + instance->channels + k, n);
-      astro_store(instance->out_format, instance->store_kernels, tile.re, tile.im, n, 1,
-                  work->out + offset * instance->out_format->bytes, work->strides.channel);
-    }
+  const AstroDelayInstance *instance = work->instance;
+  guint64 step = task / n_groups(instance);
+  guint first = (guint)(task % n_groups(instance)) * ASTRO_STORE_INPUTS;
+  guint inputs = MIN(ASTRO_STORE_INPUTS, n_inputs(instance) - first);
+  AstroTile tiles[ASTRO_STORE_INPUTS];
+  gsize offsets[ASTRO_STORE_INPUTS];
+
+  for (guint channel = 0; channel < instance->channels; channel += TILE) {
+    guint n = MIN(TILE, instance->channels - channel);
+    for (guint i = 0; i < inputs; i++)
+      offsets[i] = step * work->strides.time + input_offset(work, first + i) +
+                   channel * work->strides.channel;
+    if (n < TILE) /* vectors go on past the last channel */
+      memset(tiles, 0, inputs * sizeof *tiles);
+    load_tiles(work, tiles, inputs, n, offsets);
+    for (guint i = 0; i < inputs; i++)
+      turn_tile(work, step, first + i, channel, n, &tiles[i]);
+    astro_store_tiles(instance->out_format, instance->store_kernels, tiles, inputs, 0, n, 1,
+                      work->out, offsets, work->strides.channel);
   }
 }
 
@@ -103,7 +133,7 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
   work.delays = delays;
   work.gains = gains;
   astro_delay_strides(&instance->config.in, arguments->steps, &work.strides);
-  astro_parallel(arguments->steps, instance->threads, turn_spectrum, &work);
+  astro_parallel(arguments->steps * n_groups(instance), instance->threads, turn_spectrum, &work);
   return TRUE;
 }
 
@@ -140,25 +170,23 @@ static void delay_tile(gpointer data, guint64 task)
   const Work *work = data;
   AstroDelayInstance *instance = work->instance;
   const AstroDelayArguments *arguments = work->arguments;
-  guint64 groups = (n_inputs(instance) + GROUP_INPUTS - 1) / GROUP_INPUTS, tile = task / groups;
-  guint64 start = (work->first_tile + tile) * TILE;
+  guint64 tile = task / n_groups(instance), start = (work->first_tile + tile) * TILE;
   guint64 from = MAX(start, arguments->out_first);
   guint64 to = MIN(start + TILE, arguments->out_first + arguments->out_steps);
-  guint input = (guint)(task % groups) * GROUP_INPUTS;
-  guint end = MIN(input + GROUP_INPUTS, n_inputs(instance)), skip = (guint)(from - start);
+  guint first = (guint)(task % n_groups(instance)) * ASTRO_STORE_INPUTS;
+  guint n = MIN(ASTRO_STORE_INPUTS, n_inputs(instance) - first);
+  AstroTile tiles[ASTRO_STORE_INPUTS];
+  gsize offsets[ASTRO_STORE_INPUTS];
 
-  for (; input < end; input++) {
-    Tile samples = { 0 };
+  for (guint i = 0; i < n; i++) {
+    memset(&tiles[i], 0, sizeof tiles[i]);
     for (guint at = 0; at < TILE; at += work->stretch)
-      delay_stretch(work, input, start + at, (tile * TILE + at) / work->stretch, samples.re + at,
-                    samples.im + at);
-    memmove(samples.re, samples.re + skip, (TILE - skip) * sizeof(float));
-    memmove(samples.im, samples.im + skip, (TILE - skip) * sizeof(float));
-    gsize offset = (from - arguments->out_first) * work->strides.time + input_offset(work, input);
-    astro_store(instance->out_format, instance->store_kernels, samples.re, samples.im,
-                (guint)(to - from), 1, work->out + offset * instance->out_format->bytes,
-                work->strides.time);
+      delay_stretch(work, first + i, start + at, (tile * TILE + at) / work->stretch,
+                    tiles[i].re + at, tiles[i].im + at);
+    offsets[i] = (from - arguments->out_first) * work->strides.time + input_offset(work, first + i);
   }
+  astro_store_tiles(instance->out_format, instance->store_kernels, tiles, n, (guint)(from - start),
+                    (guint)(to - from), 1, work->out, offsets, work->strides.time);
 }
 
 static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
@@ -184,8 +212,7 @@ static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
                          delays + i * n_inputs(instance));
   work.delays = delays;
   astro_delay_strides(stream, arguments->out_steps, &work.strides);
-  guint64 groups = (n_inputs(instance) + GROUP_INPUTS - 1) / GROUP_INPUTS;
-  astro_parallel(tiles * groups, instance->threads, delay_tile, &work);
+  astro_parallel(tiles * n_groups(instance), instance->threads, delay_tile, &work);
   return TRUE;
 }
 

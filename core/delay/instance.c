@@ -6,7 +6,8 @@
 
 #include "core/backend/threads.h"
 
-#define LOAD_INPUTS 8 /* of a task */
+#define LOAD_INPUTS 32 /* of a task: side by side they fill a line of the cache */
+#define LOAD_STEPS 64  /* of all those inputs before the next: they stay in the cache */
 
 static gboolean check_side(const AstroStream *stream, const char *side, GError **error)
 {
@@ -145,24 +146,31 @@ typedef struct {
   gsize n;
 } Append;
 
+static void load_part(const Append *append, guint input, gsize from, gsize n)
+{
+  AstroDelayInstance *instance = append->instance;
+  float *im, *re = astro_delay_window_at(&instance->window, input, append->at + (gint64)from, &im);
+  gsize offset = input / instance->pols * append->strides.station +
+                 input % instance->pols * append->strides.pol + from * append->strides.time;
+  if (append->in) {
+    astro_delay_load(instance->config.in.format, append->in + offset * instance->in_format->bytes,
+                     append->strides.time, n, re, im);
+  } else {
+    memset(re, 0, n * sizeof(float));
+    memset(im, 0, n * sizeof(float));
+  }
+}
+
 static void load_inputs(gpointer data, guint64 task)
 {
   const Append *append = data;
   AstroDelayInstance *instance = append->instance;
-  guint inputs = instance->stations * instance->pols;
-  guint from = (guint)task * LOAD_INPUTS, to = MIN(from + LOAD_INPUTS, inputs);
-  for (guint input = from; input < to; input++) {
-    float *im, *re = astro_delay_window_at(&instance->window, input, append->at, &im);
-    gsize offset = input / instance->pols * append->strides.station +
-                   input % instance->pols * append->strides.pol;
-    if (append->in) {
-      astro_delay_load(instance->config.in.format, append->in + offset * instance->in_format->bytes,
-                       append->strides.time, append->n, re, im);
-    } else {
-      memset(re, 0, append->n * sizeof(float));
-      memset(im, 0, append->n * sizeof(float));
-    }
-  }
+  guint first = (guint)task * LOAD_INPUTS;
+  guint end = MIN(first + LOAD_INPUTS, instance->stations * instance->pols);
+  gsize part = append->strides.time > 1 ? LOAD_STEPS : append->n;
+  for (gsize at = 0; at < append->n; at += part)
+    for (guint input = first; input < end; input++)
+      load_part(append, input, at, MIN(part, append->n - at));
 }
 
 static gboolean append(AstroDelayInstance *instance, const guint8 *in, gsize n, gint64 keep,

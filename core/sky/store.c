@@ -58,3 +58,17 @@ void astro_store(const AstroStore *store, const AstroSkyKernels *kernels, const 
   }
   }
 }
+
+/* Where samples of other inputs lie between those of one, a few lines of the cache are written by
+ * all inputs before the next. */
+void astro_store_tiles(const AstroStore *store, const AstroSkyKernels *kernels,
+                       const AstroTile *tiles, guint n_tiles, guint skip, guint n, float scale,
+                       guint8 *out, const gsize *offsets, gsize stride)
+{
+  guint part = stride > 1 ? 64 : ASTRO_NOISE_TILE;
+  for (guint at = 0; at < n; at += part)
+    for (guint i = 0; i < n_tiles; i++)
+      astro_store(store, kernels, tiles[i].re + skip + at, tiles[i].im + skip + at,
+                  MIN(part, n - at), scale, out + (offsets[i] + at * stride) * store->bytes,
+                  stride);
+}

@@ -12,12 +12,7 @@
 #include "core/stream/track.h"
 
 #define TILE ASTRO_NOISE_TILE
-#define CHUNK_TILES 16   /* worked on at a time: bounds the sources' signals in memory */
-#define GROUP_STATIONS 8 /* of a task */
-
-typedef struct {
-  float re[TILE], im[TILE];
-} Tile;
+#define CHUNK_TILES 16 /* worked on at a time: bounds the sources' signals in memory */
 
 struct AstroVoltages {
   AstroVoltagesConfig config;
@@ -170,7 +165,7 @@ double astro_voltages_scale(const AstroVoltages *voltages)
 
 /* ---- patterns: a whole tile of one input, and the factor that turns it into steps ---- */
 
-static void add_receiver(const AstroVoltages *voltages, guint64 tile, guint64 input, Tile *out)
+static void add_receiver(const AstroVoltages *voltages, guint64 tile, guint64 input, AstroTile *out)
 {
   voltages->kernels->noise(
       astro_noise_key(voltages->config.seed, ASTRO_NOISE_OF_RECEIVER, input, (gint64)tile),
@@ -179,7 +174,7 @@ static void add_receiver(const AstroVoltages *voltages, guint64 tile, guint64 in
 
 /* Which line of the delay holds within each stretch follows from the directions at its ends. */
 static void add_sources(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
-                        Tile *out)
+                        AstroTile *out)
 {
   guint stretch = voltages->stretch, n_sources = voltages->config.sky->n;
   const double *position = &voltages->positions[3 * station];
@@ -206,7 +201,7 @@ static void add_sources(const AstroVoltages *voltages, guint64 tile, guint stati
 }
 
 static float make_sky(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
-                      Tile *out)
+                      AstroTile *out)
 {
   add_receiver(voltages, tile, (guint64)station * voltages->pols + pol, out);
   add_sources(voltages, tile, station, pol, out);
@@ -214,7 +209,7 @@ static float make_sky(const AstroVoltages *voltages, guint64 tile, guint station
 }
 
 static float make_noise(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
-                        Tile *out)
+                        AstroTile *out)
 {
   add_receiver(voltages, tile, (guint64)station * voltages->pols + pol, out);
   return (float)voltages->scale;
@@ -226,7 +221,7 @@ static float half_scale(const AstroVoltages *voltages)
 }
 
 static float make_tone(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
-                       Tile *out)
+                       AstroTile *out)
 {
   for (guint i = 0; i < TILE; i++) {
     double angle = 2 * G_PI * 0x1p-64 * (double)(voltages->tone * (tile * TILE + i));
@@ -237,7 +232,7 @@ static float make_tone(const AstroVoltages *voltages, guint64 tile, guint statio
 }
 
 static float make_impulse(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
-                          Tile *out)
+                          AstroTile *out)
 {
   memset(out, 0, sizeof *out);
   if (tile * TILE % ASTRO_IMPULSE_PERIOD == 0)
@@ -246,7 +241,7 @@ static float make_impulse(const AstroVoltages *voltages, guint64 tile, guint sta
 }
 
 static float make_ramp(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
-                       Tile *out)
+                       AstroTile *out)
 {
   guint range = 2 * (guint)(voltages->store->limit > 0 ? voltages->store->limit + 1 : 32768);
   guint64 input = (guint64)station * voltages->pols + pol;
@@ -258,7 +253,7 @@ static float make_ramp(const AstroVoltages *voltages, guint64 tile, guint statio
 }
 
 typedef float (*MakeTile)(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
-                          Tile *out);
+                          AstroTile *out);
 static const MakeTile make[] = {
   [ASTRO_PATTERN_SKY] = make_sky,     [ASTRO_PATTERN_TONE] = make_tone,
   [ASTRO_PATTERN_NOISE] = make_noise, [ASTRO_PATTERN_IMPULSE] = make_impulse,
@@ -267,35 +262,38 @@ static const MakeTile make[] = {
 
 /* ---- blocks ---- */
 
-static guint64 n_groups(const AstroVoltages *voltages)
+static guint64 n_inputs(const AstroVoltages *voltages)
 {
-  return (voltages->stations + GROUP_STATIONS - 1) / GROUP_STATIONS;
+  return (guint64)voltages->stations * voltages->pols;
 }
 
-/* Makes a tile of some stations whole, and keeps what falls into the block. */
+static guint64 n_groups(const AstroVoltages *voltages)
+{
+  return (n_inputs(voltages) + ASTRO_STORE_INPUTS - 1) / ASTRO_STORE_INPUTS;
+}
+
+/* Makes a tile of some inputs whole, and keeps what falls into the block. */
 static void work(gpointer data, guint64 task)
 {
   const AstroVoltages *voltages = data;
   guint64 tile = voltages->chunk + task / n_groups(voltages);
-  guint station = (guint)(task % n_groups(voltages)) * GROUP_STATIONS;
-  guint end = MIN(station + GROUP_STATIONS, voltages->stations);
+  guint64 first = task % n_groups(voltages) * ASTRO_STORE_INPUTS;
+  guint n = (guint)MIN(ASTRO_STORE_INPUTS, n_inputs(voltages) - first);
   guint64 from = MAX(tile * TILE, voltages->first);
   guint64 to = MIN((tile + 1) * TILE, voltages->first + voltages->steps);
-  guint skip = (guint)(from - tile * TILE);
-  Tile samples;
+  AstroTile tiles[ASTRO_STORE_INPUTS];
+  gsize offsets[ASTRO_STORE_INPUTS];
+  float scale = 1;
 
-  for (; station < end; station++)
-    for (guint pol = 0; pol < voltages->pols; pol++) {
-      float scale = make[voltages->config.pattern](voltages, tile, station, pol, &samples);
-      gsize at = (from - voltages->first) * voltages->time_stride +
+  for (guint i = 0; i < n; i++) {
+    guint station = (guint)((first + i) / voltages->pols),
+          pol = (guint)((first + i) % voltages->pols);
+    scale = make[voltages->config.pattern](voltages, tile, station, pol, &tiles[i]);
+    offsets[i] = (from - voltages->first) * voltages->time_stride +
                  station * voltages->station_stride + pol * voltages->pol_stride;
-      if (skip) {
-        memmove(samples.re, samples.re + skip, (TILE - skip) * sizeof(float));
-        memmove(samples.im, samples.im + skip, (TILE - skip) * sizeof(float));
-      }
-      astro_store(voltages->store, voltages->kernels, samples.re, samples.im, (guint)(to - from),
-                  scale, voltages->block + at * voltages->store->bytes, voltages->time_stride);
-    }
+  }
+  astro_store_tiles(voltages->store, voltages->kernels, tiles, n, (guint)(from - tile * TILE),
+                    (guint)(to - from), scale, voltages->block, offsets, voltages->time_stride);
 }
 
 /* Where every source stands, in the earth's frame, at the ends of the stretches of a chunk. */
