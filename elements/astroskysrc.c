@@ -199,20 +199,6 @@ static gboolean check_tone(AstroSkySrc *self, GError **error)
   return FALSE;
 }
 
-static gboolean start(GstBaseSrc *base)
-{
-  AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  g_autoptr(GError) error = NULL;
-
-  self->next = 0;
-  self->announced = FALSE;
-  if (read_bandwidth(self, &error) && check_tone(self, &error) && read_array(self, &error) &&
-      read_phase_centre(self, &error) && read_sky(self, &error))
-    return TRUE;
-  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
-  return FALSE;
-}
-
 static void drop_blocks(AstroSkySrc *self)
 {
   g_clear_pointer(&self->prepared, g_ptr_array_unref);
@@ -232,6 +218,21 @@ static gboolean stop(GstBaseSrc *base)
   g_clear_pointer(&self->observation, astro_observation_unref);
   g_clear_pointer(&self->reader, astro_device_unref);
   return TRUE;
+}
+
+static gboolean start(GstBaseSrc *base)
+{
+  AstroSkySrc *self = ASTRO_SKY_SRC(base);
+  g_autoptr(GError) error = NULL;
+
+  self->next = 0;
+  self->announced = FALSE;
+  if (read_bandwidth(self, &error) && check_tone(self, &error) && read_array(self, &error) &&
+      read_phase_centre(self, &error) && read_sky(self, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  stop(base);
+  return FALSE;
 }
 
 /* ---- caps ---- */
