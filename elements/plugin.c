@@ -4,6 +4,8 @@
 #include "elements/astroconvert.h"
 #include "elements/astrofitssink.h"
 #include "elements/astrofitssrc.h"
+#include "elements/astrodelay.h"
+#include "elements/astroskysrc.h"
 #include "elements/astrotranspose.h"
 
 #define PACKAGE "gst-astro"
@@ -15,6 +17,8 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
   return ok;
 }

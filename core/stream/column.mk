@@ -1,5 +1,5 @@
 # (u,v,w) of an observation, by ERFA.
-core_sources += core/stream/uvw.c core/stream/uvw.h
+core_sources += core/stream/uvw.c core/stream/uvw.h core/stream/track.c core/stream/track.h
 core_cflags += $(ERFA_CFLAGS)
 core_libs += $(ERFA_LIBS)
 core_tests += tests/core/uvw

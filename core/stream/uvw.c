@@ -1,3 +1,4 @@
+#include "config.h"
 #include "core/stream/uvw.h"
 #include <erfa.h>
 #include <erfam.h>
@@ -92,7 +93,7 @@ void astro_uvw(const AstroObservation *observation, gint64 ns_since_start, doubl
       uvw[3 * station + i] = dot(axes[i], &observation->positions[3 * station]);
 }
 
-static void up_at(const double position[3], double up[3])
+void astro_up(const double position[3], double up[3])
 {
   double longitude, latitude, height, xyz[3] = { position[0], position[1], position[2] };
   eraGc2gd(ERFA_WGS84, xyz, &longitude, &latitude, &height);
@@ -108,7 +109,7 @@ double astro_elevation(const AstroObservation *observation, gint64 ns_since_star
   eraS2c(ra, dec, direction);
   aberrate(&moment, direction, apparent);
   eraRxp(moment.to_earth, apparent, seen);
-  up_at(position, up);
+  astro_up(position, up);
   return asin(CLAMP(dot(seen, up), -1.0, 1.0));
 }
 
@@ -118,7 +119,7 @@ void astro_zenith(const AstroObservation *observation, gint64 ns_since_start,
   Moment moment;
   double up[3], apparent[3], direction[3], shifted[3];
   moment_at(observation, ns_since_start, &moment);
-  up_at(position, up);
+  astro_up(position, up);
   eraTrxp(moment.to_earth, up, apparent);
   eraCp(apparent, direction);
   /* Each round leaves a ten-thousandth of the error before it. */

@@ -26,7 +26,10 @@ void astro_uvw_axes(const AstroObservation *observation, gint64 ns_since_start, 
  * before the geocentre. */
 void astro_uvw(const AstroObservation *observation, gint64 ns_since_start, double *uvw);
 
-/* Radians above the horizon (of the WGS84 ellipsoid) of an ICRS direction, seen from a position. */
+/* The unit vector toward the zenith, of the WGS84 ellipsoid. */
+void astro_up(const double position[3], double up[3]);
+
+/* Radians above the horizon of an ICRS direction, seen from a position. */
 double astro_elevation(const AstroObservation *observation, gint64 ns_since_start,
                        const double position[3], double ra, double dec);
 

@@ -1,0 +1,242 @@
+#include "config.h"
+#include "core/delay/instance.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/backend/threads.h"
+
+#define TILE ASTRO_DELAY_TILE
+
+typedef struct {
+  AstroDelayInstance *instance;
+  const AstroDelayArguments *arguments;
+  const guint8 *in;
+  guint8 *out;
+  AstroDelayStrides strides;
+  double *delays; /* steps (spectra) or ends of stretches (voltages) x inputs */
+  float *gains;   /* spectra: inputs x (re, im) x channels, to multiply with; NULL: none */
+  guint64 first_tile;
+  guint stretch;
+} Work;
+
+static gsize input_offset(const Work *work, guint input)
+{
+  return input / work->instance->pols * work->strides.station +
+         input % work->instance->pols * work->strides.pol;
+}
+
+static guint n_inputs(const AstroDelayInstance *instance)
+{
+  return instance->stations * instance->pols;
+}
+
+/* ---- spectra ---- */
+
+static float *make_gains(const AstroDelayInstance *instance, const AstroDelayModel *model)
+{
+  const AstroCalibration *calibration = astro_delay_model_calibration(model);
+  if (!calibration)
+    return NULL;
+  float *gains = g_new(float, 2 * (gsize)n_inputs(instance) * instance->channels), *re = gains;
+  for (guint input = 0; input < n_inputs(instance); input++, re += 2 * instance->channels)
+    for (guint k = 0; k < instance->channels; k++) {
+      double frequency = instance->first_frequency + k * instance->channel_width;
+      double amplitude = 1 / (calibration->inputs[input].amplitude *
+                              astro_calibration_bandpass(calibration, frequency));
+      re[k] = (float)(amplitude * cos(calibration->inputs[input].phase));
+      re[instance->channels + k] = (float)(-amplitude * sin(calibration->inputs[input].phase));
+    }
+  return gains;
+}
+
+static void multiply(AstroTile *tile, const float *re, const float *im, guint n)
+{
+  for (guint i = 0; i < n; i++) {
+    float x = tile->re[i] * re[i] - tile->im[i] * im[i];
+    tile->im[i] = tile->re[i] * im[i] + tile->im[i] * re[i];
+    tile->re[i] = x;
+  }
+}
+
+/* Where samples of other inputs lie between the channels of one, a few lines of the cache are read
+ * for all inputs before the next. */
+static void load_tiles(const Work *work, AstroTile *tiles, guint n_tiles, guint n,
+                       const gsize *offsets)
+{
+  const AstroDelayInstance *instance = work->instance;
+  gsize stride = work->strides.channel;
+  guint part = stride > 1 ? 64 : TILE;
+  for (guint at = 0; at < n; at += part)
+    for (guint i = 0; i < n_tiles; i++)
+      astro_delay_load(instance->config.in.format,
+                       work->in + (offsets[i] + at * stride) * instance->in_format->bytes, stride,
+                       MIN(part, n - at), tiles[i].re + at, tiles[i].im + at);
+}
+
+static guint64 n_groups(const AstroDelayInstance *instance)
+{
+  return (n_inputs(instance) + ASTRO_STORE_INPUTS - 1) / ASTRO_STORE_INPUTS;
+}
+
+static void turn_tile(const Work *work, guint64 step, guint input, guint channel, guint n,
+                      AstroTile *tile)
+{
+  const AstroDelayInstance *instance = work->instance;
+  double delay = work->delays[step * n_inputs(instance) + input];
+  guint grains = (n + ASTRO_DELAY_GRAIN - 1) / ASTRO_DELAY_GRAIN;
+  instance->kernels->turn(tile->re, tile->im,
+                          -(instance->first_frequency + channel * instance->channel_width) * delay,
+                          -instance->channel_width * delay, grains * ASTRO_DELAY_GRAIN);
+  if (work->gains) {
+    const float *gains = work->gains + 2 * (gsize)input * instance->channels + channel;
+    multiply(tile, gains, gains + instance->channels, n);
+  }
+}
+
+/* Some inputs of one spectrum. */
+static void turn_spectrum(gpointer data, guint64 task)
+{
+  const Work *work = data;
+  const AstroDelayInstance *instance = work->instance;
+  guint64 step = task / n_groups(instance);
+  guint first = (guint)(task % n_groups(instance)) * ASTRO_STORE_INPUTS;
+  guint inputs = MIN(ASTRO_STORE_INPUTS, n_inputs(instance) - first);
+  AstroTile tiles[ASTRO_STORE_INPUTS];
+  gsize offsets[ASTRO_STORE_INPUTS];
+
+  for (guint channel = 0; channel < instance->channels; channel += TILE) {
+    guint n = MIN(TILE, instance->channels - channel);
+    for (guint i = 0; i < inputs; i++)
+      offsets[i] = step * work->strides.time + input_offset(work, first + i) +
+                   channel * work->strides.channel;
+    if (n < TILE) /* vectors go on past the last channel */
+      memset(tiles, 0, inputs * sizeof *tiles);
+    load_tiles(work, tiles, inputs, n, offsets);
+    for (guint i = 0; i < inputs; i++)
+      turn_tile(work, step, first + i, channel, n, &tiles[i]);
+    astro_store_tiles(instance->out_format, instance->store_kernels, tiles, inputs, 0, n, 1,
+                      work->out, offsets, work->strides.channel);
+  }
+}
+
+static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
+                             const AstroDelayArguments *arguments, GError **error)
+{
+  Work work = { .instance = instance, .arguments = arguments, .in = in, .out = out };
+  g_autofree double *delays = g_new(double, arguments->steps *n_inputs(instance));
+  g_autofree float *gains = make_gains(instance, arguments->model);
+  for (guint64 step = 0; step < arguments->steps; step++)
+    astro_delay_model_at(arguments->model,
+                         astro_delay_spectrum_ns(&instance->config.in, arguments->first + step),
+                         delays + step * n_inputs(instance));
+  work.delays = delays;
+  work.gains = gains;
+  astro_delay_strides(&instance->config.in, arguments->steps, &work.strides);
+  astro_parallel(arguments->steps * n_groups(instance), instance->threads, turn_spectrum, &work);
+  return TRUE;
+}
+
+/* ---- voltages ---- */
+
+/* One stretch, over which the delay is one straight line. */
+static void delay_stretch(const Work *work, guint input, guint64 sample, guint64 index, float *re,
+                          float *im)
+{
+  AstroDelayInstance *instance = work->instance;
+  const AstroCalibration *calibration = astro_delay_model_calibration(work->arguments->model);
+  double here = work->delays[index * n_inputs(instance) + input];
+  double there = work->delays[(index + 1) * n_inputs(instance) + input];
+  double f0 = instance->config.in.frequency, gain = 1, turns = 0;
+  /* The delay is that of the moment when the sample was taken, a delay ago. */
+  double slope = (there - here) * instance->rate / work->stretch;
+  here *= 1 - slope;
+  there *= 1 - slope;
+  if (calibration) {
+    gain = 1 / calibration->inputs[input].amplitude;
+    turns = calibration->inputs[input].phase / (2 * G_PI);
+  }
+  double at = -0.5 * (here + there) * instance->rate, whole = floor(at);
+  float taps[ASTRO_FRACTION_TAPS], *from_im;
+  float *from = astro_delay_window_at(
+      &instance->window, input, (gint64)sample + (gint64)whole - ASTRO_FRACTION_CENTRE, &from_im);
+  astro_fraction_taps(at - whole, gain, taps);
+  instance->kernels->interpolate(from, from_im, taps, -f0 * here - turns,
+                                 -f0 * (there - here) / work->stretch, work->stretch, re, im);
+}
+
+static void delay_tile(gpointer data, guint64 task)
+{
+  const Work *work = data;
+  AstroDelayInstance *instance = work->instance;
+  const AstroDelayArguments *arguments = work->arguments;
+  guint64 tile = task / n_groups(instance), start = (work->first_tile + tile) * TILE;
+  guint64 from = MAX(start, arguments->out_first);
+  guint64 to = MIN(start + TILE, arguments->out_first + arguments->out_steps);
+  guint first = (guint)(task % n_groups(instance)) * ASTRO_STORE_INPUTS;
+  guint n = MIN(ASTRO_STORE_INPUTS, n_inputs(instance) - first);
+  AstroTile tiles[ASTRO_STORE_INPUTS];
+  gsize offsets[ASTRO_STORE_INPUTS];
+
+  for (guint i = 0; i < n; i++) {
+    memset(&tiles[i], 0, sizeof tiles[i]);
+    for (guint at = 0; at < TILE; at += work->stretch)
+      delay_stretch(work, first + i, start + at, (tile * TILE + at) / work->stretch,
+                    tiles[i].re + at, tiles[i].im + at);
+    offsets[i] = (from - arguments->out_first) * work->strides.time + input_offset(work, first + i);
+  }
+  astro_store_tiles(instance->out_format, instance->store_kernels, tiles, n, (guint)(from - start),
+                    (guint)(to - from), 1, work->out, offsets, work->strides.time);
+}
+
+static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
+                               const AstroDelayArguments *arguments, GError **error)
+{
+  const AstroStream *stream = &instance->config.in;
+  Work work = { .instance = instance, .arguments = arguments, .out = out };
+  work.stretch = astro_fraction_stretch(astro_delay_model_reach(arguments->model),
+                                        stream->frequency, instance->rate);
+  if (work.stretch == 0) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "delays of up to %g s at %g Hz turn too fast for %g samples a second",
+                astro_delay_model_reach(arguments->model), stream->frequency, instance->rate);
+    return FALSE;
+  }
+  work.first_tile = arguments->out_first / TILE;
+  guint64 tiles = (arguments->out_first + arguments->out_steps + TILE - 1) / TILE - work.first_tile;
+  guint64 ends = tiles * (TILE / work.stretch) + 1;
+  g_autofree double *delays = g_new(double, ends *n_inputs(instance));
+  for (guint64 i = 0; i < ends; i++)
+    astro_delay_model_at(arguments->model,
+                         astro_delay_sample_ns(stream, work.first_tile * TILE + i * work.stretch),
+                         delays + i * n_inputs(instance));
+  work.delays = delays;
+  astro_delay_strides(stream, arguments->out_steps, &work.strides);
+  astro_parallel(tiles * n_groups(instance), instance->threads, delay_tile, &work);
+  return TRUE;
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_delay_shape(config, error))
+    return NULL;
+  AstroDelayInstance *instance = astro_delay_instance_new(config, place);
+  instance->turn_spectra = turn_spectra;
+  instance->delay_voltages = delay_voltages;
+  *variant = instance->kernels->variant.name;
+  return instance;
+}
+
+const AstroBackend astro_delay_cpu = {
+  .stage = "delay",
+  .kind = ASTRO_BACKEND_CPU,
+  .config_bytes = sizeof(AstroDelayConfig),
+  .shape = astro_delay_shape,
+  .create = create,
+  .submit = astro_delay_submit,
+  .destroy = astro_delay_instance_free,
+};
+
+const AstroBackend *const astro_delay_backends[] = { &astro_delay_reference, &astro_delay_cpu,
+                                                     NULL };

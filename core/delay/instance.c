@@ -1,0 +1,247 @@
+#include "config.h"
+#include "core/delay/instance.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/backend/threads.h"
+
+#define LOAD_INPUTS 32 /* of a task: side by side they fill a line of the cache */
+#define LOAD_STEPS 64  /* of all those inputs before the next: they stay in the cache */
+
+static gboolean check_side(const AstroStream *stream, const char *side, GError **error)
+{
+  const char *wrong = NULL;
+  if (stream->quantity != ASTRO_QUANTITY_VOLTAGES && stream->quantity != ASTRO_QUANTITY_SPECTRA)
+    wrong = "voltages or spectra are expected";
+  else if (!astro_store_get(stream->format))
+    wrong = "formats are CI4, CI8, CI16LE and CF32LE";
+  else if (stream->rate_n <= 0)
+    wrong = "the field \"rate\" is needed: delays change with time";
+  else if (!(stream->frequency > 0 && stream->bandwidth > 0))
+    wrong = "the fields \"frequency\" and \"bandwidth\" are needed: phases follow from them";
+  else if (astro_layout_find(&stream->layout, ASTRO_AXIS_TIME) < 0)
+    wrong = "the layout needs a time axis";
+  if (wrong)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, "delay, %s: %s", side,
+                wrong);
+  return wrong == NULL;
+}
+
+gboolean astro_delay_shape(gconstpointer config, GError **error)
+{
+  const AstroDelayConfig *c = config;
+  if (!check_side(&c->in, "input", error) || !check_side(&c->out, "output", error))
+    return FALSE;
+  if (c->in.quantity == c->out.quantity &&
+      memcmp(&c->in.layout, &c->out.layout, sizeof c->in.layout) == 0)
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+              "delay changes formats alone: input and output need the same layout and extents");
+  return FALSE;
+}
+
+AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
+                                             const AstroPlace *place)
+{
+  AstroDelayInstance *instance = g_new0(AstroDelayInstance, 1);
+  instance->config = *config;
+  instance->threads = place->threads;
+  instance->stations = (guint)astro_stream_extent(&config->in, ASTRO_AXIS_STATION);
+  instance->pols = (guint)astro_stream_extent(&config->in, ASTRO_AXIS_POL);
+  instance->channels = (guint)astro_stream_extent(&config->in, ASTRO_AXIS_CHANNEL);
+  instance->in_format = astro_store_get(config->in.format);
+  instance->out_format = astro_store_get(config->out.format);
+  instance->kernels = astro_delay_kernels();
+  instance->store_kernels = astro_sky_kernels();
+  instance->rate = (double)config->in.rate_n / config->in.rate_d;
+  instance->channel_width = config->in.bandwidth / instance->channels;
+  instance->first_frequency =
+      config->in.frequency - config->in.bandwidth / 2 + instance->channel_width / 2;
+  return instance;
+}
+
+void astro_delay_instance_free(gpointer data)
+{
+  AstroDelayInstance *instance = data;
+  g_free(instance->window.samples);
+  g_free(instance);
+}
+
+static gsize stride_of(const AstroLayout *shape, const guint64 *strides, AstroAxis axis)
+{
+  gint at = astro_layout_find(shape, axis);
+  return at < 0 ? 0 : (gsize)strides[at];
+}
+
+void astro_delay_strides(const AstroStream *stream, guint64 steps, AstroDelayStrides *out)
+{
+  AstroLayout shape;
+  guint64 strides[ASTRO_MAX_AXES];
+  astro_stream_shape(stream, steps, &shape);
+  astro_layout_strides(&shape, strides);
+  out->time = stride_of(&shape, strides, ASTRO_AXIS_TIME);
+  out->station = stride_of(&shape, strides, ASTRO_AXIS_STATION);
+  out->pol = stride_of(&shape, strides, ASTRO_AXIS_POL);
+  out->channel = stride_of(&shape, strides, ASTRO_AXIS_CHANNEL);
+}
+
+gint64 astro_delay_spectrum_ns(const AstroStream *stream, guint64 step)
+{
+  return (gint64)gst_util_uint64_scale(2 * step + 1, GST_SECOND / 2 * (guint64)stream->rate_d,
+                                       (guint64)stream->rate_n);
+}
+
+gint64 astro_delay_sample_ns(const AstroStream *stream, guint64 sample)
+{
+  return (gint64)gst_util_uint64_scale(sample, GST_SECOND * (guint64)stream->rate_d,
+                                       (guint64)stream->rate_n);
+}
+
+guint64 astro_delay_margin(const AstroDelayModel *model, const AstroStream *stream)
+{
+  double samples = astro_delay_model_reach(model) * stream->rate_n / stream->rate_d;
+  return (guint64)ceil(samples) + ASTRO_FRACTION_TAPS + 1;
+}
+
+/* ---- the window of voltages ---- */
+
+static gint64 tile_floor(guint64 sample)
+{
+  return (gint64)(sample / ASTRO_DELAY_TILE * ASTRO_DELAY_TILE);
+}
+
+/* Room for length samples of which those from keep on stay. */
+static gboolean make_room(AstroDelayInstance *instance, gint64 keep, gsize length, GError **error)
+{
+  AstroDelayWindow *window = &instance->window, old = *window;
+  guint inputs = instance->stations * instance->pols;
+  gsize dropped = (gsize)CLAMP(keep - window->start, 0, (gint64)window->length), bytes;
+  if (length > window->capacity) {
+    gsize capacity = length + length / 4;
+    if (!g_size_checked_mul(&bytes, capacity, 2 * sizeof(float) * inputs) ||
+        !(window->samples = g_try_malloc(bytes))) {
+      window->samples = old.samples;
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                  "no memory for %" G_GSIZE_FORMAT " samples of %u inputs", capacity, inputs);
+      return FALSE;
+    }
+    window->capacity = capacity;
+  }
+  window->start += (gint64)dropped;
+  window->length -= dropped;
+  for (guint row = 0; window->length && row < 2 * inputs; row++)
+    memmove(window->samples + row * window->capacity, old.samples + row * old.capacity + dropped,
+            window->length * sizeof(float));
+  if (window->samples != old.samples)
+    g_free(old.samples);
+  return TRUE;
+}
+
+typedef struct {
+  AstroDelayInstance *instance;
+  const guint8 *in; /* NULL: zeros */
+  AstroDelayStrides strides;
+  gint64 at;
+  gsize n;
+} Append;
+
+static void load_part(const Append *append, guint input, gsize from, gsize n)
+{
+  AstroDelayInstance *instance = append->instance;
+  float *im, *re = astro_delay_window_at(&instance->window, input, append->at + (gint64)from, &im);
+  gsize offset = input / instance->pols * append->strides.station +
+                 input % instance->pols * append->strides.pol + from * append->strides.time;
+  if (append->in) {
+    astro_delay_load(instance->config.in.format, append->in + offset * instance->in_format->bytes,
+                     append->strides.time, n, re, im);
+  } else {
+    memset(re, 0, n * sizeof(float));
+    memset(im, 0, n * sizeof(float));
+  }
+}
+
+static void load_inputs(gpointer data, guint64 task)
+{
+  const Append *append = data;
+  AstroDelayInstance *instance = append->instance;
+  guint first = (guint)task * LOAD_INPUTS;
+  guint end = MIN(first + LOAD_INPUTS, instance->stations * instance->pols);
+  gsize part = append->strides.time > 1 ? LOAD_STEPS : append->n;
+  for (gsize at = 0; at < append->n; at += part)
+    for (guint input = first; input < end; input++)
+      load_part(append, input, at, MIN(part, append->n - at));
+}
+
+static gboolean append(AstroDelayInstance *instance, const guint8 *in, gsize n, gint64 keep,
+                       GError **error)
+{
+  AstroDelayWindow *window = &instance->window;
+  guint inputs = instance->stations * instance->pols;
+  gsize kept = window->length - (gsize)CLAMP(keep - window->start, 0, (gint64)window->length);
+  if (!make_room(instance, keep, kept + n, error))
+    return FALSE;
+  Append work = {
+    .instance = instance, .in = in, .n = n, .at = window->start + (gint64)window->length
+  };
+  astro_delay_strides(&instance->config.in, n, &work.strides);
+  window->length += n;
+  astro_parallel((inputs + LOAD_INPUTS - 1) / LOAD_INPUTS, instance->threads, load_inputs, &work);
+  return TRUE;
+}
+
+static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
+                                const AstroDelayArguments *arguments, GError **error)
+{
+  AstroDelayWindow *window = &instance->window;
+  gint64 margin = (gint64)astro_delay_margin(arguments->model, &instance->config.in);
+  gint64 keep = tile_floor(arguments->out_first) - margin;
+
+  if (arguments->restart) {
+    window->start = tile_floor(arguments->first) - margin;
+    window->length = 0;
+    gsize before = (gsize)((gint64)arguments->first - window->start);
+    if (!append(instance, NULL, before, window->start, error))
+      return FALSE;
+  }
+  if (arguments->steps && !append(instance, in, arguments->steps, keep, error))
+    return FALSE;
+  if (!out)
+    return TRUE;
+  if (keep < window->start) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "delay: samples before %" G_GINT64_FORMAT " are gone", window->start + margin);
+    return FALSE;
+  }
+  /* At the end of a stream nothing follows: zeros stand for it. */
+  guint64 last_tile = arguments->out_first + arguments->out_steps + ASTRO_DELAY_TILE - 1;
+  gint64 needed = tile_floor(last_tile) + margin;
+  gint64 missing = needed - window->start - (gint64)window->length;
+  if (missing > 0 && !append(instance, NULL, (gsize)missing, keep, error))
+    return FALSE;
+  return instance->delay_voltages(instance, out, arguments, error);
+}
+
+gboolean astro_delay_submit(gpointer data, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                            guint n_out, gpointer argument, GError **error)
+{
+  AstroDelayInstance *instance = data;
+  const AstroDelayArguments *arguments = argument;
+  gboolean is_spectra = instance->config.in.quantity == ASTRO_QUANTITY_SPECTRA;
+  guint64 out_steps = is_spectra ? arguments->steps : arguments->out_steps;
+  gsize in_bytes = arguments->steps * astro_stream_step_bytes(&instance->config.in);
+  gsize out_bytes = out_steps * astro_stream_step_bytes(&instance->config.out);
+
+  if (n_in > 1 || n_out > 1 || (n_in && in->bytes != in_bytes) ||
+      (n_out && out->bytes != out_bytes) || (is_spectra && (!n_in || !n_out)) ||
+      astro_delay_model_stations(arguments->model) != instance->stations ||
+      astro_delay_model_pols(arguments->model) != instance->pols) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "delay: blocks or stations are not those of the streams");
+    return FALSE;
+  }
+  if (is_spectra)
+    return instance->turn_spectra(instance, in->data, out->data, arguments, error);
+  return submit_voltages(instance, n_in ? in->data : NULL, n_out ? out->data : NULL, arguments,
+                         error);
+}

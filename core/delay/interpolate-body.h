@@ -1,0 +1,91 @@
+/* One text for all instruction sets: the file that includes it says how wide a vector is (LANES)
+ * and names the table (KERNELS) and the
+ * instruction set (NAME, LEVEL). */
+#include "core/delay/kernels.h"
+
+#include <math.h>
+
+#define VECTORS 4 /* of each component in flight: enough to hide the latency of a sum */
+#define STRIP (VECTORS * LANES)
+G_STATIC_ASSERT(ASTRO_DELAY_GRAIN % STRIP == 0);
+
+typedef float Vector __attribute__((vector_size(4 * LANES)));
+typedef float Unaligned __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+
+typedef struct {
+  double re, im;
+} Turn;
+
+static Turn turn_by(double turns)
+{
+  double angle = 2 * G_PI * (turns - floor(turns));
+  return (Turn){ cos(angle), sin(angle) };
+}
+
+static Turn product(Turn a, Turn b)
+{
+  return (Turn){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re };
+}
+
+/* The turns within a strip, by doubling. */
+static void fill_strip(Turn step, float re[STRIP], float im[STRIP])
+{
+  re[0] = 1;
+  im[0] = 0;
+  for (guint have = 1; have < STRIP; have *= 2, step = product(step, step))
+    for (guint i = 0; i < have; i++) {
+      re[have + i] = (float)(re[i] * step.re - im[i] * step.im);
+      im[have + i] = (float)(re[i] * step.im + im[i] * step.re);
+    }
+}
+
+static void interpolate(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
+                        double phase, double rate, guint n, float *out_re, float *out_im)
+{
+  float strip_re[STRIP], strip_im[STRIP];
+  Turn at = turn_by(phase), onward = turn_by(rate * STRIP);
+  fill_strip(turn_by(rate), strip_re, strip_im);
+
+  for (guint start = 0; start < n; start += STRIP, at = product(at, onward)) {
+    Vector sum_re[VECTORS] = { 0 }, sum_im[VECTORS] = { 0 };
+    for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
+#pragma GCC unroll 4
+      for (guint v = 0; v < VECTORS; v++) {
+        guint i = start + k + v * LANES;
+        sum_re[v] += taps[k] * *(const Unaligned *)&re[i];
+        sum_im[v] += taps[k] * *(const Unaligned *)&im[i];
+      }
+#pragma GCC unroll 4
+    for (guint v = 0; v < VECTORS; v++) {
+      Vector within_re = *(const Unaligned *)&strip_re[v * LANES];
+      Vector within_im = *(const Unaligned *)&strip_im[v * LANES];
+      Vector turn_re = (float)at.re * within_re - (float)at.im * within_im;
+      Vector turn_im = (float)at.re * within_im + (float)at.im * within_re;
+      *(Unaligned *)&out_re[start + v * LANES] += sum_re[v] * turn_re - sum_im[v] * turn_im;
+      *(Unaligned *)&out_im[start + v * LANES] += sum_re[v] * turn_im + sum_im[v] * turn_re;
+    }
+  }
+}
+
+static void turn(float *re, float *im, double phase, double rate, guint n)
+{
+  float strip_re[STRIP], strip_im[STRIP];
+  Turn at = turn_by(phase), onward = turn_by(rate * STRIP);
+  fill_strip(turn_by(rate), strip_re, strip_im);
+
+  for (guint start = 0; start < n; start += STRIP, at = product(at, onward))
+#pragma GCC unroll 4
+    for (guint v = 0; v < VECTORS; v++) {
+      Unaligned *to_re = (Unaligned *)&re[start + v * LANES];
+      Unaligned *to_im = (Unaligned *)&im[start + v * LANES];
+      Vector within_re = *(const Unaligned *)&strip_re[v * LANES];
+      Vector within_im = *(const Unaligned *)&strip_im[v * LANES];
+      Vector turn_re = (float)at.re * within_re - (float)at.im * within_im;
+      Vector turn_im = (float)at.re * within_im + (float)at.im * within_re;
+      Vector x = *to_re, y = *to_im;
+      *to_re = x * turn_re - y * turn_im;
+      *to_im = x * turn_im + y * turn_re;
+    }
+}
+
+const AstroDelayKernels KERNELS = { { NAME, LEVEL }, interpolate, turn };

@@ -1,0 +1,22 @@
+/* The inner loop of every delay in time: interpolate and turn. */
+#pragma once
+
+#include "core/backend/cpu.h"
+#include "core/delay/fraction.h"
+
+#define ASTRO_DELAY_GRAIN 64 /* samples: what n must be a multiple of */
+
+typedef struct {
+  AstroVariant variant;
+  /* out[i] += exp(2 pi i (phase + i rate)) * sum of taps[k] in[i + k], for i < n; phase and rate in
+   * turns. Reads n + ASTRO_FRACTION_TAPS - 1 samples. */
+  void (*interpolate)(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],
+                      double phase, double rate, guint n, float *out_re, float *out_im);
+  /* Multiplies sample i by exp(2 pi i (phase + i rate)). */
+  void (*turn)(float *re, float *im, double phase, double rate, guint n);
+} AstroDelayKernels;
+
+const AstroDelayKernels *astro_delay_kernels(void);
+
+extern const AstroDelayKernels astro_delay_kernels_c, astro_delay_kernels_avx2,
+    astro_delay_kernels_avx512;

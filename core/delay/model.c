@@ -1,0 +1,88 @@
+#include "config.h"
+#include "core/delay/model.h"
+
+#include <math.h>
+
+#include "core/sky/array.h"
+#include "core/stream/track.h"
+
+struct AstroDelayModel {
+  guint stations, pols;
+  AstroTrack *track;
+  double *positions; /* relative to the array's centre, over the speed of light */
+  AstroCalibration *calibration;
+};
+
+AstroDelayModel *astro_delay_model_new(AstroObservation *observation, guint pols,
+                                       AstroCalibration *calibration, GError **error)
+{
+  g_autoptr(AstroCalibration) taken = calibration;
+  double centre[3];
+  if (!observation->has_start || !observation->has_phase_centre || observation->n_stations == 0) {
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                "the observation has %s: delays need stations, a start and a phase centre",
+                observation->n_stations == 0 ? "no stations"
+                : !observation->has_start    ? "no start time"
+                                             : "no phase centre");
+    return NULL;
+  }
+  AstroDelayModel *model = g_new0(AstroDelayModel, 1);
+  model->stations = observation->n_stations;
+  model->pols = pols;
+  model->track = astro_track_new(observation);
+  model->calibration = g_steal_pointer(&taken);
+  model->positions = g_new(double, 3 * (gsize)model->stations);
+  astro_array_centre(observation, centre);
+  for (guint i = 0; i < 3 * model->stations; i++)
+    model->positions[i] = (observation->positions[i] - centre[i % 3]) / ASTRO_LIGHT_SPEED;
+  return model;
+}
+
+void astro_delay_model_free(AstroDelayModel *model)
+{
+  astro_track_free(model->track);
+  g_clear_pointer(&model->calibration, astro_calibration_free);
+  g_free(model->positions);
+  g_free(model);
+}
+
+guint astro_delay_model_stations(const AstroDelayModel *model)
+{
+  return model->stations;
+}
+
+guint astro_delay_model_pols(const AstroDelayModel *model)
+{
+  return model->pols;
+}
+
+const AstroCalibration *astro_delay_model_calibration(const AstroDelayModel *model)
+{
+  return model->calibration;
+}
+
+void astro_delay_model_at(AstroDelayModel *model, gint64 ns_since_start, double *seconds)
+{
+  double axes[3][3];
+  astro_track_axes(model->track, ns_since_start, axes);
+  for (guint station = 0; station < model->stations; station++) {
+    const double *p = &model->positions[3 * station];
+    double w = p[0] * axes[2][0] + p[1] * axes[2][1] + p[2] * axes[2][2];
+    for (guint pol = 0; pol < model->pols; pol++) {
+      guint input = station * model->pols + pol;
+      seconds[input] = model->calibration ? w - model->calibration->inputs[input].delay : w;
+    }
+  }
+}
+
+double astro_delay_model_reach(const AstroDelayModel *model)
+{
+  double farthest = 0, latest = 0;
+  for (guint i = 0; i < model->stations; i++) {
+    const double *p = &model->positions[3 * i];
+    farthest = MAX(farthest, sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]));
+  }
+  for (guint i = 0; model->calibration && i < model->stations * model->pols; i++)
+    latest = MAX(latest, fabs(model->calibration->inputs[i].delay));
+  return farthest + latest;
+}

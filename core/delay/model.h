@@ -1,0 +1,28 @@
+/* How early each input has the wave from the phase centre, against the array's centre, as time goes
+ * on: geometry less the instrument's own delay; and what else the instrument does. */
+#pragma once
+
+#include "core/delay/calibration.h"
+
+G_BEGIN_DECLS
+
+typedef struct AstroDelayModel AstroDelayModel;
+
+/* The observation needs stations, a start and a phase centre. calibration may be NULL; it is taken.
+ */
+AstroDelayModel *astro_delay_model_new(AstroObservation *observation, guint pols,
+                                       AstroCalibration *calibration, GError **error);
+void astro_delay_model_free(AstroDelayModel *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroDelayModel, astro_delay_model_free)
+
+guint astro_delay_model_stations(const AstroDelayModel *model);
+guint astro_delay_model_pols(const AstroDelayModel *model);
+const AstroCalibration *astro_delay_model_calibration(const AstroDelayModel *model); /* or NULL */
+
+/* Seconds, stations x pols. One thread at a time. */
+void astro_delay_model_at(AstroDelayModel *model, gint64 ns_since_start, double *seconds);
+
+/* No delay is ever larger. */
+double astro_delay_model_reach(const AstroDelayModel *model);
+
+G_END_DECLS

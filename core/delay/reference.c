@@ -1,0 +1,114 @@
+/* The formulas, in double precision: a turn for every channel, and a sum of all taps, with the
+ * delay of its moment, for every sample. */
+#include "config.h"
+#include "core/delay/instance.h"
+
+#include <complex.h>
+#include <math.h>
+
+/* What the instrument multiplied an input by. */
+static double complex gain_of(const AstroDelayModel *model, guint input, double frequency)
+{
+  const AstroCalibration *calibration = astro_delay_model_calibration(model);
+  if (!calibration)
+    return 1;
+  return calibration->inputs[input].amplitude * cexp(I * calibration->inputs[input].phase) *
+         astro_calibration_bandpass(calibration, frequency);
+}
+
+static double complex turn_by(double turns)
+{
+  return cexp(2 * I * G_PI * (turns - floor(turns)));
+}
+
+static void store(const AstroDelayInstance *instance, double complex value, guint8 *out,
+                  gsize offset)
+{
+  float re[16] = { (float)creal(value) }, im[16] = { (float)cimag(value) };
+  astro_store(instance->out_format, instance->store_kernels, re, im, 1, 1,
+              out + offset * instance->out_format->bytes, 1);
+}
+
+static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
+                             const AstroDelayArguments *arguments, GError **error)
+{
+  g_autofree double *delays = g_new(double, instance->stations * instance->pols);
+  AstroDelayStrides strides;
+  astro_delay_strides(&instance->config.in, arguments->steps, &strides);
+  for (guint64 step = 0; step < arguments->steps; step++) {
+    astro_delay_model_at(arguments->model,
+                         astro_delay_spectrum_ns(&instance->config.in, arguments->first + step),
+                         delays);
+    for (guint input = 0; input < instance->stations * instance->pols; input++)
+      for (guint channel = 0; channel < instance->channels; channel++) {
+        double frequency = instance->first_frequency + channel * instance->channel_width;
+        gsize offset = step * strides.time + input / instance->pols * strides.station +
+                       input % instance->pols * strides.pol + channel * strides.channel;
+        float re, im;
+        astro_delay_load(instance->config.in.format, in + offset * instance->in_format->bytes, 1, 1,
+                         &re, &im);
+        store(instance,
+              (re + I * im) * turn_by(-frequency * delays[input]) /
+                  gain_of(arguments->model, input, frequency),
+              out, offset);
+      }
+  }
+  return TRUE;
+}
+
+static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
+                               const AstroDelayArguments *arguments, GError **error)
+{
+  const AstroStream *stream = &instance->config.in;
+  guint inputs = instance->stations * instance->pols;
+  g_autofree double *delays = g_new(double, inputs), *next = g_new(double, inputs);
+  AstroDelayStrides strides;
+  astro_delay_strides(stream, arguments->out_steps, &strides);
+  for (guint64 step = 0; step < arguments->out_steps; step++) {
+    guint64 sample = arguments->out_first + step;
+    astro_delay_model_at(arguments->model, astro_delay_sample_ns(stream, sample), delays);
+    astro_delay_model_at(arguments->model, astro_delay_sample_ns(stream, sample) + GST_SECOND,
+                         next);
+    for (guint input = 0; input < inputs; input++) {
+      /* The delay is that of the moment when the sample was taken, a delay ago. */
+      double delay = delays[input] * (1 - (next[input] - delays[input]));
+      double at = -delay * instance->rate, whole = floor(at);
+      float taps[ASTRO_FRACTION_TAPS], *im;
+      float *re = astro_delay_window_at(
+          &instance->window, input, (gint64)sample + (gint64)whole - ASTRO_FRACTION_CENTRE, &im);
+      double complex sum = 0;
+      astro_fraction_taps(at - whole, 1, taps);
+      for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
+        sum += (double)taps[k] * (re[k] + I * im[k]);
+      store(instance,
+            sum * turn_by(-stream->frequency * delay) /
+                gain_of(arguments->model, input, stream->frequency),
+            out,
+            step * strides.time + input / instance->pols * strides.station +
+                input % instance->pols * strides.pol);
+    }
+  }
+  return TRUE;
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_delay_shape(config, error))
+    return NULL;
+  AstroDelayInstance *instance = astro_delay_instance_new(config, place);
+  instance->turn_spectra = turn_spectra;
+  instance->delay_voltages = delay_voltages;
+  *variant = "c";
+  return instance;
+}
+
+const AstroBackend astro_delay_reference = {
+  .stage = "delay",
+  .kind = ASTRO_BACKEND_REFERENCE,
+  .config_bytes = sizeof(AstroDelayConfig),
+  .shape = astro_delay_shape,
+  .create = create,
+  .submit = astro_delay_submit,
+  .destroy = astro_delay_instance_free,
+};

@@ -1,0 +1,30 @@
+/* Arrays of stations: presets, and files of positions. */
+#pragma once
+
+#include "core/sky/lines.h"
+#include "core/stream/observation.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_ARRAY_STATIONS 32 /* of a preset, where nobody says how many */
+#define ASTRO_ARRAY_MAX_STATIONS 65536
+
+/* Where local positions are; radians. */
+typedef struct {
+  double latitude, longitude;
+} AstroSite;
+
+/* array: a preset, or a file of lines "x y z [name]" in metres: geocentric, or with a site east,
+ * north and up of it. A site moves a preset. n_stations 0: all of the file, or
+ * ASTRO_ARRAY_STATIONS. The observation has telescope, names and positions. */
+AstroObservation *astro_array_new(const char *array, guint n_stations, const AstroSite *site,
+                                  GError **error);
+AstroObservation *astro_array_from_lines(AstroLines *lines, guint n_stations, const AstroSite *site,
+                                         GError **error);
+
+extern const char *const astro_array_presets[]; /* up to a NULL */
+
+/* The mean of the stations. */
+void astro_array_centre(const AstroObservation *observation, double centre[3]);
+
+G_END_DECLS

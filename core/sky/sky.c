@@ -1,0 +1,180 @@
+#include "config.h"
+#include "core/sky/sky.h"
+#include "core/sky/array.h"
+#include "core/stream/track.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEGREE (G_PI / 180)
+#define DAY G_GINT64_CONSTANT(86400000000000)
+#define HORIZON_STEP G_GINT64_CONSTANT(60000000000)
+
+static AstroSky *sky_new(GArray *sources, gboolean is_celestial)
+{
+  AstroSky *sky = g_new0(AstroSky, 1);
+  sky->n = sources->len;
+  sky->sources = g_memdup2(sources->data, sources->len * sizeof(AstroSource));
+  sky->is_celestial = is_celestial;
+  return sky;
+}
+
+void astro_sky_free(AstroSky *sky)
+{
+  g_free(sky->sources);
+  g_free(sky);
+}
+
+/* NULL, or what is wrong with it. */
+static const char *read_inline_source(char **fields, AstroSource *source)
+{
+  if (g_strv_length(fields) != 3 || !astro_number_parse(g_strstrip(fields[0]), &source->lmn[0]) ||
+      !astro_number_parse(g_strstrip(fields[1]), &source->lmn[1]) ||
+      !astro_number_parse(g_strstrip(fields[2]), &source->flux))
+    return "expected three numbers l,m,flux";
+  double square = source->lmn[0] * source->lmn[0] + source->lmn[1] * source->lmn[1];
+  if (!(square < 1))
+    return "l and m are direction cosines: l*l + m*m must be below 1";
+  if (source->flux < 0)
+    return "flux must be at least 0 Jy";
+  source->lmn[2] = sqrt(1 - square);
+  return NULL;
+}
+
+AstroSky *astro_sky_from_inline(const char *text, GError **error)
+{
+  g_autoptr(GArray) sources = g_array_new(FALSE, TRUE, sizeof(AstroSource));
+  g_auto(GStrv) items = g_strsplit(text, ";", -1);
+  for (guint i = 0; items[i]; i++) {
+    if (!*g_strstrip(items[i]))
+      continue;
+    g_auto(GStrv) fields = g_strsplit(items[i], ",", -1);
+    AstroSource source = { 0 };
+    const char *wrong = read_inline_source(fields, &source);
+    if (!wrong && sources->len == ASTRO_SKY_MAX_SOURCES)
+      wrong = "too many sources";
+    if (wrong) {
+      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_SYNTAX, "sky: source %u is \"%s\": %s",
+                  i + 1, items[i], wrong);
+      return NULL;
+    }
+    g_array_append_val(sources, source);
+  }
+  return sky_new(sources, FALSE);
+}
+
+static const char *read_source(char **fields, AstroSource *source)
+{
+  guint n = g_strv_length(fields);
+  double ra, dec;
+  if (n < 3 || n > 4 || !astro_number_parse(fields[0], &ra) ||
+      !astro_number_parse(fields[1], &dec) || !astro_number_parse(fields[2], &source->flux) ||
+      (n == 4 && !astro_number_parse(fields[3], &source->spectral_index)))
+    return "expected numbers: ra dec flux [spectral-index]";
+  if (fabs(ra) > 360 || fabs(dec) > 90)
+    return "ra must be within 360 and dec within 90 degrees";
+  if (source->flux < 0)
+    return "flux must be at least 0 Jy";
+  if (fabs(source->spectral_index) > 10)
+    return "the spectral index must be within 10";
+  source->ra = ra * DEGREE;
+  source->dec = dec * DEGREE;
+  return NULL;
+}
+
+AstroSky *astro_sky_from_lines(AstroLines *lines, GError **error)
+{
+  g_autoptr(GArray) sources = g_array_new(FALSE, TRUE, sizeof(AstroSource));
+  char **read;
+  while ((read = astro_lines_next(lines))) {
+    g_auto(GStrv) fields = read;
+    AstroSource source = { 0 };
+    const char *wrong = read_source(fields, &source);
+    if (!wrong && sources->len == ASTRO_SKY_MAX_SOURCES)
+      wrong = "too many sources";
+    if (wrong) {
+      g_autofree char *found = g_strjoinv(" ", fields);
+      astro_lines_error(lines, error, "found \"%s\", %s", found, wrong);
+      return NULL;
+    }
+    g_array_append_val(sources, source);
+  }
+  return sky_new(sources, TRUE);
+}
+
+AstroSky *astro_sky_new(const char *text, GError **error)
+{
+  AstroLines lines;
+  if (!g_file_test(text, G_FILE_TEST_IS_REGULAR)) {
+    if (*text && !strchr(text, ',')) {
+      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
+                  "sky \"%s\" is neither a file nor a list l,m,flux;l,m,flux", text);
+      return NULL;
+    }
+    return astro_sky_from_inline(text, error);
+  }
+  if (!astro_lines_open(&lines, text, error))
+    return NULL;
+  AstroSky *sky = astro_sky_from_lines(&lines, error);
+  astro_lines_clear(&lines);
+  return sky;
+}
+
+gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, GError **error)
+{
+  for (guint i = 0; i < sky->n; i++) {
+    AstroSource *source = &sky->sources[i];
+    if (!sky->is_celestial) {
+      astro_direction_from_lmn(observation, source->lmn, &source->ra, &source->dec);
+      continue;
+    }
+    astro_lmn_from_direction(observation, source->ra, source->dec, source->lmn);
+    if (!(source->lmn[2] > 0)) {
+      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                  "sky: source %u (ra %g, dec %g degrees) lies %.1f degrees from the phase "
+                  "centre, expected less than 90",
+                  i + 1, source->ra / DEGREE, source->dec / DEGREE,
+                  acos(CLAMP(source->lmn[2], -1, 1)) / DEGREE);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean check_horizon_at(const AstroSky *sky, const AstroObservation *observation,
+                                 AstroTrack *track, const double up[3], gint64 ns, GError **error)
+{
+  double axes[3][3], zenith[3];
+  astro_track_axes(track, ns, axes);
+  for (guint k = 0; k < 3; k++)
+    zenith[k] = axes[k][0] * up[0] + axes[k][1] * up[1] + axes[k][2] * up[2];
+  for (guint i = 0; i < sky->n; i++) {
+    const AstroSource *source = &sky->sources[i];
+    double height = 0;
+    for (guint k = 0; k < 3; k++)
+      height += source->lmn[k] * zenith[k];
+    if (height < 0) {
+      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                  "sky: source %u (ra %.4f, dec %.4f degrees) is %.1f degrees below the horizon of "
+                  "%s %.0f s after the start",
+                  i + 1, source->ra / DEGREE, source->dec / DEGREE, -asin(MAX(height, -1)) / DEGREE,
+                  observation->telescope, ns * 1e-9);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* What does not set within a day never does. */
+gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observation,
+                                 gint64 duration_ns, GError **error)
+{
+  g_autoptr(AstroTrack) track = astro_track_new(observation);
+  double centre[3], up[3];
+  astro_array_centre(observation, centre);
+  astro_up(centre, up);
+  for (gint64 ns = 0; ns < MIN(duration_ns, DAY); ns += HORIZON_STEP)
+    if (!check_horizon_at(sky, observation, track, up, ns, error))
+      return FALSE;
+  return check_horizon_at(sky, observation, track, up, duration_ns, error);
+}

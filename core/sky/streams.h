@@ -1,0 +1,28 @@
+/* What the sources send: white noise, one stream for each source and polarisation, as seen at the
+ * array's centre. Any part of it can be made at any time, always the same. */
+#pragma once
+
+#include "core/sky/kernels.h"
+#include "core/sky/sky.h"
+
+typedef struct {
+  float *re, *im;
+} AstroSignal;
+
+typedef struct AstroStreams AstroStreams;
+
+/* window_tiles: of ASTRO_NOISE_TILE samples, that are at hand at a time. relative_bandwidth: of the
+ * band to the frequency at its centre, for spectral indices. NULL where memory is out. */
+AstroStreams *astro_streams_new(const AstroSky *sky, guint pols, guint64 seed, gsize window_tiles,
+                                double relative_bandwidth, guint threads, GError **error);
+void astro_streams_free(AstroStreams *streams);
+
+/* Has these tiles at hand, no more than a window. Those that follow the ones before are cheap. */
+void astro_streams_seek(AstroStreams *streams, gint64 first_tile, gsize tiles);
+
+/* The signal of a source from that sample on, its power 1 (at the centre of the band). */
+AstroSignal astro_streams_at(const AstroStreams *streams, guint source, guint pol, gint64 sample);
+
+/* The key of a tile of noise; kind tells apart what may never be alike. */
+typedef enum { ASTRO_NOISE_OF_SOURCE, ASTRO_NOISE_OF_RECEIVER } AstroNoiseKind;
+guint64 astro_noise_key(guint64 seed, AstroNoiseKind kind, guint64 index, gint64 tile);

@@ -1,0 +1,318 @@
+/**
+ * SECTION:element-astrodelay
+ *
+ * Removes the delays of the observation's phase centre: of geometry, which follow the earth's
+ * rotation, and of the instrument, with its gains and bandpass, from a file. After it a source at
+ * the phase centre has the same phase in all inputs, over the whole band and as long as the
+ * observation lasts.
+ *
+ * Before the channelizer it works on voltages and is right for any array; after it, on spectra, it
+ * is cheaper, and right for arrays across which light takes far less time than a spectrum does.
+ *
+ * |[
+ * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! astrodelay !
+ *   filesink location=sky.ci8
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrodelay.h"
+
+#include "core/delay/delay.h"
+#include "core/delay/losses.h"
+
+struct _AstroDelay {
+  AstroStage parent;
+  char *calibration; /* property */
+
+  AstroDelayModel *model; /* made for the first block of an observation and of caps */
+  guint64 first;          /* step of the block in work */
+  /* voltages: what came is held until what follows it is there */
+  gboolean started;
+  guint64 next_in, next_out;
+  AstroDelayLosses *losses;
+};
+
+enum { PROP_CALIBRATION = ASTRO_STAGE_N_PROPERTIES };
+
+G_DEFINE_TYPE(AstroDelay, astro_delay, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrodelay, "astrodelay", GST_RANK_NONE, ASTRO_TYPE_DELAY)
+
+/* The format may change and nothing else. */
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  static const char *const formats[] = { "CF32LE", "CI16LE", "CI8", "CI4" };
+  GstCaps *result = gst_caps_copy(caps);
+
+  for (guint i = 0; i < gst_caps_get_size(result); i++) {
+    GValue list = G_VALUE_INIT;
+    g_value_init(&list, GST_TYPE_LIST);
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+      GValue name = G_VALUE_INIT;
+      g_value_init(&name, G_TYPE_STRING);
+      g_value_set_static_string(&name, formats[f]);
+      gst_value_list_append_and_take_value(&list, &name);
+    }
+    gst_structure_take_value(gst_caps_get_structure(result, i), "format", &list);
+  }
+  if (filter) {
+    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(result);
+    result = filtered;
+  }
+  return result;
+}
+
+/* The same format where it may stay, else the one that the other side names first. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  if (gst_caps_can_intersect(caps, othercaps)) {
+    GstCaps *same = gst_caps_intersect_full(caps, othercaps, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(othercaps);
+    return gst_caps_fixate(same);
+  }
+  return astro_stage_fixate_preferred(trans, direction, othercaps);
+}
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  AstroDelayConfig *delay = config;
+  delay->in = *astro_stage_in(stage);
+  delay->out = *astro_stage_out(stage);
+  g_clear_pointer(&ASTRO_DELAY(stage)->model, astro_delay_model_free);
+  return TRUE;
+}
+
+static gboolean is_voltages(AstroStage *stage)
+{
+  return astro_stage_in(stage)->quantity == ASTRO_QUANTITY_VOLTAGES;
+}
+
+static AstroCalibration *read_calibration(AstroDelay *self, const AstroObservation *observation,
+                                          guint pols, GError **error)
+{
+  AstroLines lines;
+  if (!astro_lines_open(&lines, self->calibration, error))
+    return NULL;
+  AstroCalibration *calibration = astro_calibration_read(&lines, observation, pols, error);
+  astro_lines_clear(&lines);
+  if (calibration && calibration->n_bandpass && is_voltages(ASTRO_STAGE(self))) {
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                "%s has a bandpass, which only spectra can be freed of: put astrodelay behind the "
+                "channelizer",
+                self->calibration);
+    g_clear_pointer(&calibration, astro_calibration_free);
+  }
+  return calibration;
+}
+
+static gboolean ensure_model(AstroDelay *self, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  const AstroObservation *observation = astro_stage_observation(stage);
+  guint64 stations = astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_STATION);
+  guint pols = (guint)astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_POL);
+  AstroCalibration *calibration = NULL;
+
+  if (self->model)
+    return TRUE;
+  if (!observation || observation->n_stations != stations) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "%u stations in the observation, %" G_GUINT64_FORMAT " in the caps%s",
+                observation ? observation->n_stations : 0, stations,
+                observation ? "" : ": no observation event came");
+    return FALSE;
+  }
+  if (self->calibration && !(calibration = read_calibration(self, observation, pols, error)))
+    return FALSE;
+  self->model = astro_delay_model_new((AstroObservation *)observation, pols, calibration, error);
+  return self->model != NULL;
+}
+
+static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
+                     GError **error)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  AstroDelayArguments arguments = { .model = self->model, .first = self->first, .steps = steps };
+  return astro_stage_submit(stage, in, out, &arguments, error);
+}
+
+/* Submits in (or nothing), and sends on the voltages before end. */
+static gboolean advance(AstroDelay *self, GstBuffer *in, AstroDelayArguments *arguments,
+                        guint64 end, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  const AstroStream *stream = astro_stage_out(stage);
+  guint64 steps = end > self->next_out ? end - self->next_out : 0;
+  GstBuffer *out = NULL;
+
+  arguments->model = self->model;
+  arguments->out_first = self->next_out;
+  arguments->out_steps = steps;
+  if (steps &&
+      !(out = astro_stage_new_buffer(stage, steps * astro_stream_step_bytes(stream), error)))
+    return FALSE;
+  if (!astro_stage_submit(stage, in, out, arguments, error)) {
+    gst_clear_buffer(&out);
+    return FALSE;
+  }
+  if (out) {
+    astro_delay_losses_mark(self->losses, stream, out, self->next_out, steps);
+    astro_stage_emit(stage, out, self->next_out, steps);
+    self->next_out = end;
+  }
+  return TRUE;
+}
+
+static gboolean finish(AstroStage *stage, GError **error)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  AstroDelayArguments arguments = { .first = self->next_in };
+
+  if (!self->started)
+    return TRUE;
+  self->started = FALSE;
+  astro_delay_losses_add(self->losses, self->model, astro_stage_in(stage), (gint64)self->next_in,
+                         G_MAXINT64);
+  gboolean ok = advance(self, NULL, &arguments, self->next_in, error);
+  astro_delay_losses_clear(self->losses);
+  return ok;
+}
+
+static gboolean feed_voltages(AstroDelay *self, GstBuffer *in, guint64 first, guint64 steps,
+                              GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  const AstroStream *stream = astro_stage_in(stage);
+  guint64 margin = astro_delay_margin(self->model, stream), end = first + steps;
+  AstroDelayArguments arguments = { .first = first, .steps = steps };
+
+  if (self->started && first != self->next_in && !finish(stage, error))
+    return FALSE;
+  arguments.restart = !self->started;
+  if (!self->started) {
+    self->started = TRUE;
+    self->next_out = first;
+    astro_delay_losses_add(self->losses, self->model, stream, G_MININT64, (gint64)first);
+  }
+  self->next_in = end;
+  astro_delay_losses_read(self->losses, self->model, stream, in, first, steps);
+  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP))
+    in = NULL;
+  end = end > margin ? (end - margin) / ASTRO_DELAY_TILE * ASTRO_DELAY_TILE : 0;
+  return advance(self, in, &arguments, end, error);
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  if (!ensure_model(self, error))
+    return FALSE;
+  if (is_voltages(stage))
+    return feed_voltages(self, in, first, steps, error);
+  self->first = first;
+  return ASTRO_STAGE_CLASS(astro_delay_parent_class)->feed(stage, in, first, steps, error);
+}
+
+static void reset(AstroStage *stage)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  self->started = FALSE;
+  astro_delay_losses_clear(self->losses);
+}
+
+/* What is held belongs to the observation before. */
+static gboolean observed(AstroStage *stage, GError **error)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  if (!finish(stage, error))
+    return FALSE;
+  g_clear_pointer(&self->model, astro_delay_model_free);
+  return TRUE;
+}
+
+static guint64 latency_steps(AstroStage *stage)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  if (!self->model || !is_voltages(stage))
+    return 0;
+  return astro_delay_margin(self->model, astro_stage_in(stage)) + ASTRO_DELAY_TILE - 1;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_delay_parent_class)->stop(trans);
+  g_clear_pointer(&ASTRO_DELAY(trans)->model, astro_delay_model_free);
+  return ok;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroDelay *self = ASTRO_DELAY(object);
+  if (id != PROP_CALIBRATION) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  g_free(self->calibration);
+  self->calibration = g_value_dup_string(value);
+  if (self->calibration && !*self->calibration)
+    g_clear_pointer(&self->calibration, g_free);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (id == PROP_CALIBRATION)
+    g_value_set_string(value, ASTRO_DELAY(object)->calibration);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void finalize(GObject *object)
+{
+  AstroDelay *self = ASTRO_DELAY(object);
+  g_free(self->calibration);
+  astro_delay_losses_free(self->losses);
+  G_OBJECT_CLASS(astro_delay_parent_class)->finalize(object);
+}
+
+static void astro_delay_class_init(AstroDelayClass *klass)
+{
+  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_SPECTRA,
+                                              ASTRO_QUANTITY_UNKNOWN };
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_CALIBRATION,
+      g_param_spec_string(
+          "calibration", "Calibration",
+          "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL "
+          "NANOSECONDS and bandpass HZ AMPLITUDE: what the instrument did, to be undone",
+          NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = fixate_caps;
+  trans->stop = stop;
+  stage->stage = "delay";
+  stage->backends = astro_delay_backends;
+  stage->configure = configure;
+  stage->work = work;
+  stage->feed = feed;
+  stage->finish = finish;
+  stage->reset = reset;
+  stage->observed = observed;
+  stage->latency_steps = latency_steps;
+  astro_stage_class_add_pads(stage, quantities, quantities);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Delay", "Filter/Effect",
+                                        "Removes delays of geometry and instrument", ASTRO_AUTHOR);
+}
+
+static void astro_delay_init(AstroDelay *self)
+{
+  self->losses = astro_delay_losses_new();
+}

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "elements/astrostage.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_TYPE_DELAY astro_delay_get_type()
+G_DECLARE_FINAL_TYPE(AstroDelay, astro_delay, ASTRO, DELAY, AstroStage)
+GST_ELEMENT_REGISTER_DECLARE(astrodelay)
+
+G_END_DECLS

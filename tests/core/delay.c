@@ -1,0 +1,619 @@
+/* Delays: the interpolation and the kernels against their formulas, the cpu backend against the
+ * reference, and both against physics: what a wave from the phase centre becomes has the same phase
+ * everywhere, over the band and an hour. */
+#include "core/delay/delay.h"
+#include "core/delay/kernels.h"
+#include "core/delay/losses.h"
+#include "core/sky/array.h"
+#include "core/sky/voltages.h"
+#include "core/stream/uvw.h"
+#include "tests/tests.h"
+#include <complex.h>
+#include <math.h>
+
+#define TURN(turns) cexp(2 * I * G_PI * ((turns)-floor(turns)))
+
+static void assert_near(double found, double expected, double tolerance)
+{
+  if (!(fabs(found - expected) <= tolerance))
+    g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
+}
+
+static void test_fraction(void)
+{
+  for (guint i = 0; i <= 333; i++) {
+    double fraction = i == 333 ? 0.9999999 : i / 333.0;
+    float taps[ASTRO_FRACTION_TAPS];
+    astro_fraction_taps(fraction, 2, taps);
+    for (double x = -0.45; x <= 0.4501; x += 0.01) {
+      double complex sum = 0;
+      for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
+        sum += taps[k] * TURN(x * k);
+      sum /= 2 * TURN(x * (ASTRO_FRACTION_CENTRE + fraction));
+      assert_near(carg(sum) / (2 * G_PI), 0, 4e-4);
+      assert_near(cabs(sum), 1, 5e-3);
+    }
+  }
+}
+
+static const char *const levels[] = { "c", "avx2", "avx512" };
+
+static void with_level(const char *level)
+{
+  static char *before;
+  if (level) {
+    before = before ? before : g_strdup(g_getenv("ASTRO_CPU") ? g_getenv("ASTRO_CPU") : "");
+    g_setenv("ASTRO_CPU", level, TRUE);
+  } else if (before) {
+    g_setenv("ASTRO_CPU", before, TRUE);
+    g_clear_pointer(&before, g_free);
+  }
+}
+
+static void test_kernels(void)
+{
+  static const double phases[] = { 0, 0.3, -1234567.89, 1e9 }, rates[] = { 0, 1e-6, -0.37, 12.25 };
+  for (guint level = 0; level < G_N_ELEMENTS(levels); level++) {
+    with_level(levels[level]);
+    const AstroDelayKernels *kernels = astro_delay_kernels();
+    with_level(NULL);
+    for (guint n = 64; n <= 1024; n += 192)
+      for (guint p = 0; p < 16; p++) {
+        double phase = phases[p / 4], rate = rates[p % 4];
+        gsize bytes = n * sizeof(float), long_bytes = (n + 31) * sizeof(float);
+        float taps[ASTRO_FRACTION_TAPS];
+        float *re = test_alloc(long_bytes), *im = test_alloc(long_bytes);
+        float *out_re = test_alloc(bytes), *out_im = test_alloc(bytes);
+        for (guint i = 0; i < n + 31; i++) {
+          re[i] = (float)g_test_rand_double_range(-100, 100);
+          im[i] = (float)g_test_rand_double_range(-100, 100);
+        }
+        for (guint i = 0; i < n; i++)
+          out_re[i] = out_im[i] = (float)i;
+        astro_fraction_taps(0.4, 1, taps);
+        kernels->interpolate(re, im, taps, phase, rate, n, out_re, out_im);
+        test_check_guard(out_re, bytes);
+        test_check_guard(out_im, bytes);
+        for (guint i = 0; i < n; i++) {
+          double complex sum = 0;
+          for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
+            sum += taps[k] * (re[i + k] + I * im[i + k]);
+          sum = sum * TURN(phase + i * rate) + i + I * i;
+          assert_near(out_re[i], creal(sum), 2e-3);
+          assert_near(out_im[i], cimag(sum), 2e-3);
+        }
+        memcpy(out_re, re, bytes);
+        memcpy(out_im, im, bytes);
+        kernels->turn(out_re, out_im, phase, rate, n);
+        test_check_guard(out_re, bytes);
+        test_check_guard(out_im, bytes);
+        for (guint i = 0; i < n; i++) {
+          double complex turned = (re[i] + I * im[i]) * TURN(phase + i * rate);
+          assert_near(out_re[i], creal(turned), 2e-4);
+          assert_near(out_im[i], cimag(turned), 2e-4);
+        }
+        test_free(re);
+        test_free(im);
+        test_free(out_re);
+        test_free(out_im);
+      }
+  }
+}
+
+static AstroObservation *observe(const char *array, guint stations)
+{
+  AstroObservation *observation = astro_array_new(array, stations, NULL, NULL);
+  double centre[3];
+  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
+  astro_array_centre(observation, centre);
+  observation->has_phase_centre = TRUE;
+  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
+  observation->phase_ra += 0.3;
+  observation->phase_dec += 0.2;
+  return observation;
+}
+
+static AstroCalibration *calibrate(const char *text, const AstroObservation *observation,
+                                   guint pols, GError **error)
+{
+  AstroLines lines;
+  astro_lines_init(&lines, "c.txt", g_strdup(text));
+  AstroCalibration *calibration = astro_calibration_read(&lines, observation, pols, error);
+  astro_lines_clear(&lines);
+  return calibration;
+}
+
+static AstroDelayModel *model_of(AstroObservation *observation, guint pols, const char *calibration)
+{
+  g_autoptr(GError) error = NULL;
+  AstroCalibration *read = calibration ? calibrate(calibration, observation, pols, &error) : NULL;
+  g_assert_no_error(error);
+  AstroDelayModel *model = astro_delay_model_new(observation, pols, read, &error);
+  g_assert_no_error(error);
+  return model;
+}
+
+static AstroStream stream_of(AstroFormat format, const char *layout, guint stations, guint pols,
+                             guint channels, double frequency, gint bandwidth)
+{
+  AstroStream stream = { .quantity = channels ? ASTRO_QUANTITY_SPECTRA : ASTRO_QUANTITY_VOLTAGES,
+                         .format = format,
+                         .rate_n = bandwidth,
+                         .rate_d = (gint)MAX(channels, 1),
+                         .frequency = frequency,
+                         .bandwidth = bandwidth };
+  g_assert_true(astro_layout_parse(&stream.layout, layout, stream.quantity, NULL));
+  for (guint i = 0; i < stream.layout.n_axes; i++)
+    stream.layout.extents[i] = stream.layout.axes[i] == ASTRO_AXIS_STATION   ? stations
+                               : stream.layout.axes[i] == ASTRO_AXIS_POL     ? pols
+                               : stream.layout.axes[i] == ASTRO_AXIS_CHANNEL ? channels
+                                                                             : 0;
+  return stream;
+}
+
+typedef struct {
+  const AstroBackend *backend;
+  gpointer instance;
+} Stage;
+
+static Stage open_stage(const AstroBackend *backend, const AstroStream *in, AstroFormat out)
+{
+  AstroDelayConfig config = { *in, *in };
+  AstroPlace place = { .threads = 2 };
+  g_autoptr(GError) error = NULL;
+  const char *variant = NULL;
+  config.out.format = out;
+  g_assert_true(backend->shape(&config, &error));
+  Stage stage = { backend, backend->create(&config, &place, &variant, &error) };
+  g_assert_no_error(error);
+  g_assert_nonnull(variant);
+  return stage;
+}
+
+static void submit(Stage *stage, gpointer in, gsize in_bytes, gpointer out, gsize out_bytes,
+                   AstroDelayArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  AstroBlock from = { in, in_bytes }, to = { out, out_bytes };
+  stage->backend->submit(stage->instance, &from, in != NULL, &to, out != NULL, arguments, &error);
+  g_assert_no_error(error);
+}
+
+static void close_stage(Stage *stage)
+{
+  stage->backend->destroy(stage->instance);
+}
+
+/* A wave from the phase centre, as (u,v,w) alone says it: after the stage its phase is 0. */
+static void test_flat_spectra(void)
+{
+  enum { STATIONS = 5, CHANNELS = 200, STEPS = 3 };
+  static float complex in[STATIONS][2][STEPS][CHANNELS], out[STATIONS][2][STEPS][CHANNELS];
+  static const double seconds[] = { 0, 0.123, 1800, 3600 };
+  g_autoptr(AstroObservation) observation = observe("vla-like", STATIONS);
+  g_autoptr(AstroDelayModel) model = model_of(observation, 2, NULL);
+  AstroStream stream = stream_of(ASTRO_FORMAT_CF32LE, "station:pol:time:channel", STATIONS, 2,
+                                 CHANNELS, 1.4e9, 100000000);
+  for (guint b = 0; b < 2; b++) {
+    Stage stage =
+        open_stage(b ? &astro_delay_cpu : &astro_delay_reference, &stream, ASTRO_FORMAT_CF32LE);
+    for (guint t = 0; t < G_N_ELEMENTS(seconds); t++) {
+      AstroDelayArguments arguments = { .model = model,
+                                        .steps = STEPS,
+                                        .first = (guint64)(seconds[t] * 1e8 / CHANNELS) };
+      double uvw[3 * STATIONS];
+      for (guint step = 0; step < STEPS; step++) {
+        astro_uvw(observation, (gint64)((arguments.first + step + 0.5) * CHANNELS * 10), uvw);
+        for (guint s = 0; s < STATIONS; s++)
+          for (guint k = 0; k < CHANNELS; k++) {
+            double frequency = 1.4e9 + 1e8 * ((k + 0.5) / CHANNELS - 0.5);
+            double tau = (uvw[3 * s + 2] - uvw[2]) / ASTRO_LIGHT_SPEED;
+            in[s][0][step][k] = in[s][1][step][k] = (float complex)TURN(frequency * tau);
+          }
+      }
+      submit(&stage, in, sizeof in, out, sizeof out, &arguments);
+      for (guint i = 0; i < STATIONS * 2 * STEPS * CHANNELS; i++) {
+        double complex first = out[0][0][i / CHANNELS % STEPS][i % CHANNELS];
+        assert_near(carg(((float complex *)out)[i] * conj(first)) / (2 * G_PI), 0, 1e-4);
+        assert_near(cabsf(((float complex *)out)[i]), 1, 1e-5);
+      }
+    }
+    close_stage(&stage);
+  }
+}
+
+static void assert_alike(AstroFormat format, gconstpointer a, gconstpointer b, gsize bytes)
+{
+  guint different = 0;
+  if (format == ASTRO_FORMAT_CF32LE) {
+    for (gsize i = 0; i < bytes / 4; i++)
+      assert_near(((const float *)a)[i], ((const float *)b)[i], 2e-4);
+    return;
+  }
+  /* Whole numbers differ where a half was rounded either way. */
+  for (gsize i = 0; i < bytes; i++)
+    different += ((const guint8 *)a)[i] != ((const guint8 *)b)[i];
+  g_assert_cmpuint(different, <=, 2 + bytes / 1000);
+}
+
+static const AstroFormat formats[] = { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI16LE,
+                                       ASTRO_FORMAT_CF32LE };
+
+static void fill_block(AstroFormat format, gpointer block, gsize bytes)
+{
+  test_fill(block, bytes, (guint32)g_test_rand_int());
+  for (gsize i = 0; format == ASTRO_FORMAT_CF32LE && i < bytes / 4; i++)
+    ((float *)block)[i] = (float)g_test_rand_double_range(-10, 10);
+  for (gsize i = 0; format == ASTRO_FORMAT_CI16LE && i < bytes / 2; i++)
+    ((gint16 *)block)[i] = (gint16)g_test_rand_int_range(-100, 100);
+}
+
+static const char calibration_text[] = "gain * * 2 30\ngain A002 1 0.5 -90\ndelay A001 * 12.5\n"
+                                       "delay A003 0 -3\n";
+
+/* All formats and layouts, odd sizes. */
+static void test_spectra_reference(void)
+{
+  static const char *const layouts[] = { "station:pol:time:channel", "channel:time:station:pol",
+                                         "time:channel:pol:station", "pol:channel:station:time" };
+  enum { STATIONS = 3, POLS = 2, CHANNELS = 1037, STEPS = 5 };
+  g_autofree char *text =
+      g_strconcat(calibration_text, "bandpass 1e9 1\nbandpass 1.4e9 2\nbandpass 1.5e9 0.7\n", NULL);
+  g_autoptr(AstroObservation) observation = observe("disc", STATIONS);
+  g_autoptr(AstroDelayModel) model = model_of(observation, POLS, text);
+  for (guint c = 0; c < 16; c++) {
+    AstroFormat from = formats[c % 4], to = formats[(c / 4 + c) % 4];
+    AstroStream stream =
+        stream_of(from, layouts[c / 4], STATIONS, POLS, CHANNELS, 1.4e9, 100000000);
+    gsize n = STATIONS * POLS * CHANNELS * STEPS;
+    gsize in_bytes = n * astro_format_info(from)->bytes,
+          out_bytes = n * astro_format_info(to)->bytes;
+    AstroDelayArguments arguments = { .model = model, .first = 7777, .steps = STEPS };
+    gpointer in = test_alloc(in_bytes), a = test_alloc(out_bytes), b = test_alloc(out_bytes);
+    fill_block(from, in, in_bytes);
+    Stage reference = open_stage(&astro_delay_reference, &stream, to);
+    submit(&reference, in, in_bytes, a, out_bytes, &arguments);
+    close_stage(&reference);
+    for (guint level = 0; level < G_N_ELEMENTS(levels); level++) {
+      with_level(levels[level]);
+      Stage cpu = open_stage(&astro_delay_cpu, &stream, to);
+      with_level(NULL);
+      submit(&cpu, in, in_bytes, b, out_bytes, &arguments);
+      test_check_guard(b, out_bytes);
+      assert_alike(to, a, b, out_bytes);
+      close_stage(&cpu);
+    }
+    test_free(in);
+    test_free(a);
+    test_free(b);
+  }
+}
+
+/* Sends blocks of a voltage stream through, as the element does, cut at random; all that comes out.
+ */
+static gpointer run_voltages(const AstroBackend *backend, const AstroStream *stream, AstroFormat to,
+                             AstroDelayModel *model, guint8 *in, guint64 first, guint64 steps,
+                             gboolean cut)
+{
+  Stage stage = open_stage(backend, stream, to);
+  AstroStream out_stream = *stream;
+  out_stream.format = to;
+  guint64 margin = astro_delay_margin(model, stream);
+  gsize in_step = astro_stream_step_bytes(stream), out_step = astro_stream_step_bytes(&out_stream);
+  guint8 *out = test_alloc(steps * out_step);
+  guint64 out_next = first;
+  for (guint64 at = 0; at <= steps;) {
+    guint64 some = (guint64)g_test_rand_int_range(1, 4000);
+    guint64 n = MIN(cut ? some : steps, steps - at), end = first + at + n;
+    guint64 safe = end > margin ? (end - margin) / ASTRO_DELAY_TILE * ASTRO_DELAY_TILE : 0;
+    AstroDelayArguments arguments = {
+      .model = model, .first = first + at, .steps = n, .restart = at == 0, .out_first = out_next
+    };
+    if (n == 0)
+      safe = first + steps;
+    arguments.out_steps = safe > out_next ? safe - out_next : 0;
+    submit(&stage, n ? in + at * in_step : NULL, n * in_step,
+           arguments.out_steps ? out + (out_next - first) * out_step : NULL,
+           arguments.out_steps * out_step, &arguments);
+    out_next += arguments.out_steps;
+    at += n;
+    if (n == 0)
+      break;
+  }
+  g_assert_cmpuint(out_next, ==, first + steps);
+  test_check_guard(out, steps * out_step);
+  close_stage(&stage);
+  return out;
+}
+
+static void test_voltages_reference(void)
+{
+  enum { STATIONS = 3, POLS = 2, STEPS = 3500 };
+  g_autoptr(AstroObservation) observation = observe("disc", STATIONS);
+  g_autoptr(AstroDelayModel) model = model_of(observation, POLS, calibration_text);
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+    AstroFormat to = formats[3 - f];
+    AstroStream stream =
+        stream_of(formats[f], "time:station:pol", STATIONS, POLS, 0, 1.4e9, 50000000);
+    gsize bytes = STEPS * astro_stream_step_bytes(&stream);
+    guint8 *in = test_alloc(bytes);
+    fill_block(formats[f], in, bytes);
+    gpointer a = run_voltages(&astro_delay_reference, &stream, to, model, in, 5000, STEPS, FALSE);
+    gpointer b = run_voltages(&astro_delay_cpu, &stream, to, model, in, 5000, STEPS, FALSE);
+    gpointer c = run_voltages(&astro_delay_cpu, &stream, to, model, in, 5000, STEPS, TRUE);
+    gsize out_bytes = (gsize)STEPS * STATIONS * POLS * astro_format_info(to)->bytes;
+    if (to == ASTRO_FORMAT_CF32LE) {
+      double square = 0, difference = 0;
+      for (gsize i = 0; i < out_bytes / 4; i++) {
+        square += ((float *)a)[i] * ((float *)a)[i];
+        difference += pow(((float *)a)[i] - ((float *)b)[i], 2);
+      }
+      g_assert_cmpfloat(square, >, 0);
+      g_assert_cmpfloat(sqrt(difference / square), <, 1e-3);
+    } else {
+      assert_alike(to, a, b, out_bytes);
+    }
+    g_assert_cmpmem(b, out_bytes, c, out_bytes);
+    test_free(in);
+    test_free(a);
+    test_free(b);
+    test_free(c);
+  }
+}
+
+/* Layouts are all the same thing in another order. */
+static void test_voltage_layouts(void)
+{
+  enum { STATIONS = 11, STEPS = 3000 };
+  static gint8 in[STEPS][STATIONS][2], turned[STATIONS][STEPS][2];
+  g_autoptr(AstroObservation) observation = observe("lofar-like", STATIONS);
+  g_autoptr(AstroDelayModel) model = model_of(observation, 1, NULL);
+  AstroStream stream =
+      stream_of(ASTRO_FORMAT_CI8, "time:station:pol", STATIONS, 1, 0, 1.5e8, 1000000);
+  test_fill(in, sizeof in, 5);
+  for (guint s = 0; s < STATIONS; s++)
+    for (guint i = 0; i < STEPS; i++)
+      memcpy(turned[s][i], in[i][s], 2);
+  gint8 *a = run_voltages(&astro_delay_cpu, &stream, ASTRO_FORMAT_CI8, model, (guint8 *)in, 100,
+                          STEPS, FALSE);
+  stream = stream_of(ASTRO_FORMAT_CI8, "station:pol:time", STATIONS, 1, 0, 1.5e8, 1000000);
+  /* In one block, out in one: the stage keeps what it needs of the future as zeros. */
+  Stage stage = open_stage(&astro_delay_cpu, &stream, ASTRO_FORMAT_CI8);
+  static gint8 out[STATIONS][STEPS][2];
+  AstroDelayArguments arguments = { .model = model,
+                                    .first = 100,
+                                    .steps = STEPS,
+                                    .restart = TRUE,
+                                    .out_first = 100,
+                                    .out_steps = STEPS };
+  submit(&stage, turned, sizeof turned, out, sizeof out, &arguments);
+  close_stage(&stage);
+  for (guint s = 0; s < STATIONS; s++)
+    for (guint i = 0; i < STEPS; i++)
+      g_assert_cmpint(memcmp(out[s][i], a + 2 * (i * STATIONS + s), 2), ==, 0);
+  test_free(a);
+}
+
+static void transform(double complex *x, guint n)
+{
+  if (n == 1)
+    return;
+  g_autofree double complex *halves = g_new(double complex, n);
+  for (guint i = 0; i < n; i++)
+    halves[i / 2 + i % 2 * (n / 2)] = x[i];
+  transform(halves, n / 2);
+  transform(halves + n / 2, n / 2);
+  for (guint i = 0; i < n / 2; i++) {
+    double complex odd = halves[n / 2 + i] * TURN(-(double)i / n);
+    x[i] = halves[i] + odd;
+    x[i + n / 2] = halves[i] - odd;
+  }
+}
+
+/* From the simulated sky to flat phases: a source at the phase centre, an array as wide as
+ * thousands of samples, at the start and an hour later. */
+static void test_flat_voltages(void)
+{
+  enum { STATIONS = 4, LENGTH = 512, SEGMENTS = 20, STEPS = 30000 };
+  static const double seconds[] = { 0, 3600 };
+  g_autoptr(AstroObservation) observation = observe("lofar-like", STATIONS);
+  g_autoptr(AstroDelayModel) model = model_of(observation, 1, NULL);
+  g_autoptr(AstroSky) sky = astro_sky_new("0,0,1", NULL);
+  g_assert_true(astro_sky_resolve(sky, observation, NULL));
+  AstroVoltagesConfig config = {
+    .observation = observation,
+    .sky = sky,
+    .stream = stream_of(ASTRO_FORMAT_CF32LE, "station:pol:time", STATIONS, 1, 0, 1.5e8, 20000000),
+  };
+  g_assert_cmpfloat(astro_delay_model_reach(model) * 2e7, >, 1000);
+  for (guint t = 0; t < G_N_ELEMENTS(seconds); t++) {
+    guint64 first = (guint64)(seconds[t] * 2e7) + 99;
+    gsize bytes = sizeof(float complex) * STATIONS * STEPS;
+    float complex *in = test_alloc(bytes), *out = test_alloc(bytes);
+    g_autoptr(AstroVoltages) voltages = astro_voltages_new(&config, NULL);
+    astro_voltages_fill(voltages, first, STEPS, in);
+    Stage stage = open_stage(&astro_delay_cpu, &config.stream, ASTRO_FORMAT_CF32LE);
+    AstroDelayArguments arguments = { .model = model,
+                                      .first = first,
+                                      .steps = STEPS,
+                                      .restart = TRUE,
+                                      .out_first = first,
+                                      .out_steps = STEPS };
+    submit(&stage, in, bytes, out, bytes, &arguments);
+    close_stage(&stage);
+    for (guint s = 1; s < STATIONS; s++) {
+      double complex cross[LENGTH] = { 0 };
+      double power[LENGTH] = { 0 };
+      for (guint segment = 0; segment < SEGMENTS; segment++) {
+        double complex a[LENGTH], b[LENGTH];
+        for (guint i = 0; i < LENGTH; i++) {
+          double window = sin(G_PI * (i + 0.5) / LENGTH);
+          a[i] = window * out[s * STEPS + 10000 + segment * LENGTH + i];
+          b[i] = window * out[10000 + segment * LENGTH + i];
+        }
+        transform(a, LENGTH);
+        transform(b, LENGTH);
+        for (guint i = 0; i < LENGTH; i++) {
+          cross[i] += a[i] * conj(b[i]);
+          power[i] += creal(b[i] * conj(b[i]));
+        }
+      }
+      for (gint k = -LENGTH * 45 / 100; k <= LENGTH * 45 / 100; k++) {
+        guint at = (guint)(k + LENGTH) % LENGTH;
+        assert_near(carg(cross[at]) / (2 * G_PI), 0, 1e-3);
+        assert_near(cabs(cross[at]) / power[at], 1, 0.02);
+      }
+    }
+    test_free(in);
+    test_free(out);
+  }
+}
+
+/* What the file says that the instrument did is undone. */
+static void test_calibration(void)
+{
+  enum { STATIONS = 2, CHANNELS = 100 };
+  static float complex in[STATIONS][CHANNELS], out[STATIONS][CHANNELS];
+  g_autoptr(AstroObservation) observation = observe("disc", STATIONS);
+  g_autoptr(AstroDelayModel) plain = model_of(observation, 1, NULL);
+  g_autoptr(AstroDelayModel) model =
+      model_of(observation, 1,
+               "gain * 0 3\ngain A002 * 0.5 45 # replaced\ndelay A002 0 100\nbandpass 1.39e9 2\n"
+               "bandpass 1.41e9 4\n");
+  AstroStream stream = stream_of(ASTRO_FORMAT_CF32LE, "station:pol:time:channel", STATIONS, 1,
+                                 CHANNELS, 1.4e9, 40000000);
+  double delays[STATIONS];
+  astro_delay_model_at(plain, CHANNELS * 25 / 2, delays);
+  for (guint s = 0; s < STATIONS; s++)
+    for (guint k = 0; k < CHANNELS; k++) {
+      double frequency = 1.4e9 + 4e7 * ((k + 0.5) / CHANNELS - 0.5);
+      double bandpass = frequency < 1.39e9   ? 2
+                        : frequency > 1.41e9 ? 4
+                                             : 3 + (frequency - 1.4e9) / 1e7;
+      double complex did = s ? 0.5 * TURN(0.125) * TURN(-frequency * 1e-7) : 3;
+      in[s][k] = (float complex)(bandpass * did * TURN(frequency * delays[s]));
+    }
+  AstroDelayArguments arguments = { .model = model, .steps = 1 };
+  Stage stage = open_stage(&astro_delay_cpu, &stream, ASTRO_FORMAT_CF32LE);
+  submit(&stage, in, sizeof in, out, sizeof out, &arguments);
+  close_stage(&stage);
+  for (guint i = 0; i < STATIONS * CHANNELS; i++) {
+    assert_near(creal(((float complex *)out)[i]), 1, 1e-3);
+    assert_near(cimag(((float complex *)out)[i]), 0, 1e-3);
+  }
+}
+
+static void test_calibration_errors(void)
+{
+  static const char *const cases[][2] = {
+    { "gain\n", "c.txt:1: expected gain STATION POL AMPLITUDE [PHASE]" },
+    { "\ngain A001 0 1 2 3\n", "c.txt:2: expected gain" },
+    { "gain A001 0 x\n", "c.txt:1: expected gain" },
+    { "gain A001 0 0\n", "expected more than 0" },
+    { "gain Z 0 1\n", "no input is station \"Z\", polarisation \"0\": there are 3 stations" },
+    { "delay A001 2 1\n", "polarisations 0 to 1" },
+    { "delay * * 1e12\n", "within a second" },
+    { "bandpass 2 1\nbandpass 1 1\n", "c.txt:2: bandpass 1 1: expected frequencies that rise" },
+    { "bandpass 2 0\n", "amplitudes above 0" },
+    { "phase 1 2\n", "found \"phase\", expected gain, delay or bandpass" },
+  };
+  g_autoptr(AstroObservation) observation = observe("disc", 3);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_null(calibrate(cases[i][0], observation, 2, &error));
+    g_assert_nonnull(error);
+    if (!strstr(error->message, cases[i][1]))
+      g_error("\"%s\" lacks \"%s\"", error->message, cases[i][1]);
+  }
+  observation->has_phase_centre = FALSE;
+  g_autoptr(GError) error = NULL;
+  g_assert_null(astro_delay_model_new(observation, 1, NULL, &error));
+  g_assert_nonnull(strstr(error->message, "no phase centre"));
+}
+
+static void test_shapes(void)
+{
+  AstroStream good = stream_of(ASTRO_FORMAT_CI8, "time:station:pol", 2, 1, 0, 1e9, 1000);
+  AstroDelayConfig configs[5];
+  for (guint i = 0; i < 5; i++)
+    configs[i] = (AstroDelayConfig){ good, good };
+  configs[0].in.rate_n = 0;
+  configs[1].out.frequency = 0;
+  configs[2].in.format = ASTRO_FORMAT_CF16LE;
+  configs[3].out.layout.extents[1] = 3;
+  configs[4].in.quantity = ASTRO_QUANTITY_IMAGE;
+  for (guint i = 0; i < 5; i++)
+    for (guint b = 0; astro_delay_backends[b]; b++) {
+      g_autoptr(GError) error = NULL;
+      g_assert_false(astro_delay_backends[b]->shape(&configs[i], &error));
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+    }
+}
+
+/* A loss moves with its station's delay and grows by the interpolation's reach, and no more. */
+static void test_losses(void)
+{
+  enum { STATIONS = 3, STEPS = 2000 };
+  g_autoptr(AstroObservation) observation = observe("lofar-like", STATIONS);
+  g_autoptr(AstroDelayModel) model = model_of(observation, 1, NULL);
+  AstroStream stream =
+      stream_of(ASTRO_FORMAT_CI8, "time:station:pol", STATIONS, 1, 0, 1e8, 1000000);
+  AstroLayout shape = { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { STEPS, STATIONS } };
+  AstroDelayLosses *losses = astro_delay_losses_new();
+  g_autoptr(GstBuffer) in = gst_buffer_new_and_alloc(STEPS * STATIONS * 2);
+  double delays[STATIONS];
+  astro_delay_model_at(model, 5000000, delays);
+
+  AstroValidityMeta *meta = astro_buffer_add_validity(in, &shape, 1);
+  for (guint i = 700; i < 710; i++)
+    meta->counts[i * STATIONS + 1] = 0;
+  astro_delay_losses_read(losses, model, &stream, in, 5000, STEPS);
+  for (guint block = 0; block < 2; block++) {
+    g_autoptr(GstBuffer) out = gst_buffer_new_and_alloc(STEPS / 2 * STATIONS * 2);
+    astro_delay_losses_mark(losses, &stream, out, 5000 + block * STEPS / 2, STEPS / 2);
+    AstroValidityMeta *found = astro_buffer_get_validity(out);
+    double lag = delays[1] * 1e6;
+    for (guint i = 0; found && i < STEPS / 2; i++)
+      for (guint s = 0; s < STATIONS; s++) {
+        double at = block * STEPS / 2.0 + i - lag; /* the sample that it comes from */
+        guint32 count = found->counts[i * STATIONS + s];
+        if (s != 1 || at < 700 - 20 || at > 709 + 20)
+          g_assert_cmpuint(count, ==, 1);
+        else if (at > 700 - 15 && at < 709 + 15)
+          g_assert_cmpuint(count, ==, 0);
+      }
+    g_assert_true((found != NULL) == (block == (guint)((700 + lag) * 2 / STEPS)));
+  }
+
+  /* A gap takes all stations; what is forgotten does not come back. */
+  g_autoptr(GstBuffer) gap = gst_buffer_new_and_alloc(STEPS * STATIONS * 2);
+  GST_BUFFER_FLAG_SET(gap, GST_BUFFER_FLAG_GAP);
+  astro_delay_losses_read(losses, model, &stream, gap, 7000, STEPS);
+  g_autoptr(GstBuffer) out = gst_buffer_new_and_alloc(STATIONS * 2);
+  astro_delay_losses_mark(losses, &stream, out, 8000, 1);
+  for (guint s = 0; s < STATIONS; s++)
+    g_assert_cmpuint(astro_buffer_get_validity(out)->counts[s], ==, 0);
+  astro_delay_losses_clear(losses);
+  g_autoptr(GstBuffer) later = gst_buffer_new_and_alloc(STATIONS * 2);
+  astro_delay_losses_mark(losses, &stream, later, 8001, 1);
+  g_assert_null(astro_buffer_get_validity(later));
+  astro_delay_losses_free(losses);
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  gst_init(&argc, &argv);
+  g_test_add_func("/delay/fraction", test_fraction);
+  g_test_add_func("/delay/kernels", test_kernels);
+  g_test_add_func("/delay/spectra/flat", test_flat_spectra);
+  g_test_add_func("/delay/spectra/reference", test_spectra_reference);
+  g_test_add_func("/delay/voltages/reference", test_voltages_reference);
+  g_test_add_func("/delay/voltages/layouts", test_voltage_layouts);
+  g_test_add_func("/delay/voltages/flat", test_flat_voltages);
+  g_test_add_func("/delay/calibration", test_calibration);
+  g_test_add_func("/delay/calibration/errors", test_calibration_errors);
+  g_test_add_func("/delay/shapes", test_shapes);
+  g_test_add_func("/delay/losses", test_losses);
+  return g_test_run();
+}

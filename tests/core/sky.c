@@ -1,0 +1,267 @@
+/* Parsers of arrays and skies: what they read, and what they say about what they cannot. */
+#include "core/sky/array.h"
+#include "core/sky/sky.h"
+#include "core/stream/uvw.h"
+#include "tests/tests.h"
+#include <glib/gstdio.h>
+#include <math.h>
+
+#define DEGREE (G_PI / 180)
+
+static void assert_near(double found, double expected, double tolerance)
+{
+  if (!(fabs(found - expected) <= tolerance))
+    g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
+}
+
+static AstroObservation *read_array(const char *text, guint n, const AstroSite *site,
+                                    GError **error)
+{
+  AstroLines lines;
+  astro_lines_init(&lines, "a.txt", g_strdup(text));
+  AstroObservation *observation = astro_array_from_lines(&lines, n, site, error);
+  astro_lines_clear(&lines);
+  return observation;
+}
+
+static AstroSky *read_sky(const char *text, GError **error)
+{
+  AstroLines lines;
+  astro_lines_init(&lines, "s.txt", g_strdup(text));
+  AstroSky *sky = astro_sky_from_lines(&lines, error);
+  astro_lines_clear(&lines);
+  return sky;
+}
+
+static void test_presets(void)
+{
+  for (guint i = 0; astro_array_presets[i]; i++) {
+    static const guint counts[] = { 1, 2, 3, 27, 64, 1000 };
+    for (guint k = 0; k < G_N_ELEMENTS(counts); k++) {
+      g_autoptr(GError) error = NULL;
+      g_autoptr(AstroObservation) array =
+          astro_array_new(astro_array_presets[i], counts[k], NULL, &error);
+      g_assert_no_error(error);
+      g_assert_cmpuint(array->n_stations, ==, counts[k]);
+      g_assert_cmpstr(array->telescope, ==, astro_array_presets[i]);
+      for (guint a = 0; a < MIN(counts[k], 64); a++) {
+        const double *p = &array->positions[3 * a];
+        g_assert_cmpfloat(sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]), >, 6.35e6);
+        for (guint b = 0; b < a; b++) {
+          const double *q = &array->positions[3 * b];
+          double distance = sqrt(pow(p[0] - q[0], 2) + pow(p[1] - q[1], 2) + pow(p[2] - q[2], 2));
+          g_assert_cmpfloat(distance, >, counts[k] > 64 ? 0 : 1);
+          g_assert_cmpfloat(distance, <, 130e3);
+        }
+      }
+    }
+  }
+  g_autoptr(AstroObservation) many = astro_array_new("disc", 0, NULL, NULL);
+  g_assert_cmpuint(many->n_stations, ==, ASTRO_ARRAY_STATIONS);
+  AstroSite north = { 80 * DEGREE, 0 };
+  g_autoptr(AstroObservation) moved = astro_array_new("disc", 3, &north, NULL);
+  g_assert_cmpfloat(moved->positions[2], >, 6.2e6);
+  double centre[3];
+  astro_array_centre(moved, centre);
+  for (guint k = 0; k < 3; k++)
+    assert_near(centre[k],
+                (moved->positions[k] + moved->positions[3 + k] + moved->positions[6 + k]) / 3,
+                1e-6);
+}
+
+static void test_array_files(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroObservation) array =
+      read_array("# x y z\n\n3826577.1 461022.9\t5064892.8 CS001 # core\r\n"
+                 "  3826600 461000 5064900\n3826577.1e0 -461022.9 +5064892.8 RS106",
+                 0, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(array->n_stations, ==, 3);
+  g_assert_cmpstr(array->names[0], ==, "CS001");
+  g_assert_cmpstr(array->names[1], ==, "A002");
+  g_assert_cmpstr(array->names[2], ==, "RS106");
+  assert_near(array->positions[0], 3826577.1, 0);
+  assert_near(array->positions[7], -461022.9, 0);
+
+  AstroSite site = { 0, 90 * DEGREE };
+  g_autoptr(AstroObservation) local = read_array("1 2 3\n0 0 0\n", 2, &site, &error);
+  g_assert_no_error(error);
+  assert_near(local->positions[0], -1, 1e-6);
+  assert_near(local->positions[1], 6378140, 1e-6);
+  assert_near(local->positions[2], 2, 1e-6);
+}
+
+static void test_array_errors(void)
+{
+  static const struct {
+    const char *text;
+    guint n;
+    const char *says;
+  } cases[] = {
+    { "", 0, "0 stations found, expected 1" },
+    { "# only this\n", 3, "0 stations found, expected 3" },
+    { "6.4e6 0 0\n6.4e6 1 0\n", 3, "2 stations found, expected 3" },
+    { "6.4e6 0 0\n\n6.4e6 1\n", 0, "a.txt:3: 2 fields found" },
+    { "6.4e6 0 0 A 5\n", 0, "a.txt:1: 5 fields found" },
+    { "6.4e6 0 zero\n", 0, "a.txt:1: z is \"zero\", expected metres" },
+    { "6.4e6 1,5 0\n", 0, "a.txt:1: y is \"1,5\"" },
+    { "nan 0 0\n", 0, "a.txt:1: x is \"nan\"" },
+    { "1e300 0 0\n", 0, "a.txt:1: x is \"1e300\"" },
+    { "6.4e6 0 0\n1 2 3\n", 0, "a.txt:2: (1, 2, 3) lies inside the earth: set latitude" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GError) error = NULL;
+    g_assert_null(read_array(cases[i].text, cases[i].n, NULL, &error));
+    g_assert_nonnull(error);
+    if (!strstr(error->message, cases[i].says))
+      g_error("\"%s\" lacks \"%s\"", error->message, cases[i].says);
+  }
+  g_autoptr(GError) error = NULL;
+  g_assert_null(astro_array_new("no-such-array", 3, NULL, &error));
+  g_assert_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE);
+  g_assert_nonnull(strstr(error->message, "vla-like"));
+  g_clear_error(&error);
+  g_assert_null(astro_array_new("disc", 100000, NULL, &error));
+  g_assert_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE);
+  g_clear_error(&error);
+  g_assert_null(astro_array_new("/", 3, NULL, &error));
+  g_assert_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE);
+}
+
+static void test_inline(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroSky) sky = astro_sky_new(" 0.5,-0.25,3 ; 0,0,1e-3;", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(sky->n, ==, 2);
+  g_assert_false(sky->is_celestial);
+  assert_near(sky->sources[0].lmn[0], 0.5, 0);
+  assert_near(sky->sources[0].lmn[1], -0.25, 0);
+  assert_near(sky->sources[0].lmn[2], sqrt(1 - 0.3125), 1e-15);
+  assert_near(sky->sources[0].flux, 3, 0);
+  assert_near(sky->sources[1].lmn[2], 1, 0);
+  g_autoptr(AstroSky) empty = astro_sky_new("", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(empty->n, ==, 0);
+
+  static const char *const bad[][2] = {
+    { "0,0", "source 1 is \"0,0\": expected three numbers" },
+    { "0,0,1;0,0,1,2", "source 2" },
+    { "0,0,x", "expected three numbers" },
+    { "0,,1", "expected three numbers" },
+    { "0,0,inf", "expected three numbers" },
+    { "1,0,1", "must be below 1" },
+    { "0.8,0.7,1", "must be below 1" },
+    { "0,-1.5,1", "must be below 1" },
+    { "0,0,-1", "flux must be at least 0" },
+    { "no-such-file", "neither a file nor a list" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autoptr(GError) wrong = NULL;
+    g_assert_null(astro_sky_new(bad[i][0], &wrong));
+    g_assert_nonnull(wrong);
+    if (!strstr(wrong->message, bad[i][1]))
+      g_error("\"%s\" lacks \"%s\"", wrong->message, bad[i][1]);
+  }
+}
+
+static void test_sky_files(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroSky) sky =
+      read_sky("# ra dec flux index\n180 45 2.5\n-170.5 -90 1 -0.7\n", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(sky->n, ==, 2);
+  g_assert_true(sky->is_celestial);
+  assert_near(sky->sources[0].ra, G_PI, 1e-15);
+  assert_near(sky->sources[0].dec, G_PI / 4, 1e-15);
+  assert_near(sky->sources[0].flux, 2.5, 0);
+  assert_near(sky->sources[1].spectral_index, -0.7, 0);
+
+  static const char *const bad[][2] = {
+    { "1 2\n", "s.txt:1: found \"1 2\", expected numbers" },
+    { "1 2 3\n1 2 3 4 5\n", "s.txt:2" },
+    { "1 91 3\n", "dec within 90" },
+    { "400 0 3\n", "ra must be within 360" },
+    { "1 2 -3\n", "flux must be at least 0" },
+    { "1 2 3 99\n", "the spectral index" },
+    { "10:20:30 2 3\n", "expected numbers" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autoptr(GError) wrong = NULL;
+    g_assert_null(read_sky(bad[i][0], &wrong));
+    g_assert_nonnull(wrong);
+    if (!strstr(wrong->message, bad[i][1]))
+      g_error("\"%s\" lacks \"%s\"", wrong->message, bad[i][1]);
+  }
+
+  g_autofree char *path = NULL;
+  gint fd = g_file_open_tmp("sky-XXXXXX", &path, &error);
+  g_assert_no_error(error);
+  g_close(fd, NULL);
+  g_file_set_contents(path, "180 45 2.5\n", -1, &error);
+  g_assert_no_error(error);
+  g_autoptr(AstroSky) again = astro_sky_new(path, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(again->n, ==, 1);
+  g_file_set_contents(path, "180 45\0 2.5\n", 12, &error);
+  g_assert_no_error(error);
+  g_assert_null(astro_sky_new(path, &error));
+  g_assert_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE);
+  g_unlink(path);
+}
+
+static void test_resolve(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroObservation) array = astro_array_new("disc", 4, NULL, NULL);
+  double centre[3];
+  astro_array_centre(array, centre);
+  g_assert_true(astro_observation_set_start(array, "2026-11-20T12:00:00", NULL));
+  array->has_phase_centre = TRUE;
+  astro_zenith(array, 0, centre, &array->phase_ra, &array->phase_dec);
+
+  g_autofree char *text = g_strdup_printf("%.15g %.15g 1\n%.15g %.15g 1\n",
+                                          array->phase_ra / DEGREE, array->phase_dec / DEGREE,
+                                          array->phase_ra / DEGREE, array->phase_dec / DEGREE + 10);
+  g_autoptr(AstroSky) sky = read_sky(text, &error);
+  g_assert_no_error(error);
+  g_assert_true(astro_sky_resolve(sky, array, &error));
+  assert_near(sky->sources[0].lmn[2], 1, 1e-12);
+  assert_near(sky->sources[1].lmn[0], 0, 1e-12);
+  assert_near(sky->sources[1].lmn[1], sin(10 * DEGREE), 1e-12);
+  g_assert_true(astro_sky_check_horizon(sky, array, 0, &error));
+  g_assert_false(astro_sky_check_horizon(sky, array, 43200 * GST_SECOND, &error));
+  g_assert_nonnull(strstr(error->message, "below the horizon of disc"));
+  g_clear_error(&error);
+  /* Up again after a day, but not all the day. */
+  g_assert_false(astro_sky_check_horizon(sky, array, 86164 * GST_SECOND, &error));
+  g_clear_error(&error);
+
+  g_autoptr(AstroSky) flat = astro_sky_new("0.1,0.2,1", &error);
+  g_assert_true(astro_sky_resolve(flat, array, &error));
+  double lmn[3];
+  astro_lmn_from_direction(array, flat->sources[0].ra, flat->sources[0].dec, lmn);
+  assert_near(lmn[0], 0.1, 1e-12);
+  assert_near(lmn[1], 0.2, 1e-12);
+
+  g_autofree char *behind = g_strdup_printf("%.15g %.15g 1\n", array->phase_ra / DEGREE - 180,
+                                            -array->phase_dec / DEGREE);
+  g_autoptr(AstroSky) hidden = read_sky(behind, &error);
+  g_assert_no_error(error);
+  g_assert_false(astro_sky_resolve(hidden, array, &error));
+  g_assert_nonnull(strstr(error->message, "180.0 degrees from the phase centre"));
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/sky/presets", test_presets);
+  g_test_add_func("/sky/array-files", test_array_files);
+  g_test_add_func("/sky/array-errors", test_array_errors);
+  g_test_add_func("/sky/inline", test_inline);
+  g_test_add_func("/sky/files", test_sky_files);
+  g_test_add_func("/sky/resolve", test_resolve);
+  return g_test_run();
+}

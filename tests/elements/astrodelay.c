@@ -1,0 +1,287 @@
+/* The element: what is held comes out at the end, times go on, gaps and losses are told, and
+ * errors. */
+#include "core/sky/array.h"
+#include "core/stream/stream.h"
+#include "core/stream/validity.h"
+#include "tests/elements/elements.h"
+#include <glib/gstdio.h>
+
+#define VOLTAGES                                                                                   \
+  "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=3,pols=1,"             \
+  "rate=1000000/1,frequency=1.5e8,bandwidth=1e6"
+#define SPECTRA                                                                                    \
+  "application/x-astro-spectra,format=CF32LE,layout=time:station:pol:channel,stations=3,pols=1,"   \
+  "channels=4,rate=250000/1,frequency=1.5e8,bandwidth=1e6"
+
+static void push_observation(GstHarness *h, guint stations)
+{
+  g_autoptr(AstroObservation) observation = astro_array_new("lofar-like", stations, NULL, NULL);
+  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
+  observation->has_phase_centre = TRUE;
+  observation->phase_ra = 3;
+  observation->phase_dec = 1.2;
+  gst_harness_push_event(h, astro_observation_to_event(observation));
+}
+
+static GstBuffer *block(guint64 first, guint steps)
+{
+  GstBuffer *buffer = test_buffer(steps * 6, (guint32)first);
+  GST_BUFFER_OFFSET(buffer) = first;
+  GST_BUFFER_OFFSET_END(buffer) = first + steps;
+  GST_BUFFER_PTS(buffer) = first * 1000;
+  return buffer;
+}
+
+static GstHarness *new_harness(const char *caps)
+{
+  GstHarness *h = gst_harness_new("astrodelay");
+  gst_harness_set_src_caps_str(h, caps);
+  push_observation(h, 3);
+  return h;
+}
+
+/* All that came out, checked for times that go on. first: of the first block, then the end. */
+static GByteArray *pull_run(GstHarness *h, guint64 *first)
+{
+  GByteArray *bytes = g_byte_array_new();
+  GstBuffer *buffer;
+  guint64 next = *first;
+  while ((buffer = gst_harness_try_pull(h))) {
+    GstMapInfo map;
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, next);
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, next * 1000);
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    next = GST_BUFFER_OFFSET_END(buffer);
+    g_assert_cmpuint(map.size, ==, (next - GST_BUFFER_OFFSET(buffer)) * 6);
+    g_assert_cmpuint(GST_BUFFER_DURATION(buffer), ==, map.size / 6 * 1000);
+    g_byte_array_append(bytes, map.data, (guint)map.size);
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+  }
+  *first = next;
+  return bytes;
+}
+
+/* However it is cut, as many samples come out as went in, and the same ones. */
+static void test_cuts(void)
+{
+  enum { STEPS = 20000 };
+  g_autoptr(GByteArray) whole = NULL;
+  static guint8 sent[STEPS * 6];
+  test_fill(sent, sizeof sent, 3);
+  for (guint round = 0; round < 3; round++) {
+    GstHarness *h = new_harness(VOLTAGES);
+    for (guint at = 0; at < STEPS;) {
+      guint some = (guint)g_test_rand_int_range(1, 6000), n = round ? MIN(some, STEPS - at) : STEPS;
+      GstBuffer *buffer = gst_buffer_new_memdup(sent + at * 6, n * 6);
+      GST_BUFFER_OFFSET(buffer) = 3000000 + at;
+      GST_BUFFER_OFFSET_END(buffer) = 3000000 + at + n;
+      GST_BUFFER_PTS(buffer) = (3000000 + (guint64)at) * 1000;
+      g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+      at += n;
+    }
+    gst_harness_push_event(h, gst_event_new_eos());
+    guint64 next = 3000000;
+    g_autoptr(GByteArray) got = pull_run(h, &next);
+    g_assert_cmpuint(next, ==, 3000000 + STEPS);
+    if (whole)
+      g_assert_cmpmem(got->data, got->len, whole->data, whole->len);
+    else
+      whole = g_steal_pointer(&got);
+    gst_harness_teardown(h);
+  }
+}
+
+static guint64 n_bad(GstHarness *h, guint64 *total)
+{
+  GstBuffer *buffer;
+  guint64 bad = 0;
+  *total = 0;
+  while ((buffer = gst_harness_try_pull(h))) {
+    AstroValidityMeta *meta = astro_buffer_get_validity(buffer);
+    *total += gst_buffer_get_size(buffer) / 6;
+    for (guint64 i = 0; meta && i < astro_layout_samples(&meta->shape); i++)
+      bad += meta->counts[i] == 0;
+    gst_buffer_unref(buffer);
+  }
+  return bad;
+}
+
+/* The ends, where what a delay reaches for was never there, are marked; a jump has two ends more; a
+ * gap stays one. */
+static void test_losses(void)
+{
+  guint64 total, ends;
+  GstHarness *h = new_harness(VOLTAGES);
+  gst_harness_push(h, block(0, 5000));
+  gst_harness_push(h, block(5000, 5000));
+  gst_harness_push_event(h, gst_event_new_eos());
+  ends = n_bad(h, &total);
+  g_assert_cmpuint(total, ==, 10000);
+  g_assert_cmpuint(ends, >, 3 * 17);
+  g_assert_cmpuint(ends, <, 3 * 400);
+  gst_harness_teardown(h);
+
+  h = new_harness(VOLTAGES);
+  gst_harness_push(h, block(0, 5000));
+  gst_harness_push(h, block(6000, 5000));
+  gst_harness_push_event(h, gst_event_new_eos());
+  guint64 jumped = n_bad(h, &total);
+  g_assert_cmpuint(total, ==, 10000);
+  g_assert_cmpuint(jumped, >=, 2 * ends - 6);
+  g_assert_cmpuint(jumped, <=, 2 * ends + 6);
+  gst_harness_teardown(h);
+
+  h = new_harness(VOLTAGES);
+  gst_harness_push(h, block(0, 5000));
+  GstBuffer *gap = block(5000, 1000);
+  GST_BUFFER_FLAG_SET(gap, GST_BUFFER_FLAG_GAP);
+  gst_harness_push(h, gap);
+  gst_harness_push(h, block(6000, 5000));
+  gst_harness_push_event(h, gst_event_new_eos());
+  guint64 gapped = n_bad(h, &total);
+  g_assert_cmpuint(total, ==, 11000);
+  g_assert_cmpuint(gapped, >=, ends + 3 * 1000);
+  g_assert_cmpuint(gapped, <=, ends + 3 * 1050);
+  gst_harness_teardown(h);
+}
+
+/* After a flush nothing of before is left; a new observation and new caps end what was held. */
+static void test_interruptions(void)
+{
+  GstHarness *h = new_harness(VOLTAGES);
+  gst_harness_push(h, block(0, 5000));
+  gst_harness_push_event(h, gst_event_new_flush_start());
+  gst_harness_push_event(h, gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  while (gst_harness_buffers_in_queue(h))
+    gst_buffer_unref(gst_harness_pull(h));
+  gst_harness_push(h, block(9000, 5000));
+  push_observation(h, 3);
+  gst_harness_push(h, block(14000, 5000));
+  gst_harness_push_event(h, gst_event_new_eos());
+  guint64 next = 9000;
+  g_autoptr(GByteArray) got = pull_run(h, &next);
+  g_assert_cmpuint(next, ==, 19000);
+  g_assert_cmpuint(got->len, ==, 10000 * 6);
+  gst_harness_teardown(h);
+}
+
+static void test_spectra(void)
+{
+  GstHarness *h = new_harness(SPECTRA);
+  g_autofree float *ones = g_new(float, 2 * 12 * 100);
+  for (guint i = 0; i < 12 * 100; i++) {
+    ones[2 * i] = 1;
+    ones[2 * i + 1] = 0;
+  }
+  GstBuffer *in = gst_buffer_new_memdup(ones, 96 * 100);
+  GST_BUFFER_OFFSET(in) = 40;
+  GST_BUFFER_OFFSET_END(in) = 140;
+  gst_harness_push(h, in);
+  g_autoptr(GstBuffer) out = gst_harness_pull(h);
+  GstMapInfo map;
+  g_assert_true(gst_buffer_map(out, &map, GST_MAP_READ));
+  g_assert_cmpuint(map.size, ==, 9600);
+  g_assert_cmpuint(GST_BUFFER_OFFSET(out), ==, 40);
+  gboolean turned = FALSE;
+  for (guint i = 0; i < 12 * 100; i++) {
+    const float *z = (const float *)map.data + 2 * i;
+    g_assert_cmpfloat_with_epsilon(z[0] * z[0] + z[1] * z[1], 1, 1e-5f);
+    turned |= z[0] < 0.5f;
+  }
+  g_assert_true(turned);
+  gst_buffer_unmap(out, &map);
+  gst_harness_teardown(h);
+}
+
+static void test_format(void)
+{
+  GstHarness *h = gst_harness_new("astrodelay");
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format={CF32LE,CI4}");
+  gst_harness_set_src_caps_str(h, VOLTAGES);
+  push_observation(h, 3);
+  gst_harness_push(h, block(0, 5000));
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"), ==,
+                  "CF32LE");
+  g_autoptr(GstBuffer) out = gst_harness_pull(h);
+  g_assert_cmpuint(gst_buffer_get_size(out), ==,
+                   (GST_BUFFER_OFFSET_END(out) - GST_BUFFER_OFFSET(out)) * 24);
+  gst_harness_teardown(h);
+}
+
+static char *write_file(const char *text)
+{
+  char *path = g_build_filename(g_get_tmp_dir(), "calibration-XXXXXX", NULL);
+  gint fd = g_mkstemp(path);
+  g_assert_cmpint(fd, >=, 0);
+  g_assert_true(g_close(fd, NULL));
+  g_assert_true(g_file_set_contents(path, text, -1, NULL));
+  return path;
+}
+
+static void test_no_observation(void)
+{
+  GstHarness *h = gst_harness_new("astrodelay");
+  gst_harness_set_src_caps_str(h, VOLTAGES);
+  g_assert_cmpint(gst_harness_push(h, block(0, 100)), ==, GST_FLOW_ERROR);
+  push_observation(h, 4);
+  g_assert_cmpint(gst_harness_push(h, block(0, 100)), ==, GST_FLOW_ERROR);
+  push_observation(h, 3);
+  g_assert_cmpint(gst_harness_push(h, block(0, 100)), ==, GST_FLOW_OK);
+  gst_harness_teardown(h);
+}
+
+static void test_errors(void)
+{
+  g_autofree char *bad = write_file("gain A001 0 1\ndelay B 0 1\n"),
+                  *band = write_file("bandpass 1 1\n");
+  g_autofree char *good = write_file("gain * * 2\n");
+  struct {
+    char *line, *says;
+  } cases[] = {
+    { g_strdup("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=/no/such ! fakesink"),
+      g_strdup("/no/such") },
+    { g_strdup_printf("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=%s ! fakesink",
+                      bad),
+      g_strdup_printf("%s:2: no input is station \"B\"", bad) },
+    { g_strdup_printf("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=%s ! fakesink",
+                      band),
+      g_strdup("only spectra can be freed of") },
+    { g_strdup_printf("astroskysrc num-buffers=2 stations=3 ! astrodelay calibration=%s ! "
+                      "astrodelay backend=reference ! fakesink",
+                      good),
+      NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *found = test_launch(cases[i].line);
+    if (!cases[i].says)
+      g_assert_cmpstr(found, ==, NULL);
+    else if (!found || !strstr(found, cases[i].says))
+      g_error("\"%s\" lacks \"%s\"", found ? found : "", cases[i].says);
+    g_free(cases[i].line);
+    g_free(cases[i].says);
+  }
+  g_unlink(bad);
+  g_unlink(band);
+  g_unlink(good);
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  gst_init(&argc, &argv);
+  g_test_add_func("/astrodelay/cuts", test_cuts);
+  g_test_add_func("/astrodelay/losses", test_losses);
+  g_test_add_func("/astrodelay/interruptions", test_interruptions);
+  g_test_add_func("/astrodelay/spectra", test_spectra);
+  g_test_add_func("/astrodelay/format", test_format);
+  g_test_add_func("/astrodelay/no-observation", test_no_observation);
+  g_test_add_func("/astrodelay/errors", test_errors);
+  int result = g_test_run();
+  gst_deinit();
+  return result;
+}

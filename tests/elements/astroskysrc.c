@@ -1,0 +1,299 @@
+/* The source in pipelines: caps, times, the observation, the end, repetition, live, and errors. */
+#include "core/sky/array.h"
+#include "core/sky/voltages.h"
+#include "core/stream/uvw.h"
+#include "tests/elements/elements.h"
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+typedef struct {
+  GstElement *pipeline;
+  GstElement *sink;
+} Run;
+
+static Run run(const char *source, const char *caps)
+{
+  g_autofree char *line =
+      g_strdup_printf("%s name=src ! %s ! appsink name=sink sync=false", source, caps);
+  g_autoptr(GError) error = NULL;
+  Run r = { .pipeline = gst_parse_launch(line, &error) };
+  g_assert_no_error(error);
+  r.sink = gst_bin_get_by_name(GST_BIN(r.pipeline), "sink");
+  gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
+  return r;
+}
+
+static GstBuffer *pull(Run *r)
+{
+  GstSample *sample = NULL;
+  g_signal_emit_by_name(r->sink, "pull-sample", &sample);
+  if (!sample)
+    return NULL;
+  GstBuffer *buffer = gst_buffer_ref(gst_sample_get_buffer(sample));
+  gst_sample_unref(sample);
+  return buffer;
+}
+
+static void end(Run *r)
+{
+  gst_element_set_state(r->pipeline, GST_STATE_NULL);
+  gst_object_unref(r->sink);
+  gst_object_unref(r->pipeline);
+}
+
+/* Blocks follow one another without gaps, hold what the core makes, and the last is cut to length.
+ */
+static void test_stream(void)
+{
+  Run r = run(
+      "astroskysrc stations=3 pols=1 array=vla-like bandwidth=3000 frequency=1e8 noise=2 seed=5 "
+      "sky=0.1,0.2,1 block-steps=700 duration=1",
+      "application/x-astro-voltages,format=CI16LE,layout=station:pol:time");
+  g_autoptr(AstroObservation) observation = astro_array_new("vla-like", 3, NULL, NULL);
+  g_autoptr(AstroSky) sky = astro_sky_new("0.1,0.2,1", NULL);
+  double centre[3];
+  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
+  observation->has_phase_centre = TRUE;
+  astro_array_centre(observation, centre);
+  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
+  AstroVoltagesConfig config = {
+    .observation = observation,
+    .sky = sky,
+    .noise = 2,
+    .seed = 5,
+    .stream = { 0 },
+  };
+  g_autoptr(AstroVoltages) voltages = NULL;
+  guint64 next = 0;
+  GstBuffer *buffer;
+  while ((buffer = pull(&r))) {
+    guint64 steps = MIN(700, 3000 - next);
+    if (!voltages) {
+      g_autoptr(GstPad) pad = gst_element_get_static_pad(r.sink, "sink");
+      g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+      g_assert_true(astro_stream_from_caps(&config.stream, caps, NULL));
+      g_assert_cmpint(config.stream.rate_n, ==, 3000);
+      g_assert_cmpfloat(config.stream.frequency, ==, 1e8);
+      g_assert_cmpfloat(config.stream.bandwidth, ==, 3000);
+      voltages = astro_voltages_new(&config, NULL);
+      g_assert_nonnull(voltages);
+    }
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, next);
+    g_assert_cmpuint(GST_BUFFER_OFFSET_END(buffer), ==, next + steps);
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, gst_util_uint64_scale(next, GST_SECOND, 3000));
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer), ==,
+                     gst_util_uint64_scale(next + steps, GST_SECOND, 3000));
+    g_assert_true(GST_BUFFER_IS_DISCONT(buffer) == (next == 0));
+    gint16 wanted[3 * 700 * 2];
+    astro_voltages_fill(voltages, next, steps, wanted);
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, steps * 12);
+    g_assert_cmpint(gst_buffer_memcmp(buffer, 0, wanted, steps * 12), ==, 0);
+    gst_buffer_unref(buffer);
+    next += steps;
+  }
+  g_assert_cmpuint(next, ==, 3000);
+  end(&r);
+}
+
+static void test_observation(void)
+{
+  Run r = run("astroskysrc stations=4 latitude=50 longitude=6 phase-centre=\"207.5, 50.25\" "
+              "start-time=2026-11-20T06:30:00.5 num-buffers=1 block-steps=10",
+              "application/x-astro-voltages");
+  gst_buffer_unref(pull(&r));
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(r.sink, "sink");
+  g_autoptr(GstEvent) event = gst_pad_get_sticky_event(pad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
+  g_assert_nonnull(event);
+  g_autoptr(AstroObservation) observation = astro_observation_from_event(event, NULL);
+  g_assert_nonnull(observation);
+  g_autofree char *start = astro_observation_get_start(observation);
+  g_assert_cmpstr(start, ==, "2026-11-20T06:30:00.500000000Z");
+  g_assert_cmpuint(observation->n_stations, ==, 4);
+  g_assert_cmpfloat_with_epsilon(observation->phase_ra, 207.5 * G_PI / 180, 1e-12);
+  g_assert_cmpfloat_with_epsilon(observation->phase_dec, 50.25 * G_PI / 180, 1e-12);
+  g_assert_cmpfloat(observation->positions[2], >, 4.8e6);
+  end(&r);
+}
+
+/* All the formats and layouts that downstream may ask for, the first that it names; a default where
+ * it names none. */
+static void test_caps(void)
+{
+  static const char *const cases[][3] = {
+    { "application/x-astro-voltages", "CI8", "time:station:pol" },
+    { "application/x-astro-voltages,format={CF32LE,CI8}", "CF32LE", "time:station:pol" },
+    { "application/x-astro-voltages,format=CI4,layout={station:time:pol,time:station:pol}", "CI4",
+      "station:time:pol" },
+    { "application/x-astro-voltages,format=CI16LE,layout=station:pol:time", "CI16LE",
+      "station:pol:time" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *caps = g_strdup(cases[i][0]);
+    Run r = run("astroskysrc stations=5 num-buffers=2 block-steps=100", caps);
+    GstBuffer *buffer = pull(&r);
+    g_assert_nonnull(buffer);
+    g_autoptr(GstPad) pad = gst_element_get_static_pad(r.sink, "sink");
+    g_autoptr(GstCaps) agreed = gst_pad_get_current_caps(pad);
+    const GstStructure *s = gst_caps_get_structure(agreed, 0);
+    g_assert_cmpstr(gst_structure_get_string(s, "format"), ==, cases[i][1]);
+    g_assert_cmpstr(gst_structure_get_string(s, "layout"), ==, cases[i][2]);
+    AstroStream stream;
+    g_assert_true(astro_stream_from_caps(&stream, agreed, NULL));
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, 100 * astro_stream_step_bytes(&stream));
+    gst_buffer_unref(buffer);
+    end(&r);
+  }
+}
+
+static void test_duration(void)
+{
+  static const struct {
+    const char *properties;
+    gint64 expected; /* -1: no answer */
+  } cases[] = {
+    { "duration=2.5", 2500 * GST_MSECOND },
+    { "num-buffers=3 block-steps=500", 1500 * GST_MSECOND },
+    { "num-buffers=30 block-steps=500 duration=2", 2000 * GST_MSECOND },
+    { "block-steps=100", -1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *source =
+        g_strdup_printf("astroskysrc stations=2 bandwidth=1000 %s", cases[i].properties);
+    Run r = run(source, "application/x-astro-voltages");
+    gst_buffer_unref(pull(&r));
+    gint64 found = -1;
+    gboolean ok = gst_element_query_duration(r.sink, GST_FORMAT_TIME, &found);
+    g_assert_true(ok == (cases[i].expected >= 0));
+    g_assert_cmpint(found, ==, cases[i].expected);
+    end(&r);
+  }
+}
+
+/* Blocks come again with the times of their place; no new memory is taken for them. */
+static void test_repeat(void)
+{
+  Run r = run("astroskysrc stations=2 bandwidth=1000 repeat=3 block-steps=64 duration=0.5",
+              "application/x-astro-voltages");
+  GstBuffer *buffers[8];
+  GstMemory *memories[8];
+  for (guint i = 0; i < 8; i++) {
+    buffers[i] = pull(&r);
+    g_assert_nonnull(buffers[i]);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffers[i]), ==, i * 64);
+    g_assert_cmpuint(gst_buffer_get_size(buffers[i]), ==, i < 7 ? 64 * 8 : (500 - 7 * 64) * 8);
+    memories[i] = gst_buffer_peek_memory(buffers[i], 0);
+    if (i >= 3 && i < 7)
+      g_assert_true(memories[i] == memories[i - 3]);
+  }
+  g_assert_true(memories[0] != memories[1] && memories[1] != memories[2]);
+  for (guint i = 0; i < 8; i++)
+    gst_buffer_unref(buffers[i]);
+  g_assert_null(pull(&r));
+  end(&r);
+}
+
+/* Live: a block comes when the clock says that its last sample was taken. */
+static void test_live(void)
+{
+  Run r = run("astroskysrc is-live=true stations=2 bandwidth=10000 block-steps=500 num-buffers=4",
+              "application/x-astro-voltages");
+  GstBuffer *buffer;
+  for (guint i = 1; (buffer = pull(&r)); i++) {
+    GstClock *clock = gst_pipeline_get_clock(GST_PIPELINE(r.pipeline));
+    GstClockTime now = gst_clock_get_time(clock) - gst_element_get_base_time(r.pipeline);
+    g_assert_cmpuint(now, >=, i * 50 * GST_MSECOND);
+    gst_object_unref(clock);
+    gst_buffer_unref(buffer);
+  }
+  gboolean live = FALSE;
+  GstClockTime min = 0;
+  GstQuery *query = gst_query_new_latency();
+  GstElement *source = gst_bin_get_by_name(GST_BIN(r.pipeline), "src");
+  g_assert_true(gst_element_query(source, query));
+  gst_query_parse_latency(query, &live, &min, NULL);
+  g_assert_true(live);
+  g_assert_cmpuint(min, ==, 50 * GST_MSECOND);
+  gst_query_unref(query);
+  gst_object_unref(source);
+  end(&r);
+}
+
+static void test_again(void)
+{
+  GstElement *source = gst_element_factory_make("astroskysrc", NULL);
+  double scale;
+  guint stations;
+  g_object_set(source, "stations", 7, "noise", 50.0, "sky", "", NULL);
+  g_object_get(source, "stations", &stations, "active-scale", &scale, NULL);
+  g_assert_cmpuint(stations, ==, 7);
+  g_assert_cmpfloat(scale, ==, 0);
+  GstHarness *h = gst_harness_new_with_element(source, NULL, "src");
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format=CI8");
+  for (guint i = 0; i < 2; i++) {
+    gst_harness_play(h);
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, 0);
+    gst_buffer_unref(buffer);
+    g_object_get(source, "active-scale", &scale, NULL);
+    g_assert_cmpfloat_with_epsilon(scale, 32 / 5.0, 1e-9);
+    gst_element_set_state(source, GST_STATE_NULL);
+    while ((buffer = gst_harness_try_pull(h)))
+      gst_buffer_unref(buffer);
+  }
+  gst_harness_teardown(h);
+  gst_object_unref(source);
+}
+
+static void test_errors(void)
+{
+  static const char *const cases[][2] = {
+    { "sky=1,0,1", "must be below 1" },
+    { "sky=nowhere", "neither a file nor a list" },
+    { "array=nowhere", "neither a file nor one of disc" },
+    { "latitude=5", "longitude is not" },
+    { "phase-centre=12h", "expected \"ra,dec\" in degrees" },
+    { "start-time=yesterday", "yesterday" },
+    { "bandwidth=5e9", "expected a number of Hz" },
+    { "frequency=1e5", "the band must begin above 0 Hz" },
+    { "pattern=tone tone=2e8", "tone=2e+08: expected a frequency within" },
+    { "sky=0.5,0,1 duration=86400", "below the horizon of disc" },
+    { "phase-centre=0,89", "below the horizon of disc 0 s" },
+    { "bandwidth=1 array=lofar-like", "needs a bandwidth above" },
+    { "! application/x-astro-voltages,format=CF16LE", "can't handle caps" },
+    { "stations=3 ! application/x-astro-voltages,stations=4", "downstream takes none" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf("astroskysrc num-buffers=1 %s ! fakesink", cases[i][0]);
+    g_autofree char *found = test_launch(line);
+    if (!found || !strstr(found, cases[i][1]))
+      g_error("\"%s\" gives \"%s\", which lacks \"%s\"", line, found ? found : "", cases[i][1]);
+  }
+  g_autofree char *path = g_build_filename(g_get_tmp_dir(), "array-XXXXXX", NULL);
+  gint fd = g_mkstemp(path);
+  g_assert_cmpint(fd, >=, 0);
+  close(fd);
+  g_assert_true(g_file_set_contents(path, "6.4e6 0 0\n6.4e6 0\n", -1, NULL));
+  g_autofree char *line = g_strdup_printf("astroskysrc num-buffers=1 array=%s ! fakesink", path);
+  g_autofree char *found = test_launch(line);
+  g_autofree char *wanted = g_strdup_printf("%s:2: 2 fields found", path);
+  g_assert_nonnull(found);
+  g_assert_nonnull(strstr(found, wanted));
+  g_unlink(path);
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  gst_init(&argc, &argv);
+  g_test_add_func("/astroskysrc/stream", test_stream);
+  g_test_add_func("/astroskysrc/observation", test_observation);
+  g_test_add_func("/astroskysrc/caps", test_caps);
+  g_test_add_func("/astroskysrc/duration", test_duration);
+  g_test_add_func("/astroskysrc/repeat", test_repeat);
+  g_test_add_func("/astroskysrc/live", test_live);
+  g_test_add_func("/astroskysrc/again", test_again);
+  g_test_add_func("/astroskysrc/errors", test_errors);
+  int result = g_test_run();
+  gst_deinit();
+  return result;
+}
