@@ -2,6 +2,7 @@
 #include "core/histogram/histogram.h"
 
 #include <math.h>
+#include <string.h>
 
 GQuark astro_histogram_error_quark(void)
 {
@@ -88,8 +89,7 @@ static gboolean check_range(double min_arcmin, double max_arcmin, double lowest,
 }
 
 gboolean astro_histogram_edges_per_decade(AstroHistogramConfig *config, double min_arcmin,
-                                          double max_arcmin, double bins_per_decade,
-                                          GError **error)
+                                          double max_arcmin, double bins_per_decade, GError **error)
 {
   if (!check_range(min_arcmin, max_arcmin, G_MINDOUBLE, error))
     return FALSE;

@@ -1,10 +1,10 @@
 /* Histogram: how many pairs of points lie at which separation on the sky, exactly.
  *
- * The bin rule. A point at (ra, dec) becomes the unit vector of astro_unit_vector, once. An edge of theta
- * becomes the square of its chord, astro_chord_square, once. The square of the chord of a pair is
- * (dx dx + dy dy) + dz dz in double precision, every operation rounded by itself (no fused multiply and
- * add). A pair is in bin k when edge[k] <= it < edge[k + 1]. So every backend, variant, method and number
- * of threads counts the same integers. */
+ * The bin rule. A point at (ra, dec) becomes the unit vector of astro_unit_vector, once. An edge of
+ * theta becomes the square of its chord, astro_chord_square, once. The square of the chord of a
+ * pair is (dx dx + dy dy) + dz dz in double precision, every operation rounded by itself (no fused
+ * multiply and add). A pair is in bin k when edge[k] <= it < edge[k + 1]. So every backend,
+ * variant, method and number of threads counts the same integers. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -58,12 +58,12 @@ gboolean astro_histogram_edges_check(const AstroHistogramConfig *config, GError 
 
 /* (cos dec cos ra, cos dec sin ra, sin dec) by the C library's sin and cos of degrees pi / 180. */
 void astro_unit_vector(double ra_degrees, double dec_degrees, double *x, double *y, double *z);
-/* 4 sin(theta / 2)^2; above 180 degrees infinity, since the computed chord of antipodes may pass 2 by
- * a rounding. */
+/* 4 sin(theta / 2)^2; above 180 degrees infinity, since the computed chord of antipodes may pass 2
+ * by a rounding. */
 double astro_chord_square(double arcmin);
 
-/* Points made ready for counting, once for all the counts that they take part in: unit vectors, ordered
- * by region and in each region by a tree. */
+/* Points made ready for counting, once for all the counts that they take part in: unit vectors,
+ * ordered by region and in each region by a tree. */
 typedef struct _AstroPoints AstroPoints;
 
 /* weight, region: NULL where there is none. region holds whole numbers below n_regions. */
@@ -75,7 +75,8 @@ guint64 astro_points_count(const AstroPoints *points);
 double astro_points_weight(const AstroPoints *points); /* the sum; the count where there are none */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroPoints, astro_points_free)
 
-/* Done and all, in pairs; FALSE stops the count. Called by one thread at a time, whichever it is. */
+/* Done and all, in pairs; FALSE stops the count. Called by one thread at a time, whichever it is.
+ */
 typedef gboolean (*AstroHistogramProgress)(guint64 done, guint64 total, gpointer data);
 
 typedef struct {
@@ -83,10 +84,10 @@ typedef struct {
   gpointer data;
 } AstroHistogramCall;
 
-/* submit takes one or two blocks in, whose data is an AstroPoints (bytes are not looked at). One: its
- * pairs with itself, each once, regions (a, b) with a <= b. Two: every pair, regions (first, second).
- * Out: U64 counts [region][region][bin], and if weighted F64 sums of the products of weights, alike;
- * both are written, not added to. Arguments: an AstroHistogramCall or NULL. */
+/* submit takes one or two blocks in, whose data is an AstroPoints (bytes are not looked at). One:
+ * its pairs with itself, each once, regions (a, b) with a <= b. Two: every pair, regions (first,
+ * second). Out: U64 counts [region][region][bin], and if weighted F64 sums of the products of
+ * weights, alike; both are written, not added to. Arguments: an AstroHistogramCall or NULL. */
 extern const AstroBackend astro_histogram_reference;
 extern const AstroBackend astro_histogram_cpu;
 extern const AstroBackend *const astro_histogram_backends[]; /* up to a NULL */

@@ -4,6 +4,7 @@
 #include "core/histogram/kernels.h"
 
 #include <immintrin.h>
+#include <math.h>
 
 #define EDGES_AT_ONCE 4
 
@@ -39,8 +40,8 @@ static inline guint64 sum_counts(__m256i counts)
   return (guint32)_mm_cvtsi128_si32(sum);
 }
 
-/* n is known where this is inlined, so that the counters stay in registers. Returns the distance to the
- * nearest limit, in 8 parts. */
+/* n is known where this is inlined, so that the counters stay in registers. Returns the distance to
+ * the nearest limit, in 8 parts. */
 static inline __attribute__((always_inline)) __m256 count_single(const Rows *rows, guint n_a,
                                                                  const LeafOffsets *b,
                                                                  const float *limits,
@@ -141,8 +142,7 @@ static void below_exact(const LeafPositions *a, guint n_a, const LeafPositions *
       counts[e] = _mm256_setzero_si256();
     }
     for (guint i = 0; i < n_a; i++) {
-      __m256d x = _mm256_set1_pd(a->x[i]), y = _mm256_set1_pd(a->y[i]),
-              z = _mm256_set1_pd(a->z[i]);
+      __m256d x = _mm256_set1_pd(a->x[i]), y = _mm256_set1_pd(a->y[i]), z = _mm256_set1_pd(a->z[i]);
       for (guint j = 0; j < LEAF_POINTS; j += 4) {
         __m256d square = chord_square(x, y, z, b, j);
         for (guint e = 0; e < EDGES_AT_ONCE; e++) {
@@ -170,8 +170,8 @@ static void below_weighted(const LeafPositions *a, const double *weight_a, guint
       counts[e] = _mm256_setzero_si256();
     }
     for (guint i = 0; i < n_a; i++) {
-      __m256d x = _mm256_set1_pd(a->x[i]), y = _mm256_set1_pd(a->y[i]),
-              z = _mm256_set1_pd(a->z[i]), weight = _mm256_set1_pd(weight_a[i]);
+      __m256d x = _mm256_set1_pd(a->x[i]), y = _mm256_set1_pd(a->y[i]), z = _mm256_set1_pd(a->z[i]),
+              weight = _mm256_set1_pd(weight_a[i]);
       for (guint j = 0; j < LEAF_POINTS; j += 4) {
         __m256d square = chord_square(x, y, z, b, j);
         __m256d product = _mm256_mul_pd(weight, _mm256_loadu_pd(weight_b + j));
@@ -190,7 +190,6 @@ static void below_weighted(const LeafPositions *a, const double *weight_a, guint
 }
 
 const HistogramKernels astro_histogram_kernels_avx2 = {
-  .variant = { "avx2", ASTRO_CPU_AVX2 },
   .below_single = below_single,
   .below = below_exact,
   .below_weighted = below_weighted,

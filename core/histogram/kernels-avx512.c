@@ -4,6 +4,7 @@
 #include "core/histogram/kernels.h"
 
 #include <immintrin.h>
+#include <math.h>
 
 #define EDGES_AT_ONCE 4
 
@@ -31,8 +32,8 @@ static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
   }
 }
 
-/* n and has_lowest are known where this is inlined, so that the counters stay in registers. has_lowest:
- * the first limit is 0. Returns the distance to the nearest limit, in 16 parts. */
+/* n and has_lowest are known where this is inlined, so that the counters stay in registers.
+ * has_lowest: the first limit is 0. Returns the distance to the nearest limit, in 16 parts. */
 static inline __attribute__((always_inline)) __m512
 count_single(const Rows *rows, guint n_a, const LeafOffsets *b, const float *limits, guint64 *below,
              const guint n, const gboolean has_lowest)
@@ -133,8 +134,7 @@ static void below_exact(const LeafPositions *a, guint n_a, const LeafPositions *
       counts[e] = _mm512_setzero_si512();
     }
     for (guint i = 0; i < n_a; i++) {
-      __m512d x = _mm512_set1_pd(a->x[i]), y = _mm512_set1_pd(a->y[i]),
-              z = _mm512_set1_pd(a->z[i]);
+      __m512d x = _mm512_set1_pd(a->x[i]), y = _mm512_set1_pd(a->y[i]), z = _mm512_set1_pd(a->z[i]);
       for (guint j = 0; j < LEAF_POINTS; j += 8) {
         __m512d square = chord_square(x, y, z, b, j);
         for (guint e = 0; e < EDGES_AT_ONCE; e++) {
@@ -163,8 +163,8 @@ static void below_weighted(const LeafPositions *a, const double *weight_a, guint
       counts[e] = _mm512_setzero_si512();
     }
     for (guint i = 0; i < n_a; i++) {
-      __m512d x = _mm512_set1_pd(a->x[i]), y = _mm512_set1_pd(a->y[i]),
-              z = _mm512_set1_pd(a->z[i]), weight = _mm512_set1_pd(weight_a[i]);
+      __m512d x = _mm512_set1_pd(a->x[i]), y = _mm512_set1_pd(a->y[i]), z = _mm512_set1_pd(a->z[i]),
+              weight = _mm512_set1_pd(weight_a[i]);
       for (guint j = 0; j < LEAF_POINTS; j += 8) {
         __m512d square = chord_square(x, y, z, b, j);
         __m512d product = _mm512_mul_pd(weight, _mm512_loadu_pd(weight_b + j));
@@ -183,7 +183,6 @@ static void below_weighted(const LeafPositions *a, const double *weight_a, guint
 }
 
 const HistogramKernels astro_histogram_kernels_avx512 = {
-  .variant = { "avx512", ASTRO_CPU_AVX512 },
   .below_single = below_single,
   .below = below_exact,
   .below_weighted = below_weighted,

@@ -98,7 +98,6 @@ static void below_weighted(const LeafPositions *a, const double *weight_a, guint
 }
 
 const HistogramKernels astro_histogram_kernels_c = {
-  .variant = { "c", ASTRO_CPU_C },
   .below_single = below_single,
   .below = below_exact,
   .below_weighted = below_weighted,

@@ -1,4 +1,5 @@
-/* Two leaves of points against each other: how many of their pairs lie below each of a few edges. */
+/* Two leaves of points against each other: how many of their pairs lie below each of a few edges.
+ */
 #pragma once
 
 #include "core/backend/cpu.h"
@@ -23,12 +24,11 @@ typedef struct {
 } LeafShift;
 
 typedef struct {
-  AstroVariant variant;
-  /* limits are edges less the lowest edge. Returns FALSE where a pair lies within doubt of a limit, so
-   * that single precision cannot tell; below is then of no use. */
+  /* limits are edges less the lowest edge. Returns FALSE where a pair lies within doubt of a limit,
+   * so that single precision cannot tell; below is then of no use. */
   gboolean (*below_single)(const LeafOffsets *a, guint n_a, const LeafOffsets *b,
-                           const LeafShift *shift, const float *limits, guint n_limits,
-                           float doubt, guint64 *below);
+                           const LeafShift *shift, const float *limits, guint n_limits, float doubt,
+                           guint64 *below);
   void (*below)(const LeafPositions *a, guint n_a, const LeafPositions *b, const double *edges,
                 guint n_edges, guint64 *below);
   void (*below_weighted)(const LeafPositions *a, const double *weight_a, guint n_a,

@@ -1,8 +1,8 @@
 /* Points into unit vectors, regions and a tree.
  *
- * Every leaf but the last of a region is full, which keeps vectors full too. A cell's children lie side by
- * side, its other descendants behind them: how many there are follows from the leaves alone, so subtrees
- * are built in parallel and the tree is the same for any number of threads. */
+ * Every leaf but the last of a region is full, which keeps vectors full too. A cell's children lie
+ * side by side, its other descendants behind them: how many there are follows from the leaves
+ * alone, so subtrees are built in parallel and the tree is the same for any number of threads. */
 #include "core/histogram/points.h"
 #include "core/backend/threads.h"
 
@@ -105,8 +105,7 @@ static void measure_cell(Cell *cell, const Item *items)
   cell->z = sum[2] / length;
   double furthest = 0;
   for (guint64 i = 0; i < cell->n; i++) {
-    double dx = items[i].x[0] - cell->x, dy = items[i].x[1] - cell->y,
-           dz = items[i].x[2] - cell->z;
+    double dx = items[i].x[0] - cell->x, dy = items[i].x[1] - cell->y, dz = items[i].x[2] - cell->z;
     furthest = MAX(furthest, dx * dx + dy * dy + dz * dz);
   }
   /* more than the rounding of the lines above; a chord is at most 2 */
@@ -242,7 +241,8 @@ static gboolean check_point(const double *ra, const double *dec, const double *w
   if (weight && !isfinite(weight[i]))
     return refuse(error, i, "weight", weight[i], "a number");
   if (region && !(region[i] >= 0 && region[i] < n_regions && region[i] == floor(region[i])))
-    return refuse(error, i, "region", region[i], "a whole number from 0, below the number of regions");
+    return refuse(error, i, "region", region[i],
+                  "a whole number from 0, below the number of regions");
   return TRUE;
 }
 
@@ -295,8 +295,7 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
   gsize leaves = MAX(points->n_leaves, 1);
   points->positions = g_aligned_alloc(leaves, sizeof(LeafPositions), 64);
   points->offsets = g_aligned_alloc(leaves, sizeof(LeafOffsets), 64);
-  points->weights =
-      weight ? g_aligned_alloc(leaves, LEAF_POINTS * sizeof(double), 64) : NULL;
+  points->weights = weight ? g_aligned_alloc(leaves, LEAF_POINTS * sizeof(double), 64) : NULL;
   points->cells = g_new0(Cell, points->n_regions + 2 * leaves);
 
   Build build = { .points = points,
