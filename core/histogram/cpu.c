@@ -10,6 +10,8 @@
 #define MARGIN 1e-14
 /* Bounds the roundings of single precision: about 30 of 2^-24 each, of the largest term. */
 #define DOUBT 2e-6
+/* Of the square of an edge's chord: how far off single precision may put it. */
+#define SINGLE_TOLERANCE 1e-5
 
 typedef struct {
   const Counter *counter;
@@ -56,6 +58,8 @@ static gboolean below_in_single(const Walk *walk, const Cell *a, const Cell *b, 
 {
   const Counter *counter = walk->counter;
   const double *squares = counter->squares + first;
+  if (isinf(squares[0])) /* bins that begin above 180 degrees */
+    return FALSE;
   double dx = a->x - b->x, dy = a->y - b->y, dz = a->z - b->z;
   double square = dx * dx + dy * dy + dz * dz, reach = a->chord + b->chord;
   LeafShift shift = { (float)(2 * dx), (float)(2 * dy), (float)(2 * dz),
@@ -64,20 +68,22 @@ static gboolean below_in_single(const Walk *walk, const Cell *a, const Cell *b, 
   float limits[ASTRO_HISTOGRAM_MAX_EDGES];
   for (guint k = 0; k < n; k++)
     limits[k] = (float)(squares[k] - squares[0]);
-  gboolean is_exact = counter->config.precision == ASTRO_PRECISION_EXACT;
-  float doubt = is_exact ? (float)(largest * DOUBT + 2 * MARGIN) : 0;
+  double doubt = largest * DOUBT + 2 * MARGIN;
   gboolean is_sure = counter->kernels->below_single(&walk->a->offsets[a->first_leaf], (guint)a->n,
                                                     &walk->b->offsets[b->first_leaf], &shift,
-                                                    limits, n, doubt, below);
-  return is_sure || !is_exact;
+                                                    limits, n, (float)doubt, below);
+  return is_sure || (counter->config.precision == ASTRO_PRECISION_SINGLE &&
+                     doubt <= SINGLE_TOLERANCE * squares[0]);
 }
 
 static void visit_leaves(Walk *walk, const Cell *a, const Cell *b, Edges edges)
 {
   const HistogramKernels *kernels = walk->counter->kernels;
-  /* by brute force pairs are computed though it is known where they fall */
-  guint first = MIN(edges.first, walk->counter->config.n_edges - 1);
-  guint n = MAX(edges.last, first + 1) - first;
+  guint first = edges.first, n = edges.last - edges.first;
+  if (n == 0) { /* by brute force pairs are computed though it is known where they fall */
+    first = first > 0 ? first - 1 : 0;
+    n = 1;
+  }
   guint64 below[ASTRO_HISTOGRAM_MAX_EDGES];
   double weight_below[ASTRO_HISTOGRAM_MAX_EDGES];
   const double *squares = walk->counter->squares + first;

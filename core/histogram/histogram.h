@@ -23,7 +23,7 @@ GQuark astro_histogram_error_quark(void);
 
 typedef enum {
   ASTRO_PRECISION_EXACT,  /* what the bin rule says */
-  ASTRO_PRECISION_SINGLE, /* pairs too near to an edge for single precision may fall beside it */
+  ASTRO_PRECISION_SINGLE, /* an edge may be off by 5e-6 of its angle, differently for each pair */
 } AstroPrecision;
 
 typedef enum {
