@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MANY 400
+#define MANY 300
 #else
-#define MANY 1000
+#define MANY 700
 #endif
 
 typedef struct {
@@ -229,7 +229,7 @@ static void check_all(AstroHistogramConfig *config, const Catalogue *a, const Ca
   count(&astro_histogram_reference, config, 1, a, b, found, sums);
   assert_counts(found, expected, values, what);
   for (guint l = 0; l < G_N_ELEMENTS(levels); l++) {
-    g_setenv("ASTRO_CPU", levels[l], TRUE);
+    setenv("ASTRO_CPU", levels[l], 1);
     for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
       config->method = methods[m];
       char *here = g_strdup_printf("%s, %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
@@ -248,7 +248,7 @@ static void check_all(AstroHistogramConfig *config, const Catalogue *a, const Ca
       g_free(here);
     }
   }
-  g_unsetenv("ASTRO_CPU");
+  unsetenv("ASTRO_CPU");
   config->method = ASTRO_PAIR_METHOD_AUTO;
   g_free(expected);
   g_free(found);
@@ -378,7 +378,7 @@ static void test_sky(gconstpointer data)
 {
   Place place = skies[GPOINTER_TO_UINT(data)].place;
   const char *name = skies[GPOINTER_TO_UINT(data)].name;
-  static const guint64 sizes[] = { 0, 1, 2, 3, 31, 32, 33, 63, 65, 97, 500, MANY };
+  static const guint64 sizes[] = { 0, 1, 2, 31, 32, 33, 97, MANY };
   AstroHistogramConfig configs[] = { standard_bins(), whole_range() };
   for (guint c = 0; c < G_N_ELEMENTS(configs); c++)
     for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
@@ -577,7 +577,7 @@ static void test_large(void)
   gsize values = astro_histogram_values(&config);
   guint64 *expected = g_new(guint64, values), *found = g_new(guint64, values);
   double *sums = g_new(double, values);
-  Catalogue a = catalogue_new(place_half, g_test_slow() ? 97178 : MANY * 6, 10, 13);
+  Catalogue a = catalogue_new(place_half, g_test_slow() ? 97178 : MANY * 8, 10, 13);
   plain_loop(&config, &a, &a, expected, sums);
   for (config.method = 0; config.method <= ASTRO_PAIR_METHOD_BRUTE; config.method++) {
     count(&astro_histogram_cpu, &config, 0, &a, &a, found, sums);
