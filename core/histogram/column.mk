@@ -5,3 +5,4 @@ core_avx2_sources += core/histogram/kernels-avx2.c
 core_avx512_sources += core/histogram/kernels-avx512.c
 core_tests += tests/core/histogram
 bench_programs += tests/bench/histogram
+dist_files += tests/bench/peers-tpacf

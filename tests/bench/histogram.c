@@ -1,5 +1,6 @@
-/* Pair counts of 97,178 points on half the sky, 30 bins from 0.01 to 10,000 arcmin, against the
- * plain loop in double precision (timed on part of the pairs, on one core, and scaled). */
+/* histogram: pair counts of 97,178 points on half the sky, 30 bins from 0.01 to 10,000 arcmin,
+ * against the plain loop in double precision (timed on part of the pairs, on one core, and scaled).
+ */
 #include "core/backend/threads.h"
 #include "core/histogram/histogram.h"
 #include "tests/bench/bench.h"
@@ -227,10 +228,42 @@ static void bench_growth(const AstroHistogramConfig *config)
   }
 }
 
+static Catalogue read_catalogue(const char *path)
+{
+  char *bytes;
+  gsize length;
+  GError *error = NULL;
+  if (!g_file_get_contents(path, &bytes, &length, &error))
+    g_error("%s", error->message);
+  guint64 n = length / (2 * sizeof(double));
+  Catalogue catalogue = { (double *)(gpointer)bytes, NULL, NULL, n };
+  catalogue.dec = g_memdup2(catalogue.ra + n, n * sizeof(double));
+  return catalogue;
+}
+
+static int count_files(AstroHistogramConfig *config, int argc, char **argv)
+{
+  const char *variant;
+  Catalogue data = read_catalogue(argv[2]), random = { 0 };
+  if (argc > 3)
+    random = read_catalogue(argv[3]);
+  config->method = atoi(argv[1]);
+  Run run = run_new(config, &data, argc > 3 ? &random : NULL, &variant);
+  printf("%.6f\n", bench_seconds(run_count, &run, 3));
+  for (guint k = 0; k + 1 < config->n_edges; k++)
+    printf("%" G_GUINT64_FORMAT "\n", run.counts[k]);
+  run_clear(&run);
+  catalogue_clear(&data);
+  catalogue_clear(&random);
+  return 0;
+}
+
 int main(int argc, char **argv)
 {
   AstroHistogramConfig config = { 0 };
   astro_histogram_edges_per_decade(&config, 0.01, 10000, 5, NULL);
+  if (argc > 2)
+    return count_files(&config, argc, argv);
   Catalogue data = random_catalogue(POINTS, 1, 1), random = random_catalogue(POINTS, 1, 2);
   printf("%u threads\n", astro_threads());
   bench_methods(&config, &data, &random);
