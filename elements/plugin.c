@@ -1,7 +1,10 @@
 #include "config.h"
 #include <gst/gst.h>
 
+#include "elements/astrocatsrc.h"
 #include "elements/astroconvert.h"
+#include "elements/astrohistogram.h"
+#include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
 
 #define PACKAGE "gst-astro"
@@ -12,6 +15,9 @@ static gboolean plugin_init(GstPlugin *plugin)
   gboolean ok = TRUE;
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   return ok;
 }
 

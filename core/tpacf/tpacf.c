@@ -140,7 +140,7 @@ static void sums_free(Sum sums[N_KINDS])
 
 /* The covariance over leave-one-out samples; regions without any pairs are no samples. */
 static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
-                      Sum all[N_KINDS], AstroTpacf *result)
+                      Sum all[N_KINDS], AstroTpacfResult *result)
 {
   guint n_bins = config->n_bins;
   double *samples = g_new(double, (gsize)config->n_regions *n_bins);
@@ -175,7 +175,7 @@ static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_
   g_free(samples);
 }
 
-static void set_errors(const Sum *dd, AstroTpacf *result)
+static void set_errors(const Sum *dd, AstroTpacfResult *result)
 {
   for (guint k = 0; k < result->n_bins; k++) {
     gsize diagonal = (gsize)k * result->n_bins + k;
@@ -187,11 +187,11 @@ static void set_errors(const Sum *dd, AstroTpacf *result)
 
 /* w as estimated lacks C = sum(rr w) / sum(rr), since the mean density is that of the same field.
  * With the power law that fits w + C best, C follows; a few rounds settle it. */
-static void constrain(const Sum *rr, AstroTpacf *result)
+static void constrain(const Sum *rr, AstroTpacfResult *result)
 {
   double amplitude, slope, constraint = 0;
   for (guint round = 0; round < 50; round++) {
-    AstroTpacf raised = *result;
+    AstroTpacfResult raised = *result;
     raised.w = g_new(double, result->n_bins);
     for (guint k = 0; k < result->n_bins; k++)
       raised.w[k] = result->w[k] + constraint;
@@ -213,9 +213,10 @@ static void constrain(const Sum *rr, AstroTpacf *result)
     result->w[k] += constraint;
 }
 
-gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacf *result, GError **error)
+gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
+                             GError **error)
 {
-  *result = (AstroTpacf){ 0 };
+  *result = (AstroTpacfResult){ 0 };
   if (!check_kinds(config, error))
     return FALSE;
   const AstroPairs *kinds[N_KINDS] = { &config->dd, &config->dr, &config->rd, &config->rr };
@@ -246,7 +247,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacf *result,
   return TRUE;
 }
 
-void astro_tpacf_clear(AstroTpacf *result)
+void astro_tpacf_clear(AstroTpacfResult *result)
 {
   g_clear_pointer(&result->theta, g_free);
   g_clear_pointer(&result->w, g_free);
@@ -254,7 +255,7 @@ void astro_tpacf_clear(AstroTpacf *result)
   g_clear_pointer(&result->covariance, g_free);
 }
 
-gboolean astro_tpacf_fit(const AstroTpacf *result, double min_theta, double max_theta,
+gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
                          double *amplitude, double *slope)
 {
   double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;

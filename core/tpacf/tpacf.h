@@ -46,14 +46,15 @@ typedef struct {
   double *w, *error;
   double *covariance; /* n_bins x n_bins; NULL without regions */
   double constraint;  /* added to w where the integral constraint is asked for */
-} AstroTpacf;
+} AstroTpacfResult;
 
-gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacf *result, GError **error);
-void astro_tpacf_clear(AstroTpacf *result);
+gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
+                             GError **error);
+void astro_tpacf_clear(AstroTpacfResult *result);
 
 /* Fits w = amplitude theta^slope, weighted by the errors, to bins within the range whose w is above
  * 0. FALSE with fewer than two. */
-gboolean astro_tpacf_fit(const AstroTpacf *result, double min_theta, double max_theta,
+gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
                          double *amplitude, double *slope);
 
 G_END_DECLS

@@ -74,7 +74,7 @@ static void test_estimators(void)
     for (AstroEstimator e = 0; e <= ASTRO_ESTIMATOR_HAMILTON; e++) {
       AstroTpacfConfig config = config_of(&dd, &dr, cross ? &rd : NULL, &rr);
       const Kind *other = cross ? &rd : &dr;
-      AstroTpacf result;
+      AstroTpacfResult result;
       GError *error = NULL;
       config.estimator = e;
       g_assert_true(astro_tpacf_compute(&config, &result, &error));
@@ -114,7 +114,7 @@ static void test_missing(void)
   for (AstroEstimator e = 0; e <= ASTRO_ESTIMATOR_HAMILTON; e++)
     for (guint have = 0; have < 4; have++) {
       AstroTpacfConfig config = config_of(&dd, have & 1 ? &dr : NULL, NULL, have & 2 ? &rr : NULL);
-      AstroTpacf result;
+      AstroTpacfResult result;
       GError *error = NULL;
       config.estimator = e;
       gboolean enough = (!needs_dr[e] || have & 1) && (!needs_rr[e] || have & 2);
@@ -132,7 +132,7 @@ static void test_no_randoms_in_a_bin(void)
   for (guint cell = 0; cell < REGIONS * REGIONS; cell++)
     rr.counts[cell * BINS + 1] = 0;
   AstroTpacfConfig config = config_of(&dd, &dr, NULL, &rr);
-  AstroTpacf result;
+  AstroTpacfResult result;
   g_assert_true(astro_tpacf_compute(&config, &result, NULL));
   g_assert_cmpuint(result.n_undefined, ==, 1);
   g_assert_true(isnan(result.w[1]));
@@ -148,7 +148,7 @@ static void test_poisson(void)
 {
   Kind dd = kind_new(1, 1), rr = kind_new(3, 1);
   AstroTpacfConfig config = config_of(&dd, NULL, NULL, &rr);
-  AstroTpacf result;
+  AstroTpacfResult result;
   config.estimator = ASTRO_ESTIMATOR_NATURAL;
   config.n_regions = 1;
   dd.counts[1] = 0;
@@ -173,7 +173,7 @@ static void test_empty_region(void)
             all[kind]->counts[(other * REGIONS + 2) * BINS + k] = 0;
     }
   AstroTpacfConfig config = config_of(&dd, &dr, NULL, &rr);
-  AstroTpacf result;
+  AstroTpacfResult result;
   g_assert_true(astro_tpacf_compute(&config, &result, NULL));
   g_assert_cmpuint(result.n_used, ==, REGIONS - 1);
   g_assert_true(isfinite(result.error[0]));
@@ -188,7 +188,7 @@ static void test_fit(void)
     sigma[k] = 0.01 * (k + 1);
   }
   w[4] = -1;
-  AstroTpacf result = { .n_bins = 5, .theta = theta, .w = w, .error = sigma };
+  AstroTpacfResult result = { .n_bins = 5, .theta = theta, .w = w, .error = sigma };
   double amplitude, slope;
   g_assert_true(astro_tpacf_fit(&result, 0, INFINITY, &amplitude, &slope));
   g_assert_cmpfloat_with_epsilon(amplitude, 0.3, 1e-9);
@@ -218,7 +218,7 @@ static void test_integral_constraint(void)
                               .edges = bin_edges,
                               .dd = { dd, &one },
                               .rr = { rr, &one } };
-  AstroTpacf result;
+  AstroTpacfResult result;
   g_assert_true(astro_tpacf_compute(&config, &result, NULL));
   g_assert_cmpfloat_with_epsilon(result.constraint, lost, 0.05 * lost);
   for (guint k = 0; k < N; k++)
@@ -294,7 +294,7 @@ static void test_mock(void)
                              .dd = { dd, pairs[0] },
                              .dr = { dr, pairs[1] },
                              .rr = { rr, pairs[2] } };
-  AstroTpacf result;
+  AstroTpacfResult result;
   double amplitude, slope;
   g_assert_true(astro_tpacf_compute(&tpacf, &result, NULL));
   g_assert_true(astro_tpacf_fit(&result, 1, 100, &amplitude, &slope));
