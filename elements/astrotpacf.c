@@ -128,12 +128,15 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
   return TRUE;
 }
 
-static gboolean astro_tpacf_get_unit_size(GstBaseTransform *base, GstCaps *caps, gsize *size)
+/* A histogram in, a table out, whatever the sizes are: the work says what does not fit. */
+static gboolean astro_tpacf_transform_size(GstBaseTransform *base, GstPadDirection direction,
+                                           GstCaps *caps, gsize size, GstCaps *othercaps,
+                                           gsize *othersize)
 {
-  AstroStream stream;
-  if (!astro_stream_from_caps(&stream, caps, NULL))
+  AstroStream other;
+  if (!astro_stream_from_caps(&other, othercaps, NULL))
     return FALSE;
-  *size = astro_stream_step_bytes(&stream);
+  *othersize = astro_stream_step_bytes(&other);
   return TRUE;
 }
 
@@ -320,7 +323,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   object->set_property = astro_tpacf_set_property;
   object->get_property = astro_tpacf_get_property;
   g_object_class_install_property(object, PROP_ESTIMATOR,
-                                  g_param_spec_enum("estimator", "Estimator", "Of w(theta)",
+                                  g_param_spec_enum("estimator", "Estimator", "How w(theta) is made of the pairs",
                                                     ASTRO_TYPE_ESTIMATOR,
                                                     ASTRO_ESTIMATOR_LANDY_SZALAY, flags));
   g_object_class_install_property(
@@ -332,7 +335,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   base->transform_caps = astro_tpacf_transform_caps;
   base->fixate_caps = astro_tpacf_fixate_caps;
   base->set_caps = astro_tpacf_set_caps;
-  base->get_unit_size = astro_tpacf_get_unit_size;
+  base->transform_size = astro_tpacf_transform_size;
   base->sink_event = astro_tpacf_sink_event;
   base->transform = astro_tpacf_transform;
   base->stop = astro_tpacf_stop;

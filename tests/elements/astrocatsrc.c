@@ -36,10 +36,10 @@ static void test_uniform(void)
 static void test_clustered(void)
 {
   g_autofree char *message = NULL;
-  g_autoptr(GPtrArray) samples =
-      test_samples("astrocatsrc points=500 slope=-0.7 regions=4 footprint=band:350,370,-5,5 ! "
-                   "appsink name=out",
-                   &message);
+  g_autoptr(GPtrArray) samples = test_samples("astrocatsrc points=500 slope=-0.7 levels=3 "
+                                              "children=2 regions=4 footprint=band:350,370,-5,5 ! "
+                                              "appsink name=out",
+                                              &message);
   gsize bytes;
   guint regions[4] = { 0 };
   g_assert_null(message);
@@ -129,17 +129,17 @@ static void test_properties(void)
   gst_object_unref(source);
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
-  gst_init(&argc, &argv);
-  g_test_init(&argc, &argv, NULL);
   g_test_add_func("/astrocatsrc/uniform", test_uniform);
   g_test_add_func("/astrocatsrc/clustered", test_clustered);
   g_test_add_func("/astrocatsrc/file", test_file);
   g_test_add_func("/astrocatsrc/refusals", test_refusals);
   g_test_add_func("/astrocatsrc/duration", test_duration);
   g_test_add_func("/astrocatsrc/properties", test_properties);
-  int status = g_test_run();
-  gst_deinit();
-  return status;
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }

@@ -203,8 +203,8 @@ static void test_summary(void)
   gst_harness_push_event(h, gst_event_new_eos());
   GstBuffer *buffer = gst_harness_pull(h);
   g_assert_nonnull(buffer);
-  static const double sums[2 * 2 * 2] = { 0, 0, 2, 3, 0, 6, 0, 0 };
-  static const guint64 counts[2 * 2 * 2] = { 0, 0, 1, 1, 0, 1, 0, 0 };
+  static const double sums[2 * 2 * 2] = { 0, 0, 2, 3, 0, 0, 0, 6 };
+  static const guint64 counts[2 * 2 * 2] = { 0, 0, 1, 1, 0, 0, 0, 1 };
   g_assert_cmpint(gst_buffer_memcmp(buffer, 0, sums, sizeof sums), ==, 0);
   g_assert_cmpuint(gst_buffer_get_size(buffer), ==, sizeof sums);
   gst_buffer_unref(buffer);
@@ -330,10 +330,8 @@ static void test_active_backend(void)
   gst_object_unref(pipeline);
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
-  gst_init(&argc, &argv);
-  g_test_init(&argc, &argv, NULL);
   g_test_add_func("/astrohistogram/alone", test_alone);
   g_test_add_func("/astrohistogram/random", test_random);
   g_test_add_func("/astrohistogram/parts", test_parts);
@@ -345,7 +343,9 @@ int main(int argc, char **argv)
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
   g_test_add_func("/astrohistogram/stop", test_stop);
   g_test_add_func("/astrohistogram/active-backend", test_active_backend);
-  int status = g_test_run();
-  gst_deinit();
-  return status;
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }

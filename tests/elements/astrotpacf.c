@@ -147,14 +147,14 @@ static void test_pipeline(void)
   g_assert_cmpfloat_with_epsilon(slope, -0.8, 0.2);
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
-  gst_init(&argc, &argv);
-  g_test_init(&argc, &argv, NULL);
   g_test_add_func("/astrotpacf/against-core", test_against_core);
   g_test_add_func("/astrotpacf/refusals", test_refusals);
   g_test_add_func("/astrotpacf/pipeline", test_pipeline);
-  int status = g_test_run();
-  gst_deinit();
-  return status;
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }
