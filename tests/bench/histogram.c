@@ -2,6 +2,7 @@
  * against the plain loop in double precision (timed on part of the pairs, on one core, and scaled).
  */
 #include "core/backend/threads.h"
+#include "core/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
 #include "tests/bench/bench.h"
 
@@ -15,21 +16,22 @@ typedef struct {
   guint64 n;
 } Catalogue;
 
-static double uniform(guint64 *state)
-{
-  *state = *state * 6364136223846793005u + 1442695040888963407u;
-  return (double)(*state >> 11) / (double)(1ull << 53);
-}
-
+/* Points on half the sky, in compact regions that every catalogue shares. */
 static Catalogue random_catalogue(guint64 n, guint regions, guint64 seed)
 {
-  Catalogue catalogue = { g_new(double, n), g_new(double, n), g_new(double, n), n };
-  guint64 state = seed;
-  for (guint64 i = 0; i < n; i++) {
-    catalogue.ra[i] = 360 * uniform(&state);
-    catalogue.dec[i] = asin(uniform(&state)) * 180 / G_PI;
-    catalogue.region[i] = floor(catalogue.ra[i] / 360 * regions);
-  }
+  static const AstroFootprint half = { .ra_max = 360, .dec_max = 90 };
+  AstroCatalogue made, sample;
+  AstroRandom random;
+  astro_random_init(&random, seed, 0);
+  astro_catalogue_uniform(&half, n, &random, &made, NULL);
+  astro_random_init(&random, 0, 0);
+  astro_catalogue_uniform(&half, POINTS, &random, &sample, NULL);
+  AstroRegions *cells = astro_regions_new(sample.ra, sample.dec, sample.n, regions, NULL);
+  Catalogue catalogue = { made.ra, made.dec, g_new(double, n), n };
+  for (guint64 i = 0; i < n; i++)
+    catalogue.region[i] = astro_regions_find(cells, made.ra[i], made.dec[i]);
+  astro_regions_free(cells);
+  astro_catalogue_clear(&sample);
   return catalogue;
 }
 
