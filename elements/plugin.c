@@ -1,11 +1,14 @@
 #include "config.h"
 #include <gst/gst.h>
 
+#include "elements/astrocatsrc.h"
 #include "elements/astroconvert.h"
 #include "elements/astrofitssink.h"
 #include "elements/astrofitssrc.h"
 #include "elements/astrodelay.h"
 #include "elements/astroskysrc.h"
+#include "elements/astrohistogram.h"
+#include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
 
 #define PACKAGE "gst-astro"
@@ -20,6 +23,9 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   return ok;
 }
 

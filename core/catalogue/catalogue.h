@@ -1,0 +1,85 @@
+/* Catalogues of points on the sky: made at random, read from text, and cut into regions. Degrees.
+ */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define ASTRO_CATALOGUE_ERROR astro_catalogue_error_quark()
+typedef enum {
+  ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+  ASTRO_CATALOGUE_ERROR_MODEL,
+  ASTRO_CATALOGUE_ERROR_REGIONS,
+  ASTRO_CATALOGUE_ERROR_COLUMN,
+  ASTRO_CATALOGUE_ERROR_TEXT,
+} AstroCatalogueError;
+GQuark astro_catalogue_error_quark(void);
+
+/* Columns of n values; NULL where there is none. */
+typedef struct {
+  guint64 n;
+  double *ra, *dec, *weight, *region;
+} AstroCatalogue;
+void astro_catalogue_clear(AstroCatalogue *catalogue);
+
+/* Random numbers that are the same everywhere. Streams of different indices are independent. */
+typedef struct {
+  guint64 state[4];
+} AstroRandom;
+void astro_random_init(AstroRandom *random, guint64 seed, guint64 index);
+double astro_random_uniform(AstroRandom *random); /* 0 <= it < 1 */
+
+/* All points within radius of a place, or a band of right ascensions (eastward from ra_min to
+ * ra_max, which may pass 360) and declinations. */
+typedef enum { ASTRO_FOOTPRINT_BAND, ASTRO_FOOTPRINT_CAP } AstroFootprintShape;
+typedef struct {
+  AstroFootprintShape shape;
+  double ra, dec, radius;                  /* a cap */
+  double ra_min, ra_max, dec_min, dec_max; /* a band */
+} AstroFootprint;
+
+gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error);
+gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, double dec);
+
+gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points,
+                                 AstroRandom *random, AstroCatalogue *catalogue, GError **error);
+
+/* After Soneira and Peebles: discs of radius hold `children` smaller ones each, down to `levels`;
+ * the middles of the smallest are the points. w(theta) falls as theta^slope from radius down to the
+ * smallest disc, where discs shrink by children^(1 / (2 + slope)) from level to level. Points of a
+ * disc that reaches over the footprint's rim are kept inside only. */
+typedef struct {
+  double slope;  /* -2 < slope < 0 */
+  double radius; /* of the largest discs */
+  guint levels, children;
+} AstroClustering;
+
+gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
+                                   const AstroClustering *clustering, guint64 points,
+                                   AstroRandom *random, AstroCatalogue *catalogue, GError **error);
+
+/* Compact cells on the sky that hold equally many points of the catalogue they are made from, to
+ * within one where no points coincide. Any point of the sky belongs to one. */
+typedef struct _AstroRegions AstroRegions;
+AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
+                                GError **error);
+void astro_regions_free(AstroRegions *regions);
+guint astro_regions_find(const AstroRegions *regions, double ra, double dec);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRegions, astro_regions_free)
+
+/* Which columns of a text hold what: names of the heading line or numbers from 1; NULL for none. */
+typedef struct {
+  const char *ra, *dec, *weight, *region;
+} AstroCatalogueColumns;
+
+/* Lines of values between blanks, tabs, commas or semicolons. # begins a comment. A first line that
+ * does not begin with a number is a heading; without one, columns are found by number. */
+gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
+                                   AstroCatalogue *catalogue, GError **error);
+/* The same from memory. name is for errors. */
+gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
+                                    const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
+                                    GError **error);
+
+G_END_DECLS

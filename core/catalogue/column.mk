@@ -1,0 +1,8 @@
+core_sources += core/catalogue/catalogue.h core/catalogue/random.c core/catalogue/mock.c \
+  core/catalogue/regions.c core/catalogue/text.c \
+  core/catalogue/columns.h core/catalogue/columns.c
+core_tests += tests/core/catalogue
+fuzz_programs += tests/fuzz/catalogue
+element_sources += elements/astrocatsrc.c elements/astrocatsrc.h
+element_tests += tests/elements/astrocatsrc
+dist_files += tests/elements/catalogues.h

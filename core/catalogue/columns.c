@@ -1,0 +1,45 @@
+#include "core/catalogue/columns.h"
+
+#include <string.h>
+
+gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GError **error)
+{
+  g_auto(GStrv) parts = g_strsplit(names, ":", -1);
+  *places = (AstroColumnPlaces){ g_strv_length(parts), -1, -1, -1, -1 };
+  const struct {
+    const char *name;
+    gint *place;
+  } known[] = { { "ra", &places->ra },
+                { "dec", &places->dec },
+                { "weight", &places->weight },
+                { "region", &places->region } };
+  for (guint p = 0; p < places->n; p++)
+    for (guint k = 0; k < G_N_ELEMENTS(known); k++)
+      if (g_str_equal(parts[p], known[k].name))
+        *known[k].place = (gint)p;
+  if (places->ra >= 0 && places->dec >= 0)
+    return TRUE;
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_COLUMN,
+              "a catalogue with columns \"%s\": expected ra and dec", names);
+  return FALSE;
+}
+
+static void append_column(double **column, guint64 n_before, gint place, const double *data,
+                          guint64 n)
+{
+  if (place < 0)
+    return;
+  *column = g_renew(double, *column, MAX(n_before + n, 1));
+  if (n > 0)
+    memcpy(*column + n_before, data + (guint64)place * n, n * sizeof(double));
+}
+
+void astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlaces *places,
+                            const double *data, guint64 n)
+{
+  append_column(&catalogue->ra, catalogue->n, places->ra, data, n);
+  append_column(&catalogue->dec, catalogue->n, places->dec, data, n);
+  append_column(&catalogue->weight, catalogue->n, places->weight, data, n);
+  append_column(&catalogue->region, catalogue->n, places->region, data, n);
+  catalogue->n += n;
+}

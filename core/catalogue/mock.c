@@ -1,0 +1,195 @@
+/* Catalogues made at random. */
+#include "core/catalogue/catalogue.h"
+
+#include <math.h>
+
+#define DEGREES (180 / G_PI)
+
+GQuark astro_catalogue_error_quark(void)
+{
+  return g_quark_from_static_string("astro-catalogue-error-quark");
+}
+
+void astro_catalogue_clear(AstroCatalogue *catalogue)
+{
+  g_clear_pointer(&catalogue->ra, g_free);
+  g_clear_pointer(&catalogue->dec, g_free);
+  g_clear_pointer(&catalogue->weight, g_free);
+  g_clear_pointer(&catalogue->region, g_free);
+  catalogue->n = 0;
+}
+
+gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error)
+{
+  const AstroFootprint *f = footprint;
+  gboolean good = f->shape == ASTRO_FOOTPRINT_CAP
+                      ? isfinite(f->ra) && fabs(f->dec) <= 90 && f->radius > 0 && f->radius <= 180
+                      : isfinite(f->ra_min) && f->ra_max > f->ra_min &&
+                            f->ra_max - f->ra_min <= 360 && f->dec_min >= -90 &&
+                            f->dec_max > f->dec_min && f->dec_max <= 90;
+  if (good)
+    return TRUE;
+  if (f->shape == ASTRO_FOOTPRINT_CAP)
+    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+                "a cap of %g degrees around %g, %g: radius up to 180, declination -90 to 90",
+                f->radius, f->ra, f->dec);
+  else
+    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+                "a band from right ascension %g to %g, declination %g to %g: both must rise, by "
+                "360 degrees at most and within -90 to 90",
+                f->ra_min, f->ra_max, f->dec_min, f->dec_max);
+  return FALSE;
+}
+
+/* Square of half the chord: accurate for small separations too. */
+static double haversine(double ra1, double dec1, double ra2, double dec2)
+{
+  double a = sin((dec2 - dec1) / 2 / DEGREES), b = sin((ra2 - ra1) / 2 / DEGREES);
+  return a * a + cos(dec1 / DEGREES) * cos(dec2 / DEGREES) * b * b;
+}
+
+gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, double dec)
+{
+  if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
+    double half = sin(footprint->radius / 2 / DEGREES);
+    return haversine(footprint->ra, footprint->dec, ra, dec) <= half * half;
+  }
+  double east = fmod(ra - footprint->ra_min, 360);
+  if (east < 0)
+    east += 360;
+  return east <= footprint->ra_max - footprint->ra_min && dec >= footprint->dec_min &&
+         dec <= footprint->dec_max;
+}
+
+/* The place at a distance and direction (from north through east) of another one. */
+static void offset_by(double ra, double dec, double distance, double direction, double *to_ra,
+                      double *to_dec)
+{
+  double d = dec / DEGREES, r = distance / DEGREES;
+  double north = sin(r) * cos(direction), east = sin(r) * sin(direction), out = cos(r);
+  double x = out * cos(d) - north * sin(d), z = out * sin(d) + north * cos(d);
+  *to_ra = fmod(ra + atan2(east, x) * DEGREES + 720, 360);
+  *to_dec = atan2(z, hypot(x, east)) * DEGREES;
+}
+
+static void random_in_cap(double ra, double dec, double radius, AstroRandom *random, double *to_ra,
+                          double *to_dec)
+{
+  double half = sin(radius / 2 / DEGREES) * sqrt(astro_random_uniform(random));
+  double direction = 2 * G_PI * astro_random_uniform(random);
+  offset_by(ra, dec, 2 * asin(half) * DEGREES, direction, to_ra, to_dec);
+}
+
+static void random_in(const AstroFootprint *footprint, AstroRandom *random, double *ra, double *dec)
+{
+  if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
+    random_in_cap(footprint->ra, footprint->dec, footprint->radius, random, ra, dec);
+    return;
+  }
+  double low = sin(footprint->dec_min / DEGREES), high = sin(footprint->dec_max / DEGREES);
+  double east =
+      footprint->ra_min + (footprint->ra_max - footprint->ra_min) * astro_random_uniform(random);
+  *ra = fmod(fmod(east, 360) + 360, 360);
+  *dec = asin(CLAMP(low + (high - low) * astro_random_uniform(random), -1, 1)) * DEGREES;
+}
+
+static void catalogue_alloc(AstroCatalogue *catalogue, guint64 points)
+{
+  *catalogue = (AstroCatalogue){ .n = points,
+                                 .ra = g_new(double, MAX(points, 1)),
+                                 .dec = g_new(double, MAX(points, 1)) };
+}
+
+gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points,
+                                 AstroRandom *random, AstroCatalogue *catalogue, GError **error)
+{
+  if (!astro_footprint_check(footprint, error))
+    return FALSE;
+  catalogue_alloc(catalogue, points);
+  for (guint64 i = 0; i < points; i++)
+    random_in(footprint, random, &catalogue->ra[i], &catalogue->dec[i]);
+  return TRUE;
+}
+
+/* Where the middles of discs may lie that reach into the footprint. */
+static AstroFootprint grown(const AstroFootprint *footprint, double by)
+{
+  AstroFootprint wide = *footprint;
+  wide.radius = MIN(wide.radius + by, 180);
+  double furthest = MAX(fabs(footprint->dec_min), fabs(footprint->dec_max)) + by;
+  double along = furthest < 89 ? by / cos(furthest / DEGREES) : 360;
+  wide.ra_min -= along;
+  wide.ra_max += along;
+  if (wide.ra_max - wide.ra_min > 360) {
+    wide.ra_min = 0;
+    wide.ra_max = 360;
+  }
+  wide.dec_min = MAX(wide.dec_min - by, -90);
+  wide.dec_max = MIN(wide.dec_max + by, 90);
+  return wide;
+}
+
+typedef struct {
+  const AstroFootprint *footprint;
+  const AstroClustering *clustering;
+  double shrink;
+  AstroRandom *random;
+  AstroCatalogue *catalogue;
+  guint64 points;
+} Mock;
+
+static void add_disc(Mock *mock, double ra, double dec, double radius, guint level)
+{
+  AstroCatalogue *catalogue = mock->catalogue;
+  if (level == mock->clustering->levels) {
+    if (catalogue->n < mock->points && astro_footprint_contains(mock->footprint, ra, dec)) {
+      catalogue->ra[catalogue->n] = ra;
+      catalogue->dec[catalogue->n++] = dec;
+    }
+    return;
+  }
+  for (guint i = 0; i < mock->clustering->children; i++) {
+    double to_ra, to_dec;
+    random_in_cap(ra, dec, radius, mock->random, &to_ra, &to_dec);
+    add_disc(mock, to_ra, to_dec, radius / mock->shrink, level + 1);
+  }
+}
+
+static gboolean check_clustering(const AstroClustering *clustering, GError **error)
+{
+  if (clustering->slope > -2 && clustering->slope < 0 && clustering->radius > 0 &&
+      clustering->radius <= 60 && clustering->children >= 2 && clustering->levels >= 1 &&
+      pow(clustering->children, clustering->levels) <= 1e6)
+    return TRUE;
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
+              "clusters with slope %g, radius %g, %u levels of %u: slope between -2 and 0, radius "
+              "up to 60 degrees, 1 level or more of 2 or more, and up to 1e6 points a cluster",
+              clustering->slope, clustering->radius, clustering->levels, clustering->children);
+  return FALSE;
+}
+
+gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
+                                   const AstroClustering *clustering, guint64 points,
+                                   AstroRandom *random, AstroCatalogue *catalogue, GError **error)
+{
+  if (!astro_footprint_check(footprint, error) || !check_clustering(clustering, error))
+    return FALSE;
+  catalogue_alloc(catalogue, points);
+  catalogue->n = 0;
+  Mock mock = { .footprint = footprint,
+                .clustering = clustering,
+                .shrink = pow(clustering->children, 1 / (2 + clustering->slope)),
+                .random = random,
+                .catalogue = catalogue,
+                .points = points };
+  double reach = 0, radius = clustering->radius;
+  for (guint level = 0; level < clustering->levels; level++, radius /= mock.shrink)
+    reach += radius;
+  AstroFootprint wide = grown(footprint, reach);
+  while (catalogue->n < points) {
+    double ra, dec;
+    random_in(&wide, random, &ra, &dec);
+    add_disc(&mock, ra, dec, clustering->radius, 0);
+  }
+  return TRUE;
+}

@@ -1,0 +1,168 @@
+/* The bin rule, and what is made of counts. */
+#include "core/histogram/histogram.h"
+
+#include <math.h>
+#include <string.h>
+
+GQuark astro_histogram_error_quark(void)
+{
+  return g_quark_from_static_string("astro-histogram-error-quark");
+}
+
+GType astro_precision_get_type(void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { ASTRO_PRECISION_EXACT, "What double precision gives, to the last pair", "exact" },
+    { ASTRO_PRECISION_SINGLE, "Pairs very near to an edge may fall beside it", "single" },
+    { 0, NULL, NULL }
+  };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroPrecision", values));
+  return type;
+}
+
+GType astro_pair_method_get_type(void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { ASTRO_PAIR_METHOD_AUTO, "The faster one", "auto" },
+    { ASTRO_PAIR_METHOD_TREE, "Cells whose pairs fall into one bin are counted whole", "tree" },
+    { ASTRO_PAIR_METHOD_BRUTE, "Every pair is computed", "brute" },
+    { 0, NULL, NULL }
+  };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroPairMethod", values));
+  return type;
+}
+
+void astro_unit_vector(double ra_degrees, double dec_degrees, double *x, double *y, double *z)
+{
+  double ra = ra_degrees * (G_PI / 180), dec = dec_degrees * (G_PI / 180);
+  double cos_dec = cos(dec);
+  *x = cos_dec * cos(ra);
+  *y = cos_dec * sin(ra);
+  *z = sin(dec);
+}
+
+double astro_chord_square(double arcmin)
+{
+  if (arcmin > 180 * 60)
+    return INFINITY;
+  double half = sin(arcmin * (G_PI / (2 * 180 * 60)));
+  return 4 * (half * half);
+}
+
+gboolean astro_histogram_edges_check(const AstroHistogramConfig *config, GError **error)
+{
+  if (config->n_edges < 2 || config->n_edges > ASTRO_HISTOGRAM_MAX_EDGES) {
+    g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
+                "%u edges of bins: 2 to %d are possible", config->n_edges,
+                ASTRO_HISTOGRAM_MAX_EDGES);
+    return FALSE;
+  }
+  for (guint k = 0; k < config->n_edges; k++) {
+    double edge = config->edges[k];
+    if (!isfinite(edge) || edge < 0) {
+      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
+                  "edge %u is %g: edges are angles of 0 or more", k, edge);
+      return FALSE;
+    }
+    if (k > 0 && !(edge > config->edges[k - 1])) {
+      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
+                  "edge %u is %.17g after %.17g: edges rise", k, edge, config->edges[k - 1]);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean check_range(double min_arcmin, double max_arcmin, double lowest, GError **error)
+{
+  if (isfinite(min_arcmin) && isfinite(max_arcmin) && min_arcmin >= lowest &&
+      max_arcmin > min_arcmin)
+    return TRUE;
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
+              "bins from %g to %g arcmin: the second angle must be the larger one", min_arcmin,
+              max_arcmin);
+  return FALSE;
+}
+
+gboolean astro_histogram_edges_per_decade(AstroHistogramConfig *config, double min_arcmin,
+                                          double max_arcmin, double bins_per_decade, GError **error)
+{
+  if (!check_range(min_arcmin, max_arcmin, G_MINDOUBLE, error))
+    return FALSE;
+  /* A hair of slack: 0.01 to 10000 is six decades, whatever log10 rounds to. */
+  double n_bins = ceil(bins_per_decade * log10(max_arcmin / min_arcmin) - 1e-9);
+  if (!(bins_per_decade > 0) || !(n_bins < ASTRO_HISTOGRAM_MAX_EDGES)) {
+    g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
+                "%g bins a decade from %g to %g arcmin make %g bins: 1 to %d are possible",
+                bins_per_decade, min_arcmin, max_arcmin, n_bins, ASTRO_HISTOGRAM_MAX_EDGES - 1);
+    return FALSE;
+  }
+  config->n_edges = MAX((guint)n_bins, 1) + 1;
+  for (guint k = 0; k < config->n_edges; k++)
+    config->edges[k] = min_arcmin * pow(10, k / bins_per_decade);
+  double *last = &config->edges[config->n_edges - 1];
+  if (fabs(*last / max_arcmin - 1) < 1e-9)
+    *last = max_arcmin;
+  return astro_histogram_edges_check(config, error);
+}
+
+gboolean astro_histogram_edges_linear(AstroHistogramConfig *config, double min_arcmin,
+                                      double max_arcmin, guint n_bins, GError **error)
+{
+  if (!check_range(min_arcmin, max_arcmin, 0, error))
+    return FALSE;
+  config->n_edges = MIN(n_bins, ASTRO_HISTOGRAM_MAX_EDGES) + 1;
+  for (guint k = 0; k < MIN(config->n_edges, ASTRO_HISTOGRAM_MAX_EDGES); k++)
+    config->edges[k] = min_arcmin + (max_arcmin - min_arcmin) * k / n_bins;
+  return astro_histogram_edges_check(config, error);
+}
+
+guint astro_histogram_regions(const AstroHistogramConfig *config)
+{
+  return MAX(config->n_regions, 1);
+}
+
+gsize astro_histogram_values(const AstroHistogramConfig *config)
+{
+  gsize regions = astro_histogram_regions(config);
+  return regions * regions * (config->n_edges - 1);
+}
+
+/* The same sums over counts and over weights. Region n_regions leaves none out. */
+#define SUM_WITHOUT(type, name)                                                                    \
+  static void name(const type *values, guint n_regions, guint n_bins, guint region, type *sum)     \
+  {                                                                                                \
+    memset(sum, 0, n_bins * sizeof *sum);                                                          \
+    for (guint a = 0; a < n_regions; a++)                                                          \
+      for (guint b = 0; b < n_regions; b++)                                                        \
+        for (guint k = 0; k < n_bins && a != region && b != region; k++)                           \
+          sum[k] += values[((gsize)a * n_regions + b) * n_bins + k];                               \
+  }
+SUM_WITHOUT(guint64, sum_counts)
+SUM_WITHOUT(double, sum_weights)
+
+void astro_histogram_total(const guint64 *counts, guint n_regions, guint n_bins, guint64 *total)
+{
+  sum_counts(counts, n_regions, n_bins, n_regions, total);
+}
+
+void astro_histogram_without(const guint64 *counts, guint n_regions, guint n_bins, guint region,
+                             guint64 *without)
+{
+  sum_counts(counts, n_regions, n_bins, region, without);
+}
+
+void astro_histogram_total_weights(const double *sums, guint n_regions, guint n_bins, double *total)
+{
+  sum_weights(sums, n_regions, n_bins, n_regions, total);
+}
+
+void astro_histogram_without_weights(const double *sums, guint n_regions, guint n_bins,
+                                     guint region, double *without)
+{
+  sum_weights(sums, n_regions, n_bins, region, without);
+}

@@ -1,0 +1,303 @@
+#include "core/histogram/collect.h"
+
+#include <string.h>
+
+#define MAX_KINDS 4
+
+typedef struct {
+  const char *name;
+  AstroSide a, b; /* the same one: pairs of a catalogue with itself */
+} Kind;
+
+static const Kind kinds_of_one[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA },
+                                     { "dr", ASTRO_SIDE_DATA, ASTRO_SIDE_RANDOM },
+                                     { "rr", ASTRO_SIDE_RANDOM, ASTRO_SIDE_RANDOM } };
+static const Kind kinds_of_two[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA2 },
+                                     { "dr", ASTRO_SIDE_DATA, ASTRO_SIDE_RANDOM2 },
+                                     { "rd", ASTRO_SIDE_RANDOM, ASTRO_SIDE_DATA2 },
+                                     { "rr", ASTRO_SIDE_RANDOM, ASTRO_SIDE_RANDOM2 } };
+
+/* A catalogue made ready, and what its regions weigh. */
+typedef struct {
+  AstroPoints *points;
+  double *weight, *square; /* sums of weights and of their squares by region */
+} Side;
+
+struct _AstroCollector {
+  AstroHistogramConfig config;
+  const AstroBackend *backend;
+  AstroPlace place;
+  gpointer instance;
+  const char *variant;
+  const Kind *kinds[MAX_KINDS];
+  guint n_kinds;
+  const Kind *now;
+  AstroRegions *regions;
+  gboolean has_region_column;
+  Side sides[ASTRO_N_SIDES];
+  gsize values; /* of a kind */
+  guint64 *counts, *kind_counts;
+  double *sums, *kind_sums; /* where there are weights */
+  double *pairs;            /* [kind][region][region] */
+};
+
+const char *astro_side_name(AstroSide side)
+{
+  static const char *const names[] = { "data", "random", "data2", "random2" };
+  return names[side];
+}
+
+static void side_clear(Side *side)
+{
+  g_clear_pointer(&side->points, astro_points_free);
+  g_clear_pointer(&side->weight, g_free);
+  g_clear_pointer(&side->square, g_free);
+}
+
+AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
+                                    const gboolean is_there[ASTRO_N_SIDES],
+                                    const AstroBackend *backend, const AstroPlace *place,
+                                    GError **error)
+{
+  if (!backend->shape(config, error))
+    return NULL;
+  AstroCollector *collector = g_new0(AstroCollector, 1);
+  collector->config = *config;
+  collector->backend = backend;
+  collector->place = *place;
+  gboolean two = is_there[ASTRO_SIDE_DATA2] || is_there[ASTRO_SIDE_RANDOM2];
+  const Kind *kinds = two ? kinds_of_two : kinds_of_one;
+  guint n = two ? G_N_ELEMENTS(kinds_of_two) : G_N_ELEMENTS(kinds_of_one);
+  for (guint k = 0; k < n; k++)
+    if (is_there[kinds[k].a] && is_there[kinds[k].b])
+      collector->kinds[collector->n_kinds++] = &kinds[k];
+  if (collector->n_kinds > 0 && g_str_equal(collector->kinds[0]->name, "dd"))
+    return collector;
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+              two ? "two catalogues are crossed, but data and data2 are not both there"
+                  : "there is no data catalogue");
+  astro_collector_free(collector);
+  return NULL;
+}
+
+void astro_collector_free(AstroCollector *collector)
+{
+  if (!collector)
+    return;
+  if (collector->instance)
+    collector->backend->destroy(collector->instance);
+  for (guint s = 0; s < ASTRO_N_SIDES; s++)
+    side_clear(&collector->sides[s]);
+  astro_regions_free(collector->regions);
+  g_free(collector->counts);
+  g_free(collector->kind_counts);
+  g_free(collector->sums);
+  g_free(collector->kind_sums);
+  g_free(collector->pairs);
+  g_free(collector);
+}
+
+const char *astro_collector_variant(const AstroCollector *collector)
+{
+  return collector->variant;
+}
+
+static gboolean start(AstroCollector *collector, GError **error)
+{
+  AstroHistogramConfig *config = &collector->config;
+  gsize regions = astro_histogram_regions(config);
+  collector->values = astro_histogram_values(config);
+  gsize all = collector->values * collector->n_kinds;
+  collector->counts = g_new0(guint64, all);
+  collector->kind_counts = g_new(guint64, collector->values);
+  if (config->weighted) {
+    collector->sums = g_new0(double, all);
+    collector->kind_sums = g_new(double, collector->values);
+  }
+  collector->pairs = g_new0(double, collector->n_kinds *regions *regions);
+  collector->instance =
+      collector->backend->create(config, &collector->place, &collector->variant, error);
+  return collector->instance != NULL;
+}
+
+static gboolean refuse(AstroSide side, const char *what, GError **error)
+{
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS, "the %s catalogue %s",
+              astro_side_name(side), what);
+  return FALSE;
+}
+
+static double *region_column(const AstroCollector *collector, const AstroCatalogue *catalogue)
+{
+  if (!collector->regions)
+    return NULL;
+  double *region = g_new(double, catalogue->n);
+  for (guint64 i = 0; i < catalogue->n; i++)
+    region[i] = astro_regions_find(collector->regions, catalogue->ra[i], catalogue->dec[i]);
+  return region;
+}
+
+static void weigh_regions(AstroCollector *collector, Side *side, const AstroCatalogue *catalogue,
+                          const double *region)
+{
+  guint regions = astro_histogram_regions(&collector->config);
+  side->weight = g_new0(double, regions);
+  side->square = g_new0(double, regions);
+  for (guint64 i = 0; i < catalogue->n; i++) {
+    guint r = region ? (guint)region[i] : 0;
+    double weight = catalogue->weight ? catalogue->weight[i] : 1;
+    side->weight[r] += weight;
+    side->square[r] += weight * weight;
+  }
+}
+
+static gboolean set_side(AstroCollector *collector, AstroSide which,
+                         const AstroCatalogue *catalogue, GError **error)
+{
+  const AstroHistogramConfig *config = &collector->config;
+  Side *side = &collector->sides[which];
+  if (!catalogue || catalogue->n == 0)
+    return refuse(which, "is empty", error);
+  if (catalogue->weight && !config->weighted)
+    return refuse(which, "has weights, and those before it had none", error);
+  if (collector->has_region_column && !catalogue->region)
+    return refuse(which, "has no column of regions, but the data catalogue has", error);
+  side_clear(side);
+  g_autofree double *made = region_column(collector, catalogue);
+  const double *region = collector->has_region_column ? catalogue->region : made;
+  side->points = astro_points_new(catalogue->ra, catalogue->dec, catalogue->weight, region,
+                                  catalogue->n, config->n_regions, collector->place.threads, error);
+  if (!side->points) {
+    g_prefix_error(error, "%s: ", astro_side_name(which));
+    return FALSE;
+  }
+  weigh_regions(collector, side, catalogue, region);
+  return TRUE;
+}
+
+/* The pairs at any separation that a count of that kind takes part of. */
+static void add_pairs(AstroCollector *collector, guint kind)
+{
+  guint regions = astro_histogram_regions(&collector->config);
+  const Side *a = &collector->sides[collector->kinds[kind]->a],
+             *b = &collector->sides[collector->kinds[kind]->b];
+  double *pairs = collector->pairs + (gsize)kind * regions * regions;
+  for (guint i = 0; i < regions; i++)
+    for (guint j = a == b ? i : 0; j < regions; j++)
+      pairs[i * regions + j] += a == b && i == j ? (a->weight[i] * a->weight[i] - a->square[i]) / 2
+                                                 : a->weight[i] * b->weight[j];
+}
+
+static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogramCall *call,
+                           GError **error)
+{
+  const Kind *now = collector->now = collector->kinds[kind];
+  gsize n = collector->values, bytes = n * sizeof(guint64), first = n * kind;
+  AstroBlock in[2] = { { collector->sides[now->a].points, 0 },
+                       { collector->sides[now->b].points, 0 } };
+  AstroBlock out[2] = { { collector->kind_counts, bytes }, { collector->kind_sums, bytes } };
+  if (!collector->backend->submit(collector->instance, in, now->a == now->b ? 1 : 2, out,
+                                  collector->sums ? 2 : 1, call, error))
+    return FALSE;
+  for (gsize k = 0; k < n; k++)
+    collector->counts[first + k] += collector->kind_counts[k];
+  for (gsize k = 0; k < n && collector->sums; k++)
+    collector->sums[first + k] += collector->kind_sums[k];
+  add_pairs(collector, kind);
+  return TRUE;
+}
+
+static gboolean is_random(AstroSide side)
+{
+  return side == ASTRO_SIDE_RANDOM || side == ASTRO_SIDE_RANDOM2;
+}
+
+static gboolean needs(const AstroCollector *collector, AstroSide side)
+{
+  for (guint k = 0; k < collector->n_kinds; k++)
+    if (collector->kinds[k]->a == side || collector->kinds[k]->b == side)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean set_sides(AstroCollector *collector, AstroSide first, const AstroCatalogue *one,
+                          AstroSide second, const AstroCatalogue *two, GError **error)
+{
+  return (!needs(collector, first) || set_side(collector, first, one, error)) &&
+         (!needs(collector, second) || set_side(collector, second, two, error));
+}
+
+static gboolean count_kinds(AstroCollector *collector, gboolean with_random,
+                            AstroHistogramCall *call, GError **error)
+{
+  for (guint k = 0; k < collector->n_kinds; k++) {
+    const Kind *kind = collector->kinds[k];
+    gboolean has_random = is_random(kind->a) || is_random(kind->b);
+    if (has_random == with_random && !count_kind(collector, k, call, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogue *data,
+                                  const AstroCatalogue *data2, AstroHistogramCall *call,
+                                  GError **error)
+{
+  AstroHistogramConfig *config = &collector->config;
+  if (!data || data->n == 0)
+    return refuse(ASTRO_SIDE_DATA, "is empty", error);
+  config->weighted |= data->weight || (data2 && data2->weight);
+  collector->has_region_column = config->n_regions > 0 && data->region;
+  if (config->n_regions > 0 && !data->region) {
+    collector->regions = astro_regions_new(data->ra, data->dec, data->n, config->n_regions, error);
+    if (!collector->regions)
+      return FALSE;
+  }
+  return start(collector, error) &&
+         set_sides(collector, ASTRO_SIDE_DATA, data, ASTRO_SIDE_DATA2, data2, error) &&
+         count_kinds(collector, FALSE, call, error);
+}
+
+gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalogue *random,
+                                    const AstroCatalogue *random2, AstroHistogramCall *call,
+                                    GError **error)
+{
+  return set_sides(collector, ASTRO_SIDE_RANDOM, random, ASTRO_SIDE_RANDOM2, random2, error) &&
+         count_kinds(collector, TRUE, call, error);
+}
+
+char *astro_collector_kinds(const AstroCollector *collector)
+{
+  GString *names = g_string_new(NULL);
+  for (guint k = 0; k < collector->n_kinds; k++)
+    g_string_append_printf(names, "%s%s", k ? ":" : "", collector->kinds[k]->name);
+  return g_string_free(names, FALSE);
+}
+
+const char *astro_collector_kind(const AstroCollector *collector)
+{
+  return collector->now->name;
+}
+
+gboolean astro_collector_is_weighted(const AstroCollector *collector)
+{
+  return collector->sums != NULL;
+}
+
+gconstpointer astro_collector_values(const AstroCollector *collector, gsize *bytes)
+{
+  *bytes = collector->values * collector->n_kinds * sizeof(guint64);
+  return collector->sums ? (gconstpointer)collector->sums : collector->counts;
+}
+
+void astro_collector_summary(const AstroCollector *collector, AstroSummary *summary)
+{
+  const AstroHistogramConfig *config = &collector->config;
+  gsize regions = astro_histogram_regions(config), bytes;
+  astro_summary_init(summary, collector->n_kinds, (guint)regions, config->n_edges);
+  memcpy(summary->edges, config->edges, config->n_edges * sizeof(double));
+  memcpy(summary->pairs, collector->pairs, collector->n_kinds * regions * regions * sizeof(double));
+  astro_collector_values(collector, &bytes);
+  if (collector->sums)
+    summary->counts = g_bytes_new(collector->counts, bytes);
+}

@@ -1,0 +1,46 @@
+/* From catalogues to histograms of all kinds of pairs: DD once, DR and RR with every random
+ * catalogue that comes, summed up. Two data catalogues give D1D2, D1R2, R1D2 and R1R2. */
+#pragma once
+
+#include "core/catalogue/catalogue.h"
+#include "core/histogram/histogram.h"
+#include "core/histogram/summary.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  ASTRO_SIDE_DATA,
+  ASTRO_SIDE_RANDOM,
+  ASTRO_SIDE_DATA2,
+  ASTRO_SIDE_RANDOM2,
+  ASTRO_N_SIDES
+} AstroSide;
+const char *astro_side_name(AstroSide side); /* "data2" */
+
+typedef struct _AstroCollector AstroCollector;
+
+/* config: weighted where any catalogue has weights. is_there: which sides have catalogues.
+ * Regions are the catalogues' column, or made from the first data catalogue. */
+AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
+                                    const gboolean is_there[ASTRO_N_SIDES],
+                                    const AstroBackend *backend, const AstroPlace *place,
+                                    GError **error);
+void astro_collector_free(AstroCollector *collector);
+const char *astro_collector_variant(const AstroCollector *collector); /* NULL before a count */
+
+/* Data first. Empty catalogues are refused. */
+gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogue *data,
+                                  const AstroCatalogue *data2, AstroHistogramCall *call,
+                                  GError **error);
+gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalogue *random,
+                                    const AstroCatalogue *random2, AstroHistogramCall *call,
+                                    GError **error);
+
+char *astro_collector_kinds(const AstroCollector *collector);      /* "dd:dr:rr" */
+const char *astro_collector_kind(const AstroCollector *collector); /* that is counted now */
+gboolean astro_collector_is_weighted(const AstroCollector *collector);
+/* U64 counts, or F64 sums of weights, [kind][region][region][bin]. */
+gconstpointer astro_collector_values(const AstroCollector *collector, gsize *bytes);
+void astro_collector_summary(const AstroCollector *collector, AstroSummary *summary);
+
+G_END_DECLS

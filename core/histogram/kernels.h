@@ -1,0 +1,41 @@
+/* Two leaves of points against each other: how many of their pairs lie below each of a few edges.
+ */
+#pragma once
+
+#include "core/backend/cpu.h"
+
+#define LEAF_POINTS 32
+
+/* Places past the last point of a leaf hold NaN positions, weight 0 and an infinite square. */
+typedef struct {
+  double x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS];
+} LeafPositions;
+
+/* The same points as seen from the middle of their leaf. */
+typedef struct {
+  float x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS];
+  float square[LEAF_POINTS]; /* of the distance from the middle */
+} LeafOffsets;
+
+/* The vector from b's middle to a's, twice, and its square less the lowest edge. */
+typedef struct {
+  float twice_x, twice_y, twice_z;
+  float square;
+} LeafShift;
+
+typedef struct {
+  /* limits are edges less the lowest edge. Returns FALSE where a pair lies within doubt of a limit,
+   * so that single precision cannot tell; below is then of no use. */
+  gboolean (*below_single)(const LeafOffsets *a, guint n_a, const LeafOffsets *b,
+                           const LeafShift *shift, const float *limits, guint n_limits, float doubt,
+                           guint64 *below);
+  void (*below)(const LeafPositions *a, guint n_a, const LeafPositions *b, const double *edges,
+                guint n_edges, guint64 *below);
+  void (*below_weighted)(const LeafPositions *a, const double *weight_a, guint n_a,
+                         const LeafPositions *b, const double *weight_b, const double *edges,
+                         guint n_edges, guint64 *below, double *weight_below);
+} HistogramKernels;
+
+extern const HistogramKernels astro_histogram_kernels_c;
+extern const HistogramKernels astro_histogram_kernels_avx2;
+extern const HistogramKernels astro_histogram_kernels_avx512;

@@ -1,0 +1,126 @@
+/* What the backends share: checks, outputs, progress. */
+#include "core/histogram/pairs.h"
+
+gboolean histogram_shape(gconstpointer config, GError **error)
+{
+  const AstroHistogramConfig *histogram = config;
+  if (!astro_histogram_edges_check(histogram, error))
+    return FALSE;
+  gsize regions = astro_histogram_regions(histogram);
+  if (regions <= G_MAXUINT16)
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+              "%" G_GSIZE_FORMAT " regions: 65535 are possible", regions);
+  return FALSE;
+}
+
+gpointer histogram_create(gconstpointer config, const AstroPlace *place,
+                          const HistogramKernels *kernels, GError **error)
+{
+  if (!histogram_shape(config, error))
+    return NULL;
+  Counter *counter = g_new(Counter, 1);
+  counter->config = *(const AstroHistogramConfig *)config;
+  for (guint k = 0; k < counter->config.n_edges; k++)
+    counter->squares[k] = astro_chord_square(counter->config.edges[k]);
+  counter->threads = place ? place->threads : 0;
+  counter->kernels = kernels;
+  return counter;
+}
+
+void histogram_destroy(gpointer counter)
+{
+  g_free(counter);
+}
+
+static gboolean check_points(const AstroPoints *points, guint n_regions, GError **error)
+{
+  if (points->n_regions == n_regions)
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+              "points in %u regions, expected %u", points->n_regions, n_regions);
+  return FALSE;
+}
+
+static gboolean check_blocks(const AstroHistogramConfig *config, guint n_in, const AstroBlock *out,
+                             guint n_out, GError **error)
+{
+  gsize bytes = astro_histogram_values(config) * sizeof(guint64);
+  guint wanted = config->weighted ? 2 : 1;
+  gboolean fits = (n_in == 1 || n_in == 2) && n_out == wanted;
+  for (guint k = 0; fits && k < n_out; k++)
+    fits = out[k].bytes >= bytes;
+  if (!fits)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "a histogram takes 1 or 2 catalogues and gives %u blocks of %" G_GSIZE_FORMAT
+                " bytes",
+                wanted, bytes);
+  return fits;
+}
+
+gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in, guint n_in,
+                     const AstroBlock *out, guint n_out, gpointer arguments, GError **error)
+{
+  const AstroHistogramConfig *config = &counter->config;
+  if (!check_blocks(config, n_in, out, n_out, error))
+    return FALSE;
+  const AstroPoints *a = in[0].data, *b = in[n_in - 1].data;
+  guint regions = astro_histogram_regions(config);
+  if (!check_points(a, regions, error) || !check_points(b, regions, error))
+    return FALSE;
+  *count = (Count){ .counter = counter,
+                    .a = a,
+                    .b = b,
+                    .counts = out[0].data,
+                    .sums = config->weighted ? out[1].data : NULL,
+                    .call = arguments,
+                    .total = n_in == 2  ? a->n * b->n
+                             : a->n > 0 ? a->n * (a->n - 1) / 2
+                                        : 0 };
+  g_mutex_init(&count->lock);
+  gsize bytes = astro_histogram_values(config) * sizeof(guint64);
+  memset(count->counts, 0, bytes);
+  if (count->sums)
+    memset(count->sums, 0, bytes);
+  return TRUE;
+}
+
+gboolean count_is_cancelled(Count *count)
+{
+  return g_atomic_int_get(&count->cancelled);
+}
+
+void count_report(Count *count, guint64 pairs)
+{
+  if (!count->call || !count->call->progress)
+    return;
+  g_mutex_lock(&count->lock);
+  count->done += pairs;
+  if (!count->call->progress(count->done, count->total, count->call->data))
+    g_atomic_int_set(&count->cancelled, TRUE);
+  g_mutex_unlock(&count->lock);
+}
+
+gboolean count_end(Count *count, GError **error)
+{
+  g_mutex_clear(&count->lock);
+  if (!count->cancelled)
+    return TRUE;
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
+              "stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " pairs", count->done,
+              count->total);
+  return FALSE;
+}
+
+void count_add(Count *count, guint region_a, guint region_b, const guint64 *places,
+               const double *weights)
+{
+  guint n_bins = count->counter->config.n_edges - 1;
+  gsize first = ((gsize)region_a * count->a->n_regions + region_b) * n_bins;
+  for (guint k = 0; k < n_bins; k++) {
+    if (places[k + 1])
+      __atomic_fetch_add(&count->counts[first + k], places[k + 1], __ATOMIC_RELAXED);
+    if (weights)
+      count->sums[first + k] += weights[k + 1];
+  }
+}

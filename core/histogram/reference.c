@@ -1,0 +1,62 @@
+/* The plain double loop: what every other way of counting is held against. */
+#include "core/histogram/pairs.h"
+
+static void reference_row(Count *count, guint region_a, guint region_b, guint64 i, guint64 first)
+{
+  const Counter *counter = count->counter;
+  const AstroPoints *a = count->a, *b = count->b;
+  guint64 places[ASTRO_HISTOGRAM_MAX_EDGES + 1] = { 0 };
+  double weights[ASTRO_HISTOGRAM_MAX_EDGES + 1] = { 0 };
+  guint64 slot_a = (guint64)a->region_first_leaf[region_a] * LEAF_POINTS + i;
+  const LeafPositions *leaf_a = &a->positions[slot_a / LEAF_POINTS];
+  double x = leaf_a->x[slot_a % LEAF_POINTS], y = leaf_a->y[slot_a % LEAF_POINTS],
+         z = leaf_a->z[slot_a % LEAF_POINTS];
+  for (guint64 j = first; j < b->region_n[region_b]; j++) {
+    guint64 slot_b = (guint64)b->region_first_leaf[region_b] * LEAF_POINTS + j;
+    const LeafPositions *leaf_b = &b->positions[slot_b / LEAF_POINTS];
+    double dx = x - leaf_b->x[slot_b % LEAF_POINTS], dy = y - leaf_b->y[slot_b % LEAF_POINTS],
+           dz = z - leaf_b->z[slot_b % LEAF_POINTS];
+    double square = (dx * dx + dy * dy) + dz * dz;
+    guint place = 0;
+    while (place < counter->config.n_edges && square >= counter->squares[place])
+      place++;
+    places[place]++;
+    weights[place] += (a->weights ? a->weights[slot_a] : 1) * (b->weights ? b->weights[slot_b] : 1);
+  }
+  count_add(count, region_a, region_b, places, count->sums ? weights : NULL);
+}
+
+static gboolean reference_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                                 const AstroBlock *out, guint n_out, gpointer arguments,
+                                 GError **error)
+{
+  Count count;
+  if (!count_begin(&count, instance, in, n_in, out, n_out, arguments, error))
+    return FALSE;
+  gboolean alone = n_in == 1;
+  for (guint ra = 0; ra < count.a->n_regions; ra++)
+    for (guint rb = alone ? ra : 0; rb < count.b->n_regions; rb++)
+      for (guint64 i = 0; i < count.a->region_n[ra] && !count_is_cancelled(&count); i++) {
+        guint64 first = alone && ra == rb ? i + 1 : 0;
+        reference_row(&count, ra, rb, i, first);
+        count_report(&count, count.b->region_n[rb] - first);
+      }
+  return count_end(&count, error);
+}
+
+static gpointer reference_create(gconstpointer config, const AstroPlace *place,
+                                 const char **variant, GError **error)
+{
+  *variant = "reference";
+  return histogram_create(config, place, NULL, error);
+}
+
+const AstroBackend astro_histogram_reference = {
+  .stage = "histogram",
+  .kind = ASTRO_BACKEND_REFERENCE,
+  .config_bytes = sizeof(AstroHistogramConfig),
+  .shape = histogram_shape,
+  .create = reference_create,
+  .submit = reference_submit,
+  .destroy = histogram_destroy,
+};

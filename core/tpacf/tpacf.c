@@ -1,0 +1,282 @@
+/* Every sum over regions is the whole less a row, a column, and the corner that both took. */
+#include "core/tpacf/tpacf.h"
+
+#include <math.h>
+
+GQuark astro_tpacf_error_quark(void)
+{
+  return g_quark_from_static_string("astro-tpacf-error-quark");
+}
+
+GType astro_estimator_get_type(void)
+{
+  static GType type = 0;
+  static const GEnumValue values[] = {
+    { ASTRO_ESTIMATOR_LANDY_SZALAY, "(DD - 2 DR + RR) / RR", "landy-szalay" },
+    { ASTRO_ESTIMATOR_NATURAL, "DD / RR - 1", "natural" },
+    { ASTRO_ESTIMATOR_DAVIS_PEEBLES, "DD / DR - 1", "davis-peebles" },
+    { ASTRO_ESTIMATOR_HAMILTON, "DD RR / DR^2 - 1", "hamilton" },
+    { 0, NULL, NULL }
+  };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroEstimator", values));
+  return type;
+}
+
+typedef struct {
+  double dd, dr, rd, rr;
+} Shares;
+
+static double landy_szalay(Shares s)
+{
+  return (s.dd - s.dr - s.rd + s.rr) / s.rr;
+}
+
+static double natural(Shares s)
+{
+  return s.dd / s.rr - 1;
+}
+
+static double davis_peebles(Shares s)
+{
+  return s.dd / s.dr - 1;
+}
+
+static double hamilton(Shares s)
+{
+  return s.dd * s.rr / (s.dr * s.rd) - 1;
+}
+
+static const struct {
+  const char *name;
+  double (*estimate)(Shares shares);
+  gboolean needs_dr, needs_rr;
+} estimators[] = {
+  [ASTRO_ESTIMATOR_LANDY_SZALAY] = { "landy-szalay", landy_szalay, TRUE, TRUE },
+  [ASTRO_ESTIMATOR_NATURAL] = { "natural", natural, FALSE, TRUE },
+  [ASTRO_ESTIMATOR_DAVIS_PEEBLES] = { "davis-peebles", davis_peebles, TRUE, FALSE },
+  [ASTRO_ESTIMATOR_HAMILTON] = { "hamilton", hamilton, TRUE, TRUE },
+};
+
+/* A kind of pairs summed over regions: all of them, or those that one region takes part in. */
+typedef struct {
+  double *counts; /* n_bins */
+  double pairs;
+} Sum;
+
+static Sum sum_new(guint n_bins)
+{
+  return (Sum){ g_new0(double, n_bins), 0 };
+}
+
+static void sum_cell(const AstroTpacfConfig *config, const AstroPairs *pairs, guint a, guint b,
+                     Sum *sum)
+{
+  gsize cell = (gsize)a * config->n_regions + b;
+  for (guint k = 0; k < config->n_bins; k++)
+    sum->counts[k] += pairs->counts[cell * config->n_bins + k];
+  sum->pairs += pairs->pairs[cell];
+}
+
+static void sum_all(const AstroTpacfConfig *config, const AstroPairs *pairs, Sum *sum)
+{
+  for (guint a = 0; pairs->counts && a < config->n_regions; a++)
+    for (guint b = 0; b < config->n_regions; b++)
+      sum_cell(config, pairs, a, b, sum);
+}
+
+static void sum_of_region(const AstroTpacfConfig *config, const AstroPairs *pairs, guint region,
+                          Sum *sum)
+{
+  for (guint other = 0; pairs->counts && other < config->n_regions; other++) {
+    sum_cell(config, pairs, region, other, sum);
+    if (other != region)
+      sum_cell(config, pairs, other, region, sum);
+  }
+}
+
+enum { DD, DR, RD, RR, N_KINDS };
+
+/* Counts less those of a region; a remainder of rounding is none. */
+static double share(const Sum *all, const Sum *part, guint bin)
+{
+  double count = all->counts[bin] - part->counts[bin], pairs = all->pairs - part->pairs;
+  if (fabs(count) < 1e-12 * fabs(all->counts[bin]))
+    count = 0;
+  return count / pairs;
+}
+
+static double estimate(const AstroTpacfConfig *config, Sum all[N_KINDS], Sum part[N_KINDS],
+                       guint bin)
+{
+  guint rd = config->rd.counts ? RD : DR;
+  Shares shares = { share(&all[DD], &part[DD], bin), share(&all[DR], &part[DR], bin),
+                    share(&all[rd], &part[rd], bin), share(&all[RR], &part[RR], bin) };
+  double w = estimators[config->estimator].estimate(shares);
+  return isfinite(w) ? w : NAN;
+}
+
+static gboolean check_kinds(const AstroTpacfConfig *config, GError **error)
+{
+  gboolean needs_dr = estimators[config->estimator].needs_dr,
+           needs_rr = estimators[config->estimator].needs_rr;
+  const char *missing = !config->dd.counts               ? "dd"
+                        : needs_dr && !config->dr.counts ? "dr"
+                        : needs_rr && !config->rr.counts ? "rr"
+                                                         : NULL;
+  if (!missing)
+    return TRUE;
+  g_set_error(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_PAIRS,
+              "the estimator %s needs pairs of kind %s, and the histogram has none",
+              estimators[config->estimator].name, missing);
+  return FALSE;
+}
+
+static void sums_free(Sum sums[N_KINDS])
+{
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    g_free(sums[kind].counts);
+}
+
+/* The covariance over leave-one-out samples; regions without any pairs are no samples. */
+static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
+                      Sum all[N_KINDS], AstroTpacfResult *result)
+{
+  guint n_bins = config->n_bins;
+  double *samples = g_new(double, (gsize)config->n_regions *n_bins);
+  for (guint region = 0; region < config->n_regions; region++) {
+    Sum part[N_KINDS];
+    double touched = 0;
+    for (guint kind = 0; kind < N_KINDS; kind++) {
+      part[kind] = sum_new(n_bins);
+      sum_of_region(config, kinds[kind], region, &part[kind]);
+      touched += fabs(part[kind].pairs);
+    }
+    for (guint k = 0; k < n_bins && touched > 0; k++)
+      samples[(gsize)result->n_used * n_bins + k] = estimate(config, all, part, k);
+    result->n_used += touched > 0;
+    sums_free(part);
+  }
+  result->covariance = g_new(double, (gsize)n_bins *n_bins);
+  double *mean = g_new0(double, n_bins);
+  guint n = result->n_used;
+  for (guint k = 0; k < n_bins; k++)
+    for (guint s = 0; s < n; s++)
+      mean[k] += samples[(gsize)s * n_bins + k] / n;
+  for (guint i = 0; i < n_bins; i++)
+    for (guint j = 0; j < n_bins; j++) {
+      double sum = 0;
+      for (guint s = 0; s < n; s++)
+        sum +=
+            (samples[(gsize)s * n_bins + i] - mean[i]) * (samples[(gsize)s * n_bins + j] - mean[j]);
+      result->covariance[(gsize)i * n_bins + j] = n > 1 ? sum * (n - 1) / n : NAN;
+    }
+  g_free(mean);
+  g_free(samples);
+}
+
+static void set_errors(const Sum *dd, AstroTpacfResult *result)
+{
+  for (guint k = 0; k < result->n_bins; k++) {
+    gsize diagonal = (gsize)k * result->n_bins + k;
+    result->error[k] = result->covariance  ? sqrt(result->covariance[diagonal])
+                       : dd->counts[k] > 0 ? (1 + result->w[k]) / sqrt(dd->counts[k])
+                                           : NAN;
+  }
+}
+
+/* w as estimated lacks C = sum(rr w) / sum(rr), since the mean density is that of the same field.
+ * With the power law that fits w + C best, C follows; a few rounds settle it. */
+static void constrain(const Sum *rr, AstroTpacfResult *result)
+{
+  double amplitude, slope, constraint = 0;
+  for (guint round = 0; round < 50; round++) {
+    AstroTpacfResult raised = *result;
+    raised.w = g_new(double, result->n_bins);
+    for (guint k = 0; k < result->n_bins; k++)
+      raised.w[k] = result->w[k] + constraint;
+    gboolean fits = astro_tpacf_fit(&raised, 0, INFINITY, &amplitude, &slope);
+    g_free(raised.w);
+    if (!fits)
+      return;
+    double above = 0, below = 0;
+    for (guint k = 0; k < result->n_bins; k++) {
+      above += rr->counts[k] * amplitude * pow(result->theta[k], slope);
+      below += rr->counts[k];
+    }
+    if (!(below > 0))
+      return;
+    constraint = above / below;
+  }
+  result->constraint = constraint;
+  for (guint k = 0; k < result->n_bins; k++)
+    result->w[k] += constraint;
+}
+
+gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
+                             GError **error)
+{
+  *result = (AstroTpacfResult){ 0 };
+  if (!check_kinds(config, error))
+    return FALSE;
+  const AstroPairs *kinds[N_KINDS] = { &config->dd, &config->dr, &config->rd, &config->rr };
+  guint n_bins = config->n_bins;
+  Sum all[N_KINDS], none[N_KINDS];
+  for (guint kind = 0; kind < N_KINDS; kind++) {
+    all[kind] = sum_new(n_bins);
+    none[kind] = sum_new(n_bins);
+    sum_all(config, kinds[kind], &all[kind]);
+  }
+  result->n_bins = n_bins;
+  result->theta = g_new(double, n_bins);
+  result->w = g_new(double, n_bins);
+  result->error = g_new(double, n_bins);
+  for (guint k = 0; k < n_bins; k++) {
+    double low = config->edges[k], high = config->edges[k + 1];
+    result->theta[k] = low > 0 ? sqrt(low * high) : high / 2;
+    result->w[k] = estimate(config, all, none, k);
+    result->n_undefined += isnan(result->w[k]);
+  }
+  if (config->n_regions > 1)
+    jackknife(config, kinds, all, result);
+  set_errors(&all[DD], result);
+  if (config->integral_constraint && config->rr.counts)
+    constrain(&all[RR], result);
+  sums_free(all);
+  sums_free(none);
+  return TRUE;
+}
+
+void astro_tpacf_clear(AstroTpacfResult *result)
+{
+  g_clear_pointer(&result->theta, g_free);
+  g_clear_pointer(&result->w, g_free);
+  g_clear_pointer(&result->error, g_free);
+  g_clear_pointer(&result->covariance, g_free);
+}
+
+gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
+                         double *amplitude, double *slope)
+{
+  double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
+  guint n = 0;
+  for (guint k = 0; k < result->n_bins; k++) {
+    double theta = result->theta[k], w = result->w[k], sigma = result->error[k];
+    if (!(theta >= min_theta && theta <= max_theta && w > 0 && sigma > 0))
+      continue;
+    /* the error of log w is sigma / w */
+    double weight = w * w / (sigma * sigma), x = log(theta), y = log(w);
+    s += weight;
+    sx += weight * x;
+    sy += weight * y;
+    sxx += weight * x * x;
+    sxy += weight * x * y;
+    n++;
+  }
+  double determinant = s * sxx - sx * sx;
+  if (n < 2 || !(determinant > 0))
+    return FALSE;
+  *slope = (s * sxy - sx * sy) / determinant;
+  *amplitude = exp((sy - *slope * sx) / s);
+  return TRUE;
+}

@@ -1,0 +1,60 @@
+/* The angular correlation function w(theta) from counts of pairs, with jackknife errors. */
+#pragma once
+
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+#define ASTRO_TPACF_ERROR astro_tpacf_error_quark()
+typedef enum { ASTRO_TPACF_ERROR_PAIRS } AstroTpacfError;
+GQuark astro_tpacf_error_quark(void);
+
+/* dd, dr, rr are counts divided by the pairs there are; rd is dr where one catalogue is meant. */
+typedef enum {
+  ASTRO_ESTIMATOR_LANDY_SZALAY,  /* (dd - dr - rd + rr) / rr */
+  ASTRO_ESTIMATOR_NATURAL,       /* dd / rr - 1 */
+  ASTRO_ESTIMATOR_DAVIS_PEEBLES, /* dd / dr - 1 */
+  ASTRO_ESTIMATOR_HAMILTON,      /* dd rr / (dr rd) - 1 */
+} AstroEstimator;
+#define ASTRO_TYPE_ESTIMATOR astro_estimator_get_type()
+GType astro_estimator_get_type(void);
+
+/* Pairs of one kind by regions: counts, or sums of products of weights, in [region][region][bin],
+ * and in [region][region] the pairs, or sums, at any separation. Sums over several random
+ * catalogues are fine. counts NULL: there are none of this kind. */
+typedef struct {
+  const double *counts;
+  const double *pairs;
+} AstroPairs;
+
+typedef struct {
+  AstroEstimator estimator;
+  gboolean integral_constraint;
+  guint n_regions; /* 1: no jackknife */
+  guint n_bins;
+  const double *edges;       /* n_bins + 1 */
+  AstroPairs dd, dr, rd, rr; /* rd may be none: dr then stands for both */
+} AstroTpacfConfig;
+
+/* What cannot be told is NaN. errors: from the jackknife (the square roots of the covariance's
+ * diagonal), without regions those of Poisson counts, (1 + w) / sqrt(DD); NaN in bins that have
+ * none. */
+typedef struct {
+  guint n_bins, n_used; /* n_used: leave-one-out samples behind the covariance, 0 for none */
+  guint n_undefined;    /* bins whose w is NaN since a divisor is 0 */
+  double *theta;        /* geometric middles; of a bin that begins at 0, the middle */
+  double *w, *error;
+  double *covariance; /* n_bins x n_bins; NULL without regions */
+  double constraint;  /* added to w where the integral constraint is asked for */
+} AstroTpacfResult;
+
+gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
+                             GError **error);
+void astro_tpacf_clear(AstroTpacfResult *result);
+
+/* Fits w = amplitude theta^slope, weighted by the errors, to bins within the range whose w is above
+ * 0. FALSE with fewer than two. */
+gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
+                         double *amplitude, double *slope);
+
+G_END_DECLS

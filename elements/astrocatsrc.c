@@ -1,0 +1,417 @@
+/**
+ * SECTION:element-astrocatsrc
+ *
+ * Catalogues of points on the sky, one a buffer: at random, evenly or in clusters, within a band or
+ * a cap, or read from a text file. Degrees. A catalogue counts as a second of the stream.
+ *
+ * |[
+ * gst-launch-1.0 astrocatsrc points=100000 slope=-0.8 footprint=band:0,90,-30,30 ! h.data
+ *   astrocatsrc points=100000 catalogues=10 seed=2 footprint=band:0,90,-30,30 ! h.random
+ *   astrohistogram name=h regions=20 ! astrotpacf ! filesink location=w.f64
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrocatsrc.h"
+
+#include "core/catalogue/catalogue.h"
+#include "core/stream/stream.h"
+
+#include <string.h>
+
+/* How many points a region is laid out with: regions depend on the footprint and their number
+ * alone, so that two sources agree about them. */
+#define POINTS_A_REGION 1000
+#define REGIONS_SEED 0x7265676f
+
+typedef struct {
+  guint64 points, seed;
+  guint catalogues, regions;
+  char *footprint;
+  AstroClustering clustering; /* slope 0: none */
+  char *location;
+  char *ra_column, *dec_column, *weight_column, *region_column;
+} Settings;
+
+struct _AstroCatSrc {
+  GstPushSrc parent;
+  Settings settings;
+
+  /* from start to stop */
+  AstroFootprint footprint;
+  AstroRegions *regions;
+  AstroCatalogue file; /* where a location is set */
+  guint next;
+};
+
+enum {
+  PROP_0,
+  PROP_POINTS,
+  PROP_CATALOGUES,
+  PROP_SEED,
+  PROP_FOOTPRINT,
+  PROP_SLOPE,
+  PROP_CLUSTER_RADIUS,
+  PROP_LEVELS,
+  PROP_CHILDREN,
+  PROP_REGIONS,
+  PROP_LOCATION,
+  PROP_RA_COLUMN,
+  PROP_DEC_COLUMN,
+  PROP_WEIGHT_COLUMN,
+  PROP_REGION_COLUMN,
+};
+
+G_DEFINE_TYPE(AstroCatSrc, astro_cat_src, GST_TYPE_PUSH_SRC)
+GST_ELEMENT_REGISTER_DEFINE(astrocatsrc, "astrocatsrc", GST_RANK_NONE, ASTRO_TYPE_CAT_SRC)
+
+static gboolean fail(AstroCatSrc *self, GError *error)
+{
+  GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
+  g_error_free(error);
+  return FALSE;
+}
+
+/* "band:ra,ra,dec,dec" or "cap:ra,dec,radius" */
+static gboolean parse_footprint(const char *text, AstroFootprint *footprint, GError **error)
+{
+  static const struct {
+    const char *prefix;
+    AstroFootprintShape shape;
+    guint n;
+  } shapes[] = { { "band:", ASTRO_FOOTPRINT_BAND, 4 }, { "cap:", ASTRO_FOOTPRINT_CAP, 3 } };
+  for (guint s = 0; s < G_N_ELEMENTS(shapes); s++) {
+    if (!g_str_has_prefix(text, shapes[s].prefix))
+      continue;
+    g_auto(GStrv) parts = g_strsplit(text + strlen(shapes[s].prefix), ",", -1);
+    double v[4] = { 0 };
+    guint n = 0;
+    for (; n < 4 && parts[n]; n++) {
+      char *end;
+      v[n] = g_ascii_strtod(parts[n], &end);
+      if (end == parts[n] || *end)
+        break;
+    }
+    if (n != shapes[s].n || parts[n])
+      break;
+    *footprint = shapes[s].shape == ASTRO_FOOTPRINT_BAND
+                     ? (AstroFootprint){ .shape = ASTRO_FOOTPRINT_BAND,
+                                         .ra_min = v[0],
+                                         .ra_max = v[1],
+                                         .dec_min = v[2],
+                                         .dec_max = v[3] }
+                     : (AstroFootprint){
+                         .shape = ASTRO_FOOTPRINT_CAP, .ra = v[0], .dec = v[1], .radius = v[2]
+                       };
+    return astro_footprint_check(footprint, error);
+  }
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+              "footprint \"%s\": expected band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees",
+              text);
+  return FALSE;
+}
+
+static gboolean read_file(AstroCatSrc *self, GError **error)
+{
+  const Settings *s = &self->settings;
+  AstroCatalogueColumns columns = { s->ra_column, s->dec_column, s->weight_column,
+                                    s->region_column };
+  return astro_catalogue_read_text(s->location, &columns, &self->file, error);
+}
+
+static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_regions,
+                                     GError **error)
+{
+  AstroCatalogue sample;
+  AstroRandom random;
+  astro_random_init(&random, REGIONS_SEED, n_regions);
+  if (!astro_catalogue_uniform(footprint, (guint64)n_regions * POINTS_A_REGION, &random, &sample,
+                               error))
+    return NULL;
+  AstroRegions *regions = astro_regions_new(sample.ra, sample.dec, sample.n, n_regions, error);
+  astro_catalogue_clear(&sample);
+  return regions;
+}
+
+static gboolean astro_cat_src_start(GstBaseSrc *base)
+{
+  AstroCatSrc *self = ASTRO_CAT_SRC(base);
+  const Settings *s = &self->settings;
+  GError *error = NULL;
+  self->next = 0;
+  if (s->location)
+    return read_file(self, &error) || fail(self, error);
+  if (!parse_footprint(s->footprint, &self->footprint, &error))
+    return fail(self, error);
+  if (s->regions > 0)
+    self->regions = lay_out_regions(&self->footprint, s->regions, &error);
+  return s->regions == 0 || self->regions || fail(self, error);
+}
+
+static gboolean astro_cat_src_stop(GstBaseSrc *base)
+{
+  AstroCatSrc *self = ASTRO_CAT_SRC(base);
+  g_clear_pointer(&self->regions, astro_regions_free);
+  astro_catalogue_clear(&self->file);
+  return TRUE;
+}
+
+static guint n_catalogues(AstroCatSrc *self)
+{
+  return self->settings.location ? 1 : self->settings.catalogues;
+}
+
+static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GError **error)
+{
+  const Settings *s = &self->settings;
+  AstroRandom random;
+  astro_random_init(&random, s->seed, self->next);
+  gboolean made =
+      s->clustering.slope != 0
+          ? astro_catalogue_clustered(&self->footprint, &s->clustering, s->points, &random,
+                                      catalogue, error)
+          : astro_catalogue_uniform(&self->footprint, s->points, &random, catalogue, error);
+  if (!made || !self->regions)
+    return made;
+  catalogue->region = g_new(double, MAX(catalogue->n, 1));
+  for (guint64 i = 0; i < catalogue->n; i++)
+    catalogue->region[i] = astro_regions_find(self->regions, catalogue->ra[i], catalogue->dec[i]);
+  return TRUE;
+}
+
+static GstCaps *caps_of(const AstroCatalogue *catalogue)
+{
+  g_autofree char *columns = g_strconcat("ra:dec", catalogue->weight ? ":weight" : "",
+                                         catalogue->region ? ":region" : "", NULL);
+  return gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE), "format",
+                             G_TYPE_STRING, "F64LE", "layout", G_TYPE_STRING, "column:point",
+                             "columns", G_TYPE_STRING, columns, NULL);
+}
+
+static GstBuffer *buffer_of(const AstroCatalogue *catalogue)
+{
+  const double *columns[] = { catalogue->ra, catalogue->dec, catalogue->weight, catalogue->region };
+  gsize bytes = catalogue->n * sizeof(double), at = 0;
+  guint n = 0;
+  for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
+    n += columns[c] != NULL;
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, n * bytes, NULL);
+  for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
+    if (columns[c])
+      at += gst_buffer_fill(buffer, at, columns[c], bytes);
+  return buffer;
+}
+
+static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
+{
+  AstroCatSrc *self = ASTRO_CAT_SRC(push);
+  AstroCatalogue made = { 0 };
+  GError *error = NULL;
+  if (self->next >= n_catalogues(self))
+    return GST_FLOW_EOS;
+  if (!self->settings.location && !make_catalogue(self, &made, &error)) {
+    fail(self, error);
+    return GST_FLOW_ERROR;
+  }
+  const AstroCatalogue *catalogue = self->settings.location ? &self->file : &made;
+  g_autoptr(GstCaps) caps = caps_of(catalogue);
+  gboolean agreed = gst_base_src_set_caps(GST_BASE_SRC(self), caps);
+  *buffer = agreed ? buffer_of(catalogue) : NULL;
+  astro_catalogue_clear(&made);
+  if (!agreed)
+    return GST_FLOW_NOT_NEGOTIATED;
+  GST_BUFFER_OFFSET(*buffer) = self->next;
+  GST_BUFFER_OFFSET_END(*buffer) = self->next + 1;
+  GST_BUFFER_PTS(*buffer) = self->next * GST_SECOND;
+  GST_BUFFER_DURATION(*buffer) = GST_SECOND;
+  self->next++;
+  return GST_FLOW_OK;
+}
+
+/* Caps are set with the first catalogue, whose columns they name. */
+static gboolean astro_cat_src_negotiate(GstBaseSrc *base)
+{
+  return TRUE;
+}
+
+static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
+{
+  GstFormat format;
+  if (GST_QUERY_TYPE(query) != GST_QUERY_DURATION)
+    return GST_BASE_SRC_CLASS(astro_cat_src_parent_class)->query(base, query);
+  gst_query_parse_duration(query, &format, NULL);
+  if (format != GST_FORMAT_TIME)
+    return FALSE;
+  gst_query_set_duration(query, format, n_catalogues(ASTRO_CAT_SRC(base)) * GST_SECOND);
+  return TRUE;
+}
+
+static char **string_setting(Settings *s, guint id)
+{
+  char **strings[] = {
+    [PROP_FOOTPRINT] = &s->footprint,         [PROP_LOCATION] = &s->location,
+    [PROP_RA_COLUMN] = &s->ra_column,         [PROP_DEC_COLUMN] = &s->dec_column,
+    [PROP_WEIGHT_COLUMN] = &s->weight_column, [PROP_REGION_COLUMN] = &s->region_column
+  };
+  return id < G_N_ELEMENTS(strings) ? strings[id] : NULL;
+}
+
+static guint *uint_setting(Settings *s, guint id)
+{
+  guint *uints[] = { [PROP_CATALOGUES] = &s->catalogues,
+                     [PROP_LEVELS] = &s->clustering.levels,
+                     [PROP_CHILDREN] = &s->clustering.children,
+                     [PROP_REGIONS] = &s->regions };
+  return id < G_N_ELEMENTS(uints) ? uints[id] : NULL;
+}
+
+static guint64 *uint64_setting(Settings *s, guint id)
+{
+  return id == PROP_POINTS ? &s->points : &s->seed;
+}
+
+static double *double_setting(Settings *s, guint id)
+{
+  return id == PROP_SLOPE ? &s->clustering.slope : &s->clustering.radius;
+}
+
+static void astro_cat_src_set_property(GObject *object, guint id, const GValue *value,
+                                       GParamSpec *spec)
+{
+  Settings *s = &ASTRO_CAT_SRC(object)->settings;
+  GST_OBJECT_LOCK(object);
+  if (G_VALUE_HOLDS_STRING(value)) {
+    char **setting = string_setting(s, id);
+    g_free(*setting);
+    *setting = g_value_dup_string(value);
+  } else if (G_VALUE_HOLDS_UINT(value)) {
+    *uint_setting(s, id) = g_value_get_uint(value);
+  } else if (G_VALUE_HOLDS_UINT64(value)) {
+    *uint64_setting(s, id) = g_value_get_uint64(value);
+  } else {
+    *double_setting(s, id) = g_value_get_double(value);
+  }
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void astro_cat_src_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  Settings *s = &ASTRO_CAT_SRC(object)->settings;
+  GST_OBJECT_LOCK(object);
+  if (G_VALUE_HOLDS_STRING(value))
+    g_value_set_string(value, *string_setting(s, id));
+  else if (G_VALUE_HOLDS_UINT(value))
+    g_value_set_uint(value, *uint_setting(s, id));
+  else if (G_VALUE_HOLDS_UINT64(value))
+    g_value_set_uint64(value, *uint64_setting(s, id));
+  else
+    g_value_set_double(value, *double_setting(s, id));
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void astro_cat_src_finalize(GObject *object)
+{
+  Settings *s = &ASTRO_CAT_SRC(object)->settings;
+  g_free(s->footprint);
+  g_free(s->location);
+  g_free(s->ra_column);
+  g_free(s->dec_column);
+  g_free(s->weight_column);
+  g_free(s->region_column);
+  G_OBJECT_CLASS(astro_cat_src_parent_class)->finalize(object);
+}
+
+static void astro_cat_src_init(AstroCatSrc *self)
+{
+  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
+}
+
+#define FLAGS                                                                                      \
+  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY)
+
+static void install_properties(GObjectClass *object)
+{
+  g_object_class_install_property(object, PROP_POINTS,
+                                  g_param_spec_uint64("points", "Points", "Points of a catalogue",
+                                                      0, G_MAXUINT32, 10000, FLAGS));
+  g_object_class_install_property(object, PROP_CATALOGUES,
+                                  g_param_spec_uint("catalogues", "Catalogues",
+                                                    "How many catalogues, each from its own random "
+                                                    "numbers",
+                                                    1, G_MAXUINT, 1, FLAGS));
+  g_object_class_install_property(
+      object, PROP_SEED,
+      g_param_spec_uint64("seed", "Seed", "Of the random numbers", 0, G_MAXUINT64, 1, FLAGS));
+  g_object_class_install_property(
+      object, PROP_FOOTPRINT,
+      g_param_spec_string("footprint", "Footprint",
+                          "band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees",
+                          "band:0,360,-90,90", FLAGS));
+  g_object_class_install_property(
+      object, PROP_SLOPE,
+      g_param_spec_double("slope", "Slope",
+                          "Of w(theta) of clustered points, between -2 and 0; 0 is not clustered",
+                          -2, 0, 0, FLAGS));
+  g_object_class_install_property(object, PROP_CLUSTER_RADIUS,
+                                  g_param_spec_double("cluster-radius", "Cluster radius",
+                                                      "Of the largest clusters, degrees", 0, 60, 6,
+                                                      FLAGS));
+  g_object_class_install_property(
+      object, PROP_LEVELS,
+      g_param_spec_uint("levels", "Levels", "Of clusters in clusters", 1, 20, 7, FLAGS));
+  g_object_class_install_property(
+      object, PROP_CHILDREN,
+      g_param_spec_uint("children", "Children", "Clusters in a cluster", 2, 1000, 3, FLAGS));
+  g_object_class_install_property(
+      object, PROP_REGIONS,
+      g_param_spec_uint("regions", "Regions",
+                        "Adds a column of regions: compact cells of equal area, the same for any "
+                        "points of this footprint; 0 is none",
+                        0, 65535, 0, FLAGS));
+  g_object_class_install_property(
+      object, PROP_LOCATION,
+      g_param_spec_string("location", "Location",
+                          "A text or CSV file to read instead of making points", NULL, FLAGS));
+  g_object_class_install_property(
+      object, PROP_RA_COLUMN,
+      g_param_spec_string("ra-column", "Right ascension column",
+                          "Name, or number from 1, of the file's column in degrees", "1", FLAGS));
+  g_object_class_install_property(
+      object, PROP_DEC_COLUMN,
+      g_param_spec_string("dec-column", "Declination column",
+                          "Name, or number from 1, of the file's column in degrees", "2", FLAGS));
+  g_object_class_install_property(
+      object, PROP_WEIGHT_COLUMN,
+      g_param_spec_string("weight-column", "Weight column",
+                          "Name, or number from 1, of the file's column; NULL is none", NULL,
+                          FLAGS));
+  g_object_class_install_property(
+      object, PROP_REGION_COLUMN,
+      g_param_spec_string(
+          "region-column", "Region column",
+          "Name, or number from 1, of the file's column of whole numbers from 0; NULL "
+          "is none",
+          NULL, FLAGS));
+}
+
+static void astro_cat_src_class_init(AstroCatSrcClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
+  object->set_property = astro_cat_src_set_property;
+  object->get_property = astro_cat_src_get_property;
+  object->finalize = astro_cat_src_finalize;
+  install_properties(object);
+  base->start = astro_cat_src_start;
+  base->stop = astro_cat_src_stop;
+  base->negotiate = astro_cat_src_negotiate;
+  base->query = astro_cat_src_query;
+  GST_PUSH_SRC_CLASS(klass)->create = astro_cat_src_create;
+  g_autoptr(GstCaps) caps =
+      gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_element_class_set_static_metadata(element, "Catalogue source", "Source/Catalogue",
+                                        "Makes or reads catalogues of points on the sky",
+                                        "The gst-astro authors");
+}

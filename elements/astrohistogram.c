@@ -1,0 +1,656 @@
+/**
+ * SECTION:element-astrohistogram
+ *
+ * Counts the pairs of points of catalogues by their separation on the sky: DD once, DR and RR with
+ * every catalogue that comes on the pad random, all summed up, sent at the end. Buffers on a data
+ * pad are parts of one catalogue. With data2 (and random2) pairs are those of two catalogues: D1D2,
+ * D1R2, R1D2 and R1R2. Without random catalogues it counts DD alone.
+ *
+ * |[
+ * gst-launch-1.0 astrohistogram name=h regions=10 ! filesink location=pairs.u64
+ *   astrocatsrc location=galaxies.csv ! h.data
+ *   astrocatsrc points=100000 catalogues=10 footprint=cap:180,30,20 ! h.random
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrohistogram.h"
+
+#include "core/catalogue/columns.h"
+#include "core/histogram/collect.h"
+#include "core/stream/stream.h"
+
+#include <string.h>
+
+GST_DEBUG_CATEGORY_STATIC(histogram_debug);
+#define GST_CAT_DEFAULT histogram_debug
+
+#define PROGRESS "count"
+
+/* A pad remembers the columns of the catalogues that it is at: caps may be ahead of buffers. */
+#define ASTRO_TYPE_CATALOGUE_PAD astro_catalogue_pad_get_type()
+G_DECLARE_FINAL_TYPE(AstroCataloguePad, astro_catalogue_pad, ASTRO, CATALOGUE_PAD, GstAggregatorPad)
+struct _AstroCataloguePad {
+  GstAggregatorPad parent;
+  AstroColumnPlaces places;
+};
+G_DEFINE_TYPE(AstroCataloguePad, astro_catalogue_pad, GST_TYPE_AGGREGATOR_PAD)
+
+static void astro_catalogue_pad_class_init(AstroCataloguePadClass *klass)
+{
+}
+
+static void astro_catalogue_pad_init(AstroCataloguePad *self)
+{
+}
+
+typedef struct {
+  double bins_per_decade, min_angle, max_angle;
+  char *edges;
+  guint regions, interval, threads;
+  AstroPrecision precision;
+  AstroPairMethod method;
+  AstroBackendKind backend;
+  gint device;
+} Settings;
+
+struct _AstroHistogram {
+  GstAggregator parent;
+  Settings settings;
+  char *active_backend;
+
+  AstroCatalogue data[ASTRO_N_SIDES]; /* what data pads gave so far */
+  AstroCollector *collector;          /* once the data is complete */
+  AstroDevice *device;
+  guint64 n_random;
+  guint n_bins;
+  gboolean announced; /* caps are set */
+  gint stopping;      /* atomic: ends a count */
+
+  gint64 count_began, last_report; /* monotonic time */
+  gboolean reporting;
+};
+
+enum {
+  PROP_0,
+  PROP_BINS_PER_DECADE,
+  PROP_MIN_ANGLE,
+  PROP_MAX_ANGLE,
+  PROP_EDGES,
+  PROP_REGIONS,
+  PROP_INTERVAL,
+  PROP_PRECISION,
+  PROP_METHOD,
+  PROP_BACKEND,
+  PROP_ACTIVE_BACKEND,
+  PROP_DEVICE,
+  PROP_THREADS,
+};
+
+G_DEFINE_TYPE(AstroHistogram, astro_histogram, GST_TYPE_AGGREGATOR)
+GST_ELEMENT_REGISTER_DEFINE(astrohistogram, "astrohistogram", GST_RANK_NONE, ASTRO_TYPE_HISTOGRAM)
+
+static GstFlowReturn fail(AstroHistogram *self, GError *error)
+{
+  gboolean stopped = g_error_matches(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+  if (!stopped)
+    GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s", error->message), (NULL));
+  g_error_free(error);
+  return stopped ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
+}
+
+/* ---- configuration ---- */
+
+/* Angles in arcminutes between commas or blanks. */
+static gboolean parse_edges(AstroHistogramConfig *config, const char *text, GError **error)
+{
+  const char *at = text;
+  config->n_edges = 0;
+  while (*(at += strspn(at, ", \t"))) {
+    char *end;
+    double edge = g_ascii_strtod(at, &end);
+    if (end == at || config->n_edges == ASTRO_HISTOGRAM_MAX_EDGES) {
+      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
+                  "edges \"%.80s\": expected 2 to %d angles in arcminutes, found \"%.20s\"", text,
+                  ASTRO_HISTOGRAM_MAX_EDGES, at);
+      return FALSE;
+    }
+    config->edges[config->n_edges++] = edge;
+    at = end;
+  }
+  return astro_histogram_edges_check(config, error);
+}
+
+static gboolean make_config(AstroHistogram *self, AstroHistogramConfig *config, GError **error)
+{
+  const Settings *s = &self->settings;
+  *config = (AstroHistogramConfig){ .n_regions = s->regions,
+                                    .precision = s->precision,
+                                    .method = s->method };
+  return s->edges ? parse_edges(config, s->edges, error)
+                  : astro_histogram_edges_per_decade(config, s->min_angle, s->max_angle,
+                                                     s->bins_per_decade, error);
+}
+
+static AstroCataloguePad *find_pad(AstroHistogram *self, AstroSide side)
+{
+  GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(self), astro_side_name(side));
+  if (pad)
+    gst_object_unref(pad); /* the element keeps it while it aggregates */
+  return (AstroCataloguePad *)pad;
+}
+
+static gboolean make_collector(AstroHistogram *self, GError **error)
+{
+  AstroHistogramConfig config;
+  gboolean is_there[ASTRO_N_SIDES];
+  GST_OBJECT_LOCK(self);
+  Settings settings = self->settings;
+  gboolean good = make_config(self, &config, error);
+  GST_OBJECT_UNLOCK(self);
+  if (!good)
+    return FALSE;
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    const AstroCataloguePad *pad = find_pad(self, side);
+    is_there[side] = pad != NULL;
+    config.weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
+  }
+  const AstroBackend *backend =
+      astro_backend_choose("histogram", astro_histogram_backends, settings.backend, settings.device,
+                           &config, &self->device, error);
+  if (!backend)
+    return FALSE;
+  AstroPlace place = { .threads = settings.threads, .device = self->device };
+  self->n_bins = config.n_edges - 1;
+  self->collector = astro_collector_new(&config, is_there, backend, &place, error);
+  return self->collector != NULL;
+}
+
+static void set_active_backend(AstroHistogram *self)
+{
+  const char *variant = astro_collector_variant(self->collector);
+  GST_OBJECT_LOCK(self);
+  g_free(self->active_backend);
+  self->active_backend = variant && !g_str_equal(variant, "reference")
+                             ? g_strconcat("cpu/", variant, NULL)
+                             : g_strdup(variant);
+  GST_OBJECT_UNLOCK(self);
+  g_object_notify(G_OBJECT(self), "active-backend");
+}
+
+/* ---- progress ---- */
+
+static void post_progress(AstroHistogram *self, GstProgressType type, const char *text)
+{
+  GstMessage *message = gst_message_new_progress(GST_OBJECT(self), type, PROGRESS, text);
+  gst_element_post_message(GST_ELEMENT(self), message);
+}
+
+/* Once a second at most: pairs and, of this count, the time left. */
+static gboolean watch_count(guint64 done, guint64 total, gpointer data)
+{
+  AstroHistogram *self = data;
+  gint64 now = g_get_monotonic_time();
+  if (now - self->last_report >= G_USEC_PER_SEC && done > 0) {
+    double spent = (double)(now - self->count_began) / G_USEC_PER_SEC;
+    g_autofree char *text = g_strdup_printf(
+        "%s, random catalogue %" G_GUINT64_FORMAT ": %.3g of %.3g pairs, %.0f s left",
+        astro_collector_kind(self->collector), self->n_random, (double)done, (double)total,
+        spent * (double)(total - done) / (double)done);
+    post_progress(self, self->reporting ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START,
+                  text);
+    self->reporting = TRUE;
+    self->last_report = now;
+  }
+  /* the next count begins where this one ends */
+  if (done == total)
+    self->count_began = now;
+  return !g_atomic_int_get(&self->stopping);
+}
+
+static void end_progress(AstroHistogram *self)
+{
+  if (self->reporting)
+    post_progress(self, GST_PROGRESS_TYPE_COMPLETE, "pairs are counted");
+  self->reporting = FALSE;
+}
+
+/* ---- catalogues in, histograms out ---- */
+
+static gboolean append_buffer(AstroHistogram *self, const AstroCataloguePad *pad, GstBuffer *buffer,
+                              AstroCatalogue *catalogue, GError **error)
+{
+  GstMapInfo map;
+  gsize step = pad->places.n * sizeof(double);
+  if (step == 0 || gst_buffer_get_size(buffer) % step) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
+                "pad %s: a buffer of %" G_GSIZE_FORMAT
+                " bytes is no whole number of points of %u columns",
+                GST_PAD_NAME(pad), gst_buffer_get_size(buffer), pad->places.n);
+    return FALSE;
+  }
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
+                GST_PAD_NAME(pad));
+    return FALSE;
+  }
+  astro_catalogue_append(catalogue, &pad->places, (const double *)(gconstpointer)map.data,
+                         map.size / step);
+  gst_buffer_unmap(buffer, &map);
+  return TRUE;
+}
+
+/* Takes what a pad holds. FALSE without an error: it holds nothing. */
+static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catalogue,
+                     GError **error)
+{
+  AstroCataloguePad *pad = find_pad(self, side);
+  g_autoptr(GstBuffer) buffer = pad ? gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad)) : NULL;
+  return buffer && append_buffer(self, pad, buffer, catalogue, error);
+}
+
+static gboolean set_caps(AstroHistogram *self)
+{
+  gboolean weighted = astro_collector_is_weighted(self->collector);
+  g_autofree char *kinds = astro_collector_kinds(self->collector);
+  g_autoptr(GstCaps) caps =
+      gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM), "format",
+                          G_TYPE_STRING, weighted ? "F64LE" : "U64LE", "pairs", G_TYPE_STRING,
+                          kinds, "bins", G_TYPE_INT, (gint)self->n_bins, NULL);
+  guint regions = self->settings.regions;
+  if (regions > 1)
+    gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:region:region:bin", "regions",
+                        G_TYPE_INT, (gint)regions, NULL);
+  else
+    gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:bin", NULL);
+  gst_aggregator_set_src_caps(GST_AGGREGATOR(self), caps);
+  return TRUE;
+}
+
+static GstFlowReturn push(AstroHistogram *self)
+{
+  AstroSummary summary;
+  gsize bytes;
+  if (!self->announced)
+    self->announced = set_caps(self);
+  astro_collector_summary(self->collector, &summary);
+  gst_pad_push_event(GST_AGGREGATOR_SRC_PAD(self), astro_summary_to_event(&summary));
+  astro_summary_clear(&summary);
+  gconstpointer values = astro_collector_values(self->collector, &bytes);
+  GstBuffer *buffer = gst_buffer_new_memdup(values, bytes);
+  GST_BUFFER_OFFSET(buffer) = self->n_random;
+  GST_BUFFER_PTS(buffer) = self->n_random * GST_SECOND;
+  return gst_aggregator_finish_buffer(GST_AGGREGATOR(self), buffer);
+}
+
+static GstFlowReturn begin(AstroHistogram *self)
+{
+  GError *error = NULL;
+  AstroHistogramCall call = { watch_count, self };
+  self->count_began = self->last_report = g_get_monotonic_time();
+  gboolean good = make_collector(self, &error) &&
+                  astro_collector_add_data(self->collector, &self->data[ASTRO_SIDE_DATA],
+                                           &self->data[ASTRO_SIDE_DATA2], &call, &error);
+  for (guint side = 0; side < ASTRO_N_SIDES; side++)
+    astro_catalogue_clear(&self->data[side]);
+  if (!good)
+    return fail(self, error);
+  set_active_backend(self);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *random,
+                                  const AstroCatalogue *random2)
+{
+  GError *error = NULL;
+  AstroHistogramCall call = { watch_count, self };
+  self->count_began = g_get_monotonic_time();
+  if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
+    return fail(self, error);
+  self->n_random++;
+  guint interval = self->settings.interval;
+  return interval && self->n_random % interval == 0 ? push(self) : GST_FLOW_OK;
+}
+
+static GstFlowReturn finish(AstroHistogram *self)
+{
+  guint interval = self->settings.interval;
+  gboolean is_sent = interval && self->n_random > 0 && self->n_random % interval == 0;
+  end_progress(self);
+  GstFlowReturn flow = is_sent ? GST_FLOW_OK : push(self);
+  return flow == GST_FLOW_OK ? GST_FLOW_EOS : flow;
+}
+
+/* Called when every pad holds a buffer or is at its end. */
+static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboolean timeout)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  AstroCatalogue random = { 0 }, random2 = { 0 };
+  GError *error = NULL;
+  gboolean more = take(self, ASTRO_SIDE_DATA, &self->data[ASTRO_SIDE_DATA], &error);
+  more |= !error && take(self, ASTRO_SIDE_DATA2, &self->data[ASTRO_SIDE_DATA2], &error);
+  if (error)
+    return fail(self, error);
+  if (more)
+    return GST_FLOW_OK;
+  GstFlowReturn flow = self->collector ? GST_FLOW_OK : begin(self);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  gboolean has_one = take(self, ASTRO_SIDE_RANDOM, &random, &error),
+           has_two = !error && take(self, ASTRO_SIDE_RANDOM2, &random2, &error);
+  gboolean wants_both = find_pad(self, ASTRO_SIDE_RANDOM) && find_pad(self, ASTRO_SIDE_RANDOM2);
+  if (error)
+    flow = fail(self, error);
+  else if (wants_both ? has_one && has_two : has_one || has_two)
+    flow = count_random(self, &random, &random2);
+  else
+    flow = finish(self);
+  astro_catalogue_clear(&random);
+  astro_catalogue_clear(&random2);
+  return flow;
+}
+
+/* ---- pads ---- */
+
+static gboolean read_caps(AstroHistogram *self, AstroCataloguePad *pad, GstCaps *caps)
+{
+  AstroStream stream;
+  GError *error = NULL;
+  const char *columns = gst_structure_get_string(gst_caps_get_structure(caps, 0), "columns");
+  gboolean good = astro_stream_from_caps(&stream, caps, &error);
+  if (good &&
+      (stream.quantity != ASTRO_QUANTITY_CATALOGUE || stream.format != ASTRO_FORMAT_F64LE ||
+       stream.layout.n_axes != 2 || stream.layout.axes[0] != ASTRO_AXIS_COLUMN || !columns)) {
+    g_autofree char *text = gst_caps_to_string(caps);
+    g_set_error(&error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "%s, expected format=F64LE, layout=column:point", text);
+    good = FALSE;
+  }
+  good = good && astro_column_places(&pad->places, columns, &error);
+  if (!good) {
+    g_prefix_error(&error, "pad %s: ", GST_PAD_NAME(pad));
+    fail(self, error);
+  }
+  return good;
+}
+
+static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggregatorPad *pad,
+                                           GstEvent *event)
+{
+  GstCaps *caps;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
+    gst_event_parse_caps(event, &caps);
+    if (!read_caps(ASTRO_HISTOGRAM(aggregator), (AstroCataloguePad *)pad, caps)) {
+      gst_event_unref(event);
+      return FALSE;
+    }
+  }
+  return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->sink_event(aggregator, pad, event);
+}
+
+static GstAggregatorPad *astro_histogram_create_new_pad(GstAggregator *aggregator,
+                                                        GstPadTemplate *template, const char *name,
+                                                        const GstCaps *caps)
+{
+  const char *wanted = GST_PAD_TEMPLATE_NAME_TEMPLATE(template);
+  g_autoptr(GstPad) there = gst_element_get_static_pad(GST_ELEMENT(aggregator), wanted);
+  if (there)
+    return NULL; /* one each */
+  return g_object_new(ASTRO_TYPE_CATALOGUE_PAD, "name", wanted, "direction", GST_PAD_SINK,
+                      "template", template, NULL);
+}
+
+/* Caps are set with the first histogram, whose kinds they name. */
+static gboolean astro_histogram_negotiate(GstAggregator *aggregator)
+{
+  return TRUE;
+}
+
+/* ---- states ---- */
+
+static void forget(AstroHistogram *self)
+{
+  for (guint side = 0; side < ASTRO_N_SIDES; side++)
+    astro_catalogue_clear(&self->data[side]);
+  g_clear_pointer(&self->collector, astro_collector_free);
+  self->device = NULL;
+  self->n_random = 0;
+  self->announced = FALSE;
+  self->reporting = FALSE;
+}
+
+static gboolean astro_histogram_start(GstAggregator *aggregator)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  AstroHistogramConfig config;
+  GError *error = NULL;
+  g_atomic_int_set(&self->stopping, FALSE);
+  if (make_config(self, &config, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
+  g_error_free(error);
+  return FALSE;
+}
+
+static gboolean astro_histogram_stop(GstAggregator *aggregator)
+{
+  forget(ASTRO_HISTOGRAM(aggregator));
+  return TRUE;
+}
+
+static GstFlowReturn astro_histogram_flush(GstAggregator *aggregator)
+{
+  forget(ASTRO_HISTOGRAM(aggregator));
+  return GST_FLOW_OK;
+}
+
+static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
+                                                         GstStateChange transition)
+{
+  /* a count ends before the thread that does it is waited for */
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
+    g_atomic_int_set(&ASTRO_HISTOGRAM(element)->stopping, TRUE);
+  return GST_ELEMENT_CLASS(astro_histogram_parent_class)->change_state(element, transition);
+}
+
+/* ---- properties ---- */
+
+static void astro_histogram_set_property(GObject *object, guint id, const GValue *value,
+                                         GParamSpec *spec)
+{
+  Settings *s = &ASTRO_HISTOGRAM(object)->settings;
+  GST_OBJECT_LOCK(object);
+  switch (id) {
+  case PROP_BINS_PER_DECADE:
+    s->bins_per_decade = g_value_get_double(value);
+    break;
+  case PROP_MIN_ANGLE:
+    s->min_angle = g_value_get_double(value);
+    break;
+  case PROP_MAX_ANGLE:
+    s->max_angle = g_value_get_double(value);
+    break;
+  case PROP_EDGES:
+    g_free(s->edges);
+    s->edges = g_value_dup_string(value);
+    break;
+  case PROP_REGIONS:
+    s->regions = g_value_get_uint(value);
+    break;
+  case PROP_INTERVAL:
+    s->interval = g_value_get_uint(value);
+    break;
+  case PROP_PRECISION:
+    s->precision = g_value_get_enum(value);
+    break;
+  case PROP_METHOD:
+    s->method = g_value_get_enum(value);
+    break;
+  case PROP_BACKEND:
+    s->backend = g_value_get_enum(value);
+    break;
+  case PROP_DEVICE:
+    s->device = g_value_get_int(value);
+    break;
+  case PROP_THREADS:
+    s->threads = g_value_get_uint(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void astro_histogram_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(object);
+  const Settings *s = &self->settings;
+  GST_OBJECT_LOCK(object);
+  switch (id) {
+  case PROP_BINS_PER_DECADE:
+    g_value_set_double(value, s->bins_per_decade);
+    break;
+  case PROP_MIN_ANGLE:
+    g_value_set_double(value, s->min_angle);
+    break;
+  case PROP_MAX_ANGLE:
+    g_value_set_double(value, s->max_angle);
+    break;
+  case PROP_EDGES:
+    g_value_set_string(value, s->edges);
+    break;
+  case PROP_REGIONS:
+    g_value_set_uint(value, s->regions);
+    break;
+  case PROP_INTERVAL:
+    g_value_set_uint(value, s->interval);
+    break;
+  case PROP_PRECISION:
+    g_value_set_enum(value, s->precision);
+    break;
+  case PROP_METHOD:
+    g_value_set_enum(value, s->method);
+    break;
+  case PROP_BACKEND:
+    g_value_set_enum(value, s->backend);
+    break;
+  case PROP_ACTIVE_BACKEND:
+    g_value_set_string(value, self->active_backend);
+    break;
+  case PROP_DEVICE:
+    g_value_set_int(value, s->device);
+    break;
+  case PROP_THREADS:
+    g_value_set_uint(value, s->threads);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void astro_histogram_finalize(GObject *object)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(object);
+  forget(self);
+  g_free(self->settings.edges);
+  g_free(self->active_backend);
+  G_OBJECT_CLASS(astro_histogram_parent_class)->finalize(object);
+}
+
+static void astro_histogram_init(AstroHistogram *self)
+{
+}
+
+#define FLAGS                                                                                      \
+  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY)
+
+static void install_properties(GObjectClass *object)
+{
+  g_object_class_install_property(
+      object, PROP_BINS_PER_DECADE,
+      g_param_spec_double("bins-per-decade", "Bins per decade", "Of the angle, evenly in its logarithm", 0.1, 1000, 5, FLAGS));
+  g_object_class_install_property(object, PROP_MIN_ANGLE,
+                                  g_param_spec_double("min-angle", "Smallest angle",
+                                                      "Where the first bin begins, arcmin", 1e-9,
+                                                      10800, 0.01, FLAGS));
+  g_object_class_install_property(object, PROP_MAX_ANGLE,
+                                  g_param_spec_double("max-angle", "Largest angle",
+                                                      "That the last bin reaches, arcmin", 1e-9,
+                                                      10801, 10000, FLAGS));
+  g_object_class_install_property(
+      object, PROP_EDGES,
+      g_param_spec_string("edges", "Edges",
+                          "Of the bins, rising, in arcmin, between commas; takes the place of the "
+                          "bins per decade",
+                          NULL, FLAGS));
+  g_object_class_install_property(
+      object, PROP_REGIONS,
+      g_param_spec_uint(
+          "regions", "Regions",
+          "For the jackknife: those of the catalogues' column region, or compact cells "
+          "that hold equally many points of the data; 0 is none",
+          0, 65535, 0, FLAGS));
+  g_object_class_install_property(
+      object, PROP_INTERVAL,
+      g_param_spec_uint("interval", "Interval",
+                        "Sends what is counted after so many random catalogues too; 0 at the end "
+                        "only",
+                        0, G_MAXUINT, 0, FLAGS));
+  g_object_class_install_property(
+      object, PROP_PRECISION,
+      g_param_spec_enum("precision", "Precision", "Of what falls next to an edge",
+                        ASTRO_TYPE_PRECISION, ASTRO_PRECISION_EXACT, FLAGS));
+  g_object_class_install_property(object, PROP_METHOD,
+                                  g_param_spec_enum("method", "Method", "How pairs are counted",
+                                                    ASTRO_TYPE_PAIR_METHOD, ASTRO_PAIR_METHOD_AUTO,
+                                                    FLAGS));
+  g_object_class_install_property(object, PROP_BACKEND,
+                                  g_param_spec_enum("backend", "Backend", "Who does the work",
+                                                    ASTRO_TYPE_BACKEND_KIND, ASTRO_BACKEND_AUTO,
+                                                    FLAGS));
+  g_object_class_install_property(object, PROP_ACTIVE_BACKEND,
+                                  g_param_spec_string("active-backend", "Active backend",
+                                                      "Who does the work now", NULL,
+                                                      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property(
+      object, PROP_DEVICE,
+      g_param_spec_int("device", "Device", "Index of the GPU", 0, 63, 0, FLAGS));
+  g_object_class_install_property(object, PROP_THREADS,
+                                  g_param_spec_uint("threads", "Threads",
+                                                    "CPU threads at most; 0: the machine's", 0,
+                                                    1024, 0, FLAGS));
+}
+
+static void astro_histogram_class_init(AstroHistogramClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  GstAggregatorClass *aggregator = GST_AGGREGATOR_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(histogram_debug, "astrohistogram", 0, "pair counts");
+  object->set_property = astro_histogram_set_property;
+  object->get_property = astro_histogram_get_property;
+  object->finalize = astro_histogram_finalize;
+  install_properties(object);
+  element->change_state = astro_histogram_change_state;
+  aggregator->start = astro_histogram_start;
+  aggregator->stop = astro_histogram_stop;
+  aggregator->flush = astro_histogram_flush;
+  aggregator->negotiate = astro_histogram_negotiate;
+  aggregator->create_new_pad = astro_histogram_create_new_pad;
+  aggregator->sink_event = astro_histogram_sink_event;
+  aggregator->aggregate = astro_histogram_aggregate;
+  g_autoptr(GstCaps) sink =
+      gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE));
+  g_autoptr(GstCaps) src =
+      gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM));
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    gst_element_class_add_pad_template(
+        element, gst_pad_template_new_with_gtype(astro_side_name(side), GST_PAD_SINK,
+                                                 GST_PAD_REQUEST, sink, ASTRO_TYPE_CATALOGUE_PAD));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new_with_gtype("src", GST_PAD_SRC, GST_PAD_ALWAYS, src,
+                                               GST_TYPE_AGGREGATOR_PAD));
+  gst_element_class_set_static_metadata(element, "Pair counter", "Filter/Catalogue",
+                                        "Counts pairs of points on the sky by their separation",
+                                        "The gst-astro authors");
+}

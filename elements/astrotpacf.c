@@ -1,0 +1,353 @@
+/**
+ * SECTION:element-astrotpacf
+ *
+ * The angular correlation function w(theta) from histograms of pairs, with errors from the
+ * jackknife where the histogram has regions. Output: columns theta, low and high (edges) in arcmin,
+ * w, error, the counts of every kind of pairs, and with regions the covariance, a column each bin
+ * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best.
+ *
+ * |[
+ * gst-launch-1.0 ... ! astrohistogram regions=20 ! astrotpacf estimator=hamilton ! filesink
+ * location=w
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrotpacf.h"
+
+#include "core/histogram/summary.h"
+#include "core/stream/stream.h"
+#include "core/tpacf/tpacf.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIXED_COLUMNS "theta:low:high:w:error"
+enum { THETA, LOW, HIGH, W, ERROR, N_FIXED };
+
+struct _AstroTpacf {
+  GstBaseTransform parent;
+  AstroEstimator estimator;
+  gboolean integral_constraint;
+
+  AstroStream in;
+  char **kinds; /* of the caps' field pairs */
+  gboolean has_summary;
+  AstroSummary summary;
+};
+
+enum { PROP_0, PROP_ESTIMATOR, PROP_INTEGRAL_CONSTRAINT };
+
+G_DEFINE_TYPE(AstroTpacf, astro_tpacf, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(astrotpacf, "astrotpacf", GST_RANK_NONE, ASTRO_TYPE_TPACF)
+
+static gboolean fail(AstroTpacf *self, GError *error)
+{
+  GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s", error->message), (NULL));
+  g_error_free(error);
+  return FALSE;
+}
+
+static guint n_bins(const AstroTpacf *self)
+{
+  return (guint)astro_stream_extent(&self->in, ASTRO_AXIS_BIN);
+}
+
+static guint n_regions(const AstroTpacf *self)
+{
+  return (guint)astro_stream_extent(&self->in, ASTRO_AXIS_REGION);
+}
+
+static guint n_kinds(const AstroTpacf *self)
+{
+  return self->kinds ? g_strv_length(self->kinds) : 0;
+}
+
+/* ---- caps ---- */
+
+static GstCaps *astro_tpacf_transform_caps(GstBaseTransform *base, GstPadDirection direction,
+                                           GstCaps *caps, GstCaps *filter)
+{
+  GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(base)
+                                            : GST_BASE_TRANSFORM_SINK_PAD(base);
+  g_autoptr(GstCaps) all = gst_pad_get_pad_template_caps(other);
+  return filter ? gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST)
+                : gst_caps_ref(all);
+}
+
+static GstCaps *output_caps(const GstCaps *in)
+{
+  const GstStructure *s = gst_caps_get_structure(in, 0);
+  const char *kinds = gst_structure_get_string(s, "pairs");
+  gint bins = 0, regions = 1;
+  gst_structure_get_int(s, "bins", &bins);
+  gst_structure_get_int(s, "regions", &regions);
+  GString *columns = g_string_new(FIXED_COLUMNS);
+  if (kinds)
+    g_string_append_printf(columns, ":%s", kinds);
+  for (gint k = 0; k < bins && regions > 1; k++)
+    g_string_append_printf(columns, ":cov%d", k);
+  GstCaps *caps =
+      gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_CORRELATION_FUNCTION), "format",
+                          G_TYPE_STRING, "F64LE", "layout", G_TYPE_STRING, "column:bin", "columns",
+                          G_TYPE_STRING, columns->str, "bins", G_TYPE_INT, bins, NULL);
+  g_string_free(columns, TRUE);
+  return caps;
+}
+
+static GstCaps *astro_tpacf_fixate_caps(GstBaseTransform *base, GstPadDirection direction,
+                                        GstCaps *caps, GstCaps *othercaps)
+{
+  if (direction != GST_PAD_SINK)
+    return gst_caps_fixate(othercaps);
+  g_autoptr(GstCaps) wanted = output_caps(caps);
+  GstCaps *fixed = gst_caps_intersect_full(wanted, othercaps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(othercaps);
+  return fixed;
+}
+
+static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
+{
+  AstroTpacf *self = ASTRO_TPACF(base);
+  GError *error = NULL;
+  const char *kinds = gst_structure_get_string(gst_caps_get_structure(in, 0), "pairs");
+  if (!astro_stream_from_caps(&self->in, in, &error))
+    return fail(self, error);
+  gboolean is_sums = self->in.format == ASTRO_FORMAT_F64LE;
+  gint bin = astro_layout_find(&self->in.layout, ASTRO_AXIS_BIN);
+  if ((!is_sums && self->in.format != ASTRO_FORMAT_U64LE) || !kinds ||
+      astro_layout_find(&self->in.layout, ASTRO_AXIS_PAIRS) != 0 ||
+      bin != (gint)self->in.layout.n_axes - 1) {
+    g_autofree char *text = gst_caps_to_string(in);
+    return fail(self, g_error_new(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                                  "%s, expected format=U64LE or F64LE, layout=pairs:bin or "
+                                  "pairs:region:region:bin",
+                                  text));
+  }
+  g_strfreev(self->kinds);
+  self->kinds = g_strsplit(kinds, ":", -1);
+  return TRUE;
+}
+
+/* A histogram in, a table out, whatever the sizes are: the work says what does not fit. */
+static gboolean astro_tpacf_transform_size(GstBaseTransform *base, GstPadDirection direction,
+                                           GstCaps *caps, gsize size, GstCaps *othercaps,
+                                           gsize *othersize)
+{
+  AstroStream other;
+  if (!astro_stream_from_caps(&other, othercaps, NULL))
+    return FALSE;
+  *othersize = astro_stream_step_bytes(&other);
+  return TRUE;
+}
+
+/* ---- events ---- */
+
+static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
+{
+  AstroTpacf *self = ASTRO_TPACF(base);
+  GError *error = NULL;
+  if (!astro_event_is_summary(event))
+    return GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class)->sink_event(base, event);
+  astro_summary_clear(&self->summary);
+  self->has_summary = astro_summary_from_event(&self->summary, event, &error);
+  gst_event_unref(event); /* it speaks of what goes no further than here */
+  return self->has_summary || fail(self, error);
+}
+
+/* ---- the work ---- */
+
+static double *counts_as_doubles(const AstroTpacf *self, const GstMapInfo *in)
+{
+  gsize n = in->size / sizeof(double);
+  double *values = g_new(double, MAX(n, 1));
+  for (gsize i = 0; i < n; i++)
+    values[i] = self->in.format == ASTRO_FORMAT_F64LE
+                    ? ((const double *)(gconstpointer)in->data)[i]
+                    : (double)((const guint64 *)(gconstpointer)in->data)[i];
+  return values;
+}
+
+static AstroTpacfConfig config_of(const AstroTpacf *self, const double *values)
+{
+  AstroTpacfConfig config = { .estimator = self->estimator,
+                              .integral_constraint = self->integral_constraint,
+                              .n_regions = n_regions(self),
+                              .n_bins = n_bins(self),
+                              .edges = self->summary.edges };
+  struct {
+    const char *name;
+    AstroPairs *pairs;
+  } known[] = {
+    { "dd", &config.dd }, { "dr", &config.dr }, { "rd", &config.rd }, { "rr", &config.rr }
+  };
+  gsize cells = (gsize)config.n_regions * config.n_regions;
+  for (guint k = 0; k < n_kinds(self); k++)
+    for (guint i = 0; i < G_N_ELEMENTS(known); i++)
+      if (g_str_equal(self->kinds[k], known[i].name))
+        *known[i].pairs =
+            (AstroPairs){ values + k * cells * config.n_bins, self->summary.pairs + k * cells };
+  return config;
+}
+
+static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result,
+                          const double *values, double *out)
+{
+  guint bins = result->n_bins, cells = n_regions(self) * n_regions(self);
+  for (guint k = 0; k < bins; k++) {
+    out[THETA * bins + k] = result->theta[k];
+    out[LOW * bins + k] = self->summary.edges[k];
+    out[HIGH * bins + k] = self->summary.edges[k + 1];
+    out[W * bins + k] = result->w[k];
+    out[ERROR * bins + k] = result->error[k];
+  }
+  out += N_FIXED * bins;
+  for (guint kind = 0; kind < n_kinds(self); kind++, out += bins)
+    for (guint k = 0; k < bins; k++) {
+      out[k] = 0;
+      for (guint cell = 0; cell < cells; cell++)
+        out[k] += values[((gsize)kind * cells + cell) * bins + k];
+    }
+  if (result->covariance)
+    memcpy(out, result->covariance, (gsize)bins * bins * sizeof(double));
+}
+
+static void tell(AstroTpacf *self, const AstroTpacfResult *result)
+{
+  double amplitude = NAN, slope = NAN;
+  if (result->n_undefined)
+    GST_ELEMENT_INFO(self, STREAM, FAILED, (NULL),
+                     ("w is NaN in %u of %u bins, which hold no random pairs", result->n_undefined,
+                      result->n_bins));
+  astro_tpacf_fit(result, 0, INFINITY, &amplitude, &slope);
+  GstStructure *s = gst_structure_new("astro-tpacf", "amplitude", G_TYPE_DOUBLE, amplitude, "slope",
+                                      G_TYPE_DOUBLE, slope, "constraint", G_TYPE_DOUBLE,
+                                      result->constraint, "samples", G_TYPE_UINT, result->n_used,
+                                      "undefined", G_TYPE_UINT, result->n_undefined, NULL);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
+}
+
+static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
+{
+  const AstroSummary *s = &self->summary;
+  if (self->has_summary && s->n_kinds == n_kinds(self) && s->n_regions == n_regions(self) &&
+      s->n_edges == n_bins(self) + 1 &&
+      bytes == (gsize)s->n_kinds * s->n_regions * s->n_regions * n_bins(self) * sizeof(double))
+    return TRUE;
+  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
+              self->has_summary ? "a histogram of %" G_GSIZE_FORMAT
+                                  " bytes does not fit its caps and its event %s"
+                                : "a histogram of %" G_GSIZE_FORMAT " bytes came without event %s",
+              bytes, ASTRO_SUMMARY_EVENT);
+  return FALSE;
+}
+
+static gboolean compute(AstroTpacf *self, const GstMapInfo *in, const GstMapInfo *out,
+                        GError **error)
+{
+  AstroTpacfResult result;
+  if (!check_summary(self, in->size, error))
+    return FALSE;
+  g_autofree double *values = counts_as_doubles(self, in);
+  GST_OBJECT_LOCK(self);
+  AstroTpacfConfig config = config_of(self, values);
+  GST_OBJECT_UNLOCK(self);
+  if (!astro_tpacf_compute(&config, &result, error))
+    return FALSE;
+  write_columns(self, &result, values, (double *)(gpointer)out->data);
+  tell(self, &result);
+  astro_tpacf_clear(&result);
+  return TRUE;
+}
+
+static GstFlowReturn astro_tpacf_transform(GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+{
+  AstroTpacf *self = ASTRO_TPACF(base);
+  GError *error = NULL;
+  GstMapInfo from, to;
+  if (!gst_buffer_map(in, &from, GST_MAP_READ))
+    return GST_FLOW_ERROR;
+  gboolean mapped = gst_buffer_map(out, &to, GST_MAP_WRITE);
+  gboolean good = mapped && compute(self, &from, &to, &error);
+  if (mapped)
+    gst_buffer_unmap(out, &to);
+  gst_buffer_unmap(in, &from);
+  if (error)
+    fail(self, error);
+  return good ? GST_FLOW_OK : GST_FLOW_ERROR;
+}
+
+static gboolean astro_tpacf_stop(GstBaseTransform *base)
+{
+  AstroTpacf *self = ASTRO_TPACF(base);
+  astro_summary_clear(&self->summary);
+  self->has_summary = FALSE;
+  g_clear_pointer(&self->kinds, g_strfreev);
+  return TRUE;
+}
+
+/* ---- properties ---- */
+
+static void astro_tpacf_set_property(GObject *object, guint id, const GValue *value,
+                                     GParamSpec *spec)
+{
+  AstroTpacf *self = ASTRO_TPACF(object);
+  GST_OBJECT_LOCK(object);
+  if (id == PROP_ESTIMATOR)
+    self->estimator = g_value_get_enum(value);
+  else
+    self->integral_constraint = g_value_get_boolean(value);
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void astro_tpacf_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroTpacf *self = ASTRO_TPACF(object);
+  GST_OBJECT_LOCK(object);
+  if (id == PROP_ESTIMATOR)
+    g_value_set_enum(value, self->estimator);
+  else
+    g_value_set_boolean(value, self->integral_constraint);
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void astro_tpacf_init(AstroTpacf *self)
+{
+}
+
+static void astro_tpacf_class_init(AstroTpacfClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
+  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT;
+  object->set_property = astro_tpacf_set_property;
+  object->get_property = astro_tpacf_get_property;
+  g_object_class_install_property(object, PROP_ESTIMATOR,
+                                  g_param_spec_enum("estimator", "Estimator", "How w(theta) is made of the pairs",
+                                                    ASTRO_TYPE_ESTIMATOR,
+                                                    ASTRO_ESTIMATOR_LANDY_SZALAY, flags));
+  g_object_class_install_property(
+      object, PROP_INTEGRAL_CONSTRAINT,
+      g_param_spec_boolean("integral-constraint", "Integral constraint",
+                           "Adds what the estimator loses since the mean density comes from the "
+                           "same field, for a power law",
+                           FALSE, flags));
+  base->transform_caps = astro_tpacf_transform_caps;
+  base->fixate_caps = astro_tpacf_fixate_caps;
+  base->set_caps = astro_tpacf_set_caps;
+  base->transform_size = astro_tpacf_transform_size;
+  base->sink_event = astro_tpacf_sink_event;
+  base->transform = astro_tpacf_transform;
+  base->stop = astro_tpacf_stop;
+  g_autoptr(GstCaps) sink =
+      gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM));
+  g_autoptr(GstCaps) src =
+      gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CORRELATION_FUNCTION));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
+  gst_element_class_add_pad_template(element,
+                                     gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
+  gst_element_class_set_static_metadata(element, "Correlation function", "Filter/Catalogue",
+                                        "Estimates w(theta) from counts of pairs",
+                                        "The gst-astro authors");
+}

@@ -1,0 +1,278 @@
+/* histogram: pair counts of 97,178 points on half the sky, 30 bins from 0.01 to 10,000 arcmin,
+ * against the plain loop in double precision (timed on part of the pairs, on one core, and scaled).
+ */
+#include "core/backend/threads.h"
+#include "core/catalogue/catalogue.h"
+#include "core/histogram/histogram.h"
+#include "tests/bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define POINTS 97178
+
+typedef struct {
+  double *ra, *dec, *region;
+  guint64 n;
+} Catalogue;
+
+/* Points on half the sky, in compact regions that every catalogue shares. */
+static Catalogue random_catalogue(guint64 n, guint regions, guint64 seed)
+{
+  static const AstroFootprint half = { .ra_max = 360, .dec_max = 90 };
+  AstroCatalogue made, sample;
+  AstroRandom random;
+  astro_random_init(&random, seed, 0);
+  astro_catalogue_uniform(&half, n, &random, &made, NULL);
+  astro_random_init(&random, 0, 0);
+  astro_catalogue_uniform(&half, POINTS, &random, &sample, NULL);
+  AstroRegions *cells = astro_regions_new(sample.ra, sample.dec, sample.n, regions, NULL);
+  Catalogue catalogue = { made.ra, made.dec, g_new(double, n), n };
+  for (guint64 i = 0; i < n; i++)
+    catalogue.region[i] = astro_regions_find(cells, made.ra[i], made.dec[i]);
+  astro_regions_free(cells);
+  astro_catalogue_clear(&sample);
+  return catalogue;
+}
+
+static void catalogue_clear(Catalogue *catalogue)
+{
+  g_free(catalogue->ra);
+  g_free(catalogue->dec);
+  g_free(catalogue->region);
+}
+
+static AstroPoints *points_of(const Catalogue *catalogue, guint regions)
+{
+  return astro_points_new(catalogue->ra, catalogue->dec, NULL, regions ? catalogue->region : NULL,
+                          catalogue->n, regions, 0, NULL);
+}
+
+typedef struct {
+  const Catalogue *data, *random; /* random: NULL for pairs of data alone */
+  guint regions;
+  gpointer counter;
+  guint64 *counts;
+  gsize bytes;
+} Run;
+
+/* The tree's making is part of the time. */
+static void run_count(gpointer user)
+{
+  Run *run = user;
+  AstroPoints *a = points_of(run->data, run->regions),
+              *b = run->random ? points_of(run->random, run->regions) : NULL;
+  AstroBlock in[2] = { { a, 0 }, { b, 0 } }, out = { run->counts, run->bytes };
+  if (!astro_histogram_cpu.submit(run->counter, in, b ? 2 : 1, &out, 1, NULL, NULL))
+    g_error("the count failed");
+  astro_points_free(a);
+  astro_points_free(b);
+}
+
+static Run run_new(const AstroHistogramConfig *config, const Catalogue *data,
+                   const Catalogue *random, const char **variant)
+{
+  AstroPlace place = { 0 };
+  GError *error = NULL;
+  gpointer counter = astro_histogram_cpu.create(config, &place, variant, &error);
+  if (!counter)
+    g_error("%s", error->message);
+  gsize values = astro_histogram_values(config);
+  return (Run){
+    data, random, config->n_regions, counter, g_new(guint64, values), values * sizeof(guint64)
+  };
+}
+
+static void run_clear(Run *run)
+{
+  astro_histogram_cpu.destroy(run->counter);
+  g_free(run->counts);
+}
+
+/* The paper's loop: every pair, and the bin by binary search. */
+typedef struct {
+  const Catalogue *data;
+  const AstroHistogramConfig *config;
+  guint64 rows;
+  guint64 pairs;
+} Plain;
+
+static void run_plain(gpointer user)
+{
+  Plain *plain = user;
+  const AstroHistogramConfig *config = plain->config;
+  guint64 n = plain->data->n, places[ASTRO_HISTOGRAM_MAX_EDGES + 1] = { 0 };
+  double squares[ASTRO_HISTOGRAM_MAX_EDGES];
+  for (guint k = 0; k < config->n_edges; k++)
+    squares[k] = astro_chord_square(config->edges[k]);
+  double *x = g_new(double, 3 * n), *y = x + n, *z = y + n;
+  for (guint64 i = 0; i < n; i++)
+    astro_unit_vector(plain->data->ra[i], plain->data->dec[i], &x[i], &y[i], &z[i]);
+  plain->pairs = 0;
+  for (guint64 i = 0; i < plain->rows; i++)
+    for (guint64 j = i + 1; j < n; j++) {
+      double dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
+      double square = (dx * dx + dy * dy) + dz * dz;
+      guint low = 0, high = config->n_edges;
+      while (low < high) {
+        guint middle = (low + high) / 2;
+        if (square >= squares[middle])
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      places[low]++;
+    }
+  for (guint k = 0; k <= config->n_edges; k++)
+    plain->pairs += places[k];
+  g_free(x);
+}
+
+static double seconds_of(const AstroHistogramConfig *config, const Catalogue *data,
+                         const Catalogue *random, guint rounds)
+{
+  const char *variant;
+  Run run = run_new(config, data, random, &variant);
+  double seconds = bench_seconds(run_count, &run, rounds);
+  run_clear(&run);
+  return seconds;
+}
+
+static void against_plain(const AstroHistogramConfig *config, const Catalogue *data,
+                          const Catalogue *random, const char *what, double wanted)
+{
+  const char *variant;
+  Run run = run_new(config, data, random, &variant);
+  Plain plain = { data, config, 100, 0 };
+  double ours, loop;
+  bench_pair(run_count, &run, run_plain, &plain, 3, &ours, &loop);
+  double pairs =
+      random ? (double)data->n * (double)random->n : (double)data->n * (double)(data->n - 1) / 2;
+  char *row = g_strdup_printf("%s, %s: %.3f s", what, variant, ours);
+  bench_row(row, pairs / ours * 1e-9, (double)plain.pairs / loop * 1e-9, "Gpairs/s", wanted);
+  g_free(row);
+  run_clear(&run);
+}
+
+static void bench_methods(const AstroHistogramConfig *standard, const Catalogue *data,
+                          const Catalogue *random)
+{
+  bench_head("97,178 points, 30 bins, against the plain loop on one core");
+  AstroHistogramConfig config = *standard;
+  against_plain(&config, data, NULL, "DD", 0);
+  against_plain(&config, data, random, "DR", 0);
+  config.precision = ASTRO_PRECISION_SINGLE;
+  against_plain(&config, data, NULL, "DD, single precision", 0);
+  config.precision = ASTRO_PRECISION_EXACT;
+  config.method = ASTRO_PAIR_METHOD_BRUTE;
+  against_plain(&config, data, NULL, "DD, brute force", 0);
+  against_plain(&config, data, random, "DR, brute force", 0);
+}
+
+static void bench_variants(const AstroHistogramConfig *standard, const Catalogue *data)
+{
+  static const char *const variants[] = { "c", "avx2" };
+  AstroHistogramConfig config = *standard;
+  for (guint v = 0; v < G_N_ELEMENTS(variants); v++) {
+    setenv("ASTRO_CPU", variants[v], 1);
+    config.method = ASTRO_PAIR_METHOD_AUTO;
+    against_plain(&config, data, NULL, "DD", 0);
+    config.method = ASTRO_PAIR_METHOD_BRUTE;
+    against_plain(&config, data, NULL, "DD, brute force", 0);
+  }
+  unsetenv("ASTRO_CPU");
+}
+
+static void bench_regions(const AstroHistogramConfig *standard)
+{
+  static const guint regions[] = { 10, 100 };
+  bench_head("Regions: speed as a part of the speed without them");
+  for (guint r = 0; r < G_N_ELEMENTS(regions); r++) {
+    Catalogue data = random_catalogue(POINTS, regions[r], 1),
+              random = random_catalogue(POINTS, regions[r], 2);
+    AstroHistogramConfig config = *standard;
+    for (guint with_random = 0; with_random < 2; with_random++) {
+      const char *variant;
+      Run none = run_new(&config, &data, with_random ? &random : NULL, &variant);
+      config.n_regions = regions[r];
+      Run some = run_new(&config, &data, with_random ? &random : NULL, &variant);
+      config.n_regions = 0;
+      double without, with;
+      bench_pair(run_count, &none, run_count, &some, 5, &without, &with);
+      char *row =
+          g_strdup_printf("%s, %u regions: %.3f s", with_random ? "DR" : "DD", regions[r], with);
+      bench_row(row, 1 / with, 1 / without, "counts/s", 1 / 1.2);
+      g_free(row);
+      run_clear(&none);
+      run_clear(&some);
+    }
+    catalogue_clear(&data);
+    catalogue_clear(&random);
+  }
+}
+
+static void bench_growth(const AstroHistogramConfig *config)
+{
+  static const guint64 sizes[] = { 10000, 100000, 1000000 };
+  bench_head("Growth: the exponent between neighbours against the 1.6 allowed");
+  double before = 0;
+  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+    Catalogue data = random_catalogue(sizes[s], 1, 3);
+    double seconds = seconds_of(config, &data, NULL, s == 2 ? 1 : 5);
+    char *row = g_strdup_printf("%" G_GUINT64_FORMAT " points: %.4f s", sizes[s], seconds);
+    if (s > 0)
+      bench_row(row, 1.6, log10(seconds / before), "", 1);
+    else
+      printf("%s\n", row);
+    g_free(row);
+    before = seconds;
+    catalogue_clear(&data);
+  }
+}
+
+static Catalogue read_catalogue(const char *path)
+{
+  char *bytes;
+  gsize length;
+  GError *error = NULL;
+  if (!g_file_get_contents(path, &bytes, &length, &error))
+    g_error("%s", error->message);
+  guint64 n = length / (2 * sizeof(double));
+  Catalogue catalogue = { (double *)(gpointer)bytes, NULL, NULL, n };
+  catalogue.dec = g_memdup2(catalogue.ra + n, n * sizeof(double));
+  return catalogue;
+}
+
+static int count_files(AstroHistogramConfig *config, int argc, char **argv)
+{
+  const char *variant;
+  Catalogue data = read_catalogue(argv[2]), random = { 0 };
+  if (argc > 3)
+    random = read_catalogue(argv[3]);
+  config->method = atoi(argv[1]);
+  Run run = run_new(config, &data, argc > 3 ? &random : NULL, &variant);
+  printf("%.6f\n", bench_seconds(run_count, &run, 3));
+  for (guint k = 0; k + 1 < config->n_edges; k++)
+    printf("%" G_GUINT64_FORMAT "\n", run.counts[k]);
+  run_clear(&run);
+  catalogue_clear(&data);
+  catalogue_clear(&random);
+  return 0;
+}
+
+int main(int argc, char **argv)
+{
+  AstroHistogramConfig config = { 0 };
+  astro_histogram_edges_per_decade(&config, 0.01, 10000, 5, NULL);
+  if (argc > 2)
+    return count_files(&config, argc, argv);
+  Catalogue data = random_catalogue(POINTS, 1, 1), random = random_catalogue(POINTS, 1, 2);
+  printf("%u threads\n", astro_threads());
+  bench_methods(&config, &data, &random);
+  bench_variants(&config, &data);
+  bench_regions(&config);
+  bench_growth(&config);
+  catalogue_clear(&data);
+  catalogue_clear(&random);
+  return 0;
+}

@@ -1,0 +1,274 @@
+#include "core/catalogue/catalogue.h"
+#include "tests/tests.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+
+static const AstroFootprint band = {
+  .shape = ASTRO_FOOTPRINT_BAND, .ra_min = 350, .ra_max = 380, .dec_min = -10, .dec_max = 20
+};
+static const AstroFootprint cap = {
+  .shape = ASTRO_FOOTPRINT_CAP, .ra = 200, .dec = 89, .radius = 5
+};
+static const AstroFootprint sphere = {
+  .shape = ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 360, .dec_min = -90, .dec_max = 90
+};
+static const AstroClustering clusters = { .slope = -0.8, .radius = 3, .levels = 5, .children = 4 };
+
+static void test_random(void)
+{
+  AstroRandom a, b, c, d;
+  astro_random_init(&a, 1, 2);
+  astro_random_init(&b, 1, 2);
+  astro_random_init(&c, 2, 1);
+  astro_random_init(&d, 1, 3);
+  double sum = 0;
+  guint same_c = 0, same_d = 0;
+  for (guint i = 0; i < 10000; i++) {
+    double x = astro_random_uniform(&a);
+    g_assert_cmpfloat(x, ==, astro_random_uniform(&b));
+    same_c += x == astro_random_uniform(&c);
+    same_d += x == astro_random_uniform(&d);
+    g_assert_true(x >= 0 && x < 1);
+    sum += x;
+  }
+  g_assert_cmpuint(same_c + same_d, ==, 0);
+  g_assert_cmpfloat_with_epsilon(sum / 10000, 0.5, 0.015);
+}
+
+static void test_footprints(void)
+{
+  g_assert_true(astro_footprint_contains(&band, 0, 0));
+  g_assert_true(astro_footprint_contains(&band, 355, 19));
+  g_assert_true(astro_footprint_contains(&band, -5, 19));
+  g_assert_false(astro_footprint_contains(&band, 21, 0));
+  g_assert_false(astro_footprint_contains(&band, 340, 0));
+  g_assert_false(astro_footprint_contains(&band, 0, 21));
+  g_assert_true(astro_footprint_contains(&cap, 20, 88));
+  g_assert_false(astro_footprint_contains(&cap, 200, 83));
+  static const AstroFootprint wrong[] = {
+    { ASTRO_FOOTPRINT_CAP, .radius = 0 },
+    { ASTRO_FOOTPRINT_CAP, .radius = 181 },
+    { ASTRO_FOOTPRINT_CAP, .radius = 1, .dec = 91 },
+    { ASTRO_FOOTPRINT_CAP, .radius = NAN },
+    { ASTRO_FOOTPRINT_BAND, .ra_max = 361, .dec_max = 1 },
+    { ASTRO_FOOTPRINT_BAND, .ra_max = 0, .dec_max = 1 },
+    { ASTRO_FOOTPRINT_BAND, .ra_max = 1, .dec_max = 91 },
+    { ASTRO_FOOTPRINT_BAND, .ra_max = 1, .dec_min = 2, .dec_max = 1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    GError *error = NULL;
+    AstroCatalogue catalogue;
+    AstroRandom random;
+    astro_random_init(&random, 1, 1);
+    g_assert_false(astro_catalogue_uniform(&wrong[i], 1, &random, &catalogue, &error));
+    g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT);
+    g_clear_error(&error);
+  }
+}
+
+static void check_inside(const AstroFootprint *footprint, const AstroCatalogue *catalogue,
+                         guint64 n)
+{
+  g_assert_cmpuint(catalogue->n, ==, n);
+  for (guint64 i = 0; i < n; i++) {
+    g_assert_true(astro_footprint_contains(footprint, catalogue->ra[i], catalogue->dec[i]));
+    g_assert_true(catalogue->ra[i] >= 0 && catalogue->ra[i] < 360);
+  }
+}
+
+static void test_uniform(void)
+{
+  static const AstroFootprint *const footprints[] = { &band, &cap, &sphere };
+  for (guint f = 0; f < G_N_ELEMENTS(footprints); f++)
+    for (guint64 n = 0; n <= 20000; n += 20000) {
+      AstroCatalogue catalogue;
+      AstroRandom random;
+      astro_random_init(&random, 3, f);
+      g_assert_true(astro_catalogue_uniform(footprints[f], n, &random, &catalogue, NULL));
+      check_inside(footprints[f], &catalogue, n);
+      astro_catalogue_clear(&catalogue);
+    }
+  /* even in area: half of a cap's points within the circle of half its area */
+  AstroCatalogue catalogue;
+  AstroRandom random;
+  AstroFootprint inner = cap;
+  astro_random_init(&random, 4, 0);
+  g_assert_true(astro_catalogue_uniform(&cap, 20000, &random, &catalogue, NULL));
+  inner.radius = 2 * asin(sin(cap.radius / 2 * G_PI / 180) / sqrt(2)) * 180 / G_PI;
+  guint64 inside = 0;
+  for (guint64 i = 0; i < catalogue.n; i++)
+    inside += astro_footprint_contains(&inner, catalogue.ra[i], catalogue.dec[i]);
+  g_assert_cmpfloat_with_epsilon((double)inside, 10000, 300);
+  astro_catalogue_clear(&catalogue);
+}
+
+static void test_clustered(void)
+{
+  static const AstroFootprint *const footprints[] = { &band, &cap, &sphere };
+  for (guint f = 0; f < G_N_ELEMENTS(footprints); f++) {
+    AstroCatalogue a, b;
+    AstroRandom random;
+    astro_random_init(&random, 3, f);
+    g_assert_true(astro_catalogue_clustered(footprints[f], &clusters, 5000, &random, &a, NULL));
+    check_inside(footprints[f], &a, 5000);
+    astro_random_init(&random, 3, f);
+    g_assert_true(astro_catalogue_clustered(footprints[f], &clusters, 5000, &random, &b, NULL));
+    g_assert_cmpmem(a.ra, a.n * sizeof(double), b.ra, b.n * sizeof(double));
+    astro_catalogue_clear(&a);
+    astro_catalogue_clear(&b);
+  }
+  static const AstroClustering wrong[] = { { 0, 3, 5, 4 },   { -2, 3, 5, 4 },  { -1, 0, 5, 4 },
+                                           { -1, 3, 0, 4 },  { -1, 3, 5, 1 },  { -1, 3, 30, 4 },
+                                           { NAN, 3, 5, 4 }, { -1, 100, 5, 4 } };
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    GError *error = NULL;
+    AstroCatalogue catalogue;
+    AstroRandom random;
+    astro_random_init(&random, 1, 1);
+    g_assert_false(astro_catalogue_clustered(&band, &wrong[i], 1, &random, &catalogue, &error));
+    g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
+    g_clear_error(&error);
+  }
+}
+
+static void test_regions(void)
+{
+  static const guint sizes[] = { 1, 2, 3, 10, 97, 1000 };
+  AstroCatalogue catalogue;
+  AstroRandom random;
+  astro_random_init(&random, 5, 0);
+  g_assert_true(astro_catalogue_uniform(&sphere, 1000, &random, &catalogue, NULL));
+  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+    g_autoptr(AstroRegions) regions =
+        astro_regions_new(catalogue.ra, catalogue.dec, catalogue.n, sizes[s], NULL);
+    g_autofree guint *counts = g_new0(guint, sizes[s]);
+    for (guint64 i = 0; i < catalogue.n; i++) {
+      guint region = astro_regions_find(regions, catalogue.ra[i], catalogue.dec[i]);
+      g_assert_cmpuint(region, <, sizes[s]);
+      counts[region]++;
+    }
+    for (guint r = 0; r < sizes[s]; r++) {
+      g_assert_cmpuint(counts[r], >=, 1000 / sizes[s]);
+      g_assert_cmpuint(counts[r], <=, (1000 + sizes[s] - 1) / sizes[s]);
+    }
+  }
+  GError *error = NULL;
+  g_assert_null(astro_regions_new(catalogue.ra, catalogue.dec, 5, 6, &error));
+  g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS);
+  g_clear_error(&error);
+  g_assert_null(astro_regions_new(catalogue.ra, catalogue.dec, 5, 0, NULL));
+  astro_catalogue_clear(&catalogue);
+}
+
+static void parse(const char *text, const char *ra, const char *dec, const char *weight,
+                  const char *region, AstroCatalogue *catalogue, GError **error)
+{
+  AstroCatalogueColumns columns = { ra, dec, weight, region };
+  /* a copy that ends where the text does, for tools that watch over memory */
+  gsize length = strlen(text);
+  g_autofree char *copy = g_memdup2(text, MAX(length, 1));
+  astro_catalogue_parse_text(copy, length, "test", &columns, catalogue, error);
+}
+
+static void test_text(void)
+{
+  static const struct {
+    const char *text, *ra, *dec;
+  } same[] = {
+    { "1 2\n3 4\n", "1", "2" },
+    { "1,2\n3,4", "1", "2" },
+    { "# a comment\n\n 1\t2 # another\r\n3 ; 4\r\n", "1", "2" },
+    { "DEC RA\n2 1\n4 3\n", "ra", "dec" },
+    { "id,ra_deg,x,dec_deg\nM31,1,7,2\nM32,3,7,4\n", "RA_DEG", "dec_deg" },
+    { "9 9 1.0 +2e0\n9 9 3 4", "3", "4" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(same); i++) {
+    AstroCatalogue catalogue;
+    GError *error = NULL;
+    parse(same[i].text, same[i].ra, same[i].dec, NULL, NULL, &catalogue, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(catalogue.n, ==, 2);
+    g_assert_cmpfloat(catalogue.ra[0], ==, 1);
+    g_assert_cmpfloat(catalogue.dec[0], ==, 2);
+    g_assert_cmpfloat(catalogue.ra[1], ==, 3);
+    g_assert_cmpfloat(catalogue.dec[1], ==, 4);
+    g_assert_null(catalogue.weight);
+    astro_catalogue_clear(&catalogue);
+  }
+  AstroCatalogue catalogue;
+  GError *error = NULL;
+  parse("ra dec w r\n1 2 0.5 3\n", "ra", "dec", "w", "r", &catalogue, &error);
+  g_assert_no_error(error);
+  g_assert_cmpfloat(catalogue.weight[0], ==, 0.5);
+  g_assert_cmpfloat(catalogue.region[0], ==, 3);
+  astro_catalogue_clear(&catalogue);
+  parse("", "1", "2", NULL, NULL, &catalogue, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(catalogue.n, ==, 0);
+  astro_catalogue_clear(&catalogue);
+}
+
+static void test_bad_text(void)
+{
+  static const struct {
+    const char *text, *ra, *dec, *says;
+  } wrong[] = {
+    { "a b\n1 2\n", "ra", "dec", "there are: a, b" },
+    { "1 2\n", "ra", "dec", "by number" },
+    { "1 2\n3\n", "1", "2", "line 2: 1 columns, expected 2" },
+    { "1 2\n3 x\n", "1", "2", "line 2: \"x\" in column 2" },
+    { "1 2\n3 nan\n", "1", "2", "line 2: \"nan\"" },
+    { "1 2\n3 91\n", "1", "2", "declination 91" },
+    { "1 2\n", "0", "2", "no column \"0\"" },
+    { "1 2\n", "1", "5", "2 columns, expected 5" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    AstroCatalogue catalogue;
+    GError *error = NULL;
+    parse(wrong[i].text, wrong[i].ra, wrong[i].dec, NULL, NULL, &catalogue, &error);
+    g_assert_nonnull(error);
+    if (!strstr(error->message, wrong[i].says))
+      g_error("\"%s\" does not say \"%s\"", error->message, wrong[i].says);
+    g_assert_cmpuint(catalogue.n, ==, 0);
+    g_assert_null(catalogue.ra);
+    g_clear_error(&error);
+  }
+  AstroCatalogue catalogue;
+  GError *error = NULL;
+  AstroCatalogueColumns columns = { .ra = "1", .dec = "2" };
+  g_assert_false(astro_catalogue_read_text("/nonexistent/file", &columns, &catalogue, &error));
+  g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+  g_clear_error(&error);
+}
+
+static void test_file(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename(folder, "points.csv", NULL);
+  AstroCatalogueColumns columns = { .ra = "ra", .dec = "dec" };
+  AstroCatalogue catalogue;
+  GError *error = NULL;
+  g_assert_true(g_file_set_contents(path, "ra,dec\n10,20\n", -1, NULL));
+  astro_catalogue_read_text(path, &columns, &catalogue, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(catalogue.n, ==, 1);
+  g_assert_cmpfloat(catalogue.dec[0], ==, 20);
+  astro_catalogue_clear(&catalogue);
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/catalogue/random", test_random);
+  g_test_add_func("/catalogue/footprints", test_footprints);
+  g_test_add_func("/catalogue/uniform", test_uniform);
+  g_test_add_func("/catalogue/clustered", test_clustered);
+  g_test_add_func("/catalogue/regions", test_regions);
+  g_test_add_func("/catalogue/text", test_text);
+  g_test_add_func("/catalogue/bad-text", test_bad_text);
+  g_test_add_func("/catalogue/file", test_file);
+  return g_test_run();
+}

@@ -1,0 +1,680 @@
+#include "core/histogram/histogram.h"
+#include "tests/tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MANY 300
+#else
+#define MANY 700
+#endif
+
+typedef struct {
+  guint64 n;
+  double *ra, *dec, *weight, *region;
+} Catalogue;
+
+static double uniform(guint64 *state)
+{
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 11) / (double)(1ull << 53);
+}
+
+typedef void (*Place)(guint64 i, guint64 n, guint64 *state, double *ra, double *dec);
+
+static void place_sphere(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = 360 * uniform(state);
+  *dec = asin(2 * uniform(state) - 1) * 180 / G_PI;
+}
+
+static void place_half(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  place_sphere(i, n, state, ra, dec);
+  *dec = fabs(*dec);
+}
+
+/* Clumps within clumps, down to seconds of arc. */
+static void place_clusters(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  double scale = pow(10, -5 * uniform(state));
+  *ra = 40 + 10 * (double)(i % 7) + scale * uniform(state);
+  *dec = -20 + 5 * (double)(i % 5) + scale * uniform(state);
+}
+
+static void place_duplicates(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = 10 * (double)(i % 5);
+  *dec = 20 * (double)(i % 3);
+}
+
+static void place_one(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = 123.456;
+  *dec = -7.89;
+}
+
+static void place_antipodes(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  guint64 pair = i / 2 + 17;
+  place_sphere(i, n, &pair, ra, dec);
+  if (i % 2) {
+    *ra += 180;
+    *dec = -*dec;
+  }
+}
+
+static void place_poles(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = 360 * uniform(state);
+  *dec = (i % 2 ? 1 : -1) * (90 - (i % 3 ? 1e-3 * uniform(state) : 0));
+}
+
+static void place_wrap(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = (i % 3 == 0 ? 360 : i % 3 == 1 ? 0 : -720) + 0.02 * (uniform(state) - 0.5);
+  *dec = 0.02 * (uniform(state) - 0.5);
+}
+
+/* Steps of one degree: the same separations over and over. */
+static void place_lattice(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = (double)(i % 40);
+  *dec = (double)(i / 40 % 40);
+}
+
+static const struct {
+  const char *name;
+  Place place;
+} skies[] = {
+  { "sphere", place_sphere },         { "half", place_half }, { "clusters", place_clusters },
+  { "duplicates", place_duplicates }, { "one", place_one },   { "antipodes", place_antipodes },
+  { "poles", place_poles },           { "wrap", place_wrap }, { "lattice", place_lattice },
+};
+
+static Catalogue catalogue_new(Place place, guint64 n, guint n_regions, guint64 seed)
+{
+  Catalogue catalogue = { n, g_new(double, MAX(n, 1)), g_new(double, MAX(n, 1)),
+                          g_new(double, MAX(n, 1)), g_new(double, MAX(n, 1)) };
+  guint64 state = seed;
+  for (guint64 i = 0; i < n; i++) {
+    place(i, n, &state, &catalogue.ra[i], &catalogue.dec[i]);
+    catalogue.weight[i] = 0.5 + uniform(&state);
+    catalogue.region[i] = floor(n_regions * uniform(&state));
+  }
+  return catalogue;
+}
+
+static void catalogue_clear(Catalogue *catalogue)
+{
+  g_free(catalogue->ra);
+  g_free(catalogue->dec);
+  g_free(catalogue->weight);
+  g_free(catalogue->region);
+}
+
+/* Everything anew, from the catalogue's columns: shares the bin rule's two conversions and no more.
+ */
+static void plain_loop(const AstroHistogramConfig *config, const Catalogue *a, const Catalogue *b,
+                       guint64 *counts, double *sums)
+{
+  guint regions = astro_histogram_regions(config), n_bins = config->n_edges - 1;
+  double *squares = g_new(double, config->n_edges);
+  for (guint k = 0; k < config->n_edges; k++)
+    squares[k] = astro_chord_square(config->edges[k]);
+  memset(counts, 0, astro_histogram_values(config) * sizeof *counts);
+  memset(sums, 0, astro_histogram_values(config) * sizeof *sums);
+  double *positions = g_new(double, 3 * b->n);
+  for (guint64 j = 0; j < b->n; j++)
+    astro_unit_vector(b->ra[j], b->dec[j], &positions[3 * j], &positions[3 * j + 1],
+                      &positions[3 * j + 2]);
+  for (guint64 i = 0; i < a->n; i++) {
+    double x, y, z;
+    astro_unit_vector(a->ra[i], a->dec[i], &x, &y, &z);
+    for (guint64 j = a == b ? i + 1 : 0; j < b->n; j++) {
+      double dx = x - positions[3 * j], dy = y - positions[3 * j + 1],
+             dz = z - positions[3 * j + 2];
+      double square = (dx * dx + dy * dy) + dz * dz;
+      gint bin = -1;
+      while (bin < (gint)n_bins && square >= squares[bin + 1])
+        bin++;
+      if (bin < 0 || bin == (gint)n_bins)
+        continue;
+      guint ra = config->n_regions ? (guint)a->region[i] : 0,
+            rb = config->n_regions ? (guint)b->region[j] : 0;
+      if (a == b && ra > rb) {
+        guint swapped = ra;
+        ra = rb;
+        rb = swapped;
+      }
+      gsize value = ((gsize)ra * regions + rb) * n_bins + (guint)bin;
+      counts[value]++;
+      sums[value] += config->weighted ? a->weight[i] * b->weight[j] : 1;
+    }
+  }
+  g_free(positions);
+  g_free(squares);
+}
+
+static AstroPoints *points_of(const AstroHistogramConfig *config, const Catalogue *catalogue,
+                              guint threads)
+{
+  GError *error = NULL;
+  AstroPoints *points =
+      astro_points_new(catalogue->ra, catalogue->dec, config->weighted ? catalogue->weight : NULL,
+                       config->n_regions ? catalogue->region : NULL, catalogue->n,
+                       config->n_regions, threads, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(astro_points_count(points), ==, catalogue->n);
+  return points;
+}
+
+/* Outputs begin as garbage, with guards behind. */
+static void count(const AstroBackend *backend, const AstroHistogramConfig *config, guint threads,
+                  const Catalogue *a, const Catalogue *b, guint64 *counts, double *sums)
+{
+  AstroPlace place = { .threads = threads };
+  GError *error = NULL;
+  const char *variant = NULL;
+  gsize bytes = astro_histogram_values(config) * sizeof *counts;
+  gpointer instance = backend->create(config, &place, &variant, &error);
+  g_assert_no_error(error);
+  g_assert_nonnull(variant);
+  AstroPoints *points_a = points_of(config, a, threads),
+              *points_b = a == b ? NULL : points_of(config, b, threads);
+  gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(bytes);
+  AstroBlock in[2] = { { points_a, 0 }, { points_b, 0 } };
+  AstroBlock out[2] = { { out_counts, bytes }, { out_sums, bytes } };
+  backend->submit(instance, in, points_b ? 2 : 1, out, config->weighted ? 2 : 1, NULL, &error);
+  g_assert_no_error(error);
+  test_check_guard(out_counts, bytes);
+  test_check_guard(out_sums, bytes);
+  memcpy(counts, out_counts, bytes);
+  memcpy(sums, out_sums, bytes);
+  test_free(out_counts);
+  test_free(out_sums);
+  astro_points_free(points_a);
+  astro_points_free(points_b);
+  backend->destroy(instance);
+}
+
+static void assert_counts(const guint64 *found, const guint64 *expected, gsize n, const char *what)
+{
+  for (gsize k = 0; k < n; k++)
+    if (found[k] != expected[k])
+      g_error("%s: value %" G_GSIZE_FORMAT " is %" G_GUINT64_FORMAT ", expected %" G_GUINT64_FORMAT,
+              what, k, found[k], expected[k]);
+}
+
+static void assert_sums(const double *found, const double *expected, gsize n, const char *what)
+{
+  for (gsize k = 0; k < n; k++)
+    if (!(fabs(found[k] - expected[k]) <= 1e-11 * fabs(expected[k])))
+      g_error("%s: sum %" G_GSIZE_FORMAT " is %.17g, expected %.17g", what, k, found[k],
+              expected[k]);
+}
+
+/* Every variant, method and number of threads against the plain loop. */
+static void check_all(AstroHistogramConfig *config, const Catalogue *a, const Catalogue *b,
+                      const char *what)
+{
+  static const char *const levels[] = { "c", "avx2", "avx512" };
+  static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
+  gsize values = astro_histogram_values(config);
+  guint64 *expected = g_new(guint64, values), *found = g_new(guint64, values);
+  double *expected_sums = g_new(double, values), *sums = g_new(double, values),
+         *first_sums = g_new(double, values);
+  plain_loop(config, a, b, expected, expected_sums);
+  count(&astro_histogram_reference, config, 1, a, b, found, sums);
+  assert_counts(found, expected, values, what);
+  for (guint l = 0; l < G_N_ELEMENTS(levels); l++) {
+    setenv("ASTRO_CPU", levels[l], 1);
+    for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
+      config->method = methods[m];
+      char *here = g_strdup_printf("%s, %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                                   " points, %s, method %d",
+                                   what, a->n, b->n, levels[l], methods[m]);
+      for (guint threads = 1; threads <= 3; threads += 2) {
+        count(&astro_histogram_cpu, config, threads, a, b, found, sums);
+        assert_counts(found, expected, values, here);
+        if (!config->weighted)
+          continue;
+        assert_sums(sums, expected_sums, values, here);
+        if (threads == 1)
+          memcpy(first_sums, sums, values * sizeof *sums);
+        g_assert_cmpmem(sums, values * sizeof *sums, first_sums, values * sizeof *sums);
+      }
+      g_free(here);
+    }
+  }
+  unsetenv("ASTRO_CPU");
+  config->method = ASTRO_PAIR_METHOD_AUTO;
+  g_free(expected);
+  g_free(found);
+  g_free(expected_sums);
+  g_free(sums);
+  g_free(first_sums);
+}
+
+static AstroHistogramConfig standard_bins(void)
+{
+  AstroHistogramConfig config = { 0 };
+  GError *error = NULL;
+  astro_histogram_edges_per_decade(&config, 0.01, 10000, 5, &error);
+  g_assert_no_error(error);
+  return config;
+}
+
+/* Everything from 0 on, in odd steps, with an edge past 180 degrees. */
+static AstroHistogramConfig whole_range(void)
+{
+  AstroHistogramConfig config = { 0 };
+  static const double edges[] = { 0, 1e-9, 0.5, 1, 1200, 1200.5, 1234, 5400, 10799, 10800, 10801 };
+  config.n_edges = G_N_ELEMENTS(edges);
+  memcpy(config.edges, edges, sizeof edges);
+  return config;
+}
+
+static void test_edges(void)
+{
+  AstroHistogramConfig config = standard_bins();
+  g_assert_cmpuint(config.n_edges, ==, 31);
+  g_assert_cmpfloat(config.edges[0], ==, 0.01);
+  g_assert_cmpfloat(config.edges[30], ==, 10000);
+  g_assert_cmpfloat_with_epsilon(config.edges[15], 10, 1e-12);
+  /* a last bin that reaches past the end rather than stopping short */
+  g_assert_true(astro_histogram_edges_per_decade(&config, 1, 50, 1, NULL));
+  g_assert_cmpuint(config.n_edges, ==, 3);
+  g_assert_cmpfloat_with_epsilon(config.edges[2], 100, 1e-12);
+  g_assert_true(astro_histogram_edges_linear(&config, 0, 60, 6, NULL));
+  g_assert_cmpuint(config.n_edges, ==, 7);
+  g_assert_cmpfloat(config.edges[0], ==, 0);
+  g_assert_cmpfloat(config.edges[1], ==, 10);
+  g_assert_cmpfloat(config.edges[6], ==, 60);
+  g_assert_cmpfloat(astro_chord_square(0), ==, 0);
+  g_assert_cmpfloat(astro_chord_square(10800), ==, 4);
+  g_assert_cmpfloat_with_epsilon(astro_chord_square(5400), 2, 1e-15);
+  g_assert_true(isinf(astro_chord_square(10800.001)));
+}
+
+static void test_refused_edges(void)
+{
+  AstroHistogramConfig config = { 0 };
+  static const struct {
+    guint n;
+    double edges[3];
+  } wrong[] = {
+    { 0, { 0 } },         { 1, { 1 } },     { 2, { 1, 1 } },        { 2, { 2, 1 } },
+    { 3, { 1, 2, NAN } }, { 2, { -1, 1 } }, { 2, { 1, INFINITY } }, { 2000, { 0, 1 } }
+  };
+  for (guint w = 0; w < G_N_ELEMENTS(wrong); w++) {
+    GError *error = NULL;
+    const char *variant;
+    config.n_edges = wrong[w].n;
+    memcpy(config.edges, wrong[w].edges, sizeof wrong[w].edges);
+    g_assert_null(astro_histogram_cpu.create(&config, NULL, &variant, &error));
+    g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES);
+    g_clear_error(&error);
+  }
+  g_assert_false(astro_histogram_edges_per_decade(&config, 0, 1, 5, NULL));
+  g_assert_false(astro_histogram_edges_per_decade(&config, 2, 1, 5, NULL));
+  g_assert_false(astro_histogram_edges_per_decade(&config, 1, 2, 0, NULL));
+  g_assert_false(astro_histogram_edges_per_decade(&config, 1, 2, NAN, NULL));
+  g_assert_false(astro_histogram_edges_per_decade(&config, 1, 10, 2000, NULL));
+  g_assert_false(astro_histogram_edges_linear(&config, 1, 10, 0, NULL));
+  g_assert_false(astro_histogram_edges_linear(&config, 1, 10, 2000, NULL));
+}
+
+static void test_refused_points(void)
+{
+  static const struct {
+    double ra, dec, weight, region;
+    const char *says;
+  } wrong[] = { { NAN, 0, 1, 0, "right ascension" },
+                { 0, NAN, 1, 0, "declination" },
+                { 0, 90.1, 1, 0, "declination" },
+                { 0, -91, 1, 0, "declination" },
+                { 0, 0, NAN, 0, "weight" },
+                { 0, 0, 1, -1, "region" },
+                { 0, 0, 1, 4, "region" },
+                { 0, 0, 1, 0.5, "region" },
+                { 0, 0, 1, NAN, "region" },
+                { INFINITY, 0, 1, 0, "right ascension" } };
+  for (guint w = 0; w < G_N_ELEMENTS(wrong); w++) {
+    GError *error = NULL;
+    double ra[2] = { 0, wrong[w].ra }, dec[2] = { 0, wrong[w].dec },
+           weight[2] = { 1, wrong[w].weight }, region[2] = { 0, wrong[w].region };
+    g_assert_null(astro_points_new(ra, dec, weight, region, 2, 4, 1, &error));
+    g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS);
+    g_assert_nonnull(strstr(error->message, "point 1"));
+    g_assert_nonnull(strstr(error->message, wrong[w].says));
+    g_clear_error(&error);
+  }
+}
+
+static void test_refused_blocks(void)
+{
+  AstroHistogramConfig config = standard_bins();
+  const char *variant;
+  gpointer counter = astro_histogram_cpu.create(&config, NULL, &variant, NULL);
+  double zero = 0;
+  AstroPoints *one = astro_points_new(&zero, &zero, NULL, NULL, 1, 0, 1, NULL),
+              *in_regions = astro_points_new(&zero, &zero, NULL, &zero, 1, 3, 1, NULL);
+  guint64 counts[30];
+  AstroBlock in[2] = { { one, 0 }, { in_regions, 0 } }, out = { counts, sizeof counts },
+             small = { counts, sizeof counts - 1 };
+  g_assert_true(astro_histogram_cpu.submit(counter, in, 1, &out, 1, NULL, NULL));
+  g_assert_false(astro_histogram_cpu.submit(counter, in, 1, &small, 1, NULL, NULL));
+  g_assert_false(astro_histogram_cpu.submit(counter, in, 2, &out, 1, NULL, NULL));
+  g_assert_false(astro_histogram_cpu.submit(counter, in, 1, &out, 2, NULL, NULL));
+  g_assert_false(astro_histogram_cpu.submit(counter, in, 0, &out, 1, NULL, NULL));
+  astro_points_free(one);
+  astro_points_free(in_regions);
+  astro_histogram_cpu.destroy(counter);
+}
+
+static void test_sky(gconstpointer data)
+{
+  Place place = skies[GPOINTER_TO_UINT(data)].place;
+  const char *name = skies[GPOINTER_TO_UINT(data)].name;
+  static const guint64 sizes[] = { 0, 1, 2, 31, 32, 33, 97, MANY };
+  AstroHistogramConfig configs[] = { standard_bins(), whole_range() };
+  for (guint c = 0; c < G_N_ELEMENTS(configs); c++)
+    for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+      Catalogue a = catalogue_new(place, sizes[s], 1, 1),
+                b = catalogue_new(place, sizes[G_N_ELEMENTS(sizes) - 1 - s], 1, 2);
+      check_all(&configs[c], &a, &a, name);
+      check_all(&configs[c], &a, &b, name);
+      catalogue_clear(&a);
+      catalogue_clear(&b);
+    }
+}
+
+/* The angle that the bin rule turns into exactly that square, where there is one. */
+static gboolean find_angle(double square, double *arcmin)
+{
+  double angle = 2 * asin(sqrt(square) / 2) * 180 * 60 / G_PI;
+  for (guint step = 0; step < 8; step++)
+    angle = nextafter(angle, 0);
+  for (guint step = 0; step < 16; step++, angle = nextafter(angle, INFINITY))
+    if (astro_chord_square(angle) == square) {
+      *arcmin = angle;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+static int compare_doubles(gconstpointer a, gconstpointer b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Edges on the very squares of pairs: a product and a sum fused into one, a wrong comparison or a
+ * bound without margin falls on the other side of some. */
+static void test_on_edges(void)
+{
+  static const Place places[] = { place_sphere, place_clusters, place_lattice };
+  for (guint p = 0; p < G_N_ELEMENTS(places); p++) {
+    Catalogue a = catalogue_new(places[p], MIN(MANY, 1500), 1, 5);
+    AstroHistogramConfig config = { 0 };
+    for (guint64 i = 0; i + 1 < a.n && config.n_edges < 200; i++) {
+      double x, y, z, u, v, w;
+      astro_unit_vector(a.ra[i], a.dec[i], &x, &y, &z);
+      astro_unit_vector(a.ra[i + 1], a.dec[i + 1], &u, &v, &w);
+      double dx = x - u, dy = y - v, dz = z - w;
+      if (find_angle((dx * dx + dy * dy) + dz * dz, &config.edges[config.n_edges]))
+        config.n_edges++;
+    }
+    g_assert_cmpuint(config.n_edges, >, 50);
+    qsort(config.edges, config.n_edges, sizeof(double), compare_doubles);
+    guint kept = 1;
+    for (guint k = 1; k < config.n_edges; k++)
+      if (config.edges[k] > config.edges[kept - 1])
+        config.edges[kept++] = config.edges[k];
+    config.n_edges = kept;
+    check_all(&config, &a, &a, "edges on pairs");
+    /* one bin that begins on a pair alone */
+    config.edges[0] = config.edges[kept / 2];
+    config.edges[1] = 10801;
+    config.n_edges = 2;
+    check_all(&config, &a, &a, "one edge on a pair");
+    catalogue_clear(&a);
+  }
+}
+
+static void test_above_the_sphere(void)
+{
+  AstroHistogramConfig config = { .n_edges = 3, .edges = { 10801, 10802, 20000 } };
+  Catalogue a = catalogue_new(place_antipodes, 300, 1, 16);
+  check_all(&config, &a, &a, "above 180 degrees");
+  catalogue_clear(&a);
+}
+
+static void test_many_bins(void)
+{
+  AstroHistogramConfig config = { 0 };
+  Catalogue a = catalogue_new(place_half, MIN(MANY, 1000), 1, 6),
+            b = catalogue_new(place_sphere, 300, 1, 7);
+  g_assert_true(astro_histogram_edges_linear(&config, 0, 10801, 1024, NULL));
+  check_all(&config, &a, &a, "1024 bins");
+  check_all(&config, &a, &b, "1024 bins");
+  catalogue_clear(&a);
+  catalogue_clear(&b);
+}
+
+static void test_regions(void)
+{
+  static const guint regions[] = { 1, 2, 7, 40, 150 };
+  for (guint r = 0; r < G_N_ELEMENTS(regions); r++)
+    for (guint weighted = 0; weighted < 2; weighted++) {
+      AstroHistogramConfig config = standard_bins();
+      config.n_regions = regions[r];
+      config.weighted = weighted;
+      Catalogue a = catalogue_new(place_half, 900, regions[r], 3),
+                b = catalogue_new(place_clusters, 700, regions[r], 4);
+      if (regions[r] > 2)
+        for (guint64 i = 0; i < a.n; i++) /* region 1 empty, region 2 of one point */
+          a.region[i] = i == 5 ? 2 : a.region[i] == 1 || a.region[i] == 2 ? 0 : a.region[i];
+      check_all(&config, &a, &a, "regions");
+      check_all(&config, &a, &b, "regions");
+      check_all(&config, &b, &a, "regions");
+      catalogue_clear(&a);
+      catalogue_clear(&b);
+    }
+}
+
+static void test_weights(void)
+{
+  AstroHistogramConfig configs[] = { standard_bins(), whole_range() };
+  for (guint c = 0; c < G_N_ELEMENTS(configs); c++)
+    for (guint s = 0; s < 3; s++) {
+      configs[c].weighted = TRUE;
+      Catalogue a = catalogue_new(skies[s].place, MANY, 1, 8),
+                b = catalogue_new(skies[s].place, 400, 1, 9);
+      check_all(&configs[c], &a, &a, "weights");
+      check_all(&configs[c], &a, &b, "weights");
+      catalogue_clear(&a);
+      catalogue_clear(&b);
+    }
+}
+
+static void catalogue_without(const Catalogue *all, double region, Catalogue *without)
+{
+  *without = catalogue_new(place_one, all->n, 1, 1);
+  without->n = 0;
+  for (guint64 i = 0; i < all->n; i++) {
+    if (all->region[i] == region)
+      continue;
+    without->ra[without->n] = all->ra[i];
+    without->dec[without->n] = all->dec[i];
+    without->weight[without->n] = all->weight[i];
+    without->region[without->n++] = all->region[i];
+  }
+}
+
+static void test_leave_one_out(void)
+{
+  enum { REGIONS = 6 };
+  AstroHistogramConfig config = standard_bins(), plain = standard_bins();
+  guint n_bins = config.n_edges - 1;
+  config.n_regions = REGIONS;
+  config.weighted = TRUE;
+  plain.weighted = TRUE;
+  gsize values = astro_histogram_values(&config);
+  guint64 *counts = g_new(guint64, values), found[64], expected[64];
+  double *sums = g_new(double, values), found_sums[64], expected_sums[64];
+  Catalogue a = catalogue_new(place_half, 800, REGIONS, 10),
+            b = catalogue_new(place_half, 600, REGIONS, 11);
+  for (guint cross = 0; cross < 2; cross++) {
+    count(&astro_histogram_cpu, &config, 0, &a, cross ? &b : &a, counts, sums);
+    for (guint region = 0; region <= REGIONS; region++) {
+      Catalogue some_a, some_b;
+      catalogue_without(&a, region, &some_a);
+      catalogue_without(&b, region, &some_b);
+      count(&astro_histogram_cpu, &plain, 0, &some_a, cross ? &some_b : &some_a, expected,
+            expected_sums);
+      if (region < REGIONS) {
+        astro_histogram_without(counts, REGIONS, n_bins, region, found);
+        astro_histogram_without_weights(sums, REGIONS, n_bins, region, found_sums);
+      } else {
+        astro_histogram_total(counts, REGIONS, n_bins, found);
+        astro_histogram_total_weights(sums, REGIONS, n_bins, found_sums);
+      }
+      assert_counts(found, expected, n_bins, "left out");
+      assert_sums(found_sums, expected_sums, n_bins, "left out");
+      catalogue_clear(&some_a);
+      catalogue_clear(&some_b);
+    }
+  }
+  catalogue_clear(&a);
+  catalogue_clear(&b);
+  g_free(counts);
+  g_free(sums);
+}
+
+static void test_all_pairs(void)
+{
+  AstroHistogramConfig config = whole_range();
+  for (guint s = 0; s < G_N_ELEMENTS(skies); s++) {
+    guint64 counts[ASTRO_HISTOGRAM_MAX_EDGES], sum = 0;
+    double sums[ASTRO_HISTOGRAM_MAX_EDGES];
+    Catalogue a = catalogue_new(skies[s].place, 20000, 1, 12);
+    count(&astro_histogram_cpu, &config, 0, &a, &a, counts, sums);
+    for (guint k = 0; k + 1 < config.n_edges; k++)
+      sum += counts[k];
+    g_assert_cmpuint(sum, ==, a.n * (a.n - 1) / 2);
+    catalogue_clear(&a);
+  }
+}
+
+/* Tree and brute force against the plain loop where the tree is deep. */
+static void test_large(void)
+{
+  AstroHistogramConfig config = standard_bins();
+  config.n_regions = 10;
+  gsize values = astro_histogram_values(&config);
+  guint64 *expected = g_new(guint64, values), *found = g_new(guint64, values);
+  double *sums = g_new(double, values);
+  Catalogue a = catalogue_new(place_half, g_test_slow() ? 97178 : MANY * 8, 10, 13);
+  plain_loop(&config, &a, &a, expected, sums);
+  for (config.method = 0; config.method <= ASTRO_PAIR_METHOD_BRUTE; config.method++) {
+    count(&astro_histogram_cpu, &config, 0, &a, &a, found, sums);
+    assert_counts(found, expected, values, "large");
+  }
+  catalogue_clear(&a);
+  g_free(expected);
+  g_free(found);
+  g_free(sums);
+}
+
+static void test_single(void)
+{
+  AstroHistogramConfig config = standard_bins();
+  guint64 exact[64], single[64];
+  double sums[64];
+  for (guint s = 0; s < 3; s++) {
+    Catalogue a = catalogue_new(skies[s].place, 20000, 1, 14);
+    config.precision = ASTRO_PRECISION_EXACT;
+    count(&astro_histogram_cpu, &config, 0, &a, &a, exact, sums);
+    config.precision = ASTRO_PRECISION_SINGLE;
+    count(&astro_histogram_cpu, &config, 0, &a, &a, single, sums);
+    for (guint k = 0; k + 1 < config.n_edges; k++)
+      g_assert_cmpfloat(fabs((double)single[k] - (double)exact[k]), <=,
+                        2 + 1e-4 * (double)exact[k]);
+    catalogue_clear(&a);
+  }
+}
+
+typedef struct {
+  guint64 done, total;
+  guint calls, stop_at;
+} Watch;
+
+static gboolean watch(guint64 done, guint64 total, gpointer data)
+{
+  Watch *seen = data;
+  g_assert_cmpuint(done, >=, seen->done);
+  g_assert_cmpuint(done, <=, total);
+  seen->done = done;
+  seen->total = total;
+  return ++seen->calls != seen->stop_at;
+}
+
+static void test_progress(void)
+{
+  const AstroBackend *backends[] = { &astro_histogram_reference, &astro_histogram_cpu };
+  AstroHistogramConfig config = standard_bins();
+  Catalogue a = catalogue_new(place_half, 500, 1, 15);
+  AstroPoints *points = points_of(&config, &a, 0);
+  guint64 counts[64];
+  AstroBlock in[2] = { { points, 0 }, { points, 0 } }, out = { counts, sizeof counts };
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    const char *variant;
+    GError *error = NULL;
+    gpointer counter = backends[b]->create(&config, NULL, &variant, NULL);
+    for (guint n_in = 1; n_in <= 2; n_in++) {
+      Watch seen = { 0 };
+      AstroHistogramCall call = { watch, &seen };
+      g_assert_true(backends[b]->submit(counter, in, n_in, &out, 1, &call, &error));
+      g_assert_no_error(error);
+      g_assert_cmpuint(seen.total, ==, n_in == 1 ? a.n * (a.n - 1) / 2 : a.n * a.n);
+      g_assert_cmpuint(seen.done, ==, seen.total);
+    }
+    Watch seen = { .stop_at = 3 };
+    AstroHistogramCall call = { watch, &seen };
+    g_assert_false(backends[b]->submit(counter, in, 1, &out, 1, &call, &error));
+    g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+    g_clear_error(&error);
+    g_assert_cmpuint(seen.done, <, seen.total);
+    backends[b]->destroy(counter);
+  }
+  astro_points_free(points);
+  catalogue_clear(&a);
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/histogram/edges", test_edges);
+  g_test_add_func("/histogram/refused-edges", test_refused_edges);
+  g_test_add_func("/histogram/refused-points", test_refused_points);
+  g_test_add_func("/histogram/refused-blocks", test_refused_blocks);
+  for (guint s = 0; s < G_N_ELEMENTS(skies); s++) {
+    char *name = g_strdup_printf("/histogram/exact/%s", skies[s].name);
+    g_test_add_data_func(name, GUINT_TO_POINTER(s), test_sky);
+    g_free(name);
+  }
+  g_test_add_func("/histogram/on-edges", test_on_edges);
+  g_test_add_func("/histogram/above-the-sphere", test_above_the_sphere);
+  g_test_add_func("/histogram/many-bins", test_many_bins);
+  g_test_add_func("/histogram/regions", test_regions);
+  g_test_add_func("/histogram/weights", test_weights);
+  g_test_add_func("/histogram/leave-one-out", test_leave_one_out);
+  g_test_add_func("/histogram/all-pairs", test_all_pairs);
+  g_test_add_func("/histogram/large", test_large);
+  g_test_add_func("/histogram/single", test_single);
+  g_test_add_func("/histogram/progress", test_progress);
+  return g_test_run();
+}

@@ -1,0 +1,320 @@
+#include "core/catalogue/catalogue.h"
+#include "core/histogram/histogram.h"
+#include "core/tpacf/tpacf.h"
+#include "tests/tests.h"
+
+#include <math.h>
+
+enum { BINS = 3, REGIONS = 4 };
+
+/* Counts and pairs that a seed makes, larger where asked so that w has a say. */
+typedef struct {
+  double counts[REGIONS * REGIONS * BINS], pairs[REGIONS * REGIONS];
+} Kind;
+
+static Kind kind_new(guint64 seed, double scale)
+{
+  Kind kind;
+  AstroRandom random;
+  astro_random_init(&random, seed, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(kind.counts); i++)
+    kind.counts[i] = floor(100 * scale * (1 + astro_random_uniform(&random)));
+  for (guint i = 0; i < G_N_ELEMENTS(kind.pairs); i++)
+    kind.pairs[i] = 1000 + floor(1000 * astro_random_uniform(&random));
+  return kind;
+}
+
+static const double edges[BINS + 1] = { 1, 4, 9, 25 };
+
+static AstroTpacfConfig config_of(Kind *dd, Kind *dr, Kind *rd, Kind *rr)
+{
+  AstroTpacfConfig config = { .n_regions = REGIONS, .n_bins = BINS, .edges = edges };
+  config.dd = (AstroPairs){ dd->counts, dd->pairs };
+  if (dr)
+    config.dr = (AstroPairs){ dr->counts, dr->pairs };
+  if (rd)
+    config.rd = (AstroPairs){ rd->counts, rd->pairs };
+  if (rr)
+    config.rr = (AstroPairs){ rr->counts, rr->pairs };
+  return config;
+}
+
+/* The share of a bin with one region left out, by adding up what stays. */
+static double plain_share(const Kind *kind, guint without, guint bin)
+{
+  double count = 0, pairs = 0;
+  for (guint a = 0; a < REGIONS; a++)
+    for (guint b = 0; b < REGIONS; b++)
+      if (a != without && b != without) {
+        count += kind->counts[(a * REGIONS + b) * BINS + bin];
+        pairs += kind->pairs[a * REGIONS + b];
+      }
+  return count / pairs;
+}
+
+static double plain_estimate(AstroEstimator estimator, double dd, double dr, double rd, double rr)
+{
+  switch (estimator) {
+  case ASTRO_ESTIMATOR_LANDY_SZALAY:
+    return (dd - dr - rd + rr) / rr;
+  case ASTRO_ESTIMATOR_NATURAL:
+    return dd / rr - 1;
+  case ASTRO_ESTIMATOR_DAVIS_PEEBLES:
+    return dd / dr - 1;
+  case ASTRO_ESTIMATOR_HAMILTON:
+    return dd * rr / (dr * rd) - 1;
+  }
+  g_assert_not_reached();
+}
+
+static void test_estimators(void)
+{
+  Kind dd = kind_new(1, 3), dr = kind_new(2, 1), rd = kind_new(3, 1.2), rr = kind_new(4, 1);
+  for (guint cross = 0; cross < 2; cross++)
+    for (AstroEstimator e = 0; e <= ASTRO_ESTIMATOR_HAMILTON; e++) {
+      AstroTpacfConfig config = config_of(&dd, &dr, cross ? &rd : NULL, &rr);
+      const Kind *other = cross ? &rd : &dr;
+      AstroTpacfResult result;
+      GError *error = NULL;
+      config.estimator = e;
+      g_assert_true(astro_tpacf_compute(&config, &result, &error));
+      g_assert_no_error(error);
+      g_assert_cmpuint(result.n_used, ==, REGIONS);
+      g_assert_cmpuint(result.n_undefined, ==, 0);
+      double samples[REGIONS + 1][BINS], mean[BINS] = { 0 };
+      for (guint without = 0; without <= REGIONS; without++)
+        for (guint k = 0; k < BINS; k++) {
+          samples[without][k] =
+              plain_estimate(e, plain_share(&dd, without, k), plain_share(&dr, without, k),
+                             plain_share(other, without, k), plain_share(&rr, without, k));
+          mean[k] += without < REGIONS ? samples[without][k] / REGIONS : 0;
+        }
+      for (guint i = 0; i < BINS; i++) {
+        g_assert_cmpfloat_with_epsilon(result.w[i], samples[REGIONS][i], 1e-12);
+        g_assert_cmpfloat_with_epsilon(result.theta[i], sqrt(edges[i] * edges[i + 1]), 1e-12);
+        for (guint j = 0; j < BINS; j++) {
+          double sum = 0;
+          for (guint s = 0; s < REGIONS; s++)
+            sum += (samples[s][i] - mean[i]) * (samples[s][j] - mean[j]);
+          g_assert_cmpfloat_with_epsilon(result.covariance[i * BINS + j],
+                                         sum * (REGIONS - 1) / REGIONS, 1e-12);
+        }
+        g_assert_cmpfloat_with_epsilon(result.error[i], sqrt(result.covariance[i * BINS + i]),
+                                       1e-12);
+      }
+      astro_tpacf_clear(&result);
+    }
+}
+
+static void test_missing(void)
+{
+  Kind dd = kind_new(1, 1), dr = kind_new(2, 1), rr = kind_new(3, 1);
+  static const gboolean needs_dr[] = { TRUE, FALSE, TRUE, TRUE },
+                        needs_rr[] = { TRUE, TRUE, FALSE, TRUE };
+  for (AstroEstimator e = 0; e <= ASTRO_ESTIMATOR_HAMILTON; e++)
+    for (guint have = 0; have < 4; have++) {
+      AstroTpacfConfig config = config_of(&dd, have & 1 ? &dr : NULL, NULL, have & 2 ? &rr : NULL);
+      AstroTpacfResult result;
+      GError *error = NULL;
+      config.estimator = e;
+      gboolean enough = (!needs_dr[e] || have & 1) && (!needs_rr[e] || have & 2);
+      g_assert_true(astro_tpacf_compute(&config, &result, &error) == enough);
+      if (!enough)
+        g_assert_error(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_PAIRS);
+      g_clear_error(&error);
+      astro_tpacf_clear(&result);
+    }
+}
+
+static void test_no_randoms_in_a_bin(void)
+{
+  Kind dd = kind_new(1, 1), dr = kind_new(2, 1), rr = kind_new(3, 1);
+  for (guint cell = 0; cell < REGIONS * REGIONS; cell++)
+    rr.counts[cell * BINS + 1] = 0;
+  AstroTpacfConfig config = config_of(&dd, &dr, NULL, &rr);
+  AstroTpacfResult result;
+  g_assert_true(astro_tpacf_compute(&config, &result, NULL));
+  g_assert_cmpuint(result.n_undefined, ==, 1);
+  g_assert_true(isnan(result.w[1]));
+  g_assert_true(isnan(result.error[1]));
+  for (guint k = 0; k < BINS; k += 2) {
+    g_assert_true(isfinite(result.w[k]));
+    g_assert_true(isfinite(result.error[k]));
+  }
+  astro_tpacf_clear(&result);
+}
+
+static void test_poisson(void)
+{
+  Kind dd = kind_new(1, 1), rr = kind_new(3, 1);
+  AstroTpacfConfig config = config_of(&dd, NULL, NULL, &rr);
+  AstroTpacfResult result;
+  config.estimator = ASTRO_ESTIMATOR_NATURAL;
+  config.n_regions = 1;
+  dd.counts[1] = 0;
+  g_assert_true(astro_tpacf_compute(&config, &result, NULL));
+  g_assert_null(result.covariance);
+  g_assert_cmpuint(result.n_used, ==, 0);
+  g_assert_cmpfloat_with_epsilon(result.error[0], (1 + result.w[0]) / sqrt(dd.counts[0]), 1e-12);
+  g_assert_cmpfloat(result.w[1], ==, -1);
+  g_assert_true(isnan(result.error[1]));
+  astro_tpacf_clear(&result);
+}
+
+/* A region that nothing lies in is no sample. */
+static void test_empty_region(void)
+{
+  Kind dd = kind_new(1, 1), dr = kind_new(2, 1), rr = kind_new(3, 1), *all[] = { &dd, &dr, &rr };
+  for (guint kind = 0; kind < 3; kind++)
+    for (guint other = 0; other < REGIONS; other++) {
+      all[kind]->pairs[2 * REGIONS + other] = all[kind]->pairs[other * REGIONS + 2] = 0;
+      for (guint k = 0; k < BINS; k++)
+        all[kind]->counts[(2 * REGIONS + other) * BINS + k] =
+            all[kind]->counts[(other * REGIONS + 2) * BINS + k] = 0;
+    }
+  AstroTpacfConfig config = config_of(&dd, &dr, NULL, &rr);
+  AstroTpacfResult result;
+  g_assert_true(astro_tpacf_compute(&config, &result, NULL));
+  g_assert_cmpuint(result.n_used, ==, REGIONS - 1);
+  g_assert_true(isfinite(result.error[0]));
+  astro_tpacf_clear(&result);
+}
+
+static void test_fit(void)
+{
+  double theta[] = { 1, 2, 5, 10, 100 }, w[5], sigma[5];
+  for (guint k = 0; k < 5; k++) {
+    w[k] = 0.3 * pow(theta[k], -0.8);
+    sigma[k] = 0.01 * (k + 1);
+  }
+  w[4] = -1;
+  AstroTpacfResult result = { .n_bins = 5, .theta = theta, .w = w, .error = sigma };
+  double amplitude, slope;
+  g_assert_true(astro_tpacf_fit(&result, 0, INFINITY, &amplitude, &slope));
+  g_assert_cmpfloat_with_epsilon(amplitude, 0.3, 1e-9);
+  g_assert_cmpfloat_with_epsilon(slope, -0.8, 1e-9);
+  g_assert_false(astro_tpacf_fit(&result, 6, INFINITY, &amplitude, &slope));
+}
+
+/* A power law lowered by its own mean over the randoms comes back. */
+static void test_integral_constraint(void)
+{
+  enum { N = 8 };
+  double bin_edges[N + 1], rr[N], dd[N], one = 1, sum_rr = 0, lost = 0;
+  for (guint k = 0; k <= N; k++)
+    bin_edges[k] = pow(2, k);
+  for (guint k = 0; k < N; k++) {
+    rr[k] = 1e-5 * pow(4, k);
+    sum_rr += rr[k];
+    lost += rr[k] * 0.5 * pow(sqrt(bin_edges[k] * bin_edges[k + 1]), -0.7);
+  }
+  lost /= sum_rr;
+  for (guint k = 0; k < N; k++)
+    dd[k] = rr[k] * (1 + 0.5 * pow(sqrt(bin_edges[k] * bin_edges[k + 1]), -0.7) - lost);
+  AstroTpacfConfig config = { .estimator = ASTRO_ESTIMATOR_NATURAL,
+                              .integral_constraint = TRUE,
+                              .n_regions = 1,
+                              .n_bins = N,
+                              .edges = bin_edges,
+                              .dd = { dd, &one },
+                              .rr = { rr, &one } };
+  AstroTpacfResult result;
+  g_assert_true(astro_tpacf_compute(&config, &result, NULL));
+  g_assert_cmpfloat_with_epsilon(result.constraint, lost, 0.05 * lost);
+  for (guint k = 0; k < N; k++)
+    g_assert_cmpfloat_with_epsilon(result.w[k], 0.5 * pow(result.theta[k], -0.7), 0.05 * lost);
+  astro_tpacf_clear(&result);
+}
+
+/* Counts of one kind for catalogues in regions, and the pairs that regions make. */
+static void count_kind(const AstroHistogramConfig *config, AstroPoints *a, AstroPoints *b,
+                       const guint64 *in_a, const guint64 *in_b, double *counts, double *pairs)
+{
+  const char *variant;
+  guint regions = astro_histogram_regions(config);
+  gsize values = astro_histogram_values(config);
+  gpointer counter = astro_histogram_cpu.create(config, NULL, &variant, NULL);
+  guint64 *found = g_new(guint64, values);
+  AstroBlock in[2] = { { a, 0 }, { b, 0 } }, out = { found, values * sizeof *found };
+  g_assert_true(astro_histogram_cpu.submit(counter, in, b ? 2 : 1, &out, 1, NULL, NULL));
+  for (gsize i = 0; i < values; i++)
+    counts[i] = (double)found[i];
+  for (guint i = 0; i < regions; i++)
+    for (guint j = 0; j < regions; j++) {
+      double x = (double)in_a[i], y = (double)in_b[j];
+      pairs[i * regions + j] = b ? x * y : i < j ? x * y : i == j ? x * (x - 1) / 2 : 0;
+    }
+  astro_histogram_cpu.destroy(counter);
+  g_free(found);
+}
+
+static AstroPoints *in_regions(const AstroRegions *regions, guint n_regions,
+                               const AstroCatalogue *catalogue, guint64 *counts)
+{
+  double *region = g_new(double, catalogue->n);
+  memset(counts, 0, n_regions * sizeof *counts);
+  for (guint64 i = 0; i < catalogue->n; i++) {
+    region[i] = astro_regions_find(regions, catalogue->ra[i], catalogue->dec[i]);
+    counts[(guint)region[i]]++;
+  }
+  AstroPoints *points = astro_points_new(catalogue->ra, catalogue->dec, NULL, region, catalogue->n,
+                                         n_regions, 0, NULL);
+  g_free(region);
+  return points;
+}
+
+/* From mock to w(theta): the slope that is put in, and errors that are no fiction. */
+static void test_mock(void)
+{
+  enum { MOCK_REGIONS = 20 };
+  AstroFootprint band = { ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 60, .dec_max = 40 };
+  AstroClustering clustering = { .slope = -0.8, .radius = 6, .levels = 7, .children = 3 };
+  AstroCatalogue data, random;
+  AstroRandom generator;
+  guint64 in_data[MOCK_REGIONS], in_random[MOCK_REGIONS];
+  astro_random_init(&generator, 7, 0);
+  g_assert_true(astro_catalogue_clustered(&band, &clustering, 30000, &generator, &data, NULL));
+  g_assert_true(astro_catalogue_uniform(&band, 60000, &generator, &random, NULL));
+  g_autoptr(AstroRegions) regions =
+      astro_regions_new(random.ra, random.dec, random.n, MOCK_REGIONS, NULL);
+  g_autoptr(AstroPoints) d = in_regions(regions, MOCK_REGIONS, &data, in_data);
+  g_autoptr(AstroPoints) r = in_regions(regions, MOCK_REGIONS, &random, in_random);
+  AstroHistogramConfig config = { .n_regions = MOCK_REGIONS };
+  g_assert_true(astro_histogram_edges_per_decade(&config, 1, 100, 5, NULL));
+  gsize values = astro_histogram_values(&config);
+  g_autofree double *dd = g_new(double, values), *dr = g_new(double, values),
+                    *rr = g_new(double, values);
+  double pairs[3][MOCK_REGIONS * MOCK_REGIONS];
+  count_kind(&config, d, NULL, in_data, in_data, dd, pairs[0]);
+  count_kind(&config, d, r, in_data, in_random, dr, pairs[1]);
+  count_kind(&config, r, NULL, in_random, in_random, rr, pairs[2]);
+  AstroTpacfConfig tpacf = { .n_regions = MOCK_REGIONS,
+                             .n_bins = config.n_edges - 1,
+                             .edges = config.edges,
+                             .dd = { dd, pairs[0] },
+                             .dr = { dr, pairs[1] },
+                             .rr = { rr, pairs[2] } };
+  AstroTpacfResult result;
+  double amplitude, slope;
+  g_assert_true(astro_tpacf_compute(&tpacf, &result, NULL));
+  g_assert_true(astro_tpacf_fit(&result, 1, 100, &amplitude, &slope));
+  g_test_message("slope %g, amplitude %g", slope, amplitude);
+  g_assert_cmpfloat_with_epsilon(slope, -0.8, 0.15);
+  astro_tpacf_clear(&result);
+  astro_catalogue_clear(&data);
+  astro_catalogue_clear(&random);
+}
+
+int main(int argc, char **argv)
+{
+  g_test_init(&argc, &argv, NULL);
+  g_test_add_func("/tpacf/estimators", test_estimators);
+  g_test_add_func("/tpacf/missing", test_missing);
+  g_test_add_func("/tpacf/no-randoms-in-a-bin", test_no_randoms_in_a_bin);
+  g_test_add_func("/tpacf/poisson", test_poisson);
+  g_test_add_func("/tpacf/empty-region", test_empty_region);
+  g_test_add_func("/tpacf/fit", test_fit);
+  g_test_add_func("/tpacf/integral-constraint", test_integral_constraint);
+  g_test_add_func("/tpacf/mock", test_mock);
+  return g_test_run();
+}

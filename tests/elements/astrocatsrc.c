@@ -1,0 +1,145 @@
+#include "core/catalogue/catalogue.h"
+#include "tests/elements/catalogues.h"
+
+#include <glib/gstdio.h>
+
+static void test_uniform(void)
+{
+  g_autofree char *message = NULL;
+  g_autoptr(GPtrArray) samples = test_samples(
+      "astrocatsrc points=1000 catalogues=3 seed=5 footprint=cap:10,80,15 ! appsink name=out",
+      &message);
+  AstroFootprint cap = { .shape = ASTRO_FOOTPRINT_CAP, .ra = 10, .dec = 80, .radius = 15 };
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 3);
+  for (guint i = 0; i < 3; i++) {
+    AstroCatalogue expected;
+    AstroRandom random;
+    gsize bytes;
+    g_autofree double *data = test_sample_data(samples, i, &bytes);
+    astro_random_init(&random, 5, i);
+    g_assert_true(astro_catalogue_uniform(&cap, 1000, &random, &expected, NULL));
+    g_assert_cmpuint(bytes, ==, 2 * 1000 * sizeof(double));
+    g_assert_cmpmem(data, bytes / 2, expected.ra, bytes / 2);
+    g_assert_cmpmem(data + 1000, bytes / 2, expected.dec, bytes / 2);
+    astro_catalogue_clear(&expected);
+    GstBuffer *buffer = gst_sample_get_buffer(samples->pdata[i]);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, i);
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, i * GST_SECOND);
+    g_assert_cmpstr(gst_structure_get_string(test_sample_caps(samples, i), "columns"), ==,
+                    "ra:dec");
+    g_assert_cmpstr(gst_structure_get_string(test_sample_caps(samples, i), "layout"), ==,
+                    "column:point");
+  }
+}
+
+static void test_clustered(void)
+{
+  g_autofree char *message = NULL;
+  g_autoptr(GPtrArray) samples = test_samples("astrocatsrc points=500 slope=-0.7 levels=3 "
+                                              "children=2 regions=4 footprint=band:350,370,-5,5 ! "
+                                              "appsink name=out",
+                                              &message);
+  gsize bytes;
+  guint regions[4] = { 0 };
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 1);
+  g_assert_cmpstr(gst_structure_get_string(test_sample_caps(samples, 0), "columns"), ==,
+                  "ra:dec:region");
+  g_autofree double *data = test_sample_data(samples, 0, &bytes);
+  g_assert_cmpuint(bytes, ==, 3 * 500 * sizeof(double));
+  for (guint i = 0; i < 500; i++) {
+    g_assert_true(data[i] >= 350 || data[i] <= 10);
+    g_assert_true(data[500 + i] >= -5 && data[500 + i] <= 5);
+    g_assert_true(data[1000 + i] >= 0 && data[1000 + i] < 4);
+    regions[(guint)data[1000 + i]]++;
+  }
+  for (guint r = 0; r < 4; r++)
+    g_assert_cmpuint(regions[r], >, 0);
+}
+
+static void test_file(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "points.csv", NULL), *message = NULL;
+  g_assert_true(g_file_set_contents(path, "name,ra,dec,w\na,1,2,0.5\nb,3,4,0.25\n", -1, NULL));
+  g_autofree char *line = g_strdup_printf("astrocatsrc location=%s ra-column=ra dec-column=dec "
+                                          "weight-column=w catalogues=7 ! appsink name=out",
+                                          path);
+  g_autoptr(GPtrArray) samples = test_samples(line, &message);
+  static const double expected[] = { 1, 3, 2, 4, 0.5, 0.25 };
+  gsize bytes;
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 1);
+  g_autofree double *data = test_sample_data(samples, 0, &bytes);
+  g_assert_cmpmem(data, bytes, expected, sizeof expected);
+  g_assert_cmpstr(gst_structure_get_string(test_sample_caps(samples, 0), "columns"), ==,
+                  "ra:dec:weight");
+  g_autofree char *wrong =
+      g_strdup_printf("astrocatsrc location=%s ra-column=nope ! fakesink", path);
+  test_refused(wrong, "there are: name, ra, dec, w");
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
+static void test_refusals(void)
+{
+  test_refused("astrocatsrc footprint=disc:1,2,3 ! fakesink", "expected band:");
+  test_refused("astrocatsrc footprint=band:1,2,3 ! fakesink", "expected band:");
+  test_refused("astrocatsrc footprint=cap:1,2,x ! fakesink", "expected band:");
+  test_refused("astrocatsrc footprint=cap:1,2,300 ! fakesink", "radius up to 180");
+  test_refused("astrocatsrc footprint=band:10,5,0,1 ! fakesink", "must rise");
+  test_refused("astrocatsrc slope=-0.8 levels=20 children=10 ! fakesink", "1e6 points");
+  test_refused("astrocatsrc location=/nonexistent/file ! fakesink", "No such file");
+}
+
+static void test_duration(void)
+{
+  GstElement *source = gst_element_factory_make("astrocatsrc", NULL);
+  gint64 duration;
+  g_object_set(source, "catalogues", 12, NULL);
+  gst_element_set_state(source, GST_STATE_READY);
+  g_assert_true(gst_element_query_duration(source, GST_FORMAT_TIME, &duration));
+  g_assert_cmpint(duration, ==, 12 * GST_SECOND);
+  g_assert_false(gst_element_query_duration(source, GST_FORMAT_BYTES, &duration));
+  gst_element_set_state(source, GST_STATE_NULL);
+  gst_object_unref(source);
+}
+
+static void test_properties(void)
+{
+  GstElement *source = gst_element_factory_make("astrocatsrc", NULL);
+  guint64 points;
+  guint levels, children, regions;
+  double slope, radius;
+  g_autofree char *footprint = NULL, *column = NULL;
+  g_object_set(source, "points", (guint64)7, "levels", 3, "children", 4, "regions", 5, "slope",
+               -0.5, "cluster-radius", 2.0, "footprint", "cap:1,2,3", "dec-column", "d", NULL);
+  g_object_get(source, "points", &points, "levels", &levels, "children", &children, "regions",
+               &regions, "slope", &slope, "cluster-radius", &radius, "footprint", &footprint,
+               "dec-column", &column, NULL);
+  g_assert_cmpuint(points, ==, 7);
+  g_assert_cmpuint(levels, ==, 3);
+  g_assert_cmpuint(children, ==, 4);
+  g_assert_cmpuint(regions, ==, 5);
+  g_assert_cmpfloat(slope, ==, -0.5);
+  g_assert_cmpfloat(radius, ==, 2);
+  g_assert_cmpstr(footprint, ==, "cap:1,2,3");
+  g_assert_cmpstr(column, ==, "d");
+  gst_object_unref(source);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astrocatsrc/uniform", test_uniform);
+  g_test_add_func("/astrocatsrc/clustered", test_clustered);
+  g_test_add_func("/astrocatsrc/file", test_file);
+  g_test_add_func("/astrocatsrc/refusals", test_refusals);
+  g_test_add_func("/astrocatsrc/duration", test_duration);
+  g_test_add_func("/astrocatsrc/properties", test_properties);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,351 @@
+#include "core/catalogue/catalogue.h"
+#include "core/histogram/histogram.h"
+#include "core/histogram/summary.h"
+#include "tests/elements/catalogues.h"
+
+static const AstroFootprint band = {
+  .shape = ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 30, .dec_min = 0, .dec_max = 20
+};
+#define BAND " footprint=band:0,30,0,20 "
+#define BINS " min-angle=1 max-angle=1000 bins-per-decade=5 "
+enum { N_BINS = 15 };
+
+static AstroPoints *points_of(guint64 n, guint64 seed, guint64 index)
+{
+  AstroCatalogue catalogue;
+  AstroRandom random;
+  astro_random_init(&random, seed, index);
+  g_assert_true(astro_catalogue_uniform(&band, n, &random, &catalogue, NULL));
+  AstroPoints *points = astro_points_new(catalogue.ra, catalogue.dec, NULL, NULL, n, 0, 1, NULL);
+  astro_catalogue_clear(&catalogue);
+  return points;
+}
+
+/* Adds a count by the reference to N_BINS values; b NULL: of a alone. */
+static void add_count(AstroPoints *a, AstroPoints *b, guint64 *counts)
+{
+  AstroHistogramConfig config = { 0 };
+  const char *variant;
+  guint64 found[N_BINS];
+  g_assert_true(astro_histogram_edges_per_decade(&config, 1, 1000, 5, NULL));
+  gpointer counter = astro_histogram_reference.create(&config, NULL, &variant, NULL);
+  AstroBlock in[2] = { { a, 0 }, { b, 0 } }, out = { found, sizeof found };
+  g_assert_true(astro_histogram_reference.submit(counter, in, b ? 2 : 1, &out, 1, NULL, NULL));
+  astro_histogram_reference.destroy(counter);
+  for (guint k = 0; k < N_BINS; k++)
+    counts[k] += found[k];
+}
+
+static void check_counts(GPtrArray *samples, guint i, const guint64 *expected, guint n_kinds,
+                         const char *kinds)
+{
+  gsize bytes;
+  gint bins;
+  g_autofree guint64 *found = test_sample_data(samples, i, &bytes);
+  const GstStructure *caps = test_sample_caps(samples, i);
+  g_assert_cmpmem(found, bytes, expected, n_kinds * N_BINS * sizeof *expected);
+  g_assert_cmpstr(gst_structure_get_string(caps, "pairs"), ==, kinds);
+  g_assert_cmpstr(gst_structure_get_string(caps, "format"), ==, "U64LE");
+  g_assert_cmpstr(gst_structure_get_string(caps, "layout"), ==, "pairs:bin");
+  g_assert_true(gst_structure_get_int(caps, "bins", &bins));
+  g_assert_cmpint(bins, ==, N_BINS);
+}
+
+static void test_alone(void)
+{
+  static const char *const backends[] = { "auto", "cpu", "reference" };
+  guint64 expected[N_BINS] = { 0 };
+  g_autoptr(AstroPoints) data = points_of(700, 1, 0);
+  add_count(data, NULL, expected);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    g_autofree char *message = NULL,
+                    *line = g_strdup_printf("astrocatsrc points=700" BAND
+                                            "! h.data astrohistogram name=h backend=%s" BINS
+                                            "! appsink name=out",
+                                            backends[b]);
+    g_autoptr(GPtrArray) samples = test_samples(line, &message);
+    g_assert_null(message);
+    g_assert_cmpuint(samples->len, ==, 1);
+    check_counts(samples, 0, expected, 1, "dd");
+  }
+}
+
+static void test_random(void)
+{
+  guint64 expected[2][3 * N_BINS] = { 0 };
+  g_autoptr(AstroPoints) data = points_of(500, 1, 0);
+  for (guint r = 0; r < 3; r++) {
+    g_autoptr(AstroPoints) random = points_of(300, 2, r);
+    for (guint when = 0; when < 2; when++) {
+      if (when == 0 && r == 2)
+        continue;
+      if (r == 0)
+        add_count(data, NULL, expected[when]);
+      add_count(data, random, expected[when] + N_BINS);
+      add_count(random, NULL, expected[when] + 2 * N_BINS);
+    }
+  }
+  static const guint intervals[] = { 0, 2, 3 }, n_samples[] = { 1, 2, 1 };
+  for (guint i = 0; i < G_N_ELEMENTS(intervals); i++) {
+    g_autofree char *message = NULL,
+                    *line = g_strdup_printf(
+                        "astrohistogram name=h interval=%u" BINS "! appsink name=out "
+                        "astrocatsrc points=500 seed=1" BAND "! h.data "
+                        "astrocatsrc points=300 catalogues=3 seed=2" BAND "! h.random",
+                        intervals[i]);
+    g_autoptr(GPtrArray) samples = test_samples(line, &message);
+    g_assert_null(message);
+    g_assert_cmpuint(samples->len, ==, n_samples[i]);
+    if (n_samples[i] == 2)
+      check_counts(samples, 0, expected[0], 3, "dd:dr:rr");
+    check_counts(samples, n_samples[i] - 1, expected[1], 3, "dd:dr:rr");
+  }
+}
+
+/* Buffers on the data pad are parts of one catalogue. */
+static void test_parts(void)
+{
+  AstroCatalogue parts[2];
+  double ra[400], dec[400];
+  for (guint p = 0; p < 2; p++) {
+    AstroRandom random;
+    astro_random_init(&random, 1, p);
+    g_assert_true(astro_catalogue_uniform(&band, 200, &random, &parts[p], NULL));
+    memcpy(ra + 200 * p, parts[p].ra, sizeof ra / 2);
+    memcpy(dec + 200 * p, parts[p].dec, sizeof dec / 2);
+    astro_catalogue_clear(&parts[p]);
+  }
+  guint64 expected[N_BINS] = { 0 };
+  g_autoptr(AstroPoints) all = astro_points_new(ra, dec, NULL, NULL, 400, 0, 1, NULL);
+  add_count(all, NULL, expected);
+  g_autofree char *message = NULL;
+  g_autoptr(GPtrArray) samples =
+      test_samples("astrocatsrc points=200 catalogues=2" BAND "! h.data astrohistogram name=h" BINS
+                   "! appsink name=out",
+                   &message);
+  g_assert_null(message);
+  check_counts(samples, 0, expected, 1, "dd");
+}
+
+static void test_cross(void)
+{
+  guint64 expected[4 * N_BINS] = { 0 };
+  g_autoptr(AstroPoints) d1 = points_of(300, 1, 0);
+  g_autoptr(AstroPoints) d2 = points_of(200, 2, 0);
+  add_count(d1, d2, expected);
+  for (guint r = 0; r < 2; r++) {
+    g_autoptr(AstroPoints) r1 = points_of(250, 3, r);
+    g_autoptr(AstroPoints) r2 = points_of(150, 4, r);
+    add_count(d1, r2, expected + N_BINS);
+    add_count(r1, d2, expected + 2 * N_BINS);
+    add_count(r1, r2, expected + 3 * N_BINS);
+  }
+  g_autofree char *message = NULL;
+  g_autoptr(GPtrArray) samples =
+      test_samples("astrohistogram name=h" BINS "! appsink name=out "
+                   "astrocatsrc points=300 seed=1" BAND "! h.data "
+                   "astrocatsrc points=200 seed=2" BAND "! h.data2 "
+                   "astrocatsrc points=250 catalogues=2 seed=3" BAND "! h.random "
+                   "astrocatsrc points=150 catalogues=2 seed=4" BAND "! h.random2",
+                   &message);
+  g_assert_null(message);
+  check_counts(samples, 0, expected, 4, "dd:dr:rd:rr");
+}
+
+/* Matrices, from the column and from cells of our own, sum up to the counts without regions. */
+static void test_regions(void)
+{
+  static const char *const columns[] = { "regions=5", "" };
+  enum { REGIONS = 5 };
+  guint64 expected[3 * N_BINS] = { 0 };
+  g_autoptr(AstroPoints) data = points_of(500, 1, 0);
+  g_autoptr(AstroPoints) random = points_of(300, 2, 0);
+  add_count(data, NULL, expected);
+  add_count(data, random, expected + N_BINS);
+  add_count(random, NULL, expected + 2 * N_BINS);
+  for (guint c = 0; c < G_N_ELEMENTS(columns); c++) {
+    g_autofree char *message = NULL,
+                    *line =
+                        g_strdup_printf("astrohistogram name=h regions=5" BINS "! appsink name=out "
+                                        "astrocatsrc points=500 seed=1 %s" BAND "! h.data "
+                                        "astrocatsrc points=300 seed=2 %s" BAND "! h.random",
+                                        columns[c], columns[c]);
+    g_autoptr(GPtrArray) samples = test_samples(line, &message);
+    gsize bytes;
+    g_assert_null(message);
+    g_assert_cmpuint(samples->len, ==, 1);
+    g_autofree guint64 *found = test_sample_data(samples, 0, &bytes);
+    g_assert_cmpuint(bytes, ==, 3 * REGIONS * REGIONS * N_BINS * sizeof *found);
+    g_assert_cmpstr(gst_structure_get_string(test_sample_caps(samples, 0), "layout"), ==,
+                    "pairs:region:region:bin");
+    for (guint kind = 0; kind < 3; kind++) {
+      guint64 total[N_BINS];
+      guint cells_used = 0;
+      const guint64 *matrix = found + kind * REGIONS * REGIONS * N_BINS;
+      astro_histogram_total(matrix, REGIONS, N_BINS, total);
+      g_assert_cmpmem(total, sizeof total, expected + kind * N_BINS, sizeof total);
+      for (guint cell = 0; cell < REGIONS * REGIONS; cell++)
+        cells_used += matrix[cell * N_BINS + N_BINS - 1] > 0;
+      g_assert_cmpuint(cells_used, >, REGIONS);
+    }
+  }
+}
+
+/* The event says what the counts are parts of. */
+static void test_summary(void)
+{
+  GstHarness *h = gst_harness_new_with_padnames("astrohistogram", "data", "src");
+  g_object_set(h->element, "edges", "0, 60, 600", "regions", 2, NULL);
+  gst_harness_set_src_caps_str(h, "application/x-astro-catalogue,format=F64LE,layout=column:point,"
+                                  "columns=ra:dec:weight:region");
+  double points[4][3] = { { 0, 0.5, 5 }, { 0, 0, 0 }, { 1, 2, 3 }, { 0, 1, 1 } };
+  gst_harness_push(h, gst_buffer_new_memdup(points, sizeof points));
+  gst_harness_push_event(h, gst_event_new_eos());
+  GstBuffer *buffer = gst_harness_pull(h);
+  g_assert_nonnull(buffer);
+  static const double sums[2 * 2 * 2] = { 0, 0, 2, 3, 0, 0, 0, 6 };
+  static const guint64 counts[2 * 2 * 2] = { 0, 0, 1, 1, 0, 0, 0, 1 };
+  g_assert_cmpint(gst_buffer_memcmp(buffer, 0, sums, sizeof sums), ==, 0);
+  g_assert_cmpuint(gst_buffer_get_size(buffer), ==, sizeof sums);
+  gst_buffer_unref(buffer);
+  GstEvent *event = NULL;
+  while ((event = gst_harness_pull_event(h)) && !astro_event_is_summary(event))
+    gst_event_unref(event);
+  g_assert_nonnull(event);
+  AstroSummary summary;
+  GError *error = NULL;
+  astro_summary_from_event(&summary, event, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(summary.n_kinds, ==, 1);
+  g_assert_cmpuint(summary.n_regions, ==, 2);
+  g_assert_cmpuint(summary.n_edges, ==, 3);
+  g_assert_cmpfloat(summary.edges[2], ==, 600);
+  static const double pairs[] = { 0, 5, 0, 6 };
+  g_assert_cmpmem(summary.pairs, 4 * sizeof(double), pairs, sizeof pairs);
+  gsize bytes;
+  gconstpointer found = g_bytes_get_data(summary.counts, &bytes);
+  g_assert_cmpmem(found, bytes, counts, sizeof counts);
+  astro_summary_clear(&summary);
+  gst_event_unref(event);
+  gst_harness_teardown(h);
+}
+
+static void test_bad_summaries(void)
+{
+  static const char *const wrong[] = { "astro-histogram", "astro-histogram,kinds=(uint)1",
+                                       "astro-histogram,kinds=(uint)1,regions=(uint)1,edges=1" };
+  for (guint w = 0; w < G_N_ELEMENTS(wrong); w++) {
+    GstEvent *event = gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY,
+                                           gst_structure_from_string(wrong[w], NULL));
+    AstroSummary summary;
+    GError *error = NULL;
+    g_assert_true(astro_event_is_summary(event));
+    g_assert_false(astro_summary_from_event(&summary, event, &error));
+    g_assert_nonnull(error);
+    g_clear_error(&error);
+    gst_event_unref(event);
+  }
+}
+
+static void test_refusals(void)
+{
+  test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,1\" ! fakesink", "edges rise");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,two\" ! fakesink",
+               "found \"two\"");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"5\" ! fakesink", "1 edges");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h min-angle=5 max-angle=2 ! fakesink",
+               "must be the larger");
+  test_refused("astrocatsrc points=10 ! h.data astrohistogram name=h regions=11 ! fakesink",
+               "11 regions of 10 points");
+  test_refused("astrocatsrc points=0 ! h.data astrohistogram name=h ! fakesink",
+               "data catalogue is empty");
+  test_refused(
+      "astrocatsrc ! h.data astrocatsrc points=0 ! h.random astrohistogram name=h ! fakesink",
+      "random catalogue is empty");
+  test_refused("astrocatsrc ! h.random astrohistogram name=h ! fakesink", "no data catalogue");
+  test_refused(
+      "astrocatsrc regions=3 ! h.data astrocatsrc ! h.random astrohistogram name=h regions=3 ! "
+      "fakesink",
+      "no column of regions");
+  test_refused("astrocatsrc regions=5 ! h.data astrohistogram name=h regions=3 ! fakesink",
+               "region is");
+}
+
+static void test_bad_caps(void)
+{
+  static const char *const wrong[] = {
+    "application/x-astro-catalogue,format=F32LE,layout=column:point,columns=ra:dec",
+    "application/x-astro-catalogue,format=F64LE,layout=point:column,columns=ra:dec",
+    "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=x:y",
+    "application/x-astro-catalogue,format=F64LE,layout=column:point",
+  };
+  for (guint w = 0; w < G_N_ELEMENTS(wrong); w++) {
+    GstHarness *h = gst_harness_new_with_padnames("astrohistogram", "data", "src");
+    GstBus *bus = gst_bus_new();
+    gst_element_set_bus(h->element, bus);
+    gst_harness_set_src_caps_str(h, wrong[w]);
+    gst_harness_push(h, gst_buffer_new_allocate(NULL, 32, NULL));
+    GstMessage *message = gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    gst_message_unref(message);
+    gst_element_set_bus(h->element, NULL);
+    gst_object_unref(bus);
+    gst_harness_teardown(h);
+  }
+}
+
+/* A count that would take minutes ends with the pipeline. */
+static void test_stop(void)
+{
+  GstElement *pipeline = gst_parse_launch(
+      "astrocatsrc points=300000 ! h.data astrohistogram name=h threads=1 backend=reference ! "
+      "fakesink async=false",
+      NULL);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_usleep(500000);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+}
+
+static void test_active_backend(void)
+{
+  GstElement *pipeline = gst_parse_launch("astrocatsrc points=100 ! h.data astrohistogram name=h "
+                                          "backend=cpu ! fakesink",
+                                          NULL);
+  GstElement *h = gst_bin_get_by_name(GST_BIN(pipeline), "h");
+  g_autofree char *before = NULL, *after = NULL;
+  g_object_get(h, "active-backend", &before, NULL);
+  g_assert_null(before);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
+  g_object_get(h, "active-backend", &after, NULL);
+  g_assert_true(g_str_has_prefix(after, "cpu/"));
+  gst_message_unref(message);
+  gst_object_unref(bus);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(h);
+  gst_object_unref(pipeline);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astrohistogram/alone", test_alone);
+  g_test_add_func("/astrohistogram/random", test_random);
+  g_test_add_func("/astrohistogram/parts", test_parts);
+  g_test_add_func("/astrohistogram/cross", test_cross);
+  g_test_add_func("/astrohistogram/regions", test_regions);
+  g_test_add_func("/astrohistogram/summary", test_summary);
+  g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
+  g_test_add_func("/astrohistogram/refusals", test_refusals);
+  g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
+  g_test_add_func("/astrohistogram/stop", test_stop);
+  g_test_add_func("/astrohistogram/active-backend", test_active_backend);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

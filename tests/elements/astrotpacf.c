@@ -1,0 +1,160 @@
+#include "core/histogram/summary.h"
+#include "core/tpacf/tpacf.h"
+#include "tests/elements/catalogues.h"
+
+#include <math.h>
+
+enum { BINS = 3, KINDS = 3 };
+static const double edges[BINS + 1] = { 1, 2, 4, 8 };
+
+static GstEvent *event_of(guint regions, const double *pairs)
+{
+  AstroSummary summary;
+  astro_summary_init(&summary, KINDS, regions, BINS + 1);
+  memcpy(summary.edges, edges, sizeof edges);
+  memcpy(summary.pairs, pairs, KINDS * regions * regions * sizeof(double));
+  GstEvent *event = astro_summary_to_event(&summary);
+  astro_summary_clear(&summary);
+  return event;
+}
+
+/* Against core, with regions and without, from counts and from sums. */
+static void check(guint regions, gboolean sums, AstroEstimator estimator)
+{
+  guint cells = regions * regions, n = KINDS * cells * BINS;
+  g_autofree guint64 *counts = g_new(guint64, n);
+  g_autofree double *values = g_new(double, n), *pairs = g_new(double, KINDS *cells);
+  for (guint i = 0; i < n; i++)
+    values[i] = (double)(counts[i] = 100 + 37 * i % 91);
+  for (guint i = 0; i < KINDS * cells; i++)
+    pairs[i] = 1000 + 53 * i % 97;
+  AstroTpacfConfig config = { .estimator = estimator,
+                              .n_regions = regions,
+                              .n_bins = BINS,
+                              .edges = edges,
+                              .dd = { values, pairs },
+                              .dr = { values + cells * BINS, pairs + cells },
+                              .rr = { values + 2 * cells * BINS, pairs + 2 * cells } };
+  AstroTpacfResult expected;
+  g_assert_true(astro_tpacf_compute(&config, &expected, NULL));
+
+  GstHarness *h = gst_harness_new("astrotpacf");
+  g_object_set(h->element, "estimator", estimator, NULL);
+  g_autofree char *caps = g_strdup_printf(
+      "application/x-astro-histogram,format=%s,layout=%s,pairs=dd:dr:rr,bins=3%s",
+      sums ? "F64LE" : "U64LE", regions > 1 ? "pairs:region:region:bin" : "pairs:bin",
+      regions > 1 ? ",regions=2" : "");
+  gst_harness_set_src_caps_str(h, caps);
+  gst_harness_push_event(h, event_of(regions, pairs));
+  gpointer data = sums ? (gpointer)values : counts;
+  GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_new_memdup(data, n * sizeof(double)));
+  g_assert_nonnull(out);
+  guint columns = 8 + (regions > 1 ? BINS : 0);
+  g_assert_cmpuint(gst_buffer_get_size(out), ==, columns * BINS * sizeof(double));
+  double found[11][BINS];
+  gst_buffer_extract(out, 0, found, sizeof found);
+  for (guint k = 0; k < BINS; k++) {
+    g_assert_cmpfloat(found[0][k], ==, expected.theta[k]);
+    g_assert_cmpfloat(found[1][k], ==, edges[k]);
+    g_assert_cmpfloat(found[2][k], ==, edges[k + 1]);
+    g_assert_cmpfloat(found[3][k], ==, expected.w[k]);
+    g_assert_cmpfloat(found[4][k], ==, expected.error[k]);
+    for (guint kind = 0; kind < KINDS; kind++) {
+      double sum = 0;
+      for (guint cell = 0; cell < cells; cell++)
+        sum += values[(kind * cells + cell) * BINS + k];
+      g_assert_cmpfloat(found[5 + kind][k], ==, sum);
+    }
+    for (guint j = 0; j < BINS && regions > 1; j++)
+      g_assert_cmpfloat(found[8 + k][j], ==, expected.covariance[k * BINS + j]);
+  }
+  gst_buffer_unref(out);
+  g_autoptr(GstCaps) out_caps = gst_pad_get_current_caps(h->sinkpad);
+  g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(out_caps, 0), "columns"), ==,
+                  regions > 1 ? "theta:low:high:w:error:dd:dr:rr:cov0:cov1:cov2"
+                              : "theta:low:high:w:error:dd:dr:rr");
+  gst_harness_teardown(h);
+  astro_tpacf_clear(&expected);
+}
+
+static void test_against_core(void)
+{
+  for (guint regions = 1; regions <= 2; regions++)
+    for (guint sums = 0; sums < 2; sums++)
+      for (AstroEstimator e = 0; e <= ASTRO_ESTIMATOR_HAMILTON; e++)
+        check(regions, sums, e);
+}
+
+/* What comes of caps, an event (or none) and a buffer that do not fit. */
+static void refuse(const char *caps, GstEvent *event, gsize bytes)
+{
+  GstHarness *h = gst_harness_new("astrotpacf");
+  GstBus *bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_src_caps_str(h, caps);
+  if (event)
+    gst_harness_push_event(h, event);
+  GstFlowReturn flow = gst_harness_push(h, test_buffer(bytes, 1));
+  g_assert_cmpint(flow, <, GST_FLOW_OK);
+  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  gst_message_unref(message);
+  gst_element_set_bus(h->element, NULL);
+  gst_object_unref(bus);
+  gst_harness_teardown(h);
+}
+
+#define CAPS "application/x-astro-histogram,"
+
+static void test_refusals(void)
+{
+  const double pairs[KINDS * 4] = { 1 };
+  const char *good = CAPS "format=U64LE,layout=pairs:bin,pairs=dd:dr:rr,bins=3";
+  refuse(good, NULL, 72);
+  refuse(good, event_of(2, pairs), 72);
+  refuse(good, event_of(1, pairs), 71);
+  refuse(CAPS "format=U64LE,layout=pairs:bin,pairs=dd:dr:rr,bins=4", event_of(1, pairs), 96);
+  refuse(CAPS "format=F32LE,layout=pairs:bin,pairs=dd:dr:rr,bins=3", event_of(1, pairs), 36);
+  refuse(CAPS "format=U64LE,layout=bin:pairs,pairs=dd:dr:rr,bins=3", event_of(1, pairs), 72);
+  refuse(CAPS "format=U64LE,layout=pairs:bin,pairs=dd:xy:rr,bins=3", event_of(1, pairs), 72);
+}
+
+/* From catalogues to the power law that was put in. */
+static void test_pipeline(void)
+{
+  GstElement *pipeline = gst_parse_launch(
+      "astrohistogram name=h regions=10 min-angle=1 max-angle=100 ! astrotpacf ! fakesink "
+      "astrocatsrc points=20000 slope=-0.8 seed=3 footprint=band:0,60,0,40 ! h.data "
+      "astrocatsrc points=20000 catalogues=3 seed=4 footprint=band:0,60,0,40 ! h.random",
+      NULL);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  double slope = 0;
+  for (gboolean ended = FALSE; !ended;) {
+    GstMessage *message = gst_bus_timed_pop_filtered(
+        bus, 30 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
+    g_assert_nonnull(message);
+    g_assert_cmpint(GST_MESSAGE_TYPE(message), !=, GST_MESSAGE_ERROR);
+    ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+    const GstStructure *s = gst_message_get_structure(message);
+    if (s && gst_structure_has_name(s, "astro-tpacf"))
+      g_assert_true(gst_structure_get_double(s, "slope", &slope));
+    gst_message_unref(message);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+  g_assert_cmpfloat_with_epsilon(slope, -0.8, 0.2);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astrotpacf/against-core", test_against_core);
+  g_test_add_func("/astrotpacf/refusals", test_refusals);
+  g_test_add_func("/astrotpacf/pipeline", test_pipeline);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,24 @@
+/* The reader of catalogues on any text. */
+#include "core/catalogue/catalogue.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
+{
+  static const AstroCatalogueColumns columns[] = { { "1", "2" }, { "ra", "dec", "w", "3" } };
+
+  for (guint c = 0; c < G_N_ELEMENTS(columns); c++) {
+    AstroCatalogue catalogue;
+    g_autoptr(GError) error = NULL;
+    gboolean good = astro_catalogue_parse_text((const char *)data, size, "fuzz", &columns[c],
+                                               &catalogue, &error);
+    if (good == (error != NULL))
+      abort();
+    for (guint64 i = 0; i < catalogue.n; i++)
+      if (!isfinite(catalogue.ra[i]) || !(fabs(catalogue.dec[i]) <= 90))
+        abort();
+    astro_catalogue_clear(&catalogue);
+  }
+  return 0;
+}
