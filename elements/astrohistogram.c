@@ -566,9 +566,10 @@ static void astro_histogram_init(AstroHistogram *self)
 
 static void install_properties(GObjectClass *object)
 {
-  g_object_class_install_property(
-      object, PROP_BINS_PER_DECADE,
-      g_param_spec_double("bins-per-decade", "Bins per decade", "Of the angle, evenly in its logarithm", 0.1, 1000, 5, FLAGS));
+  g_object_class_install_property(object, PROP_BINS_PER_DECADE,
+                                  g_param_spec_double("bins-per-decade", "Bins per decade",
+                                                      "Of the angle, evenly in its logarithm", 0.1,
+                                                      1000, 5, FLAGS));
   g_object_class_install_property(object, PROP_MIN_ANGLE,
                                   g_param_spec_double("min-angle", "Smallest angle",
                                                       "Where the first bin begins, arcmin", 1e-9,

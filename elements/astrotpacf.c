@@ -322,10 +322,10 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT;
   object->set_property = astro_tpacf_set_property;
   object->get_property = astro_tpacf_get_property;
-  g_object_class_install_property(object, PROP_ESTIMATOR,
-                                  g_param_spec_enum("estimator", "Estimator", "How w(theta) is made of the pairs",
-                                                    ASTRO_TYPE_ESTIMATOR,
-                                                    ASTRO_ESTIMATOR_LANDY_SZALAY, flags));
+  g_object_class_install_property(
+      object, PROP_ESTIMATOR,
+      g_param_spec_enum("estimator", "Estimator", "How w(theta) is made of the pairs",
+                        ASTRO_TYPE_ESTIMATOR, ASTRO_ESTIMATOR_LANDY_SZALAY, flags));
   g_object_class_install_property(
       object, PROP_INTEGRAL_CONSTRAINT,
       g_param_spec_boolean("integral-constraint", "Integral constraint",

@@ -2,7 +2,7 @@
 gpu_sources += gpu/module.cu gpu/device.cu
 gpu_headers += gpu/cuda.h
 core_tests += tests/core/cuda
-bench_programs += tests/bench/seam
+gpu_bench_programs += tests/bench/seam
 
 gpu_objects = $(gpu_sources:.cu=.o)
 

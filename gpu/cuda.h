@@ -1,5 +1,5 @@
-/* What the CUDA module's files share: errors that name the call and the cause, the device, helpers for
- * kernels. */
+/* What the CUDA module's files share: errors that name the call and the cause, the device, helpers
+ * for kernels. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,7 +13,8 @@ typedef struct {
   GPtrArray *idle_events; /* cudaEvent_t that wait for their next use */
 } AstroCudaDevice;
 
-/* For an AstroBackend's and an AstroDevice's functions: FALSE and an error where the call failed. */
+/* For an AstroBackend's and an AstroDevice's functions: FALSE and an error where the call failed.
+ */
 gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error);
 #define CUDA_TRY(call) astro_cuda_ok((call), #call, error)
 
@@ -40,7 +41,10 @@ struct AstroDivisor {
   {
     for (shift = 0; shift < 31 && (1u << shift) < divisor; shift++)
       ;
-    multiplier = (guint32)(((G_GUINT64_CONSTANT(1) << 32) * ((G_GUINT64_CONSTANT(1) << shift) - divisor)) / divisor + 1);
+    multiplier =
+        (guint32)(((G_GUINT64_CONSTANT(1) << 32) * ((G_GUINT64_CONSTANT(1) << shift) - divisor)) /
+                      divisor +
+                  1);
   }
 
 #ifdef __CUDACC__

@@ -2,7 +2,7 @@
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
 dist_files += tests/tests.h tests/elements/elements.h tests/core/fake-device.h tests/bench/bench.h tests/environment \
-  tests/fuzz/corpus
+  tests/fuzz/corpus tests/subbuild tests/lsan.supp
 
 if INSTALLED_TESTS
 testcoredir = $(testdir)/core
@@ -12,13 +12,45 @@ testelements_PROGRAMS = $(element_tests)
 testgraphsdir = $(testdir)/graphs
 testgraphs_PROGRAMS = $(graph_tests)
 testbenchdir = $(testdir)/bench
-testbench_PROGRAMS = $(bench_programs)
+testbench_PROGRAMS = $(bench_programs) $(gpu_bench_programs)
 EXTRA_PROGRAMS = $(fuzz_programs) $(interop_programs)
 else
 check_PROGRAMS = $(core_tests) $(element_tests) $(graph_tests)
-EXTRA_PROGRAMS = $(bench_programs) $(fuzz_programs) $(interop_programs)
+EXTRA_PROGRAMS = $(bench_programs) $(gpu_bench_programs) $(fuzz_programs) $(interop_programs)
 endif
 
 TESTS = $(core_tests) $(element_tests) $(graph_tests)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
+
+# What is not made by "make check".
+.PHONY: bench bench-gpu fuzz fuzz-run check-format check-sanitizers
+
+# Each prints a table of figures beside the limit measured in the same run.
+bench: all $(bench_programs)
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(bench_programs); do $$program || exit 1; done
+
+bench-gpu: all $(gpu_bench_programs)
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(gpu_bench_programs); do $$program || exit 1; done
+
+# Every fuzz target for a minute, from its corpus, in a build of its own by clang.
+FUZZ_SECONDS = 60
+fuzz:
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-fuzz "fuzz-run FUZZ_SECONDS=$(FUZZ_SECONDS)" --with-cuda=no \
+	  --disable-shared --enable-static CC=clang CXX=clang++ \
+	  CFLAGS='-g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' LDFLAGS='-fsanitize=address,undefined'
+
+fuzz-run:
+	@$(MAKE) -s $(fuzz_programs) LDFLAGS='-fsanitize=fuzzer,address,undefined'
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; \
+	for program in $(fuzz_programs); do \
+	  corpus=$$(mktemp -d); cp $(srcdir)/tests/fuzz/corpus/$$(basename $$program)/* $$corpus/; \
+	  echo "== $$program"; $$program -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -print_final_stats=1 $$corpus >$$program.out 2>&1 || \
+	    { tail -n 40 $$program.out; exit 1; }; grep -E 'number_of_executed_units' $$program.out; rm -rf $$corpus; \
+	done
+
+check-format:
+	cd $(srcdir) && find core elements gpu graphs tests examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
+
+check-sanitizers:
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers

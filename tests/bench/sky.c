@@ -1,5 +1,5 @@
-/* The simulator: how many samples of all stations together it makes a second, beside the copying of as
- * many. */
+/* The simulator: how many samples of all stations together it makes a second, beside the copying of
+ * as many. */
 #include "core/backend/threads.h"
 #include "core/sky/array.h"
 #include "core/sky/voltages.h"

@@ -11,8 +11,8 @@ static inline GstBuffer *test_buffer(gsize bytes, guint32 seed)
   return gst_buffer_new_wrapped(data, bytes);
 }
 
-/* A harness around a stage on the CPU, which gives a block for each block at once: a device stage holds some
- * back, and on a machine with a GPU auto takes it. */
+/* A harness around a stage on the CPU, which gives a block for each block at once: a device stage
+ * holds some back, and on a machine with a GPU auto takes it. */
 static inline GstHarness *test_harness(const char *factory)
 {
   GstHarness *h = gst_harness_new(factory);
