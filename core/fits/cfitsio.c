@@ -14,6 +14,15 @@ gboolean astro_fits_check(int status, const char *doing, GError **error)
   return FALSE;
 }
 
+char *astro_fits_ascii(const char *text)
+{
+  char *ascii = g_str_to_ascii(text, "C");
+  for (char *c = ascii; *c; c++)
+    if (!g_ascii_isprint(*c))
+      *c = '?';
+  return ascii;
+}
+
 gboolean astro_fits_scratch_open(AstroFitsScratch *scratch, gsize bytes, GError **error)
 {
   int status = 0;

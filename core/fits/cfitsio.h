@@ -9,6 +9,9 @@ G_BEGIN_DECLS
 /* Sets an error "DOING: what CFITSIO says" where status tells of one; whether it did not. */
 gboolean astro_fits_check(int status, const char *doing, GError **error);
 
+/* Text as FITS takes it: what is no printable ASCII becomes a question mark. */
+char *astro_fits_ascii(const char *text);
+
 typedef struct {
   fitsfile *file;
   void *data;

@@ -1,6 +1,7 @@
 # FITS files, with CFITSIO for headers and tables.
 core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fits/part-file.h \
-  core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/reader.h core/fits/uvfits.c core/fits/uvfits.h \
+  core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/table.c \
+  core/fits/table.h core/fits/reader.h core/fits/uvfits.c core/fits/uvfits.h \
   core/fits/uvfits-antennas.c core/fits/uvfits-write.c core/fits/uvfits-write.h \
   core/fits/uvfits-read.c core/fits/uvfits-read.h
 core_cflags += $(CFITSIO_CFLAGS)

@@ -1,8 +1,8 @@
 /* The reader's side of the table of kinds. */
 #pragma once
 
-#include "core/fits/file.h"
 #include "core/fits/fits.h"
+#include "core/fits/table.h"
 
 G_BEGIN_DECLS
 

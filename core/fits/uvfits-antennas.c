@@ -57,6 +57,7 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
   clocks(o->start_mjd, &sidereal, &tai_minus_utc);
   eraJd2cal(MJD_ZERO, o->start_mjd, &year, &month, &day, &fraction);
   g_autofree char *date = g_strdup_printf("%04d-%02d-%02d", year, month, day);
+  g_autofree char *array = astro_fits_ascii(o->telescope);
 
   write_integer(file, "EXTVER", 1, "number of this array", status);
   for (guint i = 0; i < 3; i++)
@@ -73,7 +74,7 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
   /* Readers look at one or the other. */
   write_text(file, "TIMSYS", "UTC", "clock of the times", status);
   write_text(file, "TIMESYS", "UTC", "clock of the times", status);
-  write_text(file, "ARRNAM", o->telescope, "name of the array", status);
+  write_text(file, "ARRNAM", array, "name of the array", status);
   write_text(file, "XYZHAND", "RIGHT", "handedness of positions", status);
   write_text(file, "FRAME", "ITRF", "frame of positions", status);
   write_integer(file, "NUMORB", 0, "orbital parameters", status);
@@ -124,12 +125,13 @@ gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *o,
   write_keys(file, o, reference_frequency, middle, &status);
 
   for (guint i = 0; i < o->n_stations; i++) {
+    g_autofree char *name = astro_fits_ascii(o->names[i]);
     double offset[3];
     int number = i + 1, mount = 0; /* alt-azimuth; the observation does not tell */
     float axis_offset = 0, angles[2] = { basis->angles[0], basis->angles[1] };
     for (guint k = 0; k < 3; k++)
       offset[k] = o->positions[3 * i + k] - middle[k];
-    fits_write_col(file, TSTRING, 1 + ANNAME, number, 1, 1, &o->names[i], &status);
+    fits_write_col(file, TSTRING, 1 + ANNAME, number, 1, 1, &name, &status);
     fits_write_col(file, TDOUBLE, 1 + STABXYZ, number, 1, 3, offset, &status);
     fits_write_col(file, TINT, 1 + NOSTA, number, 1, 1, &number, &status);
     fits_write_col(file, TINT, 1 + MNTSTA, number, 1, 1, &mount, &status);

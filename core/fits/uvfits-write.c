@@ -182,7 +182,8 @@ static void write_header(const Writer *w, fitsfile *file, int *status)
   long axes[7] = { 0, 3, w->products, w->channels, 1, 1, 1 };
   double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * DEGREES,
          dec = o->phase_dec * DEGREES, width = stream->bandwidth / w->channels;
-  g_autofree char *start = astro_observation_get_start(o), *field = name_of_field(o);
+  g_autofree char *start = astro_observation_get_start(o), *field = name_of_field(o),
+                  *telescope = astro_fits_ascii(o->telescope);
   char *zone = start ? strchr(start, 'Z') : NULL;
 
   if (zone)
@@ -190,8 +191,8 @@ static void write_header(const Writer *w, fitsfile *file, int *status)
   ra = ra < 0 ? ra + 360 : ra;
   fits_write_grphdr(file, TRUE, FLOAT_IMG, 7, axes, w->n_parameters, 1, TRUE, status);
   write_text(file, "OBJECT", field, status);
-  write_text(file, "TELESCOP", o->telescope, status);
-  write_text(file, "INSTRUME", o->telescope, status);
+  write_text(file, "TELESCOP", telescope, status);
+  write_text(file, "INSTRUME", telescope, status);
   write_text(file, "DATE-OBS", start ? start : "", status);
   write_text(file, "BUNIT", "UNCALIB", status);
   fits_write_key(file, TDOUBLE, "BSCALE", &one, NULL, status);

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/fits/cfitsio.h"
-#include "core/fits/file.h"
+#include "core/fits/table.h"
 
 G_BEGIN_DECLS
 

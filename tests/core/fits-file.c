@@ -1,6 +1,6 @@
 /* Reading FITS: values of keywords, numbers of every type, tables, and what contradicts itself. */
-#include "core/fits/file.h"
 #include "core/fits/fits.h"
+#include "core/fits/table.h"
 #include "tests/core/uvfits.h"
 
 typedef struct {

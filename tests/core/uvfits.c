@@ -385,7 +385,14 @@ static void circular(Place *place, gconstpointer data)
 
   g_free(c.observation->basis);
   c.observation->basis = g_strdup("circular");
+  /* Names that FITS has no letters for, and one longer than usual. */
+  g_free(c.observation->names[0]);
+  c.observation->names[0] = g_strdup("\xe5\x8c\x97\n");
+  g_free(c.observation->names[1]);
+  c.observation->names[1] = g_strdup("a name of many letters");
   write_file(place->path, &c, &block, 1, NULL);
+  g_free(c.observation->names[0]);
+  c.observation->names[0] = g_strdup("??");
   fits_open_diskfile(&f, place->path, READONLY, &status);
   g_assert_cmpfloat(get_number(f, "CRVAL3"), ==, -1);
   fits_read_grppar_dbl(f, 3, 1, 7, parameters, &status);

@@ -1,0 +1,168 @@
+#include "core/fits/table.h"
+#include "core/fits/fits.h"
+
+#include <math.h>
+#include <string.h>
+
+static gint64 big_endian(const guint8 *data, guint bytes)
+{
+  guint64 bits = (gint64)(gint8)data[0];
+  for (guint k = 1; k < bytes; k++)
+    bits = bits << 8 | data[k];
+  return bits;
+}
+
+static double single(const guint8 *data)
+{
+  guint32 bits = (guint32)big_endian(data, 4);
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static double twofold(const guint8 *data)
+{
+  guint64 bits = big_endian(data, 8);
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+double astro_fits_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank)
+{
+  guint bytes = ABS(bitpix) / 8;
+  data += i * bytes;
+  if (bitpix == -32)
+    return single(data);
+  if (bitpix == -64)
+    return twofold(data);
+  gint64 value = bytes == 1 ? data[0] : big_endian(data, bytes);
+  return blank && value == *blank ? NAN : (double)value;
+}
+
+/* Types of columns, and the BITPIX of the numbers. */
+static const struct {
+  char type;
+  gint bitpix;
+} column_types[] = {
+  { 'A', 8 },   { 'B', 8 }, { 'L', 8 },  { 'I', 16 },  { 'J', 32 }, { 'K', 64 },  { 'E', -32 },
+  { 'D', -64 }, { 'X', 1 }, { 'C', 64 }, { 'M', 128 }, { 'P', 64 }, { 'Q', 128 },
+};
+
+static gint bits_of(char type)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(column_types); i++)
+    if (column_types[i].type == type)
+      return column_types[i].bitpix;
+  return 0;
+}
+
+static gboolean is_number(char type)
+{
+  return type && strchr("BIJKED", type);
+}
+
+static gboolean bad_table(const AstroFitsTable *table, GError **error, const char *what,
+                          guint column)
+{
+  g_autofree char *where = column ? g_strdup_printf("column %u: ", column) : g_strdup("");
+  const char *name = "";
+  astro_fits_get_string(table->header, "EXTNAME", &name);
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: table %s: %s%s",
+              astro_fits_file_name(table->file), name, where, what);
+  return FALSE;
+}
+
+static gboolean read_column(AstroFitsTable *table, guint i, guint64 *offset, GError **error)
+{
+  AstroFitsColumn *column = &table->columns[i];
+  const char *form = "", *name = "";
+  char *type;
+  guint64 bits;
+
+  astro_fits_get_string_n(table->header, "TFORM", i + 1, &form);
+  astro_fits_get_string_n(table->header, "TTYPE", i + 1, &name);
+  column->name = name;
+  column->repeat = g_ascii_isdigit(form[0]) ? g_ascii_strtoull(form, &type, 10) : 1;
+  column->type = g_ascii_isdigit(form[0]) ? *type : form[0];
+  column->scale = 1;
+  astro_fits_get_double_n(table->header, "TSCAL", i + 1, &column->scale);
+  astro_fits_get_double_n(table->header, "TZERO", i + 1, &column->zero);
+  column->offset = *offset;
+  if (!bits_of(column->type))
+    return bad_table(table, error, "TFORM is of no known type", i + 1);
+  if (!g_uint64_checked_mul(&bits, column->repeat, ABS(bits_of(column->type))) ||
+      bits / 8 > table->row_bytes - *offset)
+    return bad_table(table, error, "columns are wider than a row", i + 1);
+  *offset += (bits + 7) / 8;
+  if (*offset > table->row_bytes)
+    return bad_table(table, error, "columns are wider than a row", i + 1);
+  return TRUE;
+}
+
+gboolean astro_fits_table_open(AstroFitsTable *table, AstroFitsFile *file,
+                               const AstroFitsHeader *header, GError **error)
+{
+  gint64 n_columns = -1;
+  guint64 offset = 0, bytes;
+
+  memset(table, 0, sizeof *table);
+  table->file = file;
+  table->header = header;
+  astro_fits_get_integer(header, "TFIELDS", &n_columns);
+  if (header->n_axes != 2 || header->bitpix != 8 || n_columns < 0 || n_columns > 999)
+    return bad_table(table, error, "expected two axes of bytes and up to 999 columns", 0);
+  table->row_bytes = header->axes[0];
+  table->n_rows = header->axes[1];
+  if (!g_uint64_checked_mul(&bytes, table->row_bytes, table->n_rows) ||
+      header->data > astro_fits_file_bytes(file) ||
+      bytes > astro_fits_file_bytes(file) - header->data)
+    return bad_table(table, error, "cut short: the file ends within it", 0);
+  table->n_columns = n_columns;
+  table->columns = g_new0(AstroFitsColumn, table->n_columns);
+  for (guint i = 0; i < table->n_columns; i++)
+    if (!read_column(table, i, &offset, error)) {
+      astro_fits_table_clear(table);
+      return FALSE;
+    }
+  table->row = table->n_rows ? g_malloc(table->row_bytes) : NULL; /* the file has that many */
+  return TRUE;
+}
+
+void astro_fits_table_clear(AstroFitsTable *table)
+{
+  g_clear_pointer(&table->columns, g_free);
+  g_clear_pointer(&table->row, g_free);
+}
+
+const AstroFitsColumn *astro_fits_table_find(const AstroFitsTable *table, const char *name,
+                                             gboolean text, guint64 repeat)
+{
+  for (guint i = 0; i < table->n_columns; i++) {
+    const AstroFitsColumn *column = &table->columns[i];
+    if (g_ascii_strcasecmp(column->name, name) == 0)
+      return (text ? column->type == 'A' : is_number(column->type)) && column->repeat >= repeat
+                 ? column
+                 : NULL;
+  }
+  return NULL;
+}
+
+gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error)
+{
+  return astro_fits_file_read(table->file, table->header->data + row * table->row_bytes, table->row,
+                              table->row_bytes, error);
+}
+
+double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
+                               guint64 i)
+{
+  double value = astro_fits_value(table->row + column->offset, bits_of(column->type), i, NULL);
+  return value * column->scale + column->zero;
+}
+
+char *astro_fits_table_text(const AstroFitsTable *table, const AstroFitsColumn *column)
+{
+  g_autofree char *text = g_strndup((const char *)table->row + column->offset, column->repeat);
+  return g_utf8_make_valid(g_strstrip(text), -1);
+}

@@ -1,0 +1,42 @@
+/* Numbers as FITS stores them, and binary tables of them. */
+#pragma once
+
+#include "core/fits/file.h"
+
+G_BEGIN_DECLS
+
+/* Value i of an array of BITPIX's type; integers that are blank become NaN (blank: NULL for none).
+ */
+double astro_fits_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank);
+
+typedef struct {
+  const char *name;
+  char type;      /* of TFORM: A, D, E, I, J, K, B */
+  guint64 repeat; /* values, or letters */
+  guint64 offset; /* bytes into a row */
+  double scale, zero;
+} AstroFitsColumn;
+
+typedef struct {
+  AstroFitsFile *file;
+  const AstroFitsHeader *header;
+  guint64 n_rows, row_bytes;
+  guint n_columns;
+  AstroFitsColumn *columns;
+  guint8 *row; /* the one that was read last */
+} AstroFitsTable;
+
+/* FALSE and an error where the header contradicts itself or the file ends within the table. */
+gboolean astro_fits_table_open(AstroFitsTable *table, AstroFitsFile *file,
+                               const AstroFitsHeader *header, GError **error);
+void astro_fits_table_clear(AstroFitsTable *table);
+/* NULL where there is none of that name, type (numbers: any of them, 'A': text) and so many values.
+ */
+const AstroFitsColumn *astro_fits_table_find(const AstroFitsTable *table, const char *name,
+                                             gboolean text, guint64 repeat);
+gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error);
+double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
+                               guint64 i);
+char *astro_fits_table_text(const AstroFitsTable *table, const AstroFitsColumn *column);
+
+G_END_DECLS
