@@ -3,7 +3,8 @@ core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fit
   core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/table.c \
   core/fits/table.h core/fits/reader.h core/fits/uvfits.c core/fits/uvfits.h \
   core/fits/uvfits-antennas.c core/fits/uvfits-write.c core/fits/uvfits-write.h \
-  core/fits/uvfits-read.c core/fits/uvfits-read.h
+  core/fits/uvfits-read.c core/fits/uvfits-read.h \
+  core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \

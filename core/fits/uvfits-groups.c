@@ -1,0 +1,208 @@
+#include "core/fits/uvfits-reader.h"
+
+#include <math.h>
+#include <string.h>
+
+#define JD_OF_MJD_ZERO 2400000.5
+#define NS_PER_DAY 86400e9
+#define MANY_STATIONS 65536 /* baselines from here on are 2048 a1 + a2 beyond it, as some write */
+/* Integration times are floats of seconds. Where frames follow each other at about that distance,
+ * the distance, which is known better, is the integration time. */
+#define INTTIM_SLACK 1e-5
+
+static double get(const AstroUvfitsReader *r, AstroUvfitsKnownParameter p)
+{
+  gint i = r->place[p];
+  return r->parameters[i] * r->scale[i] + r->zero[i];
+}
+
+/* Nanoseconds since start_day's midnight. The zero, a Julian date, is taken off by itself: the sum
+ * would be good to 40 microseconds only. */
+static double time_of(const AstroUvfitsReader *r)
+{
+  double days = 0, rest = 0;
+  for (AstroUvfitsKnownParameter p = DATE; p <= DATE_REST; p++)
+    if (r->place[p] >= 0) {
+      gint i = r->place[p];
+      days += r->zero[i];
+      rest += r->parameters[i] * r->scale[i];
+    }
+  days -= JD_OF_MJD_ZERO + r->start_day;
+  return (days + rest) * NS_PER_DAY + r->antennas.seconds_to_utc * ASTRO_UVFITS_NS_PER_SECOND;
+}
+
+static gboolean find_station(const AstroUvfitsReader *r, guint64 group, double number,
+                             guint *station, GError **error)
+{
+  gpointer found =
+      fabs(number) < 1e6 ? g_hash_table_lookup(r->station_of, GINT_TO_POINTER((gint)number)) : NULL;
+  if (!found)
+    return astro_uvfits_wrong(
+        r, error, "group %" G_GUINT64_FORMAT " is of station %g, which table AIPS AN does not have",
+        group + 1, number);
+  *station = GPOINTER_TO_UINT(found) - 1;
+  return TRUE;
+}
+
+static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
+                              GError **error)
+{
+  double number[2], subarray = 1;
+  if (r->place[BASELINE] >= 0) {
+    double baseline = get(r, BASELINE), whole = floor(baseline + 0.001);
+    guint64 base = 256, code = whole >= 0 && whole < G_MAXUINT32 ? (guint64)whole : 0;
+    subarray = 1 + round((baseline - whole) * 100);
+    if (code >= MANY_STATIONS) {
+      base = 2048;
+      code -= MANY_STATIONS;
+    }
+    number[0] = code / base;
+    number[1] = code % base;
+  } else {
+    number[0] = get(r, ANTENNA1);
+    number[1] = get(r, ANTENNA2);
+    if (r->place[SUBARRAY] >= 0)
+      subarray = get(r, SUBARRAY);
+  }
+  if (!(fabs(subarray - 1) < 0.5))
+    return astro_uvfits_wrong(
+        r, error, "group %" G_GUINT64_FORMAT " is of subarray %g, expected one array only",
+        index + 1, subarray);
+  return find_station(r, index, number[0], &group->station[0], error) &&
+         find_station(r, index, number[1], &group->station[1], error);
+}
+
+static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfitsKnownParameter p,
+                           double first, GError **error)
+{
+  if (r->place[p] < 0 || get(r, p) == first)
+    return TRUE;
+  return astro_uvfits_wrong(
+      r, error, "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
+      index + 1, astro_uvfits_parameter_names[p], get(r, p), first);
+}
+
+static gboolean fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n, GError **error)
+{
+  guint64 width = ABS(r->header->bitpix) / 8;
+  return astro_fits_file_read(
+      r->file, r->header->data + (index * (r->n_parameters + r->group_values) + first) * width,
+      r->raw, n * width, error);
+}
+
+static gboolean fetch_parameters(AstroUvfitsReader *r, guint64 index, GError **error)
+{
+  if (!fetch(r, index, 0, r->n_parameters, error))
+    return FALSE;
+  for (guint i = 0; i < r->n_parameters; i++)
+    r->parameters[i] = astro_fits_value(r->raw, r->header->bitpix, i, NULL);
+  return TRUE;
+}
+
+gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
+                                 GError **error)
+{
+  if (!fetch_parameters(r, index, error))
+    return FALSE;
+  double middle = time_of(r) - r->start_ns;
+  if (!(fabs(middle) < 1e18))
+    return astro_uvfits_wrong(r, error,
+                              "group %" G_GUINT64_FORMAT
+                              " has a DATE %g days from the first, expected a Julian date",
+                              index + 1, middle / NS_PER_DAY);
+  group->middle_ns = llround(middle);
+  group->seconds = r->place[INTTIM] < 0 ? 0 : get(r, INTTIM);
+  if (!(group->seconds > 0 && group->seconds < 1e6))
+    group->seconds = 0;
+  return check_same(r, index, SOURCE, r->first_source, error) &&
+         check_same(r, index, FREQSEL, r->first_setup, error) &&
+         read_stations(r, index, group, error);
+}
+
+/* Groups of one frame have one time, give or take what a float of days loses. */
+gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b)
+{
+  gint64 slack = r->integration_ns ? r->integration_ns / 2 : 1000000;
+  return ABS(a - b) < slack;
+}
+
+/* Sets the integration time, and the duration from the first frame to the last. */
+gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
+{
+  AstroUvfitsGroup first, group, last;
+  gint64 step = 0;
+
+  if (!astro_uvfits_read_group(r, 0, &first, error))
+    return FALSE;
+  r->integration_ns = llround(first.seconds * ASTRO_UVFITS_NS_PER_SECOND);
+  for (guint64 i = 1; i < r->n_groups && step == 0; i++) {
+    if (!astro_uvfits_read_group(r, i, &group, error))
+      return FALSE;
+    if (!astro_uvfits_same_time(r, group.middle_ns, first.middle_ns))
+      step = group.middle_ns - first.middle_ns;
+  }
+  if (!astro_uvfits_read_group(r, r->n_groups - 1, &last, error))
+    return FALSE;
+  if (step > 0 && (first.seconds == 0 || fabs(step - first.seconds * ASTRO_UVFITS_NS_PER_SECOND) <=
+                                             step * INTTIM_SLACK + 1))
+    r->integration_ns = step;
+  if (last.middle_ns < first.middle_ns)
+    return astro_uvfits_wrong(
+        r, error, "the last group is %g s before the first: sort the file by time first",
+        (first.middle_ns - last.middle_ns) / ASTRO_UVFITS_NS_PER_SECOND);
+  contents->duration_ns = last.middle_ns + (r->integration_ns - r->integration_ns / 2);
+  return TRUE;
+}
+
+/* DATE-OBS where it tells the time of day and lies at or before the first integration, as in files
+ * that begin with lost data; else the first integration's begin. */
+gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GError **error)
+{
+  g_autoptr(AstroObservation) told = astro_observation_new(0);
+  const char *date = "";
+  double first;
+
+  if (!fetch_parameters(r, 0, error))
+    return FALSE;
+  /* Found from the first group: whole days before any double is asked to hold nanoseconds. */
+  r->start_day = 0;
+  first = time_of(r);
+  if (!(first >= 0 && first < 1e5 * NS_PER_DAY))
+    return astro_uvfits_wrong(
+        r, error, "the first group's DATE is MJD %g, expected a Julian date of 1858 to 2132",
+        first / NS_PER_DAY);
+  r->start_day = (gint64)floor(first / NS_PER_DAY);
+  first = time_of(r);
+  if (r->place[INTTIM] >= 0 && get(r, INTTIM) > 0 && get(r, INTTIM) < 1e6)
+    first -= llround(get(r, INTTIM) * ASTRO_UVFITS_NS_PER_SECOND) / 2;
+  first = MAX(round(first), 0);
+
+  o->has_start = TRUE;
+  o->start_mjd = r->start_day;
+  o->start_ns = first;
+  if (astro_fits_get_string(r->header, "DATE-OBS", &date) && strchr(date, 'T') &&
+      astro_observation_set_start(told, date, NULL)) {
+    double before = (r->start_day - told->start_mjd) * NS_PER_DAY + first - (double)told->start_ns;
+    /* Integration times are rounded in the file: the first may seem to begin a bit too early. */
+    if (before > -1e6 && before < NS_PER_DAY) {
+      o->start_mjd = told->start_mjd;
+      o->start_ns = told->start_ns;
+    }
+  }
+  r->start_day = o->start_mjd;
+  r->start_ns = o->start_ns;
+  r->first_source = r->place[SOURCE] < 0 ? 0 : get(r, SOURCE);
+  r->first_setup = r->place[FREQSEL] < 0 ? 0 : get(r, FREQSEL);
+  return TRUE;
+}
+
+gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error)
+{
+  if (!fetch(r, index, r->n_parameters, r->group_values, error))
+    return FALSE;
+  for (guint64 i = 0; i < r->group_values; i++) {
+    double value = astro_fits_value(r->raw, r->header->bitpix, i, r->has_blank ? &r->blank : NULL);
+    r->values[i] = (float)(value * r->value_scale + r->value_zero);
+  }
+  return TRUE;
+}

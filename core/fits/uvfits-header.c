@@ -1,0 +1,317 @@
+#include "core/fits/uvfits-reader.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RADIANS (G_PI / 180.0)
+
+static const char *const axis_names[N_KNOWN_AXES] = {
+  "COMPLEX", "STOKES", "FREQ", "IF", "RA", "DEC"
+};
+
+const char *const astro_uvfits_parameter_names[N_KNOWN_PARAMETERS] = {
+  "DATE", "DATE", "BASELINE", "ANTENNA1", "ANTENNA2", "SUBARRAY", "INTTIM", "SOURCE", "FREQSEL"
+};
+
+gboolean astro_uvfits_wrong(const AstroUvfitsReader *r, GError **error, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *what = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: %s",
+              astro_fits_file_name(r->file), what);
+  return FALSE;
+}
+
+/* Axes others than ours may be there with a length of 1. */
+static gboolean read_axes(AstroUvfitsReader *r, GError **error)
+{
+  for (guint k = 0; k < N_KNOWN_AXES; k++)
+    r->axes[k] = (AstroUvfitsAxis){ .n = 1, .pixel = 1, .delta = 1 };
+  r->group_values = 1;
+  for (guint i = 1; i < r->header->n_axes; i++) {
+    guint64 length = r->header->axes[i];
+    const char *type = "";
+    gint known = -1;
+    astro_fits_get_string_n(r->header, "CTYPE", i + 1, &type);
+    for (guint k = 0; k < N_KNOWN_AXES; k++)
+      if (g_str_equal(type, axis_names[k]))
+        known = k;
+    if (length < 1 || (known < 0 && length > 1))
+      return astro_uvfits_wrong(r, error,
+                                "axis %d is \"%s\" with %" G_GUINT64_FORMAT
+                                " values, expected COMPLEX, STOKES, FREQ, IF, RA or DEC "
+                                "with at least one, or another with one",
+                                i + 1, type, length);
+    if (known >= 0) {
+      AstroUvfitsAxis *axis = &r->axes[known];
+      if (axis->found)
+        return astro_uvfits_wrong(r, error, "axis %d is \"%s\" for the second time", i + 1, type);
+      axis->found = TRUE;
+      axis->n = length;
+      axis->stride = r->group_values;
+      astro_fits_get_double_n(r->header, "CRVAL", i + 1, &axis->value);
+      astro_fits_get_double_n(r->header, "CRPIX", i + 1, &axis->pixel);
+      astro_fits_get_double_n(r->header, "CDELT", i + 1, &axis->delta);
+    }
+    if (r->group_values > G_MAXINT32 / length)
+      return astro_uvfits_wrong(r, error, "a group has more than %d values", G_MAXINT32);
+    r->group_values *= length;
+  }
+
+  const AstroUvfitsAxis *a = r->axes;
+  if (!a[COMPLEX].found || a[COMPLEX].n < 2 || a[COMPLEX].n > 3)
+    return astro_uvfits_wrong(
+        r, error, "axis COMPLEX has %" G_GUINT64_FORMAT " values, expected 2 or 3 (re, im, weight)",
+        a[COMPLEX].found ? a[COMPLEX].n : 0);
+  if (!a[FREQ].found || !(a[FREQ].value > 0) || a[FREQ].delta == 0)
+    return astro_uvfits_wrong(r, error,
+                              "axis FREQ is missing or has value %g and step %g, expected Hz",
+                              a[FREQ].value, a[FREQ].delta);
+  if (a[RA].n != 1 || a[DEC].n != 1)
+    return astro_uvfits_wrong(r, error,
+                              "axes RA and DEC have %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                              " values, expected one each",
+                              a[RA].n, a[DEC].n);
+  return TRUE;
+}
+
+static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
+{
+  if (r->header->n_parameters < 1 || r->header->n_parameters > ASTRO_UVFITS_MAX_PARAMETERS ||
+      r->header->n_groups < 1)
+    return astro_uvfits_wrong(r, error,
+                              "PCOUNT %" G_GUINT64_FORMAT " and GCOUNT %" G_GUINT64_FORMAT
+                              ", expected 1 to %d parameters and a group",
+                              r->header->n_parameters, r->header->n_groups,
+                              ASTRO_UVFITS_MAX_PARAMETERS);
+  r->n_parameters = r->header->n_parameters;
+  r->n_groups = r->header->n_groups;
+
+  for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)
+    r->place[k] = -1;
+  for (guint i = 0; i < r->n_parameters; i++) {
+    const char *type = "";
+    r->scale[i] = 1;
+    astro_fits_get_string_n(r->header, "PTYPE", i + 1, &type);
+    astro_fits_get_double_n(r->header, "PSCAL", i + 1, &r->scale[i]);
+    astro_fits_get_double_n(r->header, "PZERO", i + 1, &r->zero[i]);
+    for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)
+      if (r->place[k] < 0 && g_str_equal(type, astro_uvfits_parameter_names[k])) {
+        r->place[k] = i;
+        break;
+      }
+  }
+  if (r->place[DATE] < 0)
+    return astro_uvfits_wrong(r, error, "no parameter DATE");
+  if (r->place[BASELINE] < 0 && (r->place[ANTENNA1] < 0 || r->place[ANTENNA2] < 0))
+    return astro_uvfits_wrong(r, error, "neither a parameter BASELINE nor ANTENNA1 and ANTENNA2");
+  return TRUE;
+}
+
+/* A file cut short is better said at once than in the middle. */
+static gboolean check_size(const AstroUvfitsReader *r, GError **error)
+{
+  guint64 there = astro_fits_file_bytes(r->file);
+  there -= MIN(there, r->header->data);
+  if (r->header->bytes <= there)
+    return TRUE;
+  return astro_uvfits_wrong(r, error,
+                            "cut short: the header tells of %" G_GUINT64_FORMAT
+                            " groups of %" G_GUINT64_FORMAT
+                            " values and the file ends after %" G_GUINT64_FORMAT " bytes of them",
+                            r->n_groups, r->n_parameters + r->group_values, there);
+}
+
+/* Several IFs are channels that follow each other where their frequencies do. */
+static gboolean check_ifs(AstroUvfitsReader *r, GError **error)
+{
+  const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS FQ");
+  const AstroFitsColumn *column = NULL;
+  const AstroUvfitsAxis *freq = &r->axes[FREQ];
+  AstroFitsTable table;
+  gboolean good = TRUE;
+  guint64 n = r->axes[IF].n;
+
+  if (n == 1)
+    return TRUE;
+  if (header && !astro_fits_table_open(&table, r->file, header, error))
+    return FALSE;
+  if (header)
+    column = astro_fits_table_find(&table, "IF FREQ", FALSE, n);
+  if (!column || table.n_rows < 1) {
+    good = astro_uvfits_wrong(
+        r, error,
+        "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ with as many values of \"IF FREQ\"", n);
+  } else if ((good = astro_fits_table_read(&table, 0, error))) {
+    double first = astro_fits_table_number(&table, column, 0);
+    for (guint64 i = 1; i < n && good; i++) {
+      double expected = first + i * (freq->n * freq->delta);
+      double found = astro_fits_table_number(&table, column, i);
+      if (!(fabs(found - expected) <= 1e-3 * fabs(freq->delta)))
+        good = astro_uvfits_wrong(r, error,
+                                  "IF %" G_GUINT64_FORMAT
+                                  " begins %.0f Hz from the reference, expected %.0f Hz, where "
+                                  "the IF before it ends: IFs with gaps cannot be one band",
+                                  i + 1, found, expected);
+    }
+    r->axes[FREQ].value += first;
+  }
+  if (header)
+    astro_fits_table_clear(&table);
+  return good;
+}
+
+static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **basis, GError **error)
+{
+  const AstroUvfitsAxis *a = &r->axes[STOKES];
+  double first = a->value + (1 - a->pixel) * a->delta;
+
+  *basis = &astro_uvfits_bases[first < 0 && first > -4.5];
+  for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++)
+    r->product_at[p] = -1;
+  r->pols = 1;
+  /* One parallel hand alone, whichever, or total intensity is what a single receiver sees. */
+  if (!a->found ||
+      (a->n == 1 && (first == 1 || first == -1 || first == -2 || first == -5 || first == -6))) {
+    r->product_at[0] = 0;
+    return TRUE;
+  }
+  for (guint64 s = 0; s < a->n; s++) {
+    double product = (*basis)->first - (first + s * a->delta);
+    if (!(product >= 0 && product < ASTRO_UVFITS_PRODUCTS) || product != floor(product))
+      return astro_uvfits_wrong(
+          r, error,
+          "axis STOKES has the value %g, expected correlations (-1 to -4 or -5 to -8), or "
+          "Stokes I (1) alone",
+          first + s * a->delta);
+    r->product_at[(guint)product] = s;
+  }
+  r->pols = 2;
+  return TRUE;
+}
+
+static gboolean read_station_numbers(AstroUvfitsReader *r, GError **error)
+{
+  if (!astro_uvfits_read_antennas(r->file, &r->antennas, error))
+    return FALSE;
+  r->station_of = g_hash_table_new(NULL, NULL);
+  for (guint i = 0; i < r->antennas.n; i++)
+    if (!g_hash_table_insert(r->station_of, GINT_TO_POINTER(r->antennas.numbers[i]),
+                             GUINT_TO_POINTER(i + 1)))
+      return astro_uvfits_wrong(r, error, "table AIPS AN names station number %d twice",
+                                r->antennas.numbers[i]);
+  return TRUE;
+}
+
+gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+                                  GError **error)
+{
+  return read_axes(r, error) && read_parameters(r, error) && check_size(r, error) &&
+         read_products(r, basis, error) && check_ifs(r, error) && read_station_numbers(r, error);
+}
+
+/* Files of several sources keep places in a table; one that was split off may still do so. */
+static gboolean read_source(AstroUvfitsReader *r, double source, double *ra, double *dec,
+                            GError **error)
+{
+  const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS SU");
+  AstroFitsTable table;
+  gboolean found = FALSE;
+
+  if (header && !astro_fits_table_open(&table, r->file, header, error))
+    return FALSE;
+  if (header) {
+    const AstroFitsColumn *id = astro_fits_table_find(&table, "ID. NO.", FALSE, 1);
+    const AstroFitsColumn *ra_column = astro_fits_table_find(&table, "RAEPO", FALSE, 1);
+    const AstroFitsColumn *dec_column = astro_fits_table_find(&table, "DECEPO", FALSE, 1);
+    guint64 rows = id && ra_column && dec_column ? table.n_rows : 0;
+    for (guint64 row = 0; row < rows && !found && astro_fits_table_read(&table, row, NULL); row++)
+      if ((found = astro_fits_table_number(&table, id, 0) == source)) {
+        *ra = astro_fits_table_number(&table, ra_column, 0);
+        *dec = astro_fits_table_number(&table, dec_column, 0);
+      }
+    astro_fits_table_clear(&table);
+  }
+  return found ||
+         astro_uvfits_wrong(r, error,
+                            "groups are of source %g and no row of a table AIPS SU tells its place",
+                            source);
+}
+
+gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error)
+{
+  double ra = r->axes[RA].value, dec = r->axes[DEC].value, equinox = 2000;
+  if (!astro_fits_get_double(r->header, "EQUINOX", &equinox))
+    astro_fits_get_double(r->header, "EPOCH", &equinox);
+  if (equinox != 2000)
+    return astro_uvfits_wrong(r, error, "EQUINOX is %g, expected 2000", equinox);
+  if (r->place[SOURCE] >= 0 && r->first_source > 0 &&
+      (!r->axes[RA].found || (ra == 0 && dec == 0)) &&
+      !read_source(r, r->first_source, &ra, &dec, error))
+    return FALSE;
+  if (!(fabs(dec) <= 90) || !(fabs(ra) <= 360))
+    return astro_uvfits_wrong(r, error, "the phase centre is at RA %g and declination %g degrees",
+                              ra, dec);
+  o->has_phase_centre = TRUE;
+  o->phase_ra = ra * RADIANS;
+  o->phase_dec = dec * RADIANS;
+  return TRUE;
+}
+
+AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
+                                               const AstroUvfitsBasis *basis)
+{
+  AstroObservation *o = astro_observation_new(r->antennas.n);
+  const char *telescope = "";
+  if (!astro_fits_get_string(r->header, "TELESCOP", &telescope) || !telescope[0])
+    telescope = r->antennas.array;
+  g_free(o->telescope);
+  o->telescope = g_utf8_make_valid(telescope[0] ? telescope : "unknown", -1);
+  g_free(o->basis);
+  o->basis = g_strdup(basis->basis);
+  memcpy(o->positions, r->antennas.positions, 3 * r->antennas.n * sizeof *o->positions);
+  for (guint i = 0; i < r->antennas.n; i++) {
+    g_free(o->names[i]);
+    o->names[i] = g_strdup(r->antennas.names[i]);
+  }
+  return o;
+}
+
+gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
+{
+  const AstroUvfitsAxis *freq = &r->axes[FREQ];
+  AstroStream *s = &contents->stream;
+  guint64 channels = freq->n * r->axes[IF].n, stations = r->antennas.n,
+          baselines = stations * (stations + 1) / 2, bytes;
+  double width = fabs(freq->delta), first = freq->value + (1 - freq->pixel) * freq->delta,
+         middle = first + (channels - 1) * 0.5 * freq->delta;
+
+  if (channels > G_MAXINT32 || baselines > G_MAXINT32 ||
+      !g_uint64_checked_mul(&bytes, channels * baselines, 8 * r->pols * r->pols) ||
+      bytes > G_MAXSSIZE)
+    return astro_uvfits_wrong(r, error,
+                              "%" G_GUINT64_FORMAT " stations and %" G_GUINT64_FORMAT
+                              " channels are more than one integration can have",
+                              stations, channels);
+  if (!(middle > 0))
+    return astro_uvfits_wrong(
+        r, error, "the middle of the band is at %g Hz, expected a positive frequency", middle);
+  r->upside_down = freq->delta < 0;
+  r->channels = channels;
+  contents->stations = stations;
+  s->quantity = ASTRO_QUANTITY_VISIBILITIES;
+  s->format = ASTRO_FORMAT_CF32LE;
+  s->layout =
+      (AstroLayout){ 4,
+                     { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
+                     { channels, baselines, r->pols, r->pols } };
+  s->frequency = middle;
+  s->bandwidth = width * channels;
+  s->rate_d = 1;
+  if (r->integration_ns)
+    gst_util_double_to_fraction(ASTRO_UVFITS_NS_PER_SECOND / r->integration_ns, &s->rate_n,
+                                &s->rate_d);
+  return TRUE;
+}

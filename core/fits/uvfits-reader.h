@@ -1,0 +1,97 @@
+/* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-groups.c reads a
+ * group, uvfits-read.c puts groups together to frames. */
+#pragma once
+
+#include "core/fits/reader.h"
+#include "core/fits/uvfits.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_UVFITS_MAX_PARAMETERS 64
+#define ASTRO_UVFITS_NS_PER_SECOND 1e9
+
+typedef enum { COMPLEX, STOKES, FREQ, IF, RA, DEC, N_KNOWN_AXES } AstroUvfitsKnownAxis;
+
+typedef struct {
+  guint64 n;      /* 1 where the file has no such axis */
+  guint64 stride; /* in values */
+  double value, pixel, delta;
+  gboolean found;
+} AstroUvfitsAxis;
+
+typedef enum {
+  DATE,
+  DATE_REST,
+  BASELINE,
+  ANTENNA1,
+  ANTENNA2,
+  SUBARRAY,
+  INTTIM,
+  SOURCE,
+  FREQSEL,
+  N_KNOWN_PARAMETERS
+} AstroUvfitsKnownParameter;
+
+/* What a group says of itself. */
+typedef struct {
+  gint64 middle_ns; /* since the observation's start */
+  double seconds;   /* 0: not said */
+  guint station[2]; /* indices into the stations */
+} AstroUvfitsGroup;
+
+typedef struct {
+  AstroFitsFile *file;
+  const AstroFitsHeader *header; /* of the groups */
+  AstroUvfitsAxis axes[N_KNOWN_AXES];
+  guint n_parameters;
+  gint place[N_KNOWN_PARAMETERS]; /* in a group; -1: not there */
+  double scale[ASTRO_UVFITS_MAX_PARAMETERS], zero[ASTRO_UVFITS_MAX_PARAMETERS];
+  guint64 n_groups, group_values;
+  AstroUvfitsAntennas antennas;
+  GHashTable *station_of; /* NOSTA to index + 1 */
+  double first_source, first_setup;
+  gint64 start_day; /* MJD */
+  double start_ns;  /* into it */
+  guint pols, channels;
+  gint product_at[ASTRO_UVFITS_PRODUCTS]; /* on the STOKES axis; -1: not in the file */
+  gboolean upside_down;                   /* frequencies fall along the axis */
+  gint64 integration_ns;                  /* 0: not known */
+  guint64 next;                           /* group, from 0 */
+  gint64 last_ns;                         /* middle of the frame before */
+  gboolean any_before;
+  double weight_scale; /* 0: not chosen yet */
+  guint32 full;
+  double value_scale, value_zero;
+  gboolean has_blank;
+  gint64 blank;
+  guint8 *raw; /* as in the file */
+  double *parameters;
+  float *values;
+} AstroUvfitsReader;
+
+extern const char *const astro_uvfits_parameter_names[N_KNOWN_PARAMETERS];
+
+/* Sets an error of the file's format, begun with its name; always FALSE. */
+gboolean astro_uvfits_wrong(const AstroUvfitsReader *r, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
+/* Axes, parameters, products, stations; basis tells of which kind the products are. */
+gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+                                  GError **error);
+AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
+                                               const AstroUvfitsBasis *basis);
+gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error);
+/* The stream; after the times are known. */
+gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
+
+/* Start of the observation; source and setup of all groups. */
+gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GError **error);
+/* Sets the integration time, and the duration to the end of the last frame. */
+gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
+gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
+                                 GError **error);
+gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error);
+/* Groups of one frame have one time, give or take what a float of days loses. */
+gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b);
+
+G_END_DECLS
