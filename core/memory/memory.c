@@ -54,12 +54,13 @@ static AstroFaces *take_idle(AstroAllocator *self, gsize bytes, gsize align)
   AstroFaces *found = NULL;
 
   g_mutex_lock(&self->lock);
-  for (GList *link = self->idle.length < MIN_IDLE ? NULL : self->idle.head; link && !found;
-       link = link->next)
-    if (astro_faces_fits(link->data, bytes, align)) {
-      found = link->data;
-      g_queue_delete_link(&self->idle, link);
-    }
+  GList *link = self->idle.length < MIN_IDLE ? NULL : self->idle.head;
+  while (link && !astro_faces_fits(link->data, bytes, align))
+    link = link->next;
+  if (link) {
+    found = link->data;
+    g_queue_delete_link(&self->idle, link);
+  }
   g_mutex_unlock(&self->lock);
   if (found)
     astro_faces_forget(found);
