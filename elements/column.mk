@@ -2,6 +2,7 @@ plugin_LTLIBRARIES = elements/libgstastro.la
 
 element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h \
   elements/astroreader.c elements/astroreader.h
+example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/device
 
 # A module needs an rpath to be made shared; it is never installed.
