@@ -6,7 +6,7 @@ noinst_LTLIBRARIES = core/libastro-avx2.la core/libastro-avx512.la core/libastro
 # Where things are installed, in a header of its own: a build that is configured again for another prefix
 # compiles anew what reads it, and nothing else.
 BUILT_SOURCES = core/paths.h
-CLEANFILES = core/paths.h
+CLEANFILES += core/paths.h
 core/paths.h: Makefile
 	@$(MKDIR_P) core
 	@{ echo '#define ASTRO_PREFIX "$(prefix)"'; echo '#define ASTRO_LIBDIR "$(libdir)"'; \

@@ -27,7 +27,8 @@ struct _AstroConvert {
   double active_scale;       /* 0: auto, and no block came */
   guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
   guint64 clipped, total;
-  char *bad_scale; /* what was set and is no scale */
+  guint64 reported; /* total when the last message was posted */
+  char *bad_scale;  /* what was set and is no scale */
 };
 
 enum { PROP_SCALE = ASTRO_STAGE_N_PROPERTIES, PROP_CLIPPED };
@@ -143,6 +144,9 @@ static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 samples, G
 
 static void report(AstroConvert *self)
 {
+  if (self->total == self->reported)
+    return;
+  self->reported = self->total;
   GST_OBJECT_LOCK(self);
   GstStructure *counts = gst_structure_new("astro-clipped", "clipped", G_TYPE_UINT64, self->clipped,
                                            "total", G_TYPE_UINT64, self->total, NULL);
@@ -186,7 +190,7 @@ static void drained(AstroStage *stage)
 static gboolean start(GstBaseTransform *trans)
 {
   AstroConvert *self = ASTRO_CONVERT(trans);
-  self->submitted_clipped = self->clipped = self->total = 0;
+  self->submitted_clipped = self->clipped = self->total = self->reported = 0;
   return GST_BASE_TRANSFORM_CLASS(astro_convert_parent_class)->start(trans);
 }
 

@@ -24,7 +24,7 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
-.PHONY: bench bench-gpu fuzz fuzz-run check-format check-sanitizers
+.PHONY: bench bench-gpu fuzz fuzz-run check-format check-sanitizers check-threads
 
 # Each prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -54,3 +54,8 @@ check-format:
 
 check-sanitizers:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers
+
+# The rules of memory with two faces, proven by ThreadSanitizer.
+check-threads:
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads 'check TESTS="tests/core/memory tests/core/pool"' \
+	  --with-cuda=no --enable-sanitizers=thread

@@ -1,7 +1,10 @@
 /* What the element base promises, seen through astrotranspose: time, gaps, losses, draining,
  * events. */
+#include <stdio.h>
+
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"
+#include "core/memory/memory.h"
 #include "tests/elements/elements.h"
 
 #define FIELDS "application/x-astro-voltages,format=CI8,stations=3,pols=2,rate=1000/3"
@@ -243,6 +246,34 @@ static void test_stats(void)
   gst_harness_teardown(h);
 }
 
+static gsize resident_pages(void)
+{
+  g_autofree char *text = NULL;
+  gsize size = 0, resident = 0;
+  if (g_file_get_contents("/proc/self/statm", &text, NULL, NULL))
+    sscanf(text, "%zu %zu", &size, &resident);
+  return resident;
+}
+
+/* A hundred thousand buffers: no more blocks than a handful, and the process does not grow. */
+static void test_no_growth(void)
+{
+  GstHarness *h = new_harness();
+  AstroMemoryCounters counters;
+  gsize before = 0;
+
+  for (guint i = 0; i < 100000; i++) {
+    if (i == 20000)
+      before = resident_pages();
+    gst_harness_push(h, gst_buffer_new_allocate(NULL, 64 * STEP, NULL));
+    gst_buffer_unref(gst_harness_pull(h));
+  }
+  astro_memory_counters(&counters);
+  g_assert_cmpuint(counters.blocks, <=, 4);
+  g_assert_cmpuint(resident_pages(), <, before + 2048);
+  gst_harness_teardown(h);
+}
+
 /* Each line fails, and its error holds the word. */
 static const struct {
   const char *line, *word;
@@ -297,6 +328,7 @@ static void add_tests(void)
   g_test_add_func("/stage/caps-change", test_caps_change);
   g_test_add_func("/stage/states", test_states);
   g_test_add_func("/stage/stats", test_stats);
+  g_test_add_func("/stage/no-growth", test_no_growth);
   g_test_add_func("/stage/no-cuda", test_no_cuda);
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *name = g_strdup_printf("/stage/bad/%zu", i);
