@@ -2,6 +2,7 @@
 #include <gst/gst.h>
 
 #include "elements/astroconvert.h"
+#include "elements/astrocorrelator.h"
 #include "elements/astrotranspose.h"
 
 #define PACKAGE "gst-astro"
@@ -11,6 +12,7 @@ static gboolean plugin_init(GstPlugin *plugin)
 {
   gboolean ok = TRUE;
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrocorrelator, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
   return ok;
 }
