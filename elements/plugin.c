@@ -3,11 +3,12 @@
 
 #include "elements/astrocatsrc.h"
 #include "elements/astroconvert.h"
+#include "elements/astrocorrelator.h"
+#include "elements/astrodelay.h"
 #include "elements/astrofitssink.h"
 #include "elements/astrofitssrc.h"
-#include "elements/astrodelay.h"
-#include "elements/astroskysrc.h"
 #include "elements/astrohistogram.h"
+#include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
 
@@ -17,15 +18,16 @@
 static gboolean plugin_init(GstPlugin *plugin)
 {
   gboolean ok = TRUE;
+  ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrocorrelator, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
-  ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
-  ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
-  ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
-  ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
   return ok;
 }
 

@@ -11,5 +11,8 @@ core_avx512_sources += core/correlator/int16-avx512.c core/correlator/float-avx5
   core/correlator/means-avx512.c
 core_vnni_sources += core/correlator/int8-vnni.c
 core_amx_sources += core/correlator/int8-amx.c
+element_sources += elements/astrocorrelator.c elements/astrocorrelator.h
 core_tests += tests/core/correlator
+element_tests += tests/elements/astrocorrelator
 bench_programs += tests/bench/correlator
+tests_bench_correlator_LDADD = $(LDADD) -ldl

@@ -7,7 +7,6 @@
 #include "core/correlator/gather.h"
 #include "core/correlator/kernels.h"
 #include <stdlib.h>
-#include <sys/mman.h>
 
 static const AstroCorrelatorKernel int8_kernels[] = {
   {
@@ -103,7 +102,6 @@ enum {
   WHOLE = 12,        /* a channel of so many panels at most is one square */
   MANY_CHANNELS = 8, /* from here on a task is a channel */
   GATHERED_STEPS = 1024, /* wanted, where GATHERED_BYTES allow */
-  HUGE_PAGE = 2 << 20,
   LINE = 64,
   PACKED_STEPS = 64,    /* packed at a time */
   PACKED_PANELS = 4,    /* packed by a task where channels go one by one */
@@ -241,7 +239,13 @@ static void multiply_strip(const Spectra *spectra, const Packed *packed, guint8 
       .steps = (guint)((end - first + self->kernel->samples - 1) / self->kernel->samples),
       .first = pass == 0,
     };
-    if (one_run && self->packed_passes == 1) {
+    if (self->packed_passes > 1) {
+      gboolean more = column + self->square < strip->end;
+      guint n = more ? MIN(strip->end - column - self->square, self->square) : product.rows;
+      product.next = more ? product.right + product.columns * self->right_stride
+                          : product.left + self->panels * self->left_stride;
+      product.next_bytes = n * (more ? self->right_stride : self->left_stride);
+    } else if (one_run) {
       product.next = spectra->first + spectra->at * spectra->channel + end * spectra->time;
       product.next_bytes = next * spectra->time;
     }
@@ -407,7 +411,8 @@ static void correlate_gathered(Cpu *self)
 static gboolean need_gathered(Cpu *self, GError **error)
 {
   if (!self->gathered)
-    self->gathered = g_try_malloc(self->capacity * self->config.channels * row_bytes(self));
+    self->gathered =
+        astro_correlator_block(self->capacity * self->config.channels * row_bytes(self));
   if (!self->gathered)
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
                 "no memory to gather %" G_GUINT64_FORMAT " spectra of %u channels", self->capacity,
@@ -486,32 +491,20 @@ static void scratch_free(gpointer data)
   g_free(scratch);
 }
 
-/* Large blocks ask for huge pages: packed panels are read from all over. */
-static gpointer new_block(gsize bytes)
-{
-  gboolean huge = bytes >= HUGE_PAGE;
-  void *memory = NULL;
-  if (posix_memalign(&memory, huge ? HUGE_PAGE : 64, bytes))
-    return NULL;
-  if (huge)
-    madvise(memory, bytes, MADV_HUGEPAGE);
-  return memory;
-}
-
 static gboolean add_scratch(Cpu *self, gboolean with_panels)
 {
   const AstroCorrelatorKernel *kernel = self->kernel;
   Scratch *scratch = g_new0(Scratch, 1);
   gsize panels = (gsize)self->packed_passes * self->panels;
   g_ptr_array_add(self->scratches, scratch);
-  scratch->tiles =
-      new_block((gsize)self->square * self->square * self->strip_squares * kernel->tile_bytes);
+  scratch->tiles = astro_correlator_block((gsize)self->square * self->square * self->strip_squares *
+                                          kernel->tile_bytes);
   if (!with_panels)
     return scratch->tiles != NULL;
-  scratch->packed.bias = new_block(self->panels * BIAS * sizeof *scratch->packed.bias);
-  scratch->packed.left = new_block(panels * self->left_stride);
-  scratch->packed.right =
-      kernel->right_bytes ? new_block(panels * self->right_stride) : scratch->packed.left;
+  scratch->packed.bias = astro_correlator_block(self->panels * BIAS * sizeof *scratch->packed.bias);
+  scratch->packed.left = astro_correlator_block(panels * self->left_stride);
+  scratch->packed.right = kernel->right_bytes ? astro_correlator_block(panels * self->right_stride)
+                                              : scratch->packed.left;
   return scratch->tiles && scratch->packed.bias && scratch->packed.left && scratch->packed.right;
 }
 
@@ -572,8 +565,8 @@ static void destroy(gpointer instance)
   Cpu *self = instance;
   g_ptr_array_unref(self->scratches);
   g_mutex_clear(&self->lock);
-  g_free(self->sums.any);
-  g_free(self->gathered);
+  free(self->sums.any);
+  free(self->gathered);
   astro_correlator_counts_free(&self->counts);
   g_free(self);
 }

@@ -1,5 +1,6 @@
 /* The formula, sample by sample: what all other backends are held against. */
 #include "core/correlator/kernels.h"
+#include <stdlib.h>
 
 typedef struct {
   AstroCorrelatorConfig config;
@@ -81,7 +82,7 @@ static void add_step(Reference *self, const guint8 *in, const AstroCorrelatorArg
 static void destroy(gpointer instance)
 {
   Reference *self = instance;
-  g_free(self->sums.any);
+  free(self->sums.any);
   astro_correlator_counts_free(&self->counts);
   g_free(self);
 }

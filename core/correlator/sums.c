@@ -1,6 +1,8 @@
 #include "core/correlator/sums.h"
 #include "core/backend/threads.h"
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 const AstroBackend *const astro_correlator_backends[] = { &astro_correlator_cpu,
                                                           &astro_correlator_reference, NULL };
@@ -88,13 +90,24 @@ gboolean astro_correlator_shape(gconstpointer configuration, GError **error)
   return check_layout(config, error);
 }
 
+gpointer astro_correlator_block(gsize bytes)
+{
+  enum { LINE = 64, HUGE_PAGE = 2 << 20 };
+  void *memory = NULL;
+  if (posix_memalign(&memory, bytes >= HUGE_PAGE ? HUGE_PAGE : LINE, bytes))
+    return NULL;
+  if (bytes >= HUGE_PAGE)
+    madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
 gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config,
                                    GError **error)
 {
   gsize n = 0, bytes = 0;
   gboolean fits = g_size_checked_mul(&n, astro_correlator_channel_sums(config), config->channels) &&
                   g_size_checked_mul(&bytes, n, 2 * sizeof(gint64));
-  sums->any = fits ? g_try_malloc0(bytes) : NULL;
+  sums->any = fits ? astro_correlator_block(bytes) : NULL;
   if (!sums->any) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
                 "no memory for the sums of %u stations, %u polarisations and %u channels: %.3g GB",
@@ -102,6 +115,7 @@ gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrela
                 16e-9 * astro_correlator_channel_sums(config) * config->channels);
     return FALSE;
   }
+  memset(sums->any, 0, bytes);
   return TRUE;
 }
 

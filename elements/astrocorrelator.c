@@ -1,0 +1,494 @@
+/**
+ * SECTION:element-astrocorrelator
+ *
+ * Correlates every station with every other and sums over time: spectra become visibilities, one
+ * block for so many spectra (property integration). Integrations begin at multiples of that number,
+ * counted from time step zero, so that loss and cuts do not move them. What was lost lowers the
+ * counts of the baselines concerned (their validity), as does a stream that begins or ends inside
+ * an integration.
+ *
+ * Visibilities are means (CF32LE), or exact sums (CI32LE) where downstream's caps ask for them and
+ * samples are integers.
+ *
+ * |[
+ * gst-launch-1.0 filesrc location=s.ci8 blocksize=8388608 !
+ *   application/x-astro-spectra,format=CI8,layout=channel:time:station:pol,stations=64,pols=2,channels=16
+ * ! astrocorrelator integration=1000 ! filesink location=v.cf32
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrocorrelator.h"
+
+#include "core/correlator/correlator.h"
+
+#define BEST_LAYOUT "channel:time:station:pol"
+#define OUTPUT_LAYOUT "channel:baseline:pol:pol"
+
+struct _AstroCorrelator {
+  AstroStage parent;
+  /* properties */
+  guint integration;
+  guint channel_step;
+  AstroTriangle triangle;
+
+  gboolean open;  /* steps of an integration came */
+  guint64 number; /* of that integration */
+  gboolean stale; /* the backend still holds an integration that was given up */
+  guint32 *counts;
+};
+
+enum { PROP_INTEGRATION = ASTRO_STAGE_N_PROPERTIES, PROP_TRIANGLE, PROP_CHANNEL_STEP };
+
+G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
+                            ASTRO_TYPE_CORRELATOR)
+
+static GType triangle_get_type(void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { ASTRO_TRIANGLE_LOWER, "Each pair of stations once, and each station with itself", "lower" },
+    { ASTRO_TRIANGLE_FULL, "Each pair in both orders", "full" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroTriangle", values));
+  return type;
+}
+
+/* ---- negotiation ---- */
+
+static const AstroFormat integers[] = { ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI4 };
+static const AstroFormat floats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF16LE };
+
+static gboolean names_format(const GValue *value, AstroFormat format)
+{
+  if (!value)
+    return TRUE;
+  if (G_VALUE_HOLDS_STRING(value))
+    return g_strcmp0(g_value_get_string(value), astro_format_info(format)->name) == 0;
+  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
+    if (names_format(gst_value_list_get_value(value, i), format))
+      return TRUE;
+  return FALSE;
+}
+
+static void add_format(GValue *list, AstroFormat format)
+{
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, G_TYPE_STRING);
+  g_value_set_static_string(&value, astro_format_info(format)->name);
+  gst_value_list_append_and_take_value(list, &value);
+}
+
+/* What the format on one side allows on the other. */
+static void turn_format(GstStructure *to, const GstStructure *from, GstPadDirection direction)
+{
+  const GValue *value = gst_structure_get_value(from, "format");
+  GValue list = G_VALUE_INIT;
+  gboolean integer = FALSE;
+
+  g_value_init(&list, GST_TYPE_LIST);
+  if (direction == GST_PAD_SINK) {
+    for (guint i = 0; i < G_N_ELEMENTS(integers); i++)
+      integer |= names_format(value, integers[i]);
+    add_format(&list, ASTRO_FORMAT_CF32LE);
+    if (integer)
+      add_format(&list, ASTRO_FORMAT_CI32LE);
+  } else {
+    for (guint i = 0; i < G_N_ELEMENTS(floats) && names_format(value, ASTRO_FORMAT_CF32LE); i++)
+      add_format(&list, floats[i]);
+    for (guint i = 0; i < G_N_ELEMENTS(integers); i++)
+      add_format(&list, integers[i]);
+  }
+  gst_structure_take_value(to, "format", &list);
+}
+
+static guint stations_of(gint baselines, AstroTriangle triangle)
+{
+  guint n = 0;
+  while ((gint64)astro_correlator_baselines(n, triangle) < baselines)
+    n++;
+  return (gint64)astro_correlator_baselines(n, triangle) == baselines ? n : 0;
+}
+
+static void turn_int(GstStructure *to, const char *field, guint64 value)
+{
+  if (value >= 1 && value <= G_MAXINT)
+    gst_structure_set(to, field, G_TYPE_INT, (gint)value, NULL);
+  else
+    gst_structure_set(to, field, GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
+}
+
+static void copy_fields(GstStructure *to, const GstStructure *from)
+{
+  static const char *const fields[] = { "pols", "frequency", "bandwidth" };
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
+    const GValue *value = gst_structure_get_value(from, fields[i]);
+    if (value && gst_value_is_fixed(value))
+      gst_structure_set_value(to, fields[i], value);
+  }
+}
+
+static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *from)
+{
+  GstStructure *to = gst_structure_new_empty("application/x-astro-visibilities");
+  gint stations, channels, n, d;
+
+  turn_format(to, from, GST_PAD_SINK);
+  gst_structure_set(to, "layout", G_TYPE_STRING, OUTPUT_LAYOUT, NULL);
+  gboolean known = gst_structure_get_int(from, "stations", &stations) && stations > 0;
+  turn_int(to, "baselines",
+           known ? astro_correlator_baselines((guint)stations, self->triangle) : 0);
+  known = gst_structure_get_int(from, "channels", &channels) && channels > 0;
+  turn_int(to, "channels", known ? (guint64)channels / self->channel_step : 0);
+  gst_structure_set(to, "pols", GST_TYPE_INT_RANGE, 1, 2, NULL); /* spectra may come without */
+  copy_fields(to, from);
+  if (self->triangle == ASTRO_TRIANGLE_FULL)
+    gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && self->integration <= G_MAXINT &&
+      gst_util_fraction_multiply(n, d, 1, (gint)self->integration, &n, &d))
+    gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
+  return to;
+}
+
+/* Only what is known for certain: a range would make fixed caps of a filter before us unfixed where
+ * they leave out an axis of length 1. NULL: no spectra give such visibilities. */
+static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from, const char *layout)
+{
+  GstStructure *to = gst_structure_new_empty("application/x-astro-spectra");
+  gint baselines, channels, n, d;
+
+  turn_format(to, from, GST_PAD_SRC);
+  if (layout)
+    gst_structure_set(to, "layout", G_TYPE_STRING, layout, NULL);
+  if (gst_structure_get_int(from, "baselines", &baselines)) {
+    guint stations = stations_of(baselines, self->triangle);
+    if (stations == 0) {
+      gst_structure_free(to);
+      return NULL;
+    }
+    turn_int(to, "stations", stations);
+  }
+  /* With a step left to the backend, which says so where it does not divide the channels. */
+  if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
+    turn_int(to, "channels", (guint64)MAX(channels, 0));
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && self->integration <= G_MAXINT &&
+      gst_util_fraction_multiply(n, d, (gint)self->integration, 1, &n, &d))
+    gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
+  copy_fields(to, from);
+  return to;
+}
+
+/* Of spectra the order that we like best is named first; any other will do. */
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  static const char *const layouts[] = { BEST_LAYOUT, NULL };
+  AstroCorrelator *self = ASTRO_CORRELATOR(trans);
+  GstCaps *result = gst_caps_new_empty();
+
+  for (guint i = 0; i < gst_caps_get_size(caps) && direction == GST_PAD_SINK; i++)
+    gst_caps_append_structure(result, to_visibilities(self, gst_caps_get_structure(caps, i)));
+  for (guint l = 0; l < G_N_ELEMENTS(layouts) && direction == GST_PAD_SRC; l++)
+    for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+      GstStructure *to = to_spectra(self, gst_caps_get_structure(caps, i), layouts[l]);
+      if (to)
+        gst_caps_append_structure(result, to);
+    }
+  if (filter) {
+    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(result);
+    result = filtered;
+  }
+  return result;
+}
+
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  return astro_stage_fixate_preferred(trans, direction, othercaps);
+}
+
+static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean refuse(GError **error, const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  *error = g_error_new_valist(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS, format, list);
+  va_end(list);
+  return FALSE;
+}
+
+static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
+                          GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
+  AstroCorrelatorConfig *config = configuration;
+
+  *config = (AstroCorrelatorConfig){
+    .stations = (guint)astro_stream_extent(in, ASTRO_AXIS_STATION),
+    .pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
+    .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
+    .layout = in->layout,
+    .from = in->format,
+    .to = out->format,
+    .triangle = self->triangle,
+    .channel_step = self->channel_step,
+  };
+  if (self->integration < 1)
+    return refuse(error, "property integration is 0, expected 1 spectrum or more");
+  if ((guint64)self->integration * self->channel_step > G_MAXUINT32)
+    return refuse(error, "%u spectra of %u channels are more samples than can be counted: %u",
+                  self->integration, self->channel_step, G_MAXUINT32);
+  if (in->rate_n > 0 && out->rate_n == 0)
+    return refuse(error, "rate %d/%d divided by an integration of %u is too long a fraction",
+                  in->rate_n, in->rate_d, self->integration);
+  g_clear_pointer(&self->counts, g_free);
+  self->stale = FALSE;
+  return TRUE;
+}
+
+/* ---- work ---- */
+
+static guint64 n_counts(AstroStage *stage)
+{
+  const AstroStream *out = astro_stage_out(stage);
+  return astro_stream_extent(out, ASTRO_AXIS_CHANNEL) *
+         astro_stream_extent(out, ASTRO_AXIS_BASELINE);
+}
+
+/* Counts of the good samples behind each channel and baseline, where some are missing. */
+static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorArguments *arguments)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  const AstroLayout *layout = &astro_stage_out(stage)->layout;
+  guint32 full = self->integration * self->channel_step;
+  AstroLayout shape = { .n_axes = 2,
+                        .axes = { layout->axes[0], layout->axes[1] },
+                        .extents = { layout->extents[0], layout->extents[1] } };
+
+  if (arguments->complete && arguments->samples == full)
+    return;
+  AstroValidityMeta *meta = astro_buffer_add_validity(out, &shape, full);
+  for (guint64 i = 0, n = n_counts(stage); i < n; i++)
+    meta->counts[i] = arguments->complete ? (guint32)arguments->samples : self->counts[i];
+  if (arguments->samples == 0)
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+}
+
+/* Adds steps of a block (in NULL: none), and ends the integration where arguments say so. */
+static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *arguments,
+                    GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  GstBuffer *out = NULL;
+
+  arguments->begin = self->stale;
+  if (arguments->dump) {
+    if (!self->counts)
+      self->counts = g_new(guint32, n_counts(stage));
+    arguments->counts = self->counts;
+    out = astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
+    if (!out)
+      return FALSE;
+  }
+  if (!astro_stage_submit(stage, in, out, arguments, error)) {
+    gst_clear_buffer(&out);
+    return FALSE;
+  }
+  self->stale = FALSE;
+  if (!out)
+    return TRUE;
+  self->open = FALSE;
+  add_counts(stage, out, arguments);
+  astro_stage_emit(stage, out, self->number, 1);
+  return TRUE;
+}
+
+static gboolean end_integration(AstroStage *stage, GError **error)
+{
+  AstroCorrelatorArguments arguments = { .dump = TRUE };
+  return !ASTRO_CORRELATOR(stage)->open || add(stage, NULL, &arguments, error);
+}
+
+/* Which samples of a block are whole, time:channel:station; NULL: all. A sample is good where
+ * nothing behind it is missing, in both polarisations. */
+static guint8 *read_validity(AstroStage *stage, GstBuffer *in, guint64 steps,
+                             AstroCorrelatorArguments *arguments)
+{
+  const AstroStream *stream = astro_stage_in(stage);
+  const AstroValidityMeta *meta = astro_buffer_get_validity(in);
+  guint64 index[ASTRO_MAX_AXES] = { 0 };
+  AstroLayout shape;
+
+  if (!meta)
+    return NULL;
+  astro_stream_shape(stream, steps, &shape);
+  gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME);
+  gint channel = astro_layout_find(&shape, ASTRO_AXIS_CHANNEL);
+  gint station = astro_layout_find(&shape, ASTRO_AXIS_STATION);
+  gint pol = astro_layout_find(&shape, ASTRO_AXIS_POL);
+  guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION);
+  guint64 pols = astro_stream_extent(stream, ASTRO_AXIS_POL);
+  guint64 channels = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL) < 0
+                         ? 1
+                         : astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
+  guint8 *valid = g_malloc(steps * channels * stations), *at = valid;
+  for (guint64 t = 0; t < steps; t++)
+    for (guint64 c = 0; c < channels; c++)
+      for (guint64 s = 0; s < stations; s++) {
+        *at = TRUE;
+        for (guint64 p = 0; p < pols; p++) {
+          if (time >= 0)
+            index[time] = t;
+          if (channel >= 0)
+            index[channel] = c;
+          if (station >= 0)
+            index[station] = s;
+          if (pol >= 0)
+            index[pol] = p;
+          *at &= astro_validity_at(meta, &shape, index) >= meta->full;
+        }
+        at++;
+      }
+  arguments->valid = valid;
+  arguments->valid_time = channels * stations;
+  arguments->valid_channel = channels > 1 ? stations : 0;
+  arguments->valid_station = 1;
+  return valid;
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  gboolean gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  AstroCorrelatorArguments arguments = { .steps = steps };
+  g_autofree guint8 *valid = gap ? NULL : read_validity(stage, in, steps, &arguments);
+
+  for (guint64 done = 0; done < steps; done += arguments.count) {
+    guint64 at = first + done, number = at / self->integration;
+    /* Steps that never came took the rest of the integration with them. */
+    if (self->open && number != self->number && !end_integration(stage, error))
+      return FALSE;
+    self->open = TRUE;
+    self->number = number;
+    arguments.first = done;
+    arguments.count = MIN(steps - done, (number + 1) * self->integration - at);
+    arguments.dump = at + arguments.count == (number + 1) * self->integration;
+    if (gap ? arguments.dump && !end_integration(stage, error) : !add(stage, in, &arguments, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean finish(AstroStage *stage, GError **error)
+{
+  return end_integration(stage, error);
+}
+
+static void reset(AstroStage *stage)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  self->open = FALSE;
+  self->stale = TRUE;
+}
+
+static guint64 latency_steps(AstroStage *stage)
+{
+  return ASTRO_CORRELATOR(stage)->integration;
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(object);
+  switch (id) {
+  case PROP_INTEGRATION:
+    self->integration = g_value_get_uint(value);
+    break;
+  case PROP_TRIANGLE:
+    self->triangle = g_value_get_enum(value);
+    break;
+  case PROP_CHANNEL_STEP:
+    self->channel_step = g_value_get_uint(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroCorrelator *self = ASTRO_CORRELATOR(object);
+  switch (id) {
+  case PROP_INTEGRATION:
+    g_value_set_uint(value, self->integration);
+    break;
+  case PROP_TRIANGLE:
+    g_value_set_enum(value, self->triangle);
+    break;
+  case PROP_CHANNEL_STEP:
+    g_value_set_uint(value, self->channel_step);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_CORRELATOR(object)->counts);
+  G_OBJECT_CLASS(astro_correlator_parent_class)->finalize(object);
+}
+
+static void astro_correlator_class_init(AstroCorrelatorClass *klass)
+{
+  static const AstroQuantity spectra[] = { ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity visibilities[] = { ASTRO_QUANTITY_VISIBILITIES,
+                                                ASTRO_QUANTITY_UNKNOWN };
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_INTEGRATION,
+      g_param_spec_uint("integration", "Integration",
+                        "Spectra that are summed into one block of visibilities, at least 1", 0,
+                        G_MAXUINT, 1024, flags));
+  g_object_class_install_property(
+      object, PROP_TRIANGLE,
+      g_param_spec_enum("triangle", "Triangle", "Which pairs of stations are given",
+                        triangle_get_type(), ASTRO_TRIANGLE_LOWER, flags));
+  g_object_class_install_property(
+      object, PROP_CHANNEL_STEP,
+      g_param_spec_uint("channel-step", "Channel step",
+                        "Neighbouring channels that become one; divides the number of channels", 1,
+                        G_MAXUINT, 1, flags));
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = fixate_caps;
+  stage->stage = "correlator";
+  stage->backends = astro_correlator_backends;
+  stage->configure = configure;
+  stage->feed = feed;
+  stage->finish = finish;
+  stage->reset = reset;
+  stage->latency_steps = latency_steps;
+  astro_stage_class_add_pads(stage, spectra, visibilities);
+  gst_type_mark_as_plugin_api(triangle_get_type(), 0);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Correlator", "Filter/Analyzer",
+      "Correlates every station with every other and sums over time", ASTRO_AUTHOR);
+}
+
+static void astro_correlator_init(AstroCorrelator *self)
+{
+  self->integration = 1024;
+  self->channel_step = 1;
+}
