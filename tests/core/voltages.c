@@ -235,18 +235,18 @@ static void test_measurement_equation(void)
     .noise = 10,
     .seed = 3,
   };
-  Spectra spectra = { .stations = 6, .channels = 32, .segments = 6000 };
+  Spectra spectra = { .stations = 6, .channels = 32, .segments = 1500 };
   g_autoptr(AstroVoltages) voltages = open_voltages(&config);
   make_spectra(voltages, &spectra);
 
   double square[2] = { 0 }, along = 0, model_square = 0;
   guint count[2] = { 0 };
-  gint64 middle = (gint64)(0.5 * 6000 * 32 / bandwidth * 1e9);
+  gint64 middle = (gint64)(0.5 * 1500 * 32 / bandwidth * 1e9);
   for (guint a = 0; a < 6; a++) {
     double autos = 0;
     for (guint k = 0; k < 32; k++)
       autos += creal(visibility(&spectra, a, a, k)) / 32;
-    assert_near(autos, power, 5 * power / sqrt(6000 * 32));
+    assert_near(autos, power, 5 * power / sqrt(1500 * 32));
     for (guint b = 0; b < a; b++)
       for (gint k = -14; k <= 14; k++) {
         double complex model = 0;
@@ -256,7 +256,7 @@ static void test_measurement_equation(void)
                         delay_between(observation, &sky->sources[s], a, b, middle));
         double complex found = visibility(&spectra, a, b, (guint)(k + 32) % 32);
         double difference = cabs(found - model);
-        square[k < 0] += difference * difference / (power * power / 6000);
+        square[k < 0] += difference * difference / (power * power / 1500);
         count[k < 0]++;
         along += creal(found * conj(model));
         model_square += creal(model * conj(model));
@@ -264,7 +264,7 @@ static void test_measurement_equation(void)
   }
   for (guint half = 0; half < 2; half++)
     assert_near(square[half] / count[half], 1, 5 * sqrt(2.0 / count[half]));
-  assert_near(along / model_square, 1, 5 * power / sqrt(6000 * 2 * model_square));
+  assert_near(along / model_square, 1, 5 * power / sqrt(1500 * 2 * model_square));
   g_free(spectra.spectra);
 }
 
@@ -279,7 +279,7 @@ static void test_independence(void)
     .stream = stream_of(ASTRO_FORMAT_CF32LE, "station:pol:time", 3, 2, 1e8, 1000000),
     .noise = 1,
   };
-  enum { STEPS = 200000 };
+  enum { STEPS = 60000 };
   g_autofree float complex *data = g_new(float complex, 6 * STEPS);
   g_autoptr(AstroVoltages) voltages = open_voltages(&config);
   astro_voltages_fill(voltages, 100, STEPS, data);
@@ -306,13 +306,13 @@ static void test_slope(void)
     .sky = sky,
     .stream = stream_of(ASTRO_FORMAT_CF32LE, "station:pol:time", 1, 1, 1.5e8, 60000000),
   };
-  Spectra spectra = { .stations = 1, .channels = 32, .segments = 8000 };
+  Spectra spectra = { .stations = 1, .channels = 32, .segments = 3000 };
   g_autoptr(AstroVoltages) voltages = open_voltages(&config);
   make_spectra(voltages, &spectra);
   for (gint k = -14; k <= 14; k++) {
     double found = creal(visibility(&spectra, 0, 0, (guint)(k + 32) % 32));
     double expected = 4 * pow(1 + k / 32.0 * 0.4, -2);
-    assert_near(found / expected, 1, 0.08);
+    assert_near(found / expected, 1, 0.1);
   }
   g_free(spectra.spectra);
 }
@@ -324,51 +324,52 @@ static void test_blocks(void)
                                          ASTRO_FORMAT_CF32LE };
   static const char *const layouts[] = { "time:station:pol", "station:time:pol",
                                          "station:pol:time" };
-  enum { STATIONS = 11, POLS = 2, STEPS = 5000 };
-  g_autoptr(AstroObservation) observation = observe(
-      "0 0 0\n10 3 0\n-4 120 0\n7 -9 1\n-11 -6 0\n2 5 2\n5000 0 0\n7 8 9\n1 1 1\n2 2 2\n3 4 5\n");
+  enum { STATIONS = 19, POLS = 2, STEPS = 3000 };
+  g_autoptr(AstroObservation) observation =
+      observe("0 0 0\n10 3 0\n-4 120 0\n7 -9 1\n-11 -6 0\n2 5 2\n5000 0 0\n7 8 9\n1 1 1\n2 2 2\n"
+              "3 4 5\n1 0 0\n2 0 0\n3 0 0\n4 0 0\n5 0 0\n6 0 0\n7 0 0\n8 0 0\n");
   g_autoptr(AstroSky) sky = sky_of("0.3,0.1,3;-0.2,0.4,1.5", observation);
   sky->sources[1].spectral_index = -0.7;
-  for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
-    for (guint l = 0; l < G_N_ELEMENTS(layouts); l++) {
-      AstroVoltagesConfig config = {
-        .observation = observation,
-        .sky = sky,
-        .stream = stream_of(formats[f], layouts[l], STATIONS, POLS, 1e8, 20000000),
-        .noise = 5,
-        .seed = 99,
-        .threads = f % 2,
-      };
-      gsize bytes = astro_format_info(formats[f])->bytes, inputs = STATIONS * POLS;
-      g_autoptr(AstroVoltages) voltages = open_voltages(&config);
-      guint8 *whole = test_alloc(STEPS * inputs * bytes);
-      astro_voltages_fill(voltages, 777, STEPS, whole);
-      test_check_guard(whole, STEPS * inputs * bytes);
-      guint64 stride[3]; /* time, station, pol */
-      for (guint64 first = 0; first < STEPS;) {
-        guint64 cut = (guint64)g_test_rand_int_range(1, 2500), steps = MIN(cut, STEPS - first);
-        guint8 *part = test_alloc(steps * inputs * bytes);
-        if (g_test_rand_bit()) /* a jump in between does no harm */
-          astro_voltages_fill(voltages, 100000, MIN(steps, 10), part);
-        astro_voltages_fill(voltages, 777 + first, steps, part);
-        test_check_guard(part, steps * inputs * bytes);
-        for (guint64 t = 0; t < steps; t++)
-          for (guint s = 0; s < STATIONS; s++)
-            for (guint p = 0; p < POLS; p++) {
-              for (guint k = 0; k < 2; k++) {
-                guint64 n = k ? steps : STEPS, at = k ? t : first + t;
-                stride[k] = l == 0   ? (at * STATIONS + s) * POLS + p
-                            : l == 1 ? (s * n + at) * POLS + p
-                                     : (s * POLS + p) * n + at;
-              }
-              g_assert_cmpint(memcmp(whole + stride[0] * bytes, part + stride[1] * bytes, bytes),
-                              ==, 0);
+  for (guint c = 0; c < 6; c++) {
+    guint f = c % G_N_ELEMENTS(formats), l = c % G_N_ELEMENTS(layouts);
+    AstroVoltagesConfig config = {
+      .observation = observation,
+      .sky = sky,
+      .stream = stream_of(formats[f], layouts[l], STATIONS, POLS, 1e8, 20000000),
+      .noise = 5,
+      .seed = 99,
+      .threads = f % 2,
+    };
+    gsize bytes = astro_format_info(formats[f])->bytes, inputs = STATIONS * POLS;
+    g_autoptr(AstroVoltages) voltages = open_voltages(&config);
+    guint8 *whole = test_alloc(STEPS * inputs * bytes);
+    astro_voltages_fill(voltages, 777, STEPS, whole);
+    test_check_guard(whole, STEPS * inputs * bytes);
+    guint64 stride[3]; /* time, station, pol */
+    for (guint64 first = 0; first < STEPS;) {
+      guint64 cut = (guint64)g_test_rand_int_range(1, 2500), steps = MIN(cut, STEPS - first);
+      guint8 *part = test_alloc(steps * inputs * bytes);
+      if (g_test_rand_bit()) /* a jump in between does no harm */
+        astro_voltages_fill(voltages, 100000, MIN(steps, 10), part);
+      astro_voltages_fill(voltages, 777 + first, steps, part);
+      test_check_guard(part, steps * inputs * bytes);
+      for (guint64 t = 0; t < steps; t++)
+        for (guint s = 0; s < STATIONS; s++)
+          for (guint p = 0; p < POLS; p++) {
+            for (guint k = 0; k < 2; k++) {
+              guint64 n = k ? steps : STEPS, at = k ? t : first + t;
+              stride[k] = l == 0   ? (at * STATIONS + s) * POLS + p
+                          : l == 1 ? (s * n + at) * POLS + p
+                                   : (s * POLS + p) * n + at;
             }
-        test_free(part);
-        first += steps;
-      }
-      test_free(whole);
+            g_assert_cmpint(memcmp(whole + stride[0] * bytes, part + stride[1] * bytes, bytes), ==,
+                            0);
+          }
+      test_free(part);
+      first += steps;
     }
+    test_free(whole);
+  }
 }
 
 /* Integers are the floating-point samples times the scale, rounded; their rms fills the range well.
