@@ -16,11 +16,13 @@
 
 #include "core/histogram/summary.h"
 #include "core/stream/stream.h"
+#include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
 
 #include <math.h>
 #include <string.h>
 
+#define CSV "text/csv"
 #define FIXED_COLUMNS "theta:low:high:w:error"
 enum { THETA, LOW, HIGH, W, ERROR, N_FIXED };
 
@@ -30,7 +32,9 @@ struct _AstroTpacf {
   gboolean integral_constraint;
 
   AstroStream in;
-  char **kinds; /* of the caps' field pairs */
+  char **kinds;  /* of the caps' field pairs */
+  char *columns; /* of the output */
+  gboolean to_csv;
   gboolean has_summary;
   AstroSummary summary;
 };
@@ -74,7 +78,7 @@ static GstCaps *astro_tpacf_transform_caps(GstBaseTransform *base, GstPadDirecti
                 : gst_caps_ref(all);
 }
 
-static GstCaps *output_caps(const GstCaps *in)
+static char *output_columns(const GstCaps *in)
 {
   const GstStructure *s = gst_caps_get_structure(in, 0);
   const char *kinds = gst_structure_get_string(s, "pairs");
@@ -86,11 +90,20 @@ static GstCaps *output_caps(const GstCaps *in)
     g_string_append_printf(columns, ":%s", kinds);
   for (gint k = 0; k < bins && regions > 1; k++)
     g_string_append_printf(columns, ":cov%d", k);
+  return g_string_free(columns, FALSE);
+}
+
+/* The table first, then its text. */
+static GstCaps *output_caps(const GstCaps *in)
+{
+  g_autofree char *columns = output_columns(in);
+  gint bins = 0;
+  gst_structure_get_int(gst_caps_get_structure(in, 0), "bins", &bins);
   GstCaps *caps =
       gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_CORRELATION_FUNCTION), "format",
                           G_TYPE_STRING, "F64LE", "layout", G_TYPE_STRING, "column:bin", "columns",
-                          G_TYPE_STRING, columns->str, "bins", G_TYPE_INT, bins, NULL);
-  g_string_free(columns, TRUE);
+                          G_TYPE_STRING, columns, "bins", G_TYPE_INT, bins, NULL);
+  gst_caps_append(caps, gst_caps_new_empty_simple(CSV));
   return caps;
 }
 
@@ -100,9 +113,9 @@ static GstCaps *astro_tpacf_fixate_caps(GstBaseTransform *base, GstPadDirection 
   if (direction != GST_PAD_SINK)
     return gst_caps_fixate(othercaps);
   g_autoptr(GstCaps) wanted = output_caps(caps);
-  GstCaps *fixed = gst_caps_intersect_full(wanted, othercaps, GST_CAPS_INTERSECT_FIRST);
+  GstCaps *possible = gst_caps_intersect_full(wanted, othercaps, GST_CAPS_INTERSECT_FIRST);
   gst_caps_unref(othercaps);
-  return fixed;
+  return gst_caps_fixate(possible);
 }
 
 static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
@@ -125,15 +138,24 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
   }
   g_strfreev(self->kinds);
   self->kinds = g_strsplit(kinds, ":", -1);
+  g_free(self->columns);
+  self->columns = output_columns(in);
+  self->to_csv = gst_structure_has_name(gst_caps_get_structure(out, 0), CSV);
   return TRUE;
 }
 
-/* A histogram in, a table out, whatever the sizes are: the work says what does not fit. */
+/* A histogram in, a table out, whatever the sizes are: the work says what does not fit. Text gets
+ * room enough, and the buffer is cut to it. */
 static gboolean astro_tpacf_transform_size(GstBaseTransform *base, GstPadDirection direction,
                                            GstCaps *caps, gsize size, GstCaps *othercaps,
                                            gsize *othersize)
 {
+  AstroTpacf *self = ASTRO_TPACF(base);
   AstroStream other;
+  if (direction == GST_PAD_SINK && self->to_csv) {
+    *othersize = astro_table_csv_bytes(self->columns, n_bins(self));
+    return TRUE;
+  }
   if (!astro_stream_from_caps(&other, othercaps, NULL))
     return FALSE;
   *othersize = astro_stream_step_bytes(&other);
@@ -241,39 +263,48 @@ static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
   return FALSE;
 }
 
-static gboolean compute(AstroTpacf *self, const GstMapInfo *in, const GstMapInfo *out,
-                        GError **error)
+/* The table, to be freed. */
+static double *make_table(AstroTpacf *self, const GstMapInfo *in, gsize *n, GError **error)
 {
   AstroTpacfResult result;
   if (!check_summary(self, in->size, error))
-    return FALSE;
+    return NULL;
   g_autofree double *values = counts_as_doubles(self, in);
   GST_OBJECT_LOCK(self);
   AstroTpacfConfig config = config_of(self, values);
   GST_OBJECT_UNLOCK(self);
   if (!astro_tpacf_compute(&config, &result, error))
-    return FALSE;
-  write_columns(self, &result, values, (double *)(gpointer)out->data);
+    return NULL;
+  guint bins = result.n_bins;
+  *n = (gsize)(N_FIXED + n_kinds(self) + (result.covariance ? bins : 0)) * bins;
+  double *table = g_new(double, *n);
+  write_columns(self, &result, values, table);
   tell(self, &result);
   astro_tpacf_clear(&result);
-  return TRUE;
+  return table;
 }
 
 static GstFlowReturn astro_tpacf_transform(GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 {
   AstroTpacf *self = ASTRO_TPACF(base);
   GError *error = NULL;
-  GstMapInfo from, to;
+  GstMapInfo from;
+  gsize n = 0;
   if (!gst_buffer_map(in, &from, GST_MAP_READ))
     return GST_FLOW_ERROR;
-  gboolean mapped = gst_buffer_map(out, &to, GST_MAP_WRITE);
-  gboolean good = mapped && compute(self, &from, &to, &error);
-  if (mapped)
-    gst_buffer_unmap(out, &to);
+  g_autofree double *table = make_table(self, &from, &n, &error);
   gst_buffer_unmap(in, &from);
-  if (error)
+  if (!table) {
     fail(self, error);
-  return good ? GST_FLOW_OK : GST_FLOW_ERROR;
+    return GST_FLOW_ERROR;
+  }
+  g_autofree char *text =
+      self->to_csv ? astro_table_to_csv(self->columns, table, n_bins(self)) : NULL;
+  gsize bytes = text ? strlen(text) : n * sizeof(double);
+  if (gst_buffer_fill(out, 0, text ? (gconstpointer)text : table, bytes) != bytes)
+    return GST_FLOW_ERROR;
+  gst_buffer_set_size(out, (gssize)bytes);
+  return GST_FLOW_OK;
 }
 
 static gboolean astro_tpacf_stop(GstBaseTransform *base)
@@ -282,6 +313,7 @@ static gboolean astro_tpacf_stop(GstBaseTransform *base)
   astro_summary_clear(&self->summary);
   self->has_summary = FALSE;
   g_clear_pointer(&self->kinds, g_strfreev);
+  g_clear_pointer(&self->columns, g_free);
   return TRUE;
 }
 
@@ -343,6 +375,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM));
   g_autoptr(GstCaps) src =
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CORRELATION_FUNCTION));
+  gst_caps_append(src, gst_caps_new_empty_simple(CSV));
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
   gst_element_class_add_pad_template(element,

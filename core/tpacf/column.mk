@@ -1,4 +1,5 @@
-core_sources += core/tpacf/tpacf.h core/tpacf/tpacf.c
+core_sources += core/tpacf/tpacf.h core/tpacf/tpacf.c core/tpacf/csv.h core/tpacf/csv.c
 core_tests += tests/core/tpacf
 element_sources += elements/astrotpacf.c elements/astrotpacf.h
 element_tests += tests/elements/astrotpacf
+graph_files += graphs/tpacf.graph graphs/tpacf-files.graph graphs/tpacf-seed.graph

@@ -263,46 +263,126 @@ static AstroPoints *in_regions(const AstroRegions *regions, guint n_regions,
   return points;
 }
 
-/* From mock to w(theta): the slope that is put in, and errors that are no fiction. */
+enum { MOCK_REGIONS = 25 };
+
+/* The randoms, their regions and their counts, shared by mocks of one footprint. */
+typedef struct {
+  AstroFootprint band;
+  AstroHistogramConfig config;
+  AstroCatalogue random;
+  AstroRegions *regions;
+  AstroPoints *points;
+  guint64 in_regions[MOCK_REGIONS];
+  double *dd, *dr, *rr, pairs[3][MOCK_REGIONS * MOCK_REGIONS];
+} Survey;
+
+static void survey_init(Survey *survey, guint64 n_random)
+{
+  *survey = (Survey){ .band = { ASTRO_FOOTPRINT_BAND, .ra_max = 60, .dec_min = -20, .dec_max = 20 },
+                      .config = { .n_regions = MOCK_REGIONS } };
+  AstroRandom random;
+  astro_random_init(&random, 99, 0);
+  g_assert_true(astro_histogram_edges_per_decade(&survey->config, 1, 100, 3, NULL));
+  g_assert_true(astro_catalogue_uniform(&survey->band, n_random, &random, &survey->random, NULL));
+  survey->regions =
+      astro_regions_new(survey->random.ra, survey->random.dec, n_random, MOCK_REGIONS, NULL);
+  survey->points = in_regions(survey->regions, MOCK_REGIONS, &survey->random, survey->in_regions);
+  gsize values = astro_histogram_values(&survey->config);
+  survey->dd = g_new(double, values);
+  survey->dr = g_new(double, values);
+  survey->rr = g_new(double, values);
+  count_kind(&survey->config, survey->points, NULL, survey->in_regions, survey->in_regions,
+             survey->rr, survey->pairs[2]);
+}
+
+static void survey_clear(Survey *survey)
+{
+  astro_catalogue_clear(&survey->random);
+  astro_regions_free(survey->regions);
+  astro_points_free(survey->points);
+  g_free(survey->dd);
+  g_free(survey->dr);
+  g_free(survey->rr);
+}
+
+static void survey_mock(Survey *survey, const AstroClustering *clustering, guint64 n, guint64 index,
+                        AstroTpacfResult *result)
+{
+  AstroCatalogue data;
+  AstroRandom random;
+  guint64 in_data[MOCK_REGIONS];
+  astro_random_init(&random, 7, index);
+  g_assert_true(astro_catalogue_clustered(&survey->band, clustering, n, &random, &data, NULL));
+  g_autoptr(AstroPoints) points = in_regions(survey->regions, MOCK_REGIONS, &data, in_data);
+  count_kind(&survey->config, points, NULL, in_data, in_data, survey->dd, survey->pairs[0]);
+  count_kind(&survey->config, points, survey->points, in_data, survey->in_regions, survey->dr,
+             survey->pairs[1]);
+  AstroTpacfConfig tpacf = { .n_regions = MOCK_REGIONS,
+                             .n_bins = survey->config.n_edges - 1,
+                             .edges = survey->config.edges,
+                             .dd = { survey->dd, survey->pairs[0] },
+                             .dr = { survey->dr, survey->pairs[1] },
+                             .rr = { survey->rr, survey->pairs[2] } };
+  g_assert_true(astro_tpacf_compute(&tpacf, result, NULL));
+  astro_catalogue_clear(&data);
+}
+
+/* From mock to w(theta): the slope that is put in. */
 static void test_mock(void)
 {
-  enum { MOCK_REGIONS = 20 };
-  AstroFootprint band = { ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 60, .dec_max = 40 };
   AstroClustering clustering = { .slope = -0.8, .radius = 6, .levels = 7, .children = 3 };
-  AstroCatalogue data, random;
-  AstroRandom generator;
-  guint64 in_data[MOCK_REGIONS], in_random[MOCK_REGIONS];
-  astro_random_init(&generator, 7, 0);
-  g_assert_true(astro_catalogue_clustered(&band, &clustering, 30000, &generator, &data, NULL));
-  g_assert_true(astro_catalogue_uniform(&band, 60000, &generator, &random, NULL));
-  g_autoptr(AstroRegions) regions =
-      astro_regions_new(random.ra, random.dec, random.n, MOCK_REGIONS, NULL);
-  g_autoptr(AstroPoints) d = in_regions(regions, MOCK_REGIONS, &data, in_data);
-  g_autoptr(AstroPoints) r = in_regions(regions, MOCK_REGIONS, &random, in_random);
-  AstroHistogramConfig config = { .n_regions = MOCK_REGIONS };
-  g_assert_true(astro_histogram_edges_per_decade(&config, 1, 100, 5, NULL));
-  gsize values = astro_histogram_values(&config);
-  g_autofree double *dd = g_new(double, values), *dr = g_new(double, values),
-                    *rr = g_new(double, values);
-  double pairs[3][MOCK_REGIONS * MOCK_REGIONS];
-  count_kind(&config, d, NULL, in_data, in_data, dd, pairs[0]);
-  count_kind(&config, d, r, in_data, in_random, dr, pairs[1]);
-  count_kind(&config, r, NULL, in_random, in_random, rr, pairs[2]);
-  AstroTpacfConfig tpacf = { .n_regions = MOCK_REGIONS,
-                             .n_bins = config.n_edges - 1,
-                             .edges = config.edges,
-                             .dd = { dd, pairs[0] },
-                             .dr = { dr, pairs[1] },
-                             .rr = { rr, pairs[2] } };
+  Survey survey;
   AstroTpacfResult result;
   double amplitude, slope;
-  g_assert_true(astro_tpacf_compute(&tpacf, &result, NULL));
+  survey_init(&survey, 60000);
+  survey_mock(&survey, &clustering, 30000, 0, &result);
   g_assert_true(astro_tpacf_fit(&result, 1, 100, &amplitude, &slope));
   g_test_message("slope %g, amplitude %g", slope, amplitude);
   g_assert_cmpfloat_with_epsilon(slope, -0.8, 0.15);
   astro_tpacf_clear(&result);
-  astro_catalogue_clear(&data);
-  astro_catalogue_clear(&random);
+  survey_clear(&survey);
+}
+
+/* Knuth's way, for small means. */
+static guint random_poisson(AstroRandom *random, double mean)
+{
+  double left = exp(mean);
+  guint n = 0;
+  while ((left *= astro_random_uniform(random)) > 1)
+    n++;
+  return n;
+}
+
+/* The errors are those that mocks scatter by, where the number of clusters in the field is free:
+ * with a fixed number of points mocks would be more alike than fields of the sky are. */
+static void test_scatter(void)
+{
+  enum { MOCKS = 100, SCATTER_BINS = 6 };
+  AstroClustering clustering = { .slope = -0.8, .radius = 3, .levels = 4, .children = 3 };
+  double sum[SCATTER_BINS] = { 0 }, squares[SCATTER_BINS] = { 0 }, errors[SCATTER_BINS] = { 0 };
+  Survey survey;
+  AstroRandom random;
+  astro_random_init(&random, 8, 0);
+  survey_init(&survey, 20000);
+  g_assert_cmpuint(survey.config.n_edges, ==, SCATTER_BINS + 1);
+  for (guint mock = 0; mock < MOCKS; mock++) {
+    AstroTpacfResult result;
+    guint clusters = random_poisson(&random, 100);
+    survey_mock(&survey, &clustering, 81 * MAX(clusters, 1), mock, &result);
+    for (guint k = 0; k < SCATTER_BINS; k++) {
+      sum[k] += result.w[k];
+      squares[k] += result.w[k] * result.w[k];
+      errors[k] += result.error[k] * result.error[k];
+    }
+    astro_tpacf_clear(&result);
+  }
+  for (guint k = 0; k < SCATTER_BINS; k++) {
+    double mean = sum[k] / MOCKS, scatter = sqrt((squares[k] - sum[k] * mean) / (MOCKS - 1));
+    double ratio = sqrt(errors[k] / MOCKS) / scatter;
+    g_test_message("bin %u: w %g, scatter %g, error / scatter %g", k, mean, scatter, ratio);
+    g_assert_cmpfloat_with_epsilon(ratio, 1, 0.2);
+  }
+  survey_clear(&survey);
 }
 
 int main(int argc, char **argv)
@@ -316,5 +396,6 @@ int main(int argc, char **argv)
   g_test_add_func("/tpacf/fit", test_fit);
   g_test_add_func("/tpacf/integral-constraint", test_integral_constraint);
   g_test_add_func("/tpacf/mock", test_mock);
+  g_test_add_func("/tpacf/scatter", test_scatter);
   return g_test_run();
 }

@@ -104,6 +104,30 @@ static void refuse(const char *caps, GstEvent *event, gsize bytes)
   gst_harness_teardown(h);
 }
 
+/* The same table as text, with empty fields for what is not a number. */
+static void test_csv(void)
+{
+  const double pairs[KINDS] = { 10, 10, 10 };
+  const guint64 counts[KINDS * BINS] = { 4, 0, 2, 2, 1, 1, 1, 0, 1 };
+  GstHarness *h = gst_harness_new("astrotpacf");
+  g_object_set(h->element, "estimator", ASTRO_ESTIMATOR_NATURAL, NULL);
+  gst_harness_set_sink_caps_str(h, "text/csv");
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-histogram,format=U64LE,layout=pairs:bin,pairs=dd:dr:rr,bins=3");
+  gst_harness_push_event(h, event_of(1, pairs));
+  GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_new_memdup(counts, sizeof counts));
+  g_assert_nonnull(out);
+  static const char expected[] = "theta,low,high,w,error,dd,dr,rr\n"
+                                 "1.4142135623731,1,2,3,2,4,2,1\n"
+                                 "2.82842712474619,2,4,,,0,1,0\n"
+                                 "5.65685424949238,4,8,1,1.41421356237309,2,1,1\n";
+  g_autofree char *text = g_malloc0(gst_buffer_get_size(out) + 1);
+  gst_buffer_extract(out, 0, text, gst_buffer_get_size(out));
+  g_assert_cmpstr(text, ==, expected);
+  gst_buffer_unref(out);
+  gst_harness_teardown(h);
+}
+
 #define CAPS "application/x-astro-histogram,"
 
 static void test_refusals(void)
@@ -150,6 +174,7 @@ static void test_pipeline(void)
 static void add_tests(void)
 {
   g_test_add_func("/astrotpacf/against-core", test_against_core);
+  g_test_add_func("/astrotpacf/csv", test_csv);
   g_test_add_func("/astrotpacf/refusals", test_refusals);
   g_test_add_func("/astrotpacf/pipeline", test_pipeline);
 }
