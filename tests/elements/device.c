@@ -111,6 +111,7 @@ static void test_foreign_source(void)
 static void test_stops(void)
 {
   AstroMemoryCounters before, after;
+  astro_memory_reap();
   astro_memory_counters(&before);
   for (guint i = 0; i < 100; i++) {
     GstElement *pipeline = gst_parse_launch(
