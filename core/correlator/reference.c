@@ -19,7 +19,7 @@ static Sample read_sample(AstroFormat format, gconstpointer from)
   case ASTRO_FORMAT_CI4: {
     gint byte = *(const gint8 *)from;
     sample.re = byte >> 4;
-    sample.im = (gint8)(guint8)(byte << 4) >> 4;
+    sample.im = (gint8)((guint8)byte << 4) >> 4;
     break;
   }
   case ASTRO_FORMAT_CI8:
