@@ -19,6 +19,8 @@
 #include "config.h"
 #include "elements/astrocorrelator.h"
 
+#include <string.h>
+
 #include "core/correlator/correlator.h"
 
 #define BEST_LAYOUT "channel:time:station:pol"
@@ -259,7 +261,8 @@ static guint64 n_counts(AstroStage *stage)
          astro_stream_extent(out, ASTRO_AXIS_BASELINE);
 }
 
-/* Counts of the good samples behind each channel and baseline, where some are missing. */
+/* Counts of the good samples behind each channel and baseline, or one for all where they are the
+ * same: the weights of what is written. */
 static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorArguments *arguments)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
@@ -269,11 +272,13 @@ static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorA
                         .axes = { layout->axes[0], layout->axes[1] },
                         .extents = { layout->extents[0], layout->extents[1] } };
 
-  if (arguments->complete && arguments->samples == full)
-    return;
+  if (arguments->complete)
+    shape.n_axes = 0;
   AstroValidityMeta *meta = astro_buffer_add_validity(out, &shape, full);
-  for (guint64 i = 0, n = n_counts(stage); i < n; i++)
-    meta->counts[i] = arguments->complete ? (guint32)arguments->samples : self->counts[i];
+  if (arguments->complete)
+    meta->counts[0] = (guint32)arguments->samples;
+  else
+    memcpy(meta->counts, self->counts, n_counts(stage) * sizeof *self->counts);
   if (arguments->samples == 0)
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
 }

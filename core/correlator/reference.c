@@ -17,9 +17,9 @@ static Sample read_sample(AstroFormat format, gconstpointer from)
   Sample sample = { 0, 0 };
   switch (format) {
   case ASTRO_FORMAT_CI4: {
-    guint8 byte = *(const guint8 *)from;
-    sample.re = (gint8)byte >> 4;
-    sample.im = (gint8)(guint8)(byte << 4) >> 4;
+    gint byte = *(const gint8 *)from;
+    sample.re = byte >> 4;
+    sample.im = (gint8)((guint8)byte << 4) >> 4;
     break;
   }
   case ASTRO_FORMAT_CI8:
