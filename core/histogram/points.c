@@ -16,13 +16,22 @@ typedef struct {
   double weight;
 } Item;
 
+/* A cell on the way to becoming a top. */
+typedef struct {
+  guint32 cell, region;
+  guint32 free; /* where its descendants go */
+  guint64 item; /* where its items begin */
+} Branch;
+
 typedef struct {
   AstroPoints *points;
   Item *items;
   guint64 *region_first; /* item */
-  GArray *tops;
-  GArray *top_items; /* where the items of each top begin */
+  Branch *branches;
+  guint n_branches;
 } Build;
+
+#define ITEMS_AT_ONCE 8192
 
 static gsize leaves_of(guint64 n)
 {
@@ -173,54 +182,72 @@ static void build_cell(AstroPoints *points, guint32 index, guint32 free, Item *i
   build_cell(points, free + 1, behind + descendants(&points->cells[free]), items + n_left);
 }
 
-static void find_tops(Build *build, guint32 region, guint32 index, guint32 free, guint64 item,
-                      guint levels)
-{
-  AstroPoints *points = build->points;
-  Cell *cell = &points->cells[index];
-  if (levels == 0 || cell->n <= LEAF_POINTS) {
-    Top top = { .cell = index, .region = region };
-    g_array_append_val(build->tops, top);
-    g_array_append_val(build->top_items, item);
-    /* cells above a top need no more than left: its descendants start at free */
-    cell->left = free;
-    return;
-  }
-  split_cell(points, index, free, build->items + item);
-  guint64 n_left = points->cells[free].n;
-  guint32 behind = free + 2;
-  find_tops(build, region, free, behind, item, levels - 1);
-  find_tops(build, region, free + 1, behind + descendants(&points->cells[free]), item + n_left,
-            levels - 1);
-}
-
-static void build_top(gpointer data, guint64 task)
+static void split_branch(gpointer data, guint64 task)
 {
   Build *build = data;
-  guint32 index = g_array_index(build->tops, Top, task).cell;
-  guint32 free = build->points->cells[index].left;
-  build->points->cells[index].left = 0;
-  build_cell(build->points, index, free,
-             build->items + g_array_index(build->top_items, guint64, task));
+  const Branch *branch = &build->branches[task];
+  if (build->points->cells[branch->cell].n > LEAF_POINTS)
+    split_cell(build->points, branch->cell, branch->free, build->items + branch->item);
 }
 
-static void build_tree(Build *build, guint threads)
+/* The branches of the next level: children, and leaves as they are. */
+static void descend(Build *build, guint threads)
+{
+  const Cell *cells = build->points->cells;
+  astro_parallel(build->n_branches, threads, split_branch, build);
+  Branch *next = g_new(Branch, 2 * (gsize)build->n_branches + 1);
+  guint n = 0;
+  for (guint b = 0; b < build->n_branches; b++) {
+    Branch branch = build->branches[b];
+    if (cells[branch.cell].n <= LEAF_POINTS) {
+      next[n++] = branch;
+      continue;
+    }
+    const Cell *left = &cells[branch.free];
+    guint32 behind = branch.free + 2;
+    next[n++] = (Branch){ branch.free, branch.region, behind, branch.item };
+    next[n++] = (Branch){ branch.free + 1, branch.region, behind + descendants(left),
+                          branch.item + left->n };
+  }
+  g_free(build->branches);
+  build->branches = next;
+  build->n_branches = n;
+}
+
+static void build_branch(gpointer data, guint64 task)
+{
+  Build *build = data;
+  const Branch *branch = &build->branches[task];
+  build_cell(build->points, branch->cell, branch->free, build->items + branch->item);
+}
+
+static void begin_branches(Build *build)
 {
   AstroPoints *points = build->points;
-  guint levels = 0;
-  while (((guint64)points->n_regions << levels) < TOPS_WANTED)
-    levels++;
   guint32 free = points->n_regions;
+  build->branches = g_new(Branch, points->n_regions);
   for (guint32 r = 0; r < points->n_regions; r++) {
     if (points->region_n[r] == 0)
       continue;
     points->cells[r] =
         (Cell){ .n = points->region_n[r], .first_leaf = points->region_first_leaf[r] };
-    find_tops(build, r, r, free, build->region_first[r], levels);
+    build->branches[build->n_branches++] = (Branch){ r, r, free, build->region_first[r] };
     free += descendants(&points->cells[r]);
   }
-  points->n_tops = build->tops->len;
-  astro_parallel(points->n_tops, threads, build_top, build);
+}
+
+static void build_tree(Build *build, guint threads)
+{
+  AstroPoints *points = build->points;
+  begin_branches(build);
+  for (guint64 tops = points->n_regions; tops < TOPS_WANTED; tops *= 2)
+    descend(build, threads);
+  points->n_tops = build->n_branches;
+  points->tops = g_new(Top, MAX(points->n_tops, 1));
+  for (guint t = 0; t < points->n_tops; t++)
+    points->tops[t] = (Top){ build->branches[t].cell, build->branches[t].region };
+  astro_parallel(points->n_tops, threads, build_branch, build);
+  g_free(build->branches);
 }
 
 static gboolean refuse(GError **error, guint64 i, const char *what, double value,
@@ -263,6 +290,7 @@ static gboolean count_regions(AstroPoints *points, const double *ra, const doubl
   return TRUE;
 }
 
+/* Right ascensions and declinations by region, to be converted in place. */
 static void place_items(Build *build, const double *ra, const double *dec, const double *weight,
                         const double *region)
 {
@@ -273,10 +301,21 @@ static void place_items(Build *build, const double *ra, const double *dec, const
   build->region_first = g_memdup2(next, points->n_regions * sizeof *next);
   for (guint64 i = 0; i < points->n; i++) {
     Item *item = &build->items[next[region ? (guint)region[i] : 0]++];
-    astro_unit_vector(ra[i], dec[i], &item->x[0], &item->x[1], &item->x[2]);
+    item->x[0] = ra[i];
+    item->x[1] = dec[i];
     item->weight = weight ? weight[i] : 1;
   }
   g_free(next);
+}
+
+static void convert_items(gpointer data, guint64 task)
+{
+  Build *build = data;
+  guint64 first = task * ITEMS_AT_ONCE, last = MIN(first + ITEMS_AT_ONCE, build->points->n);
+  for (guint64 i = first; i < last; i++) {
+    Item *item = &build->items[i];
+    astro_unit_vector(item->x[0], item->x[1], &item->x[0], &item->x[1], &item->x[2]);
+  }
 }
 
 AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degrees,
@@ -298,14 +337,10 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
   points->weights = weight ? g_aligned_alloc(leaves, LEAF_POINTS * sizeof(double), 64) : NULL;
   points->cells = g_new0(Cell, points->n_regions + 2 * leaves);
 
-  Build build = { .points = points,
-                  .items = g_new(Item, MAX(n, 1)),
-                  .tops = g_array_new(FALSE, FALSE, sizeof(Top)),
-                  .top_items = g_array_new(FALSE, FALSE, sizeof(guint64)) };
+  Build build = { .points = points, .items = g_new(Item, MAX(n, 1)) };
   place_items(&build, ra_degrees, dec_degrees, weight, region);
+  astro_parallel((n + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items, &build);
   build_tree(&build, threads);
-  points->tops = (Top *)(gpointer)g_array_free(build.tops, FALSE);
-  g_array_free(build.top_items, TRUE);
   g_free(build.region_first);
   g_free(build.items);
   return points;
