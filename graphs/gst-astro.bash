@@ -25,7 +25,7 @@ _gst_astro() {
   local program=$1 current=$2 previous=$3 command=${COMP_WORDS[1]} graph options=
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _gst_astro_words $'run\nlist\nshow\nprint\n--help\n--version' "$current"
+    _gst_astro_words $'run\nlist\nshow\nprint\ndevices\n--help\n--version' "$current"
     return
   fi
   # The value of a parameter or of --dot: mostly a file.
@@ -35,14 +35,14 @@ _gst_astro() {
   fi
   case $command in
     run) options=$'--stats\n--dot\n--quiet\n--verbose\n--help' ;;
-    list | show | print) options=--help ;;
+    list | show | print | devices) options=--help ;;
     *) return ;;
   esac
   if [[ $current == -* ]]; then
     _gst_astro_words "$options" "$current"
     return
   fi
-  [[ $command != list ]] || return
+  [[ $command != list && $command != devices ]] || return
   graph=$(_gst_astro_graph)
   if [[ -z $graph ]]; then
     _gst_astro_words "$("$program" list 2>/dev/null | sed 's/ .*//')" "$current"

@@ -1,6 +1,7 @@
 /* gst-astro: runs and explains graphs. */
 #include "config.h"
 #include "graphs/arguments.h"
+#include "graphs/devices.h"
 #include "graphs/explain.h"
 #include "graphs/near.h"
 #include "graphs/run.h"
@@ -38,6 +39,8 @@ static const AstroCommand commands[] = {
   { "print", "GRAPH [name=value ...]",
     "Prints the line for a shell that runs the graph with gst-launch-1.0.", GRAPH_HELP, TRUE, TRUE,
     NULL, astro_print },
+  { "devices", "", "Lists the CPU's kernels and the GPUs that backend=cuda can use.", NULL, FALSE,
+    FALSE, NULL, astro_devices },
 };
 
 static void print_help(void)
@@ -45,7 +48,7 @@ static void print_help(void)
   printf("Usage: gst-astro COMMAND ...\n\nRuns and explains graphs: GStreamer pipelines for radio "
          "astronomy.\n\nCommands:\n");
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
-    printf("  %-6s %-36s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
+    printf("  %-7s %-36s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
   printf("\nOptions:\n  --help       show this help; after a command, that command's\n"
          "  --version    show the version\n");
 }

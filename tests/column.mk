@@ -59,3 +59,10 @@ check-sanitizers:
 check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads 'check TESTS="tests/core/memory tests/core/pool"' \
 	  --with-cuda=no --enable-sanitizers=thread
+
+# What tests leave in the build tree. confdefs.h is configure's own: it stops cleaning at our folder "core",
+# which it takes for a core dump.
+CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
+DISTCLEANFILES = confdefs.h
+clean-local:
+	rm -rf tests/plugins build-fuzz build-sanitizers build-threads *.source

@@ -496,7 +496,7 @@ static void complete(const char *words, const char *expected)
 
 static void test_completion(void)
 {
-  complete("gst-astro ''", "run list show print --help --version");
+  complete("gst-astro ''", "run list show print devices --help --version");
   complete("gst-astro pr", "print");
   complete("gst-astro run go", "good");
   complete("gst-astro run --stats first-l", "first-light");
