@@ -131,8 +131,20 @@ static void test_stops(void)
   g_assert_cmpuint(after.device_bytes, ==, before.device_bytes);
 }
 
+static void skip(gconstpointer reason)
+{
+  g_test_skip(reason);
+}
+
 static void add_tests(void)
 {
+  /* An installed test has no fake module beside it. */
+  static GError *error = NULL;
+  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
+  if (!device) {
+    g_test_add_data_func("/device/any", error->message, skip);
+    return;
+  }
   g_test_add_func("/device/one", test_one);
   g_test_add_func("/device/chain", test_chain);
   g_test_add_func("/device/mixed", test_mixed);
@@ -143,9 +155,9 @@ static void add_tests(void)
 
 int main(int argc, char **argv)
 {
-  if (!g_file_test("/dev/nvidiactl", G_FILE_TEST_EXISTS)) {
-    g_autofree char *module =
-        g_build_filename(g_getenv("G_TEST_BUILDDIR"), "tests/elements/.libs/fake-module.so", NULL);
+  const char *build = g_getenv("G_TEST_BUILDDIR");
+  if (build && !g_file_test("/dev/nvidiactl", G_FILE_TEST_EXISTS)) {
+    g_autofree char *module = g_build_filename(build, "tests/elements/.libs/fake-module.so", NULL);
     g_setenv("ASTRO_CUDA_MODULE", module, TRUE);
   }
   return test_run(argc, argv, add_tests);
