@@ -242,9 +242,11 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
   if (!priv->pool) {
     /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
      * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
-     */
-    priv->pool =
-        astro_buffer_pool_new_active(priv->device ? priv->device : priv->reader, NULL, bytes, 1, 0);
+     * With a device on either side it begins with enough buffers that one whose work is not over
+     * rests while others go round. */
+    const gboolean on_device = priv->device || priv->reader;
+    priv->pool = astro_buffer_pool_new_active(priv->device ? priv->device : priv->reader, NULL,
+                                              bytes, on_device ? IN_FLIGHT + 1 : 1, 0);
     priv->pool_bytes = bytes;
   }
   if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
