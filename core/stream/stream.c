@@ -70,6 +70,26 @@ AstroFormat astro_format_from_name(const char *name)
   return ASTRO_FORMAT_UNKNOWN;
 }
 
+gboolean astro_format_is_named(const GValue *value, AstroFormat format)
+{
+  if (!value)
+    return TRUE;
+  if (G_VALUE_HOLDS_STRING(value))
+    return g_strcmp0(g_value_get_string(value), formats[format].name) == 0;
+  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
+    if (astro_format_is_named(gst_value_list_get_value(value, i), format))
+      return TRUE;
+  return FALSE;
+}
+
+void astro_format_append(GValue *list, AstroFormat format)
+{
+  GValue name = G_VALUE_INIT;
+  g_value_init(&name, G_TYPE_STRING);
+  g_value_set_static_string(&name, formats[format].name);
+  gst_value_list_append_and_take_value(list, &name);
+}
+
 const char *astro_quantity_media_type(AstroQuantity quantity)
 {
   g_return_val_if_fail(quantity > ASTRO_QUANTITY_UNKNOWN && quantity < ASTRO_N_QUANTITIES, NULL);
