@@ -464,8 +464,10 @@ static void test_progress_terminal(void)
       "fakesrc num-buffers=8 sizetype=fixed sizemax=1000 ! identity sleep-time=100000 ! fakesink",
       -1);
   int master = posix_openpt(O_RDWR | O_NOCTTY);
-  g_assert_cmpint(grantpt(master), ==, 0);
-  g_assert_cmpint(unlockpt(master), ==, 0);
+  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) {
+    g_test_skip("this machine gives no pseudo terminals");
+    return;
+  }
   int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
   const char *argv[] = { program, "run", "terminal.graph", NULL };
   GPid pid;
