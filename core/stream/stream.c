@@ -227,6 +227,9 @@ void astro_layout_strides(const AstroLayout *shape, guint64 strides[ASTRO_MAX_AX
   }
 }
 
+/* As many as a process has addresses for; far below what a later product could wrap at. */
+#define MAX_STEP_BYTES ((gsize)1 << 47)
+
 /* The length of an axis from caps: a positive int, or the number of names in a string a:b:c. */
 static gboolean read_extent(const GstStructure *s, AstroAxis axis, guint64 *extent, GError **error)
 {
@@ -350,8 +353,7 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
     guint64 *extent = &stream->layout.extents[i];
     if (!read_extent(s, stream->layout.axes[i], extent, error))
       return FALSE;
-    /* Blocks stay below the largest offset that memory calls take, so no later product can wrap. */
-    if (!g_size_checked_mul(&bytes, bytes, *extent ? *extent : 1) || bytes > G_MAXSSIZE) {
+    if (!g_size_checked_mul(&bytes, bytes, *extent ? *extent : 1) || bytes > MAX_STEP_BYTES) {
       g_autofree char *text = gst_caps_to_string(caps);
       g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
                   "one time step needs more bytes than memory has addresses: %s", text);
