@@ -79,12 +79,17 @@ guint64 astro_channelizer_lead(const AstroChannelizerConfig *config); /* (taps -
 AstroSpectra astro_channelizer_spectra(const AstroChannelizerConfig *config, guint64 begin,
                                        guint64 end);
 
+/* Those that a block adds to a stretch that began at begin: complete with it, and not before. An
+ * error where sample indices cannot count so far. */
+gboolean astro_channelizer_block_spectra(const AstroChannelizerConfig *config, guint64 begin,
+                                         guint64 first, guint64 steps, AstroSpectra *spectra,
+                                         GError **error);
+
 /* h x gain, taps x step of them. */
 void astro_channelizer_weights(const AstroChannelizerConfig *config, double *weights);
 
-/* submit takes at most one block in, and one block out: the spectra that are complete with the
- * block and were not before, as astro_channelizer_spectra counts them; no block out where there are
- * none. */
+/* submit takes at most one block in, and one block out for the spectra that the block adds; none
+ * where it adds none. */
 extern const AstroBackend astro_channelizer_reference;
 extern const AstroBackend astro_channelizer_cpu;
 extern const AstroBackend *const astro_channelizer_backends[]; /* up to a NULL */

@@ -100,6 +100,23 @@ AstroSpectra astro_channelizer_spectra(const AstroChannelizerConfig *config, gui
   return spectra;
 }
 
+gboolean astro_channelizer_block_spectra(const AstroChannelizerConfig *config, guint64 begin,
+                                         guint64 first, guint64 steps, AstroSpectra *spectra,
+                                         GError **error)
+{
+  guint64 most = G_MAXUINT64 - 2 * astro_channelizer_span(config);
+  if (first > most || steps > most - first)
+    return fail(error,
+                "channelizer: a block of %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT
+                " on goes beyond what sample indices can count",
+                steps, first);
+  AstroSpectra before = astro_channelizer_spectra(config, begin, first);
+  *spectra = astro_channelizer_spectra(config, begin, first + steps);
+  spectra->first += before.count;
+  spectra->count -= before.count;
+  return TRUE;
+}
+
 gboolean astro_channelizer_check_call(const AstroChannelizerConfig *config, const AstroBlock *in,
                                       guint n_in, const AstroBlock *out, guint n_out,
                                       const AstroChannelizerArguments *arguments, guint64 spectra,

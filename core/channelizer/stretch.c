@@ -77,28 +77,15 @@ gboolean astro_stretch_spectra(const AstroStretch *stretch,
                                const AstroChannelizerArguments *arguments, AstroSpectra *spectra,
                                GError **error)
 {
-  guint64 begin = begin_of(stretch, arguments), first = arguments->first;
-  guint64 most = G_MAXUINT64 - 2 * astro_channelizer_span(stretch->config);
-
-  if (!arguments->restart && first != stretch->end) {
+  if (!arguments->restart && arguments->first != stretch->end) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
                 "channelizer: a block from sample %" G_GUINT64_FORMAT
                 " on, expected one from %" G_GUINT64_FORMAT " on or a new start",
-                first, stretch->end);
+                arguments->first, stretch->end);
     return FALSE;
   }
-  if (first > most || arguments->steps > most - first) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "channelizer: a block of %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT
-                " on goes beyond what sample indices can count",
-                arguments->steps, first);
-    return FALSE;
-  }
-  AstroSpectra before = astro_channelizer_spectra(stretch->config, begin, first);
-  *spectra = astro_channelizer_spectra(stretch->config, begin, first + arguments->steps);
-  spectra->first += before.count;
-  spectra->count -= before.count;
-  return TRUE;
+  return astro_channelizer_block_spectra(stretch->config, begin_of(stretch, arguments),
+                                         arguments->first, arguments->steps, spectra, error);
 }
 
 static gboolean turn(AstroStretch *stretch, const AstroBlock *in, guint64 steps, GError **error)
