@@ -182,12 +182,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
       set_names(s, "format", formats_in);
     }
   }
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(result);
-    result = filtered;
-  }
-  return result;
+  return astro_stage_filter_caps(result, filter);
 }
 
 /* CF32LE wherever downstream takes it: anything else loses something, so it must be asked for. */
@@ -205,7 +200,7 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
     }
     gst_caps_unref(common);
   }
-  return astro_stage_fixate_preferred(trans, direction, othercaps);
+  return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
 }
 
 /* ---- work ---- */

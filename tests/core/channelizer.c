@@ -814,11 +814,8 @@ static void add_for_backends(const char *name, GTestDataFunc test)
   }
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
-  /* Of the cache folder of FFTW's wisdom. */
-  g_test_init(&argc, &argv, G_TEST_OPTION_ISOLATE_DIRS, NULL);
-  gst_init(&argc, &argv);
   g_test_add_func("/channelizer/spectra", test_spectra);
   add_for_backends("tones", test_tones);
   add_for_backends("impulse", test_impulse);
@@ -838,7 +835,9 @@ int main(int argc, char **argv)
   add_for_backends("bad-config", test_bad_config);
   add_for_backends("bad-calls", test_bad_calls);
   g_test_add_func("/channelizer/variant-names", test_variant_names);
-  int status = g_test_run();
-  gst_deinit();
-  return status;
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }

@@ -83,7 +83,6 @@ static void test_no_folder(void)
   g_autofree char *path = astro_fft_planner_file(), *folder = g_path_get_dirname(path);
   g_unlink(path);
   g_rmdir(folder);
-  g_mkdir_with_parents(g_get_user_cache_dir(), 0700);
   g_assert_true(g_file_set_contents(folder, "in the way", -1, NULL));
   plan(66);
   plan(66);
@@ -91,9 +90,16 @@ static void test_no_folder(void)
 
 int main(int argc, char **argv)
 {
-  g_test_init(&argc, &argv, G_TEST_OPTION_ISOLATE_DIRS, NULL);
+  /* A cache folder of our own, before anybody asks for the user's. */
+  g_autofree char *cache = g_dir_make_tmp("planner-XXXXXX", NULL);
+  g_autofree char *folder = g_build_filename(cache, "gst-astro", NULL);
+  g_setenv("XDG_CACHE_HOME", cache, TRUE);
+  g_test_init(&argc, &argv, NULL);
   g_test_add_func("/planner/threads", test_threads);
   g_test_add_func("/planner/kept", test_kept);
   g_test_add_func("/planner/no-folder", test_no_folder);
-  return g_test_run();
+  int status = g_test_run();
+  g_unlink(folder); /* which the last test left as a file */
+  g_rmdir(cache);
+  return status;
 }

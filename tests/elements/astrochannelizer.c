@@ -595,11 +595,8 @@ static void test_bad_buffers(void)
   gst_harness_teardown(h);
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
-  /* Of the cache folder of FFTW's wisdom. */
-  g_test_init(&argc, &argv, G_TEST_OPTION_ISOLATE_DIRS, NULL);
-  gst_init(&argc, &argv);
   g_test_add_func("/astrochannelizer/cuts", test_cuts);
   g_test_add_func("/astrochannelizer/offsets", test_offsets);
   g_test_add_func("/astrochannelizer/breaks", test_breaks);
@@ -612,7 +609,9 @@ int main(int argc, char **argv)
   g_test_add_func("/astrochannelizer/properties", test_properties);
   g_test_add_func("/astrochannelizer/errors", test_errors);
   g_test_add_func("/astrochannelizer/bad-buffers", test_bad_buffers);
-  int status = g_test_run();
-  gst_deinit();
-  return status;
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }
