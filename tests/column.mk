@@ -69,4 +69,4 @@ check-threads:
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
 DISTCLEANFILES = confdefs.h
 clean-local:
-	rm -rf tests/plugins build-fuzz build-sanitizers build-threads *.source
+	rm -rf tests/plugins tests/cache build-fuzz build-sanitizers build-threads *.source
