@@ -222,6 +222,19 @@ static char *graph_name(const AstroGraph *graph)
   return g_steal_pointer(&base);
 }
 
+/* A sink that is stopped in mid-stream finishes its file then; the bus forgets what was said when
+ * the pipeline goes on to NULL. */
+static void halt(Run *run, GstBus *bus)
+{
+  GstMessage *message;
+  gst_element_set_state(run->pipeline, GST_STATE_READY);
+  while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING))) {
+    on_message(bus, message, run);
+    gst_message_unref(message);
+  }
+  gst_element_set_state(run->pipeline, GST_STATE_NULL);
+}
+
 static void play(Run *run)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
@@ -237,7 +250,7 @@ static void play(Run *run)
   } else {
     astro_progress_clear(run->progress);
   }
-  gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  halt(run, bus);
   astro_interrupt_unwatch();
   g_source_remove(watch);
   gst_bus_remove_watch(bus);

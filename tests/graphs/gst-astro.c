@@ -551,7 +551,7 @@ static void test_graphs(void)
       "stations 5, baselines 15, channels 20, products 4, integrations 3, " },
     { "filterbank channels=10 taps=1 window=hann integration=100 duration=0.005",
       "stations 1, baselines 1, channels 10, products 1, integrations 5, " },
-    { "fringe duration=40", "stations 2, baselines 3, channels 8, products 1, integrations 2, " },
+    { "fringe duration=120", "stations 2, baselines 3, channels 8, products 1, integrations 2, " },
   };
   for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
     g_auto(Result) result = run("run %s output=graph.uvfits", graphs[i][0]);
@@ -576,13 +576,23 @@ static void test_first_light(void)
   g_assert_cmpint(file_size("light.uvfits"), >, 0);
   g_assert_true(g_regex_match_simple(
       "\nlight.uvfits: format UVFITS, stations 4, baselines 10, channels 16, products 4, "
-      "integrations 7, start 2026-11-20T12:00:00Z, seconds 0.056, least-weight [0-9]+, "
+      "integrations 7, start 2026-11-20T12:00:00.000000000Z, seconds 0.056, least-weight [0-9]+, "
       "most-weight 500, flagged 0\n$",
       result.out, 0, 0));
   write_file("back.graph", "astrofitssrc location=light.uvfits ! fakesink", -1);
   g_auto(Result) back = run("run ./back.graph");
   g_assert_cmpint(back.status, ==, 0);
   g_assert_nonnull(strstr(back.err, "back: 100.0 %, 7 buffers, "));
+  /* What was made before an error is kept, and said. */
+  write_file("cut.graph",
+             "astrofitssrc location=light.uvfits ! identity error-after=4 ! astrofitssink "
+             "location=cut.uvfits",
+             -1);
+  g_auto(Result) cut = run("run ./cut.graph");
+  g_assert_cmpint(cut.status, ==, 1);
+  g_assert_nonnull(strstr(cut.err, "identity0: "));
+  g_assert_true(g_str_has_prefix(cut.out, "cut.uvfits: format UVFITS, stations 4, "));
+  g_assert_nonnull(strstr(cut.out, "integrations 3, "));
   write_file(
       "clip.graph",
       "fakesrc num-buffers=3 sizetype=fixed sizemax=65536 filltype=random\n"
