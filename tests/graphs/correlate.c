@@ -29,10 +29,10 @@ typedef struct {
 /* Channels wide enough to tell frequencies by their delays, and integrations long enough to tell
  * times by the earth's rotation. */
 static const Case cases[] = {
-  { "wide", "CF32LE", 64, 1000, 4e6, 0.048, "clmwf" },
-  { "wide-odd", "CF32LE", 63, 1000, 4e6, 0.048, "clmwf" },
-  { "wide-ci8", "CI8", 64, 1000, 4e6, 0.048, "clmwf" },
-  { "slow", "CF32LE", 8, 2000, 16e3, 4, "clmwt" },
+  { "wide", "CF32LE", 32, 1000, 4e6, 0.048, "clmwf" },
+  { "wide-odd", "CF32LE", 31, 1000, 4e6, 0.048, "clmwf" },
+  { "wide-ci8", "CI8", 32, 1000, 4e6, 0.048, "clmwf" },
+  { "slow", "CF32LE", 8, 2000, 16e3, 12, "clmwt" },
 };
 
 /* What might be wrong between sky and file. */
@@ -215,9 +215,9 @@ static void test_case(gconstpointer data)
       g_test_message("%s, half %u: %.4f of %u", hypotheses[h].what, half, fit,
                      file.fits[h].n[half]);
       if (hypotheses[h].letter == 0)
-        g_assert_cmpfloat(fabs(fit - 1), <, 0.05);
+        g_assert_cmpfloat(fabs(fit - 1), <, 0.06);
       else if (strchr(test->wrong, hypotheses[h].letter))
-        g_assert_cmpfloat(fit, >, 1.15);
+        g_assert_cmpfloat(fit, >, 1.25);
     }
 
   astro_observation_unref(file.observation);
