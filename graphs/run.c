@@ -222,17 +222,18 @@ static char *graph_name(const AstroGraph *graph)
   return g_steal_pointer(&base);
 }
 
-/* A sink that is stopped in mid-stream finishes its file then; the bus forgets what was said when
- * the pipeline goes on to NULL. */
+/* A sink that is stopped in mid-stream finishes its file then, and the bus would forget what it says
+ * of it. */
 static void halt(Run *run, GstBus *bus)
 {
   GstMessage *message;
-  gst_element_set_state(run->pipeline, GST_STATE_READY);
+  gst_pipeline_set_auto_flush_bus(GST_PIPELINE(run->pipeline), FALSE);
+  gst_element_set_state(run->pipeline, GST_STATE_NULL);
   while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING))) {
     on_message(bus, message, run);
     gst_message_unref(message);
   }
-  gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  gst_bus_set_flushing(bus, TRUE);
 }
 
 static void play(Run *run)
