@@ -1,4 +1,4 @@
-/* astrofitssink: FITS files; the caps decide of which kind.
+/* astrofitssink: FITS files, and tables as CSV; the caps decide of which kind.
  *
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name. */
@@ -18,7 +18,7 @@ struct _AstroFitsSink {
   AstroFitsContents contents;
   GstEvent *observation; /* the event that contents' observation is from */
   guint64 frames;        /* received, lost ones too: the clock of streams with no timestamps */
-  guint64 written;       /* frames */
+  guint64 written;       /* frames, or points and empty catalogues */
   guint64 not_finite;    /* values */
   gboolean refused;      /* the observation that came last: no frame of it is written */
 };
@@ -132,7 +132,9 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return FALSE;
   }
-  self->kind = astro_fits_writer_kind(self->contents.stream.quantity);
+  self->kind = astro_fits_writer_kind(self->contents.stream.quantity, self->location, &error);
+  if (!self->kind)
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->location, error->message), (NULL));
   return self->kind != NULL;
 }
 
@@ -169,8 +171,8 @@ static gboolean end_of_stream(AstroFitsSink *self)
   if (!self->file) /* a writer that failed has said so */
     return FALSE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                    ("%s: the stream ended before its first integration: there is nothing to write",
-                     self->location),
+                    ("%s: the stream ended before its first %s: there is nothing to write",
+                     self->location, self->kind ? self->kind->frame : "buffer"),
                     (NULL));
   discard(self);
   return FALSE;
@@ -230,7 +232,7 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
     self->writer = self->kind->create(self->file, &self->contents, error);
   if (!self->writer || !self->kind->write(self->writer, frames, &not_finite, error))
     return FALSE;
-  self->written += frames->frames;
+  self->written += MAX(frames->frames, 1);
   self->not_finite += not_finite;
   return TRUE;
 }
@@ -249,9 +251,9 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     fail(self, error);
     return GST_FLOW_ERROR;
   }
-  if (frames.frames == 0)
+  if (self->kind->is_timed && frames.frames == 0)
     return GST_FLOW_OK;
-  if (!time_of(self, buffer, &frames)) {
+  if (self->kind->is_timed && !time_of(self, buffer, &frames)) {
     discard(self);
     return GST_FLOW_ERROR;
   }
@@ -339,14 +341,16 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   object->finalize = finalize;
   properties[PROP_LOCATION] = g_param_spec_string(
       "location", "File name",
-      "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole",
+      "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole. "
+      "Tables become CSV where it ends in .csv",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   g_object_class_install_properties(object, N_PROPERTIES, properties);
 
   add_template(element);
   gst_element_class_set_static_metadata(
       element, "FITS file sink", "Sink/File",
-      "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read",
+      "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, and catalogues "
+      "and correlation functions as binary tables or CSV",
       "gst-astro maintainers");
   sink->start = start;
   sink->stop = stop;

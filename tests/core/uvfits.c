@@ -191,7 +191,7 @@ static void round_trip(Place *place, gconstpointer data)
   }
   write_file(place->path, &c, blocks, trip->blocks, NULL);
 
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, &error);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
   g_assert_no_error(error);
   const AstroFitsContents *found = astro_fits_reader_contents(reader);
   check_contents(found, &c, frames > 1);
@@ -402,7 +402,7 @@ static void circular(Place *place, gconstpointer data)
   fits_close_file(f, &status);
   g_assert_cmpint(status, ==, 0);
 
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
   check_contents(astro_fits_reader_contents(reader), &c, FALSE);
   astro_fits_reader_close(reader);
   astro_fits_contents_clear(&c);
@@ -448,7 +448,7 @@ static void not_finite(Place *place, gconstpointer data)
 
   write_file(place->path, &c, &block, 1, &n);
   g_assert_cmpuint(n, ==, 2);
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
   g_assert_true(astro_fits_reader_read(reader, &frame, &end, NULL));
   g_assert_cmpfloat(back[0][0], ==, 1);
   for (guint i = 0; i < 3; i++)
@@ -709,7 +709,7 @@ static void foreign(Place *place, gconstpointer data)
   guint time = 0;
 
   foreign_write(place->path, o);
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, &error);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
   if (reader) {
     const AstroFitsContents *c = astro_fits_reader_contents(reader);
     guint channels = astro_stream_extent(&c->stream, ASTRO_AXIS_CHANNEL);
@@ -753,7 +753,7 @@ static void foreign(Place *place, gconstpointer data)
 static void check_not_opened(const char *path, const char *expect)
 {
   g_autoptr(GError) error = NULL;
-  g_assert_null(astro_fits_reader_open(path, &error));
+  g_assert_null(astro_fits_reader_open(path, NULL, &error));
   g_assert_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN);
   g_test_message("%s", error->message);
   g_assert_nonnull(strstr(error->message, path));

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 
   if (ftruncate(file, 0) < 0 || pwrite(file, data, size, 0) != (gssize)size)
     abort();
-  g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(path, &error);
+  g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(path, NULL, &error);
   if (!reader != !!error)
     abort();
   if (!reader)
