@@ -2,6 +2,7 @@
 #include "core/fits/row-filter.h"
 
 #include <math.h>
+#include <string.h>
 
 #define PIECE (1u << 20) /* bytes that are read at once, where a row has not more */
 #define N_COLUMNS 4
@@ -11,7 +12,7 @@ static const char *const stream_names[N_COLUMNS] = { "ra", "dec", "weight", "reg
 
 typedef struct {
   const AstroFitsColumn *column;
-  double to_degrees; /* 1 for what is no angle */
+  gboolean is_radians;
 } Wanted;
 
 typedef struct {
@@ -77,21 +78,16 @@ static gboolean read_unit(const Reader *r, Wanted *wanted, GError **error)
 {
   static const struct {
     const char *unit;
-    double to_degrees;
+    gboolean is_radians;
   } units[] = {
-    { "", 1 },
-    { "deg", 1 },
-    { "degree", 1 },
-    { "degrees", 1 },
-    { "rad", 180 / G_PI },
-    { "radian", 180 / G_PI },
-    { "radians", 180 / G_PI },
+    { "", FALSE },   { "deg", FALSE },   { "degree", FALSE }, { "degrees", FALSE },
+    { "rad", TRUE }, { "radian", TRUE }, { "radians", TRUE },
   };
   const char *unit = "";
   astro_fits_get_string_n(r->table.header, "TUNIT", wanted->column - r->table.columns + 1, &unit);
   for (guint i = 0; i < G_N_ELEMENTS(units); i++)
     if (g_ascii_strcasecmp(unit, units[i].unit) == 0) {
-      wanted->to_degrees = units[i].to_degrees;
+      wanted->is_radians = units[i].is_radians;
       return TRUE;
     }
   return wrong(r, error, "column %s is in units of \"%s\", expected deg or rad",
@@ -102,7 +98,7 @@ static gboolean find_columns(Reader *r, GError **error)
 {
   for (guint c = 0; c < N_COLUMNS; c++) {
     Wanted *wanted = &r->wanted[c];
-    *wanted = (Wanted){ .to_degrees = 1 };
+    *wanted = (Wanted){ .column = NULL };
     if (!r->columns[c])
       continue;
     wanted->column = find_column(&r->table, r->columns[c]);
@@ -253,10 +249,20 @@ static gboolean check_values(const Reader *r, guint c, const double *values, gui
   double most = c == DEC ? 90 : G_MAXDOUBLE;
   for (guint64 i = 0; i < n; i++)
     if (!(fabs(values[i]) <= most))
-      return wrong(r, error, "point %" G_GUINT64_FORMAT ": column %s is %g, expected %s",
+      return wrong(r, error, "point %" G_GUINT64_FORMAT ": column %s is %.12g, expected %s",
                    first + i + 1, r->wanted[c].column->name, values[i],
                    c == DEC ? "-90 to 90 degrees" : "a number");
   return TRUE;
+}
+
+static void turn_to_degrees(double *values, guint64 n, gboolean is_dec)
+{
+  for (guint64 i = 0; i < n; i++) {
+    double degrees = values[i] * (180 / G_PI);
+    /* A pole as a float of radians lies a little beyond it. */
+    gboolean is_pole = is_dec && fabs(degrees) > 90 && fabs(values[i]) <= (float)G_PI_2;
+    values[i] = is_pole ? copysign(90, degrees) : degrees;
+  }
 }
 
 static gboolean take_piece(const Reader *r, guint64 first, guint64 n, guint64 done, double *scratch,
@@ -268,8 +274,10 @@ static gboolean take_piece(const Reader *r, guint64 first, guint64 n, guint64 do
       continue;
     astro_fits_table_values(&r->table, wanted->column, r->rows, n, scratch);
     *n_taken = select_values(r, first, n, scratch);
-    for (guint64 i = 0; i < *n_taken; i++)
-      data[done + i] = scratch[i] * wanted->to_degrees;
+    if (*n_taken > 0)
+      memcpy(data + done, scratch, *n_taken * sizeof *scratch);
+    if (wanted->is_radians)
+      turn_to_degrees(data + done, *n_taken, c == DEC);
     if (!check_values(r, c, data + done, *n_taken, done, error))
       return FALSE;
     data += r->n_points;

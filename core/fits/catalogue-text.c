@@ -13,7 +13,7 @@ static gboolean is_text(const AstroFitsFile *file)
 static gboolean refuse(const AstroFitsFile *file, GError **error, const char *why)
 {
   g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-              "%s is no FITS file, which begins with \"SIMPLE  =\", and as text it does not do: %s",
+              "%s is no FITS file (it does not begin with \"SIMPLE  =\"), and read as text: %s",
               astro_fits_file_name(file), why);
   return FALSE;
 }

@@ -14,7 +14,7 @@ struct _AstroRowFilter {
 static GMutex cfitsio;
 
 /* These look at other rows than their own, of which CFITSIO sees but a piece. */
-static const char *const across_rows[] = { "#row", "accum", "seqdiff", "{" };
+static const char *const across_rows[] = { "#row", "accum(", "seqdiff(", "{" };
 
 static gboolean refuse(const AstroRowFilter *f, GError **error, const char *why)
 {
