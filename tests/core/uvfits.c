@@ -29,7 +29,7 @@ static void tear_down(Place *place, gconstpointer data)
 /* Small numbers of both signs, so that sums and means are exact in floats. */
 static gpointer make_data(const AstroFitsContents *c, guint64 frames, guint32 seed)
 {
-  guint64 n = 2 * frames * test_samples(c);
+  guint64 n = 2 * frames * test_visibility_samples(c);
   gint8 *random = g_malloc(n);
   gpointer data = g_malloc(4 * n);
   test_fill(random, n, seed);
@@ -143,7 +143,8 @@ static void choose_counted(const Trip *trip, const AstroFitsContents *c, AstroLa
 static void check_frame(const Trip *trip, const AstroFitsContents *c, const AstroFitsFrames *block,
                         const AstroLayout *whole, guint64 index, const AstroFitsFrame *frame)
 {
-  guint64 n = test_samples(c), pols = trip->pols, baselines = n / trip->channels / pols / pols;
+  guint64 n = test_visibility_samples(c), pols = trip->pols,
+          baselines = n / trip->channels / pols / pols;
   for (guint64 k = 0; k < n; k++) {
     guint64 place[ASTRO_MAX_AXES] = { index, k / (pols * pols) / baselines,
                                       k / (pols * pols) % baselines, k / pols % pols, k % pols };
@@ -173,7 +174,7 @@ static void round_trip(Place *place, gconstpointer data)
   GstBuffer *counts[4] = { NULL };
   AstroLayout counted, whole;
   GError *error = NULL;
-  guint64 n = test_samples(&c), frames = trip->blocks * trip->frames;
+  guint64 n = test_visibility_samples(&c), frames = trip->blocks * trip->frames;
   guint32 full = 0;
 
   for (guint b = 0; b < trip->blocks; b++) {
@@ -713,7 +714,7 @@ static void foreign(Place *place, gconstpointer data)
   if (reader) {
     const AstroFitsContents *c = astro_fits_reader_contents(reader);
     guint channels = astro_stream_extent(&c->stream, ASTRO_AXIS_CHANNEL);
-    gsize bytes = astro_stream_step_bytes(&c->stream), n = test_samples(c);
+    gsize bytes = astro_stream_step_bytes(&c->stream), n = test_visibility_samples(c);
     double lead = o->date_obs && g_str_has_suffix(o->date_obs, "40") ? 20 : 0;
     if (!o->expect)
       check_foreign_contents(o, c);
