@@ -93,13 +93,19 @@ static gboolean find_files(AstroFitsSrc *self)
   return FALSE;
 }
 
+/* An empty text is none, as graphs have it. */
+static const char *given(const char *text)
+{
+  return text && *text ? text : NULL;
+}
+
 /* What the file before gave is what this one gives too: names of columns are the properties'. */
 static gboolean open_next_file(AstroFitsSrc *self)
 {
   g_autoptr(GError) error = NULL;
-  AstroFitsOptions options = { { self->ra_column, self->dec_column, self->weight_column,
-                                 self->region_column },
-                               self->where,
+  AstroFitsOptions options = { { given(self->ra_column), given(self->dec_column),
+                                 given(self->weight_column), given(self->region_column) },
+                               given(self->where),
                                self->wanted };
   const char *name = self->files->pdata[self->next_file++];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
@@ -398,14 +404,15 @@ static void install_properties(GObjectClass *object)
     [PROP_DEC_COLUMN] = { "dec-column", "Declination column",
                           "Of a catalogue: name, in any case, or number from 1", "DEC" },
     [PROP_WEIGHT_COLUMN] = { "weight-column", "Weight column",
-                             "Of a catalogue: name or number from 1; NULL is none", NULL },
+                             "Of a catalogue: name or number from 1; NULL or empty is none", NULL },
     [PROP_REGION_COLUMN] = { "region-column", "Region column",
-                             "Of a catalogue, whole numbers from 0: name or number from 1; NULL is "
-                             "none",
+                             "Of a catalogue, whole numbers from 0: name or number from 1; NULL or "
+                             "empty "
+                             "is none",
                              NULL },
     [PROP_WHERE] = { "where", "Rows",
                      "Which rows of a FITS table are read, as CFITSIO's row filters: MAG < 20 && "
-                     "FLAG == 0; NULL is all",
+                     "FLAG == 0; NULL or empty is all",
                      NULL },
   };
   for (guint id = PROP_LOCATION; id < N_PROPERTIES; id++)
