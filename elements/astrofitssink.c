@@ -1,4 +1,4 @@
-/* astrofitssink: FITS files; the caps decide of which kind.
+/* astrofitssink: FITS files, and tables as CSV; the caps decide of which kind.
  *
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.
@@ -6,7 +6,7 @@
  * An element message "astro-file" says what the finished file holds: location, format, stations,
  * baselines, channels, products, integrations, start (UTC) and seconds (from the first integration
  * to the end of the last), least-weight and most-weight of values with a weight, and flagged, the
- * fraction of values without one. */
+ * fraction of values without one. Of a table it says location, format and columns. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "elements/astroreader.h"
@@ -25,7 +25,7 @@ struct _AstroFitsSink {
   AstroFitsContents contents;
   GstEvent *observation; /* the event that contents' observation is from */
   guint64 frames;        /* received, lost ones too: the clock of streams with no timestamps */
-  guint64 written;       /* frames */
+  guint64 written;       /* frames, or points and empty catalogues */
   AstroFitsTally tally;
   gint64 begin_ns, end_ns; /* of what was written */
   gboolean refused;        /* the observation that came last: no frame of it is written */
@@ -92,13 +92,13 @@ static char *start_of_file(AstroFitsSink *self)
   return astro_observation_get_start(&at);
 }
 
-static void tell_of_file(AstroFitsSink *self)
+static GstStructure *describe_visibilities(AstroFitsSink *self)
 {
   const AstroStream *stream = &self->contents.stream;
   const AstroFitsTally *tally = &self->tally;
   gint pols = (gint)astro_stream_extent(stream, ASTRO_AXIS_POL);
   g_autofree char *start = start_of_file(self);
-  GstStructure *file = gst_structure_new(
+  return gst_structure_new(
       "astro-file", "location", G_TYPE_STRING, self->location, "format", G_TYPE_STRING,
       self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,
       "baselines", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_BASELINE), "channels",
@@ -107,6 +107,16 @@ static void tell_of_file(AstroFitsSink *self)
       "seconds", G_TYPE_DOUBLE, (double)(self->end_ns - self->begin_ns) / GST_SECOND,
       "least-weight", G_TYPE_UINT, tally->least, "most-weight", G_TYPE_UINT, tally->most, "flagged",
       G_TYPE_DOUBLE, (double)tally->flagged / (double)tally->values, NULL);
+}
+
+static void tell_of_file(AstroFitsSink *self)
+{
+  GstStructure *file =
+      self->contents.stream.quantity == ASTRO_QUANTITY_VISIBILITIES
+          ? describe_visibilities(self)
+          : gst_structure_new("astro-file", "location", G_TYPE_STRING, self->location, "format",
+                              G_TYPE_STRING, self->kind->name, "columns", G_TYPE_STRING,
+                              self->contents.columns, NULL);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), file));
 }
 
@@ -169,7 +179,9 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return FALSE;
   }
-  self->kind = astro_fits_writer_kind(self->contents.stream.quantity);
+  self->kind = astro_fits_writer_kind(self->contents.stream.quantity, self->location, &error);
+  if (!self->kind)
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->location, error->message), (NULL));
   return self->kind != NULL;
 }
 
@@ -206,8 +218,8 @@ static gboolean end_of_stream(AstroFitsSink *self)
   if (!self->file) /* a writer that failed has said so */
     return FALSE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                    ("%s: the stream ended before its first integration: there is nothing to write",
-                     self->location),
+                    ("%s: the stream ended before its first %s: there is nothing to write",
+                     self->location, self->kind ? self->kind->frame : "buffer"),
                     (NULL));
   discard(self);
   return FALSE;
@@ -269,7 +281,7 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
   if (self->written == 0)
     self->begin_ns = frames->start_ns;
   self->end_ns = frames->start_ns + frames->duration_ns;
-  self->written += frames->frames;
+  self->written += MAX(frames->frames, 1);
   return TRUE;
 }
 
@@ -287,9 +299,9 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     fail(self, error);
     return GST_FLOW_ERROR;
   }
-  if (frames.frames == 0)
+  if (self->kind->is_timed && frames.frames == 0)
     return GST_FLOW_OK;
-  if (!time_of(self, buffer, &frames)) {
+  if (self->kind->is_timed && !time_of(self, buffer, &frames)) {
     discard(self);
     return GST_FLOW_ERROR;
   }
@@ -377,14 +389,16 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   object->finalize = finalize;
   properties[PROP_LOCATION] = g_param_spec_string(
       "location", "File name",
-      "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole",
+      "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole. "
+      "Tables become CSV where it ends in .csv",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   g_object_class_install_properties(object, N_PROPERTIES, properties);
 
   add_template(element);
   gst_element_class_set_static_metadata(
       element, "FITS file sink", "Sink/File",
-      "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read",
+      "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, and catalogues "
+      "and correlation functions as binary tables or CSV",
       "gst-astro maintainers");
   sink->start = start;
   sink->stop = stop;

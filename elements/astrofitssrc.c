@@ -1,19 +1,38 @@
-/* astrofitssrc: FITS files as streams; the file decides of what. */
+/* astrofitssrc: FITS files as streams; the file decides of what.
+ *
+ * UVFITS gives an integration a buffer. Catalogues, as binary tables or text, come one a buffer,
+ * from as many files as the location's pattern fits, and count as a second of the stream each. */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 
+#include <glob.h>
+#include <string.h>
+
 struct _AstroFitsSrc {
   GstPushSrc parent;
   char *location;
+  char *ra_column, *dec_column, *weight_column, *region_column, *where;
 
+  GPtrArray *files; /* names; from start to stop */
+  guint next_file;  /* the one after reader's */
+  GstCaps *wanted;  /* by downstream, when it started */
   AstroFitsReader *reader;
   guint64 frames; /* sent */
   guint64 next;   /* the OFFSET that follows the last one without a gap */
 };
 
-enum { PROP_0, PROP_LOCATION, N_PROPERTIES };
+enum {
+  PROP_0,
+  PROP_LOCATION,
+  PROP_RA_COLUMN,
+  PROP_DEC_COLUMN,
+  PROP_WEIGHT_COLUMN,
+  PROP_REGION_COLUMN,
+  PROP_WHERE,
+  N_PROPERTIES
+};
 static GParamSpec *properties[N_PROPERTIES];
 
 GST_DEBUG_CATEGORY_STATIC(fits_src_debug);
@@ -23,35 +42,111 @@ G_DEFINE_TYPE_WITH_CODE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC,
                         GST_DEBUG_CATEGORY_INIT(fits_src_debug, "astrofitssrc", 0, "FITS source"))
 GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_TYPE_FITS_SRC)
 
+static void forget_files(AstroFitsSrc *self)
+{
+  GST_OBJECT_LOCK(self);
+  g_clear_pointer(&self->reader, astro_fits_reader_close);
+  GST_OBJECT_UNLOCK(self);
+  g_clear_pointer(&self->files, g_ptr_array_unref);
+  gst_clear_caps(&self->wanted);
+}
+
+static gboolean is_catalogue(const AstroFitsReader *reader)
+{
+  return astro_fits_reader_contents(reader)->stream.quantity == ASTRO_QUANTITY_CATALOGUE;
+}
+
+static gboolean fail(AstroFitsSrc *self, const GError *error)
+{
+  if (g_error_matches(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN))
+    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", error->message), (NULL));
+  else if (g_error_matches(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_READ))
+    GST_ELEMENT_ERROR(self, RESOURCE, READ, ("%s", error->message), (NULL));
+  else
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+static gint by_name(gconstpointer a, gconstpointer b)
+{
+  return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A file's own name may look like a pattern. */
+static gboolean find_files(AstroFitsSrc *self)
+{
+  glob_t found;
+  self->files = g_ptr_array_new_with_free_func(g_free);
+  if (!strpbrk(self->location, "*?[") || g_file_test(self->location, G_FILE_TEST_EXISTS)) {
+    g_ptr_array_add(self->files, g_strdup(self->location));
+    return TRUE;
+  }
+  if (glob(self->location, 0, NULL, &found) == 0) {
+    for (gsize i = 0; i < found.gl_pathc; i++)
+      g_ptr_array_add(self->files, g_strdup(found.gl_pathv[i]));
+    globfree(&found);
+  }
+  g_ptr_array_sort(self->files, by_name);
+  if (self->files->len)
+    return TRUE;
+  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file matches %s.", self->location), (NULL));
+  return FALSE;
+}
+
+/* An empty text is none, as graphs have it. */
+static const char *given(const char *text)
+{
+  return text && *text ? text : NULL;
+}
+
+/* What the file before gave is what this one gives too: names of columns are the properties'. */
+static gboolean open_next_file(AstroFitsSrc *self)
+{
+  g_autoptr(GError) error = NULL;
+  AstroFitsOptions options = { { given(self->ra_column), given(self->dec_column),
+                                 given(self->weight_column), given(self->region_column) },
+                               given(self->where),
+                               self->wanted };
+  const char *name = self->files->pdata[self->next_file++];
+  AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
+  if (!reader)
+    return fail(self, error);
+  if (self->files->len > 1 && !is_catalogue(reader)) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("%s: found UVFITS among %u files, expected catalogues: others are read one "
+                       "at a time",
+                       name, self->files->len),
+                      (NULL));
+    astro_fits_reader_close(reader);
+    return FALSE;
+  }
+  GST_OBJECT_LOCK(self);
+  g_clear_pointer(&self->reader, astro_fits_reader_close);
+  self->reader = reader;
+  GST_OBJECT_UNLOCK(self);
+  return TRUE;
+}
+
 static gboolean start(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
-  g_autoptr(GError) error = NULL;
 
   if (!self->location || !self->location[0]) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));
     return FALSE;
   }
-  self->frames = self->next = 0;
-  GST_OBJECT_LOCK(self);
-  self->reader = astro_fits_reader_open(self->location, &error);
-  GST_OBJECT_UNLOCK(self);
-  if (self->reader)
+  self->frames = self->next = self->next_file = 0;
+  self->wanted = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(src), NULL);
+  if (find_files(self) && open_next_file(self))
     return TRUE;
-  if (g_error_matches(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN))
-    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", error->message), (NULL));
-  else
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+  forget_files(self);
   return FALSE;
 }
 
 static gboolean stop(GstBaseSrc *src)
 {
-  AstroFitsSrc *self = ASTRO_FITS_SRC(src);
-  GST_OBJECT_LOCK(self);
-  g_clear_pointer(&self->reader, astro_fits_reader_close);
-  GST_OBJECT_UNLOCK(self);
+  forget_files(ASTRO_FITS_SRC(src));
   return TRUE;
 }
 
@@ -95,7 +190,9 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
     return GST_BASE_SRC_CLASS(astro_fits_src_parent_class)->query(src, query);
   gst_query_parse_duration(query, &format, NULL);
   GST_OBJECT_LOCK(self);
-  if (self->reader)
+  if (self->reader && is_catalogue(self->reader)) /* a file may hold several: as far as is known */
+    duration = MAX(self->files->len, self->frames) * GST_SECOND;
+  else if (self->reader)
     duration = astro_fits_reader_contents(self->reader)->duration_ns;
   GST_OBJECT_UNLOCK(self);
   if (format != GST_FORMAT_TIME || duration == 0)
@@ -104,7 +201,8 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
   return TRUE;
 }
 
-/* A pool that downstream offers knows what memory it reads fastest; else ours. */
+/* A pool that downstream offers knows what memory it reads fastest; else ours. Catalogues are of
+ * any size, and each has a block of its own. */
 static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
@@ -112,6 +210,11 @@ static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
   guint bytes = MIN(astro_stream_step_bytes(stream), G_MAXUINT), offered = 0, min = 0, max = 0;
   g_autoptr(GstBufferPool) pool = NULL;
 
+  if (is_catalogue(self->reader)) {
+    while (gst_query_get_n_allocation_pools(query) > 0)
+      gst_query_remove_nth_allocation_pool(query, 0);
+    return TRUE;
+  }
   if (gst_query_get_n_allocation_pools(query) > 0) {
     gst_query_parse_nth_allocation_pool(query, 0, &pool, &offered, &min, &max);
     gst_query_set_nth_allocation_pool(query, 0, pool, MAX(bytes, offered), min, max);
@@ -127,11 +230,11 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
   g_autoptr(GstBufferPool) pool = gst_base_src_get_buffer_pool(GST_BASE_SRC(self));
   GstFlowReturn flow = GST_FLOW_OK;
   *buffer = NULL;
-  if (pool && bytes <= G_MAXUINT) {
+  if (pool && bytes <= G_MAXUINT && !is_catalogue(self->reader)) {
     flow = gst_buffer_pool_acquire_buffer(pool, buffer, NULL);
     if (*buffer)
       gst_buffer_set_size(*buffer, bytes);
-  } else { /* pools count bytes in 32 bits */
+  } else { /* pools count bytes in 32 bits, and have blocks of one size */
     GstMemory *memory = astro_memory_new(bytes, NULL);
     if (!memory)
       return GST_FLOW_ERROR;
@@ -156,76 +259,121 @@ static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *f
   self->frames++;
 }
 
-static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
+/* The next frame's steps, from the next file where this one has no more. */
+static GstFlowReturn find_frame(AstroFitsSrc *self, guint64 *steps)
 {
-  AstroFitsSrc *self = ASTRO_FITS_SRC(src);
-  const AstroStream *stream = &astro_fits_reader_contents(self->reader)->stream;
-  g_autoptr(GError) error = NULL;
-  AstroFitsFrame frame = { 0 };
-  AstroLayout shape;
-  GstMapInfo map;
-  gboolean end;
-  GstBuffer *buffer;
-  GstFlowReturn flow = new_buffer(self, astro_stream_step_bytes(stream), &buffer);
+  for (;;) {
+    g_autoptr(GError) error = NULL;
+    gboolean end;
+    if (astro_fits_reader_next(self->reader, steps, &end, &error))
+      return GST_FLOW_OK;
+    if (!end) {
+      fail(self, error);
+      return GST_FLOW_ERROR;
+    }
+    if (self->next_file == self->files->len)
+      return GST_FLOW_EOS;
+    if (!open_next_file(self))
+      return GST_FLOW_ERROR;
+  }
+}
 
+/* Room for a frame, mapped; *validity: NULL for catalogues. */
+static GstFlowReturn new_frame(AstroFitsSrc *self, guint64 steps, GstBuffer **buffer,
+                               GstMapInfo *map, AstroValidityMeta **validity)
+{
+  const AstroStream *stream = &astro_fits_reader_contents(self->reader)->stream;
+  gsize bytes = steps * astro_stream_step_bytes(stream);
+  GstFlowReturn flow = new_buffer(self, bytes, buffer);
+  AstroLayout shape;
   if (flow == GST_FLOW_FLUSHING)
     return flow;
-  if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE)) {
-    gst_clear_buffer(&buffer);
+  if (!*buffer || !gst_buffer_map(*buffer, map, GST_MAP_WRITE)) {
+    gst_clear_buffer(buffer);
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
-                      ("%s: an integration of %" G_GSIZE_FORMAT " bytes is more than memory holds",
-                       self->location, astro_stream_step_bytes(stream)),
+                      ("%s: a block of %" G_GSIZE_FORMAT " bytes is more than memory holds",
+                       self->location, bytes),
                       (NULL));
     return GST_FLOW_ERROR;
   }
-  astro_stream_shape(stream, 1, &shape);
-  AstroValidityMeta *validity = astro_buffer_add_validity(buffer, &shape, 0);
+  astro_stream_shape(stream, steps, &shape);
+  *validity = is_catalogue(self->reader) ? NULL : astro_buffer_add_validity(*buffer, &shape, 0);
+  return GST_FLOW_OK;
+}
+
+static void stamp_frame(AstroFitsSrc *self, GstBuffer *buffer, AstroFitsFrame *frame)
+{
+  if (is_catalogue(self->reader)) {
+    frame->start_ns = self->frames * GST_SECOND;
+    frame->duration_ns = GST_SECOND;
+  }
+  stamp(self, buffer, frame);
+}
+
+static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
+{
+  AstroFitsSrc *self = ASTRO_FITS_SRC(src);
+  g_autoptr(GError) error = NULL;
+  AstroFitsFrame frame = { 0 };
+  AstroValidityMeta *validity;
+  GstMapInfo map;
+  gboolean end;
+  guint64 steps;
+  GstBuffer *buffer;
+  GstFlowReturn flow = find_frame(self, &steps);
+
+  if (flow == GST_FLOW_OK)
+    flow = new_frame(self, steps, &buffer, &map, &validity);
+  if (flow != GST_FLOW_OK)
+    return flow;
   frame.data = map.data;
-  frame.counts = validity->counts;
+  frame.counts = validity ? validity->counts : NULL;
   gboolean done = astro_fits_reader_read(self->reader, &frame, &end, &error);
   gst_buffer_unmap(buffer, &map);
   if (done) {
-    validity->full = frame.full;
-    stamp(self, buffer, &frame);
+    if (validity)
+      validity->full = frame.full;
+    stamp_frame(self, buffer, &frame);
     *out = buffer;
     return GST_FLOW_OK;
   }
   gst_buffer_unref(buffer);
   if (end)
     return GST_FLOW_EOS;
-  GST_ELEMENT_ERROR(self, RESOURCE, READ, ("%s", error->message), (NULL));
+  fail(self, error);
   return GST_FLOW_ERROR;
+}
+
+static char **setting(AstroFitsSrc *self, guint id)
+{
+  char **settings[N_PROPERTIES] = {
+    [PROP_LOCATION] = &self->location,           [PROP_RA_COLUMN] = &self->ra_column,
+    [PROP_DEC_COLUMN] = &self->dec_column,       [PROP_WEIGHT_COLUMN] = &self->weight_column,
+    [PROP_REGION_COLUMN] = &self->region_column, [PROP_WHERE] = &self->where
+  };
+  return settings[id];
 }
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroFitsSrc *self = ASTRO_FITS_SRC(object);
-  if (id != PROP_LOCATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  g_free(self->location);
-  self->location = g_value_dup_string(value);
-  GST_OBJECT_UNLOCK(self);
+  char **text = setting(ASTRO_FITS_SRC(object), id);
+  GST_OBJECT_LOCK(object);
+  g_free(*text);
+  *text = g_value_dup_string(value);
+  GST_OBJECT_UNLOCK(object);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroFitsSrc *self = ASTRO_FITS_SRC(object);
-  if (id != PROP_LOCATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  g_value_set_string(value, self->location);
-  GST_OBJECT_UNLOCK(self);
+  GST_OBJECT_LOCK(object);
+  g_value_set_string(value, *setting(ASTRO_FITS_SRC(object), id));
+  GST_OBJECT_UNLOCK(object);
 }
 
 static void finalize(GObject *object)
 {
-  AstroFitsSrc *self = ASTRO_FITS_SRC(object);
-  g_free(self->location);
+  for (guint id = PROP_LOCATION; id < N_PROPERTIES; id++)
+    g_free(*setting(ASTRO_FITS_SRC(object), id));
   G_OBJECT_CLASS(astro_fits_src_parent_class)->finalize(object);
 }
 
@@ -242,6 +390,38 @@ static void add_template(GstElementClass *class)
       class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
 }
 
+static void install_properties(GObjectClass *object)
+{
+  static const struct {
+    const char *name, *nick, *blurb, *value;
+  } texts[N_PROPERTIES] = {
+    [PROP_LOCATION] = { "location", "File name",
+                        "Name of the file to read (a path), or of catalogues a pattern as of the "
+                        "shell, whose files are read in the order of their names",
+                        NULL },
+    [PROP_RA_COLUMN] = { "ra-column", "Right ascension column",
+                         "Of a catalogue: name, in any case, or number from 1", "RA" },
+    [PROP_DEC_COLUMN] = { "dec-column", "Declination column",
+                          "Of a catalogue: name, in any case, or number from 1", "DEC" },
+    [PROP_WEIGHT_COLUMN] = { "weight-column", "Weight column",
+                             "Of a catalogue: name or number from 1; NULL or empty is none", NULL },
+    [PROP_REGION_COLUMN] = { "region-column", "Region column",
+                             "Of a catalogue, whole numbers from 0: name or number from 1; NULL or "
+                             "empty "
+                             "is none",
+                             NULL },
+    [PROP_WHERE] = { "where", "Rows",
+                     "Which rows of a FITS table are read, as CFITSIO's row filters: MAG < 20 && "
+                     "FLAG == 0; NULL or empty is all",
+                     NULL },
+  };
+  for (guint id = PROP_LOCATION; id < N_PROPERTIES; id++)
+    properties[id] = g_param_spec_string(
+        texts[id].name, texts[id].nick, texts[id].blurb, texts[id].value,
+        G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  g_object_class_install_properties(object, N_PROPERTIES, properties);
+}
+
 static void astro_fits_src_class_init(AstroFitsSrcClass *class)
 {
   GObjectClass *object = G_OBJECT_CLASS(class);
@@ -251,15 +431,13 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   object->set_property = set_property;
   object->get_property = get_property;
   object->finalize = finalize;
-  properties[PROP_LOCATION] =
-      g_param_spec_string("location", "File name", "Name of the FITS file to read (a path)", NULL,
-                          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
-  g_object_class_install_properties(object, N_PROPERTIES, properties);
+  install_properties(object);
 
   add_template(element);
   gst_element_class_set_static_metadata(
       element, "FITS file source", "Source/File",
-      "Reads UVFITS as visibilities, one integration a buffer, with their observation",
+      "Reads UVFITS as visibilities, one integration a buffer, with their observation, and tables "
+      "and text as catalogues, one a buffer",
       "gst-astro maintainers");
   src->start = start;
   src->stop = stop;

@@ -74,7 +74,8 @@ typedef struct {
 } AstroCatalogueColumns;
 
 /* Lines of values between blanks, tabs, commas or semicolons. # begins a comment. A first line that
- * does not begin with a number is a heading; without one, columns are found by number. */
+ * does not begin with a number is a heading; without one, columns are found by number, and "ra" and
+ * "dec" are the first two. */
 gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
                                    AstroCatalogue *catalogue, GError **error);
 /* The same from memory. name is for errors. */

@@ -60,6 +60,16 @@ static gboolean is_heading(const char *line)
   return first && !parse_number(first, &number);
 }
 
+/* Where names would be, but there are none: right ascension comes first. */
+static gint usual_column(const char *name)
+{
+  static const char *const usual[] = { "ra", "dec" };
+  for (guint i = 0; i < G_N_ELEMENTS(usual); i++)
+    if (g_ascii_strcasecmp(name, usual[i]) == 0)
+      return (gint)i;
+  return -1;
+}
+
 /* Finds columns by the heading's names, or by number. */
 static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, char *heading,
                              GError **error)
@@ -79,6 +89,8 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
     if (reader->column[w] < 0 &&
         g_ascii_string_to_unsigned(wanted[w], 10, 1, G_MAXINT16, &number, NULL))
       reader->column[w] = (gint)number - 1;
+    if (reader->column[w] < 0 && !heading)
+      reader->column[w] = usual_column(wanted[w]);
     if (reader->column[w] < 0) {
       g_ptr_array_add(names, NULL);
       g_autofree char *there = g_strjoinv(", ", (char **)names->pdata);

@@ -4,12 +4,15 @@ core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fit
   core/fits/table.h core/fits/reader.h core/fits/uvfits.c core/fits/uvfits.h \
   core/fits/uvfits-antennas.c core/fits/uvfits-write.c core/fits/uvfits-write.h \
   core/fits/uvfits-read.c core/fits/uvfits-read.h \
-  core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c
+  core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c \
+  core/fits/open.c core/fits/open.h core/fits/row-filter.c core/fits/row-filter.h \
+  core/fits/catalogue-read.c core/fits/catalogue-read.h core/fits/catalogue-text.c \
+  core/fits/table-write.c core/fits/table-write.h
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
-core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits
+core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/core/fits-catalogue
 element_tests += tests/elements/astrofits
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
@@ -19,6 +22,8 @@ dist_files += tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests
 # These look at files with CFITSIO themselves.
 tests_core_uvfits_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_uvfits_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_catalogue_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_catalogue_LDADD = $(LDADD) $(CFITSIO_LIBS)
 
 # Our files in other programs' hands; installs those, so it is no part of "make check".
 interop_programs += tests/interop/predict

@@ -1,9 +1,8 @@
 #include "core/fits/file.h"
 #include "core/fits/fits.h"
+#include "core/fits/open.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +11,8 @@
 #define BLOCK 2880
 #define CARD 80
 #define CACHE (1u << 20)
+
+static const char file_begin[] = "SIMPLE  =";
 
 struct _AstroFitsFile {
   char *name;
@@ -41,9 +42,14 @@ guint64 astro_fits_file_bytes(const AstroFitsFile *file)
   return file->bytes;
 }
 
+const AstroFitsHeader *astro_fits_file_header(const AstroFitsFile *file, guint index)
+{
+  return index < file->headers->len ? g_ptr_array_index(file->headers, index) : NULL;
+}
+
 const AstroFitsHeader *astro_fits_file_primary(const AstroFitsFile *file)
 {
-  return g_ptr_array_index(file->headers, 0);
+  return astro_fits_file_header(file, 0);
 }
 
 static gboolean fill(AstroFitsFile *file, guint64 at, guint8 *data, gsize bytes, gsize *done,
@@ -260,18 +266,22 @@ static AstroFitsHeader *read_header(AstroFitsFile *file, guint64 at, GError **er
   return NULL;
 }
 
+static void refuse_begin(const AstroFitsFile *file, GError **error)
+{
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+              "%s is no FITS file: it does not begin with \"%s\"", file->name, file_begin);
+}
+
 /* What follows the first header is read as far as it makes sense: files may end in padding or
  * worse. */
 static gboolean read_headers(AstroFitsFile *file, GError **error)
 {
-  static const char begin[] = "SIMPLE  =";
-  char start[sizeof begin] = "";
+  char start[sizeof file_begin] = "";
   guint64 at = 0;
 
-  if (file->bytes < BLOCK || !astro_fits_file_read(file, 0, start, sizeof begin - 1, NULL) ||
-      !g_str_equal(start, begin)) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-                "%s is no FITS file: it does not begin with \"%s\"", file->name, begin);
+  if (file->bytes < BLOCK || !astro_fits_file_read(file, 0, start, sizeof file_begin - 1, NULL) ||
+      !g_str_equal(start, file_begin)) {
+    refuse_begin(file, error);
     return FALSE;
   }
   while (at < file->bytes) {
@@ -286,33 +296,51 @@ static gboolean read_headers(AstroFitsFile *file, GError **error)
   return file->headers->len > 0;
 }
 
-AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
+/* No byte of the file's begin is one that text does not have. */
+static gboolean begins_as_text(AstroFitsFile *file)
+{
+  guint8 begin[BLOCK];
+  gsize bytes = MIN(file->bytes, sizeof begin);
+  if (bytes == 0 || !astro_fits_file_read(file, 0, begin, bytes, NULL) ||
+      (bytes >= 8 && memcmp(begin, file_begin, 8) == 0))
+    return FALSE;
+  for (gsize i = 0; i < bytes; i++)
+    if (begin[i] < ' ' && !(begin[i] && strchr("\t\n\r\f\v", begin[i])))
+      return FALSE;
+  return TRUE;
+}
+
+AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error)
 {
   struct stat there;
-  int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0 || fstat(fd, &there) < 0) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "cannot open %s: %s", path,
-                g_strerror(errno));
-    if (fd >= 0)
-      close(fd);
+  int fd = astro_fits_open(path, error);
+  if (fd < 0)
     return NULL;
-  }
-  if (!S_ISREG(there.st_mode)) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-                "cannot open %s: it is not a regular file", path);
-    close(fd);
-    return NULL;
-  }
   AstroFitsFile *file = g_new0(AstroFitsFile, 1);
   file->name = g_strdup(path);
   file->fd = fd;
-  file->bytes = there.st_size;
+  file->bytes = fstat(fd, &there) == 0 ? there.st_size : 0;
   file->headers = g_ptr_array_new_with_free_func(header_free);
   file->cache = g_malloc(CACHE);
-  if (read_headers(file, error))
+  if (begins_as_text(file) || read_headers(file, error))
     return file;
   astro_fits_file_close(file);
   return NULL;
+}
+
+AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
+{
+  AstroFitsFile *file = astro_fits_file_open_any(path, error);
+  if (!file || file->headers->len)
+    return file;
+  refuse_begin(file, error);
+  astro_fits_file_close(file);
+  return NULL;
+}
+
+GMappedFile *astro_fits_file_map(const AstroFitsFile *file, GError **error)
+{
+  return g_mapped_file_new_from_fd(file->fd, FALSE, error);
 }
 
 void astro_fits_file_close(AstroFitsFile *file)
@@ -324,15 +352,20 @@ void astro_fits_file_close(AstroFitsFile *file)
   g_free(file);
 }
 
+gboolean astro_fits_is_binary_table(const AstroFitsHeader *header)
+{
+  const char *type = "";
+  astro_fits_get_string(header, "XTENSION", &type);
+  return g_str_equal(type, "BINTABLE") || g_str_equal(type, "A3DTABLE");
+}
+
 const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name)
 {
   for (guint i = 1; i < file->headers->len; i++) {
     const AstroFitsHeader *header = g_ptr_array_index(file->headers, i);
-    const char *type = "", *found = "";
-    astro_fits_get_string(header, "XTENSION", &type);
+    const char *found = "";
     astro_fits_get_string(header, "EXTNAME", &found);
-    if ((g_str_equal(type, "BINTABLE") || g_str_equal(type, "A3DTABLE")) &&
-        g_str_equal(found, name))
+    if (astro_fits_is_binary_table(header) && g_str_equal(found, name))
       return header;
   }
   return NULL;

@@ -26,14 +26,21 @@ typedef struct {
 
 /* The error names the file, as all errors do that come from reading it. */
 AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
+/* Takes text too, which has no headers. */
+AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error);
 void astro_fits_file_close(AstroFitsFile *file);
 const char *astro_fits_file_name(const AstroFitsFile *file);
 guint64 astro_fits_file_bytes(const AstroFitsFile *file);
+/* NULL behind the last one; 0 is the primary one. */
+const AstroFitsHeader *astro_fits_file_header(const AstroFitsFile *file, guint index);
 const AstroFitsHeader *astro_fits_file_primary(const AstroFitsFile *file);
+gboolean astro_fits_is_binary_table(const AstroFitsHeader *header);
 /* The first binary table of that EXTNAME; NULL where there is none. */
 const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name);
 gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
                               GError **error);
+
+GMappedFile *astro_fits_file_map(const AstroFitsFile *file, GError **error);
 
 /* FALSE where there is no such keyword with a value of that type: the value stays. Numbers are
  * finite. Strings stay the header's. */

@@ -1,4 +1,6 @@
 #include "core/fits/fits.h"
+#include "core/fits/catalogue-read.h"
+#include "core/fits/table-write.h"
 #include "core/fits/uvfits-read.h"
 #include "core/fits/uvfits-write.h"
 
@@ -6,8 +8,13 @@
 
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
 
-const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer, NULL };
-static const AstroFitsReaderKind *const reader_kinds[] = { &astro_uvfits_reader, NULL };
+const AstroFitsWriterKind *const astro_fits_writer_kinds[] = {
+  &astro_uvfits_writer,          &astro_catalogue_csv_writer, &astro_catalogue_writer,
+  &astro_correlation_csv_writer, &astro_correlation_writer,   NULL
+};
+static const AstroFitsReaderKind *const reader_kinds[] = { &astro_uvfits_reader,
+                                                           &astro_catalogue_table_reader,
+                                                           &astro_catalogue_text_reader, NULL };
 
 struct _AstroFitsReader {
   AstroFitsFile *file;
@@ -19,6 +26,7 @@ struct _AstroFitsReader {
 void astro_fits_contents_clear(AstroFitsContents *contents)
 {
   g_clear_pointer(&contents->observation, astro_observation_unref);
+  g_free(contents->columns);
   memset(contents, 0, sizeof *contents);
 }
 
@@ -28,8 +36,11 @@ gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCap
   gint stations = 0;
   if (!astro_stream_from_caps(&contents->stream, caps, error))
     return FALSE;
-  gst_structure_get_int(gst_caps_get_structure(caps, 0), "stations", &stations);
+  const GstStructure *fields = gst_caps_get_structure(caps, 0);
+  gst_structure_get_int(fields, "stations", &stations);
   contents->stations = MAX(stations, 0);
+  g_free(contents->columns);
+  contents->columns = g_strdup(gst_structure_get_string(fields, "columns"));
   return TRUE;
 }
 
@@ -38,14 +49,23 @@ GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents)
   GstCaps *caps = astro_stream_to_caps(&contents->stream);
   if (contents->stations)
     gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)contents->stations, NULL);
+  if (contents->columns)
+    gst_caps_set_simple(caps, "columns", G_TYPE_STRING, contents->columns, NULL);
   return caps;
 }
 
-const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity)
+/* Those with a suffix of their own come before those without one. */
+const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const char *path,
+                                                  GError **error)
 {
-  for (guint i = 0; astro_fits_writer_kinds[i]; i++)
-    if (astro_fits_writer_kinds[i]->quantity == quantity)
-      return astro_fits_writer_kinds[i];
+  g_autofree char *name = g_ascii_strdown(path, -1);
+  for (guint i = 0; astro_fits_writer_kinds[i]; i++) {
+    const AstroFitsWriterKind *kind = astro_fits_writer_kinds[i];
+    if (kind->quantity == quantity && (!kind->suffix || g_str_has_suffix(name, kind->suffix)))
+      return kind;
+  }
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, "there are no files of %s",
+              astro_quantity_name(quantity));
   return NULL;
 }
 
@@ -57,22 +77,52 @@ char *astro_fits_reader_caps(void)
   return g_string_free(caps, FALSE);
 }
 
-AstroFitsReader *astro_fits_reader_open(const char *path, GError **error)
+static gboolean is_wanted(const AstroFitsReaderKind *kind, const AstroFitsOptions *options)
 {
-  AstroFitsFile *file = astro_fits_file_open(path, error);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(kind->caps);
+  return !options->wanted || gst_caps_can_intersect(caps, options->wanted);
+}
+
+/* A file may be of several kinds: UVFITS has tables too. */
+static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
+                                            const AstroFitsOptions *options, GError **error)
+{
+  const AstroFitsReaderKind *unwanted = NULL;
+  for (guint i = 0; reader_kinds[i]; i++) {
+    if (!reader_kinds[i]->recognises(file))
+      continue;
+    if (is_wanted(reader_kinds[i], options))
+      return reader_kinds[i];
+    unwanted = unwanted ? unwanted : reader_kinds[i];
+  }
+  const char *name = astro_fits_file_name(file);
+  if (!unwanted) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+                "%s: a FITS file of a kind that is not read, expected UVFITS (random groups) or "
+                "a catalogue (a binary table)",
+                name);
+    return NULL;
+  }
+  g_autofree char *wanted = gst_caps_to_string(options->wanted);
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+              "%s: found %s, which does not give what is wanted downstream: %s", name,
+              unwanted->name, wanted);
+  return NULL;
+}
+
+AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions *options,
+                                        GError **error)
+{
+  static const AstroFitsOptions none;
+  AstroFitsFile *file = astro_fits_file_open_any(path, error);
   if (!file)
     return NULL;
+  options = options ? options : &none;
   AstroFitsReader *reader = g_new0(AstroFitsReader, 1);
   reader->file = file;
-  for (guint i = 0; reader_kinds[i] && !reader->kind; i++)
-    if (reader_kinds[i]->recognises(file))
-      reader->kind = reader_kinds[i];
+  reader->kind = find_kind(file, options, error);
   if (reader->kind)
-    reader->instance = reader->kind->open(file, &reader->contents, error);
-  else
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-                "%s: a FITS file of a kind that is not read, expected UVFITS (random groups)",
-                path);
+    reader->instance = reader->kind->open(file, options, &reader->contents, error);
   if (reader->instance)
     return reader;
   astro_fits_reader_close(reader);
@@ -82,6 +132,14 @@ AstroFitsReader *astro_fits_reader_open(const char *path, GError **error)
 const AstroFitsContents *astro_fits_reader_contents(const AstroFitsReader *reader)
 {
   return &reader->contents;
+}
+
+gboolean astro_fits_reader_next(AstroFitsReader *reader, guint64 *steps, gboolean *end,
+                                GError **error)
+{
+  *end = FALSE;
+  *steps = 1;
+  return !reader->kind->next || reader->kind->next(reader->instance, steps, end, error);
 }
 
 gboolean astro_fits_reader_read(AstroFitsReader *reader, AstroFitsFrame *frame, gboolean *end,

@@ -1,9 +1,10 @@
 /* FITS files: what the sink and the source of files need to know of them.
  *
- * Each kind of file (UVFITS now) is a writer's table and a reader's table in files of its own; the
- * quantity in the caps picks the writer, the file's header picks the reader. */
+ * Each kind of file (UVFITS, catalogues, tables) is a writer's table and a reader's table in files
+ * of its own; the quantity in the caps picks the writer, the file's header picks the reader. */
 #pragma once
 
+#include "core/catalogue/catalogue.h"
 #include "core/fits/part-file.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
@@ -26,6 +27,7 @@ typedef struct {
   AstroStream stream;
   guint stations;
   AstroObservation *observation; /* NULL: none known */
+  char *columns;                 /* names joined by ':', where the layout has such an axis */
   guint64 duration_ns;           /* of a file that is read; 0: not known */
 } AstroFitsContents;
 
@@ -34,8 +36,8 @@ gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCap
                                        GError **error);
 GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents);
 
-/* Frames that follow each other, as a buffer carries them. Times count from the observation's
- * start. */
+/* Frames that follow each other, or the points of one catalogue, as a buffer carries them. Times
+ * count from the observation's start. */
 typedef struct {
   gconstpointer data;
   guint64 frames;
@@ -52,7 +54,10 @@ typedef struct {
 typedef struct {
   const char *name; /* "UVFITS" */
   AstroQuantity quantity;
-  const char *caps; /* what it takes */
+  const char *suffix; /* of the names of such files; NULL: any */
+  const char *caps;   /* what it takes */
+  const char *frame;  /* what a file has at least one of: "integration" */
+  gboolean is_timed;  /* frames have to have times */
   /* file stays the caller's, who commits or discards it. */
   gpointer (*create)(AstroPartFile *file, const AstroFitsContents *contents, GError **error);
   /* Adds to the tally. */
@@ -62,11 +67,12 @@ typedef struct {
   void (*destroy)(gpointer writer);
 } AstroFitsWriterKind;
 
-extern const AstroFitsWriterKind *const astro_fits_writer_kinds[];         /* up to a NULL */
-const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity); /* NULL: none */
+extern const AstroFitsWriterKind *const astro_fits_writer_kinds[]; /* up to a NULL */
+const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const char *path,
+                                                  GError **error);
 
 /* One frame of a file that is read. The caller sets data (a whole frame) and counts (one for every
- * sample of it); reading fills them and the rest. */
+ * sample of it; NULL for catalogues, whose values have none); reading fills them and the rest. */
 typedef struct {
   gpointer data;
   guint32 *counts;
@@ -77,9 +83,22 @@ typedef struct {
 
 typedef struct _AstroFitsReader AstroFitsReader;
 
-AstroFitsReader *astro_fits_reader_open(const char *path, GError **error);
+typedef struct {
+  AstroCatalogueColumns columns; /* of a catalogue; ra and dec NULL: RA and DEC */
+  const char *where;             /* rows of a catalogue, as CFITSIO's row filters; NULL: all */
+  GstCaps *wanted;               /* kinds of files that give other caps are none; NULL: any */
+} AstroFitsOptions;
+
+/* options: NULL for none. */
+AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions *options,
+                                        GError **error);
 const AstroFitsContents *astro_fits_reader_contents(const AstroFitsReader *reader);
-/* FALSE with *end set: there is no further frame. */
+/* How many steps the next frame has: 1, or the points of a catalogue. FALSE with *end set: there is
+ * no further frame. */
+gboolean astro_fits_reader_next(AstroFitsReader *reader, guint64 *steps, gboolean *end,
+                                GError **error);
+/* FALSE with *end set: there is no further frame. Catalogues are read after astro_fits_reader_next.
+ */
 gboolean astro_fits_reader_read(AstroFitsReader *reader, AstroFitsFrame *frame, gboolean *end,
                                 GError **error);
 void astro_fits_reader_close(AstroFitsReader *reader);

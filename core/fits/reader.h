@@ -10,7 +10,10 @@ typedef struct {
   const char *name; /* "UVFITS" */
   const char *caps; /* what it gives */
   gboolean (*recognises)(const AstroFitsFile *file);
-  gpointer (*open)(AstroFitsFile *file, AstroFitsContents *contents, GError **error);
+  gpointer (*open)(AstroFitsFile *file, const AstroFitsOptions *options,
+                   AstroFitsContents *contents, GError **error);
+  /* NULL: a frame is one step of the stream. */
+  gboolean (*next)(gpointer reader, guint64 *steps, gboolean *end, GError **error);
   gboolean (*read)(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error);
   void (*close)(gpointer reader); /* leaves the file open */
 } AstroFitsReaderKind;

@@ -62,6 +62,16 @@ static gboolean is_number(char type)
   return type && strchr("BIJKED", type);
 }
 
+gboolean astro_fits_column_is_number(const AstroFitsColumn *column)
+{
+  return is_number(column->type);
+}
+
+guint64 astro_fits_column_bytes(const AstroFitsColumn *column)
+{
+  return (column->repeat * ABS(bits_of(column->type)) + 7) / 8;
+}
+
 static gboolean bad_table(const AstroFitsTable *table, GError **error, const char *what,
                           guint column)
 {
@@ -89,6 +99,8 @@ static gboolean read_column(AstroFitsTable *table, guint i, guint64 *offset, GEr
   astro_fits_get_double_n(table->header, "TSCAL", i + 1, &column->scale);
   astro_fits_get_double_n(table->header, "TZERO", i + 1, &column->zero);
   column->offset = *offset;
+  g_autofree char *blank = g_strdup_printf("TNULL%u", i + 1);
+  column->has_blank = astro_fits_get_integer(table->header, blank, &column->blank);
   if (!bits_of(column->type))
     return bad_table(table, error, "TFORM is of no known type", i + 1);
   if (!g_uint64_checked_mul(&bits, column->repeat, ABS(bits_of(column->type))) ||
@@ -146,6 +158,26 @@ const AstroFitsColumn *astro_fits_table_find(const AstroFitsTable *table, const 
                  : NULL;
   }
   return NULL;
+}
+
+char *astro_fits_table_names(const AstroFitsTable *table)
+{
+  GString *names = g_string_new(NULL);
+  for (guint i = 0; i < table->n_columns; i++) {
+    g_autofree char *name = g_utf8_make_valid(table->columns[i].name, -1);
+    g_string_append_printf(names, "%s%s", i ? ", " : "", name);
+  }
+  return g_string_free(names, FALSE);
+}
+
+void astro_fits_table_values(const AstroFitsTable *table, const AstroFitsColumn *column,
+                             const guint8 *rows, guint64 n, double *values)
+{
+  const gint64 *blank = column->has_blank ? &column->blank : NULL;
+  gint bits = bits_of(column->type);
+  rows += column->offset;
+  for (guint64 i = 0; i < n; i++, rows += table->row_bytes)
+    values[i] = astro_fits_value(rows, bits, 0, blank) * column->scale + column->zero;
 }
 
 gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error)

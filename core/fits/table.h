@@ -15,7 +15,12 @@ typedef struct {
   guint64 repeat; /* values, or letters */
   guint64 offset; /* bytes into a row */
   double scale, zero;
+  gboolean has_blank; /* the integer that stands for none */
+  gint64 blank;
 } AstroFitsColumn;
+
+gboolean astro_fits_column_is_number(const AstroFitsColumn *column);
+guint64 astro_fits_column_bytes(const AstroFitsColumn *column);
 
 typedef struct {
   AstroFitsFile *file;
@@ -34,6 +39,11 @@ void astro_fits_table_clear(AstroFitsTable *table);
  */
 const AstroFitsColumn *astro_fits_table_find(const AstroFitsTable *table, const char *name,
                                              gboolean text, guint64 repeat);
+/* Names of the columns, for messages. To be freed. */
+char *astro_fits_table_names(const AstroFitsTable *table);
+/* A column's first value in each of n rows that lie in memory; blank ones are NaN. */
+void astro_fits_table_values(const AstroFitsTable *table, const AstroFitsColumn *column,
+                             const guint8 *rows, guint64 n, double *values);
 gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error);
 double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
                                guint64 i);

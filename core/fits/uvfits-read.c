@@ -8,7 +8,8 @@
 
 static gboolean recognises(const AstroFitsFile *file)
 {
-  return astro_fits_file_primary(file)->groups;
+  const AstroFitsHeader *primary = astro_fits_file_primary(file);
+  return primary && primary->groups;
 }
 
 static void close_reader(gpointer reader)
@@ -22,7 +23,8 @@ static void close_reader(gpointer reader)
   g_free(r);
 }
 
-static gpointer open_reader(AstroFitsFile *file, AstroFitsContents *contents, GError **error)
+static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options,
+                            AstroFitsContents *contents, GError **error)
 {
   const AstroUvfitsBasis *basis = NULL;
   AstroUvfitsReader *r = g_new0(AstroUvfitsReader, 1);
@@ -163,6 +165,7 @@ const AstroFitsReaderKind astro_uvfits_reader = {
   "baselines = (int) [ 1, MAX ], pols = (int) [ 1, 2 ]",
   recognises,
   open_reader,
+  NULL,
   read_frame,
   close_reader,
 };

@@ -481,5 +481,13 @@ static gboolean finish(gpointer writer, GError **error)
 }
 
 const AstroFitsWriterKind astro_uvfits_writer = {
-  "UVFITS", ASTRO_QUANTITY_VISIBILITIES, ASTRO_UVFITS_CAPS, create, write_frames, finish, destroy
+  .name = "UVFITS",
+  .quantity = ASTRO_QUANTITY_VISIBILITIES,
+  .caps = ASTRO_UVFITS_CAPS,
+  .frame = "integration",
+  .is_timed = TRUE,
+  .create = create,
+  .write = write_frames,
+  .finish = finish,
+  .destroy = destroy,
 };

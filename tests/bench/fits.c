@@ -16,7 +16,7 @@ typedef struct {
 static void write_uvfits(gpointer data)
 {
   Work *w = data;
-  const AstroFitsWriterKind *kind = astro_fits_writer_kind(ASTRO_QUANTITY_VISIBILITIES);
+  const AstroFitsWriterKind *kind = astro_fits_writer_kind(ASTRO_QUANTITY_VISIBILITIES, w->path, NULL);
   AstroPartFile *file = astro_part_file_create(w->path, NULL);
   gpointer writer = kind->create(file, &w->contents, NULL);
   AstroFitsTally tally = { 0 };
@@ -43,7 +43,7 @@ static void write_plain(gpointer data)
 static void read_uvfits(gpointer data)
 {
   Work *w = data;
-  AstroFitsReader *reader = astro_fits_reader_open(w->path, NULL);
+  AstroFitsReader *reader = astro_fits_reader_open(w->path, NULL, NULL);
   gboolean end;
   while (astro_fits_reader_read(reader, &w->frame, &end, NULL))
     ;

@@ -203,6 +203,12 @@ static void test_text(void)
   g_assert_cmpfloat(catalogue.weight[0], ==, 0.5);
   g_assert_cmpfloat(catalogue.region[0], ==, 3);
   astro_catalogue_clear(&catalogue);
+  parse("1 2 0.5\n", "RA", "dec", "3", NULL, &catalogue, &error); /* no heading: the usual places */
+  g_assert_no_error(error);
+  g_assert_cmpfloat(catalogue.ra[0], ==, 1);
+  g_assert_cmpfloat(catalogue.dec[0], ==, 2);
+  g_assert_cmpfloat(catalogue.weight[0], ==, 0.5);
+  astro_catalogue_clear(&catalogue);
   parse("", "1", "2", NULL, NULL, &catalogue, &error);
   g_assert_no_error(error);
   g_assert_cmpuint(catalogue.n, ==, 0);
@@ -215,7 +221,8 @@ static void test_bad_text(void)
     const char *text, *ra, *dec, *says;
   } wrong[] = {
     { "a b\n1 2\n", "ra", "dec", "there are: a, b" },
-    { "1 2\n", "ra", "dec", "by number" },
+    { "1 2\n", "alpha", "dec", "by number" },
+    { "1 2\n", "ra", "decl", "by number" },
     { "1 2\n3\n", "1", "2", "line 2: 1 columns, expected 2" },
     { "1 2\n3 x\n", "1", "2", "line 2: \"x\" in column 2" },
     { "1 2\n3 nan\n", "1", "2", "line 2: \"nan\"" },

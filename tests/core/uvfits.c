@@ -29,7 +29,7 @@ static void tear_down(Place *place, gconstpointer data)
 /* Small numbers of both signs, so that sums and means are exact in floats. */
 static gpointer make_data(const AstroFitsContents *c, guint64 frames, guint32 seed)
 {
-  guint64 n = 2 * frames * test_samples(c);
+  guint64 n = 2 * frames * test_visibility_samples(c);
   gint8 *random = g_malloc(n);
   gpointer data = g_malloc(4 * n);
   test_fill(random, n, seed);
@@ -140,7 +140,8 @@ static void choose_counted(const Trip *trip, const AstroFitsContents *c, AstroLa
 static void check_frame(const Trip *trip, const AstroFitsContents *c, const AstroFitsFrames *block,
                         const AstroLayout *whole, guint64 index, const AstroFitsFrame *frame)
 {
-  guint64 n = test_samples(c), pols = trip->pols, baselines = n / trip->channels / pols / pols;
+  guint64 n = test_visibility_samples(c), pols = trip->pols,
+          baselines = n / trip->channels / pols / pols;
   for (guint64 k = 0; k < n; k++) {
     guint64 place[ASTRO_MAX_AXES] = { index, k / (pols * pols) / baselines,
                                       k / (pols * pols) % baselines, k / pols % pols, k % pols };
@@ -182,7 +183,7 @@ static void round_trip(Place *place, gconstpointer data)
   GstBuffer *counts[4] = { NULL };
   AstroLayout counted, whole;
   GError *error = NULL;
-  guint64 n = test_samples(&c), frames = trip->blocks * trip->frames;
+  guint64 n = test_visibility_samples(&c), frames = trip->blocks * trip->frames;
   AstroFitsTally tally = { 0 }, read = { .least = G_MAXUINT32 };
   guint32 full = 0;
 
@@ -201,7 +202,7 @@ static void round_trip(Place *place, gconstpointer data)
   }
   write_file(place->path, &c, blocks, trip->blocks, &tally);
 
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, &error);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
   g_assert_no_error(error);
   const AstroFitsContents *found = astro_fits_reader_contents(reader);
   check_contents(found, &c, frames > 1);
@@ -414,7 +415,7 @@ static void circular(Place *place, gconstpointer data)
   fits_close_file(f, &status);
   g_assert_cmpint(status, ==, 0);
 
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
   check_contents(astro_fits_reader_contents(reader), &c, FALSE);
   astro_fits_reader_close(reader);
   astro_fits_contents_clear(&c);
@@ -462,7 +463,7 @@ static void not_finite(Place *place, gconstpointer data)
   g_assert_cmpuint(tally.not_finite, ==, 2);
   g_assert_cmpuint(tally.flagged, ==, 2);
   g_assert_cmpuint(tally.values, ==, 3);
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
   g_assert_true(astro_fits_reader_read(reader, &frame, &end, NULL));
   g_assert_cmpfloat(back[0][0], ==, 1);
   for (guint i = 0; i < 3; i++)
@@ -723,11 +724,11 @@ static void foreign(Place *place, gconstpointer data)
   guint time = 0;
 
   foreign_write(place->path, o);
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, &error);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
   if (reader) {
     const AstroFitsContents *c = astro_fits_reader_contents(reader);
     guint channels = astro_stream_extent(&c->stream, ASTRO_AXIS_CHANNEL);
-    gsize bytes = astro_stream_step_bytes(&c->stream), n = test_samples(c);
+    gsize bytes = astro_stream_step_bytes(&c->stream), n = test_visibility_samples(c);
     double lead = o->date_obs && g_str_has_suffix(o->date_obs, "40") ? 20 : 0;
     if (!o->expect)
       check_foreign_contents(o, c);
@@ -767,7 +768,7 @@ static void foreign(Place *place, gconstpointer data)
 static void check_not_opened(const char *path, const char *expect)
 {
   g_autoptr(GError) error = NULL;
-  g_assert_null(astro_fits_reader_open(path, &error));
+  g_assert_null(astro_fits_reader_open(path, NULL, &error));
   g_assert_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN);
   g_test_message("%s", error->message);
   g_assert_nonnull(strstr(error->message, path));

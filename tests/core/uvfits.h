@@ -42,7 +42,7 @@ static inline AstroFitsContents test_contents(guint stations, guint pols, guint 
   return c;
 }
 
-static inline guint64 test_samples(const AstroFitsContents *c)
+static inline guint64 test_visibility_samples(const AstroFitsContents *c)
 {
   return astro_layout_samples(&c->stream.layout);
 }

@@ -1,0 +1,86 @@
+#include "core/fits/catalogue-read.h"
+
+typedef struct {
+  AstroCatalogue catalogue;
+  gboolean is_read;
+} Reader;
+
+static gboolean is_text(const AstroFitsFile *file)
+{
+  return !astro_fits_file_primary(file);
+}
+
+static gboolean refuse(const AstroFitsFile *file, GError **error, const char *why)
+{
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+              "%s is no FITS file (it does not begin with \"SIMPLE  =\"), and read as text: %s",
+              astro_fits_file_name(file), why);
+  return FALSE;
+}
+
+static gboolean parse(const AstroFitsFile *file, const AstroCatalogueColumns *columns,
+                      AstroCatalogue *catalogue, GError **error)
+{
+  AstroCatalogueColumns named = { columns->ra ? columns->ra : "RA",
+                                  columns->dec ? columns->dec : "DEC", columns->weight,
+                                  columns->region };
+  g_autoptr(GError) why = NULL;
+  g_autoptr(GMappedFile) bytes = astro_fits_file_map(file, &why);
+  if (!bytes || !astro_catalogue_parse_text(g_mapped_file_get_contents(bytes),
+                                            g_mapped_file_get_length(bytes),
+                                            astro_fits_file_name(file), &named, catalogue, &why))
+    return refuse(file, error, why->message);
+  return catalogue->n > 0 || refuse(file, error, "it has no points");
+}
+
+static void close_text(gpointer reader)
+{
+  Reader *r = reader;
+  astro_catalogue_clear(&r->catalogue);
+  g_free(r);
+}
+
+static gpointer open_text(AstroFitsFile *file, const AstroFitsOptions *options,
+                          AstroFitsContents *contents, GError **error)
+{
+  Reader *r = g_new0(Reader, 1);
+  astro_catalogue_describe(contents, &options->columns);
+  if (options->where ? refuse(file, error, "\"where\" takes rows of FITS tables only")
+                     : parse(file, &options->columns, &r->catalogue, error))
+    return r;
+  close_text(r);
+  return NULL;
+}
+
+static gboolean next_text(gpointer reader, guint64 *n_points, gboolean *end, GError **error)
+{
+  Reader *r = reader;
+  *n_points = r->catalogue.n;
+  *end = r->is_read;
+  return !*end;
+}
+
+static gboolean read_text(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)
+{
+  Reader *r = reader;
+  const AstroCatalogue *c = &r->catalogue;
+  const double *const columns[] = { c->ra, c->dec, c->weight, c->region };
+  double *data = frame->data;
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    if (columns[i]) {
+      memcpy(data, columns[i], c->n * sizeof *data);
+      data += c->n;
+    }
+  r->is_read = TRUE;
+  return TRUE;
+}
+
+const AstroFitsReaderKind astro_catalogue_text_reader = {
+  .name = "text",
+  .caps = ASTRO_CATALOGUE_CAPS,
+  .recognises = is_text,
+  .open = open_text,
+  .next = next_text,
+  .read = read_text,
+  .close = close_text,
+};

@@ -1,0 +1,289 @@
+/* Tables of doubles: columns in a stream, rows in a file. */
+#include "core/fits/table-write.h"
+#include "core/fits/cfitsio.h"
+
+#include <string.h>
+
+#define BLOCK 2880
+#define CARD 80
+#define MAX_FIELDS 999
+#define MAX_NAME 60
+#define GATHER (1u << 20)
+#define VECTOR "cov" /* columns cov0, cov1 ... at the end are one field */
+
+typedef struct {
+  AstroPartFile *file;
+  const char *name; /* EXTNAME */
+  char **columns;
+  guint n_columns, n_fields, version;
+  guint vector; /* columns of the last field */
+  guint64 rows; /* of a table; 0: what a buffer has */
+} Writer;
+
+/* ---- headers ---- */
+
+static void put_card(GString *header, const char *key, const char *value, const char *comment)
+{
+  gsize begin = header->len;
+  g_string_append_printf(header, "%-8s= %20s / %s", key, value, comment);
+  g_string_set_size(header, MIN(header->len, begin + CARD));
+  while (header->len < begin + CARD)
+    g_string_append_c(header, ' ');
+}
+
+static void put_integer(GString *header, const char *key, guint64 value, const char *comment)
+{
+  g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, value);
+  put_card(header, key, text, comment);
+}
+
+static void put_string(GString *header, const char *key, const char *value, const char *comment)
+{
+  g_autofree char *ascii = astro_fits_ascii(value);
+  g_strdelimit(ascii, "'", '?');
+  g_autofree char *quoted = g_strdup_printf("'%-8.*s'", MAX_NAME, ascii);
+  g_autofree char *text = g_strdup_printf("%-20s", quoted);
+  put_card(header, key, text, comment);
+}
+
+static void put_field(GString *header, guint field, const char *name, guint64 repeat)
+{
+  static const struct {
+    const char *name, *unit;
+  } units[] = { { "ra", "deg" },
+                { "dec", "deg" },
+                { "theta", "arcmin" },
+                { "low", "arcmin" },
+                { "high", "arcmin" } };
+  g_autofree char *type = g_strdup_printf("TTYPE%u", field),
+                  *form = g_strdup_printf("TFORM%u", field),
+                  *unit = g_strdup_printf("TUNIT%u", field),
+                  *doubles = g_strdup_printf("%" G_GUINT64_FORMAT "D", repeat);
+  put_string(header, type, name, "name of the field");
+  put_string(header, form, doubles, "64-bit floats");
+  for (guint u = 0; u < G_N_ELEMENTS(units); u++)
+    if (g_str_equal(units[u].name, name))
+      put_string(header, unit, units[u].unit, "unit of the field");
+}
+
+static gboolean write_header(Writer *w, GString *header, GError **error)
+{
+  g_string_append_printf(header, "%-*s", CARD, "END");
+  while (header->len % BLOCK)
+    g_string_append_c(header, ' ');
+  return astro_part_file_write(w->file, header->str, header->len, error);
+}
+
+static gboolean write_primary(Writer *w, GError **error)
+{
+  g_autoptr(GString) header = g_string_new(NULL);
+  put_card(header, "SIMPLE", "T", "conforms to FITS");
+  put_integer(header, "BITPIX", 8, "bits of a value");
+  put_integer(header, "NAXIS", 0, "no data here");
+  put_card(header, "EXTEND", "T", "tables follow");
+  return write_header(w, header, error);
+}
+
+static gboolean write_table_header(Writer *w, guint64 rows, GError **error)
+{
+  g_autoptr(GString) header = g_string_new(NULL);
+  put_string(header, "XTENSION", "BINTABLE", "binary table");
+  put_integer(header, "BITPIX", 8, "bits of a value");
+  put_integer(header, "NAXIS", 2, "rows of bytes");
+  put_integer(header, "NAXIS1", w->n_columns * sizeof(double), "bytes of a row");
+  put_integer(header, "NAXIS2", rows, "rows");
+  put_integer(header, "PCOUNT", 0, "nothing behind the rows");
+  put_integer(header, "GCOUNT", 1, "one table");
+  put_integer(header, "TFIELDS", w->n_fields, "fields of a row");
+  put_string(header, "EXTNAME", w->name, "what this is");
+  put_integer(header, "EXTVER", ++w->version, "of several of one name");
+  for (guint f = 0; f < w->n_fields; f++) {
+    gboolean is_vector = w->vector && f + 1 == w->n_fields;
+    put_field(header, f + 1, is_vector ? VECTOR : w->columns[f], is_vector ? w->vector : 1);
+  }
+  return write_header(w, header, error);
+}
+
+/* ---- rows ---- */
+
+static gboolean write_rows(Writer *w, const double *data, guint64 rows, GError **error)
+{
+  static const guint8 zeros[BLOCK] = { 0 };
+  guint64 most = MAX(GATHER / (w->n_columns * sizeof(guint64)), 1);
+  g_autofree guint64 *gather = g_new(guint64, MIN(most, MAX(rows, 1)) * w->n_columns);
+  for (guint64 first = 0; first < rows; first += most) {
+    guint64 n = MIN(most, rows - first), bits;
+    for (guint c = 0; c < w->n_columns; c++)
+      for (guint64 i = 0; i < n; i++) {
+        memcpy(&bits, &data[c * rows + first + i], sizeof bits);
+        gather[i * w->n_columns + c] = GUINT64_TO_BE(bits);
+      }
+    if (!astro_part_file_write(w->file, gather, n * w->n_columns * sizeof *gather, error))
+      return FALSE;
+  }
+  guint64 left = astro_part_file_bytes(w->file) % BLOCK;
+  return astro_part_file_write(w->file, zeros, left ? BLOCK - left : 0, error);
+}
+
+static gboolean write_csv(Writer *w, const double *data, guint64 rows, GError **error)
+{
+  g_autoptr(GString) text = g_string_new(w->version++ ? "\n" : NULL);
+  for (guint c = 0; c < w->n_columns; c++)
+    g_string_append_printf(text, "%s%s", c ? "," : "", w->columns[c]);
+  g_string_append_c(text, '\n');
+  for (guint64 row = 0; row < rows; row++) {
+    for (guint c = 0; c < w->n_columns; c++) {
+      double value = data[c * rows + row];
+      char number[G_ASCII_DTOSTR_BUF_SIZE] = ""; /* what is not a number is an empty field */
+      if (value - value == 0)
+        g_ascii_formatd(number, sizeof number, "%.15g", value);
+      g_string_append_printf(text, "%s%s", c ? "," : "", number);
+    }
+    g_string_append_c(text, '\n');
+    if (text->len >= GATHER || row + 1 == rows) {
+      if (!astro_part_file_write(w->file, text->str, text->len, error))
+        return FALSE;
+      g_string_truncate(text, 0);
+    }
+  }
+  return astro_part_file_write(w->file, text->str, text->len, error);
+}
+
+static guint64 n_rows(const Writer *w, const AstroFitsFrames *frames)
+{
+  return w->rows ? w->rows : frames->frames;
+}
+
+static gboolean write_tables(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
+                             GError **error)
+{
+  Writer *w = writer;
+  guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
+  for (guint64 t = 0; t < tables; t++)
+    if (!write_table_header(w, rows, error) ||
+        !write_rows(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean write_csvs(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
+                           GError **error)
+{
+  Writer *w = writer;
+  guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
+  for (guint64 t = 0; t < tables; t++)
+    if (!write_csv(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
+      return FALSE;
+  return TRUE;
+}
+
+/* ---- files ---- */
+
+/* How many of the last columns are cov0, cov1 ... */
+static guint count_vector(char **columns, guint n)
+{
+  for (guint first = 0; first < n; first++) {
+    guint c = first;
+    for (; c < n; c++) {
+      g_autofree char *name = g_strdup_printf(VECTOR "%u", c - first);
+      if (!g_str_equal(columns[c], name))
+        break;
+    }
+    if (c == n)
+      return n - first;
+  }
+  return 0;
+}
+
+static void destroy(gpointer writer)
+{
+  Writer *w = writer;
+  g_strfreev(w->columns);
+  g_free(w);
+}
+
+static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, GError **error)
+{
+  Writer *w = g_new0(Writer, 1);
+  gboolean is_catalogue = contents->stream.quantity == ASTRO_QUANTITY_CATALOGUE;
+  w->file = file;
+  w->name = is_catalogue ? "CATALOGUE" : "CORRELATION";
+  w->rows = is_catalogue ? 0 : astro_stream_extent(&contents->stream, ASTRO_AXIS_BIN);
+  w->columns = g_strsplit(contents->columns, ":", -1);
+  w->n_columns = g_strv_length(w->columns);
+  w->vector = count_vector(w->columns, w->n_columns);
+  w->n_fields = w->n_columns - w->vector + (w->vector > 0);
+  if (w->n_fields <= MAX_FIELDS)
+    return w;
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_HEADER,
+              "%u columns are more than the %d of a table", w->n_fields, MAX_FIELDS);
+  destroy(w);
+  return NULL;
+}
+
+static gpointer create_fits(AstroPartFile *file, const AstroFitsContents *contents, GError **error)
+{
+  Writer *w = create(file, contents, error);
+  if (!w || write_primary(w, error))
+    return w;
+  destroy(w);
+  return NULL;
+}
+
+/* Each table was whole when it was written. */
+static gboolean finish(gpointer writer, GError **error)
+{
+  return TRUE;
+}
+
+#define CORRELATION_CAPS                                                                           \
+  "application/x-astro-correlation-function, format = (string) F64LE, layout = (string) "          \
+  "column:bin, bins = (int) [ 1, MAX ]"
+#define CATALOGUE_CAPS                                                                             \
+  "application/x-astro-catalogue, format = (string) F64LE, layout = (string) column:point"
+
+const AstroFitsWriterKind astro_catalogue_writer = {
+  .name = "catalogues as FITS tables",
+  .quantity = ASTRO_QUANTITY_CATALOGUE,
+  .caps = CATALOGUE_CAPS,
+  .frame = "catalogue",
+  .create = create_fits,
+  .write = write_tables,
+  .finish = finish,
+  .destroy = destroy,
+};
+
+const AstroFitsWriterKind astro_catalogue_csv_writer = {
+  .name = "catalogues as CSV",
+  .quantity = ASTRO_QUANTITY_CATALOGUE,
+  .suffix = ".csv",
+  .caps = CATALOGUE_CAPS,
+  .frame = "catalogue",
+  .create = create,
+  .write = write_csvs,
+  .finish = finish,
+  .destroy = destroy,
+};
+
+const AstroFitsWriterKind astro_correlation_writer = {
+  .name = "correlation functions as FITS tables",
+  .quantity = ASTRO_QUANTITY_CORRELATION_FUNCTION,
+  .caps = CORRELATION_CAPS,
+  .frame = "correlation function",
+  .create = create_fits,
+  .write = write_tables,
+  .finish = finish,
+  .destroy = destroy,
+};
+
+const AstroFitsWriterKind astro_correlation_csv_writer = {
+  .name = "correlation functions as CSV",
+  .quantity = ASTRO_QUANTITY_CORRELATION_FUNCTION,
+  .suffix = ".csv",
+  .caps = CORRELATION_CAPS,
+  .frame = "correlation function",
+  .create = create,
+  .write = write_csvs,
+  .finish = finish,
+  .destroy = destroy,
+};
