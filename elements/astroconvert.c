@@ -36,29 +36,10 @@ enum { PROP_SCALE = ASTRO_STAGE_N_PROPERTIES, PROP_CLIPPED };
 G_DEFINE_TYPE(AstroConvert, astro_convert, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroconvert, "astroconvert", GST_RANK_NONE, ASTRO_TYPE_CONVERT)
 
-static void add_format(GValue *list, AstroFormat format)
-{
-  GValue value = G_VALUE_INIT;
-  g_value_init(&value, G_TYPE_STRING);
-  g_value_set_static_string(&value, astro_format_info(format)->name);
-  gst_value_list_append_and_take_value(list, &value);
-}
-
-static gboolean names_format(const GValue *value, AstroFormat format)
-{
-  const char *name = astro_format_info(format)->name;
-  if (G_VALUE_HOLDS_STRING(value))
-    return g_strcmp0(g_value_get_string(value), name) == 0;
-  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
-    if (names_format(gst_value_list_get_value(value, i), format))
-      return TRUE;
-  return FALSE;
-}
-
 static gboolean reachable(const GValue *value, AstroFormat to)
 {
   for (AstroFormat from = ASTRO_FORMAT_UNKNOWN + 1; from < ASTRO_N_FORMATS; from++)
-    if (names_format(value, from) && astro_convert_possible(from, to))
+    if (astro_format_is_named(value, from) && astro_convert_possible(from, to))
       return TRUE;
   return FALSE;
 }
@@ -73,11 +54,11 @@ static void widen_format(GstStructure *s)
     return;
   g_value_init(&list, GST_TYPE_LIST);
   for (AstroFormat f = ASTRO_FORMAT_UNKNOWN + 1; f < ASTRO_N_FORMATS; f++)
-    if (names_format(value, f))
-      add_format(&list, f);
+    if (astro_format_is_named(value, f))
+      astro_format_append(&list, f);
   for (AstroFormat f = ASTRO_FORMAT_UNKNOWN + 1; f < ASTRO_N_FORMATS; f++)
-    if (!names_format(value, f) && reachable(value, f))
-      add_format(&list, f);
+    if (!astro_format_is_named(value, f) && reachable(value, f))
+      astro_format_append(&list, f);
   if (gst_value_list_get_size(&list) > 0)
     gst_structure_take_value(s, "format", &list);
   else
@@ -91,24 +72,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 
   for (guint i = 0; i < gst_caps_get_size(result); i++)
     widen_format(gst_caps_get_structure(result, i));
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(result);
-    result = filtered;
-  }
-  return result;
-}
-
-/* The same format where it may stay, else the one that the other side names first. */
-static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
-                            GstCaps *othercaps)
-{
-  if (gst_caps_can_intersect(caps, othercaps)) {
-    GstCaps *same = gst_caps_intersect_full(caps, othercaps, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(othercaps);
-    return gst_caps_fixate(same);
-  }
-  return astro_stage_fixate_preferred(trans, direction, othercaps);
+  return astro_stage_filter_caps(result, filter);
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
@@ -264,11 +228,6 @@ static void finalize(GObject *object)
 
 static void astro_convert_class_init(AstroConvertClass *klass)
 {
-  static const AstroQuantity any[] = {
-    ASTRO_QUANTITY_VOLTAGES,  ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
-    ASTRO_QUANTITY_UVGRID,    ASTRO_QUANTITY_IMAGE,   ASTRO_QUANTITY_CATALOGUE,
-    ASTRO_QUANTITY_HISTOGRAM, ASTRO_QUANTITY_UNKNOWN,
-  };
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
@@ -290,13 +249,13 @@ static void astro_convert_class_init(AstroConvertClass *klass)
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
   trans->start = start;
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = fixate_caps;
+  trans->fixate_caps = astro_stage_fixate_same;
   stage->stage = "convert";
   stage->backends = astro_convert_backends;
   stage->configure = configure;
   stage->work = work;
   stage->drained = drained;
-  astro_stage_class_add_pads(stage, any, any);
+  astro_stage_class_add_pads(stage, astro_stage_any, astro_stage_any);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Convert", "Filter/Converter",
                                         "Turns samples into the format that downstream wants",
                                         ASTRO_AUTHOR);

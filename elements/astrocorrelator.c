@@ -63,26 +63,6 @@ static GType triangle_get_type(void)
 static const AstroFormat integers[] = { ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI4 };
 static const AstroFormat floats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF16LE };
 
-static gboolean names_format(const GValue *value, AstroFormat format)
-{
-  if (!value)
-    return TRUE;
-  if (G_VALUE_HOLDS_STRING(value))
-    return g_strcmp0(g_value_get_string(value), astro_format_info(format)->name) == 0;
-  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
-    if (names_format(gst_value_list_get_value(value, i), format))
-      return TRUE;
-  return FALSE;
-}
-
-static void add_format(GValue *list, AstroFormat format)
-{
-  GValue value = G_VALUE_INIT;
-  g_value_init(&value, G_TYPE_STRING);
-  g_value_set_static_string(&value, astro_format_info(format)->name);
-  gst_value_list_append_and_take_value(list, &value);
-}
-
 /* What the format on one side allows on the other. */
 static void turn_format(GstStructure *to, const GstStructure *from, GstPadDirection direction)
 {
@@ -93,15 +73,16 @@ static void turn_format(GstStructure *to, const GstStructure *from, GstPadDirect
   g_value_init(&list, GST_TYPE_LIST);
   if (direction == GST_PAD_SINK) {
     for (guint i = 0; i < G_N_ELEMENTS(integers); i++)
-      integer |= names_format(value, integers[i]);
-    add_format(&list, ASTRO_FORMAT_CF32LE);
+      integer |= astro_format_is_named(value, integers[i]);
+    astro_format_append(&list, ASTRO_FORMAT_CF32LE);
     if (integer)
-      add_format(&list, ASTRO_FORMAT_CI32LE);
+      astro_format_append(&list, ASTRO_FORMAT_CI32LE);
   } else {
-    for (guint i = 0; i < G_N_ELEMENTS(floats) && names_format(value, ASTRO_FORMAT_CF32LE); i++)
-      add_format(&list, floats[i]);
+    for (guint i = 0; i < G_N_ELEMENTS(floats) && astro_format_is_named(value, ASTRO_FORMAT_CF32LE);
+         i++)
+      astro_format_append(&list, floats[i]);
     for (guint i = 0; i < G_N_ELEMENTS(integers); i++)
-      add_format(&list, integers[i]);
+      astro_format_append(&list, integers[i]);
   }
   gst_structure_take_value(to, "format", &list);
 }
@@ -198,18 +179,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
       if (to)
         gst_caps_append_structure(result, to);
     }
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(result);
-    result = filtered;
-  }
-  return result;
-}
-
-static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
-                            GstCaps *othercaps)
-{
-  return astro_stage_fixate_preferred(trans, direction, othercaps);
+  return astro_stage_filter_caps(result, filter);
 }
 
 static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -477,7 +447,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
                         "Neighbouring channels that become one; divides the number of channels", 1,
                         G_MAXUINT, 1, flags));
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = fixate_caps;
+  trans->fixate_caps = astro_stage_fixate_preferred;
   stage->stage = "correlator";
   stage->backends = astro_correlator_backends;
   stage->configure = configure;

@@ -41,38 +41,18 @@ GST_ELEMENT_REGISTER_DEFINE(astrodelay, "astrodelay", GST_RANK_NONE, ASTRO_TYPE_
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  static const char *const formats[] = { "CF32LE", "CI16LE", "CI8", "CI4" };
+  static const AstroFormat formats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI8,
+                                         ASTRO_FORMAT_CI4 };
   GstCaps *result = gst_caps_copy(caps);
 
   for (guint i = 0; i < gst_caps_get_size(result); i++) {
     GValue list = G_VALUE_INIT;
     g_value_init(&list, GST_TYPE_LIST);
-    for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
-      GValue name = G_VALUE_INIT;
-      g_value_init(&name, G_TYPE_STRING);
-      g_value_set_static_string(&name, formats[f]);
-      gst_value_list_append_and_take_value(&list, &name);
-    }
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+      astro_format_append(&list, formats[f]);
     gst_structure_take_value(gst_caps_get_structure(result, i), "format", &list);
   }
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(result);
-    result = filtered;
-  }
-  return result;
-}
-
-/* The same format where it may stay, else the one that the other side names first. */
-static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
-                            GstCaps *othercaps)
-{
-  if (gst_caps_can_intersect(caps, othercaps)) {
-    GstCaps *same = gst_caps_intersect_full(caps, othercaps, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(othercaps);
-    return gst_caps_fixate(same);
-  }
-  return astro_stage_fixate_preferred(trans, direction, othercaps);
+  return astro_stage_filter_caps(result, filter);
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
@@ -296,7 +276,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
           "NANOSECONDS and bandpass HZ AMPLITUDE: what the instrument did, to be undone",
           NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = fixate_caps;
+  trans->fixate_caps = astro_stage_fixate_same;
   trans->stop = stop;
   stage->stage = "delay";
   stage->backends = astro_delay_backends;

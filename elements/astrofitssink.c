@@ -1,12 +1,20 @@
 /* astrofitssink: FITS files, and tables as CSV; the caps decide of which kind.
  *
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
- * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name. */
+ * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.
+ *
+ * An element message "astro-file" says what the finished file holds: location and format; of tables
+ * how many tables and rows there are, and the columns; of visibilities stations,
+ * baselines, channels, products, integrations, start (UTC) and seconds (from the first integration
+ * to the end of the last), least-weight and most-weight of values with a weight, and flagged, the
+ * fraction of values without one. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "elements/astroreader.h"
 
 #include <gio/gio.h>
+
+#define NS_PER_DAY (24 * 3600 * (guint64)GST_SECOND)
 
 struct _AstroFitsSink {
   GstBaseSink parent;
@@ -18,9 +26,10 @@ struct _AstroFitsSink {
   AstroFitsContents contents;
   GstEvent *observation; /* the event that contents' observation is from */
   guint64 frames;        /* received, lost ones too: the clock of streams with no timestamps */
-  guint64 written;       /* frames, or points and empty catalogues */
-  guint64 not_finite;    /* values */
-  gboolean refused;      /* the observation that came last: no frame of it is written */
+  guint64 written;       /* frames, or tables */
+  AstroFitsTally tally;
+  gint64 begin_ns, end_ns; /* of what was written */
+  gboolean refused;        /* the observation that came last: no frame of it is written */
 };
 
 enum { PROP_0, PROP_LOCATION, N_PROPERTIES };
@@ -54,7 +63,8 @@ static gboolean open_file(AstroFitsSink *self)
                       ("property \"location\" is not set"));
     return FALSE;
   }
-  self->written = self->not_finite = 0;
+  self->written = 0;
+  self->tally = (AstroFitsTally){ 0 };
   self->file = astro_part_file_create(self->location, &error);
   if (!self->file)
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
@@ -74,6 +84,47 @@ static gboolean fail(AstroFitsSink *self, const GError *error)
   return FALSE;
 }
 
+static char *start_of_file(AstroFitsSink *self)
+{
+  AstroObservation at = *self->contents.observation;
+  guint64 ns = at.start_ns + (guint64)self->begin_ns;
+  at.start_mjd += (gint32)(ns / NS_PER_DAY);
+  at.start_ns = ns % NS_PER_DAY;
+  return astro_observation_get_start(&at);
+}
+
+static GstStructure *visibilities_of_file(AstroFitsSink *self)
+{
+  const AstroStream *stream = &self->contents.stream;
+  const AstroFitsTally *tally = &self->tally;
+  gint pols = (gint)astro_stream_extent(stream, ASTRO_AXIS_POL);
+  g_autofree char *start = start_of_file(self);
+  return gst_structure_new(
+      "astro-file", "location", G_TYPE_STRING, self->location, "format", G_TYPE_STRING,
+      self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,
+      "baselines", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_BASELINE), "channels",
+      G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL), "products", G_TYPE_INT,
+      pols * pols, "integrations", G_TYPE_UINT64, self->written, "start", G_TYPE_STRING, start,
+      "seconds", G_TYPE_DOUBLE, (double)(self->end_ns - self->begin_ns) / GST_SECOND,
+      "least-weight", G_TYPE_UINT, tally->least, "most-weight", G_TYPE_UINT, tally->most, "flagged",
+      G_TYPE_DOUBLE, (double)tally->flagged / (double)tally->values, NULL);
+}
+
+static GstStructure *tables_of_file(AstroFitsSink *self)
+{
+  guint64 columns = astro_stream_extent(&self->contents.stream, ASTRO_AXIS_COLUMN);
+  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->location, "format",
+                           G_TYPE_STRING, self->kind->name, "tables", G_TYPE_UINT64, self->written,
+                           "rows", G_TYPE_UINT64, self->tally.values / columns, "columns",
+                           G_TYPE_STRING, self->contents.columns, NULL);
+}
+
+static void tell_of_file(AstroFitsSink *self)
+{
+  GstStructure *file = self->kind->is_timed ? visibilities_of_file(self) : tables_of_file(self);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), file));
+}
+
 static gboolean finish(AstroFitsSink *self)
 {
   g_autoptr(GError) error = NULL;
@@ -84,11 +135,12 @@ static gboolean finish(AstroFitsSink *self)
   if (!done)
     return fail(self, error);
   GST_INFO_OBJECT(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->location);
-  if (self->not_finite)
+  tell_of_file(self);
+  if (self->tally.not_finite)
     GST_ELEMENT_WARNING(
         self, STREAM, FORMAT,
         ("%s: values that are NaN or infinite are written as flagged: %" G_GUINT64_FORMAT,
-         self->location, self->not_finite),
+         self->location, self->tally.not_finite),
         (NULL));
   return TRUE;
 }
@@ -225,15 +277,22 @@ static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames 
   return TRUE;
 }
 
+/* A catalogue is one, however many points it has; correlation functions may share a buffer. */
+static guint64 n_tables(const AstroFitsSink *self, const AstroFitsFrames *frames)
+{
+  return self->kind->quantity == ASTRO_QUANTITY_CATALOGUE ? 1 : frames->frames;
+}
+
 static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
 {
-  guint64 not_finite = 0;
   if (!self->writer)
     self->writer = self->kind->create(self->file, &self->contents, error);
-  if (!self->writer || !self->kind->write(self->writer, frames, &not_finite, error))
+  if (!self->writer || !self->kind->write(self->writer, frames, &self->tally, error))
     return FALSE;
-  self->written += MAX(frames->frames, 1);
-  self->not_finite += not_finite;
+  if (self->written == 0)
+    self->begin_ns = frames->start_ns;
+  self->end_ns = frames->start_ns + frames->duration_ns;
+  self->written += self->kind->is_timed ? frames->frames : n_tables(self, frames);
   return TRUE;
 }
 

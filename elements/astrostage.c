@@ -242,9 +242,11 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
   if (!priv->pool) {
     /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
      * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
-     */
-    priv->pool =
-        astro_buffer_pool_new_active(priv->device ? priv->device : priv->reader, NULL, bytes, 1, 0);
+     * With a device on either side it begins with enough buffers that one whose work is not over
+     * rests while others go round. */
+    const gboolean on_device = priv->device || priv->reader;
+    priv->pool = astro_buffer_pool_new_active(priv->device ? priv->device : priv->reader, NULL,
+                                              bytes, on_device ? IN_FLIGHT + 1 : 1, 0);
     priv->pool_bytes = bytes;
   }
   if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
@@ -498,7 +500,7 @@ static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buff
 /* Queries with a filter come back in the filter's order, so the peer is asked again without one:
  * what it names first is what it prefers. */
 GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
-                                      GstCaps *othercaps)
+                                      GstCaps *caps, GstCaps *othercaps)
 {
   GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(trans)
                                           : GST_BASE_TRANSFORM_SINK_PAD(trans);
@@ -511,6 +513,28 @@ GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection d
   }
   gst_caps_unref(othercaps);
   return gst_caps_fixate(preferred);
+}
+
+GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                                 GstCaps *othercaps)
+{
+  GstCaps *same = gst_caps_intersect_full(caps, othercaps, GST_CAPS_INTERSECT_FIRST);
+
+  if (gst_caps_is_empty(same)) {
+    gst_caps_unref(same);
+    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+  }
+  gst_caps_unref(othercaps);
+  return gst_caps_fixate(same);
+}
+
+GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter)
+{
+  if (!filter)
+    return caps;
+  GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(caps);
+  return filtered;
 }
 
 static gboolean read_caps(AstroStage *stage, AstroStream *stream, GstCaps *caps)
@@ -888,6 +912,12 @@ static void astro_stage_init(AstroStage *stage)
   priv->chain = GST_PAD_CHAINFUNC(sink);
   gst_pad_set_chain_function(sink, timed_chain);
 }
+
+const AstroQuantity astro_stage_any[] = {
+  ASTRO_QUANTITY_VOLTAGES,  ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
+  ASTRO_QUANTITY_UVGRID,    ASTRO_QUANTITY_IMAGE,   ASTRO_QUANTITY_CATALOGUE,
+  ASTRO_QUANTITY_HISTOGRAM, ASTRO_QUANTITY_UNKNOWN,
+};
 
 static GstCaps *media_types(const AstroQuantity *quantities)
 {

@@ -79,9 +79,19 @@ enum {
   ASTRO_STAGE_N_PROPERTIES
 };
 
-/* For fixate_caps: of othercaps, what the peer on that side names first. Takes othercaps. */
+/* The end of a transform_caps: what of caps the filter lets through. Takes caps; filter may be
+ * NULL. */
+GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
+
+/* Two fixate_caps: of othercaps what the peer on that side names first; or what caps are already,
+ * where they may stay so, else the same. Take othercaps. */
 GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
-                                      GstCaps *othercaps);
+                                      GstCaps *caps, GstCaps *othercaps);
+GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                                 GstCaps *othercaps);
+
+/* All that is an array of samples. */
+extern const AstroQuantity astro_stage_any[];
 
 /* A pad template whose caps are the media types alone: fields are checked when caps arrive, where
  * an error can say what is wrong. media_types ends with ASTRO_QUANTITY_UNKNOWN. */

@@ -119,18 +119,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     widen_layout(gst_caps_get_structure(result, i));
   if (direction == GST_PAD_SINK && self->layout)
     force_layout(&result, self->layout);
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, result, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(result);
-    result = filtered;
-  }
-  return result;
-}
-
-static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
-                            GstCaps *othercaps)
-{
-  return astro_stage_fixate_preferred(trans, direction, othercaps);
+  return astro_stage_filter_caps(result, filter);
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
@@ -202,11 +191,6 @@ static void finalize(GObject *object)
 
 static void astro_transpose_class_init(AstroTransposeClass *klass)
 {
-  static const AstroQuantity any[] = {
-    ASTRO_QUANTITY_VOLTAGES,  ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
-    ASTRO_QUANTITY_UVGRID,    ASTRO_QUANTITY_IMAGE,   ASTRO_QUANTITY_CATALOGUE,
-    ASTRO_QUANTITY_HISTOGRAM, ASTRO_QUANTITY_UNKNOWN,
-  };
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
@@ -222,12 +206,12 @@ static void astro_transpose_class_init(AstroTransposeClass *klass)
                           NULL,
                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING));
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = fixate_caps;
+  trans->fixate_caps = astro_stage_fixate_preferred;
   stage->stage = "transpose";
   stage->backends = astro_transpose_backends;
   stage->configure = configure;
   stage->work = work;
-  astro_stage_class_add_pads(stage, any, any);
+  astro_stage_class_add_pads(stage, astro_stage_any, astro_stage_any);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Transpose", "Filter/Converter",
       "Puts the axes of a stream in the order that downstream wants", ASTRO_AUTHOR);

@@ -5,9 +5,11 @@ completion_DATA = graphs/completion/gst-astro
 graph_DATA = $(graph_files)
 noinst_DATA = graphs/source
 
-graph_files += graphs/first-light.graph
+graph_files += graphs/first-light.graph graphs/correlate.graph graphs/filterbank.graph \
+  graphs/fringe.graph
+example_files += examples/look.py
 dist_files += graphs/gst-astro.bash
-graph_tests += tests/graphs/graph tests/graphs/gst-astro
+graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/correlate
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c graphs/locate.c \
@@ -23,6 +25,7 @@ graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib'
 
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_gst_astro_SOURCES = tests/graphs/gst-astro.c
+tests_graphs_correlate_SOURCES = tests/graphs/correlate.c
 tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
 
 # By this link the program knows that it runs in a build tree, and finds the graphs as they are edited.
@@ -37,3 +40,5 @@ CLEANFILES += graphs/source graphs/completion/gst-astro
 .PHONY: first-light
 first-light: all
 	graphs/gst-astro run first-light --stats
+	@echo 'first-light.uvfits, read back:'
+	@echo 'astrofitssrc location=first-light.uvfits ! fakesink' | graphs/gst-astro run -

@@ -34,8 +34,10 @@ char *astro_format_clock(double seconds)
 static gboolean append_field(GQuark field, const GValue *value, gpointer out)
 {
   GString *text = out;
-  g_autofree char *shown =
-      G_VALUE_HOLDS_STRING(value) ? g_value_dup_string(value) : gst_value_serialize(value);
+  g_autofree char *shown = G_VALUE_HOLDS_STRING(value) ? g_value_dup_string(value)
+                           : G_VALUE_HOLDS_DOUBLE(value)
+                               ? g_strdup_printf("%.9g", g_value_get_double(value))
+                               : gst_value_serialize(value);
   g_string_append_printf(text, "%s%s %s", text->len ? ", " : "", g_quark_to_string(field),
                          shown ? shown : "?");
   return TRUE;

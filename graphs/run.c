@@ -17,6 +17,7 @@ typedef struct {
   AstroStats *stats;
   GHashTable *warned;      /* texts told already */
   GHashTable *told_at_end; /* first part of the text -> the rest */
+  GPtrArray *files;        /* a line on each file that was written */
   gboolean ended;          /* at EOS, with all that was to be made */
   int status;
 } Run;
@@ -117,14 +118,26 @@ static void on_state(Run *run, GstMessage *message)
 
 /* Running counts, of which only the last is of interest. */
 static const char *const at_end[] = { "astro-clipped", NULL };
-/* What the table of --stats holds anyway. */
-static const char *const in_table[] = { "astro-stats", NULL };
+/* What the table of --stats holds anyway, and the last lines of every run. */
+static const char *const elsewhere[] = { "astro-stats", "astro-file", NULL };
+
+static void on_file(Run *run, const GstStructure *structure)
+{
+  g_autoptr(GstStructure) contents = gst_structure_copy(structure);
+  const char *location = gst_structure_get_string(structure, "location");
+  gst_structure_remove_field(contents, "location");
+  g_autofree char *fields = astro_format_fields(contents);
+  g_autofree char *text = g_strdup_printf("%s: %s", location ? location : "?", fields);
+  g_ptr_array_add(run->files, astro_format_line(text));
+}
 
 static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
   const char *name = structure ? gst_structure_get_name(structure) : "";
-  if (!g_str_has_prefix(name, "astro-") || g_strv_contains(in_table, name) ||
+  if (g_str_equal(name, "astro-file"))
+    on_file(run, structure);
+  if (!g_str_has_prefix(name, "astro-") || g_strv_contains(elsewhere, name) ||
       !(run->arguments->stats || run->arguments->verbose))
     return;
   char *what = g_strdup_printf("%s: %s", GST_OBJECT_NAME(message->src), name + strlen("astro-"));
@@ -209,6 +222,20 @@ static char *graph_name(const AstroGraph *graph)
   return g_steal_pointer(&base);
 }
 
+/* A sink that is stopped in mid-stream finishes its file then, and the bus would forget what it says
+ * of it. */
+static void halt(Run *run, GstBus *bus)
+{
+  GstMessage *message;
+  gst_pipeline_set_auto_flush_bus(GST_PIPELINE(run->pipeline), FALSE);
+  gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING))) {
+    on_message(bus, message, run);
+    gst_message_unref(message);
+  }
+  gst_bus_set_flushing(bus, TRUE);
+}
+
 static void play(Run *run)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
@@ -224,7 +251,7 @@ static void play(Run *run)
   } else {
     astro_progress_clear(run->progress);
   }
-  gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  halt(run, bus);
   astro_interrupt_unwatch();
   g_source_remove(watch);
   gst_bus_remove_watch(bus);
@@ -237,6 +264,8 @@ static void tell_at_end(Run *run)
   for (GList *key = keys; key; key = key->next)
     tell(run, "%s: %s", (char *)key->data,
          (char *)g_hash_table_lookup(run->told_at_end, key->data));
+  for (guint i = 0; i < run->files->len; i++)
+    printf("%s\n", (char *)run->files->pdata[i]);
 }
 
 static int play_pipeline(GstElement *pipeline, const char *name, const AstroArguments *arguments)
@@ -245,6 +274,7 @@ static int play_pipeline(GstElement *pipeline, const char *name, const AstroArgu
   run.loop = g_main_loop_new(NULL, FALSE);
   run.warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   run.told_at_end = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  run.files = g_ptr_array_new_with_free_func(g_free);
   run.stats = arguments->stats ? astro_stats_new(pipeline) : NULL;
   run.progress = arguments->quiet ? NULL : astro_progress_new(pipeline, name);
   play(&run);
@@ -253,6 +283,7 @@ static int play_pipeline(GstElement *pipeline, const char *name, const AstroArgu
   astro_stats_free(run.stats);
   g_hash_table_unref(run.warned);
   g_hash_table_unref(run.told_at_end);
+  g_ptr_array_unref(run.files);
   g_main_loop_unref(run.loop);
   return run.status;
 }

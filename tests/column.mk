@@ -1,7 +1,7 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += tests/tests.h tests/elements/elements.h tests/core/fake-device.h tests/bench/bench.h tests/environment \
+dist_files += tests/bench/gpu-notes.md tests/tests.h tests/elements/elements.h tests/core/fake-device.h tests/bench/bench.h tests/environment \
   tests/fuzz/corpus tests/subbuild tests/lsan.supp
 
 if INSTALLED_TESTS
@@ -24,7 +24,7 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
-.PHONY: bench bench-gpu fuzz fuzz-run check-format check-sanitizers check-threads
+.PHONY: bench bench-gpu bench-peers fuzz fuzz-run check-format check-sanitizers check-threads
 
 # Each prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -32,6 +32,10 @@ bench: all $(bench_programs)
 
 bench-gpu: all $(gpu_bench_programs)
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(gpu_bench_programs); do $$program || exit 1; done
+
+# Pair counting beside Corrfunc and TreeCorr, from PyPI.
+bench-peers: all
+	$(srcdir)/tests/bench/peers-tpacf $(builddir)
 
 # Every fuzz target for a minute, from its corpus, in a build of its own by clang.
 FUZZ_SECONDS = 60
@@ -65,4 +69,4 @@ check-threads:
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
 DISTCLEANFILES = confdefs.h
 clean-local:
-	rm -rf tests/plugins build-fuzz build-sanitizers build-threads *.source
+	rm -rf tests/plugins tests/cache build-fuzz build-sanitizers build-threads *.source

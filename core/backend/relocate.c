@@ -24,8 +24,8 @@ char *astro_relocate(const char *configured_path)
   /* ASTRO_LIBDIR below the prefix tells how much of the folder is the prefix. */
   if (folder && g_str_has_prefix(ASTRO_LIBDIR, ASTRO_PREFIX) &&
       g_str_has_prefix(configured_path, ASTRO_PREFIX) &&
-      g_str_has_suffix(folder, ASTRO_LIBDIR + prefix)) {
-    g_autofree char *moved = g_strndup(folder, strlen(folder) - strlen(ASTRO_LIBDIR + prefix));
+      g_str_has_suffix(folder, &ASTRO_LIBDIR[prefix])) {
+    g_autofree char *moved = g_strndup(folder, strlen(folder) - strlen(&ASTRO_LIBDIR[prefix]));
     return g_strconcat(moved, configured_path + prefix, NULL);
   }
   return g_strdup(configured_path);

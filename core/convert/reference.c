@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/convert/convert.h"
 #include "core/convert/check.h"
+#include "core/convert/half.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,18 +11,6 @@
  */
 typedef double (*ReadFunc)(const guint8 *block, guint64 component);
 typedef gboolean (*WriteFunc)(guint8 *block, guint64 component, double in, double product);
-
-/* The value of a half: sign, exponent of 5 bits, fraction of 10. */
-static double half_value(guint16 half)
-{
-  gint exponent = half >> 10 & 31, fraction = half & 1023;
-  double sign = half >> 15 ? -1 : 1;
-  if (exponent == 31)
-    return fraction ? NAN : sign * INFINITY;
-  if (exponent == 0)
-    return sign * ldexp(fraction, -24);
-  return sign * ldexp(1024 + fraction, exponent - 25);
-}
 
 /* The half nearest to a value: its last place is worth 2^(exponent - 10), and 2^-24 at least. */
 static guint16 half_nearest(double value)
@@ -63,7 +52,7 @@ static double read_f16(const guint8 *block, guint64 component)
 {
   guint16 half;
   memcpy(&half, block + component * sizeof half, sizeof half);
-  return half_value(half);
+  return astro_half_value(half);
 }
 
 /* The whole number nearest to the product, held to [low, high]. beyond: the first value past high.

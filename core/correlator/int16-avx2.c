@@ -13,5 +13,5 @@
 #define SUM gint64
 #include "core/correlator/tile.h"
 
-PACK_OUTER(ci16_avx2, gint16)
+PACK_OUTER(ci16_avx2, gint16, )
 ADD_TILES(int16_avx2, add_tile)

@@ -13,5 +13,5 @@
 #define SUM gint64
 #include "core/correlator/tile.h"
 
-PACK_OUTER(ci16_c, gint16)
+PACK_OUTER(ci16_c, gint16, )
 ADD_TILES(int16_c, add_tile)

@@ -1,8 +1,8 @@
-/* Packs samples one by one for outer.h; for formats that have no faster way. Included with SCALAR.
- */
+/* Packs samples one by one for outer.h; for formats that have no faster way. read makes a number of
+ * a stored component. Included with SCALAR. */
 #include "core/correlator/kernels.h"
 
-#define PACK_OUTER(name, component)                                                                \
+#define PACK_OUTER(name, component, read)                                                          \
   void astro_correlator_pack_##name(guint8 *left, guint8 *right, gint32 *bias,                     \
                                     const AstroCorrelatorRows *rows)                               \
   {                                                                                                \
@@ -12,8 +12,8 @@
       if (rows->inputs < PANEL)                                                                    \
         memset(out, 0, 2 * PANEL * sizeof *out);                                                   \
       for (guint i = 0; i < rows->inputs; i++) {                                                   \
-        out[i] = (SCALAR)in[2 * i];                                                                \
-        out[PANEL + i] = (SCALAR)in[2 * i + 1];                                                    \
+        out[i] = (SCALAR)read(in[2 * i]);                                                          \
+        out[PANEL + i] = (SCALAR)read(in[2 * i + 1]);                                              \
       }                                                                                            \
     }                                                                                              \
   }

@@ -1,4 +1,5 @@
 /* The formula, sample by sample: what all other backends are held against. */
+#include "core/convert/half.h"
 #include "core/correlator/kernels.h"
 #include <stdlib.h>
 
@@ -31,8 +32,8 @@ static Sample read_sample(AstroFormat format, gconstpointer from)
     sample.im = ((const gint16 *)from)[1];
     break;
   case ASTRO_FORMAT_CF16LE:
-    sample.re = (double)((const _Float16 *)from)[0];
-    sample.im = (double)((const _Float16 *)from)[1];
+    sample.re = astro_half_value(((const guint16 *)from)[0]);
+    sample.im = astro_half_value(((const guint16 *)from)[1]);
     break;
   default:
     sample.re = (double)((const float *)from)[0];

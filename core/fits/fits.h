@@ -45,6 +45,12 @@ typedef struct {
   gint64 start_ns, duration_ns;      /* of all frames together */
 } AstroFitsFrames;
 
+/* What was written; to begin with all of it is 0. */
+typedef struct {
+  guint64 values, flagged, not_finite; /* flagged: with weight 0; not_finite: for being no number */
+  guint32 least, most;                 /* weight of a value that is not flagged */
+} AstroFitsTally;
+
 typedef struct {
   const char *name; /* "UVFITS" */
   AstroQuantity quantity;
@@ -54,8 +60,8 @@ typedef struct {
   gboolean is_timed;  /* frames have to have times */
   /* file stays the caller's, who commits or discards it. */
   gpointer (*create)(AstroPartFile *file, const AstroFitsContents *contents, GError **error);
-  /* not_finite: how many values were NaN or infinite; they are written as flagged. */
-  gboolean (*write)(gpointer writer, const AstroFitsFrames *frames, guint64 *not_finite,
+  /* Adds to the tally. */
+  gboolean (*write)(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
                     GError **error);
   gboolean (*finish)(gpointer writer, GError **error);
   void (*destroy)(gpointer writer);

@@ -154,12 +154,12 @@ static guint64 n_rows(const Writer *w, const AstroFitsFrames *frames)
   return w->rows ? w->rows : frames->frames;
 }
 
-static gboolean write_tables(gpointer writer, const AstroFitsFrames *frames, guint64 *not_finite,
+static gboolean write_tables(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
                              GError **error)
 {
   Writer *w = writer;
   guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
-  *not_finite = 0;
+  tally->values += tables * rows * w->n_columns;
   for (guint64 t = 0; t < tables; t++)
     if (!write_table_header(w, rows, error) ||
         !write_rows(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
@@ -167,12 +167,12 @@ static gboolean write_tables(gpointer writer, const AstroFitsFrames *frames, gui
   return TRUE;
 }
 
-static gboolean write_csvs(gpointer writer, const AstroFitsFrames *frames, guint64 *not_finite,
+static gboolean write_csvs(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
                            GError **error)
 {
   Writer *w = writer;
   guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
-  *not_finite = 0;
+  tally->values += tables * rows * w->n_columns;
   for (guint64 t = 0; t < tables; t++)
     if (!write_csv(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
       return FALSE;

@@ -376,11 +376,21 @@ static gboolean get_mean(const Writer *w, gconstpointer data, guint64 at, guint3
   return TRUE;
 }
 
-/* Fills the values of n groups, baselines first ... of one frame. */
-static guint64 put_values(const Writer *w, gconstpointer frame, const CountTable *counts,
-                          guint64 frame_index, guint64 first, guint n)
+static void add_to_tally(AstroFitsTally *tally, const AstroFitsTally *more)
 {
-  guint64 not_finite = 0;
+  tally->values += more->values;
+  tally->flagged += more->flagged;
+  tally->not_finite += more->not_finite;
+  tally->most = MAX(tally->most, more->most);
+  if (more->most)
+    tally->least = tally->least ? MIN(tally->least, more->least) : more->least;
+}
+
+/* Fills the values of n groups, baselines first ... of one frame. */
+static void put_values(const Writer *w, gconstpointer frame, const CountTable *counts,
+                       guint64 frame_index, guint64 first, guint n, AstroFitsTally *tally)
+{
+  AstroFitsTally here = { .values = (guint64)w->channels * n * w->products, .least = G_MAXUINT32 };
   guint lead = counts->shape.n_axes == 5; /* a time axis before the others */
   guint64 in_time = counts->meta && lead ? counts->of[0][frame_index] : 0;
 
@@ -400,17 +410,20 @@ static guint64 put_values(const Writer *w, gconstpointer frame, const CountTable
                   ->counts[counted + counts->of[lead + 2][pols[1]] + counts->of[lead + 3][pols[0]]];
         gboolean finite = get_mean(w, frame, at + pols[1] * w->pols + pols[0], count, value);
         gboolean valid = finite && count > 0;
-        not_finite += !finite && count > 0;
+        here.not_finite += !finite && count > 0;
+        here.flagged += !valid;
+        here.least = valid ? MIN(here.least, count) : here.least;
+        here.most = valid ? MAX(here.most, count) : here.most;
         out[0] = big_endian(valid ? value[0] : 0);
         out[1] = big_endian(valid ? -value[1] : 0);
         out[2] = big_endian(valid ? count : 0);
       }
     }
-  return not_finite;
+  add_to_tally(tally, &here);
 }
 
 static gboolean put_frame(Writer *w, const AstroFitsFrames *frames, const CountTable *counts,
-                          guint64 index, guint64 *not_finite, GError **error)
+                          guint64 index, AstroFitsTally *tally, GError **error)
 {
   const guint8 *frame =
       (const guint8 *)frames->data + index * astro_stream_step_bytes(&w->contents.stream);
@@ -431,7 +444,7 @@ static gboolean put_frame(Writer *w, const AstroFitsFrames *frames, const CountT
         j = 0;
       }
     }
-    *not_finite += put_values(w, frame, counts, index, first, n);
+    put_values(w, frame, counts, index, first, n, tally);
     if (!astro_part_file_write(w->file, w->gather, n * w->group_floats * sizeof *w->gather, error))
       return FALSE;
     w->groups += n;
@@ -439,17 +452,16 @@ static gboolean put_frame(Writer *w, const AstroFitsFrames *frames, const CountT
   return TRUE;
 }
 
-static gboolean write_frames(gpointer writer, const AstroFitsFrames *frames, guint64 *not_finite,
+static gboolean write_frames(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
                              GError **error)
 {
   Writer *w = writer;
   CountTable counts;
   gboolean done = TRUE;
-  *not_finite = 0;
   if (!make_counts(&counts, &w->contents.stream, frames, error))
     return FALSE;
   for (guint64 k = 0; k < frames->frames && done; k++)
-    done = put_frame(w, frames, &counts, k, not_finite, error);
+    done = put_frame(w, frames, &counts, k, tally, error);
   clear_counts(&counts);
   return done;
 }

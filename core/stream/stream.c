@@ -70,6 +70,26 @@ AstroFormat astro_format_from_name(const char *name)
   return ASTRO_FORMAT_UNKNOWN;
 }
 
+gboolean astro_format_is_named(const GValue *value, AstroFormat format)
+{
+  if (!value)
+    return TRUE;
+  if (G_VALUE_HOLDS_STRING(value))
+    return g_strcmp0(g_value_get_string(value), formats[format].name) == 0;
+  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
+    if (astro_format_is_named(gst_value_list_get_value(value, i), format))
+      return TRUE;
+  return FALSE;
+}
+
+void astro_format_append(GValue *list, AstroFormat format)
+{
+  GValue name = G_VALUE_INIT;
+  g_value_init(&name, G_TYPE_STRING);
+  g_value_set_static_string(&name, formats[format].name);
+  gst_value_list_append_and_take_value(list, &name);
+}
+
 const char *astro_quantity_media_type(AstroQuantity quantity)
 {
   g_return_val_if_fail(quantity > ASTRO_QUANTITY_UNKNOWN && quantity < ASTRO_N_QUANTITIES, NULL);
@@ -207,6 +227,9 @@ void astro_layout_strides(const AstroLayout *shape, guint64 strides[ASTRO_MAX_AX
   }
 }
 
+/* As many as a process has addresses for; far below what a later product could wrap at. */
+#define MAX_STEP_BYTES ((gsize)1 << 47)
+
 /* The length of an axis from caps: a positive int, or the number of names in a string a:b:c. */
 static gboolean read_extent(const GstStructure *s, AstroAxis axis, guint64 *extent, GError **error)
 {
@@ -330,8 +353,7 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
     guint64 *extent = &stream->layout.extents[i];
     if (!read_extent(s, stream->layout.axes[i], extent, error))
       return FALSE;
-    /* Blocks stay below the largest offset that memory calls take, so no later product can wrap. */
-    if (!g_size_checked_mul(&bytes, bytes, *extent ? *extent : 1) || bytes > G_MAXSSIZE) {
+    if (!g_size_checked_mul(&bytes, bytes, *extent ? *extent : 1) || bytes > MAX_STEP_BYTES) {
       g_autofree char *text = gst_caps_to_string(caps);
       g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
                   "one time step needs more bytes than memory has addresses: %s", text);

@@ -88,6 +88,11 @@ GQuark astro_stream_error_quark(void);
 const AstroFormatInfo *astro_format_info(AstroFormat format);
 AstroFormat astro_format_from_name(const char *name); /* ASTRO_FORMAT_UNKNOWN where there is none */
 
+/* In caps: whether a field's value, one name or a list of them, names the format; a missing field
+ * (NULL) names all. And adding its name to a list. */
+gboolean astro_format_is_named(const GValue *value, AstroFormat format);
+void astro_format_append(GValue *list, AstroFormat format);
+
 const char *astro_quantity_name(AstroQuantity quantity); /* "voltages" */
 const char *astro_quantity_media_type(AstroQuantity quantity);
 AstroQuantity astro_quantity_from_media_type(const char *media_type);

@@ -19,10 +19,10 @@ static void write_uvfits(gpointer data)
   const AstroFitsWriterKind *kind = astro_fits_writer_kind(ASTRO_QUANTITY_VISIBILITIES, w->path, NULL);
   AstroPartFile *file = astro_part_file_create(w->path, NULL);
   gpointer writer = kind->create(file, &w->contents, NULL);
-  guint64 not_finite;
+  AstroFitsTally tally = { 0 };
   for (guint i = 0; i < FRAMES; i++) {
     AstroFitsFrames frames = { w->data, 1, NULL, i * GST_SECOND, GST_SECOND };
-    kind->write(writer, &frames, &not_finite, NULL);
+    kind->write(writer, &frames, &tally, NULL);
   }
   kind->finish(writer, NULL);
   kind->destroy(writer);

@@ -292,10 +292,13 @@ int main(int argc, char **argv)
         device->name, blocks[b]);
     bench_head(title);
     for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
-      double before = run_copies(device, bytes, n), got = run_pipeline(graphs[i].stages, bytes, n);
+      double before = run_copies(device, bytes, n);
+      gsize waits = device->host_waits;
+      double got = run_pipeline(graphs[i].stages, bytes, n);
+      g_autofree char *name = g_strdup_printf("%s (%.2f waits a block)", graphs[i].name,
+                                              (double)(device->host_waits - waits) / n);
       double after = run_copies(device, bytes, n);
-      bench_row(graphs[i].name, got / 1e9, (before + after) / 2e9, "GB/s",
-                b == 0 ? 0 : graphs[i].wanted);
+      bench_row(name, got / 1e9, (before + after) / 2e9, "GB/s", b == 0 ? 0 : graphs[i].wanted);
     }
   }
   bench_kernels(device);

@@ -105,6 +105,9 @@ static const struct {
     "x-astro-spectra,format=CF64LE,layout=station:pol:channel:plane,stations=2147483647,"
     "pols=2147483647,channels=2147483647,planes=2147483647",
     "bytes" },
+  { "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=2147483647,"
+    "pols=2147483647",
+    "bytes" },
   { "application/x-astro-spectra,format=CF64LE,layout=station:pol,stations=2147483647,"
     "pols=2147483647",
     "bytes" },

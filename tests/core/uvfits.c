@@ -57,19 +57,16 @@ static GstBuffer *make_counts(const AstroFitsContents *c, guint64 frames, const 
 }
 
 static void write_file(const char *path, const AstroFitsContents *c, const AstroFitsFrames *blocks,
-                       guint n_blocks, guint64 *not_finite)
+                       guint n_blocks, AstroFitsTally *tally)
 {
   GError *error = NULL;
-  guint64 some;
+  AstroFitsTally unused = { 0 };
   AstroPartFile *file = astro_part_file_create(path, &error);
   g_assert_no_error(error);
   gpointer writer = astro_uvfits_writer.create(file, c, &error);
   g_assert_no_error(error);
-  for (guint i = 0; i < n_blocks; i++) {
-    g_assert_true(astro_uvfits_writer.write(writer, &blocks[i], &some, &error));
-    if (not_finite)
-      *not_finite += some;
-  }
+  for (guint i = 0; i < n_blocks; i++)
+    g_assert_true(astro_uvfits_writer.write(writer, &blocks[i], tally ? tally : &unused, &error));
   g_assert_true(astro_uvfits_writer.finish(writer, &error));
   g_assert_no_error(error);
   astro_uvfits_writer.destroy(writer);
@@ -166,6 +163,18 @@ static void check_frame(const Trip *trip, const AstroFitsContents *c, const Astr
   }
 }
 
+/* What a writer should have said of the frame. */
+static void add_frame(AstroFitsTally *tally, const AstroFitsFrame *frame, guint64 n)
+{
+  tally->values += n;
+  for (guint64 k = 0; k < n; k++) {
+    guint32 count = frame->counts[k];
+    tally->flagged += count == 0;
+    tally->least = count ? MIN(tally->least, count) : tally->least;
+    tally->most = MAX(tally->most, count);
+  }
+}
+
 static void round_trip(Place *place, gconstpointer data)
 {
   const Trip *trip = data;
@@ -175,6 +184,7 @@ static void round_trip(Place *place, gconstpointer data)
   AstroLayout counted, whole;
   GError *error = NULL;
   guint64 n = test_visibility_samples(&c), frames = trip->blocks * trip->frames;
+  AstroFitsTally tally = { 0 }, read = { .least = G_MAXUINT32 };
   guint32 full = 0;
 
   for (guint b = 0; b < trip->blocks; b++) {
@@ -190,7 +200,7 @@ static void round_trip(Place *place, gconstpointer data)
       astro_stream_shape(&c.stream, trip->frames, &whole);
     }
   }
-  write_file(place->path, &c, blocks, trip->blocks, NULL);
+  write_file(place->path, &c, blocks, trip->blocks, &tally);
 
   AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
   g_assert_no_error(error);
@@ -208,8 +218,10 @@ static void round_trip(Place *place, gconstpointer data)
     g_assert_cmpint(ABS((gint64)frame.duration_ns - STEP_NS), <=, frames > 1 ? 2 : 1000);
     check_frame(trip, &c, &blocks[k / trip->frames], &whole, k % trip->frames, &frame);
     full = MAX(full, frame.full);
+    add_frame(&read, &frame, n);
   }
   g_assert_cmpuint(full, >=, 1);
+  g_assert_cmpmem(&tally, sizeof tally, &read, sizeof read);
   test_check_guard(frame.data, bytes);
   test_check_guard(frame.counts, n * sizeof(guint32));
   g_assert_false(astro_fits_reader_read(reader, &frame, &end, &error));
@@ -444,11 +456,13 @@ static void not_finite(Place *place, gconstpointer data)
   guint32 counts[3];
   AstroFitsFrames block = { .data = values, .frames = 1, .duration_ns = GST_SECOND };
   AstroFitsFrame frame = { .data = back, .counts = counts };
-  guint64 n = 0;
+  AstroFitsTally tally = { 0 };
   gboolean end;
 
-  write_file(place->path, &c, &block, 1, &n);
-  g_assert_cmpuint(n, ==, 2);
+  write_file(place->path, &c, &block, 1, &tally);
+  g_assert_cmpuint(tally.not_finite, ==, 2);
+  g_assert_cmpuint(tally.flagged, ==, 2);
+  g_assert_cmpuint(tally.values, ==, 3);
   AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
   g_assert_true(astro_fits_reader_read(reader, &frame, &end, NULL));
   g_assert_cmpfloat(back[0][0], ==, 1);
@@ -472,14 +486,14 @@ static void wrong_counts(Place *place, gconstpointer data)
   g_autofree gpointer values = make_data(&c, 1, 1);
   AstroPartFile *file = astro_part_file_create(place->path, NULL);
   gpointer writer = astro_uvfits_writer.create(file, &c, NULL);
-  guint64 n;
+  AstroFitsTally tally = { 0 };
 
   for (guint i = 0; i < G_N_ELEMENTS(shapes); i++) {
     g_autoptr(GError) error = NULL;
     GstBuffer *buffer = gst_buffer_new();
     AstroFitsFrames block = { values, 1, astro_buffer_add_validity(buffer, &shapes[i], 5), 0,
                               GST_SECOND };
-    g_assert_false(astro_uvfits_writer.write(writer, &block, &n, &error));
+    g_assert_false(astro_uvfits_writer.write(writer, &block, &tally, &error));
     g_assert_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE);
     gst_buffer_unref(buffer);
   }
@@ -496,10 +510,10 @@ static void long_observation(Place *place, gconstpointer data)
   AstroPartFile *file = astro_part_file_create(place->path, NULL);
   gpointer writer = astro_uvfits_writer.create(file, &c, NULL);
   gsize before = 0;
-  guint64 n;
+  AstroFitsTally tally = { 0 };
   for (guint i = 0; i < 400; i++) {
     AstroFitsFrames block = { values, 1, NULL, i * GST_SECOND, GST_SECOND };
-    g_assert_true(astro_uvfits_writer.write(writer, &block, &n, NULL));
+    g_assert_true(astro_uvfits_writer.write(writer, &block, &tally, NULL));
     if (i == 0)
       before = mallinfo2().uordblks;
   }

@@ -113,6 +113,24 @@ static void expect_no_error(Place *place)
   g_assert_null(message);
 }
 
+/* What the sink says of the file once it has its name. */
+static void expect_file(Place *place, guint64 integrations, double seconds, guint weight,
+                        double flagged)
+{
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(place->bus, GST_MESSAGE_ELEMENT);
+  g_assert_nonnull(message);
+  g_autofree char *text = gst_structure_to_string(gst_message_get_structure(message));
+  g_autoptr(GstStructure) wanted = gst_structure_new(
+      "astro-file", "location", G_TYPE_STRING, place->path, "format", G_TYPE_STRING, "UVFITS",
+      "stations", G_TYPE_INT, STATIONS, "baselines", G_TYPE_INT, 6, "channels", G_TYPE_INT,
+      CHANNELS, "products", G_TYPE_INT, 4, "integrations", G_TYPE_UINT64, integrations, "start",
+      G_TYPE_STRING, "2026-11-20T21:30:09.123456789Z", "seconds", G_TYPE_DOUBLE, seconds,
+      "least-weight", G_TYPE_UINT, weight, "most-weight", G_TYPE_UINT, weight, "flagged",
+      G_TYPE_DOUBLE, flagged, NULL);
+  g_test_message("%s", text);
+  g_assert_true(gst_structure_is_equal(gst_message_get_structure(message), wanted));
+}
+
 /* Frames in the file, each the one of that index in new_frame. */
 static void expect_frames(Place *place, const guint *indices, guint n)
 {
@@ -168,11 +186,12 @@ static void event_first(Place *place, gconstpointer data)
 /* Stopped with no EOS: what came is finished as a file. */
 static void aborted(Place *place, gconstpointer data)
 {
-  static const guint sent[] = { 0, 1 };
+  static const guint sent[] = { 1, 2 };
   GstHarness *h = begin(place);
-  send_frame(h, 0);
   send_frame(h, 1);
+  send_frame(h, 2);
   gst_harness_teardown(h);
+  expect_file(place, 2, 4, 1, 0);
   expect_no_error(place);
   expect_frames(place, sent, 2);
 }
@@ -333,6 +352,27 @@ static void not_finite(Place *place, gconstpointer data)
   g_assert_nonnull(strstr(text, place->path));
   expect_no_error(place);
   gst_harness_teardown(h);
+}
+
+/* The span is that of what was written, with the gaps in it; the fraction is that of values. */
+static void told(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  AstroLayout shape = { 1, { ASTRO_AXIS_CHANNEL }, { CHANNELS } };
+  GstBuffer *buffer = new_frame(4);
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &shape, 9);
+  meta->counts[1] = 0;
+  GstBuffer *before = new_frame(0), *first = new_frame(1);
+  GST_BUFFER_FLAG_SET(before, GST_BUFFER_FLAG_GAP);
+  gst_harness_push(h, before);
+  astro_buffer_add_validity(first, &shape, 9);
+  gst_harness_push(h, first);
+  gst_harness_push(h, buffer);
+  g_assert_null(gst_bus_pop_filtered(place->bus, GST_MESSAGE_ELEMENT));
+  gst_harness_push_event(h, gst_event_new_eos());
+  expect_file(place, 2, 8, 9, 0.25);
+  gst_harness_teardown(h);
+  g_assert_null(gst_bus_pop_filtered(place->bus, GST_MESSAGE_ELEMENT));
 }
 
 static void full_disk(Place *place, gconstpointer data)
@@ -704,6 +744,29 @@ static void correlation(Place *place, gconstpointer data)
   remove_file(place, "w.fits");
 }
 
+/* Two catalogues, the second without points, and what is told of their file. */
+static void told_of_tables(Place *place, gconstpointer data)
+{
+  static const double points[] = { 1, 2, 3, -4, -5, -6 };
+  guint64 tables = 0, n_rows = 0;
+  GstHarness *h = new_sink(place);
+  gst_harness_set_src_caps_str(h, "application/x-astro-catalogue,format=F64LE,"
+                                  "layout=column:point,columns=ra:dec");
+  gst_harness_push(h, gst_buffer_new_memdup(points, sizeof points));
+  gst_harness_push(h, gst_buffer_new());
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(place->bus, GST_MESSAGE_ELEMENT);
+  const GstStructure *file = gst_message_get_structure(message);
+  g_assert_true(gst_structure_has_name(file, "astro-file"));
+  g_assert_cmpstr(gst_structure_get_string(file, "location"), ==, place->path);
+  g_assert_cmpstr(gst_structure_get_string(file, "columns"), ==, "ra:dec");
+  g_assert_true(gst_structure_get_uint64(file, "tables", &tables));
+  g_assert_true(gst_structure_get_uint64(file, "rows", &n_rows));
+  g_assert_cmpuint(tables, ==, 2);
+  g_assert_cmpuint(n_rows, ==, 3);
+  gst_harness_teardown(h);
+}
+
 static void no_table(Place *place, gconstpointer data)
 {
   GstHarness *h = new_sink(place);
@@ -735,6 +798,7 @@ int main(int argc, char **argv)
     { "caps-change", caps_change },
     { "odd-size", odd_size },
     { "not-finite", not_finite },
+    { "told", told },
     { "full-disk", full_disk },
     { "full-disk-at-eos", full_disk_at_eos },
     { "cannot-create", cannot_create },
@@ -750,6 +814,7 @@ int main(int argc, char **argv)
     { "bad-later", bad_later },
     { "empty-catalogue", empty_catalogue },
     { "correlation", correlation },
+    { "told-of-tables", told_of_tables },
     { "no-table", no_table },
   };
   gst_init(&argc, &argv);

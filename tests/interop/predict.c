@@ -97,14 +97,14 @@ static gboolean write_all(AstroPartFile *file, const AstroFitsContents *contents
   gpointer writer = kind->create(file, contents, error);
   complex float *data = g_malloc(astro_stream_step_bytes(&contents->stream));
   gboolean good = writer != NULL;
-  guint64 not_finite;
+  AstroFitsTally tally = { 0 };
 
   for (guint time = 0; time < TIMES && good; time++) {
     AstroFitsFrames frames = {
       .data = data, .frames = 1, .start_ns = time * STEP_NS, .duration_ns = STEP_NS
     };
     predict(contents->observation, time, data);
-    good = kind->write(writer, &frames, &not_finite, error);
+    good = kind->write(writer, &frames, &tally, error);
   }
   good = good && kind->finish(writer, error);
   if (writer)

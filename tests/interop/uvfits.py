@@ -1,4 +1,4 @@
-"""uvfits.py TRUTH UVFITS [IMAGE-PREFIX]: what astropy reads in a file of predict's, and what WSClean sees in it."""
+"""uvfits.py TRUTH UVFITS [IMAGE-PREFIX [STOKES]]: what astropy reads in a file, and what WSClean sees in it."""
 import sys
 
 import numpy as np
@@ -20,7 +20,7 @@ def check(what, good, found):
 
 
 def read_truth(path):
-    truth = {"frequency": [], "station": [], "source": [], "uvw": []}
+    truth = {"frequency": [], "station": [], "source": [], "uvw": [], "weight": [1, 1]}
     for line in open(path):
         key, *words = line.split()
         if key in truth:
@@ -28,6 +28,8 @@ def read_truth(path):
         elif key == "start":
             truth["start"] = Time(words[0].rstrip("Z"), scale="utc")
             truth["step"], truth["times"] = float(words[2]), int(words[4])
+        elif key == "weights":
+            truth["weight"] = [float(word) for word in words]
         elif key == "phase":
             truth["phase"] = [float(word) for word in words]
     return truth
@@ -62,7 +64,8 @@ def check_file(truth, path):
         place = [header["CRVAL6"], header["CRVAL7"]]
         error = np.abs(np.array(place) - truth["phase"]).max()
         check("phase centre", error < 1e-9, place)
-        check("weights", (data.data[..., 2] == 1).all(), "all 1")
+        low, high = data.data[..., 2].min(), data.data[..., 2].max()
+        check("weights", truth["weight"][0] <= low <= high == truth["weight"][1], f"{low} to {high}")
     if truth["uvw"]:
         error = float(truth["uvw"][0][0])
         check("(u,v,w) as casacore works them out", error < 1e-4, f"within {error:.1e} of a baseline")
@@ -84,9 +87,11 @@ def peak(image, x, y, reach):
     return u + dx, v + dy, sign * np.exp(a + (b * dx + c * dy) / 2)
 
 
-def check_images(truth, prefix):
-    for index, stokes in enumerate("IQUV"):
-        with fits.open(f"{prefix}-{stokes}-image.fits") as hdus:
+def check_images(truth, prefix, parameters="IQUV"):
+    for index, stokes in enumerate(parameters):
+        # Of one alone the name does not tell.
+        name = f"{prefix}-{stokes}-image.fits" if len(parameters) > 1 else f"{prefix}-image.fits"
+        with fits.open(name) as hdus:
             header, image = hdus[0].header, hdus[0].data[0, 0].astype(float)
         beam = header["BMIN"] / abs(header["CDELT2"])
         for number, words in enumerate(truth["source"]):
@@ -106,6 +111,6 @@ def check_images(truth, prefix):
 truth = read_truth(sys.argv[1])
 check_file(truth, sys.argv[2])
 if len(sys.argv) > 3:
-    check_images(truth, sys.argv[3])
+    check_images(truth, *sys.argv[3:])
 print(f"{failures} failures")
 sys.exit(failures > 0)

@@ -1,0 +1,141 @@
+#include "config.h"
+#include "core/channelizer/check.h"
+
+#include <math.h>
+
+static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean fail(GError **error, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  if (error)
+    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, arguments);
+  va_end(arguments);
+  return FALSE;
+}
+
+static gboolean is_one_of(AstroFormat format, const AstroFormat *formats, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (formats[i] == format)
+      return TRUE;
+  return FALSE;
+}
+
+static const char *format_name(AstroFormat format)
+{
+  return format > ASTRO_FORMAT_UNKNOWN && format < ASTRO_N_FORMATS ? astro_format_info(format)->name
+                                                                   : "unknown";
+}
+
+static gboolean check_layout(const AstroLayout *layout, GError **error)
+{
+  for (guint i = 0; i < layout->n_axes; i++) {
+    AstroAxis axis = layout->axes[i];
+    if (axis != ASTRO_AXIS_TIME && axis != ASTRO_AXIS_STATION && axis != ASTRO_AXIS_POL) {
+      g_autofree char *text = astro_layout_to_string(layout);
+      return fail(error, "channelizer: layout %s, expected time, station and pol in any order",
+                  text);
+    }
+  }
+  return TRUE;
+}
+
+gboolean astro_channelizer_shape(gconstpointer data, GError **error)
+{
+  static const AstroFormat from[] = {
+    ASTRO_FORMAT_CI4,    ASTRO_FORMAT_CI8,    ASTRO_FORMAT_CI16LE,
+    ASTRO_FORMAT_CF16LE, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE
+  };
+  const AstroChannelizerConfig *config = data;
+
+  if (config->channels < 2 || config->channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
+    return fail(error, "channelizer: %u channels, expected 2 to %d", config->channels,
+                ASTRO_CHANNELIZER_MAX_CHANNELS);
+  if (config->taps < 1 || config->taps > ASTRO_CHANNELIZER_MAX_TAPS)
+    return fail(error, "channelizer: %u taps, expected 1 to %d", config->taps,
+                ASTRO_CHANNELIZER_MAX_TAPS);
+  if (config->window >= ASTRO_N_WINDOWS)
+    return fail(error, "channelizer: window %d is none of ours", config->window);
+  if (!(config->beta >= 0 && config->beta <= 100))
+    return fail(error, "channelizer: beta %g, expected 0 to 100", config->beta);
+  if (!isfinite(config->gain))
+    return fail(error, "channelizer: gain %g, expected a finite number", config->gain);
+  if (!is_one_of(config->in.format, from, G_N_ELEMENTS(from)))
+    return fail(error,
+                "channelizer: input of format %s, expected CI4, CI8, CI16LE, CF16LE, CF32LE or, "
+                "for real samples, F32LE",
+                format_name(config->in.format));
+  /* The same but for real samples. */
+  if (!is_one_of(config->to, from, G_N_ELEMENTS(from) - 1))
+    return fail(error,
+                "channelizer: output of format %s, expected CF32LE, CF16LE, CI16LE, CI8 or CI4",
+                format_name(config->to));
+  return check_layout(&config->in.layout, error);
+}
+
+guint64 astro_channelizer_step(const AstroChannelizerConfig *config)
+{
+  return astro_format_info(config->in.format)->is_complex ? config->channels : 2 * config->channels;
+}
+
+guint64 astro_channelizer_span(const AstroChannelizerConfig *config)
+{
+  return config->taps * astro_channelizer_step(config);
+}
+
+guint64 astro_channelizer_lead(const AstroChannelizerConfig *config)
+{
+  return (config->taps - 1) * astro_channelizer_step(config) / 2;
+}
+
+AstroSpectra astro_channelizer_spectra(const AstroChannelizerConfig *config, guint64 begin,
+                                       guint64 end)
+{
+  guint64 step = astro_channelizer_step(config), lead = astro_channelizer_lead(config);
+  guint64 span = astro_channelizer_span(config);
+  AstroSpectra spectra = { .first = (begin + lead + step - 1) / step };
+  guint64 complete = end + lead >= span ? (end + lead - span) / step + 1 : 0;
+  spectra.count = complete > spectra.first ? complete - spectra.first : 0;
+  return spectra;
+}
+
+gboolean astro_channelizer_block_spectra(const AstroChannelizerConfig *config, guint64 begin,
+                                         guint64 first, guint64 steps, AstroSpectra *spectra,
+                                         GError **error)
+{
+  guint64 most = G_MAXUINT64 - 2 * astro_channelizer_span(config);
+  if (first > most || steps > most - first)
+    return fail(error,
+                "channelizer: a block of %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT
+                " on goes beyond what sample indices can count",
+                steps, first);
+  AstroSpectra before = astro_channelizer_spectra(config, begin, first);
+  *spectra = astro_channelizer_spectra(config, begin, first + steps);
+  spectra->first += before.count;
+  spectra->count -= before.count;
+  return TRUE;
+}
+
+gboolean astro_channelizer_check_call(const AstroChannelizerConfig *config, const AstroBlock *in,
+                                      guint n_in, const AstroBlock *out, guint n_out,
+                                      const AstroChannelizerArguments *arguments, guint64 spectra,
+                                      GError **error)
+{
+  gsize step_bytes = astro_stream_step_bytes(&config->in), in_bytes, out_bytes;
+  gsize inputs = step_bytes / astro_stream_sample_bytes(&config->in);
+
+  if (!g_size_checked_mul(&in_bytes, step_bytes, arguments->steps) ||
+      !g_size_checked_mul(&out_bytes, inputs * config->channels, spectra) ||
+      !g_size_checked_mul(&out_bytes, out_bytes, astro_format_info(config->to)->bytes))
+    return fail(error, "channelizer: a block of more bytes than can be addressed");
+  if (n_in > 1 || n_out != (spectra > 0))
+    return fail(error, "channelizer: %u blocks in and %u out, expected at most one and %d", n_in,
+                n_out, spectra > 0);
+  if ((n_in && in->bytes < in_bytes) || (n_out && out->bytes < out_bytes))
+    return fail(error,
+                "channelizer: blocks of %" G_GSIZE_FORMAT " bytes in and %" G_GSIZE_FORMAT
+                " out, expected %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT,
+                n_in ? in->bytes : 0, n_out ? out->bytes : 0, in_bytes, out_bytes);
+  return TRUE;
+}

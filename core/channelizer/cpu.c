@@ -1,0 +1,355 @@
+/* The cpu backend. A task makes a group of spectra of one input: samples to single precision, the
+ * filter, FFTW, and the output's format, each while what it reads is still in the core's cache. */
+#include "config.h"
+#include "core/channelizer/check.h"
+#include "core/channelizer/fir.h"
+#include "core/channelizer/stretch.h"
+
+#include <fftw3.h>
+#include <string.h>
+
+#include "core/backend/cpu.h"
+#include "core/backend/threads.h"
+#include "core/fft/planner.h"
+
+/* A group's filtered samples: as many spectra as fill this, within limits. */
+#define GROUP_BYTES (128 * 1024)
+#define MOST_SPECTRA 512
+#define LEAST_SPECTRA 4
+/* Samples to single precision are made in strips of so many columns. */
+#define STRIP_FLOATS 4096
+/* Rows at multiples of this many floats would share few lines of the innermost cache. */
+#define ALIAS_FLOATS 1024
+#define LINE_FLOATS 16
+/* Small transforms are done several at a time. */
+#define BATCH_SAMPLES 512
+/* What FFTW's plans ask of addresses. */
+#define PLAN_ALIGNMENT 16
+/* Seconds; measuring transforms of large primes would take longer. */
+#define PLANNING_TIME 2.0
+
+static const struct {
+  AstroVariant variant;
+  AstroFir fir;
+} variants[] = {
+  { { "avx512", ASTRO_CPU_AVX512 }, astro_fir_avx512 },
+  { { "avx2", ASTRO_CPU_AVX2 }, astro_fir_avx2 },
+  { { "c", ASTRO_CPU_C }, astro_fir_c },
+};
+
+typedef struct {
+  AstroChannelizerConfig config;
+  guint threads;
+  AstroFir fir;
+  AstroStretch stretch;
+  AstroSamples to;     /* from CF32LE */
+  float *weights;      /* [tap][sample], both components of a complex one alike */
+  guint components;    /* of a sample */
+  guint64 step, split; /* samples of a row before split go to the transform's end */
+  guint batch, group;  /* spectra a plan, spectra a task; counted from spectrum 0 */
+  guint bins;          /* of a transform */
+  fftwf_plan plan;
+
+  /* Strides and sizes in floats. */
+  gsize filtered_stride, strip_stride, filtered_floats, strip_floats, bins_floats;
+  gboolean direct; /* FFTW writes the output itself */
+  GMutex lock;
+  GSList *idle; /* float *: room for a task */
+  gsize room_floats;
+} Cpu;
+
+static float *take_room(Cpu *cpu)
+{
+  g_mutex_lock(&cpu->lock);
+  GSList *link = cpu->idle;
+  cpu->idle = link ? link->next : NULL;
+  g_mutex_unlock(&cpu->lock);
+  if (!link)
+    return g_aligned_alloc(cpu->room_floats, sizeof(float), 4096);
+  float *room = link->data;
+  g_slist_free_1(link);
+  return room;
+}
+
+static void give_room(Cpu *cpu, float *room)
+{
+  g_mutex_lock(&cpu->lock);
+  cpu->idle = g_slist_prepend(cpu->idle, room);
+  g_mutex_unlock(&cpu->lock);
+}
+
+static gboolean is_real(const Cpu *cpu)
+{
+  return cpu->components == 1;
+}
+
+/* Multiplying every second sample by -1 moves the band by half its width, so that an even number of
+ * channels comes out ascending. */
+static void set_weights(Cpu *cpu)
+{
+  guint64 span = astro_channelizer_span(&cpu->config);
+  g_autofree double *weights = g_new(double, span);
+  gboolean turn = !is_real(cpu) && cpu->config.channels % 2 == 0;
+
+  astro_channelizer_weights(&cpu->config, weights);
+  cpu->weights = g_aligned_alloc(span * cpu->components, sizeof(float), 64);
+  for (guint64 i = 0; i < span; i++) {
+    guint64 place = (i % cpu->step + cpu->step - cpu->split) % cpu->step;
+    for (guint c = 0; c < cpu->components; c++)
+      cpu->weights[i * cpu->components + c] = (float)(turn && place % 2 ? -weights[i] : weights[i]);
+  }
+}
+
+static gsize whole_lines(gsize floats)
+{
+  return (floats + LINE_FLOATS - 1) / LINE_FLOATS * LINE_FLOATS;
+}
+
+static void set_sizes(Cpu *cpu)
+{
+  cpu->step = astro_channelizer_step(&cpu->config);
+  gsize width = cpu->step * cpu->components;
+  /* The row's samples begin at index -lead, and those at a multiple of step go to the front. */
+  cpu->split = astro_channelizer_lead(&cpu->config) % cpu->step;
+  cpu->batch = 1;
+  while (cpu->batch * 2 * cpu->step <= BATCH_SAMPLES)
+    cpu->batch *= 2;
+  guint64 fits = GROUP_BYTES / (width * sizeof(float));
+  cpu->group = (guint)CLAMP(fits, LEAST_SPECTRA, MOST_SPECTRA);
+  cpu->group = (cpu->group + cpu->batch - 1) / cpu->batch * cpu->batch;
+
+  cpu->filtered_stride = whole_lines(width);
+  cpu->filtered_floats = cpu->group * cpu->filtered_stride;
+  cpu->strip_stride = width <= STRIP_FLOATS ? width : STRIP_FLOATS;
+  if (cpu->strip_stride % ALIAS_FLOATS == 0)
+    cpu->strip_stride += LINE_FLOATS;
+  cpu->strip_floats = whole_lines((cpu->group + cpu->config.taps) * cpu->strip_stride);
+  cpu->bins = is_real(cpu) ? cpu->config.channels + 1 : cpu->config.channels;
+  cpu->bins_floats = whole_lines(2 * (gsize)cpu->bins * cpu->batch);
+  cpu->room_floats = cpu->filtered_floats + cpu->strip_floats + cpu->bins_floats;
+  cpu->direct = cpu->to.same && cpu->config.channels % 2 == 0 && !is_real(cpu);
+}
+
+static gboolean make_plan(Cpu *cpu, GError **error)
+{
+  int n = (int)cpu->step, batch = (int)cpu->batch, bins = (int)cpu->bins;
+  int distance = (int)(cpu->filtered_stride / cpu->components);
+  float *room = take_room(cpu);
+  fftwf_complex *spectra = (fftwf_complex *)(room + cpu->filtered_floats + cpu->strip_floats);
+
+  astro_fft_planner_lock();
+  fftwf_set_timelimit(PLANNING_TIME);
+  cpu->plan = is_real(cpu) ? fftwf_plan_many_dft_r2c(1, &n, batch, room, NULL, 1, distance, spectra,
+                                                     NULL, 1, bins, FFTW_MEASURE)
+                           : fftwf_plan_many_dft(1, &n, batch, (fftwf_complex *)room, NULL, 1,
+                                                 distance, spectra, NULL, 1, bins, FFTW_FORWARD,
+                                                 FFTW_MEASURE | FFTW_DESTROY_INPUT);
+  fftwf_set_timelimit(FFTW_NO_TIMELIMIT);
+  astro_fft_planner_keep();
+  astro_fft_planner_unlock();
+  give_room(cpu, room);
+  if (!cpu->plan)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "channelizer: FFTW makes no plan for %d transforms of %d samples", batch, n);
+  return cpu->plan != NULL;
+}
+
+static void free_room(gpointer room)
+{
+  g_aligned_free(room);
+}
+
+static void destroy(gpointer instance)
+{
+  Cpu *cpu = instance;
+  astro_stretch_clear(&cpu->stretch);
+  if (cpu->plan) {
+    astro_fft_planner_lock();
+    fftwf_destroy_plan(cpu->plan);
+    astro_fft_planner_unlock();
+  }
+  g_slist_free_full(cpu->idle, free_room);
+  g_mutex_clear(&cpu->lock);
+  g_aligned_free(cpu->weights);
+  g_free(cpu);
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_channelizer_shape(config, error))
+    return NULL;
+  const typeof(variants[0]) *pick = ASTRO_VARIANT_PICK(variants);
+  Cpu *cpu = g_new0(Cpu, 1);
+  cpu->config = *(const AstroChannelizerConfig *)config;
+  cpu->threads = place->threads;
+  cpu->fir = pick->fir;
+  cpu->components = astro_format_info(cpu->config.in.format)->is_complex ? 2 : 1;
+  *variant = pick->variant.name;
+  g_mutex_init(&cpu->lock);
+  astro_samples_init(&cpu->to, ASTRO_FORMAT_CF32LE, cpu->config.to);
+  set_sizes(cpu);
+  set_weights(cpu);
+  if (astro_stretch_init(&cpu->stretch, &cpu->config, place->threads, error) &&
+      make_plan(cpu, error))
+    return cpu;
+  destroy(cpu);
+  return NULL;
+}
+
+/* What the tasks of one call share. */
+typedef struct {
+  Cpu *cpu;
+  AstroSpectra spectra;
+  guint64 first_group, groups;
+  guint8 *out;
+  guint64 clipped;
+} Call;
+
+/* Columns begin to end of the rows from a sample on; stride: of what is given, in floats. */
+static const float *read_strip(Cpu *cpu, guint input, guint64 sample, guint64 rows, guint64 begin,
+                               guint64 end, float *strip, gsize *stride)
+{
+  gsize width = cpu->step * cpu->components;
+  const float *there = astro_stretch_look(&cpu->stretch, input, sample, rows * cpu->step);
+  *stride = width;
+  if (there)
+    return there + begin * cpu->components;
+  *stride = cpu->strip_stride;
+  if (end - begin == cpu->step && cpu->strip_stride == width)
+    astro_stretch_read(&cpu->stretch, input, sample, rows * cpu->step, strip);
+  else
+    for (guint64 row = 0; row < rows; row++)
+      astro_stretch_read(&cpu->stretch, input, sample + row * cpu->step + begin, end - begin,
+                         strip + row * cpu->strip_stride);
+  return strip;
+}
+
+/* Columns begin to end of so many spectra; within them a column goes to another's place. */
+static void filter(Cpu *cpu, float *filtered, const float *rows, gsize stride, guint64 begin,
+                   guint64 end, guint spectra)
+{
+  guint c = cpu->components;
+  gsize width = cpu->step * c;
+  guint64 middle = CLAMP(cpu->split, begin, end);
+  if (begin < middle)
+    cpu->fir(filtered + (cpu->step - cpu->split + begin) * c, cpu->filtered_stride, rows, stride,
+             cpu->weights + begin * c, width, (middle - begin) * c, cpu->config.taps, spectra);
+  if (middle < end)
+    cpu->fir(filtered + (middle - cpu->split) * c, cpu->filtered_stride,
+             rows + (middle - begin) * c, stride, cpu->weights + middle * c, width,
+             (end - middle) * c, cpu->config.taps, spectra);
+}
+
+/* A spectrum in the output's format, its channels ascending. */
+static guint64 give(const Cpu *cpu, guint8 *out, const fftwf_complex *bins)
+{
+  guint channels = cpu->config.channels;
+  guint turned = !is_real(cpu) && channels % 2 ? channels / 2 : 0;
+  guint64 clipped = 0;
+  /* The upper half of the transform lies below the band's centre. */
+  if (turned)
+    clipped += astro_samples_convert(&cpu->to, out, bins + channels - turned, turned);
+  return clipped +
+         astro_samples_convert(&cpu->to, out + turned * cpu->to.to_bytes, bins, channels - turned);
+}
+
+static void transform(const Cpu *cpu, float *filtered, fftwf_complex *bins)
+{
+  if (is_real(cpu))
+    fftwf_execute_dft_r2c(cpu->plan, filtered, bins);
+  else
+    fftwf_execute_dft(cpu->plan, (fftwf_complex *)filtered, bins);
+}
+
+/* Spectra begin to end of a batch that starts at filtered; out is that of begin. Small transforms
+ * are always done by the whole batch, each in its place, so that a spectrum has the same bits
+ * whatever it came with. */
+static guint64 transform_batch(const Cpu *cpu, float *filtered, fftwf_complex *bins, guint begin,
+                               guint end, guint8 *out)
+{
+  gsize row_bytes = cpu->config.channels * cpu->to.to_bytes, stride = cpu->filtered_stride;
+  guint64 clipped = 0;
+
+  if (cpu->direct && end - begin == cpu->batch && (guintptr)out % PLAN_ALIGNMENT == 0) {
+    transform(cpu, filtered, (fftwf_complex *)out);
+    return 0;
+  }
+  memset(filtered, 0, begin * stride * sizeof *filtered);
+  memset(filtered + end * stride, 0, (cpu->batch - end) * stride * sizeof *filtered);
+  transform(cpu, filtered, bins);
+  for (guint i = begin; i < end; i++)
+    clipped += give(cpu, out + (i - begin) * row_bytes, bins + (gsize)i * cpu->bins);
+  return clipped;
+}
+
+static void task(gpointer data, guint64 number)
+{
+  Call *call = data;
+  Cpu *cpu = call->cpu;
+  guint input = (guint)(number / call->groups);
+  guint64 base = (call->first_group + number % call->groups) * cpu->group;
+  guint64 first = MAX(base, call->spectra.first);
+  guint64 end = MIN(base + cpu->group, call->spectra.first + call->spectra.count);
+  guint64 sample = first * cpu->step - astro_channelizer_lead(&cpu->config);
+  guint spectra = (guint)(end - first);
+  gsize row_bytes = cpu->config.channels * cpu->to.to_bytes, stride;
+  guint8 *out = call->out + (input * call->spectra.count + first - call->spectra.first) * row_bytes;
+  float *filtered = take_room(cpu), *strip = filtered + cpu->filtered_floats;
+  fftwf_complex *bins = (fftwf_complex *)(strip + cpu->strip_floats);
+  guint64 clipped = 0, columns = STRIP_FLOATS / cpu->components;
+
+  for (guint64 begin = 0; begin < cpu->step; begin += columns) {
+    guint64 strip_end = MIN(begin + columns, cpu->step);
+    const float *rows = read_strip(cpu, input, sample, spectra + cpu->config.taps - 1, begin,
+                                   strip_end, strip, &stride);
+    filter(cpu, filtered + (first - base) * cpu->filtered_stride, rows, stride, begin, strip_end,
+           spectra);
+  }
+  for (guint64 n = first; n < end;) {
+    guint64 batch = n / cpu->batch * cpu->batch, next = MIN(batch + cpu->batch, end);
+    clipped += transform_batch(cpu, filtered + (batch - base) * cpu->filtered_stride, bins,
+                               (guint)(n - batch), (guint)(next - batch), out);
+    out += (next - n) * row_bytes;
+    n = next;
+  }
+  give_room(cpu, filtered);
+  if (clipped)
+    __atomic_fetch_add(&call->clipped, clipped, __ATOMIC_RELAXED);
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer arguments, GError **error)
+{
+  Cpu *cpu = instance;
+  AstroChannelizerArguments *given = arguments;
+  Call call = { .cpu = cpu, .out = n_out ? out->data : NULL };
+
+  if (!astro_stretch_spectra(&cpu->stretch, given, &call.spectra, error) ||
+      !astro_channelizer_check_call(&cpu->config, in, n_in, out, n_out, given, call.spectra.count,
+                                    error) ||
+      !astro_stretch_open(&cpu->stretch, n_in ? in : NULL, given, error))
+    return FALSE;
+  guint64 end = call.spectra.first + call.spectra.count;
+  if (call.spectra.count) {
+    call.first_group = call.spectra.first / cpu->group;
+    call.groups = (end - 1) / cpu->group + 1 - call.first_group;
+    astro_parallel(cpu->stretch.inputs * call.groups, cpu->threads, task, &call);
+    *given->clipped += call.clipped;
+  }
+  astro_stretch_close(&cpu->stretch, end);
+  return TRUE;
+}
+
+const AstroBackend astro_channelizer_cpu = {
+  .stage = "channelizer",
+  .kind = ASTRO_BACKEND_CPU,
+  .config_bytes = sizeof(AstroChannelizerConfig),
+  .shape = astro_channelizer_shape,
+  .create = create,
+  .submit = submit,
+  .destroy = destroy,
+};
+
+const AstroBackend *const astro_channelizer_backends[] = { &astro_channelizer_cpu,
+                                                           &astro_channelizer_reference, NULL };

@@ -1,0 +1,103 @@
+/* The formula, in double precision. */
+#include "config.h"
+#include "core/channelizer/check.h"
+#include "core/channelizer/stretch.h"
+
+#include <complex.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+  AstroChannelizerConfig config;
+  AstroStretch stretch;
+  double *weights;
+  complex double *turns; /* exp(-2 pi i n / step) */
+} Reference;
+
+static void destroy(gpointer instance)
+{
+  Reference *reference = instance;
+  astro_stretch_clear(&reference->stretch);
+  g_free(reference->weights);
+  g_free(reference->turns);
+  g_free(reference);
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_channelizer_shape(config, error))
+    return NULL;
+  Reference *reference = g_new0(Reference, 1);
+  reference->config = *(const AstroChannelizerConfig *)config;
+  guint64 step = astro_channelizer_step(&reference->config);
+  reference->weights = g_new(double, astro_channelizer_span(&reference->config));
+  astro_channelizer_weights(&reference->config, reference->weights);
+  reference->turns = g_new(complex double, step);
+  for (guint64 n = 0; n < step; n++)
+    reference->turns[n] = cexp(-2 * M_PI * I * (double)n / (double)step);
+  *variant = "c";
+  if (astro_stretch_init(&reference->stretch, &reference->config, place->threads, error))
+    return reference;
+  destroy(reference);
+  return NULL;
+}
+
+/* X[n][k], with samples x from index first on. */
+static complex double value(const Reference *reference, const float *x, guint64 first,
+                            guint channel)
+{
+  const AstroChannelizerConfig *config = &reference->config;
+  guint64 step = astro_channelizer_step(config), span = astro_channelizer_span(config);
+  gboolean is_complex = astro_format_info(config->in.format)->is_complex;
+  guint64 frequency = is_complex ? channel + step - config->channels / 2 : channel;
+  complex double sum = 0;
+  for (guint64 i = 0; i < span; i++) {
+    complex double sample = is_complex ? x[2 * i] + I * x[2 * i + 1] : x[i];
+    guint64 turn = frequency * ((first + i) % step) % step;
+    sum += reference->weights[i] * sample * reference->turns[turn];
+  }
+  return sum;
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer arguments, GError **error)
+{
+  Reference *reference = instance;
+  const AstroChannelizerConfig *config = &reference->config;
+  const AstroChannelizerArguments *call = arguments;
+  AstroStretch *stretch = &reference->stretch;
+  guint64 span = astro_channelizer_span(config), step = astro_channelizer_step(config);
+  AstroSpectra spectra;
+  AstroSamples quantise;
+
+  if (!astro_stretch_spectra(stretch, call, &spectra, error) ||
+      !astro_channelizer_check_call(config, in, n_in, out, n_out, call, spectra.count, error) ||
+      !astro_stretch_open(stretch, n_in ? in : NULL, call, error))
+    return FALSE;
+  astro_samples_init(&quantise, ASTRO_FORMAT_CF64LE, config->to);
+  g_autofree float *x = g_new(float, span * stretch->samples.components);
+  g_autofree complex double *row = g_new(complex double, config->channels);
+  guint8 *to = n_out ? out->data : NULL;
+  for (guint input = 0; input < stretch->inputs; input++)
+    for (guint64 n = 0; n < spectra.count; n++) {
+      guint64 first = (spectra.first + n) * step - astro_channelizer_lead(config);
+      astro_stretch_read(stretch, input, first, span, x);
+      for (guint k = 0; k < config->channels; k++)
+        row[k] = value(reference, x, first, k);
+      *call->clipped += astro_samples_convert(&quantise, to, row, config->channels);
+      to += config->channels * quantise.to_bytes;
+    }
+  astro_stretch_close(stretch, spectra.first + spectra.count);
+  return TRUE;
+}
+
+const AstroBackend astro_channelizer_reference = {
+  .stage = "channelizer",
+  .kind = ASTRO_BACKEND_REFERENCE,
+  .config_bytes = sizeof(AstroChannelizerConfig),
+  .shape = astro_channelizer_shape,
+  .create = create,
+  .submit = submit,
+  .destroy = destroy,
+};

@@ -1,0 +1,21 @@
+/* Samples from one complex or real format to another, by convert's kernels, inside a task. */
+#pragma once
+
+#include "core/convert/kernels.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  AstroConvertKernel kernel;  /* for multiples of ASTRO_CONVERT_STEP components */
+  AstroConvertKernel rest;    /* for any number */
+  guint components;           /* of a sample */
+  gsize from_bytes, to_bytes; /* of a sample */
+  gboolean same;
+} AstroSamples;
+
+void astro_samples_init(AstroSamples *samples, AstroFormat from, AstroFormat to);
+
+/* Returns how many components were clipped. */
+guint64 astro_samples_convert(const AstroSamples *samples, gpointer out, gconstpointer in, gsize n);
+
+G_END_DECLS

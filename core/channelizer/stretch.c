@@ -1,0 +1,243 @@
+#include "config.h"
+#include "core/channelizer/stretch.h"
+
+#include "core/backend/threads.h"
+#include "core/transpose/transpose.h"
+
+#include <string.h>
+
+/* Where blocks are not [station][pol][time] already: what is to be done with them. */
+static gboolean transpose_config(const AstroStretch *stretch, guint64 steps,
+                                 AstroTransposeConfig *transpose, GError **error)
+{
+  static const AstroAxis order[] = { ASTRO_AXIS_STATION, ASTRO_AXIS_POL, ASTRO_AXIS_TIME };
+  AstroLayout from, to = { 0 };
+
+  astro_stream_shape(&stretch->config->in, steps, &from);
+  for (guint i = 0; i < G_N_ELEMENTS(order); i++) {
+    gint at = astro_layout_find(&from, order[i]);
+    if (at >= 0) {
+      to.axes[to.n_axes] = order[i];
+      to.extents[to.n_axes++] = from.extents[at];
+    }
+  }
+  return astro_transpose_config(transpose, &from, &to,
+                                astro_stream_sample_bytes(&stretch->config->in), error);
+}
+
+gboolean astro_stretch_init(AstroStretch *stretch, const AstroChannelizerConfig *config,
+                            guint threads, GError **error)
+{
+  const AstroStream *in = &config->in;
+  AstroFormat single =
+      astro_format_info(in->format)->is_complex ? ASTRO_FORMAT_CF32LE : ASTRO_FORMAT_F32LE;
+  AstroPlace place = { .threads = threads };
+  AstroTransposeConfig transpose;
+  const char *variant;
+  gsize bytes;
+
+  *stretch = (AstroStretch){
+    .config = config,
+    .inputs = (guint)(astro_stream_step_bytes(in) / astro_stream_sample_bytes(in)),
+    .pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
+    .threads = threads,
+  };
+  astro_samples_init(&stretch->samples, in->format, single);
+  if (!g_size_checked_mul(&bytes, astro_stream_step_bytes(in), astro_channelizer_span(config)) ||
+      !(stretch->held = g_try_malloc(bytes))) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "channelizer: no memory to hold %u taps of %" G_GUINT64_FORMAT
+                " samples of %u inputs",
+                config->taps, astro_channelizer_step(config), stretch->inputs);
+    return FALSE;
+  }
+  /* Two steps show the order of axes as any number does. */
+  if (!transpose_config(stretch, 2, &transpose, error))
+    return FALSE;
+  astro_transpose_simplify(&transpose);
+  if (transpose.n_axes > 1)
+    stretch->transpose = astro_transpose_cpu.create(&transpose, &place, &variant, error);
+  return transpose.n_axes <= 1 || stretch->transpose;
+}
+
+void astro_stretch_clear(AstroStretch *stretch)
+{
+  g_free(stretch->held);
+  g_free(stretch->transposed);
+  if (stretch->transpose)
+    astro_transpose_cpu.destroy(stretch->transpose);
+}
+
+static guint64 begin_of(const AstroStretch *stretch, const AstroChannelizerArguments *arguments)
+{
+  return arguments->restart ? arguments->first : stretch->begin;
+}
+
+gboolean astro_stretch_spectra(const AstroStretch *stretch,
+                               const AstroChannelizerArguments *arguments, AstroSpectra *spectra,
+                               GError **error)
+{
+  if (!arguments->restart && arguments->first != stretch->end) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "channelizer: a block from sample %" G_GUINT64_FORMAT
+                " on, expected one from %" G_GUINT64_FORMAT " on or a new start",
+                arguments->first, stretch->end);
+    return FALSE;
+  }
+  return astro_channelizer_block_spectra(stretch->config, begin_of(stretch, arguments),
+                                         arguments->first, arguments->steps, spectra, error);
+}
+
+static gboolean turn(AstroStretch *stretch, const AstroBlock *in, guint64 steps, GError **error)
+{
+  AstroTransposeConfig transpose;
+  gsize bytes = steps * astro_stream_step_bytes(&stretch->config->in);
+  AstroBlock from = { in->data, bytes };
+
+  if (!transpose_config(stretch, steps, &transpose, error))
+    return FALSE;
+  if (stretch->transposed_bytes < bytes) {
+    g_free(stretch->transposed);
+    stretch->transposed = g_try_malloc(bytes);
+    stretch->transposed_bytes = stretch->transposed ? bytes : 0;
+    if (!stretch->transposed) {
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                  "channelizer: no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+      return FALSE;
+    }
+  }
+  AstroBlock to = { stretch->transposed, bytes };
+  stretch->block = stretch->transposed;
+  return astro_transpose_cpu.submit(stretch->transpose, &from, 1, &to, 1, &transpose, error);
+}
+
+gboolean astro_stretch_open(AstroStretch *stretch, const AstroBlock *in,
+                            const AstroChannelizerArguments *arguments, GError **error)
+{
+  stretch->block = in ? in->data : NULL;
+  if (in && arguments->steps && stretch->transpose && !turn(stretch, in, arguments->steps, error))
+    return FALSE;
+  stretch->begin = begin_of(stretch, arguments);
+  if (arguments->restart)
+    stretch->held_from = stretch->held_to = arguments->first;
+  stretch->first = arguments->first;
+  stretch->steps = arguments->steps;
+  stretch->end = arguments->first + arguments->steps;
+  stretch->losses = arguments->losses;
+  stretch->n_losses = arguments->n_losses;
+  return TRUE;
+}
+
+/* The first of the station's losses that ends behind that sample, or the first of a later one. */
+static guint find_loss(const AstroStretch *stretch, guint station, guint64 sample)
+{
+  guint low = 0, high = stretch->n_losses;
+  while (low < high) {
+    guint middle = (low + high) / 2;
+    const AstroChannelizerLoss *loss = &stretch->losses[middle];
+    if (loss->station < station || (loss->station == station && loss->to <= sample))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Zeros the lost ones among samples from that index on, of some bytes each. */
+static void drop_lost(const AstroStretch *stretch, guint input, guint64 from, gsize n,
+                      gpointer data, gsize bytes)
+{
+  guint station = input / stretch->pols;
+  for (guint i = find_loss(stretch, station, from); i < stretch->n_losses; i++) {
+    const AstroChannelizerLoss *loss = &stretch->losses[i];
+    if (loss->station != station || loss->from >= from + n)
+      break;
+    guint64 begin = MAX(loss->from, from), end = MIN(loss->to, from + n);
+    memset((guint8 *)data + (begin - from) * bytes, 0, (end - begin) * bytes);
+  }
+}
+
+static const guint8 *block_at(const AstroStretch *stretch, guint input, guint64 sample)
+{
+  return stretch->block +
+         (input * stretch->steps + sample - stretch->first) * stretch->samples.from_bytes;
+}
+
+static guint8 *held_at(const AstroStretch *stretch, guint input, guint64 sample)
+{
+  return stretch->held +
+         (input * astro_channelizer_span(stretch->config) + sample - stretch->held_from) *
+             stretch->samples.from_bytes;
+}
+
+void astro_stretch_read(const AstroStretch *stretch, guint input, guint64 from, gsize n, float *out)
+{
+  const AstroSamples *samples = &stretch->samples;
+  if (from < stretch->held_to) {
+    gsize part = MIN(n, stretch->held_to - from);
+    astro_samples_convert(samples, out, held_at(stretch, input, from), part);
+    out += part * samples->components;
+    from += part;
+    n -= part;
+  }
+  if (n && !stretch->block)
+    memset(out, 0, n * samples->to_bytes);
+  else if (n)
+    astro_samples_convert(samples, out, block_at(stretch, input, from), n);
+  if (n && stretch->n_losses)
+    drop_lost(stretch, input, from, n, out, samples->to_bytes);
+}
+
+const float *astro_stretch_look(const AstroStretch *stretch, guint input, guint64 from, gsize n)
+{
+  guint station = input / stretch->pols;
+  if (!stretch->samples.same || !stretch->block || from < stretch->first)
+    return NULL;
+  guint i = find_loss(stretch, station, from);
+  if (i < stretch->n_losses && stretch->losses[i].station == station &&
+      stretch->losses[i].from < from + n)
+    return NULL;
+  const guint8 *at = block_at(stretch, input, from);
+  return (guintptr)at % sizeof(float) == 0 ? (const float *)at : NULL;
+}
+
+typedef struct {
+  AstroStretch *stretch;
+  guint64 from;
+} Keep;
+
+static void keep_task(gpointer data, guint64 task)
+{
+  const Keep *keep = data;
+  const AstroStretch *stretch = keep->stretch;
+  guint input = (guint)task;
+  gsize bytes = stretch->samples.from_bytes;
+  guint8 *to = held_at(stretch, input, stretch->held_from);
+  guint64 from = keep->from;
+
+  if (from < stretch->held_to) {
+    memmove(to, held_at(stretch, input, from), (stretch->held_to - from) * bytes);
+    to += (stretch->held_to - from) * bytes;
+    from = stretch->held_to;
+  }
+  gsize n = stretch->end - from;
+  if (!stretch->block)
+    memset(to, 0, n * bytes);
+  else
+    memcpy(to, block_at(stretch, input, from), n * bytes);
+  drop_lost(stretch, input, from, n, to, bytes);
+}
+
+void astro_stretch_close(AstroStretch *stretch, guint64 next_spectrum)
+{
+  guint64 from = next_spectrum * astro_channelizer_step(stretch->config) -
+                 astro_channelizer_lead(stretch->config);
+  Keep keep = { stretch, MIN(from, stretch->end) };
+  if (keep.from < stretch->end)
+    astro_parallel(stretch->inputs, stretch->threads, keep_task, &keep);
+  stretch->held_from = keep.from;
+  stretch->held_to = stretch->end;
+  stretch->block = NULL;
+  stretch->losses = NULL;
+  stretch->n_losses = 0;
+}

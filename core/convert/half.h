@@ -1,0 +1,17 @@
+/* Half precision, as references read it. */
+#pragma once
+
+#include <glib.h>
+#include <math.h>
+
+/* The value of a half: sign, exponent of 5 bits, fraction of 10. */
+static inline double astro_half_value(guint16 half)
+{
+  gint exponent = half >> 10 & 31, fraction = half & 1023;
+  double sign = half >> 15 ? -1 : 1;
+  if (exponent == 31)
+    return fraction ? NAN : sign * INFINITY;
+  if (exponent == 0)
+    return sign * ldexp(fraction, -24);
+  return sign * ldexp(1024 + fraction, exponent - 25);
+}

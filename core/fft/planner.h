@@ -1,0 +1,24 @@
+/* FFTW's planner, which only one thread of a process may be in at a time. Executing plans needs no
+ * lock.
+ *
+ * What it learns about this machine (wisdom) is kept in the user's cache folder, so that a shape is
+ * measured once and planned at once ever after, and so that the same shape gives the same plan,
+ * hence the same bits, in every instance. A folder that cannot be written costs only the time to
+ * measure again. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Around every call of fftwf_plan_... and fftwf_destroy_plan. The first call reads the wisdom. */
+void astro_fft_planner_lock(void);
+void astro_fft_planner_unlock(void);
+
+/* Keeps what was learned since it was last kept. With the lock held, after planning. */
+void astro_fft_planner_keep(void);
+
+/* Where wisdom of single precision is kept; to be freed. */
+char *astro_fft_planner_file(void);
+
+G_END_DECLS

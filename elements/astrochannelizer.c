@@ -1,0 +1,478 @@
+/**
+ * SECTION:element-astrochannelizer
+ *
+ * A polyphase filter bank: turns voltages into spectra of any number of channels.
+ *
+ * Complex voltages of rate r give spectra of rate r / channels; real ones (F32LE) of rate
+ * r / (2 x channels). Channels ascend in frequency. Of complex voltages the band's centre is that
+ * of channel channels / 2; of real ones the band's lower edge is the centre of channel 0, and the
+ * channel at its upper edge is dropped. The output's frequency and bandwidth say so: channel k is
+ * centred on frequency - bandwidth / 2 + (k + 1/2) x bandwidth / channels, as everywhere. Hence an
+ * even number of channels moves the frequency down by half a channel, and the bandwidth is what the
+ * rate carries.
+ *
+ * A spectrum's time is that of the middle of the samples that it is made of: spectrum n stands for
+ * the samples that OFFSET n and the rate say, and is made of taps times as many around them. So the
+ * first spectrum of a stream that begins at sample 0 has OFFSET taps / 2, and what is left over at
+ * the end is dropped. After a jump in OFFSET, or DISCONT, it begins anew: no spectrum mixes both
+ * sides. Where samples are missing (GAP, or validity) spectra count their good samples.
+ *
+ * Noise keeps its power: with gain 1 that of every channel is the mean square of the voltages.
+ *
+ * |[
+ * gst-launch-1.0 astroskysrc stations=8 duration=1 ! astrochannelizer channels=512 !
+ *   filesink location=spectra.cf32
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrochannelizer.h"
+
+#include <math.h>
+
+#include "core/channelizer/channelizer.h"
+#include "core/channelizer/losses.h"
+
+struct _AstroChannelizer {
+  AstroStage parent;
+  /* properties */
+  guint channels, taps;
+  AstroWindow window;
+  double beta, gain;
+
+  AstroChannelizerConfig config;
+  AstroChannelizerLosses *losses;
+  gboolean started;
+  guint64 begin, next_in;    /* of an unbroken stretch of samples */
+  guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
+  guint64 clipped;
+};
+
+enum {
+  PROP_CHANNELS = ASTRO_STAGE_N_PROPERTIES,
+  PROP_TAPS,
+  PROP_WINDOW,
+  PROP_BETA,
+  PROP_GAIN,
+  PROP_CLIPPED
+};
+
+G_DEFINE_TYPE(AstroChannelizer, astro_channelizer, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrochannelizer, "astrochannelizer", GST_RANK_NONE,
+                            ASTRO_TYPE_CHANNELIZER)
+
+GType astro_window_get_type(void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { ASTRO_WINDOW_AUTO, "Kaiser; none for one tap, which is a plain FFT", "auto" },
+    { ASTRO_WINDOW_HANN, "Hann", "hann" },
+    { ASTRO_WINDOW_HAMMING, "Hamming", "hamming" },
+    { ASTRO_WINDOW_BLACKMAN_HARRIS, "Blackman-Harris", "blackman-harris" },
+    { ASTRO_WINDOW_KAISER, "Kaiser", "kaiser" },
+    { ASTRO_WINDOW_RECTANGULAR, "None", "rectangular" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroWindow", values));
+  return type;
+}
+
+/* ---- negotiation ---- */
+
+static const char *const formats_in[] = {
+  "CI8", "CI4", "CI16LE", "CF16LE", "CF32LE", "F32LE", NULL
+};
+static const char *const formats_out[] = { "CF32LE", "CF16LE", "CI16LE", "CI8", "CI4", NULL };
+static const char *const layouts_in[] = { "station:pol:time",
+                                          "time:station:pol",
+                                          "station:time:pol",
+                                          "pol:station:time",
+                                          "pol:time:station",
+                                          "time:pol:station",
+                                          "station:time",
+                                          "time:station",
+                                          "pol:time",
+                                          "time:pol",
+                                          "time",
+                                          NULL };
+static const char *const layouts_out[] = { "station:pol:time:channel", "station:time:channel",
+                                           "pol:time:channel", "time:channel", NULL };
+
+static void set_names(GstStructure *s, const char *field, const char *const *names)
+{
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (; *names; names++) {
+    GValue name = G_VALUE_INIT;
+    g_value_init(&name, G_TYPE_STRING);
+    g_value_set_static_string(&name, *names);
+    gst_value_list_append_and_take_value(&list, &name);
+  }
+  gst_structure_take_value(s, field, &list);
+}
+
+/* The same axes, station and pol first. */
+static void set_layout_out(GstStructure *s)
+{
+  const char *text = gst_structure_get_string(s, "layout");
+  AstroLayout layout;
+
+  if (!text || !astro_layout_parse(&layout, text, ASTRO_QUANTITY_VOLTAGES, NULL)) {
+    set_names(s, "layout", layouts_out);
+    return;
+  }
+  gboolean station = astro_layout_find(&layout, ASTRO_AXIS_STATION) >= 0;
+  gboolean pol = astro_layout_find(&layout, ASTRO_AXIS_POL) >= 0;
+  gst_structure_set(s, "layout", G_TYPE_STRING, layouts_out[(station ? 0 : 2) + (pol ? 0 : 1)],
+                    NULL);
+}
+
+/* What the output's rate and band are; nothing where the input does not say enough. */
+static void set_band_out(const AstroChannelizer *self, GstStructure *s)
+{
+  const char *format = gst_structure_get_string(s, "format");
+  gboolean real = g_strcmp0(format, "F32LE") == 0;
+  gint rate_n = 0, rate_d = 1, out_n, out_d;
+  double frequency = 0, bandwidth = 0, carried;
+  gboolean has_rate = gst_structure_get_fraction(s, "rate", &rate_n, &rate_d) && rate_n > 0;
+  gboolean has_frequency = gst_structure_get_double(s, "frequency", &frequency);
+  gboolean has_bandwidth = gst_structure_get_double(s, "bandwidth", &bandwidth);
+
+  gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", NULL);
+  if (!format || !self->channels || self->channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
+    return;
+  if (has_rate && gst_util_fraction_multiply(rate_n, rate_d, 1,
+                                             (gint)self->channels * (real ? 2 : 1), &out_n, &out_d))
+    gst_structure_set(s, "rate", GST_TYPE_FRACTION, out_n, out_d, NULL);
+  carried = has_rate ? (double)rate_n / rate_d / (real ? 2 : 1) : bandwidth;
+  /* As the input writes it, where it only rounds otherwise. */
+  if (has_bandwidth && fabs(carried - bandwidth) < 1e-9 * bandwidth)
+    carried = bandwidth;
+  if (carried > 0 && (has_frequency || has_bandwidth))
+    gst_structure_set(s, "bandwidth", G_TYPE_DOUBLE, carried, NULL);
+  if (real || self->channels % 2 == 0)
+    frequency -= carried / self->channels / 2;
+  if (has_frequency && frequency > 0)
+    gst_structure_set(s, "frequency", G_TYPE_DOUBLE, frequency, NULL);
+}
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  AstroChannelizer *self = ASTRO_CHANNELIZER(trans);
+  gboolean to_spectra = direction == GST_PAD_SINK;
+  GstCaps *result = gst_caps_copy(caps);
+  guint n = gst_caps_get_size(result);
+
+  for (guint i = 0; i < n; i++) {
+    GstStructure *s = gst_caps_get_structure(result, i);
+    gst_structure_set_name(s, astro_quantity_media_type(to_spectra ? ASTRO_QUANTITY_SPECTRA
+                                                                   : ASTRO_QUANTITY_VOLTAGES));
+    if (to_spectra) {
+      set_band_out(self, s);
+      set_layout_out(s);
+      set_names(s, "format", formats_out);
+      gst_structure_set(s, "channels", G_TYPE_INT, (gint)self->channels, NULL);
+    } else {
+      gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", "channels", "format",
+                                  "layout", NULL);
+      /* What is none of these is taken last, and refused where an error can say why. */
+      gst_caps_append_structure(result, gst_structure_copy(s));
+      set_names(s, "layout", layouts_in);
+      set_names(s, "format", formats_in);
+    }
+  }
+  return astro_stage_filter_caps(result, filter);
+}
+
+/* CF32LE wherever downstream takes it: anything else loses something, so it must be asked for. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  if (direction == GST_PAD_SINK) {
+    g_autoptr(GstCaps) exact =
+        gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_SPECTRA), "format",
+                            G_TYPE_STRING, formats_out[0], NULL);
+    GstCaps *common = gst_caps_intersect_full(othercaps, exact, GST_CAPS_INTERSECT_FIRST);
+    if (!gst_caps_is_empty(common)) {
+      gst_caps_unref(othercaps);
+      return gst_caps_fixate(common);
+    }
+    gst_caps_unref(common);
+  }
+  return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+}
+
+/* ---- work ---- */
+
+static AstroChannelizerConfig asked_for(const AstroChannelizer *self)
+{
+  return (AstroChannelizerConfig){ .channels = self->channels,
+                                   .taps = self->taps,
+                                   .window = self->window,
+                                   .beta = self->beta,
+                                   .gain = self->gain };
+}
+
+static void forget(AstroChannelizer *self)
+{
+  self->started = FALSE;
+  if (self->losses)
+    astro_channelizer_losses_clear(self->losses);
+}
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
+  const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
+
+  self->config = asked_for(self);
+  self->config.in = *in;
+  self->config.to = out->format;
+  if (in->rate_n > 0 && out->rate_n == 0) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "spectra of %u channels of a rate of %d/%d have a rate that no fraction of whole "
+                "numbers below 2^31 is",
+                self->channels, in->rate_n, in->rate_d);
+    return FALSE;
+  }
+  g_clear_pointer(&self->losses, astro_channelizer_losses_free);
+  self->losses = astro_channelizer_losses_new(&self->config);
+  forget(self);
+  *(AstroChannelizerConfig *)config = self->config;
+  gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
+  return TRUE;
+}
+
+/* A buffer for so many spectra of which none comes later with more, while blocks are of that size:
+ * so the pool need not change. */
+static GstBuffer *new_buffer(AstroChannelizer *self, guint64 spectra, guint64 steps, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  guint64 step = astro_channelizer_step(&self->config), most = (steps + step - 1) / step;
+  gsize bytes = astro_stream_step_bytes(astro_stage_out(stage));
+  GstBuffer *out = astro_stage_new_buffer(stage, MAX(most, spectra) * bytes, error);
+  if (out)
+    gst_buffer_set_size(out, (gssize)(spectra * bytes));
+  return out;
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
+  AstroChannelizerArguments arguments = { .first = first,
+                                          .steps = steps,
+                                          .clipped = &self->submitted_clipped };
+  AstroSpectra spectra;
+  GstBuffer *out = NULL;
+
+  if (!self->started || first != self->next_in || GST_BUFFER_IS_DISCONT(in)) {
+    forget(self);
+    arguments.restart = TRUE;
+    self->begin = first;
+  }
+  if (!astro_channelizer_block_spectra(&self->config, self->begin, first, steps, &spectra, error) ||
+      !astro_channelizer_losses_read(self->losses, in, first, steps, error))
+    return FALSE;
+  astro_channelizer_losses_tell(self->losses, &arguments);
+  if (spectra.count && !(out = new_buffer(self, spectra.count, steps, error)))
+    return FALSE;
+  if (!astro_stage_submit(stage, GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP) ? NULL : in, out,
+                          &arguments, error)) {
+    gst_clear_buffer(&out);
+    return FALSE;
+  }
+  self->started = TRUE;
+  self->next_in = first + steps;
+  if (out) {
+    astro_channelizer_losses_mark(self->losses, out, spectra);
+    astro_stage_emit(stage, out, spectra.first, spectra.count);
+  }
+  GST_OBJECT_LOCK(self);
+  self->clipped = self->submitted_clipped;
+  GST_OBJECT_UNLOCK(self);
+  return TRUE;
+}
+
+/* What is held makes no whole spectrum. */
+static gboolean finish(AstroStage *stage, GError **error)
+{
+  forget(ASTRO_CHANNELIZER(stage));
+  return TRUE;
+}
+
+static void reset(AstroStage *stage)
+{
+  forget(ASTRO_CHANNELIZER(stage));
+}
+
+static void drained(AstroStage *stage)
+{
+  AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
+  GST_OBJECT_LOCK(self);
+  self->clipped = self->submitted_clipped;
+  GST_OBJECT_UNLOCK(self);
+}
+
+/* A spectrum's first sample waits for the last that the spectrum is made of. */
+static guint64 latency_steps(AstroStage *stage)
+{
+  const AstroChannelizer *self = ASTRO_CHANNELIZER(stage);
+  if (!self->losses)
+    return 0;
+  return astro_channelizer_span(&self->config) - astro_channelizer_lead(&self->config) - 1;
+}
+
+/* A property's setter cannot fail: the start says what is wrong with it, before there are caps. */
+static gboolean start(GstBaseTransform *trans)
+{
+  AstroChannelizer *self = ASTRO_CHANNELIZER(trans);
+  AstroChannelizerConfig config = asked_for(self);
+  g_autoptr(GError) error = NULL;
+
+  config.in.format = ASTRO_FORMAT_CI8;
+  config.to = ASTRO_FORMAT_CF32LE;
+  if (!astro_channelizer_reference.shape(&config, &error)) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  self->submitted_clipped = self->clipped = 0;
+  return GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)->start(trans);
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)->stop(trans);
+  g_clear_pointer(&ASTRO_CHANNELIZER(trans)->losses, astro_channelizer_losses_free);
+  return ok;
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroChannelizer *self = ASTRO_CHANNELIZER(object);
+
+  switch (id) {
+  case PROP_CHANNELS:
+    self->channels = g_value_get_uint(value);
+    break;
+  case PROP_TAPS:
+    self->taps = g_value_get_uint(value);
+    break;
+  case PROP_WINDOW:
+    self->window = g_value_get_enum(value);
+    break;
+  case PROP_BETA:
+    self->beta = g_value_get_double(value);
+    break;
+  case PROP_GAIN:
+    self->gain = g_value_get_double(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroChannelizer *self = ASTRO_CHANNELIZER(object);
+
+  switch (id) {
+  case PROP_CHANNELS:
+    g_value_set_uint(value, self->channels);
+    break;
+  case PROP_TAPS:
+    g_value_set_uint(value, self->taps);
+    break;
+  case PROP_WINDOW:
+    g_value_set_enum(value, self->window);
+    break;
+  case PROP_BETA:
+    g_value_set_double(value, self->beta);
+    break;
+  case PROP_GAIN:
+    g_value_set_double(value, self->gain);
+    break;
+  case PROP_CLIPPED:
+    GST_OBJECT_LOCK(self);
+    g_value_set_uint64(value, self->clipped);
+    GST_OBJECT_UNLOCK(self);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+/* Ranges are wider than what works: GObject would silently take the nearest value within. */
+static void install_properties(GObjectClass *object)
+{
+  const GParamFlags ready = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  g_object_class_install_property(object, PROP_CHANNELS,
+                                  g_param_spec_uint("channels", "Channels",
+                                                    "Channels of a spectrum, 2 to 65536", 0,
+                                                    G_MAXINT, 1024, ready));
+  g_object_class_install_property(
+      object, PROP_TAPS,
+      g_param_spec_uint("taps", "Taps",
+                        "How many times a spectrum's own samples it is made of, 1 (a plain FFT, "
+                        "with no window unless one is set) to 32",
+                        0, G_MAXINT, 8, ready));
+  g_object_class_install_property(object, PROP_WINDOW,
+                                  g_param_spec_enum("window", "Window", "The window of the lowpass",
+                                                    ASTRO_TYPE_WINDOW, ASTRO_WINDOW_AUTO, ready));
+  g_object_class_install_property(
+      object, PROP_BETA,
+      g_param_spec_double("beta", "Beta",
+                          "Of the Kaiser window, 0 to 100: less leakage, wider channels",
+                          -G_MAXDOUBLE, G_MAXDOUBLE, ASTRO_WINDOW_BETA, ready));
+  g_object_class_install_property(
+      object, PROP_GAIN,
+      g_param_spec_double("gain", "Gain",
+                          "Factor on every value; with 1 noise keeps its power in every channel",
+                          -G_MAXDOUBLE, G_MAXDOUBLE, 1, ready));
+  g_object_class_install_property(
+      object, PROP_CLIPPED,
+      g_param_spec_uint64("clipped", "Clipped",
+                          "Components (two a value) that saturated since the start", 0, G_MAXUINT64,
+                          0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_type_mark_as_plugin_api(ASTRO_TYPE_WINDOW, 0);
+}
+
+static void astro_channelizer_class_init(AstroChannelizerClass *klass)
+{
+  static const AstroQuantity sink[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity src[] = { ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  install_properties(object);
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = fixate_caps;
+  trans->start = start;
+  trans->stop = stop;
+  stage->stage = "channelizer";
+  stage->backends = astro_channelizer_backends;
+  stage->configure = configure;
+  stage->feed = feed;
+  stage->finish = finish;
+  stage->reset = reset;
+  stage->drained = drained;
+  stage->latency_steps = latency_steps;
+  astro_stage_class_add_pads(stage, sink, src);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Channelizer", "Filter/Converter",
+                                        "Polyphase filter bank: voltages to spectra", ASTRO_AUTHOR);
+}
+
+static void astro_channelizer_init(AstroChannelizer *self)
+{
+  self->channels = 1024;
+  self->taps = 8;
+  self->beta = ASTRO_WINDOW_BETA;
+  self->gain = 1;
+}

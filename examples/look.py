@@ -1,0 +1,58 @@
+#!/usr/bin/python3
+"""What is in a UVFITS file, as text (needs python3-astropy):
+  look.py spectrum FILE [STATION]    mean power of a station in every channel, in dB below the strongest
+  look.py fringe FILE [I-J]          phase and amplitude of a baseline against time; mean over the band
+"""
+import sys
+
+import numpy as np
+from astropy.io import fits
+
+WIDTH = 60  # characters of a line's drawing
+FLOOR = -120  # dB
+
+
+def read(path, first, second):
+    """Visibilities time:channel of a baseline in the first product, their weights, seconds, Hz."""
+    with fits.open(path) as hdus:
+        header, data = hdus[0].header, hdus[0].data
+        names = data.parnames
+        if "BASELINE" in names:
+            chosen = data.par("BASELINE") == 256 * first + second
+        else:
+            chosen = (data.par("ANTENNA1") == first) & (data.par("ANTENNA2") == second)
+        if not chosen.any():
+            sys.exit(f"{path}: no baseline of stations {first} and {second}")
+        # A second DATE has the same name: astropy adds both.
+        days = data.par("DATE")[chosen].astype(float)
+        values = data.data[chosen].astype(float)
+        values = values.reshape(len(values), header["NAXIS4"], header["NAXIS3"], 3)[:, :, 0]
+        channels = np.arange(header["NAXIS4"]) + 1 - header["CRPIX4"]
+        frequencies = header["CRVAL4"] + channels * header["CDELT4"]
+    return values[..., 0] + 1j * values[..., 1], values[..., 2], (days - days[0]) * 86400, frequencies
+
+
+def mean(values, weights, axis):
+    return (values * weights).sum(axis) / np.maximum(weights.sum(axis), 1)
+
+
+def spectrum(path, station="1"):
+    values, weights, _, frequencies = read(path, int(station), int(station))
+    power = mean(values.real, weights, 0)
+    decibels = 10 * np.log10(np.maximum(power / power.max(), 10 ** (FLOOR / 10)))
+    for frequency, level in zip(frequencies, decibels):
+        print(f"{frequency / 1e6:14.6f} MHz {level:8.2f} dB {'#' * round(WIDTH * (1 - level / FLOOR))}")
+
+
+def fringe(path, baseline="1-2"):
+    values, weights, seconds, _ = read(path, *sorted(int(word) for word in baseline.split("-")))
+    for time, value in zip(seconds, mean(values, weights, 1)):
+        place = round(WIDTH * (np.angle(value) / (2 * np.pi) + 0.5))
+        print(f"{time:10.3f} s {np.degrees(np.angle(value)):8.2f} deg {abs(value):10.4g} {' ' * place}*")
+
+
+if __name__ == "__main__":
+    commands = {"spectrum": spectrum, "fringe": fringe}
+    if not 3 <= len(sys.argv) <= 4 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    commands[sys.argv[1]](*sys.argv[2:])
