@@ -3,10 +3,11 @@
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.
  *
- * An element message "astro-file" says what the finished file holds: location, format, stations,
+ * An element message "astro-file" says what the finished file holds: location and format; of tables
+ * how many tables and rows there are, and the columns; of visibilities stations,
  * baselines, channels, products, integrations, start (UTC) and seconds (from the first integration
  * to the end of the last), least-weight and most-weight of values with a weight, and flagged, the
- * fraction of values without one. Of a table it says location, format and columns. */
+ * fraction of values without one. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "elements/astroreader.h"
@@ -25,7 +26,7 @@ struct _AstroFitsSink {
   AstroFitsContents contents;
   GstEvent *observation; /* the event that contents' observation is from */
   guint64 frames;        /* received, lost ones too: the clock of streams with no timestamps */
-  guint64 written;       /* frames, or points and empty catalogues */
+  guint64 written;       /* frames, or tables */
   AstroFitsTally tally;
   gint64 begin_ns, end_ns; /* of what was written */
   gboolean refused;        /* the observation that came last: no frame of it is written */
@@ -92,7 +93,7 @@ static char *start_of_file(AstroFitsSink *self)
   return astro_observation_get_start(&at);
 }
 
-static GstStructure *describe_visibilities(AstroFitsSink *self)
+static GstStructure *visibilities_of_file(AstroFitsSink *self)
 {
   const AstroStream *stream = &self->contents.stream;
   const AstroFitsTally *tally = &self->tally;
@@ -109,14 +110,18 @@ static GstStructure *describe_visibilities(AstroFitsSink *self)
       G_TYPE_DOUBLE, (double)tally->flagged / (double)tally->values, NULL);
 }
 
+static GstStructure *tables_of_file(AstroFitsSink *self)
+{
+  guint64 columns = astro_stream_extent(&self->contents.stream, ASTRO_AXIS_COLUMN);
+  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->location, "format",
+                           G_TYPE_STRING, self->kind->name, "tables", G_TYPE_UINT64, self->written,
+                           "rows", G_TYPE_UINT64, self->tally.values / columns, "columns",
+                           G_TYPE_STRING, self->contents.columns, NULL);
+}
+
 static void tell_of_file(AstroFitsSink *self)
 {
-  GstStructure *file =
-      self->contents.stream.quantity == ASTRO_QUANTITY_VISIBILITIES
-          ? describe_visibilities(self)
-          : gst_structure_new("astro-file", "location", G_TYPE_STRING, self->location, "format",
-                              G_TYPE_STRING, self->kind->name, "columns", G_TYPE_STRING,
-                              self->contents.columns, NULL);
+  GstStructure *file = self->kind->is_timed ? visibilities_of_file(self) : tables_of_file(self);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), file));
 }
 
@@ -272,6 +277,12 @@ static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames 
   return TRUE;
 }
 
+/* A catalogue is one, however many points it has; correlation functions may share a buffer. */
+static guint64 n_tables(const AstroFitsSink *self, const AstroFitsFrames *frames)
+{
+  return self->kind->quantity == ASTRO_QUANTITY_CATALOGUE ? 1 : frames->frames;
+}
+
 static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
 {
   if (!self->writer)
@@ -281,7 +292,7 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
   if (self->written == 0)
     self->begin_ns = frames->start_ns;
   self->end_ns = frames->start_ns + frames->duration_ns;
-  self->written += MAX(frames->frames, 1);
+  self->written += self->kind->is_timed ? frames->frames : n_tables(self, frames);
   return TRUE;
 }
 

@@ -17,7 +17,7 @@ element_tests += tests/elements/astrofits
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
 dist_files += tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
-  tests/interop/uvfits.py
+  tests/interop/uvfits.py tests/interop/tables.py
 
 # These look at files with CFITSIO themselves.
 tests_core_uvfits_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
@@ -28,5 +28,5 @@ tests_core_fits_catalogue_LDADD = $(LDADD) $(CFITSIO_LIBS)
 # Our files in other programs' hands; installs those, so it is no part of "make check".
 interop_programs += tests/interop/predict
 .PHONY: check-interop
-check-interop: tests/interop/predict
+check-interop: all tests/interop/predict
 	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check

@@ -159,6 +159,7 @@ static gboolean write_tables(gpointer writer, const AstroFitsFrames *frames, Ast
 {
   Writer *w = writer;
   guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
+  tally->values += tables * rows * w->n_columns;
   for (guint64 t = 0; t < tables; t++)
     if (!write_table_header(w, rows, error) ||
         !write_rows(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
@@ -171,6 +172,7 @@ static gboolean write_csvs(gpointer writer, const AstroFitsFrames *frames, Astro
 {
   Writer *w = writer;
   guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
+  tally->values += tables * rows * w->n_columns;
   for (guint64 t = 0; t < tables; t++)
     if (!write_csv(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
       return FALSE;

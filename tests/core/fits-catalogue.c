@@ -558,14 +558,19 @@ static void write_file(const char *path, const char *caps_text, const double *da
   AstroPartFile *file = astro_part_file_create(path, &error);
   gpointer writer = kind->create(file, &contents, &error);
   g_assert_no_error(error);
+  guint64 n_values = 0;
   for (guint k = 0; k < n; k++) {
     AstroFitsFrames frames = { .data = data, .frames = sizes[k] };
     good = good && kind->write(writer, &frames, &tally, &error);
-    data += sizes[k] * astro_stream_step_bytes(&contents.stream) / sizeof *data;
+    guint64 values = sizes[k] * astro_stream_step_bytes(&contents.stream) / sizeof *data;
+    data += values;
+    n_values += values;
   }
   good = good && kind->finish(writer, &error) && astro_part_file_commit(file, &error);
   g_assert_no_error(error);
   g_assert_true(good);
+  g_assert_cmpuint(tally.values, ==, n_values);
+  g_assert_cmpuint(tally.not_finite, ==, 0);
   kind->destroy(writer);
   astro_fits_contents_clear(&contents);
 }

@@ -744,6 +744,29 @@ static void correlation(Place *place, gconstpointer data)
   remove_file(place, "w.fits");
 }
 
+/* Two catalogues, the second without points, and what is told of their file. */
+static void told_of_tables(Place *place, gconstpointer data)
+{
+  static const double points[] = { 1, 2, 3, -4, -5, -6 };
+  guint64 tables = 0, n_rows = 0;
+  GstHarness *h = new_sink(place);
+  gst_harness_set_src_caps_str(h, "application/x-astro-catalogue,format=F64LE,"
+                                  "layout=column:point,columns=ra:dec");
+  gst_harness_push(h, gst_buffer_new_memdup(points, sizeof points));
+  gst_harness_push(h, gst_buffer_new());
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(place->bus, GST_MESSAGE_ELEMENT);
+  const GstStructure *file = gst_message_get_structure(message);
+  g_assert_true(gst_structure_has_name(file, "astro-file"));
+  g_assert_cmpstr(gst_structure_get_string(file, "location"), ==, place->path);
+  g_assert_cmpstr(gst_structure_get_string(file, "columns"), ==, "ra:dec");
+  g_assert_true(gst_structure_get_uint64(file, "tables", &tables));
+  g_assert_true(gst_structure_get_uint64(file, "rows", &n_rows));
+  g_assert_cmpuint(tables, ==, 2);
+  g_assert_cmpuint(n_rows, ==, 3);
+  gst_harness_teardown(h);
+}
+
 static void no_table(Place *place, gconstpointer data)
 {
   GstHarness *h = new_sink(place);
@@ -791,6 +814,7 @@ int main(int argc, char **argv)
     { "bad-later", bad_later },
     { "empty-catalogue", empty_catalogue },
     { "correlation", correlation },
+    { "told-of-tables", told_of_tables },
     { "no-table", no_table },
   };
   gst_init(&argc, &argv);
