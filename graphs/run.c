@@ -222,8 +222,8 @@ static char *graph_name(const AstroGraph *graph)
   return g_steal_pointer(&base);
 }
 
-/* A sink that is stopped in mid-stream finishes its file then, and the bus would forget what it says
- * of it. */
+/* A sink that is stopped in mid-stream finishes its file then, and the bus would forget what it
+ * says of it. */
 static void halt(Run *run, GstBus *bus)
 {
   GstMessage *message;

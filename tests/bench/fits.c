@@ -16,7 +16,8 @@ typedef struct {
 static void write_uvfits(gpointer data)
 {
   Work *w = data;
-  const AstroFitsWriterKind *kind = astro_fits_writer_kind(ASTRO_QUANTITY_VISIBILITIES, w->path, NULL);
+  const AstroFitsWriterKind *kind =
+      astro_fits_writer_kind(ASTRO_QUANTITY_VISIBILITIES, w->path, NULL);
   AstroPartFile *file = astro_part_file_create(w->path, NULL);
   gpointer writer = kind->create(file, &w->contents, NULL);
   AstroFitsTally tally = { 0 };

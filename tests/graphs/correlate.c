@@ -5,7 +5,6 @@
 #include "core/stream/uvw.h"
 #include "core/stream/validity.h"
 #include "tests/core/uvfits.h"
-#include "tests/elements/elements.h"
 
 #include <complex.h>
 
@@ -157,24 +156,36 @@ static void on_frame(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer 
   gst_buffer_unmap(buffer, &map);
 }
 
+/* Runs a line to its end; its element "sink", where it has one, gives its buffers to on_frame. */
+static void play(const char *line, File *file)
+{
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  g_assert_no_error(error);
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  GstBus *bus = gst_element_get_bus(pipeline);
+  if (sink)
+    g_signal_connect(sink, "handoff", G_CALLBACK(on_frame), file);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  /* Long enough for valgrind too. */
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, 200 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error(message, &error, NULL);
+  g_assert_no_error(error);
+  gst_message_unref(message);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_clear_object(&sink);
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+}
+
 static void read_file(const char *path, File *file)
 {
   g_autofree char *line =
       g_strdup_printf("astrofitssrc location=%s ! fakesink name=sink signal-handoffs=true", path);
-  GstElement *pipeline = gst_parse_launch(line, NULL);
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-  GstBus *bus = gst_element_get_bus(pipeline);
-  g_signal_connect(sink, "handoff", G_CALLBACK(on_frame), file);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstMessage *message =
-      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_nonnull(message);
-  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
-  gst_message_unref(message);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(sink);
-  gst_object_unref(bus);
-  gst_object_unref(pipeline);
+  play(line, file);
 }
 
 /* Steps per root of Jy: a power that is well within 8 bits. */
@@ -189,8 +200,7 @@ static void write_file(const Case *test, const char *path)
       "astrotranspose ! astrocorrelator integration=%u ! astrofitssink location=%s",
       test->bandwidth, test->seconds, NOISE, "\"" SKY "\"", DIRECTION, SCALE, test->format,
       test->channels, test->format, test->integration, path);
-  g_autofree char *trouble = test_launch(line);
-  g_assert_cmpstr(trouble, ==, NULL);
+  play(line, NULL);
 }
 
 static void test_case(gconstpointer data)

@@ -93,7 +93,8 @@ static void report(const AstroObservation *o)
 
 static gboolean write_all(AstroPartFile *file, const AstroFitsContents *contents, GError **error)
 {
-  const AstroFitsWriterKind *kind = astro_fits_writer_kind(ASTRO_QUANTITY_VISIBILITIES, "v.uvfits", error);
+  const AstroFitsWriterKind *kind =
+      astro_fits_writer_kind(ASTRO_QUANTITY_VISIBILITIES, "v.uvfits", error);
   gpointer writer = kind->create(file, contents, error);
   complex float *data = g_malloc(astro_stream_step_bytes(&contents->stream));
   gboolean good = writer != NULL;
