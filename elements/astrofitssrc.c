@@ -1,7 +1,8 @@
 /* astrofitssrc: FITS files as streams; the file decides of what.
  *
  * UVFITS gives an integration a buffer. Catalogues, as binary tables or text, come one a buffer,
- * from as many files as the location's pattern fits, and count as a second of the stream each. */
+ * from as many files as the location's pattern fits, and count as a second of the stream each.
+ * What gzip packed is unpacked into the folder of temporary files (TMPDIR). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"

@@ -617,6 +617,36 @@ static char *pick(const char *built, char *installed)
   return g_canonicalize_filename(built, NULL);
 }
 
+/* Points on a grid of 4 degrees, turned by some. */
+static void write_points(const char *name, double turn)
+{
+  g_autoptr(GString) text = g_string_new("RA,DEC,MAG\n");
+  for (guint i = 0; i < 400; i++)
+    g_string_append_printf(text, "%g,%g,%u\n", i % 20 * 4 + turn * (i / 20), i / 20 * 4 - 40.0, i);
+  write_file(name, text->str, (gssize)text->len);
+}
+
+/* A user's own files: text for the data, several for the random points, to CSV and to FITS. */
+static void test_tpacf_files(void)
+{
+  g_autofree char *table = NULL, *path = in_folder("w.csv");
+  write_points("stars.csv", 0);
+  write_points("random-1.csv", 0.25);
+  write_points("random-2.csv", 0.75);
+  for (guint i = 0; i < 2; i++) {
+    g_auto(Result) result = run("run tpacf-files data=stars.csv random='random-?.csv' regions=4 "
+                                "from=100 to=10000 bins=2 output=w.%s",
+                                i ? "fits" : "csv");
+    g_assert_cmpint(result.status, ==, 0);
+  }
+  g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
+  g_assert_true(g_str_has_prefix(table, "theta,low,high,w,error,dd,dr,rr,cov0,"));
+  g_assert_cmpint(file_size("w.fits"), ==, 3 * 2880);
+  g_auto(Result) refused = run("run tpacf-files data=stars.csv random='none-*' output=w.csv");
+  g_assert_cmpint(refused.status, !=, 0);
+  g_assert_nonnull(strstr(refused.err, "No file matches none-*"));
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -662,6 +692,7 @@ int main(int argc, char **argv)
     { "/gst-astro/completion", test_completion },
     { "/gst-astro/manual", test_manual },
     { "/gst-astro/first-light", test_first_light },
+    { "/gst-astro/tpacf-files", test_tpacf_files },
     { "/gst-astro/graphs", test_graphs },
   };
   for (guint i = 0; i < G_N_ELEMENTS(tests); i++)
