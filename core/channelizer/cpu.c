@@ -13,7 +13,7 @@
 #include "core/fft/planner.h"
 
 /* A group's filtered samples: as many spectra as fill this, within limits. */
-#define GROUP_BYTES (128 * 1024)
+#define GROUP_BYTES (256 * 1024)
 #define MOST_SPECTRA 512
 #define LEAST_SPECTRA 4
 /* Samples to single precision are made in strips of so many columns. */
@@ -23,6 +23,10 @@
 #define LINE_FLOATS 16
 /* Small transforms are done several at a time. */
 #define BATCH_SAMPLES 512
+/* Blocks whose output is larger are written past the caches: they would not stay there, and a line
+ * that is not read before it is written is traffic saved. */
+#define STREAM_BYTES ((gsize)4 << 20)
+#define STREAM_ALIGNMENT 64
 /* What FFTW's plans ask of addresses. */
 #define PLAN_ALIGNMENT 16
 /* Seconds; measuring transforms of large primes would take longer. */
@@ -31,9 +35,10 @@
 static const struct {
   AstroVariant variant;
   AstroFir fir;
+  AstroConvertCopy copy; /* NULL where nothing can be written past the caches */
 } variants[] = {
-  { { "avx512", ASTRO_CPU_AVX512 }, astro_fir_avx512 },
-  { { "avx2", ASTRO_CPU_AVX2 }, astro_fir_avx2 },
+  { { "avx512", ASTRO_CPU_AVX512 }, astro_fir_avx512, astro_convert_copy_avx512 },
+  { { "avx2", ASTRO_CPU_AVX2 }, astro_fir_avx2, astro_convert_copy_avx2 },
   { { "c", ASTRO_CPU_C }, astro_fir_c },
 };
 
@@ -41,6 +46,7 @@ typedef struct {
   AstroChannelizerConfig config;
   guint threads;
   AstroFir fir;
+  AstroConvertCopy copy;
   AstroStretch stretch;
   AstroSamples to;     /* from CF32LE */
   float *weights;      /* [tap][sample], both components of a complex one alike */
@@ -119,6 +125,8 @@ static void set_sizes(Cpu *cpu)
   cpu->group = (cpu->group + cpu->batch - 1) / cpu->batch * cpu->batch;
 
   cpu->filtered_stride = whole_lines(width);
+  if (cpu->filtered_stride % ALIAS_FLOATS == 0)
+    cpu->filtered_stride += LINE_FLOATS;
   cpu->filtered_floats = cpu->group * cpu->filtered_stride;
   cpu->strip_stride = width <= STRIP_FLOATS ? width : STRIP_FLOATS;
   if (cpu->strip_stride % ALIAS_FLOATS == 0)
@@ -184,6 +192,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   cpu->config = *(const AstroChannelizerConfig *)config;
   cpu->threads = place->threads;
   cpu->fir = pick->fir;
+  cpu->copy = pick->copy;
   cpu->components = astro_format_info(cpu->config.in.format)->is_complex ? 2 : 1;
   *variant = pick->variant.name;
   g_mutex_init(&cpu->lock);
@@ -203,6 +212,7 @@ typedef struct {
   AstroSpectra spectra;
   guint64 first_group, groups;
   guint8 *out;
+  gboolean stream; /* past the caches */
   guint64 clipped;
 } Call;
 
@@ -265,22 +275,36 @@ static void transform(const Cpu *cpu, float *filtered, fftwf_complex *bins)
 /* Spectra begin to end of a batch that starts at filtered; out is that of begin. Small transforms
  * are always done by the whole batch, each in its place, so that a spectrum has the same bits
  * whatever it came with. */
-static guint64 transform_batch(const Cpu *cpu, float *filtered, fftwf_complex *bins, guint begin,
+static guint64 transform_batch(const Call *call, float *filtered, fftwf_complex *bins, guint begin,
                                guint end, guint8 *out)
 {
+  const Cpu *cpu = call->cpu;
   gsize row_bytes = cpu->config.channels * cpu->to.to_bytes, stride = cpu->filtered_stride;
   guint64 clipped = 0;
 
-  if (cpu->direct && end - begin == cpu->batch && (guintptr)out % PLAN_ALIGNMENT == 0) {
+  if (cpu->direct && !call->stream && end - begin == cpu->batch &&
+      (guintptr)out % PLAN_ALIGNMENT == 0) {
     transform(cpu, filtered, (fftwf_complex *)out);
     return 0;
   }
   memset(filtered, 0, begin * stride * sizeof *filtered);
   memset(filtered + end * stride, 0, (cpu->batch - end) * stride * sizeof *filtered);
   transform(cpu, filtered, bins);
+  if (call->stream) {
+    cpu->copy(out, bins + (gsize)begin * cpu->bins, (end - begin) * row_bytes);
+    return 0;
+  }
   for (guint i = begin; i < end; i++)
     clipped += give(cpu, out + (i - begin) * row_bytes, bins + (gsize)i * cpu->bins);
   return clipped;
+}
+
+/* Rows must be whole lines: what is copied past the caches is. */
+static gboolean can_stream(const Cpu *cpu, const AstroBlock *out)
+{
+  gsize row_bytes = cpu->config.channels * cpu->to.to_bytes;
+  return cpu->direct && cpu->copy && out->bytes > STREAM_BYTES &&
+         row_bytes % STREAM_ALIGNMENT == 0 && (guintptr)out->data % STREAM_ALIGNMENT == 0;
 }
 
 static void task(gpointer data, guint64 number)
@@ -308,11 +332,13 @@ static void task(gpointer data, guint64 number)
   }
   for (guint64 n = first; n < end;) {
     guint64 batch = n / cpu->batch * cpu->batch, next = MIN(batch + cpu->batch, end);
-    clipped += transform_batch(cpu, filtered + (batch - base) * cpu->filtered_stride, bins,
+    clipped += transform_batch(call, filtered + (batch - base) * cpu->filtered_stride, bins,
                                (guint)(n - batch), (guint)(next - batch), out);
     out += (next - n) * row_bytes;
     n = next;
   }
+  if (call->stream)
+    astro_convert_copy_end();
   give_room(cpu, filtered);
   if (clipped)
     __atomic_fetch_add(&call->clipped, clipped, __ATOMIC_RELAXED);
@@ -332,6 +358,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return FALSE;
   guint64 end = call.spectra.first + call.spectra.count;
   if (call.spectra.count) {
+    call.stream = can_stream(cpu, out);
     call.first_group = call.spectra.first / cpu->group;
     call.groups = (end - 1) / cpu->group + 1 - call.first_group;
     astro_parallel(cpu->stretch.inputs * call.groups, cpu->threads, task, &call);

@@ -586,6 +586,31 @@ static void test_alignment(void)
   test_free(in);
 }
 
+/* Blocks that are written past the caches hold the same as those that are not. */
+static void test_past_caches(void)
+{
+  static const guint sizes[] = { 8, 64, 1024 };
+  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+    for (guint v = 0; v < G_N_ELEMENTS(variants); v++) {
+      AstroChannelizerConfig config = make_config("CI8", "station:pol:time", 2, 1, sizes[s], 4);
+      guint64 steps = 300 * 1024;
+      AstroSpectra spectra;
+      gint8 *in = random_samples(ASTRO_FORMAT_CI8, 2 * steps, s);
+      setenv("ASTRO_CPU", variants[v], 1);
+      guint8 *large =
+          channelize(&astro_channelizer_cpu, &config, 2, in, 77, steps, 0, &spectra, NULL);
+      gsize bytes = 2 * spectra.count * sizes[s] * 8;
+      g_assert_cmpuint(bytes, >, 4 << 20);
+      guint8 *small =
+          channelize(&astro_channelizer_cpu, &config, 2, in, 77, steps, 50000, &spectra, NULL);
+      unsetenv("ASTRO_CPU");
+      g_assert_cmpmem(large, bytes, small, bytes);
+      test_free(large);
+      test_free(small);
+      test_free(in);
+    }
+}
+
 /* The largest shape, and a large prime: a tone comes out where it belongs. */
 static void test_large(void)
 {
@@ -829,6 +854,7 @@ static void add_tests(void)
     g_test_add_data_func(path, &shapes[i], test_variants);
   }
   g_test_add_func("/channelizer/alignment", test_alignment);
+  g_test_add_func("/channelizer/past-caches", test_past_caches);
   g_test_add_func("/channelizer/large", test_large);
   add_for_backends("losses", test_losses);
   add_for_backends("no-block", test_no_block);
