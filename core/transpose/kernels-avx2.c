@@ -39,10 +39,10 @@ static inline void store_part(guint8 *to, Lane lane, gsize first, gsize bytes)
     *to = part;
 }
 
-static inline void store_lanes(guint8 *to, gsize step, Vector lanes, gsize first, gsize bytes)
+static inline void store_lanes(guint8 *const *to, Vector lanes, gsize first, gsize bytes)
 {
-  store_part(to, (Lane)_mm256_castsi256_si128((__m256i)lanes), first, bytes);
-  store_part(to + step, (Lane)_mm256_extracti128_si256((__m256i)lanes, 1), first, bytes);
+  store_part(to[0], (Lane)_mm256_castsi256_si128((__m256i)lanes), first, bytes);
+  store_part(to[1], (Lane)_mm256_extracti128_si256((__m256i)lanes, 1), first, bytes);
 }
 
 #include "core/transpose/tiles.h"

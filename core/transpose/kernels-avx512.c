@@ -19,13 +19,13 @@ static inline void store_part(guint8 *to, Lane lane, gsize first, gsize bytes)
   _mm_mask_storeu_epi8(to - first, _bzhi_u32(0xffff, bytes) << first, (__m128i)lane);
 }
 
-static inline void store_lanes(guint8 *to, gsize step, Vector vector, gsize first, gsize bytes)
+static inline void store_lanes(guint8 *const *to, Vector vector, gsize first, gsize bytes)
 {
   __m512i lanes = (__m512i)vector;
-  store_part(to, (Lane)_mm512_castsi512_si128(lanes), first, bytes);
-  store_part(to + step, (Lane)_mm512_extracti32x4_epi32(lanes, 1), first, bytes);
-  store_part(to + 2 * step, (Lane)_mm512_extracti32x4_epi32(lanes, 2), first, bytes);
-  store_part(to + 3 * step, (Lane)_mm512_extracti32x4_epi32(lanes, 3), first, bytes);
+  store_part(to[0], (Lane)_mm512_castsi512_si128(lanes), first, bytes);
+  store_part(to[1], (Lane)_mm512_extracti32x4_epi32(lanes, 1), first, bytes);
+  store_part(to[2], (Lane)_mm512_extracti32x4_epi32(lanes, 2), first, bytes);
+  store_part(to[3], (Lane)_mm512_extracti32x4_epi32(lanes, 3), first, bytes);
 }
 
 #include "core/transpose/tiles.h"

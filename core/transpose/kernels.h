@@ -7,14 +7,15 @@
 
 G_BEGIN_DECLS
 
-/* out[c * out_pitch + r * unit] = in[r * in_pitch + c * unit] for all rows r and columns c, `times`
+/* out[column_to[c] + r * unit] = in[r * in_pitch + c * unit] for all rows r and columns c, `times`
  * times over, each time `in_step` and `out_step` bytes further. All distances are in bytes. Kernels
  * may read past the end of a row: there are ASTRO_TRANSPOSE_SLACK bytes behind the last one. */
 #define ASTRO_TRANSPOSE_SLACK 64
 typedef struct {
   guint8 *out;
   const guint8 *in;
-  gsize out_pitch, in_pitch;
+  const guint32 *column_to;
+  gsize in_pitch;
   gsize rows, columns;
   gsize times, out_step, in_step;
   gsize unit;

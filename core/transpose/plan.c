@@ -1,7 +1,7 @@
 #include "core/transpose/plan.h"
 
 #define LINE 64
-#define STAGE_BYTES (640 * 1024) /* a part of an L2 cache of 1 or 2 MiB */
+#define STAGE_BYTES (896 * 1024) /* two of them fit an L2 cache of 2 MiB */
 #define TASK_BYTES (1024 * 1024)
 #define LONG_UNIT 512 /* a unit from which on stages gain nothing */
 #define CACHES_BYTES (8 * 1024 * 1024)
@@ -92,6 +92,30 @@ static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
   plan->stage_out_bytes = to;
 }
 
+/* The kernel turns planes whose rows are the output's innermost axis with whatever follows it
+ * evenly in both stages, and whose columns are the input's innermost axes. Axes of few steps are so
+ * put together to columns of many; only the first few columns of a box at the edge are used. */
+static void choose_planes(AstroTransposePlan *plan)
+{
+  gsize from = plan->axes[plan->order[plan->n_axes - 1]].stage_from, columns = 1;
+  for (guint i = plan->n_axes; i-- > 0;) {
+    AstroTransposeAxis *axis = &plan->axes[plan->order[i]];
+    if (!axis->out_run || axis->stage_from != from)
+      break;
+    axis->in_rows = TRUE;
+    from *= axis->block;
+  }
+  for (guint i = plan->n_axes; i-- > 0;) {
+    AstroTransposeAxis *axis = &plan->axes[i];
+    if (!axis->in_run || axis->in_rows || columns * axis->block > ASTRO_TRANSPOSE_MAX_COLUMNS)
+      break;
+    axis->in_columns = TRUE;
+    for (gsize c = columns; c < columns * axis->block; c++)
+      plan->column_to[c] = plan->column_to[c - columns] + axis->stage_to;
+    columns *= axis->block;
+  }
+}
+
 static void cut_boxes(AstroTransposePlan *plan)
 {
   guint natural[ASTRO_MAX_AXES];
@@ -106,6 +130,7 @@ static void cut_boxes(AstroTransposePlan *plan)
     if (plan->stage_in_bytes <= STAGE_BYTES && plan->stage_out_bytes <= STAGE_BYTES)
       break;
   }
+  choose_planes(plan);
   gsize box_bytes = plan->unit;
   plan->boxes = 1;
   for (guint i = 0; i < plan->n_axes; i++) {

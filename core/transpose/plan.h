@@ -13,13 +13,16 @@
 
 G_BEGIN_DECLS
 
+#define ASTRO_TRANSPOSE_MAX_COLUMNS 8192
+
 typedef struct {
   guint64 extent;
   gsize from, to; /* bytes between two steps in the input and the output */
   gsize block;    /* steps in a box */
   gsize boxes;    /* boxes side by side */
   gsize stage_from, stage_to;
-  gboolean in_run, out_run; /* lies within a run of the input, the output */
+  gboolean in_run, out_run;     /* lies within a run of the input, the output */
+  gboolean in_columns, in_rows; /* of the planes that the kernel turns */
 } AstroTransposeAxis;
 
 typedef struct {
@@ -27,7 +30,8 @@ typedef struct {
   guint n_axes;                            /* no axis at all: one unit is copied */
   AstroTransposeAxis axes[ASTRO_MAX_AXES]; /* slowest of the input first */
   guint order[ASTRO_MAX_AXES];
-  gsize row_bytes; /* between rows of the first stage */
+  gsize row_bytes;                                /* between rows of the first stage */
+  guint32 column_to[ASTRO_TRANSPOSE_MAX_COLUMNS]; /* a plane's columns in the second stage */
   gsize stage_in_bytes, stage_out_bytes;
   guint64 boxes, boxes_per_task;
   guint64 pieces, pieces_per_task; /* of a unit that is long enough to be copied with no stages */

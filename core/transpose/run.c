@@ -116,49 +116,31 @@ static void copy_out(const Run *run, const gsize *size, guint8 *out, const guint
   while (turn(&rows, &stage, &out));
 }
 
-/* From stage to stage: the innermost axes of both sides are the kernel's columns and rows, with
- * whatever follows them evenly; the next axis is its repetition; loops go over the rest. */
+/* From stage to stage, plane by plane: the kernel repeats along one axis, loops go over the rest.
+ */
 static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8 *from)
 {
   const AstroTransposePlan *plan = run->plan;
-  guint n = plan->n_axes, inner = plan->order[n - 1];
-  Loops columns = { 0 }, rows = { 0 }, rest = { 0 };
-  const AstroTransposeAxis *axis = &plan->axes[n - 1];
-  columns = (Loops){ 1, { size[n - 1] }, { axis->stage_from }, { axis->stage_to } };
-  axis = &plan->axes[inner];
-  rows = (Loops){ 1, { size[inner] }, { axis->stage_from }, { axis->stage_to } };
-
-  gboolean taken[ASTRO_MAX_AXES] = { FALSE };
-  taken[n - 1] = taken[inner] = TRUE;
-  for (guint i = n; i-- > 0;) {
-    axis = &plan->axes[i];
-    if (!taken[i] && axis->stage_from == columns.from[0] * columns.steps[0] &&
-        axis->stage_to == columns.to[0] * columns.steps[0]) {
-      columns.steps[0] *= size[i];
-      taken[i] = TRUE;
-    }
-    guint o = plan->order[i];
-    axis = &plan->axes[o];
-    if (!taken[o] && axis->stage_from == rows.from[0] * rows.steps[0] &&
-        axis->stage_to == rows.to[0] * rows.steps[0]) {
-      rows.steps[0] *= size[o];
-      taken[o] = TRUE;
-    }
-  }
-  for (guint i = n; i-- > 0;)
-    if (!taken[i])
-      add_loop(&rest, size[i], plan->axes[i].stage_from, plan->axes[i].stage_to);
-
+  Loops rest = { 0 };
   AstroTransposePlane plane = {
     .out = to,
     .in = from,
-    .out_pitch = columns.to[0],
-    .in_pitch = rows.from[0],
-    .rows = rows.steps[0],
-    .columns = columns.steps[0],
+    .column_to = plan->column_to,
+    .in_pitch = plan->axes[plan->order[plan->n_axes - 1]].stage_from,
+    .rows = 1,
+    .columns = 1,
     .times = 1,
     .unit = plan->unit,
   };
+  for (guint i = plan->n_axes; i-- > 0;) {
+    const AstroTransposeAxis *axis = &plan->axes[i];
+    if (axis->in_rows)
+      plane.rows *= size[i];
+    else if (axis->in_columns)
+      plane.columns *= size[i];
+    else
+      add_loop(&rest, size[i], axis->stage_from, axis->stage_to);
+  }
   if (rest.n) {
     plane.times = rest.steps[0];
     plane.in_step = rest.from[0];

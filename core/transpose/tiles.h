@@ -2,7 +2,7 @@
  * defines LANES, Lane (16 bytes), Vector and void store_part(guint8 *to, Lane lane, gsize first,
  * gsize bytes) bytes first ... first + bytes - 1 of the lane; first is 0 or 8 and, where LANES is
  * not 1, Vector load_lanes(const guint8 *from, gsize step)      16 bytes from each of LANES places
- *   void store_lanes(guint8 *to, gsize step, Vector lanes, gsize first, gsize bytes)
+ *   void store_lanes(guint8 *const *to, Vector lanes, gsize first, gsize bytes)  to one place each
  *
  * A square is of 16-byte rows, one row a register; the lanes of wide registers hold several
  * squares. Interleaving the first half of the registers with the second half, once for every binary
@@ -44,8 +44,21 @@
                        : (type)__builtin_shufflevector((As8)a, (As8)b, lanes(which##_2, 2));       \
   }
 
-/* SQUARES: squares that lie `in_step` and `out_step` bytes apart, a lane each, of n rows and
- * columns or fewer. HALF: those of n / 2 or fewer, where two columns share a register. */
+/* Where squares go: square l's column c begins at out + l * out_step + column_to[c + l * columns].
+ */
+typedef struct {
+  guint8 *out;
+  gsize out_step, columns;
+  const guint32 *column_to;
+} Places;
+
+INLINE guint8 *place(const Places *to, gsize square, gsize column)
+{
+  return to->out + square * to->out_step + to->column_to[column + square * to->columns];
+}
+
+/* SQUARES: squares that lie `in_step` bytes apart, a lane each, of n rows and columns or fewer.
+ * HALF: those of n / 2 or fewer, where two columns share a register. */
 #define SQUARES(type, name, lanes, LOAD, STORE)                                                    \
   INTERLEAVE(type, name, lanes, LOW)                                                               \
   INTERLEAVE(type, name, lanes, HIGH)                                                              \
@@ -61,19 +74,18 @@
     }                                                                                              \
   }                                                                                                \
                                                                                                    \
-  INLINE void squares_##name(guint8 *out, gsize out_pitch, gsize out_step, const guint8 *in,       \
-                             gsize in_pitch, gsize in_step, gsize rows, gsize columns, gsize unit) \
+  INLINE void squares_##name(Places to, const guint8 *in, gsize in_pitch, gsize in_step,           \
+                             gsize rows, gsize columns, gsize unit)                                \
   {                                                                                                \
     const gsize n = 16 / unit;                                                                     \
     type row[16];                                                                                  \
     UNROLL for (gsize i = 0; i < n; i++) row[i] = LOAD(in + MIN(i, rows - 1) * in_pitch, in_step); \
     UNROLL for (gsize pass = 1; pass < n; pass *= 2) pass_over_##name(row, n, unit);               \
-    UNROLL for (gsize i = 0; i < n; i++) if (i < columns)                                          \
-        STORE(out + i * out_pitch, out_step, row[i], 0, rows * unit);                              \
+    UNROLL for (gsize i = 0; i < n; i++) if (i < columns) STORE(&to, i, row[i], 0, rows *unit);    \
   }                                                                                                \
                                                                                                    \
-  INLINE void half_##name(guint8 *out, gsize out_pitch, gsize out_step, const guint8 *in,          \
-                          gsize in_pitch, gsize in_step, gsize rows, gsize columns, gsize unit)    \
+  INLINE void half_##name(Places to, const guint8 *in, gsize in_pitch, gsize in_step, gsize rows,  \
+                          gsize columns, gsize unit)                                               \
   {                                                                                                \
     const gsize half = 8 / unit;                                                                   \
     type row[8];                                                                                   \
@@ -83,46 +95,52 @@
         interleave_LOW_##name(row[i], row[i + half / 2], unit);                                    \
     UNROLL for (gsize pass = 2; pass < half; pass *= 2) pass_over_##name(row, half / 2, unit);     \
     UNROLL for (gsize i = 0; i < half; i++) if (i < columns)                                       \
-        STORE(out + i * out_pitch, out_step, row[i / 2], i % 2 * 8, rows * unit);                  \
+        STORE(&to, i, row[i / 2], i % 2 * 8, rows * unit);                                         \
   }                                                                                                \
                                                                                                    \
-  INLINE void any_##name(guint8 *out, gsize out_pitch, gsize out_step, const guint8 *in,           \
-                         gsize in_pitch, gsize in_step, gsize rows, gsize columns, gsize unit)     \
+  INLINE void any_##name(Places to, const guint8 *in, gsize in_pitch, gsize in_step, gsize rows,   \
+                         gsize columns, gsize unit)                                                \
   {                                                                                                \
     const gsize n = 16 / unit;                                                                     \
     if (unit <= 4 && rows <= n / 2 && columns <= n / 2)                                            \
-      half_##name(out, out_pitch, out_step, in, in_pitch, in_step, rows, columns, unit);           \
+      half_##name(to, in, in_pitch, in_step, rows, columns, unit);                                 \
     else if (rows >= n && columns >= n)                                                            \
-      squares_##name(out, out_pitch, out_step, in, in_pitch, in_step, n, n, unit);                 \
+      squares_##name(to, in, in_pitch, in_step, n, n, unit);                                       \
     else                                                                                           \
-      squares_##name(out, out_pitch, out_step, in, in_pitch, in_step, MIN(n, rows),                \
-                     MIN(n, columns), unit);                                                       \
+      squares_##name(to, in, in_pitch, in_step, MIN(n, rows), MIN(n, columns), unit);              \
   }
 
 #define LOAD_LANE(from, step) (*(const Lane *)(from))
-#define STORE_LANE(to, step, lane, first, bytes) store_part(to, lane, first, bytes)
+#define STORE_LANE(to, column, lane, first, bytes)                                                 \
+  store_part(place(to, 0, column), lane, first, bytes)
 SQUARES(Lane, lane, LANES_1, LOAD_LANE, STORE_LANE)
 
 #if LANES > 1
+INLINE void store_vector(const Places *to, gsize column, Vector lanes, gsize first, gsize bytes)
+{
+  guint8 *places[LANES];
+  UNROLL for (gsize l = 0; l < LANES; l++) places[l] = place(to, l, column);
+  store_lanes(places, lanes, first, bytes);
+}
+
 #if LANES == 4
-SQUARES(Vector, vector, LANES_4, load_lanes, store_lanes)
+SQUARES(Vector, vector, LANES_4, load_lanes, store_vector)
 #else
-SQUARES(Vector, vector, LANES_2, load_lanes, store_lanes)
+SQUARES(Vector, vector, LANES_2, load_lanes, store_vector)
 #endif
 
 /* LANES squares below each other, whole, of n columns or fewer. */
-INLINE void tall(guint8 *out, gsize out_pitch, const guint8 *in, gsize in_pitch, gsize columns,
-                 gsize unit)
+INLINE void tall(guint8 *out, const guint32 *column_to, const guint8 *in, gsize in_pitch,
+                 gsize columns, gsize unit)
 {
   const gsize n = 16 / unit;
   Vector row[16];
   UNROLL for (gsize i = 0; i < n; i++) row[i] = load_lanes(in + i * in_pitch, n * in_pitch);
   UNROLL for (gsize pass = 1; pass < n; pass *= 2) pass_over_vector(row, n, unit);
   if (columns >= n) {
-    UNROLL for (gsize i = 0; i < n; i++) * (Vector *)(out + i * out_pitch) = row[i];
+    UNROLL for (gsize i = 0; i < n; i++) * (Vector *)(out + column_to[i]) = row[i];
   } else {
-    UNROLL for (gsize i = 0; i < n; i++) if (i < columns) * (Vector *)(out + i * out_pitch) =
-        row[i];
+    UNROLL for (gsize i = 0; i < n; i++) if (i < columns) * (Vector *)(out + column_to[i]) = row[i];
   }
 }
 #endif
@@ -131,29 +149,30 @@ INLINE void tall(guint8 *out, gsize out_pitch, const guint8 *in, gsize in_pitch,
 INLINE void transpose_one(guint8 *out, const guint8 *in, const AstroTransposePlane *plane,
                           gsize unit)
 {
-  const gsize n = 16 / unit, out_pitch = plane->out_pitch, in_pitch = plane->in_pitch;
+  const gsize n = 16 / unit, in_pitch = plane->in_pitch;
   const gsize rows = plane->rows, columns = plane->columns;
+  const guint32 *column_to = plane->column_to;
   gsize r = 0;
 #if LANES > 1
   for (; r + LANES * n <= rows; r += LANES * n)
     for (gsize c = 0; c < columns; c += n)
-      tall(out + c * out_pitch + r * unit, out_pitch, in + r * in_pitch + c * unit, in_pitch,
-           columns - c, unit);
+      tall(out + r * unit, column_to + c, in + r * in_pitch + c * unit, in_pitch, columns - c,
+           unit);
 #endif
   for (; r < rows; r += n) {
     gsize c = 0;
 #if LANES > 1
     for (; c + LANES * n <= columns; c += LANES * n)
-      any_vector(out + c * out_pitch + r * unit, out_pitch, n * out_pitch,
-                 in + r * in_pitch + c * unit, in_pitch, 16, rows - r, n, unit);
+      any_vector((Places){ out + r * unit, 0, n, column_to + c }, in + r * in_pitch + c * unit,
+                 in_pitch, 16, rows - r, n, unit);
 #endif
     for (; c < columns; c += n)
-      any_lane(out + c * out_pitch + r * unit, out_pitch, 0, in + r * in_pitch + c * unit, in_pitch,
-               0, rows - r, columns - c, unit);
+      any_lane((Places){ out + r * unit, 0, 0, column_to + c }, in + r * in_pitch + c * unit,
+               in_pitch, 0, rows - r, columns - c, unit);
   }
 }
 
-/* Planes of few rows are taken LANES at a time, a lane each. */
+/* Planes of few rows and columns are taken LANES at a time, a lane each. */
 INLINE void transpose(const AstroTransposePlane *plane, gsize unit)
 {
   gsize i = 0;
@@ -163,8 +182,8 @@ INLINE void transpose(const AstroTransposePlane *plane, gsize unit)
     for (; i + LANES <= plane->times; i += LANES)
       for (gsize r = 0; r < plane->rows; r += n)
         for (gsize c = 0; c < plane->columns; c += n)
-          any_vector(plane->out + i * plane->out_step + c * plane->out_pitch + r * unit,
-                     plane->out_pitch, plane->out_step,
+          any_vector((Places){ plane->out + i * plane->out_step + r * unit, plane->out_step, 0,
+                               plane->column_to + c },
                      plane->in + i * plane->in_step + r * plane->in_pitch + c * unit,
                      plane->in_pitch, plane->in_step, plane->rows - r, plane->columns - c, unit);
 #endif
@@ -220,7 +239,7 @@ static void rearrange(const AstroTransposePlane *plane)
   const gsize unit = plane->unit;
   for (gsize i = 0; i < plane->times; i++)
     for (gsize c = 0; c < plane->columns; c++) {
-      guint8 *out = plane->out + i * plane->out_step + c * plane->out_pitch;
+      guint8 *out = plane->out + i * plane->out_step + plane->column_to[c];
       const guint8 *in = plane->in + i * plane->in_step + c * unit;
       for (gsize r = 0; r < plane->rows; r++)
         copy_inline(out + r * unit, in + r * plane->in_pitch, unit);
