@@ -13,18 +13,23 @@ static inline __m256i first_lanes(gsize width)
   return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)MIN(width, LANES)), lane);
 }
 
-/* Sums of n_rows rows and n_vectors whole vectors in registers. */
+/* Unrolled whatever the optimization, or sums would not stay in registers. Sums of n_rows rows and
+ * n_vectors whole vectors in registers. */
 static inline __attribute__((always_inline)) void
 add_block(float *out, gsize out_stride, const float *in, gsize in_stride, const float *weights,
           gsize weights_stride, guint taps, const guint n_rows, const guint n_vectors)
 {
   __m256 sums[ROWS][2];
+#pragma GCC unroll 4
   for (guint row = 0; row < n_rows; row++)
+#pragma GCC unroll 4
     for (guint v = 0; v < n_vectors; v++)
       sums[row][v] = _mm256_setzero_ps();
   for (guint t = 0; t < taps; t++) {
+#pragma GCC unroll 4
     for (guint v = 0; v < n_vectors; v++) {
       __m256 weight = _mm256_loadu_ps(weights + v * LANES);
+#pragma GCC unroll 4
       for (guint row = 0; row < n_rows; row++)
         sums[row][v] = _mm256_fmadd_ps(weight, _mm256_loadu_ps(in + row * in_stride + v * LANES),
                                        sums[row][v]);
@@ -32,7 +37,9 @@ add_block(float *out, gsize out_stride, const float *in, gsize in_stride, const 
     in += in_stride;
     weights += weights_stride;
   }
+#pragma GCC unroll 4
   for (guint row = 0; row < n_rows; row++)
+#pragma GCC unroll 4
     for (guint v = 0; v < n_vectors; v++)
       _mm256_storeu_ps(out + row * out_stride + v * LANES, sums[row][v]);
 }

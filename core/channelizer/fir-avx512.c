@@ -6,20 +6,25 @@
 #define LANES 16
 #define ROWS 4 /* that share the loads of weights */
 
-/* Sums of n_rows rows and n_vectors vectors in registers; mask: of the last vector. */
+/* Unrolled whatever the optimization, or sums would not stay in registers. Sums of n_rows rows and
+ * n_vectors vectors in registers; mask: of the last vector. */
 static inline __attribute__((always_inline)) void
 add_block(float *out, gsize out_stride, const float *in, gsize in_stride, const float *weights,
           gsize weights_stride, guint taps, const guint n_rows, const guint n_vectors,
           const __mmask16 mask)
 {
   __m512 sums[ROWS][4];
+#pragma GCC unroll 4
   for (guint row = 0; row < n_rows; row++)
+#pragma GCC unroll 4
     for (guint v = 0; v < n_vectors; v++)
       sums[row][v] = _mm512_setzero_ps();
   for (guint t = 0; t < taps; t++) {
+#pragma GCC unroll 4
     for (guint v = 0; v < n_vectors; v++) {
       const __mmask16 lanes = v + 1 == n_vectors ? mask : 0xffff;
       __m512 weight = _mm512_maskz_loadu_ps(lanes, weights + v * LANES);
+#pragma GCC unroll 4
       for (guint row = 0; row < n_rows; row++)
         sums[row][v] = _mm512_fmadd_ps(
             weight, _mm512_maskz_loadu_ps(lanes, in + row * in_stride + v * LANES), sums[row][v]);
@@ -27,7 +32,9 @@ add_block(float *out, gsize out_stride, const float *in, gsize in_stride, const 
     in += in_stride;
     weights += weights_stride;
   }
+#pragma GCC unroll 4
   for (guint row = 0; row < n_rows; row++)
+#pragma GCC unroll 4
     for (guint v = 0; v < n_vectors; v++)
       _mm512_mask_storeu_ps(out + row * out_stride + v * LANES, v + 1 == n_vectors ? mask : 0xffff,
                             sums[row][v]);
