@@ -33,15 +33,15 @@ core_tests += tests/core/stream tests/core/observation tests/core/validity \
   tests/core/memory tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
 
 core_libastro_core_la_SOURCES = $(core_sources)
-core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags) -O3
+core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
 core_libastro_core_la_LIBADD = $(noinst_LTLIBRARIES) $(core_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
 core_libastro_core_la_LDFLAGS = $(AM_LDFLAGS) -release $(PACKAGE_VERSION) -Wl,-rpath,'$$ORIGIN'
 
 core_libastro_avx2_la_SOURCES = $(core_avx2_sources)
-core_libastro_avx2_la_CFLAGS = $(AM_CFLAGS) -O3 $(AVX2_CFLAGS)
+core_libastro_avx2_la_CFLAGS = $(AM_CFLAGS) $(AVX2_CFLAGS)
 core_libastro_avx512_la_SOURCES = $(core_avx512_sources)
-core_libastro_avx512_la_CFLAGS = $(AM_CFLAGS) -O3 $(AVX512_CFLAGS)
+core_libastro_avx512_la_CFLAGS = $(AM_CFLAGS) $(AVX512_CFLAGS)
 core_libastro_vnni_la_SOURCES = $(core_vnni_sources)
-core_libastro_vnni_la_CFLAGS = $(AM_CFLAGS) -O3 $(VNNI_CFLAGS)
+core_libastro_vnni_la_CFLAGS = $(AM_CFLAGS) $(VNNI_CFLAGS)
 core_libastro_amx_la_SOURCES = $(core_amx_sources)
-core_libastro_amx_la_CFLAGS = $(AM_CFLAGS) -O3 $(AMX_CFLAGS)
+core_libastro_amx_la_CFLAGS = $(AM_CFLAGS) $(AMX_CFLAGS)

@@ -3,3 +3,7 @@ core_sources += core/stream/uvw.c core/stream/uvw.h core/stream/track.c core/str
 core_cflags += $(ERFA_CFLAGS)
 core_libs += $(ERFA_LIBS)
 core_tests += tests/core/uvw
+
+# Grids and images.
+core_sources += core/stream/grid.c core/stream/grid-meta.c core/stream/grid.h core/gridder/gridder.h
+core_tests += tests/core/grid

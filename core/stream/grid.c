@@ -1,0 +1,121 @@
+#include "config.h"
+#include "core/stream/grid.h"
+
+#include <string.h>
+
+static const char *const spread_names[ASTRO_N_SPREADS] = {
+  [ASTRO_SPREAD_NONE] = "none",
+  [ASTRO_SPREAD_SEMICIRCLE] = "semicircle",
+  [ASTRO_SPREAD_KAISER_BESSEL] = "kaiser-bessel",
+  [ASTRO_SPREAD_SPHEROIDAL] = "spheroidal",
+};
+
+const char *astro_spread_kind_name(AstroSpreadKind kind)
+{
+  return spread_names[kind];
+}
+
+static gboolean refuse(GError **error, const char *field, const char *found, const char *expected)
+{
+  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS, "%s is %s, expected %s", field,
+              found, expected);
+  return FALSE;
+}
+
+static gboolean spread_from_name(AstroSpreadKind *kind, const char *name, GError **error)
+{
+  *kind = ASTRO_SPREAD_NONE;
+  if (!name)
+    return TRUE;
+  for (guint i = 0; i < ASTRO_N_SPREADS; i++)
+    if (!strcmp(name, spread_names[i])) {
+      *kind = i;
+      return TRUE;
+    }
+  return refuse(error, "spread", name, "none, semicircle, kaiser-bessel or spheroidal");
+}
+
+static gboolean products_from_text(AstroGrid *grid, const char *text, guint64 pols, GError **error)
+{
+  static const char *const by_number[] = { [1] = "I", [2] = "XX:YY", [4] = "XX:XY:YX:YY" };
+  if (!text && pols < G_N_ELEMENTS(by_number))
+    text = by_number[pols];
+  if (!text)
+    return refuse(error, "products", "missing", "names joined by ':'");
+  grid->products = g_strsplit(text, ":", -1);
+  if (g_strv_length(grid->products) == pols)
+    return TRUE;
+  g_autofree char *expected = g_strdup_printf("%" G_GUINT64_FORMAT " names joined by ':'", pols);
+  return refuse(error, "products", text, expected);
+}
+
+static void get_uint(const GstStructure *fields, const char *name, guint *value)
+{
+  gint number;
+  if (gst_structure_get_int(fields, name, &number) && number > 0)
+    *value = number;
+}
+
+gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **error)
+{
+  const GstStructure *fields = gst_caps_get_structure(caps, 0);
+  AstroStream stream;
+
+  memset(grid, 0, sizeof *grid);
+  if (!astro_stream_from_caps(&stream, caps, error))
+    return FALSE;
+  gint fast = stream.layout.n_axes - 1;
+  if (fast < 1 || stream.layout.extents[fast] != stream.layout.extents[fast - 1] ||
+      stream.layout.extents[fast] > G_MAXINT)
+    return refuse(error, "layout", "not square", "width = height in the last two axes");
+  grid->size = grid->image_size = stream.layout.extents[fast];
+  get_uint(fields, "image-size", &grid->image_size);
+  get_uint(fields, "support", &grid->spread.support);
+  get_uint(fields, "oversampling", &grid->spread.oversampling);
+  gst_structure_get_boolean(fields, "interpolated", &grid->spread.interpolated);
+  gst_structure_get_double(fields, "beta", &grid->spread.beta);
+  gst_structure_get_double(fields, "centre-l", &grid->centre_l);
+  gst_structure_get_double(fields, "centre-m", &grid->centre_m);
+  gst_structure_get_double(fields, "cell", &grid->cell);
+  gst_structure_get_double(fields, "pixel", &grid->pixel);
+  if (!(grid->cell > 0) && grid->pixel > 0)
+    grid->cell = 1 / (grid->pixel * grid->size);
+  if (!(grid->pixel > 0) && grid->cell > 0)
+    grid->pixel = 1 / (grid->cell * grid->size);
+  if (!(grid->pixel > 0))
+    return refuse(error, "cell (wavelengths) or pixel (radians)", "missing", "a number above 0");
+  if (grid->image_size > grid->size)
+    return refuse(error, "image-size", "larger than the grid", "at most its width");
+  return spread_from_name(&grid->spread.kind, gst_structure_get_string(fields, "spread"), error) &&
+         products_from_text(grid, gst_structure_get_string(fields, "products"),
+                            astro_stream_extent(&stream, ASTRO_AXIS_POL), error);
+}
+
+void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps)
+{
+  g_autofree char *products = g_strjoinv(":", grid->products);
+  gst_caps_set_simple(caps, "pixel", G_TYPE_DOUBLE, grid->pixel, "products", G_TYPE_STRING,
+                      products, "centre-l", G_TYPE_DOUBLE, grid->centre_l, "centre-m",
+                      G_TYPE_DOUBLE, grid->centre_m, NULL);
+  if (!g_str_equal(gst_structure_get_name(gst_caps_get_structure(caps, 0)),
+                   astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)))
+    return;
+  gst_caps_set_simple(
+      caps, "cell", G_TYPE_DOUBLE, grid->cell, "image-size", G_TYPE_INT, grid->image_size, "spread",
+      G_TYPE_STRING, astro_spread_kind_name(grid->spread.kind), "support", G_TYPE_INT,
+      grid->spread.support, "beta", G_TYPE_DOUBLE, grid->spread.beta, "oversampling", G_TYPE_INT,
+      grid->spread.oversampling, "interpolated", G_TYPE_BOOLEAN, grid->spread.interpolated, NULL);
+}
+
+void astro_grid_clear(AstroGrid *grid)
+{
+  g_clear_pointer(&grid->products, g_strfreev);
+}
+
+gint astro_grid_find(const AstroGrid *grid, const char *product)
+{
+  for (gint i = 0; grid->products && grid->products[i]; i++)
+    if (!strcmp(grid->products[i], product))
+      return i;
+  return -1;
+}

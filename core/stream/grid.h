@@ -1,0 +1,98 @@
+/* Grids of visibilities and images: what their caps say beyond the stream's fields, and what each
+ * buffer says of itself.
+ *
+ * Grids are square. Element (v, u) of a grid of size n stands for ((u - n/2) cell, (v - n/2) cell)
+ * wavelengths, and after the FFT for l = (u - n/2) pixel, m = (v - n/2) pixel about the centre,
+ * where pixel = 1 / (n cell). Images have x the other way round, as the sky is drawn and FITS
+ * counts: pixel (y, x) of an image of size k stands for l = (k/2 - x) pixel, m = (y - k/2) pixel.
+ *
+ * Products name what the pol axis holds, joined by ':', for instance XX:XY:YX:YY, I, I:Q:U:V. One
+ * more may follow them, PSF, gridded from the weights alone. In images, what was made of a product
+ * has it as the first part of its name: I-MODEL, I-RESIDUAL. */
+#pragma once
+
+#include "core/stream/stream.h"
+
+G_BEGIN_DECLS
+
+/* The function that visibilities were spread with, whose transform an image is divided by. */
+typedef enum {
+  ASTRO_SPREAD_NONE, /* nothing to divide by */
+  /* exp(beta (sqrt(1 - (2x/support)^2) - 1)) in u and v, and in w where there are planes */
+  ASTRO_SPREAD_SEMICIRCLE,
+  /* W-projection: nearest of oversampling taps a cell, or interpolated between them, of the
+   * transform of an image that tapers off */
+  ASTRO_SPREAD_KAISER_BESSEL,
+  ASTRO_SPREAD_SPHEROIDAL,
+  ASTRO_N_SPREADS
+} AstroSpreadKind;
+
+const char *astro_spread_kind_name(AstroSpreadKind kind); /* "semicircle" */
+
+typedef struct {
+  AstroSpreadKind kind;
+  guint support; /* cells */
+  double beta;
+  guint oversampling;    /* taps a cell; 0 where there is no table */
+  gboolean interpolated; /* between taps */
+} AstroSpread;
+
+#define ASTRO_PRODUCT_PSF "PSF"
+
+typedef struct {
+  guint size;                /* cells of the grid along u and v */
+  guint image_size;          /* pixels wanted of its middle */
+  double cell;               /* wavelengths */
+  double pixel;              /* radians */
+  double centre_l, centre_m; /* of the image, from the phase centre */
+  char **products;           /* as many as the pol axis is long */
+  AstroSpread spread;
+} AstroGrid;
+
+/* pixel, image size and centre of an image's caps go by the same names; a grid's are all here:
+ * cell, pixel, image-size, centre-l, centre-m, products, spread, support, beta, oversampling,
+ * interpolated. Only cell or pixel must be there: others have a meaning where they are missing
+ * (centre 0, no spread, the whole grid, products I, XX:YY or XX:XY:YX:YY by their number). */
+gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **error);
+void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps);
+void astro_grid_clear(AstroGrid *grid);
+
+gint astro_grid_find(const AstroGrid *grid, const char *product); /* -1: it has none */
+
+/* Of buffers of grids, before and after the FFT: which w-planes they hold and what was summed in
+ * the whole grid. An image is complete with its last plane. */
+typedef struct {
+  GstMeta meta;
+  double w, w_step;    /* of the buffer's first plane and between planes, wavelengths; 0: no w */
+  guint plane, planes; /* the first plane of this buffer; planes of the whole grid */
+  guint n_weights;     /* channels x products, 0 before it is set */
+  double *weights;     /* sums of weights, [channel][product] */
+  guint64 used, outside, flagged, not_finite; /* visibilities (a product each) */
+} AstroGridMeta;
+
+GType astro_grid_meta_api_get_type(void);
+const GstMetaInfo *astro_grid_meta_get_info(void);
+#define ASTRO_GRID_META_API astro_grid_meta_api_get_type()
+
+AstroGridMeta *astro_buffer_add_grid(GstBuffer *buffer, guint n_weights);
+AstroGridMeta *astro_buffer_get_grid(GstBuffer *buffer); /* NULL: it has none */
+
+/* Of buffers of images: the beam (radians; full widths at half maximum, and the angle of the major
+ * axis from north through east) where it was fitted, and the sum of weights of each channel and
+ * product. */
+typedef struct {
+  GstMeta meta;
+  gboolean has_beam;
+  double major, minor, angle;
+  guint n_weights;
+  double *weights;
+} AstroImageMeta;
+
+GType astro_image_meta_api_get_type(void);
+const GstMetaInfo *astro_image_meta_get_info(void);
+#define ASTRO_IMAGE_META_API astro_image_meta_api_get_type()
+
+AstroImageMeta *astro_buffer_add_image(GstBuffer *buffer, guint n_weights);
+AstroImageMeta *astro_buffer_get_image(GstBuffer *buffer);
+
+G_END_DECLS
