@@ -12,6 +12,7 @@
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
+#include "elements/astrovissrc.h"
 
 #define PACKAGE "gst-astro"
 #define GST_PLUGIN_ORIGIN "Unknown package origin"
@@ -30,6 +31,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrovissrc, plugin);
   return ok;
 }
 
