@@ -62,9 +62,6 @@ typedef struct {
   void (*plane)(AstroGridder *gridder, gpointer grid, double *w, double *w_step);
   /* Adds rows to grid. NULL with planes. */
   gboolean (*add)(AstroGridder *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
-  /* Visibilities, a product each, that fell outside the grid since create, and those that did not.
-   * Values of 0 count too. */
-  void (*counts)(AstroGridder *gridder, guint64 *used, guint64 *outside);
   void (*destroy)(AstroGridder *gridder);
 } AstroGridAlgorithm;
 
@@ -77,6 +74,10 @@ guint astro_grid_good_size(guint at_least);
 /* Whether part of the image lies on or beyond the horizon of the phase centre (an error then), and
  * the least and greatest n - 1 in it. */
 gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greatest, GError **error);
+
+/* Whether all cells that a visibility at u, v (wavelengths) is spread over are in the grid, with
+ * one to spare on every side. Preparation makes 0 of others and counts them. */
+gboolean astro_grid_holds(const AstroGrid *grid, double u, double v);
 
 /* The transform of what visibilities were spread with, at l of an image (radians from its centre):
  * images are divided by it at l times that at m. In w: at n - 1. */
