@@ -384,7 +384,8 @@ static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
   GstMetaTransformCopy whole = { FALSE, 0, (gsize)-1 };
 
   /* Tagged metas are bound to what the stage changes: the axes, in our own case. */
-  if (!gst_meta_api_type_get_tags(info->api)[0] && info->transform_func &&
+  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL where there is none */
+  if ((!tags || !tags[0]) && info->transform_func &&
       !GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_POOLED))
     info->transform_func(out, *meta, in, _gst_meta_transform_copy, &whole);
   return TRUE;
