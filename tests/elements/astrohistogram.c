@@ -152,6 +152,33 @@ static void test_cross(void)
   check_counts(samples, 0, expected, 4, "dd:dr:rd:rr");
 }
 
+/* Bins of equal width, from 0 on too: all pairs together. */
+static void test_linear(void)
+{
+  g_autofree char *message = NULL;
+  g_autoptr(GPtrArray) samples = test_samples(
+      "astrohistogram name=h min-angle=0 max-angle=10800.5 linear-bins=7 ! appsink name=out "
+      "astrocatsrc points=300 ! h.data",
+      &message);
+  gsize bytes;
+  gint bins;
+  guint64 sum = 0;
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 1);
+  g_autofree guint64 *found = test_sample_data(samples, 0, &bytes);
+  g_assert_true(gst_structure_get_int(test_sample_caps(samples, 0), "bins", &bins));
+  g_assert_cmpint(bins, ==, 7);
+  g_assert_cmpuint(bytes, ==, 7 * sizeof *found);
+  for (guint k = 0; k < 7; k++) {
+    g_assert_cmpuint(found[k], >, 0);
+    sum += found[k];
+  }
+  g_assert_cmpuint(sum, ==, 300 * 299 / 2);
+  /* points all around: the middle bin holds most, and those on both sides of it about as many */
+  g_assert_cmpuint(found[3], >, found[1]);
+  g_assert_cmpuint(found[3], >, found[5]);
+}
+
 /* Matrices, from the column and from cells of our own, sum up to the counts without regions. */
 static void test_regions(void)
 {
@@ -255,6 +282,10 @@ static void test_refusals(void)
   test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"5\" ! fakesink", "1 edges");
   test_refused("astrocatsrc ! h.data astrohistogram name=h min-angle=5 max-angle=2 ! fakesink",
                "must be the larger");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h min-angle=0 ! fakesink", "both above 0");
+  test_refused(
+      "astrocatsrc ! h.data astrohistogram name=h min-angle=5 max-angle=5 linear-bins=3 ! fakesink",
+      "from 5 to 5");
   test_refused("astrocatsrc points=10 ! h.data astrohistogram name=h regions=11 ! fakesink",
                "11 regions of 10 points");
   test_refused("astrocatsrc points=0 ! h.data astrohistogram name=h ! fakesink",
@@ -336,6 +367,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/random", test_random);
   g_test_add_func("/astrohistogram/parts", test_parts);
   g_test_add_func("/astrohistogram/cross", test_cross);
+  g_test_add_func("/astrohistogram/linear", test_linear);
   g_test_add_func("/astrohistogram/regions", test_regions);
   g_test_add_func("/astrohistogram/summary", test_summary);
   g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
