@@ -63,6 +63,8 @@ typedef struct {
   void (*plane)(AstroGridder *gridder, gpointer grid, double *w, double *w_step);
   /* Adds rows to grid. NULL with planes. */
   gboolean (*add)(AstroGridder *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
+  /* Before a grid is read: adds what waits of rows that were added. NULL: nothing ever waits. */
+  void (*finish)(AstroGridder *gridder, gpointer grid);
   void (*destroy)(AstroGridder *gridder);
 } AstroGridAlgorithm;
 

@@ -15,6 +15,8 @@ static double semicircle(const AstroGrid *grid, double l)
 static double (*const corrections[ASTRO_N_SPREADS])(const AstroGrid *, double) = {
   [ASTRO_SPREAD_NONE] = none,
   [ASTRO_SPREAD_SEMICIRCLE] = semicircle,
+  [ASTRO_SPREAD_KAISER_BESSEL] = astro_wprojection_correction,
+  [ASTRO_SPREAD_SPHEROIDAL] = astro_wprojection_correction,
 };
 
 double astro_spread_correction(const AstroGrid *grid, double l)
