@@ -26,10 +26,11 @@ typedef struct {
   gboolean is_double; /* sums and, in rows, values */
   guint channels;     /* of the grid: 1, all channels on one; or as many as rows have */
   guint threads;
-  double padding;  /* of the grid over the image */
-  double accuracy; /* wanted, relative L2 */
-  double longest;  /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
-  guint support;   /* cells */
+  gboolean is_reference; /* the formula, slow and obvious, in place of kernels */
+  double padding;        /* of the grid over the image */
+  double accuracy;       /* wanted, relative L2 */
+  double longest;        /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
+  guint support;         /* cells */
   /* wprojection alone */
   guint oversampling, w_planes;
   gboolean interpolated;

@@ -80,6 +80,9 @@ static void fill_taps(AstroGridder *self)
   AstroTaps *taps = self->taps;
   const AstroSpread *spread = &self->grid.spread;
   double powers[ASTRO_SEMICIRCLE_TERMS];
+  taps->support = spread->support;
+  taps->beta = spread->beta;
+  taps->is_flat = FALSE;
   taps->degree = astro_semicircle_degree(spread->support);
   for (guint tap = 0; tap < spread->support; tap++) {
     astro_semicircle_fit(spread->support, spread->beta, tap, taps->degree, powers);
@@ -95,6 +98,7 @@ static void fill_taps(AstroGridder *self)
 /* The one plane takes all as it is. */
 static void flat_w(AstroTaps *taps)
 {
+  taps->is_flat = TRUE;
   for (guint term = 0; term < ASTRO_SEMICIRCLE_TERMS; term++)
     taps->w[0][term] = term == 0;
 }
@@ -110,6 +114,8 @@ static AstroGridder *create(const AstroGridderConfig *config, const AstroGrid *g
   for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
     if (variants[i]->variant.level <= level)
       self->kernels = variants[i];
+  if (config->is_reference)
+    self->kernels = &astro_spread_reference;
   self->taps = g_aligned_alloc0(1, (sizeof *self->taps + 63) & ~(gsize)63, 64);
   *variant = self->kernels->variant.name;
   return self;
