@@ -9,6 +9,7 @@
 #include "elements/astrofitssink.h"
 #include "elements/astrofitssrc.h"
 #include "elements/astrohistogram.h"
+#include "elements/astrorender.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
@@ -27,6 +28,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
