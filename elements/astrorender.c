@@ -206,6 +206,8 @@ static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *in, GstBuffer 
   GError *error = NULL;
   GstVideoFrame frame;
   GstMapInfo map;
+  if (gst_buffer_get_size(in) == 0) /* nothing to see */
+    return GST_BASE_TRANSFORM_FLOW_DROPPED;
   if (!self->render && !make_render(self))
     return GST_FLOW_ERROR;
   if (!gst_buffer_map(in, &map, GST_MAP_READ))

@@ -369,7 +369,7 @@ static void bar_texts(const AstroColouring *c, char texts[BAR_STEPS][G_ASCII_DTO
   double span = (double)c->high - c->low;
   for (guint i = 0; i < BAR_STEPS; i++) {
     double value = value_at(c, i / (BAR_STEPS - 1.0));
-    if (fabs(value) < span * 1e-6)
+    if (fabs(value) < span * 2e-5)
       value = 0;
     g_ascii_formatd(texts[i], G_ASCII_DTOSTR_BUF_SIZE, "%.4g", value);
   }
@@ -390,7 +390,9 @@ static void draw_bar_numbers(AstroFigure *f, guint panel, const AstroColouring *
   f->bar_keys[panel] = key;
   cairo_t *cr = cairo_create(f->page);
   use_page(f, cr);
-  cairo_rectangle(cr, x, p->y - 0.4 * em, ASTRO_BAR_LABELS * em - 1, p->height + em);
+  /* Whole pixels, so that nothing of the numbers before shines through. */
+  cairo_rectangle(cr, x, floor(p->y - 0.4 * em), floor(ASTRO_BAR_LABELS * em) - 1,
+                  ceil(p->height + em));
   cairo_clip(cr);
   cairo_paint(cr);
   use_ink(f, cr);

@@ -69,7 +69,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 durat
   const double *table = data;
   AstroPanel *panel = &panels[0];
   double x[2] = { INFINITY, -INFINITY }, y[2] = { INFINITY, -INFINITY };
-  for (guint b = 0; b < k->bins && steps > 0; b++) {
+  for (guint b = 0; b < k->bins; b++) {
     AstroPanelPoint *p = &panel->points[b];
     *p = (AstroPanelPoint){ cell(k, table, k->theta, b), cell(k, table, k->low, b),
                             cell(k, table, k->high, b), cell(k, table, k->w, b),

@@ -114,7 +114,12 @@ static void add_plane(const Kind *k, gconstpointer data, gsize plane, float weig
   }
 }
 
-/* One plane is taken as it is. */
+static gsize plane_of(const Kind *k, guint64 channel, guint product)
+{
+  return k->channel_first ? channel * k->pols + product : product;
+}
+
+/* One plane of floats is shown where it lies. */
 static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
                  AstroPanel *panels)
 {
@@ -123,10 +128,13 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 durat
   gsize samples = k->width * k->height;
   for (guint i = 0; i < k->products->len; i++) {
     guint product = g_array_index(k->products, guint, i);
-    memset(panels[i].values, 0, samples * sizeof(float));
+    if (n == 1 && k->format == ASTRO_FORMAT_F32LE) {
+      panels[i].values = (const float *)data + plane_of(k, first, product) * samples;
+      continue;
+    }
+    memset(panels[i].own, 0, samples * sizeof(float));
     for (guint64 c = first; c < first + n; c++)
-      add_plane(k, data, k->channel_first ? c * k->pols + product : product, 1 / (float)n,
-                panels[i].values);
+      add_plane(k, data, plane_of(k, c, product), 1 / (float)n, panels[i].own);
   }
 }
 

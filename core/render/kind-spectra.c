@@ -109,7 +109,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 durat
   Kind *k = kind;
   AstroLayout shape;
   guint64 strides[ASTRO_MAX_AXES], n;
-  float *values = panels[0].values;
+  float *values = panels[0].own;
   astro_stream_shape(&k->stream, steps, &shape);
   astro_layout_strides(&shape, strides);
   n = astro_layout_samples(&shape);

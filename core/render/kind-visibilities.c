@@ -108,11 +108,6 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 durat
                  AstroPanel *panels)
 {
   Kind *k = kind;
-  gsize step = k->channels * k->baselines * k->pols * k->pols;
-  if (steps == 0)
-    return;
-  /* The last of several integrations. */
-  data = (const guint8 *)data + (steps - 1) * step * astro_format_info(k->format)->bytes;
   for (guint i = 0; i < k->stations; i++)
     for (guint j = 0; j < k->stations; j++) {
       guint a = MAX(i, j), b = MIN(i, j);
@@ -120,8 +115,8 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 durat
       /* V_ji of p and q is the conjugate of V_ij of q and p. */
       add_up(k, data, (guint64)a * (a + 1) / 2 + b, k->product[i < j], k->product[i >= j], sum);
       gsize at = (gsize)i * k->stations + j;
-      panels[0].values[at] = (float)hypot(sum[0], sum[1]);
-      panels[1].values[at] = (float)(atan2(i < j ? -sum[1] : sum[1], sum[0]) * DEGREES);
+      panels[0].own[at] = (float)hypot(sum[0], sum[1]);
+      panels[1].own[at] = (float)(atan2(i < j ? -sum[1] : sum[1], sum[0]) * DEGREES);
     }
 }
 

@@ -30,9 +30,9 @@ void astro_panel_set_size(AstroPanel *panel, guint width, guint height)
   gsize n = (gsize)width * height;
   panel->width = width;
   panel->height = height;
-  panel->values = g_new(float, n);
+  panel->values = panel->own = g_new(float, n);
   for (gsize i = 0; i < n; i++)
-    panel->values[i] = NAN;
+    panel->own[i] = NAN;
 }
 
 void astro_panel_clear(gpointer data)
@@ -41,7 +41,7 @@ void astro_panel_clear(gpointer data)
   g_free(panel->title);
   g_free(panel->x.label);
   g_free(panel->y.label);
-  g_free(panel->values);
+  g_free(panel->own);
   g_free(panel->points);
   g_clear_pointer(&panel->wcs, astro_wcs_free);
 }

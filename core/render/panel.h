@@ -23,8 +23,10 @@ typedef struct {
   char *title; /* NULL: none */
   AstroPanelAxis x, y;
 
-  /* Values, or points where values is NULL. */
-  float *values; /* [height][width] */
+  /* Values, or points where values is NULL. Values are the panel's own, or those of the buffer that
+   * is drawn. */
+  const float *values; /* [height][width] */
+  float *own;
   guint width, height;
   gboolean upward;        /* the first row is the lowest */
   gboolean is_square;     /* so are its pixels */
@@ -50,6 +52,7 @@ typedef struct {
   const char *caps;
   /* Adds the panels, and gives what take wants. */
   gpointer (*open)(const AstroRenderInput *input, GArray *panels, GError **error);
+  /* steps: of the time axis, where the layout has one; else data are one frame. */
   void (*take)(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
                AstroPanel *panels);
   void (*close)(gpointer kind);
@@ -58,7 +61,7 @@ typedef struct {
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_visibilities,
     astro_render_correlation;
 
-/* Room for the values, NaN all. */
+/* Room for values of its own, NaN all. */
 void astro_panel_set_size(AstroPanel *panel, guint width, guint height);
 void astro_panel_clear(gpointer panel);
 

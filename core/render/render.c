@@ -152,6 +152,10 @@ gboolean astro_render_frame(AstroRender *r, gconstpointer data, gsize bytes, gin
   guint64 steps;
   if (!astro_stream_steps(&r->input.stream, bytes, &steps, error))
     return FALSE;
+  if (steps == 0)
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "a buffer is empty");
+  if (astro_layout_find(&r->input.stream.layout, ASTRO_AXIS_TIME) < 0)
+    data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
   if (!r->figure)
     r->figure = astro_figure_new(&r->style);
   r->kind->take(r->instance, data, steps, duration_ns, panels);

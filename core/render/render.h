@@ -49,8 +49,9 @@ AstroRender *astro_render_new(const GstCaps *caps, const AstroRenderStyle *style
 void astro_render_free(AstroRender *render);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRender, astro_render_free)
 
-/* One buffer's samples as a picture. middle_ns: of what it shows, from the observation's start;
- * duration_ns: 0 where it is not known. */
+/* One buffer's samples as a picture, of the last one where it holds several images or integrations.
+ * middle_ns: of what it shows, from the observation's start; duration_ns: 0 where it is not known.
+ */
 gboolean astro_render_frame(AstroRender *render, gconstpointer data, gsize bytes, gint64 middle_ns,
                             guint64 duration_ns, const AstroRenderTarget *target, GError **error);
 
