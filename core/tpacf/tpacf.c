@@ -50,12 +50,12 @@ static double hamilton(Shares s)
 static const struct {
   const char *name;
   double (*estimate)(Shares shares);
-  gboolean needs_dr, needs_rr;
+  gboolean needs_dr, needs_rr, divides_by_dr, divides_by_rr;
 } estimators[] = {
-  [ASTRO_ESTIMATOR_LANDY_SZALAY] = { "landy-szalay", landy_szalay, TRUE, TRUE },
-  [ASTRO_ESTIMATOR_NATURAL] = { "natural", natural, FALSE, TRUE },
-  [ASTRO_ESTIMATOR_DAVIS_PEEBLES] = { "davis-peebles", davis_peebles, TRUE, FALSE },
-  [ASTRO_ESTIMATOR_HAMILTON] = { "hamilton", hamilton, TRUE, TRUE },
+  [ASTRO_ESTIMATOR_LANDY_SZALAY] = { "landy-szalay", landy_szalay, TRUE, TRUE, FALSE, TRUE },
+  [ASTRO_ESTIMATOR_NATURAL] = { "natural", natural, FALSE, TRUE, FALSE, TRUE },
+  [ASTRO_ESTIMATOR_DAVIS_PEEBLES] = { "davis-peebles", davis_peebles, TRUE, FALSE, TRUE, FALSE },
+  [ASTRO_ESTIMATOR_HAMILTON] = { "hamilton", hamilton, TRUE, TRUE, TRUE, FALSE },
 };
 
 /* A kind of pairs summed over regions: all of them, or those that one region takes part in. */
@@ -130,6 +130,32 @@ static gboolean check_kinds(const AstroTpacfConfig *config, GError **error)
               "the estimator %s needs pairs of kind %s, and the histogram has none",
               estimators[config->estimator].name, missing);
   return FALSE;
+}
+
+/* A divisor made of weights of both signs may come out as anything. */
+static gboolean check_signs(const AstroTpacfConfig *config, GError **error)
+{
+  const AstroEstimator e = config->estimator;
+  const struct {
+    const char *name;
+    const AstroPairs *pairs;
+    gboolean divides;
+  } kinds[] = { { "dr", &config->dr, estimators[e].divides_by_dr },
+                { "rd", &config->rd, estimators[e].divides_by_dr },
+                { "rr", &config->rr, estimators[e].divides_by_rr } };
+  gsize cells = (gsize)config->n_regions * config->n_regions;
+  for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
+    for (gsize i = 0; kinds[k].divides && kinds[k].pairs->counts && i < cells * config->n_bins; i++)
+      if (kinds[k].pairs->counts[i] < 0) {
+        g_set_error(
+            error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_WEIGHTS,
+            "the estimator %s divides by %s, whose weights sum up to %g in bin %u: expected "
+            "no negative weights",
+            estimators[e].name, kinds[k].name, kinds[k].pairs->counts[i],
+            (guint)(i % config->n_bins));
+        return FALSE;
+      }
+  return TRUE;
 }
 
 static void sums_free(Sum sums[N_KINDS])
@@ -217,7 +243,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
                              GError **error)
 {
   *result = (AstroTpacfResult){ 0 };
-  if (!check_kinds(config, error))
+  if (!check_kinds(config, error) || !check_signs(config, error))
     return FALSE;
   const AstroPairs *kinds[N_KINDS] = { &config->dd, &config->dr, &config->rd, &config->rr };
   guint n_bins = config->n_bins;

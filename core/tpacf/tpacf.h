@@ -6,7 +6,7 @@
 G_BEGIN_DECLS
 
 #define ASTRO_TPACF_ERROR astro_tpacf_error_quark()
-typedef enum { ASTRO_TPACF_ERROR_PAIRS } AstroTpacfError;
+typedef enum { ASTRO_TPACF_ERROR_PAIRS, ASTRO_TPACF_ERROR_WEIGHTS } AstroTpacfError;
 GQuark astro_tpacf_error_quark(void);
 
 /* dd, dr, rr are counts divided by the pairs there are; rd is dr where one catalogue is meant. */
@@ -48,6 +48,7 @@ typedef struct {
   double constraint;  /* added to w where the integral constraint is asked for */
 } AstroTpacfResult;
 
+/* Weights may be negative where the estimator does not divide by their sums. */
 gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
                              GError **error);
 void astro_tpacf_clear(AstroTpacfResult *result);
