@@ -17,7 +17,9 @@
  * the end is dropped. After a jump in OFFSET, or DISCONT, it begins anew: no spectrum mixes both
  * sides. Where samples are missing (GAP, or validity) spectra count their good samples.
  *
- * Noise keeps its power: with gain 1 that of every channel is the mean square of the voltages.
+ * Quantised output wants values that fill its range: gain is a factor on all channels, gains a file
+ * with a factor for each. Noise keeps its power: with gain 1 that of every channel is the mean
+ * square of the voltages.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 duration=1 ! astrochannelizer channels=512 !
@@ -30,6 +32,7 @@
 #include <math.h>
 
 #include "core/channelizer/channelizer.h"
+#include "core/channelizer/gains.h"
 #include "core/channelizer/losses.h"
 
 struct _AstroChannelizer {
@@ -38,7 +41,9 @@ struct _AstroChannelizer {
   guint channels, taps;
   AstroWindow window;
   double beta, gain;
+  char *gains_file;
 
+  float *gains; /* from the file, read at the start */
   AstroChannelizerConfig config;
   AstroChannelizerLosses *losses;
   gboolean started;
@@ -53,6 +58,7 @@ enum {
   PROP_WINDOW,
   PROP_BETA,
   PROP_GAIN,
+  PROP_GAINS,
   PROP_CLIPPED
 };
 
@@ -211,7 +217,8 @@ static AstroChannelizerConfig asked_for(const AstroChannelizer *self)
                                    .taps = self->taps,
                                    .window = self->window,
                                    .beta = self->beta,
-                                   .gain = self->gain };
+                                   .gain = self->gain,
+                                   .gains = self->gains };
 }
 
 static void forget(AstroChannelizer *self)
@@ -337,6 +344,11 @@ static gboolean start(GstBaseTransform *trans)
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
+  if (self->gains_file &&
+      !(self->gains = astro_channelizer_gains_read(self->gains_file, self->channels, &error))) {
+    GST_ELEMENT_ERROR(self, RESOURCE, READ, ("gains: %s", error->message), (NULL));
+    return FALSE;
+  }
   self->submitted_clipped = self->clipped = 0;
   return GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)->start(trans);
 }
@@ -345,6 +357,7 @@ static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)->stop(trans);
   g_clear_pointer(&ASTRO_CHANNELIZER(trans)->losses, astro_channelizer_losses_free);
+  g_clear_pointer(&ASTRO_CHANNELIZER(trans)->gains, g_free);
   return ok;
 }
 
@@ -369,6 +382,10 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     break;
   case PROP_GAIN:
     self->gain = g_value_get_double(value);
+    break;
+  case PROP_GAINS:
+    g_free(self->gains_file);
+    self->gains_file = g_value_dup_string(value);
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
@@ -395,6 +412,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
   case PROP_GAIN:
     g_value_set_double(value, self->gain);
     break;
+  case PROP_GAINS:
+    g_value_set_string(value, self->gains_file);
+    break;
   case PROP_CLIPPED:
     GST_OBJECT_LOCK(self);
     g_value_set_uint64(value, self->clipped);
@@ -403,6 +423,12 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_CHANNELIZER(object)->gains_file);
+  G_OBJECT_CLASS(astro_channelizer_parent_class)->finalize(object);
 }
 
 /* Ranges are wider than what works: GObject would silently take the nearest value within. */
@@ -434,6 +460,10 @@ static void install_properties(GObjectClass *object)
                           "Factor on every value; with 1 noise keeps its power in every channel",
                           -G_MAXDOUBLE, G_MAXDOUBLE, 1, ready));
   g_object_class_install_property(
+      object, PROP_GAINS,
+      g_param_spec_string("gains", "Gains",
+                          "A text file with a factor for each channel, besides gain", NULL, ready));
+  g_object_class_install_property(
       object, PROP_CLIPPED,
       g_param_spec_uint64("clipped", "Clipped",
                           "Components (two a value) that saturated since the start", 0, G_MAXUINT64,
@@ -449,6 +479,7 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
+  object->finalize = finalize;
   object->set_property = set_property;
   object->get_property = get_property;
   install_properties(object);

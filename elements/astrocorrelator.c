@@ -2,10 +2,10 @@
  * SECTION:element-astrocorrelator
  *
  * Correlates every station with every other and sums over time: spectra become visibilities, one
- * block for so many spectra (property integration). Integrations begin at multiples of that number,
- * counted from time step zero, so that loss and cuts do not move them. What was lost lowers the
- * counts of the baselines concerned (their validity), as does a stream that begins or ends inside
- * an integration.
+ * block for so many spectra (property integration, times time-step where that is set: the mean of
+ * so many integrations). Integrations begin at multiples of that number, counted from time step
+ * zero, so that loss and cuts do not move them. What was lost lowers the counts of the baselines
+ * concerned (their validity), as does a stream that begins or ends inside an integration.
  *
  * Visibilities are means (CF32LE), or exact sums (CI32LE) where downstream's caps ask for them and
  * samples are integers.
@@ -30,7 +30,7 @@ struct _AstroCorrelator {
   AstroStage parent;
   /* properties */
   guint integration;
-  guint channel_step;
+  guint channel_step, time_step;
   AstroTriangle triangle;
 
   gboolean open;  /* steps of an integration came */
@@ -39,11 +39,22 @@ struct _AstroCorrelator {
   guint32 *counts;
 };
 
-enum { PROP_INTEGRATION = ASTRO_STAGE_N_PROPERTIES, PROP_TRIANGLE, PROP_CHANNEL_STEP };
+enum {
+  PROP_INTEGRATION = ASTRO_STAGE_N_PROPERTIES,
+  PROP_TRIANGLE,
+  PROP_CHANNEL_STEP,
+  PROP_TIME_STEP
+};
 
 G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
+
+/* Spectra behind one block of visibilities. */
+static guint64 dump_spectra(const AstroCorrelator *self)
+{
+  return (guint64)self->integration * self->time_step;
+}
 
 static GType triangle_get_type(void)
 {
@@ -129,8 +140,8 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   copy_fields(to, from);
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && self->integration <= G_MAXINT &&
-      gst_util_fraction_multiply(n, d, 1, (gint)self->integration, &n, &d))
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && dump_spectra(self) <= G_MAXINT &&
+      gst_util_fraction_multiply(n, d, 1, (gint)dump_spectra(self), &n, &d))
     gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
   return to;
 }
@@ -156,8 +167,8 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
   /* With a step left to the backend, which says so where it does not divide the channels. */
   if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
     turn_int(to, "channels", (guint64)MAX(channels, 0));
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && self->integration <= G_MAXINT &&
-      gst_util_fraction_multiply(n, d, (gint)self->integration, 1, &n, &d))
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && dump_spectra(self) <= G_MAXINT &&
+      gst_util_fraction_multiply(n, d, (gint)dump_spectra(self), 1, &n, &d))
     gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
   copy_fields(to, from);
   return to;
@@ -211,12 +222,16 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   };
   if (self->integration < 1)
     return refuse(error, "property integration is 0, expected 1 spectrum or more");
-  if ((guint64)self->integration * self->channel_step > G_MAXUINT32)
-    return refuse(error, "%u spectra of %u channels are more samples than can be counted: %u",
-                  self->integration, self->channel_step, G_MAXUINT32);
+  if (dump_spectra(self) > G_MAXUINT32 / self->channel_step)
+    return refuse(error,
+                  "%" G_GUINT64_FORMAT
+                  " spectra of %u channels are more samples than can be counted: %u",
+                  dump_spectra(self), self->channel_step, G_MAXUINT32);
   if (in->rate_n > 0 && out->rate_n == 0)
-    return refuse(error, "rate %d/%d divided by an integration of %u is too long a fraction",
-                  in->rate_n, in->rate_d, self->integration);
+    return refuse(error,
+                  "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
+                  " is too long a fraction",
+                  in->rate_n, in->rate_d, dump_spectra(self));
   g_clear_pointer(&self->counts, g_free);
   self->stale = FALSE;
   return TRUE;
@@ -237,7 +252,7 @@ static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorA
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   const AstroLayout *layout = &astro_stage_out(stage)->layout;
-  guint32 full = self->integration * self->channel_step;
+  guint32 full = (guint32)dump_spectra(self) * self->channel_step;
   AstroLayout shape = { .n_axes = 2,
                         .axes = { layout->axes[0], layout->axes[1] },
                         .extents = { layout->extents[0], layout->extents[1] } };
@@ -343,15 +358,15 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   g_autofree guint8 *valid = gap ? NULL : read_validity(stage, in, steps, &arguments);
 
   for (guint64 done = 0; done < steps; done += arguments.count) {
-    guint64 at = first + done, number = at / self->integration;
+    guint64 at = first + done, number = at / dump_spectra(self);
     /* Steps that never came took the rest of the integration with them. */
     if (self->open && number != self->number && !end_integration(stage, error))
       return FALSE;
     self->open = TRUE;
     self->number = number;
     arguments.first = done;
-    arguments.count = MIN(steps - done, (number + 1) * self->integration - at);
-    arguments.dump = at + arguments.count == (number + 1) * self->integration;
+    arguments.count = MIN(steps - done, (number + 1) * dump_spectra(self) - at);
+    arguments.dump = at + arguments.count == (number + 1) * dump_spectra(self);
     if (gap ? arguments.dump && !end_integration(stage, error) : !add(stage, in, &arguments, error))
       return FALSE;
   }
@@ -372,7 +387,7 @@ static void reset(AstroStage *stage)
 
 static guint64 latency_steps(AstroStage *stage)
 {
-  return ASTRO_CORRELATOR(stage)->integration;
+  return dump_spectra(ASTRO_CORRELATOR(stage));
 }
 
 /* ---- properties ---- */
@@ -389,6 +404,9 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     break;
   case PROP_CHANNEL_STEP:
     self->channel_step = g_value_get_uint(value);
+    break;
+  case PROP_TIME_STEP:
+    self->time_step = g_value_get_uint(value);
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
@@ -407,6 +425,9 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     break;
   case PROP_CHANNEL_STEP:
     g_value_set_uint(value, self->channel_step);
+    break;
+  case PROP_TIME_STEP:
+    g_value_set_uint(value, self->time_step);
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
@@ -446,6 +467,10 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
       g_param_spec_uint("channel-step", "Channel step",
                         "Neighbouring channels that become one; divides the number of channels", 1,
                         G_MAXUINT, 1, flags));
+  g_object_class_install_property(object, PROP_TIME_STEP,
+                                  g_param_spec_uint("time-step", "Time step",
+                                                    "Integrations in a row that become one", 1,
+                                                    G_MAXUINT, 1, flags));
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
   stage->stage = "correlator";
@@ -465,5 +490,5 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
 static void astro_correlator_init(AstroCorrelator *self)
 {
   self->integration = 1024;
-  self->channel_step = 1;
+  self->channel_step = self->time_step = 1;
 }

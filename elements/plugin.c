@@ -7,6 +7,7 @@
 #include "elements/astrocorrelator.h"
 #include "elements/astrodelay.h"
 #include "elements/astrofitssink.h"
+#include "elements/astrofft.h"
 #include "elements/astrofitssrc.h"
 #include "elements/astrohistogram.h"
 #include "elements/astroskysrc.h"
@@ -26,6 +27,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrofft, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);

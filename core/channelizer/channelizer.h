@@ -6,16 +6,16 @@
  * began; it is made of taps x step samples around the middle of these, from
  * n x step - (taps - 1) x step / 2 (rounded up) on:
  *
- *   X[n][k] = gain x sum over i of h[i] x[a(i)] exp(-2 pi i f(k) a(i)), a(i) being the i-th of
- * these
+ *   X[n][k] = gain x gains[k] x sum over i of h[i] x[a(i)] exp(-2 pi i f(k) a(i)), a(i) being the
+ * i-th of these
  *
  * Complex input: f(k) = (k - channels / 2) / step, the quotient rounded down: ascending, the band's
  * centre in channel channels / 2. Real input: f(k) = k / step; channel 0 lies at the band's lower
  * edge and is real; the one at the upper edge, half the sampling rate, is dropped.
  *
- * h is a lowpass, scaled to sum over i of h[i]^2 = 1: with gain 1 noise of mean square P has mean
- * |X|^2 = P in every channel (real input's channel 0 apart, which holds it in one component). A
- * tone of amplitude A at a channel's centre comes out as A x sum of h, about A x sqrt(step); half
+ * h is a lowpass, scaled to sum over i of h[i]^2 = 1: with gains of 1 noise of mean square P has
+ * mean |X|^2 = P in every channel (real input's channel 0 apart, which holds it in one component).
+ * A tone of amplitude A at a channel's centre comes out as A x sum of h, about A x sqrt(step); half
  * that for a real one. */
 #pragma once
 
@@ -50,6 +50,7 @@ typedef struct {
   AstroWindow window;
   double beta; /* of kaiser */
   double gain;
+  const float *gains; /* of each channel; NULL: 1. The caller keeps them */
 } AstroChannelizerConfig;
 
 /* Samples of a station, in all its pols, that are to count as zeros, whatever the block holds. */

@@ -49,6 +49,7 @@ typedef struct {
   AstroConvertCopy copy;
   AstroStretch stretch;
   AstroSamples to;     /* from CF32LE */
+  float *gains;        /* of each bin's components; NULL: 1 */
   float *weights;      /* [tap][sample], both components of a complex one alike */
   guint components;    /* of a sample */
   guint64 step, split; /* samples of a row before split go to the transform's end */
@@ -103,6 +104,21 @@ static void set_weights(Cpu *cpu)
     guint64 place = (i % cpu->step + cpu->step - cpu->split) % cpu->step;
     for (guint c = 0; c < cpu->components; c++)
       cpu->weights[i * cpu->components + c] = (float)(turn && place % 2 ? -weights[i] : weights[i]);
+  }
+}
+
+/* A channel's bin: those below the band's centre come last where the samples were not turned. */
+static void set_gains(Cpu *cpu)
+{
+  guint channels = cpu->config.channels;
+  guint turned = !is_real(cpu) && channels % 2 ? channels / 2 : 0;
+
+  if (!cpu->config.gains)
+    return;
+  cpu->gains = g_new0(float, 2 * (gsize)cpu->bins);
+  for (guint k = 0; k < channels; k++) {
+    guint bin = k < turned ? channels - turned + k : k - turned;
+    cpu->gains[2 * bin] = cpu->gains[2 * bin + 1] = cpu->config.gains[k];
   }
 }
 
@@ -179,6 +195,7 @@ static void destroy(gpointer instance)
   g_slist_free_full(cpu->idle, free_room);
   g_mutex_clear(&cpu->lock);
   g_aligned_free(cpu->weights);
+  g_free(cpu->gains);
   g_free(cpu);
 }
 
@@ -199,6 +216,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   astro_samples_init(&cpu->to, ASTRO_FORMAT_CF32LE, cpu->config.to);
   set_sizes(cpu);
   set_weights(cpu);
+  set_gains(cpu);
   if (astro_stretch_init(&cpu->stretch, &cpu->config, place->threads, error) &&
       make_plan(cpu, error))
     return cpu;
@@ -264,12 +282,21 @@ static guint64 give(const Cpu *cpu, guint8 *out, const fftwf_complex *bins)
          astro_samples_convert(&cpu->to, out + turned * cpu->to.to_bytes, bins, channels - turned);
 }
 
+static void multiply(float *values, const float *factors, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    values[i] *= factors[i];
+}
+
 static void transform(const Cpu *cpu, float *filtered, fftwf_complex *bins)
 {
   if (is_real(cpu))
     fftwf_execute_dft_r2c(cpu->plan, filtered, bins);
   else
     fftwf_execute_dft(cpu->plan, (fftwf_complex *)filtered, bins);
+  if (cpu->gains)
+    for (guint i = 0; i < cpu->batch; i++)
+      multiply((float *)(bins + (gsize)i * cpu->bins), cpu->gains, 2 * (gsize)cpu->bins);
 }
 
 /* Spectra begin to end of a batch that starts at filtered; out is that of begin. Small transforms

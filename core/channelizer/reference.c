@@ -84,7 +84,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       guint64 first = (spectra.first + n) * step - astro_channelizer_lead(config);
       astro_stretch_read(stretch, input, first, span, x);
       for (guint k = 0; k < config->channels; k++)
-        row[k] = value(reference, x, first, k);
+        row[k] = value(reference, x, first, k) * (config->gains ? config->gains[k] : 1);
       *call->clipped += astro_samples_convert(&quantise, to, row, config->channels);
       to += config->channels * quantise.to_bytes;
     }

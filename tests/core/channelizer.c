@@ -512,6 +512,12 @@ static void test_variants(gconstpointer data)
   config.window = shape->window;
   config.to = shape->to;
   config.gain = shape->gain;
+  /* Half of the shapes with gains of their own for each channel, one of them 0. */
+  g_autofree float *gains = g_new(float, shape->channels);
+  for (guint k = 0; k < shape->channels; k++)
+    gains[k] = (float)(1.25 - (double)k / shape->channels) * (k != 1);
+  if ((shape - shapes) % 2)
+    config.gains = gains;
   guint64 step = astro_channelizer_step(&config);
   guint64 first = 3 * step + 1, steps = (shape->spectra + shape->taps) * step + step / 2;
   guint64 clipped, expected_clipped;

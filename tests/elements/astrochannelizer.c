@@ -1,3 +1,4 @@
+#include <glib/gstdio.h>
 #include <math.h>
 
 #include "core/channelizer/channelizer.h"
@@ -543,6 +544,51 @@ static void test_properties(void)
   gst_harness_teardown(h);
 }
 
+/* A file of gains: channel by channel, and what is wrong with it by file and line. */
+static void test_gains(void)
+{
+  static const struct {
+    const char *text, *says;
+  } bad[] = {
+    { "1 2 3", "3 gains" },
+    { "1 2 3 4 5", "more gains" },
+    { "1 2\n3 x", ":2: the gain of channel 3 is x" },
+    { "1 2 3 inf", "inf" },
+  };
+  g_autofree char *folder = g_dir_make_tmp("gst-astro-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename(folder, "gains", NULL);
+  g_autofree char *line =
+      g_strdup_printf("astrochannelizer backend=cpu channels=4 taps=1 gains=%s", path);
+  g_assert_true(g_file_set_contents(path, "1 2 # low\n-3 0\n", -1, NULL));
+  GstHarness *h = gst_harness_new_parse(line);
+  GstHarness *plain = gst_harness_new_parse("astrochannelizer backend=cpu channels=4 taps=1");
+  gst_harness_set_src_caps_str(h, "application/x-astro-voltages,format=CI8,layout=time");
+  gst_harness_set_src_caps_str(plain, "application/x-astro-voltages,format=CI8,layout=time");
+  push(h, test_buffer(80, 3));
+  push(plain, test_buffer(80, 3));
+  g_autoptr(GByteArray) got = test_pull_all(h), without = test_pull_all(plain);
+  g_assert_cmpuint(got->len, ==, 320);
+  for (guint i = 0; i < 80; i++) {
+    static const float gains[] = { 1, 2, -3, 0 };
+    g_assert_cmpfloat(((float *)got->data)[i], ==, gains[i / 2 % 4] * ((float *)without->data)[i]);
+  }
+  gst_harness_teardown(h);
+  gst_harness_teardown(plain);
+
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_autofree char *whole =
+        g_strdup_printf("fakesrc num-buffers=2 sizetype=fixed sizemax=32 ! capsfilter "
+                        "caps=application/x-astro-voltages,format=CI8,layout=time ! %s ! fakesink",
+                        line);
+    g_assert_true(g_file_set_contents(path, bad[i].text, -1, NULL));
+    g_autofree char *error = test_launch(whole);
+    if (!error || !strstr(error, bad[i].says) || !strstr(error, path))
+      g_error("\"%s\" does not say \"%s\"", error ? error : "no error", bad[i].says);
+  }
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
 /* ---- errors ---- */
 
 static void test_errors(void)
@@ -607,6 +653,7 @@ static void add_tests(void)
   g_test_add_func("/astrochannelizer/frequencies", test_frequencies);
   g_test_add_func("/astrochannelizer/latency", test_latency);
   g_test_add_func("/astrochannelizer/properties", test_properties);
+  g_test_add_func("/astrochannelizer/gains", test_gains);
   g_test_add_func("/astrochannelizer/errors", test_errors);
   g_test_add_func("/astrochannelizer/bad-buffers", test_bad_buffers);
 }

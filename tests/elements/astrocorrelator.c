@@ -270,6 +270,27 @@ static void test_full_triangle(void)
   gst_harness_teardown(h);
 }
 
+/* Integrations averaged in twos are integrations twice as long. */
+static void test_time_step(void)
+{
+  guint8 stream[20 * 2 * SAMPLES];
+  GByteArray *got[2];
+  test_fill(stream, sizeof stream, 11);
+  for (guint i = 0; i < 2; i++) {
+    GstHarness *h = new_harness(i ? 3 : 6);
+    g_object_set(h->element, "time-step", i + 1, NULL);
+    gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+    gst_harness_push(h, part(stream, 0, 20));
+    gst_harness_push_event(h, gst_event_new_eos());
+    got[i] = test_pull_all(h);
+    gst_harness_teardown(h);
+  }
+  g_assert_cmpuint(got[0]->len, >, 0);
+  g_assert_cmpmem(got[0]->data, got[0]->len, got[1]->data, got[1]->len);
+  g_byte_array_unref(got[0]);
+  g_byte_array_unref(got[1]);
+}
+
 /* Upstream learns which order is liked best, and that others will do. */
 static void test_upstream(void)
 {
@@ -357,6 +378,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/flush", test_flush);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
+  g_test_add_func("/astrocorrelator/time-step", test_time_step);
   g_test_add_func("/astrocorrelator/upstream", test_upstream);
   g_test_add_func("/astrocorrelator/latency", test_latency);
   g_test_add_func("/astrocorrelator/errors", test_errors);
