@@ -237,9 +237,10 @@ static void tell(AstroTpacf *self, const AstroTpacfResult *result)
 {
   double amplitude = NAN, slope = NAN;
   if (result->n_undefined)
-    GST_ELEMENT_INFO(self, STREAM, FAILED, (NULL),
-                     ("w is NaN in %u of %u bins, which hold no random pairs", result->n_undefined,
-                      result->n_bins));
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("w is NaN in %u of %u bins, where the estimator divides by no pairs",
+                         result->n_undefined, result->n_bins),
+                        (NULL));
   astro_tpacf_fit(result, 0, INFINITY, &amplitude, &slope);
   GstStructure *s = gst_structure_new("astro-tpacf", "amplitude", G_TYPE_DOUBLE, amplitude, "slope",
                                       G_TYPE_DOUBLE, slope, "constraint", G_TYPE_DOUBLE,

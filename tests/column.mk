@@ -43,7 +43,7 @@ check-peers: all tests/bench/histogram peers/.complete
 bench-peers: all tests/bench/histogram peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
 
-# Pair counts against the plain loop at the size of a survey, which takes the loop half a minute.
+# Pair counts against the plain loop at the size of a survey, which takes the loop a minute.
 check-large: all tests/core/histogram
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram -m slow -p /histogram/large
 
