@@ -208,6 +208,10 @@ static AstroTpacfConfig config_of(const AstroTpacf *self, const double *values)
       if (g_str_equal(self->kinds[k], known[i].name))
         *known[i].pairs =
             (AstroPairs){ values + k * cells * config.n_bins, self->summary.pairs + k * cells };
+  for (guint k = 0; k < n_kinds(self) && self->summary.counts; k++)
+    if (g_str_equal(self->kinds[k], "dd"))
+      config.dd_numbers =
+          (const guint64 *)g_bytes_get_data(self->summary.counts, NULL) + k * cells * config.n_bins;
   return config;
 }
 
@@ -254,7 +258,8 @@ static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
   const AstroSummary *s = &self->summary;
   if (self->has_summary && s->n_kinds == n_kinds(self) && s->n_regions == n_regions(self) &&
       s->n_edges == n_bins(self) + 1 &&
-      bytes == (gsize)s->n_kinds * s->n_regions * s->n_regions * n_bins(self) * sizeof(double))
+      bytes == (gsize)s->n_kinds * s->n_regions * s->n_regions * n_bins(self) * sizeof(double) &&
+      (!s->counts || g_bytes_get_size(s->counts) == bytes))
     return TRUE;
   g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
               self->has_summary ? "a histogram of %" G_GSIZE_FORMAT

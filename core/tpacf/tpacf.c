@@ -201,13 +201,22 @@ static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_
   g_free(samples);
 }
 
-static void set_errors(const Sum *dd, AstroTpacfResult *result)
+static double pairs_in_bin(const AstroTpacfConfig *config, const Sum *dd, guint bin)
+{
+  double pairs = 0;
+  for (guint cell = 0; config->dd_numbers && cell < config->n_regions * config->n_regions; cell++)
+    pairs += (double)config->dd_numbers[(gsize)cell * config->n_bins + bin];
+  return config->dd_numbers ? pairs : dd->counts[bin];
+}
+
+static void set_errors(const AstroTpacfConfig *config, const Sum *dd, AstroTpacfResult *result)
 {
   for (guint k = 0; k < result->n_bins; k++) {
     gsize diagonal = (gsize)k * result->n_bins + k;
-    result->error[k] = result->covariance  ? sqrt(result->covariance[diagonal])
-                       : dd->counts[k] > 0 ? (1 + result->w[k]) / sqrt(dd->counts[k])
-                                           : NAN;
+    double pairs = pairs_in_bin(config, dd, k);
+    result->error[k] = result->covariance ? sqrt(result->covariance[diagonal])
+                       : pairs > 0        ? fabs(1 + result->w[k]) / sqrt(pairs)
+                                          : NAN;
   }
 }
 
@@ -265,7 +274,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
   }
   if (config->n_regions > 1)
     jackknife(config, kinds, all, result);
-  set_errors(&all[DD], result);
+  set_errors(config, &all[DD], result);
   if (config->integral_constraint && config->rr.counts)
     constrain(&all[RR], result);
   sums_free(all);

@@ -34,6 +34,8 @@ typedef struct {
   guint n_bins;
   const double *edges;       /* n_bins + 1 */
   AstroPairs dd, dr, rd, rr; /* rd may be none: dr then stands for both */
+  /* How many pairs are behind dd's sums of weights, alike; NULL: dd holds counts. */
+  const guint64 *dd_numbers;
 } AstroTpacfConfig;
 
 /* What cannot be told is NaN. errors: from the jackknife (the square roots of the covariance's

@@ -184,6 +184,13 @@ static void test_poisson(void)
   g_assert_cmpfloat(result.w[1], ==, -1);
   g_assert_true(isnan(result.error[1]));
   astro_tpacf_clear(&result);
+  /* of sums of weights, which may cancel, the number of pairs tells */
+  static const guint64 numbers[BINS] = { 25, 4, 1 };
+  config.dd_numbers = numbers;
+  g_assert_true(astro_tpacf_compute(&config, &result, NULL));
+  g_assert_cmpfloat_with_epsilon(result.error[0], (1 + result.w[0]) / 5, 1e-12);
+  g_assert_cmpfloat(result.error[1], ==, 0);
+  astro_tpacf_clear(&result);
 }
 
 /* A region that nothing lies in is no sample. */
