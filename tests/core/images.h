@@ -40,26 +40,39 @@ static inline void test_fourier(const AstroGrid *grid, gconstpointer values, gbo
       out[i][part] *= (i / n + i) & 1 ? -1 : 1;
 }
 
-/* Adds a plane's image, real, products one after the other, l and m rising. */
+static inline double *test_corrections(const AstroGrid *g, double w_step)
+{
+  const guint k = g->image_size;
+  double *corrections = g_new(double, k *k), *axis = g_new(double, k);
+  for (guint x = 0; x < k; x++)
+    axis[x] = astro_spread_correction(g, test_offset(g, x));
+  for (guint y = 0; y < k; y++)
+    for (guint x = 0; x < k; x++)
+      corrections[y * k + x] =
+          axis[x] * axis[y] * astro_spread_correction_w(g, w_step, test_n_minus_1(g, x, y));
+  g_free(axis);
+  return corrections;
+}
+
+/* Adds a plane's image, real, products one after the other, l and m rising. corrections begin as
+ * NULL and serve for all planes. */
 static inline void test_add_plane(const AstroGrid *g, gconstpointer values, gboolean is_double,
-                                  guint products, double w, double w_step, double *image)
+                                  guint products, double w, double w_step, double **corrections,
+                                  double *image)
 {
   const guint k = g->image_size, margin = g->size / 2 - k / 2;
   double(*out)[2] = fftw_malloc(sizeof *out * g->size * g->size);
-  double *axis = g_new(double, k);
-  for (guint x = 0; x < k; x++)
-    axis[x] = astro_spread_correction(g, test_offset(g, x));
+  if (!*corrections)
+    *corrections = test_corrections(g, w_step);
   for (guint p = 0; p < products; p++) {
     test_fourier(g, values, is_double, (gsize)p * g->size * g->size, out);
     for (guint y = 0; y < k; y++)
       for (guint x = 0; x < k; x++) {
-        const double n_minus_1 = test_n_minus_1(g, x, y), angle = -2 * G_PI * w * n_minus_1;
+        const double angle = -2 * G_PI * w * test_n_minus_1(g, x, y);
         const double *c = out[(gsize)(y + margin) * g->size + x + margin];
         image[((gsize)p * k + y) * k + x] +=
-            (c[0] * cos(angle) - c[1] * sin(angle)) /
-            (axis[x] * axis[y] * astro_spread_correction_w(g, w_step, n_minus_1));
+            (c[0] * cos(angle) - c[1] * sin(angle)) / (*corrections)[y * k + x];
       }
   }
-  g_free(axis);
   fftw_free(out);
 }
