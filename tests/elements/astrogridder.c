@@ -383,7 +383,8 @@ static void test_settings(void)
         "fakesrc ! " VISIBILITIES " ! astrogridder %s ! fakesink", cases[i].settings);
     g_autofree char *error = test_launch(line);
     g_assert_nonnull(error);
-    g_assert_nonnull(strstr(error, cases[i].says));
+    if (!strstr(error, cases[i].says))
+      g_error("\"%s\" does not say \"%s\"", error, cases[i].says);
   }
 }
 
