@@ -12,3 +12,4 @@ core_avx512_sources += core/gridder/wstacking-avx512.c
 core_tests += tests/core/gridder
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
+dist_files += tests/core/images.h
