@@ -3,6 +3,7 @@
 
 #include "elements/astrocatsrc.h"
 #include "elements/astrochannelizer.h"
+#include "elements/astroclean.h"
 #include "elements/astroconvert.h"
 #include "elements/astrocorrelator.h"
 #include "elements/astrodelay.h"
@@ -26,6 +27,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   gboolean ok = TRUE;
   ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrochannelizer, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroclean, plugin);
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
   ok &= GST_ELEMENT_REGISTER(astrocorrelator, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
