@@ -121,6 +121,9 @@ static const char *const at_end[] = { "astro-clipped", NULL };
 /* What the table of --stats holds anyway, and the last lines of every run. */
 static const char *const elsewhere[] = { "astro-stats", "astro-file", NULL };
 
+/* Results, which are why a graph was run. */
+static const char *const results[] = { "astro-mock", "astro-tpacf", NULL };
+
 static void on_file(Run *run, const GstStructure *structure)
 {
   g_autoptr(GstStructure) contents = gst_structure_copy(structure);
@@ -131,6 +134,15 @@ static void on_file(Run *run, const GstStructure *structure)
   g_ptr_array_add(run->files, astro_format_line(text));
 }
 
+static void on_progress(Run *run, GstMessage *message)
+{
+  GstProgressType type;
+  g_autofree char *text = NULL;
+  gst_message_parse_progress(message, &type, NULL, &text);
+  gboolean goes_on = type == GST_PROGRESS_TYPE_START || type == GST_PROGRESS_TYPE_CONTINUE;
+  astro_progress_note(run->progress, goes_on ? text : NULL);
+}
+
 static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
@@ -138,7 +150,8 @@ static void on_element(Run *run, GstMessage *message)
   if (g_str_equal(name, "astro-file"))
     on_file(run, structure);
   if (!g_str_has_prefix(name, "astro-") || g_strv_contains(elsewhere, name) ||
-      !(run->arguments->stats || run->arguments->verbose))
+      !(run->arguments->stats || run->arguments->verbose ||
+        (g_strv_contains(results, name) && !run->arguments->quiet)))
     return;
   char *what = g_strdup_printf("%s: %s", GST_OBJECT_NAME(message->src), name + strlen("astro-"));
   char *fields = astro_format_fields(structure);
@@ -162,6 +175,7 @@ static const struct {
   { GST_MESSAGE_CLOCK_LOST, on_clock_lost },
   { GST_MESSAGE_STATE_CHANGED, on_state },
   { GST_MESSAGE_ELEMENT, on_element },
+  { GST_MESSAGE_PROGRESS, on_progress },
 };
 
 static gboolean on_message(GstBus *bus, GstMessage *message, gpointer run)
