@@ -12,6 +12,7 @@
 #include "elements/astrogridder.h"
 #include "elements/astrohistogram.h"
 #include "elements/astroimage.h"
+#include "elements/astromeasure.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
@@ -34,6 +35,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrogridder, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
   ok &= GST_ELEMENT_REGISTER(astroimage, plugin);
+  ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
