@@ -9,6 +9,7 @@
 #include "elements/astrofitssink.h"
 #include "elements/astrofft.h"
 #include "elements/astrofitssrc.h"
+#include "elements/astrogridder.h"
 #include "elements/astrohistogram.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
@@ -28,6 +29,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofft, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrogridder, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);

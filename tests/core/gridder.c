@@ -66,7 +66,7 @@ static gsize cells(const Setting *s)
 typedef struct {
   double w, w_step;
   guint planes;
-  AstroGridder *gridder;
+  AstroGridding *gridder;
   double *corrections; /* of each pixel, with the first plane */
 } Run;
 
