@@ -5,11 +5,11 @@ completion_DATA = graphs/completion/gst-astro
 graph_DATA = $(graph_files)
 noinst_DATA = graphs/source
 
-graph_files += graphs/first-light.graph graphs/correlate.graph graphs/filterbank.graph \
+graph_files += graphs/watch.graph graphs/first-light.graph graphs/correlate.graph graphs/filterbank.graph \
   graphs/fringe.graph
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash
-graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/correlate
+graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/correlate tests/graphs/watch
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c graphs/locate.c \
@@ -26,6 +26,7 @@ graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib'
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_gst_astro_SOURCES = tests/graphs/gst-astro.c
 tests_graphs_correlate_SOURCES = tests/graphs/correlate.c
+tests_graphs_watch_SOURCES = tests/graphs/watch.c
 tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
 
 # By this link the program knows that it runs in a build tree, and finds the graphs as they are edited.
