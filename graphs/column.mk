@@ -6,7 +6,7 @@ graph_DATA = $(graph_files)
 noinst_DATA = graphs/source
 
 graph_files += graphs/first-light.graph graphs/correlate.graph graphs/filterbank.graph \
-  graphs/fringe.graph
+  graphs/fringe.graph graphs/synthesis.graph graphs/image.graph
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/correlate
