@@ -3,7 +3,8 @@
  *
  * Catalogues of points on the sky, one a buffer: at random, evenly or in clusters, within a band, a
  * cap or the footprint of the catalogue in a file, or read from a text file. Degrees. A catalogue
- * counts as a second of the stream.
+ * counts as a second of the stream. An element message "astro-mock" tells the slope of clustered
+ * points, and between which angles it holds.
  *
  * |[
  * gst-launch-1.0 astrocatsrc points=100000 slope=-0.8 footprint=band:0,90,-30,30 ! h.data
@@ -19,6 +20,7 @@
 #include "core/fits/fits.h"
 #include "core/stream/stream.h"
 
+#include <math.h>
 #include <string.h>
 
 /* How many points a region is laid out with: regions depend on the footprint and their number
@@ -183,6 +185,17 @@ static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_re
   return regions;
 }
 
+/* What a correlation function is to find: the power law, and between which angles (arcmin). */
+static void tell_mock(AstroCatSrc *self)
+{
+  const AstroClustering *c = &self->settings.clustering;
+  double smallest = c->radius / pow(c->children, (c->levels - 1) / (2 + c->slope));
+  GstStructure *s =
+      gst_structure_new("astro-mock", "slope", G_TYPE_DOUBLE, c->slope, "from", G_TYPE_DOUBLE,
+                        60 * smallest, "to", G_TYPE_DOUBLE, 60 * c->radius, NULL);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
+}
+
 static gboolean astro_cat_src_start(GstBaseSrc *base)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(base);
@@ -196,6 +209,8 @@ static gboolean astro_cat_src_start(GstBaseSrc *base)
                        : parse_footprint(s->footprint, &self->footprint, &error);
   if (!found)
     return fail(self, error);
+  if (s->clustering.slope != 0)
+    tell_mock(self);
   if (s->regions > 0)
     self->regions = lay_out_regions(&self->footprint, s->regions, &error);
   return s->regions == 0 || self->regions || fail(self, error);

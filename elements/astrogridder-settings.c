@@ -23,14 +23,24 @@ ENUM_TYPE(astro_stokes_get_type, "AstroStokes", { ASTRO_STOKES_I, "Total intensi
           { ASTRO_STOKES_IQUV, "All four", "IQUV" })
 ENUM_TYPE(astro_algorithm_get_type, "AstroAlgorithm",
           { ASTRO_ALGORITHM_WSTACKING, "Spread over w-planes, to a stated accuracy", "wstacking" },
+          { ASTRO_ALGORITHM_WPROJECTION, "Convolved with functions of w from a table, on one grid",
+            "wprojection" },
           { ASTRO_ALGORITHM_DIRECT, "The exact sum for every pixel, slow", "direct" })
 ENUM_TYPE(astro_weighting_get_type, "AstroWeighting",
           { ASTRO_WEIGHTING_NATURAL, "By the samples behind them", "natural" },
           { ASTRO_WEIGHTING_UNIFORM, "Every cell counts the same", "uniform" },
           { ASTRO_WEIGHTING_BRIGGS, "Between the two, as robust says", "briggs" })
 
+ENUM_TYPE(astro_taps_kind_get_type, "AstroTapsKind",
+          { ASTRO_TAPS_NEAREST, "The nearest in the table", "nearest" },
+          { ASTRO_TAPS_INTERPOLATED, "Between those around in u, v and w", "interpolated" })
+ENUM_TYPE(astro_taper_get_type, "AstroTaper",
+          { ASTRO_SPREAD_KAISER_BESSEL, "Kaiser-Bessel", "kaiser-bessel" },
+          { ASTRO_SPREAD_SPHEROIDAL, "Prolate spheroidal", "spheroidal" })
+
 static const AstroGridAlgorithm *const algorithms[] = {
   [ASTRO_ALGORITHM_WSTACKING] = &astro_wstacking,
+  [ASTRO_ALGORITHM_WPROJECTION] = &astro_wprojection,
   [ASTRO_ALGORITHM_DIRECT] = &astro_direct,
 };
 
@@ -81,7 +91,11 @@ gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean i
                                   .channels = 1,
                                   .padding = s->padding,
                                   .accuracy = s->accuracy,
-                                  .support = s->support };
+                                  .support = s->support,
+                                  .oversampling = s->oversampling,
+                                  .w_planes = s->w_planes,
+                                  .interpolated = s->kernel == ASTRO_TAPS_INTERPOLATED,
+                                  .taper = s->taper };
   *grid = (AstroGrid){ .image_size = s->size };
   grid->pixel =
       s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * RADIANS_PER_DEGREE / MAX(s->size, 1);
@@ -184,12 +198,18 @@ enum {
   ACCURACY,
   SUPPORT,
   PADDING,
-  CENTRE
+  CENTRE,
+  OVERSAMPLING,
+  W_PLANES,
+  KERNEL,
+  TAPER
 };
 
 void astro_gridder_settings_init(AstroGridderSettings *s)
 {
-  *s = (AstroGridderSettings){ .size = 1024, .accuracy = 1e-4 };
+  *s = (AstroGridderSettings){
+    .size = 1024, .accuracy = 1e-4, .oversampling = 8, .taper = ASTRO_SPREAD_KAISER_BESSEL
+  };
 }
 
 void astro_gridder_settings_clear(AstroGridderSettings *s)
@@ -248,6 +268,18 @@ gboolean astro_gridder_settings_set(AstroGridderSettings *s, guint property, con
     g_free(s->centre);
     s->centre = g_value_dup_string(value);
     return TRUE;
+  case OVERSAMPLING:
+    s->oversampling = g_value_get_uint(value);
+    return TRUE;
+  case W_PLANES:
+    s->w_planes = g_value_get_uint(value);
+    return TRUE;
+  case KERNEL:
+    s->kernel = g_value_get_enum(value);
+    return TRUE;
+  case TAPER:
+    s->taper = g_value_get_enum(value);
+    return TRUE;
   default:
     return FALSE;
   }
@@ -300,6 +332,18 @@ gboolean astro_gridder_settings_get(const AstroGridderSettings *s, guint propert
     return TRUE;
   case CENTRE:
     g_value_set_string(value, s->centre);
+    return TRUE;
+  case OVERSAMPLING:
+    g_value_set_uint(value, s->oversampling);
+    return TRUE;
+  case W_PLANES:
+    g_value_set_uint(value, s->w_planes);
+    return TRUE;
+  case KERNEL:
+    g_value_set_enum(value, s->kernel);
+    return TRUE;
+  case TAPER:
+    g_value_set_enum(value, s->taper);
     return TRUE;
   default:
     return FALSE;
@@ -357,5 +401,16 @@ void astro_gridder_settings_install(GObjectClass *object, guint first)
                                       "Of the image, \"l,m\": direction cosines from the phase "
                                       "centre",
                                       NULL, flags));
+  INSTALL(OVERSAMPLING,
+          g_param_spec_uint("oversampling", "Oversampling", "wprojection: taps a cell in the table",
+                            1, 256, 8, flags));
+  INSTALL(W_PLANES, g_param_spec_uint("w-planes", "W-planes",
+                                      "wprojection: values of w in the table (0: from the longest "
+                                      "baseline and the field)",
+                                      0, 65536, 0, flags));
+  INSTALL(KERNEL, g_param_spec_enum("kernel", "Kernel", "wprojection: which taps are taken",
+                                    astro_taps_kind_get_type(), ASTRO_TAPS_NEAREST, flags));
+  INSTALL(TAPER, g_param_spec_enum("taper", "Taper", "wprojection: what keeps aliases low",
+                                   astro_taper_get_type(), ASTRO_SPREAD_KAISER_BESSEL, flags));
 #undef INSTALL
 }

@@ -6,11 +6,18 @@
 G_BEGIN_DECLS
 
 typedef enum { ASTRO_STOKES_I, ASTRO_STOKES_IQUV } AstroStokes;
-typedef enum { ASTRO_ALGORITHM_WSTACKING, ASTRO_ALGORITHM_DIRECT } AstroAlgorithm;
+typedef enum {
+  ASTRO_ALGORITHM_WSTACKING,
+  ASTRO_ALGORITHM_WPROJECTION,
+  ASTRO_ALGORITHM_DIRECT
+} AstroAlgorithm;
+typedef enum { ASTRO_TAPS_NEAREST, ASTRO_TAPS_INTERPOLATED } AstroTapsKind;
 
 GType astro_stokes_get_type(void);
 GType astro_algorithm_get_type(void);
 GType astro_weighting_get_type(void);
+GType astro_taps_kind_get_type(void);
+GType astro_taper_get_type(void);
 
 typedef struct {
   guint size;
@@ -25,6 +32,9 @@ typedef struct {
   AstroAlgorithm algorithm;
   double accuracy, padding;
   guint support;
+  guint oversampling, w_planes; /* of wprojection, as kernel and taper */
+  AstroTapsKind kernel;
+  AstroSpreadKind taper;
   char *centre; /* "l,m", NULL: 0,0 */
 } AstroGridderSettings;
 

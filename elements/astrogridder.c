@@ -25,7 +25,7 @@
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
 
-struct _AstroGridderStage {
+struct _AstroGridder {
   AstroStage parent;
   AstroGridderSettings settings;
 
@@ -43,15 +43,15 @@ struct _AstroGridderStage {
 
 enum { FIRST_SETTING = ASTRO_STAGE_N_PROPERTIES };
 
-G_DEFINE_TYPE(AstroGridderStage, astro_gridder_stage, ASTRO_TYPE_STAGE)
-GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_TYPE_GRIDDER_STAGE)
+G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_TYPE_GRIDDER)
 
 /* ---- negotiation ---- */
 
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  AstroGridderStage *self = ASTRO_GRIDDER_STAGE(trans);
+  AstroGridder *self = ASTRO_GRIDDER(trans);
   if (direction == GST_PAD_SRC)
     return astro_stage_filter_caps(
         gst_caps_from_string("application/x-astro-visibilities,format={CF32LE,CF64LE},"
@@ -65,13 +65,24 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
       if (to)
         gst_caps_append_structure(result, to);
     }
+  /* Settings that give no grid are told of at the start, which linking must not stand before. */
+  if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
+    gst_caps_append(result,
+                    gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
   return astro_stage_filter_caps(result, filter);
+}
+
+static void forget_grid(AstroGridder *self)
+{
+  gst_clear_buffer(&self->open);
+  self->dumps = 0;
+  self->begin = GST_CLOCK_TIME_NONE;
 }
 
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
-  AstroGridderStage *self = ASTRO_GRIDDER_STAGE(stage);
+  AstroGridder *self = ASTRO_GRIDDER(stage);
   const AstroGridderSettings *s = &self->settings;
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
@@ -115,19 +126,13 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   };
   self->config = *config;
   self->observed = FALSE;
+  forget_grid(self);
   return TRUE;
 }
 
 /* ---- grids out ---- */
 
-static void forget_grid(AstroGridderStage *self)
-{
-  gst_clear_buffer(&self->open);
-  self->dumps = 0;
-  self->begin = GST_CLOCK_TIME_NONE;
-}
-
-static void describe(AstroGridderStage *self, GstBuffer *buffer, guint plane, guint planes,
+static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, guint planes,
                      const AstroCollectArguments *arguments)
 {
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
@@ -154,11 +159,12 @@ static void describe(AstroGridderStage *self, GstBuffer *buffer, guint plane, gu
     GST_BUFFER_DURATION(buffer) = self->end - self->begin;
 }
 
-static GstBuffer *next_plane(AstroGridderStage *self, AstroCollectArguments *arguments,
-                             GError **error)
+static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *arguments, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   GstBuffer *out;
+  if (self->open && !astro_stage_submit(stage, NULL, self->open, arguments, error))
+    return NULL;
   if (self->open && !self->config.cumulative)
     return g_steal_pointer(&self->open);
   out = astro_stage_new_buffer(stage, astro_collect_grid_bytes(&self->config), error);
@@ -175,7 +181,7 @@ static GstBuffer *next_plane(AstroGridderStage *self, AstroCollectArguments *arg
   return out;
 }
 
-static void warn_of_losses(AstroGridderStage *self, const AstroGridCounts *counts)
+static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
 {
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
   const double lost = (double)counts->outside / (double)MAX(counts->outside + counts->used, 1);
@@ -192,7 +198,7 @@ static void warn_of_losses(AstroGridderStage *self, const AstroGridCounts *count
        astro_collect_longest(collect)));
 }
 
-static gboolean check_counts(AstroGridderStage *self, const AstroGridCounts *counts, GError **error)
+static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, GError **error)
 {
   if (counts->used > 0)
     return TRUE;
@@ -205,7 +211,7 @@ static gboolean check_counts(AstroGridderStage *self, const AstroGridCounts *cou
   return FALSE;
 }
 
-static void add_counts(AstroGridderStage *self, const AstroGridCounts *counts)
+static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
 {
   if (self->config.cumulative)
     self->counts = (AstroGridCounts){ 0 };
@@ -216,7 +222,7 @@ static void add_counts(AstroGridderStage *self, const AstroGridCounts *counts)
 }
 
 /* One plane after the other goes out, so that few are in memory. */
-static gboolean send_planes(AstroGridderStage *self, GError **error)
+static gboolean send_planes(AstroGridder *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   AstroCollectArguments arguments = { 0 };
@@ -235,7 +241,7 @@ static gboolean send_planes(AstroGridderStage *self, GError **error)
   return TRUE;
 }
 
-static gboolean send_grid(AstroGridderStage *self, GError **error)
+static gboolean send_grid(AstroGridder *self, GError **error)
 {
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
   const AstroGridCounts counts = *astro_collect_counts(collect);
@@ -254,7 +260,7 @@ static gboolean send_grid(AstroGridderStage *self, GError **error)
 
 /* ---- dumps in ---- */
 
-static gboolean observe(AstroGridderStage *self, GError **error)
+static gboolean observe(AstroGridder *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   if (!self->observed)
@@ -263,7 +269,7 @@ static gboolean observe(AstroGridderStage *self, GError **error)
   return self->observed;
 }
 
-static gboolean open_grid(AstroGridderStage *self, GError **error)
+static gboolean open_grid(AstroGridder *self, GError **error)
 {
   if (self->open || !astro_collect_adds_at_once(&self->config))
     return TRUE;
@@ -276,7 +282,7 @@ static gboolean open_grid(AstroGridderStage *self, GError **error)
 
 /* Of time step first + i of a block that begins there: from the stream's zero, which is the
  * observation's start. */
-static gboolean find_times(AstroGridderStage *self, GstBuffer *in, guint64 step, guint64 i,
+static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guint64 i,
                            guint64 steps, GstClockTime times[2], GError **error)
 {
   const AstroStream *stream = astro_stage_in(ASTRO_STAGE(self));
@@ -295,7 +301,7 @@ static gboolean find_times(AstroGridderStage *self, GstBuffer *in, guint64 step,
   return TRUE;
 }
 
-static gboolean add_dump(AstroGridderStage *self, GstBuffer *in, AstroCollectArguments *arguments,
+static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArguments *arguments,
                          const GstClockTime times[2], GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
@@ -318,7 +324,7 @@ static gboolean add_dump(AstroGridderStage *self, GstBuffer *in, AstroCollectArg
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
-  AstroGridderStage *self = ASTRO_GRIDDER_STAGE(stage);
+  AstroGridder *self = ASTRO_GRIDDER(stage);
   AstroLayout shape;
   AstroCollectArguments arguments = { .validity = astro_buffer_get_validity(in), .shape = &shape };
 
@@ -335,7 +341,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   return TRUE;
 }
 
-static void tell(AstroGridderStage *self)
+static void tell(AstroGridder *self)
 {
   const AstroGridCounts *c = &self->counts;
   GstStructure *s = gst_structure_new("astro-gridder", "grids", G_TYPE_UINT64, self->number, "used",
@@ -347,7 +353,7 @@ static void tell(AstroGridderStage *self)
 
 static gboolean finish(AstroStage *stage, GError **error)
 {
-  AstroGridderStage *self = ASTRO_GRIDDER_STAGE(stage);
+  AstroGridder *self = ASTRO_GRIDDER(stage);
   if (self->dumps > 0 && !send_grid(self, error))
     return FALSE;
   if (!self->config.cumulative || self->at_end)
@@ -365,16 +371,15 @@ static gboolean finish(AstroStage *stage, GError **error)
 
 static gboolean observed(AstroStage *stage, GError **error)
 {
-  ASTRO_GRIDDER_STAGE(stage)->observed = FALSE;
+  ASTRO_GRIDDER(stage)->observed = FALSE;
   return TRUE;
 }
 
 static void reset(AstroStage *stage)
 {
-  AstroGridderStage *self = ASTRO_GRIDDER_STAGE(stage);
+  AstroGridder *self = ASTRO_GRIDDER(stage);
   forget_grid(self);
-  if (astro_stage_instance(stage))
-    astro_collect_reset(astro_stage_instance(stage));
+  self->observed = FALSE;
   self->number = 0;
   self->at_end = self->warned = FALSE;
   self->counts = (AstroGridCounts){ 0 };
@@ -383,23 +388,23 @@ static void reset(AstroStage *stage)
 /* Of dumps that are missing nothing has to be sent on: a grid waits for those after them. */
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
 {
-  AstroGridderStage *self = ASTRO_GRIDDER_STAGE(trans);
+  AstroGridder *self = ASTRO_GRIDDER(trans);
   if (GST_EVENT_TYPE(event) == GST_EVENT_GAP) {
     gst_event_unref(event);
     return TRUE;
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
     self->at_end = TRUE;
-  return GST_BASE_TRANSFORM_CLASS(astro_gridder_stage_parent_class)->sink_event(trans, event);
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->sink_event(trans, event);
 }
 
 static gboolean start(GstBaseTransform *trans)
 {
-  AstroGridderStage *self = ASTRO_GRIDDER_STAGE(trans);
+  AstroGridder *self = ASTRO_GRIDDER(trans);
   g_autoptr(GError) error = NULL;
   if (astro_gridder_settings_check(&self->settings, &error)) {
     self->begin = GST_CLOCK_TIME_NONE;
-    return GST_BASE_TRANSFORM_CLASS(astro_gridder_stage_parent_class)->start(trans);
+    return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->start(trans);
   }
   GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
   return FALSE;
@@ -409,28 +414,26 @@ static gboolean start(GstBaseTransform *trans)
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  if (!astro_gridder_settings_set(&ASTRO_GRIDDER_STAGE(object)->settings, id - FIRST_SETTING,
-                                  value))
+  if (!astro_gridder_settings_set(&ASTRO_GRIDDER(object)->settings, id - FIRST_SETTING, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  if (!astro_gridder_settings_get(&ASTRO_GRIDDER_STAGE(object)->settings, id - FIRST_SETTING,
-                                  value))
+  if (!astro_gridder_settings_get(&ASTRO_GRIDDER(object)->settings, id - FIRST_SETTING, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void finalize(GObject *object)
 {
-  AstroGridderStage *self = ASTRO_GRIDDER_STAGE(object);
+  AstroGridder *self = ASTRO_GRIDDER(object);
   gst_clear_buffer(&self->open);
   astro_grid_clear(&self->grid);
   astro_gridder_settings_clear(&self->settings);
-  G_OBJECT_CLASS(astro_gridder_stage_parent_class)->finalize(object);
+  G_OBJECT_CLASS(astro_gridder_parent_class)->finalize(object);
 }
 
-static void astro_gridder_stage_class_init(AstroGridderStageClass *klass)
+static void astro_gridder_class_init(AstroGridderClass *klass)
 {
   static const AstroQuantity visibilities[] = { ASTRO_QUANTITY_VISIBILITIES,
                                                 ASTRO_QUANTITY_UNKNOWN };
@@ -458,13 +461,15 @@ static void astro_gridder_stage_class_init(AstroGridderStageClass *klass)
   gst_type_mark_as_plugin_api(astro_stokes_get_type(), 0);
   gst_type_mark_as_plugin_api(astro_algorithm_get_type(), 0);
   gst_type_mark_as_plugin_api(astro_weighting_get_type(), 0);
+  gst_type_mark_as_plugin_api(astro_taps_kind_get_type(), 0);
+  gst_type_mark_as_plugin_api(astro_taper_get_type(), 0);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Gridder", "Filter/Analyzer",
                                         "Puts visibilities on a grid, which a Fourier transform "
                                         "makes an image of",
                                         ASTRO_AUTHOR);
 }
 
-static void astro_gridder_stage_init(AstroGridderStage *self)
+static void astro_gridder_init(AstroGridder *self)
 {
   astro_gridder_settings_init(&self->settings);
 }

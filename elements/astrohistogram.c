@@ -201,10 +201,14 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
   gint64 now = g_get_monotonic_time();
   if (now - self->last_report >= G_USEC_PER_SEC && done > 0) {
     double spent = (double)(now - self->count_began) / G_USEC_PER_SEC;
-    g_autofree char *text = g_strdup_printf(
-        "%s, random catalogue %" G_GUINT64_FORMAT ": %.3g of %.3g pairs, %.0f s left",
-        astro_collector_kind(self->collector), self->n_random, (double)done, (double)total,
-        spent * (double)(total - done) / (double)done);
+    const char *kind = astro_collector_kind(self->collector);
+    g_autofree char *which = g_str_equal(kind, "dd")
+                                 ? g_strdup(kind)
+                                 : g_strdup_printf("%s of random catalogue %" G_GUINT64_FORMAT,
+                                                   kind, self->n_random + 1);
+    g_autofree char *text =
+        g_strdup_printf("%s: %.3g of %.3g pairs, %.0f s left", which, (double)done, (double)total,
+                        spent * (double)(total - done) / (double)done);
     post_progress(self, self->reporting ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START,
                   text);
     self->reporting = TRUE;

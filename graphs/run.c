@@ -123,6 +123,9 @@ static const char *const at_end[] = { "astro-clipped", NULL };
 /* What the table of --stats holds anyway, and the last lines of every run. */
 static const char *const elsewhere[] = { "astro-stats", "astro-file", "astro-sources", NULL };
 
+/* Results, which are why a graph was run. */
+static const char *const results[] = { "astro-mock", "astro-tpacf", NULL };
+
 static void on_file(Run *run, const GstStructure *structure)
 {
   g_autoptr(GstStructure) contents = gst_structure_copy(structure);
@@ -131,6 +134,15 @@ static void on_file(Run *run, const GstStructure *structure)
   g_autofree char *fields = astro_format_fields(contents);
   g_autofree char *text = g_strdup_printf("%s: %s", location ? location : "?", fields);
   g_ptr_array_add(run->files, astro_format_line(text));
+}
+
+static void on_progress(Run *run, GstMessage *message)
+{
+  GstProgressType type;
+  g_autofree char *text = NULL;
+  gst_message_parse_progress(message, &type, NULL, &text);
+  gboolean goes_on = type == GST_PROGRESS_TYPE_START || type == GST_PROGRESS_TYPE_CONTINUE;
+  astro_progress_note(run->progress, goes_on ? text : NULL);
 }
 
 /* Of images that follow each other in a stream the last one counts. */
@@ -152,7 +164,8 @@ static void on_element(Run *run, GstMessage *message)
   if (g_str_equal(name, "astro-sources"))
     on_sources(run, message, structure);
   if (!g_str_has_prefix(name, "astro-") || g_strv_contains(elsewhere, name) ||
-      !(run->arguments->stats || run->arguments->verbose))
+      !(run->arguments->stats || run->arguments->verbose ||
+        (g_strv_contains(results, name) && !run->arguments->quiet)))
     return;
   char *what = g_strdup_printf("%s: %s", GST_OBJECT_NAME(message->src), name + strlen("astro-"));
   char *fields = astro_format_fields(structure);
@@ -176,6 +189,7 @@ static const struct {
   { GST_MESSAGE_CLOCK_LOST, on_clock_lost },
   { GST_MESSAGE_STATE_CHANGED, on_state },
   { GST_MESSAGE_ELEMENT, on_element },
+  { GST_MESSAGE_PROGRESS, on_progress },
 };
 
 static gboolean on_message(GstBus *bus, GstMessage *message, gpointer run)

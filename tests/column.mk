@@ -24,7 +24,7 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
-.PHONY: bench bench-gpu bench-peers check-peers fuzz fuzz-run check-format check-sanitizers check-threads
+.PHONY: bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads
 
 # Each prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -42,6 +42,10 @@ check-peers: all tests/bench/histogram peers/.complete
 
 bench-peers: all tests/bench/histogram peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
+
+# Pair counts against the plain loop at the size of a survey, which takes the loop a minute.
+check-large: all tests/core/histogram
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram -m slow -p /histogram/large
 
 # Every fuzz target for a minute, from its corpus, in a build of its own by clang.
 FUZZ_SECONDS = 60

@@ -8,7 +8,7 @@ struct _AstroCollect {
   AstroCollectConfig config;
   gboolean at_once;
   AstroPrepare *prepare;
-  AstroGridder *gridder;
+  AstroGridding *gridder;
 };
 
 gboolean astro_collect_adds_at_once(const AstroCollectConfig *config)
@@ -87,11 +87,16 @@ static void destroy(gpointer instance)
 gboolean astro_collect_observe(AstroCollect *self, AstroObservation *observation, GError **error)
 {
   const char *variant;
+  AstroCollectConfig *config = &self->config;
   forget_observation(self);
-  self->prepare = astro_prepare_new(&self->config.prepare, &self->config.grid, observation, error);
+  /* With the longest baseline known the support may grow: what it does to caps is nothing. */
+  if (observation)
+    config->gridder.longest = astro_prepare_longest(&config->prepare, observation);
+  if (!config->algorithm->choose(&config->gridder, &config->grid, error))
+    return FALSE;
+  self->prepare = astro_prepare_new(&config->prepare, &config->grid, observation, error);
   if (!self->prepare)
     return FALSE;
-  self->config.gridder.longest = astro_prepare_longest(self->prepare);
   self->gridder =
       self->config.algorithm->create(&self->config.gridder, &self->config.grid, &variant, error);
   return self->gridder != NULL;
@@ -142,15 +147,25 @@ gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
 static gboolean fill_plane(AstroCollect *self, const AstroBlock *out,
                            AstroCollectArguments *arguments, GError **error)
 {
+  const AstroGridAlgorithm *algorithm = self->config.algorithm;
   AstroGridRows rows;
   arguments->w = arguments->w_step = 0;
+  if (self->at_once) {
+    if (algorithm->finish)
+      algorithm->finish(self->gridder, out->data);
+    return TRUE;
+  }
   memset(out->data, 0, out->bytes);
-  if (self->config.algorithm->has_planes) {
-    self->config.algorithm->plane(self->gridder, out->data, &arguments->w, &arguments->w_step);
+  if (algorithm->has_planes) {
+    algorithm->plane(self->gridder, out->data, &arguments->w, &arguments->w_step);
     return TRUE;
   }
   astro_prepare_rows(self->prepare, &rows);
-  return self->config.algorithm->add(self->gridder, &rows, out->data, error);
+  if (!algorithm->add(self->gridder, &rows, out->data, error))
+    return FALSE;
+  if (algorithm->finish)
+    algorithm->finish(self->gridder, out->data);
+  return TRUE;
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -162,13 +177,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
 void astro_collect_end(AstroCollect *self)
 {
-  if (!self->config.cumulative)
-    astro_collect_reset(self);
-}
-
-void astro_collect_reset(AstroCollect *self)
-{
-  if (!self->prepare)
+  if (self->config.cumulative)
     return;
   astro_prepare_drop_rows(self->prepare);
   astro_prepare_reset_counts(self->prepare);

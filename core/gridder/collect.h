@@ -23,7 +23,7 @@ extern const AstroBackend *const astro_gridder_backends[];
 
 /* submit: with a block in, adds the dump of that number in it; the block out is the grid, which
  * needs to be there where astro_collect_adds_at_once() only. Without, fills the block out with the
- * next plane. */
+ * next plane, or completes what dumps went into. */
 typedef struct {
   const AstroValidityMeta *validity;
   const AstroLayout *shape;
@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct _AstroCollect AstroCollect; /* an instance of these backends */
 
-/* Before the first dump and whenever it changes. NULL is an error. */
+/* Before the first dump and whenever it changes; forgets all that came. NULL is an error. */
 gboolean astro_collect_observe(AstroCollect *collect, AstroObservation *observation,
                                GError **error);
 /* Whether dumps go straight into the grid and are not held. */
@@ -45,7 +45,6 @@ void astro_collect_add_missing(AstroCollect *collect);
 gboolean astro_collect_begin(AstroCollect *collect, guint *planes, GError **error);
 /* The grid is done: what it was made of is forgotten, unless grids are cumulative. */
 void astro_collect_end(AstroCollect *collect);
-void astro_collect_reset(AstroCollect *collect);
 
 const AstroGridCounts *astro_collect_counts(AstroCollect *collect);
 /* Sums of weights, of each of the grid's channels. */

@@ -429,14 +429,15 @@ void astro_prepare_reset_counts(AstroPrepare *self)
   memset(self->sums, 0, self->config.channels * sizeof *self->sums);
 }
 
-double astro_prepare_longest(const AstroPrepare *self)
+double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation)
 {
+  const double highest =
+      config->frequency + config->bandwidth / 2 * (1 - 1.0 / MAX(config->channels, 1));
   double longest = 0;
-  for (guint i = 0; i < self->stations; i++)
+  for (guint i = 0; i < observation->n_stations; i++)
     for (guint j = 0; j < i; j++) {
-      const double *a = &self->observation->positions[3 * i];
-      const double *b = &self->observation->positions[3 * j];
+      const double *a = &observation->positions[3 * i], *b = &observation->positions[3 * j];
       longest = MAX(longest, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
     }
-  return longest * self->wavenumbers[self->config.channels - 1];
+  return longest * highest / ASTRO_LIGHT_SPEED;
 }

@@ -53,6 +53,6 @@ void astro_prepare_drop_rows(AstroPrepare *prepare);
 void astro_prepare_reset_counts(AstroPrepare *prepare);
 
 /* The longest baseline in wavelengths at the highest frequency. */
-double astro_prepare_longest(const AstroPrepare *prepare);
+double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation);
 
 G_END_DECLS

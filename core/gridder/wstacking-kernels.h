@@ -19,11 +19,11 @@ typedef struct {
   _Alignas(64) double u[ASTRO_SEMICIRCLE_TERMS][2 * ASTRO_SEMICIRCLE_MAX];
   _Alignas(64) double v[ASTRO_SEMICIRCLE_TERMS][ASTRO_SEMICIRCLE_MAX];
   _Alignas(64) double w[ASTRO_SEMICIRCLE_MAX][ASTRO_SEMICIRCLE_TERMS]; /* double always */
-} AstroTaps;
+} AstroSpreadTaps;
 
 typedef struct {
   const AstroSorted *sorted;
-  const AstroTaps *taps;
+  const AstroSpreadTaps *taps;
   guint plane;
   double turn[2]; /* complex factor of this plane */
   guint size;     /* of the grid */

@@ -8,7 +8,7 @@ static double read_at(const AstroSorted *sorted, gconstpointer values, guint64 a
 }
 
 /* Of a tap that many cells past the first, which stands that far inside the function's edge. */
-static double tap_at(const AstroTaps *taps, double inside, guint tap)
+static double tap_at(const AstroSpreadTaps *taps, double inside, guint tap)
 {
   const double distance = (inside + 1) / 2 + tap - taps->support / 2.0;
   return astro_semicircle(taps->beta, 2 * distance / taps->support);
@@ -26,7 +26,7 @@ static void add_value(const AstroSpreadPlane *p, gsize cell, const double value[
 static void spread(const AstroSpreadPlane *p, const AstroSortedGroup *group)
 {
   const AstroSorted *s = p->sorted;
-  const AstroTaps *taps = p->taps;
+  const AstroSpreadTaps *taps = p->taps;
   const gsize size = p->size;
   for (guint64 i = group->start + group->lo; i < group->start + group->hi; i++) {
     const guint first_u = group->block * astro_sorted_block(s->is_double) + s->offsets[i];

@@ -3,6 +3,8 @@
 #include "core/histogram/summary.h"
 #include "tests/elements/catalogues.h"
 
+#include <glib/gstdio.h>
+
 static const AstroFootprint band = {
   .shape = ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 30, .dec_min = 0, .dec_max = 20
 };
@@ -302,6 +304,28 @@ static void test_refusals(void)
                "region is");
 }
 
+/* Weights below 0 pass for data, and for random points they do not. */
+static void test_negative_weights(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "points.csv", NULL), *message = NULL;
+  g_assert_true(g_file_set_contents(path, "ra,dec,w\n1,2,0.5\n3,4,-0.25\n", -1, NULL));
+  g_autofree char *data = g_strdup_printf("astrocatsrc location=%s weight-column=w ! h.data "
+                                          "astrocatsrc points=5 ! h.random "
+                                          "astrohistogram name=h ! appsink name=out",
+                                          path);
+  g_autofree char *random = g_strdup_printf("astrocatsrc location=%s weight-column=w ! h.random "
+                                            "astrocatsrc points=5 ! h.data "
+                                            "astrohistogram name=h ! fakesink",
+                                            path);
+  g_autoptr(GPtrArray) samples = test_samples(data, &message);
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 1);
+  test_refused(random, "weight of -0.25 at point 1");
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
 static void test_bad_caps(void)
 {
   static const char *const wrong[] = {
@@ -372,6 +396,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/summary", test_summary);
   g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
   g_test_add_func("/astrohistogram/refusals", test_refusals);
+  g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
   g_test_add_func("/astrohistogram/stop", test_stop);
   g_test_add_func("/astrohistogram/active-backend", test_active_backend);

@@ -626,6 +626,17 @@ static void write_points(const char *name, double turn)
   write_file(name, text->str, (gssize)text->len);
 }
 
+/* The slope that is found is told beside the one put in. */
+static void test_tpacf(void)
+{
+  g_auto(Result) result =
+      run("run tpacf points=20000 randoms=2 footprint=band:0,60,0,40 regions=8 output=mock.csv");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_true(g_regex_match_simple("astrocatsrc[0-9]+: mock: slope -0.8, ", result.err, 0, 0));
+  g_assert_true(
+      g_regex_match_simple("astrotpacf[0-9]+: tpacf: [^\n]*slope -0\\.[6-9]", result.err, 0, 0));
+}
+
 /* A user's own files: text for the data, several for the random points, to CSV and to FITS. */
 static void test_tpacf_files(void)
 {
@@ -692,6 +703,7 @@ int main(int argc, char **argv)
     { "/gst-astro/completion", test_completion },
     { "/gst-astro/manual", test_manual },
     { "/gst-astro/first-light", test_first_light },
+    { "/gst-astro/tpacf", test_tpacf },
     { "/gst-astro/tpacf-files", test_tpacf_files },
     { "/gst-astro/graphs", test_graphs },
   };
