@@ -566,8 +566,8 @@ static void test_graphs(void)
 static void test_first_light(void)
 {
   g_auto(Result) result = run("run first-light stations=4 channels=16 integration=500 "
-                              "duration=0.05 output=light.uvfits image=light.fits --stats "
-                              "--quiet");
+                              "duration=0.05 output=light.uvfits image=light.fits "
+                              "picture=light.png --stats --quiet");
   g_assert_cmpint(result.status, ==, 0);
   g_assert_true(g_regex_match_simple("(?m)^astrotranspose0 +astrotranspose +[0-9]+ +[0-9]+ "
                                      "+3.[0-9]+ MB +3.[0-9]+ MB +[0-9.]+ .?B/s +[0-9.]+ s "
@@ -576,6 +576,7 @@ static void test_first_light(void)
   /* The last lines say what is in the image and in the files. */
   g_assert_cmpint(file_size("light.uvfits"), >, 0);
   g_assert_cmpint(file_size("light.fits"), >, 0);
+  g_assert_cmpint(file_size("light.png"), >, 0);
   g_assert_nonnull(strstr(result.out, "\nimage I, channel 0: 3 sources, noise "));
   g_assert_nonnull(strstr(result.out, "\nsource 3: true l 0.001000, m -0.007000, 0.5 Jy; "));
   g_assert_nonnull(strstr(result.out, "\nlight.fits: format FITS image, images 1, width 256, "));
