@@ -566,18 +566,24 @@ static void test_graphs(void)
 static void test_first_light(void)
 {
   g_auto(Result) result = run("run first-light stations=4 channels=16 integration=500 "
-                              "duration=0.05 output=light.uvfits --stats --quiet");
+                              "duration=0.05 output=light.uvfits image=light.fits "
+                              "picture=light.png --stats --quiet");
   g_assert_cmpint(result.status, ==, 0);
   g_assert_true(g_regex_match_simple("(?m)^astrotranspose0 +astrotranspose +[0-9]+ +[0-9]+ "
                                      "+3.[0-9]+ MB +3.[0-9]+ MB +[0-9.]+ .?B/s +[0-9.]+ s "
                                      "+[0-9.]+ s +[0-9.]+ s +[0-9]+ +(cpu|cuda)/",
                                      result.out, 0, 0));
-  /* The last line says what is in the file. */
+  /* The last lines say what is in the image and in the files. */
   g_assert_cmpint(file_size("light.uvfits"), >, 0);
+  g_assert_cmpint(file_size("light.fits"), >, 0);
+  g_assert_cmpint(file_size("light.png"), >, 0);
+  g_assert_nonnull(strstr(result.out, "\nimage I, channel 0: 3 sources, noise "));
+  g_assert_nonnull(strstr(result.out, "\nsource 3: true l 0.001000, m -0.007000, 0.5 Jy; "));
+  g_assert_nonnull(strstr(result.out, "\nlight.fits: format FITS image, images 1, width 256, "));
   g_assert_true(g_regex_match_simple(
       "\nlight.uvfits: format UVFITS, stations 4, baselines 10, channels 16, products 4, "
       "integrations 7, start 2026-11-20T12:00:00.000000000Z, seconds 0.056, least-weight [0-9]+, "
-      "most-weight 500, flagged 0\n$",
+      "most-weight 500, flagged 0\n",
       result.out, 0, 0));
   write_file("back.graph", "astrofitssrc location=light.uvfits ! fakesink", -1);
   g_auto(Result) back = run("run ./back.graph");
@@ -607,6 +613,41 @@ static void test_first_light(void)
   g_auto(Result) silent = run("run ./clip.graph --quiet");
   g_assert_cmpint(silent.status, ==, 0);
   g_assert_cmpstr(silent.err, ==, "");
+}
+
+/* How far from its true place the first source was found, in pixels. */
+static double offset_of(const char *out)
+{
+  const char *source = strstr(out, "\nsource 1: ");
+  g_assert_nonnull(source);
+  const char *end = strstr(source, " pixel apart");
+  g_assert_nonnull(end);
+  while (end[-1] != ' ')
+    end--;
+  return g_ascii_strtod(end, NULL);
+}
+
+/* Predicted visibilities to an image, and an image of the file that they went to. */
+static void test_images(void)
+{
+  g_auto(Result) result = run("run synthesis stations=20 array=vla-like sky=0.0041,0.0033,2 "
+                              "duration=3600 integration=120 channels=2 size=256 cell=20 "
+                              "centre= weighting=natural output=s.uvfits image=s.fits");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpfloat(offset_of(result.out), <, 0.05);
+  g_assert_nonnull(strstr(result.out, "stations 20, baselines 210, channels 2, products 4, "
+                                      "integrations 30, "));
+  g_auto(Result) again = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20");
+  g_assert_cmpint(again.status, ==, 0);
+  const char *source = strstr(again.out, "source 1: found l ");
+  g_assert_nonnull(source);
+  const char *m = strstr(source, " m ");
+  g_assert_cmpfloat_with_epsilon(g_ascii_strtod(source + 18, NULL), 0.0041, 5e-6);
+  g_assert_cmpfloat_with_epsilon(g_ascii_strtod(m + 3, NULL), 0.0033, 5e-6);
+  g_assert_nonnull(strstr(again.out, "i.fits: format FITS image, "));
+  g_auto(Result) none = run("run image uvfits=nowhere.uvfits");
+  g_assert_cmpint(none.status, ==, 1);
+  g_assert_nonnull(strstr(none.err, "nowhere.uvfits"));
 }
 
 static char *pick(const char *built, char *installed)
@@ -703,6 +744,7 @@ int main(int argc, char **argv)
     { "/gst-astro/completion", test_completion },
     { "/gst-astro/manual", test_manual },
     { "/gst-astro/first-light", test_first_light },
+    { "/gst-astro/images", test_images },
     { "/gst-astro/tpacf", test_tpacf },
     { "/gst-astro/tpacf-files", test_tpacf_files },
     { "/gst-astro/graphs", test_graphs },
