@@ -39,6 +39,7 @@ typedef struct {
   AstroDevice *reader;    /* where downstream reads; NULL: on the host */
   gboolean answered_host; /* upstream was told that we read on the host */
   GQueue ready;           /* GstBuffer *, oldest first */
+  GstFlowReturn pushed;   /* what downstream said to astro_stage_push */
 
   /* timing */
   gboolean time_segment;    /* upstream's segment counts time, so its OFFSET counts steps */
@@ -306,6 +307,19 @@ static void push_time_segment(AstroStage *stage)
   gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), gst_event_new_segment(&segment));
 }
 
+GstFlowReturn astro_stage_push(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  GstBuffer *buffer;
+
+  priv->pushed = GST_FLOW_OK;
+  while (priv->pushed == GST_FLOW_OK && (buffer = pop_ready(priv))) {
+    push_time_segment(stage);
+    priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
+  }
+  return priv->pushed;
+}
+
 /* Everything that is held goes out. */
 static gboolean drain(AstroStage *stage)
 {
@@ -433,13 +447,14 @@ static GstFlowReturn feed(AstroStage *stage, GstBuffer *in)
   g_autoptr(GError) error = NULL;
   guint64 steps;
   gint64 start = now_ns();
+  priv->pushed = GST_FLOW_OK;
   gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
 
   if (ok && steps > 0)
     ok = ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first_step(stage, in, steps), steps, &error);
   priv->busy_ns += now_ns() - start;
   if (ok)
-    return GST_FLOW_OK;
+    return priv->pushed;
   post_error(stage, error);
   return GST_FLOW_ERROR;
 }

@@ -65,7 +65,7 @@ static double pixel_of(const Sky *sky)
 /* What keeps the stream from telling where the image is; NULL: nothing. */
 static const char *obstacle(const AstroFitsHeader *header, const Sky *sky)
 {
-  double equinox = 2000, pole = 180, slant[2] = { 0, 0 };
+  double equinox = 2000, pole = sky->value[1] >= 90 ? 0 : 180, slant[2] = { 0, 0 };
   const char *system = "ICRS";
   if (!astro_fits_get_double(header, "EQUINOX", &equinox))
     astro_fits_get_double(header, "EPOCH", &equinox);

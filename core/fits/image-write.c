@@ -165,6 +165,8 @@ static void put_sky(const Writer *w, GString *header)
   put_axis(header, 2, placed ? "DEC--SIN" : "Y", dec, (double)(w->height / 2) + 1 - m, pixel, unit);
   if (!placed)
     return;
+  /* At the celestial pole another value is understood where none is written. */
+  astro_fits_put_double(header, "LONPOLE", 180, "north is up");
   astro_fits_put_double(header, "EQUINOX", 2000, "of RA and DEC");
   astro_fits_put_string(header, "RADESYS", "ICRS", "of RA and DEC");
 }

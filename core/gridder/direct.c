@@ -67,7 +67,7 @@ void astro_direct_image(const AstroGrid *grid, const AstroGridRows *rows, guint 
 
 /* ---- as an algorithm: the grid whose transform is that image ---- */
 
-struct _AstroGridder {
+struct _AstroGridding {
   AstroGridderConfig config;
   AstroGrid grid; /* without its products */
   guint products;
@@ -75,7 +75,7 @@ struct _AstroGridder {
   fftw_plan plan;
 };
 
-static gsize pixels(const AstroGridder *self)
+static gsize pixels(const AstroGridding *self)
 {
   return (gsize)self->grid.size * self->grid.size;
 }
@@ -96,10 +96,10 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
   return sizeof(fftw_complex) * (guint64)grid->size * grid->size * g_strv_length(grid->products);
 }
 
-static AstroGridder *create(const AstroGridderConfig *config, const AstroGrid *grid,
-                            const char **variant, GError **error)
+static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const char **variant, GError **error)
 {
-  AstroGridder *self = g_new0(AstroGridder, 1);
+  AstroGridding *self = g_new0(AstroGridding, 1);
   self->config = *config;
   self->grid = *grid;
   self->products = g_strv_length(grid->products);
@@ -120,12 +120,12 @@ static AstroGridder *create(const AstroGridderConfig *config, const AstroGrid *g
 }
 
 /* Both sides have their origin in the middle: for an even size signs in turn do that. */
-static double sign(const AstroGridder *self, gsize i)
+static double sign(const AstroGridding *self, gsize i)
 {
   return (i / self->grid.size + i) & 1 ? -1 : 1;
 }
 
-static void add_image(AstroGridder *self, guint product, gpointer grid, gsize at)
+static void add_image(AstroGridding *self, guint product, gpointer grid, gsize at)
 {
   fftw_complex *image = self->image + product * pixels(self);
   const double scale = 1.0 / (double)pixels(self);
@@ -143,7 +143,7 @@ static void add_image(AstroGridder *self, guint product, gpointer grid, gsize at
     }
 }
 
-static gboolean add(AstroGridder *self, const AstroGridRows *rows, gpointer grid, GError **error)
+static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer grid, GError **error)
 {
   const guint channels = rows->channels / self->config.channels;
   for (guint channel = 0; channel < self->config.channels; channel++) {
@@ -156,7 +156,7 @@ static gboolean add(AstroGridder *self, const AstroGridRows *rows, gpointer grid
   return TRUE;
 }
 
-static void destroy(AstroGridder *self)
+static void destroy(AstroGridding *self)
 {
   astro_fft_planner_lock();
   fftw_destroy_plan(self->plan);

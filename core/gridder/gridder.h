@@ -26,17 +26,18 @@ typedef struct {
   gboolean is_double; /* sums and, in rows, values */
   guint channels;     /* of the grid: 1, all channels on one; or as many as rows have */
   guint threads;
-  double padding;  /* of the grid over the image */
-  double accuracy; /* wanted, relative L2 */
-  double longest;  /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
-  guint support;   /* cells */
+  gboolean is_reference; /* the formula, slow and obvious, in place of kernels */
+  double padding;        /* of the grid over the image */
+  double accuracy;       /* wanted, relative L2 */
+  double longest;        /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
+  guint support;         /* cells */
   /* wprojection alone */
   guint oversampling, w_planes;
   gboolean interpolated;
   AstroSpreadKind taper;
 } AstroGridderConfig;
 
-typedef struct _AstroGridder AstroGridder; /* an algorithm's own */
+typedef struct _AstroGridding AstroGridding; /* an algorithm's own */
 
 /* A grid is channels x products x size x size complex numbers, aligned to 64 bytes; whoever calls
  * owns it and fills it with zeros before rows are added. */
@@ -51,20 +52,20 @@ typedef struct {
   /* Bytes that create will hold (tables), beyond grids and rows. */
   guint64 (*bytes)(const AstroGridderConfig *config, const AstroGrid *grid);
   /* variant: the kernel's name, a static string. grid is what choose made of it. */
-  AstroGridder *(*create)(const AstroGridderConfig *config, const AstroGrid *grid,
-                          const char **variant, GError **error);
+  AstroGridding *(*create)(const AstroGridderConfig *config, const AstroGrid *grid,
+                           const char **variant, GError **error);
   /* Takes what it needs of all rows, which may be freed after, and says how many planes they make.
    * NULL without planes. */
-  gboolean (*begin)(AstroGridder *gridder, const AstroGridRows *rows, guint *planes,
+  gboolean (*begin)(AstroGridding *gridder, const AstroGridRows *rows, guint *planes,
                     GError **error);
   /* The next plane's visibilities are added to grid, with w (wavelengths) of the plane and between
    * planes (0: nothing to correct in w). NULL without planes. */
-  void (*plane)(AstroGridder *gridder, gpointer grid, double *w, double *w_step);
+  void (*plane)(AstroGridding *gridder, gpointer grid, double *w, double *w_step);
   /* Adds rows to grid. NULL with planes. */
-  gboolean (*add)(AstroGridder *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
+  gboolean (*add)(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
   /* Before a grid is read: adds what waits of rows that were added. NULL: nothing ever waits. */
-  void (*finish)(AstroGridder *gridder, gpointer grid);
-  void (*destroy)(AstroGridder *gridder);
+  void (*finish)(AstroGridding *gridder, gpointer grid);
+  void (*destroy)(AstroGridding *gridder);
 } AstroGridAlgorithm;
 
 extern const AstroGridAlgorithm astro_wstacking, astro_wprojection, astro_direct;

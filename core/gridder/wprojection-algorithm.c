@@ -8,7 +8,7 @@
 #define DEFAULT_PADDING 1.5
 #define DEFAULT_ACCURACY 1e-3
 
-struct _AstroGridder {
+struct _AstroGridding {
   AstroTaps *taps;
   guint channels;
   gsize grid_bytes; /* of a channel */
@@ -101,7 +101,7 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
   return astro_taps_bytes(&taps);
 }
 
-static void destroy(AstroGridder *gridder)
+static void destroy(AstroGridding *gridder)
 {
   for (guint i = 0; i < gridder->channels; i++)
     if (gridder->channel[i])
@@ -112,16 +112,16 @@ static void destroy(AstroGridder *gridder)
 }
 
 /* Visibilities that wait may take an eighth of what grid and tables do. */
-static guint64 waiting_memory(const AstroGridder *gridder)
+static guint64 waiting_memory(const AstroGridding *gridder)
 {
   guint64 all = gridder->taps->bytes + gridder->channels * gridder->grid_bytes;
   return all / 8 / gridder->channels;
 }
 
-static AstroGridder *create(const AstroGridderConfig *config, const AstroGrid *grid,
-                            const char **variant, GError **error)
+static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const char **variant, GError **error)
 {
-  AstroGridder *gridder = g_new0(AstroGridder, 1);
+  AstroGridding *gridder = g_new0(AstroGridding, 1);
   AstroTapsConfig taps = taps_config(config, grid);
   guint products = g_strv_length(grid->products);
 
@@ -145,7 +145,8 @@ static AstroGridder *create(const AstroGridderConfig *config, const AstroGrid *g
   return gridder;
 }
 
-static gboolean add(AstroGridder *gridder, const AstroGridRows *rows, gpointer grid, GError **error)
+static gboolean add(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid,
+                    GError **error)
 {
   const guint n = rows->channels / gridder->channels;
   for (guint i = 0; i < gridder->channels; i++)
@@ -154,7 +155,7 @@ static gboolean add(AstroGridder *gridder, const AstroGridRows *rows, gpointer g
   return TRUE;
 }
 
-static void finish(AstroGridder *gridder, gpointer grid)
+static void finish(AstroGridding *gridder, gpointer grid)
 {
   for (guint i = 0; i < gridder->channels; i++)
     astro_wprojection_flush(gridder->channel[i], (guint8 *)grid + i * gridder->grid_bytes);

@@ -13,15 +13,17 @@ G_BEGIN_DECLS
 /* Polynomials of the taps, least power first, single or double as the visibilities. In u every tap
  * stands twice, for the real and the imaginary part. */
 typedef struct {
-  guint degree;
+  guint support, degree;
+  double beta;
+  gboolean is_flat; /* one plane: nothing is spread in w */
   _Alignas(64) double u[ASTRO_SEMICIRCLE_TERMS][2 * ASTRO_SEMICIRCLE_MAX];
   _Alignas(64) double v[ASTRO_SEMICIRCLE_TERMS][ASTRO_SEMICIRCLE_MAX];
   _Alignas(64) double w[ASTRO_SEMICIRCLE_MAX][ASTRO_SEMICIRCLE_TERMS]; /* double always */
-} AstroTaps;
+} AstroSpreadTaps;
 
 typedef struct {
   const AstroSorted *sorted;
-  const AstroTaps *taps;
+  const AstroSpreadTaps *taps;
   guint plane;
   double turn[2]; /* complex factor of this plane */
   guint size;     /* of the grid */
@@ -36,6 +38,7 @@ typedef struct {
   AstroSpreadGroup single[ASTRO_SPREAD_SUPPORTS], in_double[ASTRO_SPREAD_SUPPORTS];
 } AstroSpreadKernels;
 
-extern const AstroSpreadKernels astro_spread_avx512, astro_spread_avx2, astro_spread_c;
+extern const AstroSpreadKernels astro_spread_avx512, astro_spread_avx2, astro_spread_c,
+    astro_spread_reference;
 
 G_END_DECLS

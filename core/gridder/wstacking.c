@@ -9,11 +9,11 @@
 #include "core/gridder/sorted.h"
 #include "core/gridder/wstacking-kernels.h"
 
-struct _AstroGridder {
+struct _AstroGridding {
   AstroGridderConfig config;
   AstroGrid grid; /* without its products */
   const AstroSpreadKernels *kernels;
-  AstroTaps *taps;
+  AstroSpreadTaps *taps;
   AstroPlanes planes;
   guint next; /* plane */
   guint n_sorted;
@@ -60,12 +60,12 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
 
 static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 {
-  return sizeof(AstroGridder) + sizeof(AstroTaps);
+  return sizeof(AstroGridding) + sizeof(AstroSpreadTaps);
 }
 
 /* ---- taps ---- */
 
-static void set_tap(const AstroGridder *self, gpointer table, guint row, guint column,
+static void set_tap(const AstroGridding *self, gpointer table, guint row, guint column,
                     guint columns, double value)
 {
   if (self->config.is_double)
@@ -75,11 +75,14 @@ static void set_tap(const AstroGridder *self, gpointer table, guint row, guint c
 }
 
 /* Rows of the tables keep their width in bytes, so that single precision leaves half of it free. */
-static void fill_taps(AstroGridder *self)
+static void fill_taps(AstroGridding *self)
 {
-  AstroTaps *taps = self->taps;
+  AstroSpreadTaps *taps = self->taps;
   const AstroSpread *spread = &self->grid.spread;
   double powers[ASTRO_SEMICIRCLE_TERMS];
+  taps->support = spread->support;
+  taps->beta = spread->beta;
+  taps->is_flat = FALSE;
   taps->degree = astro_semicircle_degree(spread->support);
   for (guint tap = 0; tap < spread->support; tap++) {
     astro_semicircle_fit(spread->support, spread->beta, tap, taps->degree, powers);
@@ -93,16 +96,17 @@ static void fill_taps(AstroGridder *self)
 }
 
 /* The one plane takes all as it is. */
-static void flat_w(AstroTaps *taps)
+static void flat_w(AstroSpreadTaps *taps)
 {
+  taps->is_flat = TRUE;
   for (guint term = 0; term < ASTRO_SEMICIRCLE_TERMS; term++)
     taps->w[0][term] = term == 0;
 }
 
-static AstroGridder *create(const AstroGridderConfig *config, const AstroGrid *grid,
-                            const char **variant, GError **error)
+static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const char **variant, GError **error)
 {
-  AstroGridder *self = g_new0(AstroGridder, 1);
+  AstroGridding *self = g_new0(AstroGridding, 1);
   const AstroCpuLevel level = astro_cpu_level();
   self->config = *config;
   self->grid = *grid;
@@ -110,6 +114,8 @@ static AstroGridder *create(const AstroGridderConfig *config, const AstroGrid *g
   for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
     if (variants[i]->variant.level <= level)
       self->kernels = variants[i];
+  if (config->is_reference)
+    self->kernels = &astro_spread_reference;
   self->taps = g_aligned_alloc0(1, (sizeof *self->taps + 63) & ~(gsize)63, 64);
   *variant = self->kernels->variant.name;
   return self;
@@ -117,7 +123,7 @@ static AstroGridder *create(const AstroGridderConfig *config, const AstroGrid *g
 
 /* ---- planes ---- */
 
-static void forget(AstroGridder *self)
+static void forget(AstroGridding *self)
 {
   for (guint i = 0; i < self->n_sorted; i++)
     if (self->sorted[i])
@@ -133,7 +139,7 @@ static int more_work_first(gconstpointer a, gconstpointer b, gpointer sorted)
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static gboolean begin(AstroGridder *self, const AstroGridRows *rows, guint *planes, GError **error)
+static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *planes, GError **error)
 {
   const guint channels = rows->channels / self->config.channels;
   forget(self);
@@ -179,7 +185,7 @@ static void spread_band(gpointer data, guint64 number)
 }
 
 /* Bands overlap only the next, so that every other one may be worked on at once. */
-static void spread_channel(AstroGridder *self, const AstroSorted *sorted, gpointer grid,
+static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpointer grid,
                            double turns)
 {
   const guint index = self->grid.spread.support - ASTRO_SEMICIRCLE_MIN;
@@ -207,7 +213,7 @@ static void spread_channel(AstroGridder *self, const AstroSorted *sorted, gpoint
   }
 }
 
-static void plane(AstroGridder *self, gpointer grid, double *w, double *w_step)
+static void plane(AstroGridding *self, gpointer grid, double *w, double *w_step)
 {
   const double at = self->planes.first + self->next * self->planes.step;
   /* What values were turned by, at the plane instead of at their w: the plane's image is then as if
@@ -225,7 +231,7 @@ static void plane(AstroGridder *self, gpointer grid, double *w, double *w_step)
   self->next++;
 }
 
-static void destroy(AstroGridder *self)
+static void destroy(AstroGridding *self)
 {
   forget(self);
   g_aligned_free(self->taps);

@@ -446,7 +446,7 @@ static ImageError image_error(const ImageCase *c)
   g_assert_true(astro_wprojection.choose(&config, &grid, &error));
   g_assert_no_error(error);
   g_assert_cmpuint(grid.size, ==, 192);
-  AstroGridder *gridder = astro_wprojection.create(&config, &grid, &variant, &error);
+  AstroGridding *gridder = astro_wprojection.create(&config, &grid, &variant, &error);
   g_assert_no_error(error);
   sky_rows(&rows, rand, c->visibilities, grid.cell * c->reach, c->w_max, &grid);
   /* As preparation does: turned to the image's middle in u and v. */
