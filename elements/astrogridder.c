@@ -65,6 +65,10 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
       if (to)
         gst_caps_append_structure(result, to);
     }
+  /* Settings that give no grid are told of at the start, which linking must not stand before. */
+  if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
+    gst_caps_append(result,
+                    gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
   return astro_stage_filter_caps(result, filter);
 }
 

@@ -12,7 +12,9 @@
 #include "elements/astrofitssrc.h"
 #include "elements/astrogridder.h"
 #include "elements/astrohistogram.h"
+#include "elements/astrohttpsink.h"
 #include "elements/astroimage.h"
+#include "elements/astromeasure.h"
 #include "elements/astrorender.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
@@ -36,7 +38,9 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrogridder, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrohttpsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astroimage, plugin);
+  ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);

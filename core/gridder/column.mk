@@ -13,3 +13,7 @@ core_tests += tests/core/gridder
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/images.h
+element_tests += tests/elements/astrogridder
+tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_elements_astrogridder_LDADD = $(LDADD) $(FFTW_LIBS)
+example_files += examples/grid.sh

@@ -67,7 +67,7 @@ void astro_direct_image(const AstroGrid *grid, const AstroGridRows *rows, guint 
 
 /* ---- as an algorithm: the grid whose transform is that image ---- */
 
-struct _AstroGridder {
+struct _AstroGridding {
   AstroGridderConfig config;
   AstroGrid grid; /* without its products */
   guint products;

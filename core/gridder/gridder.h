@@ -37,7 +37,7 @@ typedef struct {
   AstroSpreadKind taper;
 } AstroGridderConfig;
 
-typedef struct _AstroGridder AstroGridding; /* an algorithm's own */
+typedef struct _AstroGridding AstroGridding; /* an algorithm's own */
 
 /* A grid is channels x products x size x size complex numbers, aligned to 64 bytes; whoever calls
  * owns it and fills it with zeros before rows are added. */

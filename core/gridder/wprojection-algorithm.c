@@ -8,7 +8,7 @@
 #define DEFAULT_PADDING 1.5
 #define DEFAULT_ACCURACY 1e-3
 
-struct _AstroGridder {
+struct _AstroGridding {
   AstroTaps *taps;
   guint channels;
   gsize grid_bytes; /* of a channel */

@@ -9,7 +9,7 @@
 #include "core/gridder/sorted.h"
 #include "core/gridder/wstacking-kernels.h"
 
-struct _AstroGridder {
+struct _AstroGridding {
   AstroGridderConfig config;
   AstroGrid grid; /* without its products */
   const AstroSpreadKernels *kernels;

@@ -428,7 +428,7 @@ static void test_sources(gconstpointer data)
   const char *variant;
   guint n_planes;
   g_assert_true(astro_wstacking.choose(&gridding, &grid, &error));
-  AstroGridder *gridder = astro_wstacking.create(&gridding, &grid, &variant, &error);
+  AstroGridding *gridder = astro_wstacking.create(&gridding, &grid, &variant, &error);
   AstroGridRows rows = { ROWS, 1, 1, TRUE, uvw[0], &wavenumber, values };
   g_assert_true(astro_wstacking.begin(gridder, &rows, &n_planes, &error));
   g_assert_cmpuint(n_planes, >, 1);
