@@ -1,6 +1,7 @@
 /* Matrix tiles: 16 inputs by 64 samples as a row operand (a row of bytes an input), 16 quads by 16
- * inputs as a column operand. re re, im im, im re and re im are summed apart, each in its own tile
- * register, so that nothing is ever negated before the sums are complete. */
+ * inputs as a column operand. re re + im im, im re and re im are summed apart, each in its own tile
+ * register, so that nothing is ever negated before the sums are complete. Packed panels are column
+ * operands; a row panel is turned from them just before its products. */
 #include "core/correlator/tile-int32.h"
 #include "core/correlator/quads.h"
 
@@ -91,7 +92,8 @@ static ALWAYS_INLINE void turn_one(Chores *chores)
 
 /* A row panel of a pass stays in the first cache; columns and tiles stream past it. */
 static void multiply_panels(guint8 *tile, guint8 *next_tile, const guint8 *left,
-                            const guint8 *right, guint steps, gboolean first, Chores *chores)
+                            const guint8 *right, guint steps, gboolean first, gboolean diagonal,
+                            Chores *chores)
 {
   if (first) {
     _tile_zero(RE);
@@ -109,7 +111,8 @@ static void multiply_panels(guint8 *tile, guint8 *next_tile, const guint8 *left,
     _tile_loadd(5, left + OPERAND, 64);
     _tile_dpbssd(IM_RE, 5, 6);
     _tile_stream_loadd(7, right + OPERAND, 64);
-    _tile_dpbssd(RE_IM, 4, 7);
+    if (!diagonal)
+      _tile_dpbssd(RE_IM, 4, 7);
     _tile_dpbssd(RE, 5, 7);
 #pragma GCC unroll 3
     for (guint l = 0; l < PARTS; l++, next_tile += 64)
@@ -169,16 +172,27 @@ void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
     for (guint j = 0; j < columns; j++, tile += PARTS * OPERAND)
       multiply_panels(tile, j + 1 < columns ? tile + PARTS * OPERAND : next_row, rows[i & 1],
                       product->right + j * product->right_stride, product->steps, product->first,
-                      &chores);
+                      j == product->below + i, &chores);
   }
   _tile_release();
+}
+
+/* On the diagonal re im is the transpose of im re, and is not summed. */
+static void subtract_transpose(gint32 *im, const gint32 *im_re)
+{
+  for (guint r = 0; r < PANEL; r++)
+    for (guint c = 0; c < PANEL; c++)
+      im[r * PANEL + c] = im_re[r * PANEL + c] - im_re[c * PANEL + r];
 }
 
 void astro_correlator_add_int8_amx(const AstroCorrelatorPlace *place, const guint8 *tile)
 {
   const __m512i *part = (const __m512i *)tile;
   gint32 im[PANEL * PANEL] __attribute__((aligned(64)));
-  for (guint r = 0; r < PANEL; r++)
-    _mm512_store_si512(im + r * PANEL, _mm512_sub_epi32(part[PANEL + r], part[2 * PANEL + r]));
+  if (place->row == place->column)
+    subtract_transpose(im, (const gint32 *)(tile + OPERAND));
+  else
+    for (guint r = 0; r < PANEL; r++)
+      _mm512_store_si512(im + r * PANEL, _mm512_sub_epi32(part[PANEL + r], part[2 * PANEL + r]));
   add_tile_avx512(place, (const gint32 *)tile, im);
 }
