@@ -99,8 +99,44 @@ __global__ void __launch_bounds__(THREADS) gather_straight(const __grid_constant
   }
 }
 
+/* Four samples of four bits to eight bits. */
+__device__ inline uint2 widen_four(guint32 word)
+{
+  guint32 re = word >> 4 & 0x0f0f0f0f, im = word & 0x0f0f0f0f;
+  re |= (re & 0x08080808) * 0x1e;
+  im |= (im & 0x08080808) * 0x1e;
+  return make_uint2(__byte_perm(re, im, 0x5140), __byte_perm(re, im, 0x7362));
+}
+
+/* The same for rows that lie well, nothing lost. */
+__global__ void __launch_bounds__(THREADS) widen_straight(const __grid_constant__ Lines lines)
+{
+  const CorrelatorGather &g = lines.gather;
+  const Line line = line_of(lines, blockIdx.x);
+  const uint2 *from = (const uint2 *)source_of(g, line);
+  uint4 *to = (uint4 *)target_of(g, line);
+  for (guint32 i = threadIdx.x; i < g.count / 8; i += THREADS) {
+    uint2 in = from[i], a = widen_four(in.x), b = widen_four(in.y);
+    to[i] = make_uint4(a.x, a.y, b.x, b.y);
+  }
+  guint32 rest = g.count / 8 * 8 + threadIdx.x;
+  if (rest < g.count)
+    ((guint16 *)to)[rest] = widen(((const guint8 *)from)[rest]);
+}
+
+static gboolean widens_straight(const CorrelatorGather *g)
+{
+  const AstroCorrelatorStrides *s = &g->strides;
+  return g->format == ASTRO_FORMAT_CI4 && !g->valid && (guintptr)g->from % 8 == 0 && s->channel % 8 == 0 &&
+         s->station % 8 == 0 && s->pol % 8 == 0 && (guintptr)g->to % 16 == 0;
+}
+
 template <typename In, typename Out> static void launch(const Lines &lines, gboolean straight, cudaStream_t stream)
 {
+  if (straight && widens_straight(&lines.gather)) {
+    widen_straight<<<lines.n, THREADS, 0, stream>>>(lines);
+    return;
+  }
   if (straight) {
     gather_straight<In, Out><<<lines.n, THREADS, 0, stream>>>(lines);
     return;
@@ -167,7 +203,7 @@ __global__ void __launch_bounds__(THREADS)
   if (threadIdx.x == 0)
     scales[blockIdx.x] = ldexp(1.0, exponent - 15);
   guint8 *to = planes + ((guint64)channel * inputs + input) * row;
-  __half2 *high = (__half2 *)to, *low = (__half2 *)(to + plane);
+  __half2 *low = (__half2 *)to, *high = (__half2 *)(to + plane);
   for (guint32 step = threadIdx.x; step < in.steps; step += THREADS) {
     float2 sample = from[step];
     float re = ldexpf(sample.x, 15 - exponent), im = ldexpf(sample.y, 15 - exponent);

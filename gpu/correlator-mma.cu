@@ -128,21 +128,24 @@ __global__ void __launch_bounds__(THREADS)
   extern __shared__ __align__(1024) guint8 shared[];
   const guint32 channel = blockIdx.x / tiles, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const guint32 part_row = warp / 2 * PART, part_column = warp % 2 * PART;
-  const guint32 n = (row_bytes + CHUNK - 1) / CHUNK * run.terms;
+  /* Of split samples low x high, high x low, high x high. Of floating point two chunks, or the three products of
+   * one, are added on the tensor cores, which cut, and the rest with rounding. */
+  constexpr guint32 PRODUCTS = KIND == CORRELATOR_SPLIT ? 3 : 1, GROUP = KIND == CORRELATOR_SPLIT ? 3 : 2;
+  const guint32 n = (row_bytes + CHUNK - 1) / CHUNK * PRODUCTS;
   guint32 row, column;
   correlator_tile(blockIdx.x % tiles, &row, &column);
   const bool wanted = row > column || part_row >= part_column;
-  Tile<Value> sum;
+  Tile<Value> sum, part;
   int bias[WIDTH] = {};
   sum.clear();
 
   auto fetch = [&](guint32 c) {
     if (c < n) {
       guint8 *slot = shared + c % SLOTS * 2 * TILE_BYTES;
-      guint32 term = c % run.terms;
-      load_tile(slot, run, correlator_left_plane(run.terms, term), channel, row, c / run.terms, row_bytes);
-      load_tile(slot + TILE_BYTES, run, correlator_right_plane(run.terms, term), channel, column, c / run.terms,
-                row_bytes);
+      guint32 product = c % PRODUCTS, chunk = c / PRODUCTS;
+      bool split = PRODUCTS == 3;
+      load_tile(slot, run, split && product > 0, channel, row, chunk, row_bytes);
+      load_tile(slot + TILE_BYTES, run, split && product != 1, channel, column, chunk, row_bytes);
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
@@ -159,10 +162,11 @@ __global__ void __launch_bounds__(THREADS)
     if constexpr (KIND == CORRELATOR_S8) {
       multiply_chunk<KIND>(sum, bias, rows, columns);
     } else {
-      Tile<Value> chunk;
-      chunk.clear();
-      multiply_chunk<KIND>(chunk, bias, rows, columns);
-      sum.add(chunk);
+      if (c % GROUP == 0)
+        part.clear();
+      multiply_chunk<KIND>(part, bias, rows, columns);
+      if (c % GROUP == GROUP - 1 || c == n - 1)
+        sum.add(part);
     }
   }
   if (!wanted)
@@ -172,33 +176,47 @@ __global__ void __launch_bounds__(THREADS)
     /* What a thread has of the sum over a column's im is a quarter, of column lane / 4. */
     bias[j] += __shfl_xor_sync(0xffffffff, bias[j], 1);
     bias[j] += __shfl_xor_sync(0xffffffff, bias[j], 2);
-    Value bias0 = __shfl_sync(0xffffffff, bias[j], lane % 4 * 8), bias1 = __shfl_sync(0xffffffff, bias[j], lane % 4 * 8 + 4);
+    const Value bias0 = __shfl_sync(0xffffffff, bias[j], lane % 4 * 8);
+    const Value bias1 = __shfl_sync(0xffffffff, bias[j], lane % 4 * 8 + 4);
 #pragma unroll
     for (int i = 0; i < HEIGHT; i++)
 #pragma unroll
-      for (int half = 0; half < 2; half++)
-        correlator_give_two<Sum>(run.sink, run.inputs, channel, row * TILE + part_row + i * 16 + half * 8 + lane / 4,
-                                 column * TILE + part_column + j * 8 + lane % 4 * 2, (Sum)sum.re[i][j][half * 2],
-                                 (Sum)(sum.im[i][j][half * 2] + bias0), (Sum)sum.re[i][j][half * 2 + 1],
-                                 (Sum)(sum.im[i][j][half * 2 + 1] + bias1));
+      for (int half = 0; half < 2; half++) {
+        sum.im[i][j][half * 2] += bias0;
+        sum.im[i][j][half * 2 + 1] += bias1;
+      }
   }
+  correlator_give_all(run.sink, [&](auto giving, auto pols) {
+#pragma unroll
+    for (int i = 0; i < HEIGHT; i++)
+#pragma unroll
+      for (int half = 0; half < 2; half++) {
+        const CorrelatorRow<pols> to(run.sink, run.inputs, channel,
+                                     row * TILE + part_row + i * 16 + half * 8 + lane / 4,
+                                     column * TILE + part_column + lane % 4 * 2);
+#pragma unroll
+        for (int j = 0; j < WIDTH; j++)
+          to.template give<giving, Sum>(run.sink, j * 8, (Sum)sum.re[i][j][half * 2], (Sum)sum.im[i][j][half * 2],
+                                        (Sum)sum.re[i][j][half * 2 + 1], (Sum)sum.im[i][j][half * 2 + 1]);
+      }
+  });
 }
 
-gboolean astro_correlator_mma_init(GError **error)
+static void (*const kernels[])(CorrelatorRun run, guint32 tiles, guint32 row_bytes) = {
+  [CORRELATOR_S8] = correlate<CORRELATOR_S8>,
+  [CORRELATOR_F16] = correlate<CORRELATOR_F16>,
+  [CORRELATOR_SPLIT] = correlate<CORRELATOR_SPLIT>,
+};
+
+gboolean astro_correlator_mma_init(CorrelatorKind kind, GError **error)
 {
-  return CUDA_TRY(cudaFuncSetAttribute(correlate<CORRELATOR_S8>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       SHARED_BYTES)) &&
-         CUDA_TRY(cudaFuncSetAttribute(correlate<CORRELATOR_F16>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       SHARED_BYTES));
+  return CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
 }
 
 gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream, GError **error)
 {
   guint32 side = (run->inputs + TILE - 1) / TILE, tiles = side * (side + 1) / 2;
   guint32 row_bytes = run->in.steps * (kind == CORRELATOR_S8 ? 2 : 4);
-  if (kind == CORRELATOR_S8)
-    correlate<CORRELATOR_S8><<<tiles * run->channels, THREADS, SHARED_BYTES, stream>>>(*run, tiles, row_bytes);
-  else
-    correlate<CORRELATOR_F16><<<tiles * run->channels, THREADS, SHARED_BYTES, stream>>>(*run, tiles, row_bytes);
+  kernels[kind]<<<tiles * run->channels, THREADS, SHARED_BYTES, stream>>>(*run, tiles, row_bytes);
   return CUDA_TRY(cudaGetLastError());
 }

@@ -46,22 +46,28 @@ __device__ inline guint32 column_of(guint32 thread, int i)
   return thread % (TILE / COLUMNS) * 2 + i / 2 * (TILE / 2) + i % 2;
 }
 
-/* A chunk of time of a tile's inputs, time slowest. */
+/* A chunk of time of a tile's inputs, time slowest. Rows begin and end at 16 bytes. */
 template <AstroFormat FORMAT>
 __device__ inline void load(typename Samples<FORMAT>::Value (*to)[TILE + PAD], const CorrelatorRun &run,
                             guint32 channel, guint32 tile, guint32 first)
 {
   using Stored = typename Samples<FORMAT>::Stored;
-  constexpr guint32 EACH = STEPS * TILE / THREADS;
-  guint32 line = threadIdx.x % TILE, input = tile * TILE + line, step = threadIdx.x / TILE * EACH;
-  const Stored *from =
-      (const Stored *)(run.in.data + channel * run.in.channel + input * run.in.row) + first + step;
+  constexpr guint32 EACH = 16 / sizeof(Stored), PIECES = STEPS / EACH;
 #pragma unroll
-  for (guint32 i = 0; i < EACH; i++) {
-    Stored sample = {};
-    if (input < run.inputs && first + step + i < run.in.steps)
-      sample = from[i];
-    to[step + i][line] = Samples<FORMAT>::value(sample);
+  for (guint32 i = 0; i < TILE * PIECES / THREADS; i++) {
+    guint32 at = i * THREADS + threadIdx.x, line = at / PIECES, step = at % PIECES * EACH;
+    guint32 input = tile * TILE + line;
+    int4 piece = make_int4(0, 0, 0, 0);
+    if (input < run.inputs && first + step < run.in.steps)
+      piece = *(const int4 *)((const Stored *)(run.in.data + channel * run.in.channel + input * run.in.row) + first +
+                              step);
+#pragma unroll
+    for (guint32 j = 0; j < EACH; j++) {
+      Stored sample = ((const Stored *)&piece)[j];
+      if (first + step + j >= run.in.steps)
+        sample = {};
+      to[step + j][line] = Samples<FORMAT>::value(sample);
+    }
   }
 }
 
@@ -114,13 +120,18 @@ template <AstroFormat FORMAT> __global__ void __launch_bounds__(THREADS)
         }
     __syncthreads();
   }
+  correlator_give_all(run.sink, [&](auto giving, auto pols) {
+    const guint32 column = column_of(threadIdx.x, 0);
 #pragma unroll
-  for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < ROWS; i++) {
+      const CorrelatorRow<pols> to(run.sink, run.inputs, channel, tile_row * TILE + first_row + i,
+                                   tile_column * TILE + column);
 #pragma unroll
-    for (int j = 0; j < COLUMNS; j += 2)
-      correlator_give_two<Given>(run.sink, run.inputs, channel, tile_row * TILE + first_row + i,
-                                 tile_column * TILE + column_of(threadIdx.x, j), (Given)re[i][j], (Given)im[i][j],
-                                 (Given)re[i][j + 1], (Given)im[i][j + 1]);
+      for (int j = 0; j < COLUMNS; j += 2)
+        to.template give<giving, Given>(run.sink, column_of(0, j), (Given)re[i][j], (Given)im[i][j],
+                                        (Given)re[i][j + 1], (Given)im[i][j + 1]);
+    }
+  });
 }
 
 gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaStream_t stream, GError **error)

@@ -6,8 +6,8 @@
  * (im, -re) the imaginary part. Rows are turned in registers. For bytes -re - 1 stands for -re, since -128 has
  * no other sign; the sum over the column's im corrects it.
  *
- * Half precision: tensor cores cut what they add, which errs one way; so they add no more than a chunk, and
- * chunks are added with rounding. One set of accumulators takes the real and the imaginary part in turn while
+ * Half precision: tensor cores cut what they add, which errs one way; so they add two chunks at most, and what
+ * they give is added with rounding. One set of accumulators takes the real and the imaginary part in turn while
  * the other warpgroup keeps the tensor cores busy. */
 #include "gpu/correlator.h"
 #include "gpu/wgmma.h"
@@ -136,20 +136,14 @@ __device__ inline Job job_of(guint32 number, guint32 tiles)
 struct Part {
   Shared *shared;
   Ring ring;
-  guint32 chunks, terms, group; /* group: which 64 rows */
-  bool same_tile;
+  guint32 chunks, group; /* group: which 64 rows */
+  bool same_tile;        /* rows and columns are the same bytes, which are then loaded once, as columns */
 };
 
-/* Whether rows and columns of a term are the same bytes, which are then loaded once, as columns. */
-__device__ inline bool is_shared(bool same_tile, guint32 terms, guint32 term)
+__device__ inline const guint8 *rows_of(const Part &part)
 {
-  return same_tile && correlator_left_plane(terms, term) == correlator_right_plane(terms, term);
-}
-
-__device__ inline const guint8 *rows_of(const Part &part, guint32 term)
-{
-  const guint8 *tile = is_shared(part.same_tile, part.terms, term) ? part.shared->columns[part.ring.slot]
-                                                                   : part.shared->rows[part.ring.slot];
+  const guint8 *tile =
+      part.same_tile ? part.shared->columns[part.ring.slot] : part.shared->rows[part.ring.slot];
   return tile + part.group * HALF * CHUNK;
 }
 
@@ -191,7 +185,7 @@ __device__ inline gint32 correlate_s8(Part &part, int (&re)[HALF], int (&im)[HAL
   for (guint32 c = 0; c < part.chunks; c++) {
     const guint32 slot = part.ring.slot;
     barrier_wait(&part.shared->full[slot], part.ring.parity);
-    const guint8 *rows = rows_of(part, 0), *columns = part.shared->columns[slot];
+    const guint8 *rows = rows_of(part), *columns = part.shared->columns[slot];
     const guint64 a = describe(rows), b = describe(columns);
     wgmma_fence();
 #pragma unroll
@@ -230,99 +224,137 @@ __device__ inline gint32 correlate_s8(Part &part, int (&re)[HALF], int (&im)[HAL
 
 /* ---- half precision ---- */
 
-template <int COLUMNS>
+/* Two chunks of time, or of split samples the low and the high halves of one, are added on the tensor cores. */
+enum { PAIR = 2 };
+
+/* Which of a pair's rows are multiplied with which of its columns; of split samples the smallest first. */
+template <CorrelatorKind KIND> __device__ constexpr int products_of_pair()
+{
+  return KIND == CORRELATOR_SPLIT ? 3 : 2;
+}
+template <CorrelatorKind KIND> __device__ constexpr int left_of(int product)
+{
+  return KIND == CORRELATOR_SPLIT ? product > 0 : product;
+}
+template <CorrelatorKind KIND> __device__ constexpr int right_of(int product)
+{
+  return KIND == CORRELATOR_SPLIT ? product != 1 : product;
+}
+
+template <CorrelatorKind KIND, int COLUMNS>
 __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[HALF], guint32 thread)
 {
   const guint32 warp = thread / 32 % 4;
   float sum[HALF];
-  guint32 turned[STEPS][4];
+  guint32 turned[PAIR][STEPS][4];
 
 #pragma unroll
   for (int i = 0; i < HALF; i++)
     sum[i] = 0;
-  for (guint32 c = 0; c < part.chunks; c++)
-    for (guint32 term = 0; term < part.terms; term++) {
-      const guint32 slot = part.ring.slot;
-      barrier_wait(&part.shared->full[slot], part.ring.parity);
-      const guint8 *rows = rows_of(part, term);
-      const guint64 a = describe(rows), b = describe(part.shared->columns[slot]);
-      wgmma_fence();
+  for (guint32 c = 0; c < part.chunks; c += PAIR) {
+    guint32 slots[PAIR];
+    const guint8 *rows[PAIR];
+    guint64 a[PAIR], b[PAIR];
 #pragma unroll
-      for (int k = 0; k < STEPS; k++)
-        if constexpr (COLUMNS == TILE)
-          wgmma_f16_shared_128(sum, a + k * (STEP >> 4), b + k * (STEP >> 4), k > 0);
-        else
-          wgmma_f16_shared_64(sum, a + k * (STEP >> 4), b + k * (STEP >> 4), k > 0);
-      wgmma_commit();
-#pragma unroll
-      for (int k = 0; k < STEPS; k++) {
-        load_rows(turned[k], rows + warp * 16 * CHUNK, k);
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-          turned[k][i] = correlator_turn<CORRELATOR_F16>(turned[k][i]);
-      }
-      wgmma_wait<0>();
-#pragma unroll
-      for (int i = 0; i < COLUMNS / 2; i++)
-        re[i] += sum[i];
-      wgmma_fence();
-#pragma unroll
-      for (int k = 0; k < STEPS; k++)
-        if constexpr (COLUMNS == TILE)
-          wgmma_f16_128(sum, turned[k], b + k * (STEP >> 4), k > 0);
-        else
-          wgmma_f16_64(sum, turned[k], b + k * (STEP >> 4), k > 0);
-      wgmma_commit();
-      wgmma_wait<0>();
-      release(part.shared, slot);
-#pragma unroll
-      for (int i = 0; i < COLUMNS / 2; i++)
-        im[i] += sum[i];
+    for (int i = 0; i < PAIR; i++) {
+      slots[i] = part.ring.slot;
+      barrier_wait(&part.shared->full[slots[i]], part.ring.parity);
+      rows[i] = rows_of(part);
+      a[i] = describe(rows[i]);
+      b[i] = describe(part.shared->columns[slots[i]]);
       part.ring.next();
     }
+    wgmma_fence();
+#pragma unroll
+    for (int p = 0; p < products_of_pair<KIND>(); p++)
+#pragma unroll
+      for (int k = 0; k < STEPS; k++)
+        if constexpr (COLUMNS == TILE)
+          wgmma_f16_shared_128(sum, a[left_of<KIND>(p)] + k * (STEP >> 4), b[right_of<KIND>(p)] + k * (STEP >> 4),
+                               p + k > 0);
+        else
+          wgmma_f16_shared_64(sum, a[left_of<KIND>(p)] + k * (STEP >> 4), b[right_of<KIND>(p)] + k * (STEP >> 4),
+                              p + k > 0);
+    wgmma_commit();
+#pragma unroll
+    for (int i = 0; i < PAIR; i++)
+#pragma unroll
+      for (int k = 0; k < STEPS; k++) {
+        load_rows(turned[i][k], rows[i] + warp * 16 * CHUNK, k);
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+          turned[i][k][w] = correlator_turn<CORRELATOR_F16>(turned[i][k][w]);
+      }
+    wgmma_wait<0>();
+#pragma unroll
+    for (int i = 0; i < COLUMNS / 2; i++)
+      re[i] += sum[i];
+    wgmma_fence();
+#pragma unroll
+    for (int p = 0; p < products_of_pair<KIND>(); p++)
+#pragma unroll
+      for (int k = 0; k < STEPS; k++)
+        if constexpr (COLUMNS == TILE)
+          wgmma_f16_128(sum, turned[left_of<KIND>(p)][k], b[right_of<KIND>(p)] + k * (STEP >> 4), p + k > 0);
+        else
+          wgmma_f16_64(sum, turned[left_of<KIND>(p)][k], b[right_of<KIND>(p)] + k * (STEP >> 4), p + k > 0);
+    wgmma_commit();
+    wgmma_wait<0>();
+#pragma unroll
+    for (int i = 0; i < PAIR; i++)
+      release(part.shared, slots[i]);
+#pragma unroll
+    for (int i = 0; i < COLUMNS / 2; i++)
+      im[i] += sum[i];
+  }
 }
 
 /* ---- what both share ---- */
 
-template <int COLUMNS, typename Sum, typename Value>
+template <typename Sum, typename Value>
 __device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 group, const Value (&re)[HALF],
                             const Value (&im)[HALF], const gint32 *bias, guint32 thread)
 {
-  guint32 lane = thread % 32, row = job.row * TILE + group * HALF + thread / 32 % 4 * 16 + lane / 4;
+  const guint32 lane = thread % 32, column = lane % 4 * 2;
+  const guint32 row = job.row * TILE + group * HALF + thread / 32 % 4 * 16 + lane / 4;
+
+  correlator_give_all(run.sink, [&](auto giving, auto pols) {
 #pragma unroll
-  for (int half = 0; half < 2; half++)
+    for (int half = 0; half < 2; half++) {
+      const CorrelatorRow<pols> to(run.sink, run.inputs, job.channel, row + half * 8, job.column * TILE + column);
 #pragma unroll
-    for (int n = 0; n < COLUMNS / 8; n++) {
-      guint32 column = n * 8 + lane % 4 * 2;
-      int at = n * 4 + half * 2;
-      Sum im0 = im[at], im1 = im[at + 1];
-      if (sizeof(Sum) == 4) {
-        im0 += bias[column];
-        im1 += bias[column + 1];
+      for (int n = 0; n < TILE / 8; n++) {
+        const int at = n * 4 + half * 2;
+        Sum im0 = im[at], im1 = im[at + 1];
+        if (std::is_same_v<Sum, int>) {
+          int2 two = *(const int2 *)&bias[n * 8 + column];
+          im0 += two.x;
+          im1 += two.y;
+        }
+        to.template give<giving, Sum>(run.sink, n * 8, (Sum)re[at], im0, (Sum)re[at + 1], im1);
       }
-      correlator_give_two<Sum>(run.sink, run.inputs, job.channel, row + half * 8, job.column * TILE + column,
-                               (Sum)re[at], im0, (Sum)re[at + 1], im1);
     }
+  });
 }
 
+/* Chunks are numbered along time; of split samples both planes of a time come one after the other. */
 __device__ inline void produce(const CUtensorMap *map, const CorrelatorRun &run, guint32 chunks, guint32 tiles,
                                guint32 jobs, Shared *shared)
 {
   Ring ring = { 0, 1 };
   for (guint32 number = blockIdx.x; number < jobs; number += gridDim.x) {
     Job job = job_of(number, tiles);
-    for (guint32 c = 0; c < chunks; c++)
-      for (guint32 term = 0; term < run.terms; term++, ring.next()) {
-        bool once = is_shared(job.row == job.column, run.terms, term);
-        guint32 left = correlator_left_plane(run.terms, term) * run.channels;
-        guint32 right = correlator_right_plane(run.terms, term) * run.channels;
-        guint64 *full = &shared->full[ring.slot];
-        barrier_wait(&shared->empty[ring.slot], ring.parity);
-        barrier_expect(full, once ? TILE_BYTES : 2 * TILE_BYTES);
-        if (!once)
-          load_tile(map, full, shared->rows[ring.slot], c * CHUNK, job.row * TILE, job.channel + left);
-        load_tile(map, full, shared->columns[ring.slot], c * CHUNK, job.column * TILE, job.channel + right);
-      }
+    const bool same = job.row == job.column;
+    for (guint32 c = 0; c < chunks; c++, ring.next()) {
+      guint32 plane = run.planes == 2 ? c % 2 : 0, byte = c / run.planes * CHUNK;
+      guint32 channel = job.channel + plane * run.channels;
+      guint64 *full = &shared->full[ring.slot];
+      barrier_wait(&shared->empty[ring.slot], ring.parity);
+      barrier_expect(full, same ? TILE_BYTES : 2 * TILE_BYTES);
+      if (!same)
+        load_tile(map, full, shared->rows[ring.slot], byte, job.row * TILE, channel);
+      load_tile(map, full, shared->columns[ring.slot], byte, job.column * TILE, channel);
+    }
   }
 }
 
@@ -332,7 +364,7 @@ __device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32
 {
   using Value = std::conditional_t<KIND == CORRELATOR_S8, int, float>;
   using Sum = std::conditional_t<KIND == CORRELATOR_S8, int, double>;
-  Part part = { shared, { 0, 0 }, chunks, run.terms, thread / 128, false };
+  Part part = { shared, { 0, 0 }, chunks, thread / 128, false };
   guint32 turn = 0;
 
   for (guint32 number = blockIdx.x; number < jobs; number += gridDim.x, turn ^= 1) {
@@ -352,14 +384,11 @@ __device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32
         shared->bias[turn][thread / 2] = bias;
       asm volatile("bar.sync 1, %0;" ::"n"((int)CONSUMERS) : "memory");
     } else if (narrow) {
-      correlate_f16<HALF>(part, re, im, thread);
+      correlate_f16<KIND, HALF>(part, re, im, thread);
     } else {
-      correlate_f16<TILE>(part, re, im, thread);
+      correlate_f16<KIND, TILE>(part, re, im, thread);
     }
-    if (narrow)
-      give<HALF, Sum>(run, job, part.group, re, im, shared->bias[turn], thread);
-    else
-      give<TILE, Sum>(run, job, part.group, re, im, shared->bias[turn], thread);
+    give<Sum>(run, job, part.group, re, im, shared->bias[turn], thread);
   }
 }
 
@@ -397,21 +426,23 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 static PFN_cuTensorMapEncodeTiled_v12000 encode_map;
 
-gboolean astro_correlator_wgmma_init(GError **error)
+static void (*const kernels[])(CUtensorMap map, CorrelatorRun run, guint32 chunks, guint32 tiles, guint32 jobs) = {
+  [CORRELATOR_S8] = correlate<CORRELATOR_S8>,
+  [CORRELATOR_F16] = correlate<CORRELATOR_F16>,
+  [CORRELATOR_SPLIT] = correlate<CORRELATOR_SPLIT>,
+};
+
+gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error)
 {
   cudaDriverEntryPointQueryResult found;
   return CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode_map, 12000,
                                                    cudaEnableDefault, &found)) &&
-         CUDA_TRY(cudaFuncSetAttribute(correlate<CORRELATOR_S8>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       SHARED_BYTES)) &&
-         CUDA_TRY(cudaFuncSetAttribute(correlate<CORRELATOR_F16>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       SHARED_BYTES));
+         CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
 }
 
 static gboolean make_map(CUtensorMap *map, const CorrelatorRun *run, guint64 row_bytes, GError **error)
 {
-  const guint32 planes = run->terms == 3 ? 2 : 1;
-  cuuint64_t extents[] = { row_bytes, run->inputs, (cuuint64_t)run->channels * planes };
+  cuuint64_t extents[] = { row_bytes, run->inputs, (cuuint64_t)run->channels * run->planes };
   cuuint64_t strides[] = { run->in.row, run->in.channel };
   cuuint32_t box[] = { CHUNK, TILE, 1 }, steps[] = { 1, 1, 1 };
   CUresult result =
@@ -429,16 +460,15 @@ gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, g
                                 cudaStream_t stream, GError **error)
 {
   guint64 row_bytes = (guint64)run->in.steps * (kind == CORRELATOR_S8 ? 2 : 4);
-  guint32 chunks = (guint32)((row_bytes + CHUNK - 1) / CHUNK), side = (run->inputs + TILE - 1) / TILE;
-  guint32 tiles = side * (side + 1) / 2, jobs = tiles * run->channels;
-  guint32 blocks = MIN(jobs, (guint32)multiprocessors);
+  guint32 chunks = (guint32)((row_bytes + CHUNK - 1) / CHUNK) * run->planes;
+  guint32 side = (run->inputs + TILE - 1) / TILE, tiles = side * (side + 1) / 2, jobs = tiles * run->channels;
   CUtensorMap map;
 
+  if (kind != CORRELATOR_S8) /* what lies beyond is zeros */
+    chunks += chunks % 2;
   if (!make_map(&map, run, row_bytes, error))
     return FALSE;
-  if (kind == CORRELATOR_S8)
-    correlate<CORRELATOR_S8><<<blocks, THREADS, SHARED_BYTES, stream>>>(map, *run, chunks, tiles, jobs);
-  else
-    correlate<CORRELATOR_F16><<<blocks, THREADS, SHARED_BYTES, stream>>>(map, *run, chunks, tiles, jobs);
+  kernels[kind]<<<MIN(jobs, (guint32)multiprocessors), THREADS, SHARED_BYTES, stream>>>(map, *run, chunks, tiles,
+                                                                                        jobs);
   return CUDA_TRY(cudaGetLastError());
 }

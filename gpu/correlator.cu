@@ -17,7 +17,10 @@ enum {
   LEAST_GATHERED = 64,               /* steps */
   INT32_STEPS = 65535,               /* whose products of bytes an int32 holds */
   INT32_RUN = INT32_STEPS / 64 * 64, /* steps of a run, whole lines */
-  FLOAT_RUN = 4096,                  /* steps that are summed in single precision */
+  /* Steps that are summed in single precision: such that no more than 64 parts are. */
+  F16_RUN = 4096,
+  SPLIT_RUN = 2048,
+  SIMT_RUN = 1024,
   THREADS = 256,
 };
 #define GATHERED_BYTES ((gsize)1 << 30) /* wanted at most */
@@ -90,10 +93,16 @@ static gboolean need_upload(Correlator *self, gsize bytes, GError **error)
   return TRUE;
 }
 
+/* Rows are read in whole pieces, so what lies behind their samples is zeros at first. */
+static gboolean alloc_rows(Correlator *self, guint8 **rows, gsize n, gsize bytes, GError **error)
+{
+  return *rows || (alloc(self, (gpointer *)rows, n, bytes, error) &&
+                   CUDA_TRY(cudaMemsetAsync(*rows, 0, n * bytes, astro_cuda_stream(self->place.queue))));
+}
+
 static gboolean need_gathered(Correlator *self, GError **error)
 {
-  return self->gathered || alloc(self, (gpointer *)&self->gathered, (gsize)self->config.channels * self->inputs,
-                                 self->gathered_row, error);
+  return alloc_rows(self, &self->gathered, (gsize)self->config.channels * self->inputs, self->gathered_row, error);
 }
 
 static gboolean need_carried(Correlator *self, GError **error)
@@ -101,23 +110,27 @@ static gboolean need_carried(Correlator *self, GError **error)
   return self->carried || alloc(self, &self->carried, self->products * self->config.channels, 16, error);
 }
 
-static guint64 float_run(const Correlator *self)
-{
-  guint64 step = 8 * (guint64)self->config.channels * self->inputs;
-  return CLAMP(4 * GATHERED_BYTES / step / 32 * 32, 64, FLOAT_RUN);
-}
-
 static gboolean splits(const Correlator *self)
 {
   return self->prepared == ASTRO_FORMAT_CF32LE && self->level != SIMT;
 }
 
+static guint64 most_steps(const Correlator *self)
+{
+  guint64 step = 8 * (guint64)self->config.channels * self->inputs;
+  if (self->sum_kind != SUMS_DOUBLE)
+    return INT32_RUN;
+  if (self->level == SIMT)
+    return SIMT_RUN;
+  return splits(self) ? CLAMP(2 * GATHERED_BYTES / step / 64 * 64, 64, SPLIT_RUN) : F16_RUN;
+}
+
 static gboolean need_planes(Correlator *self, GError **error)
 {
   gsize lines = (gsize)self->config.channels * self->inputs;
-  self->planes_row = float_run(self) * 4;
-  return self->planes || (alloc(self, (gpointer *)&self->planes, 2 * lines, self->planes_row, error) &&
-                          alloc(self, (gpointer *)&self->scales, lines, sizeof(double), error));
+  self->planes_row = most_steps(self) * 4;
+  return alloc_rows(self, &self->planes, 2 * lines, self->planes_row, error) &&
+         (self->scales || alloc(self, (gpointer *)&self->scales, lines, sizeof(double), error));
 }
 
 /* ---- sums ---- */
@@ -317,10 +330,15 @@ static gboolean is_plain(const Correlator *self)
          (self->sum_kind != SUMS_INT64 || self->config.to == ASTRO_FORMAT_CF32LE);
 }
 
+static CorrelatorKind kind_of(const Correlator *self)
+{
+  return self->sum_kind == SUMS_INT32 ? CORRELATOR_S8 : splits(self) ? CORRELATOR_SPLIT : CORRELATOR_F16;
+}
+
 static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
-  CorrelatorKind kind = self->sum_kind == SUMS_INT32 ? CORRELATOR_S8 : CORRELATOR_F16;
+  CorrelatorKind kind = kind_of(self);
 
   if (splits(self)) {
     guint64 row = self->planes_row, plane = row * self->inputs * self->config.channels;
@@ -328,7 +346,7 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
                                 self->config.channels, stream, error))
       return FALSE;
     run->in = { self->planes, row, row * self->inputs, run->in.steps };
-    run->terms = 3;
+    run->planes = 2;
     run->plane = plane;
     run->sink.scales = self->scales;
   }
@@ -342,7 +360,7 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
 static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps, gpointer out, gboolean *written,
                           GError **error)
 {
-  guint64 most = self->sum_kind == SUMS_INT32 ? (guint64)INT32_RUN : float_run(self);
+  guint64 most = most_steps(self);
 
   for (guint64 done = 0; done < steps; done += in.steps) {
     in.steps = (guint32)MIN(steps - done, most);
@@ -353,7 +371,7 @@ static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps,
       .in = in,
       .inputs = self->inputs,
       .channels = self->config.channels,
-      .terms = 1,
+      .planes = 1,
       .sink = { .sums = self->sums,
                 .out = last ? out : NULL,
                 .add = self->have_sums,
@@ -526,8 +544,8 @@ static gboolean pick_level(Correlator *self, GError **error)
   while (levels[self->level].exact ? capability != levels[self->level].capability
                                    : capability < levels[self->level].capability)
     self->level++;
-  return self->level == WGMMA ? astro_correlator_wgmma_init(error)
-                              : self->level != MMA || astro_correlator_mma_init(error);
+  return self->level == WGMMA ? astro_correlator_wgmma_init(kind_of(self), error)
+                              : self->level != MMA || astro_correlator_mma_init(kind_of(self), error);
 }
 
 static const char *variant_name(const Correlator *self)

@@ -115,7 +115,7 @@ typedef struct {
   AstroCorrelatorArguments arguments;
 } Work;
 
-enum { CALLS = 4 };
+enum { CALLS = 16 };
 
 static void run_calls(gpointer data)
 {
