@@ -426,9 +426,12 @@ static gboolean add_gathered(Correlator *self, const guint8 *in, const AstroCorr
   for (guint64 done = 0; done < arguments->count;) {
     if (self->gathered_steps == self->capacity && !correlate_gathered(self, NULL, &written, error))
       return FALSE;
-    CorrelatorGather gather = {
+    AstroCudaGather gather = {
       .from = in + (arguments->first + done) * strides->time,
-      .strides = *strides,
+      .time = strides->time,
+      .channel = strides->channel,
+      .station = strides->station,
+      .pol = strides->pol,
       .to = self->gathered + self->gathered_steps * self->prepared_bytes,
       .to_row = self->gathered_row,
       .to_channel = self->gathered_row * self->inputs,
@@ -437,12 +440,13 @@ static gboolean add_gathered(Correlator *self, const guint8 *in, const AstroCorr
       .stations = self->config.stations,
       .pols = self->config.pols,
       .format = self->config.from,
+      .to_format = self->prepared,
       .valid = valid ? valid + done * arguments->valid_time : NULL,
       .valid_time = arguments->valid_time,
       .valid_channel = arguments->valid_channel,
       .valid_station = arguments->valid_station,
     };
-    if (!astro_correlator_gather_on_device(&gather, astro_cuda_stream(self->place.queue), error))
+    if (!astro_cuda_gather(&gather, astro_cuda_stream(self->place.queue), error))
       return FALSE;
     done += gather.count;
     self->gathered_steps += gather.count;

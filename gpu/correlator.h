@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpu/cuda.h"
+#include "gpu/gather.h"
 
 extern "C" {
 #include "core/correlator/sums.h"
@@ -48,19 +49,6 @@ gboolean astro_correlator_mma_init(CorrelatorKind kind, GError **error);
 gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream, GError **error);
 /* from: CI8, CI16LE (sums of gint64), CF16LE or CF32LE. */
 gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaStream_t stream, GError **error);
-
-/* Samples of any order, prepared. */
-struct CorrelatorGather {
-  const guint8 *from;
-  AstroCorrelatorStrides strides;
-  guint8 *to;
-  guint64 to_row, to_channel;
-  guint32 count, channels, stations, pols;
-  AstroFormat format; /* CI4 becomes CI8 */
-  const guint8 *valid; /* of the first of these steps; NULL: all are valid */
-  guint64 valid_time, valid_channel, valid_station;
-};
-gboolean astro_correlator_gather_on_device(const CorrelatorGather *gather, cudaStream_t stream, GError **error);
 
 /* CF32LE in two planes of CF16LE, low and high, whose sum is the sample over a power of two, one for each channel and
  * input, that goes to scales. */
