@@ -8,64 +8,140 @@
 enum { THREADS = 256, POINTS = 4096, EACH = POINTS / THREADS };
 
 /* Every sixteen points one is left out, so that no stride meets a bank often. */
-__device__ inline guint32 place(guint32 point)
+__device__ constexpr guint32 place(guint32 point)
 {
   return point + point / 16;
 }
 
 /* ---- the filter ---- */
 
+/* Points of a spectrum that a thread filters at a time, spectra that it does together. */
+enum { SIDE = 2 };
+template <guint32 N> __device__ constexpr guint32 together()
+{
+  return POINTS / N < 4 ? POINTS / N : 4;
+}
+
+/* Any number of taps, samples wherever they lie. */
+template <typename Sample, guint32 N>
+__device__ inline void filter_any(const ChannelizerRun &run, guint32 input, gint64 base, guint32 rows,
+                                  const guint32 (&at)[SIDE], const guint32 (&point)[SIDE],
+                                  float2 (&sum)[SIDE][together<N>()])
+{
+  float weight[SIDE][together<N>()] = {};
+#pragma unroll 1
+  for (guint32 row = 0; row < rows; row++)
+#pragma unroll
+    for (int p = 0; p < SIDE; p++) {
+      const float2 x = channelizer_sample<Sample>(run.in, input, base + (gint64)row * N + at[p]);
+#pragma unroll
+      for (int s = together<N>() - 1; s > 0; s--)
+        weight[p][s] = weight[p][s - 1];
+      if (row < run.taps)
+        weight[p][0] = run.weights[row * N + point[p]];
+#pragma unroll
+      for (guint32 s = 0; s < together<N>(); s++)
+        if (row - s < run.taps) {
+          sum[p][s].x += weight[p][s] * x.x;
+          sum[p][s].y += weight[p][s] * x.y;
+        }
+    }
+}
+
+/* All in the block, all spectra there. */
+template <typename Sample, guint32 N, int TAPS>
+__device__ inline void filter_taps(const Sample *block, const float *weights, const guint32 (&at)[SIDE],
+                                   const guint32 (&point)[SIDE], float2 (&sum)[SIDE][together<N>()])
+{
+#pragma unroll
+  for (int p = 0; p < SIDE; p++) {
+    const Sample *from = block + at[p];
+    const float *weight = weights + point[p];
+    float w[TAPS];
+#pragma unroll
+    for (int row = 0; row < TAPS + (int)together<N>() - 1; row++) {
+      if (row < TAPS)
+        w[row] = weight[row * N];
+      const float2 x = channelizer_value(from[row * N]);
+#pragma unroll
+      for (int s = 0; s < (int)together<N>(); s++)
+        if (row - s >= 0 && row - s < TAPS) {
+          sum[p][s].x += w[row - s] * x.x;
+          sum[p][s].y += w[row - s] * x.y;
+        }
+    }
+  }
+}
+
 template <typename Sample, guint32 N>
 __device__ inline void filter(const ChannelizerRun &run, guint32 input, guint64 first, float2 *points)
 {
-  constexpr guint32 SPECTRA = POINTS / N, TOGETHER = SPECTRA < 4 ? SPECTRA : 4, PAIRS = N / 2;
+  constexpr guint32 SPECTRA = POINTS / N, TOGETHER = together<N>(), PAIRS = N / SIDE;
   const guint32 there = (guint32)min((guint64)SPECTRA, run.count - first);
   const gint64 base = (gint64)first * N;
-  const bool in_block = base >= run.in.split && run.in.block;
-  const Sample *block = (const Sample *)run.in.block + input * run.in.block_row - run.in.split;
+  const bool plain = base >= run.in.split && run.in.block && there == SPECTRA;
+  const Sample *block = (const Sample *)run.in.block + (input * run.in.block_row + (base - run.in.split));
 
 #pragma unroll 1
   for (guint32 unit = threadIdx.x; unit < PAIRS * (SPECTRA / TOGETHER); unit += THREADS) {
     const guint32 begin = unit / PAIRS * TOGETHER;
-    const guint32 point[2] = { unit % PAIRS, unit % PAIRS + PAIRS };
-    float2 sum[2][TOGETHER] = {};
-    float weight[2][TOGETHER] = {};
-    const guint32 rows = begin < there ? min(there - begin, TOGETHER) + run.taps - 1 : 0;
-    const gint64 start[2] = { base + (gint64)begin * N + (point[0] + run.turn) % N,
-                              base + (gint64)begin * N + (point[1] + run.turn) % N };
-    auto add_rows = [&](auto read) {
-#pragma unroll 4
-      for (guint32 row = 0; row < rows; row++) {
+    const guint32 point[SIDE] = { unit % PAIRS, unit % PAIRS + PAIRS };
+    const guint32 at[SIDE] = { begin * N + (point[0] + run.turn) % N, begin * N + (point[1] + run.turn) % N };
+    float2 sum[SIDE][TOGETHER] = {};
+    if (plain && run.taps == 8)
+      filter_taps<Sample, N, 8>(block, run.weights, at, point, sum);
+    else if (plain && run.taps == 4)
+      filter_taps<Sample, N, 4>(block, run.weights, at, point, sum);
+    else if (begin < there)
+      filter_any<Sample, N>(run, input, base, min(there - begin, TOGETHER) + run.taps - 1, at, point, sum);
 #pragma unroll
-        for (int p = 0; p < 2; p++) {
-          const float2 x = read(start[p] + (gint64)row * N);
+    for (int p = 0; p < SIDE; p++)
 #pragma unroll
-          for (int s = TOGETHER - 1; s > 0; s--)
-            weight[p][s] = weight[p][s - 1];
-          if (row < run.taps)
-            weight[p][0] = run.weights[row * N + point[p]];
-#pragma unroll
-          for (int s = 0; s < TOGETHER; s++)
-            if (row - s < run.taps) {
-              sum[p][s].x += weight[p][s] * x.x;
-              sum[p][s].y += weight[p][s] * x.y;
-            }
-        }
-      }
-    };
-    if (in_block)
-      add_rows([&](gint64 at) { return channelizer_value(block[at]); });
-    else
-      add_rows([&](gint64 at) { return channelizer_sample<Sample>(run.in, input, at); });
-#pragma unroll
-    for (int p = 0; p < 2; p++)
-#pragma unroll
-      for (int s = 0; s < TOGETHER; s++)
+      for (guint32 s = 0; s < TOGETHER; s++)
         points[place((begin + s) * N + point[p])] = sum[p][s];
   }
 }
 
 /* ---- the transform ---- */
+
+/* What the last pass made: R bins, STRIDE apart, whose channels are as far apart. */
+template <int R, guint32 STRIDE, typename Write>
+__device__ inline void give_bins(const ChannelizerRun &run, guint64 row, guint32 bin, const float2 (&v)[R], Write write)
+{
+  const guint64 first = row * run.channels + bin;
+  if (!run.below) { /* the upper half of a real transform repeats the lower */
+#pragma unroll
+    for (int r = 0; r < R / 2; r++)
+      write(first + r * STRIDE, bin + r * STRIDE, v[fft_place<R>(r)]);
+    return;
+  }
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    constexpr int HALF = R / 2;
+    const guint32 offset = (r + HALF) % R * STRIDE;
+    write(first + offset, bin + offset, v[fft_place<R>(r)]);
+  }
+}
+
+template <int R, guint32 STRIDE>
+__device__ inline void give(const ChannelizerRun &run, guint64 row, guint32 bin, const float2 (&v)[R], int *clipped)
+{
+  if (run.to == ASTRO_FORMAT_CF32LE && !run.gains)
+    give_bins<R, STRIDE>(run, row, bin, v,
+                         [&](guint64 at, guint32 channel, float2 value) { ((float2 *)run.out)[at] = value; });
+  else if (run.to == ASTRO_FORMAT_CI8 && !run.gains)
+    give_bins<R, STRIDE>(run, row, bin, v, [&](guint64 at, guint32 channel, float2 value) {
+      write_sample(run.out, at, ASTRO_FORMAT_CI8, value, clipped);
+    });
+  else
+    give_bins<R, STRIDE>(run, row, bin, v, [&](guint64 at, guint32 channel, float2 value) {
+      if (run.gains) {
+        value.x *= run.gains[channel];
+        value.y *= run.gains[channel];
+      }
+      write_sample(run.out, at, run.to, value, clipped);
+    });
+}
 
 /* A pass of radix R after passes that made transforms of BEFORE points. */
 template <guint32 N, int R, guint32 BEFORE>
@@ -78,41 +154,43 @@ __device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows
 
 #pragma unroll
   for (int t = 0; t < TIMES; t++) {
+    /* Either j is below a stride that divides 16, or strides are whole sixteens. */
     const guint32 j = thread + t * OF_SPECTRUM;
+    const float2 *from = points + (STRIDE < 16 ? place(spectrum * N) + j : place(spectrum * N + j));
 #pragma unroll
     for (int r = 0; r < R; r++)
-      v[t][r] = points[place(spectrum * N + j + r * STRIDE)];
+      v[t][r] = from[place(r * STRIDE)];
     if constexpr (BEFORE > 1) {
+      const float2 *twiddle = run.twiddles;
       const guint32 angle = j % BEFORE * (N / (BEFORE * R));
       float2 powers[4];
 #pragma unroll
       for (int p = 0; (1 << p) < R; p++)
-        powers[p] = run.twiddles[angle << p];
+        powers[p] = twiddle[angle << p];
       fft_twiddle<R>(v[t], powers);
     }
     fft<R>(v[t]);
   }
-  if (!LAST)
-    __syncthreads();
+  if constexpr (LAST) {
+    if (row + spectrum < rows_end)
 #pragma unroll
-  for (int t = 0; t < TIMES; t++) {
-    const guint32 j = thread + t * OF_SPECTRUM, to = j / BEFORE * (BEFORE * R) + j % BEFORE;
+      for (int t = 0; t < TIMES; t++)
+        give<R, BEFORE>(run, row + spectrum, thread + t * OF_SPECTRUM, v[t], clipped);
+  } else {
+    static_assert(R == 16, "only the last pass is narrower");
+    constexpr guint32 REST = N / (BEFORE * R);
+    __syncthreads();
+    const guint32 begin = spectrum * N + thread / BEFORE * (BEFORE * R) + thread % BEFORE;
 #pragma unroll
     for (int r = 0; r < R; r++)
-      if (!LAST)
-        points[place(spectrum * N + to + r * BEFORE)] = v[t][fft_place<R>(r)];
-      else if (row + spectrum < rows_end)
-        channelizer_give(run, row + spectrum, to + r * BEFORE, v[t][fft_place<R>(r)], clipped);
-  }
-  __syncthreads();
-  if constexpr (!LAST) {
-    constexpr guint32 REST = N / (BEFORE * R);
+      points[place(begin) + place(r * BEFORE)] = v[0][fft_place<R>(r)];
+    __syncthreads();
     pass<N, (REST < 16 ? (int)REST : 16), BEFORE * R>(run, row, rows_end, points, clipped);
   }
 }
 
 template <typename Sample, guint32 N>
-__global__ void __launch_bounds__(THREADS, 2) channelize(const __grid_constant__ ChannelizerRun run, guint32 groups)
+__global__ void __launch_bounds__(THREADS, 3) channelize(const __grid_constant__ ChannelizerRun run, guint32 groups)
 {
   __shared__ float2 points[POINTS + POINTS / 16];
   const guint32 input = blockIdx.x / groups;

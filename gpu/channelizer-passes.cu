@@ -39,13 +39,13 @@ __global__ void __launch_bounds__(THREADS)
     guint32 point = (guint32)(i % n), within = point % (before * radix), j = point / (before * radix) * before + within % before;
     const float2 *x = from + row * n + j;
     guint64 step = (guint64)within * grain % n, angle = 0;
-    float2 sum = make_float2(0, 0);
+    double re = 0, im = 0; /* a large prime's sums are long */
     for (guint32 r = 0; r < radix; r++, angle += step, angle -= angle >= n ? n : 0) {
       float2 a = x[(guint64)r * stride], w = twiddles[angle];
-      sum.x += a.x * w.x - a.y * w.y;
-      sum.y += a.x * w.y + a.y * w.x;
+      re += (double)(a.x * w.x - a.y * w.y);
+      im += (double)(a.x * w.y + a.y * w.x);
     }
-    to[i] = sum;
+    to[i] = make_float2((float)re, (float)im);
   }
 }
 

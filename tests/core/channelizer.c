@@ -11,8 +11,8 @@
 static const char *const variants[] = { "avx512", "avx2", "c" };
 
 /* The device's backend is the last, where there is one. */
-static const AstroBackend *all[] = { &astro_channelizer_cpu, &astro_channelizer_reference, NULL,
-                                     NULL };
+static const AstroBackend *backends[] = { &astro_channelizer_cpu, &astro_channelizer_reference,
+                                          NULL, NULL };
 
 #define TURN(turns) cexp(2 * I * G_PI * ((turns)-floor(turns)))
 
@@ -543,8 +543,8 @@ static void test_variants(gconstpointer data)
 
   gboolean can_cut = config.in.layout.axes[config.in.layout.n_axes - 1] == ASTRO_AXIS_TIME ||
                      config.in.layout.axes[0] == ASTRO_AXIS_TIME || n_inputs(&config) == 1;
-  for (guint v = 0; v < G_N_ELEMENTS(variants) + (all[2] != NULL); v++) {
-    const AstroBackend *backend = v < G_N_ELEMENTS(variants) ? &astro_channelizer_cpu : all[2];
+  for (guint v = 0; v < G_N_ELEMENTS(variants) + (backends[2] != NULL); v++) {
+    const AstroBackend *backend = v < G_N_ELEMENTS(variants) ? &astro_channelizer_cpu : backends[2];
     if (v < G_N_ELEMENTS(variants))
       setenv("ASTRO_CPU", variants[v], 1);
     guint8 *whole = channelize(backend, &config, 1, in, first, steps, 0, &spectra, &clipped);
@@ -849,16 +849,16 @@ static void test_variant_names(void)
 
 static void add_for_backends(const char *name, GTestDataFunc test)
 {
-  for (guint i = 0; all[i]; i++) {
+  for (guint i = 0; backends[i]; i++) {
     g_autofree char *path =
-        g_strdup_printf("/channelizer/%s/%s", name, astro_backend_kind_name(all[i]->kind));
-    g_test_add_data_func(path, all[i], test);
+        g_strdup_printf("/channelizer/%s/%s", name, astro_backend_kind_name(backends[i]->kind));
+    g_test_add_data_func(path, backends[i], test);
   }
 }
 
 static void add_tests(void)
 {
-  all[2] = test_on_device("channelizer");
+  backends[2] = test_on_device("channelizer");
   g_test_add_func("/channelizer/spectra", test_spectra);
   add_for_backends("tones", test_tones);
   add_for_backends("impulse", test_impulse);
@@ -873,11 +873,11 @@ static void add_tests(void)
   }
   g_test_add_func("/channelizer/alignment", test_alignment);
   g_test_add_func("/channelizer/past-caches", test_past_caches);
-  for (guint i = 0; all[i]; i++) /* too large for the formula */
-    if (all[i] != &astro_channelizer_reference) {
+  for (guint i = 0; backends[i]; i++) /* too large for the formula */
+    if (backends[i] != &astro_channelizer_reference) {
       g_autofree char *path =
-          g_strdup_printf("/channelizer/large/%s", astro_backend_kind_name(all[i]->kind));
-      g_test_add_data_func(path, all[i], test_large);
+          g_strdup_printf("/channelizer/large/%s", astro_backend_kind_name(backends[i]->kind));
+      g_test_add_data_func(path, backends[i], test_large);
     }
   add_for_backends("losses", test_losses);
   add_for_backends("no-block", test_no_block);
