@@ -1,11 +1,16 @@
 /* Filter, transform and format in one kernel, so that samples are read once and channels written once. A block makes
- * 4096 points' worth of spectra of one input. First each thread filters columns: two points of four spectra at a
+ * 8192 points' worth of spectra of one input. First each thread filters columns: two points of eight spectra at a
  * time, which share the samples' conversion and the weights. Then each thread transforms 16 points at a time,
  * exchanged through shared memory. */
 #include "gpu/channelizer.h"
 #include "gpu/fft.h"
 
-enum { THREADS = 256, POINTS = 4096, EACH = POINTS / THREADS };
+enum {
+  THREADS = 512,
+  POINTS = 8192,
+  EACH = POINTS / THREADS,
+  SHARED_BYTES = (POINTS + POINTS / 16) * sizeof(float2),
+};
 
 /* Every sixteen points one is left out, so that no stride meets a bank often. */
 __device__ constexpr guint32 place(guint32 point)
@@ -19,7 +24,7 @@ __device__ constexpr guint32 place(guint32 point)
 enum { SIDE = 2 };
 template <guint32 N> __device__ constexpr guint32 together()
 {
-  return POINTS / N < 4 ? POINTS / N : 4;
+  return POINTS / N < 8 ? POINTS / N : 8;
 }
 
 /* Any number of taps, samples wherever they lie. */
@@ -190,9 +195,9 @@ __device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows
 }
 
 template <typename Sample, guint32 N>
-__global__ void __launch_bounds__(THREADS, 3) channelize(const __grid_constant__ ChannelizerRun run, guint32 groups)
+__global__ void __launch_bounds__(THREADS, 2) channelize(const __grid_constant__ ChannelizerRun run, guint32 groups)
 {
-  __shared__ float2 points[POINTS + POINTS / 16];
+  extern __shared__ float2 points[];
   const guint32 input = blockIdx.x / groups;
   const guint64 first = (guint64)(blockIdx.x % groups) * (POINTS / N);
   int clipped = 0;
@@ -213,7 +218,7 @@ gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cuda
 #define KERNELS(n) { channelize<float2, n>, channelize<char2, n> }
   static void (*const kernels[][2])(ChannelizerRun run, guint32 groups) = {
     KERNELS(16),  KERNELS(32),   KERNELS(64),   KERNELS(128), KERNELS(256),
-    KERNELS(512), KERNELS(1024), KERNELS(2048), KERNELS(4096),
+    KERNELS(512), KERNELS(1024), KERNELS(2048), KERNELS(4096), KERNELS(8192),
   };
 #undef KERNELS
   guint size = 0, spectra = POINTS / run->n;
@@ -221,6 +226,9 @@ gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cuda
 
   while (16u << size != run->n)
     size++;
-  kernels[size][bytes ? 1 : 0]<<<(unsigned)(groups * run->inputs), THREADS, 0, stream>>>(*run, (guint32)groups);
+  auto kernel = kernels[size][bytes ? 1 : 0];
+  if (!CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES)))
+    return FALSE;
+  kernel<<<(unsigned)(groups * run->inputs), THREADS, SHARED_BYTES, stream>>>(*run, (guint32)groups);
   return CUDA_TRY(cudaGetLastError());
 }

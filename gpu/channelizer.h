@@ -31,7 +31,7 @@ struct ChannelizerRun {
   guint64 *clipped;
 };
 
-/* All in one kernel: n is a power of two from 16 to 4096. */
+/* All in one kernel: n is a power of two from 16 to 8192. */
 gboolean astro_channelizer_fuses(guint32 n);
 gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream, GError **error);
 

@@ -19,12 +19,15 @@ __device__ inline gint8 nibble_of(guint8 byte, int component)
   return (gint8)(component % 2 ? byte << 4 : byte & 0xf0) >> 4;
 }
 
+/* low is even and high odd, so that halves are rounded beyond high and not beyond low. */
 template <typename Real>
 __device__ inline int hold(Real product, Real low, Real high, int *clipped)
 {
-  Real whole = rint(product);
-  *clipped += !(whole >= low && whole <= high);
-  return product != product ? 0 : (int)fmin(fmax(whole, low), high);
+  *clipped += !(product >= low - (Real)0.5 && product < high + (Real)0.5);
+  if constexpr (sizeof(Real) == 4)
+    return max(min(__float2int_rn(product), (int)high), (int)low); /* what is no number becomes 0 */
+  else
+    return product != product ? 0 : (int)fmin(fmax(rint(product), low), high);
 }
 
 template <typename Real, typename In>
