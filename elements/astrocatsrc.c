@@ -1,8 +1,10 @@
 /**
  * SECTION:element-astrocatsrc
  *
- * Catalogues of points on the sky, one a buffer: at random, evenly or in clusters, within a band or
- * a cap, or read from a text file. Degrees. A catalogue counts as a second of the stream.
+ * Catalogues of points on the sky, one a buffer: at random, evenly or in clusters, within a band, a
+ * cap or the footprint of the catalogue in a file, or read from a text file. Degrees. A catalogue
+ * counts as a second of the stream. An element message "astro-mock" tells the slope of clustered
+ * points, and between which angles it holds.
  *
  * |[
  * gst-launch-1.0 astrocatsrc points=100000 slope=-0.8 footprint=band:0,90,-30,30 ! h.data
@@ -13,9 +15,12 @@
 #include "config.h"
 #include "elements/astrocatsrc.h"
 
-#include "core/catalogue/catalogue.h"
+#include "core/catalogue/columns.h"
+#include "core/catalogue/mask.h"
+#include "core/fits/fits.h"
 #include "core/stream/stream.h"
 
+#include <math.h>
 #include <string.h>
 
 /* How many points a region is laid out with: regions depend on the footprint and their number
@@ -27,6 +32,7 @@ typedef struct {
   guint64 points, seed;
   guint catalogues, regions;
   char *footprint;
+  double footprint_cell;      /* degrees; 0: by the points */
   AstroClustering clustering; /* slope 0: none */
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column;
@@ -38,6 +44,7 @@ struct _AstroCatSrc {
 
   /* from start to stop */
   AstroFootprint footprint;
+  AstroMask *mask; /* where the footprint is a file's */
   AstroRegions *regions;
   AstroCatalogue file; /* where a location is set */
   guint next;
@@ -49,6 +56,7 @@ enum {
   PROP_CATALOGUES,
   PROP_SEED,
   PROP_FOOTPRINT,
+  PROP_FOOTPRINT_CELL,
   PROP_SLOPE,
   PROP_CLUSTER_RADIUS,
   PROP_LEVELS,
@@ -69,6 +77,50 @@ static gboolean fail(AstroCatSrc *self, GError *error)
   GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
   g_error_free(error);
   return FALSE;
+}
+
+#define FOOTPRINT_OF_FILE "like:"
+
+/* All catalogues of a FITS or text file. */
+static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
+                         AstroCatalogue *catalogue, GError **error)
+{
+  static const AstroColumnPlaces places = { 2, 0, 1, -1, -1 };
+  AstroFitsOptions options = { .columns = { columns->ra, columns->dec } };
+  g_autoptr(AstroFitsReader) reader = astro_fits_reader_open(path, &options, error);
+  if (!reader)
+    return FALSE;
+  if (astro_fits_reader_contents(reader)->stream.quantity != ASTRO_QUANTITY_CATALOGUE) {
+    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT, "%s is no catalogue",
+                path);
+    return FALSE;
+  }
+  gboolean end = FALSE;
+  guint64 n;
+  while (astro_fits_reader_next(reader, &n, &end, error)) {
+    g_autofree double *data = g_new(double, MAX(2 * n, 1));
+    AstroFitsFrame frame = { .data = data };
+    if (!astro_fits_reader_read(reader, &frame, &end, error))
+      break;
+    astro_catalogue_append(catalogue, &places, data, n);
+  }
+  return end;
+}
+
+static gboolean read_footprint(AstroCatSrc *self, const char *path, GError **error)
+{
+  const Settings *s = &self->settings;
+  AstroCatalogueColumns columns = { s->ra_column, s->dec_column, NULL, NULL };
+  AstroCatalogue catalogue = { 0 };
+  if (read_any(path, &columns, &catalogue, error))
+    self->mask = astro_mask_new(catalogue.ra, catalogue.dec, catalogue.n, s->footprint_cell, error);
+  astro_catalogue_clear(&catalogue);
+  if (!self->mask)
+    return FALSE;
+  self->footprint = (AstroFootprint){ .shape = ASTRO_FOOTPRINT_MASK, .mask = self->mask };
+  GST_INFO_OBJECT(self, "footprint of %s: %g square degrees in cells of %g degrees", path,
+                  astro_mask_area(self->mask), astro_mask_cell(self->mask));
+  return TRUE;
 }
 
 /* "band:ra,ra,dec,dec" or "cap:ra,dec,radius" */
@@ -105,7 +157,8 @@ static gboolean parse_footprint(const char *text, AstroFootprint *footprint, GEr
     return astro_footprint_check(footprint, error);
   }
   g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
-              "footprint \"%s\": expected band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees",
+              "footprint \"%s\": expected band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees, or "
+              "like:FILE",
               text);
   return FALSE;
 }
@@ -132,6 +185,17 @@ static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_re
   return regions;
 }
 
+/* What a correlation function is to find: the power law, and between which angles (arcmin). */
+static void tell_mock(AstroCatSrc *self)
+{
+  const AstroClustering *c = &self->settings.clustering;
+  double smallest = c->radius / pow(c->children, (c->levels - 1) / (2 + c->slope));
+  GstStructure *s =
+      gst_structure_new("astro-mock", "slope", G_TYPE_DOUBLE, c->slope, "from", G_TYPE_DOUBLE,
+                        60 * smallest, "to", G_TYPE_DOUBLE, 60 * c->radius, NULL);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
+}
+
 static gboolean astro_cat_src_start(GstBaseSrc *base)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(base);
@@ -140,8 +204,13 @@ static gboolean astro_cat_src_start(GstBaseSrc *base)
   self->next = 0;
   if (s->location)
     return read_file(self, &error) || fail(self, error);
-  if (!parse_footprint(s->footprint, &self->footprint, &error))
+  gboolean found = g_str_has_prefix(s->footprint, FOOTPRINT_OF_FILE)
+                       ? read_footprint(self, s->footprint + strlen(FOOTPRINT_OF_FILE), &error)
+                       : parse_footprint(s->footprint, &self->footprint, &error);
+  if (!found)
     return fail(self, error);
+  if (s->clustering.slope != 0)
+    tell_mock(self);
   if (s->regions > 0)
     self->regions = lay_out_regions(&self->footprint, s->regions, &error);
   return s->regions == 0 || self->regions || fail(self, error);
@@ -151,6 +220,7 @@ static gboolean astro_cat_src_stop(GstBaseSrc *base)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(base);
   g_clear_pointer(&self->regions, astro_regions_free);
+  g_clear_pointer(&self->mask, astro_mask_free);
   astro_catalogue_clear(&self->file);
   return TRUE;
 }
@@ -271,7 +341,9 @@ static guint64 *uint64_setting(Settings *s, guint id)
 
 static double *double_setting(Settings *s, guint id)
 {
-  return id == PROP_SLOPE ? &s->clustering.slope : &s->clustering.radius;
+  return id == PROP_SLOPE            ? &s->clustering.slope
+         : id == PROP_FOOTPRINT_CELL ? &s->footprint_cell
+                                     : &s->clustering.radius;
 }
 
 static void astro_cat_src_set_property(GObject *object, guint id, const GValue *value,
@@ -344,8 +416,15 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, PROP_FOOTPRINT,
       g_param_spec_string("footprint", "Footprint",
-                          "band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees",
+                          "band:RA,RA,DEC,DEC or cap:RA,DEC,RADIUS, in degrees, or like:FILE, "
+                          "where the points of a FITS table or a text file lie",
                           "band:0,360,-90,90", FLAGS));
+  g_object_class_install_property(
+      object, PROP_FOOTPRINT_CELL,
+      g_param_spec_double("footprint-cell", "Footprint cell",
+                          "Of a file's footprint: the size of the cells it is made of, degrees; 0 "
+                          "is as fine as its points allow",
+                          0, 32, 0, FLAGS));
   g_object_class_install_property(
       object, PROP_SLOPE,
       g_param_spec_double("slope", "Slope",
@@ -374,11 +453,11 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, PROP_RA_COLUMN,
       g_param_spec_string("ra-column", "Right ascension column",
-                          "Name, or number from 1, of the file's column in degrees", "1", FLAGS));
+                          "Name, or number from 1, of the file's column", "1", FLAGS));
   g_object_class_install_property(
       object, PROP_DEC_COLUMN,
       g_param_spec_string("dec-column", "Declination column",
-                          "Name, or number from 1, of the file's column in degrees", "2", FLAGS));
+                          "Name, or number from 1, of the file's column", "2", FLAGS));
   g_object_class_install_property(
       object, PROP_WEIGHT_COLUMN,
       g_param_spec_string("weight-column", "Weight column",

@@ -203,13 +203,9 @@ static void reset(AstroStage *stage)
   astro_delay_losses_clear(self->losses);
 }
 
-/* What is held belongs to the observation before. */
 static gboolean observed(AstroStage *stage, GError **error)
 {
-  AstroDelay *self = ASTRO_DELAY(stage);
-  if (!finish(stage, error))
-    return FALSE;
-  g_clear_pointer(&self->model, astro_delay_model_free);
+  g_clear_pointer(&ASTRO_DELAY(stage)->model, astro_delay_model_free);
   return TRUE;
 }
 

@@ -1,10 +1,16 @@
 /* astrofitssink: FITS files, and tables as CSV; the caps decide of which kind.
  *
+ * A file of images has the stream's first in its primary HDU, with axes RA, DEC, FREQ and STOKES,
+ * and what was made of it in extensions MODEL, RESIDUAL and PSF. Each further image of the stream
+ * (of a gridder with an interval, for instance) follows as extension IMAGE, with its own MODEL,
+ * RESIDUAL and PSF; EXTVER numbers them from 1, DATE-OBS and TELAPSE tell when each was taken.
+ *
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.
  *
  * An element message "astro-file" says what the finished file holds: location and format; of tables
- * how many tables and rows there are, and the columns; of visibilities stations,
+ * how many tables and rows there are, and the columns; of images how many there are, width, height,
+ * channels and products; of visibilities stations,
  * baselines, channels, products, integrations, start (UTC) and seconds (from the first integration
  * to the end of the last), least-weight and most-weight of values with a weight, and flagged, the
  * fraction of values without one. */
@@ -119,9 +125,24 @@ static GstStructure *tables_of_file(AstroFitsSink *self)
                            G_TYPE_STRING, self->contents.columns, NULL);
 }
 
+static GstStructure *images_of_file(AstroFitsSink *self)
+{
+  const AstroStream *stream = &self->contents.stream;
+  g_autofree char *products = g_strjoinv(":", self->contents.grid.products);
+  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->location, "format",
+                           G_TYPE_STRING, self->kind->name, "images", G_TYPE_UINT64, self->written,
+                           "width", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_X),
+                           "height", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_Y),
+                           "channels", G_TYPE_INT,
+                           (gint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL), "products",
+                           G_TYPE_STRING, products, NULL);
+}
+
 static void tell_of_file(AstroFitsSink *self)
 {
-  GstStructure *file = self->kind->is_timed ? visibilities_of_file(self) : tables_of_file(self);
+  GstStructure *file = self->kind->is_timed                           ? visibilities_of_file(self)
+                       : self->kind->quantity == ASTRO_QUANTITY_IMAGE ? images_of_file(self)
+                                                                      : tables_of_file(self);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), file));
 }
 
@@ -316,6 +337,11 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     discard(self);
     return GST_FLOW_ERROR;
   }
+  if (self->kind->quantity == ASTRO_QUANTITY_IMAGE) {
+    frames.image = astro_buffer_get_image(buffer);
+    frames.start_ns = GST_BUFFER_PTS_IS_VALID(buffer) ? GST_BUFFER_PTS(buffer) : 0;
+    frames.duration_ns = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
+  }
   self->frames += frames.frames;
   /* What is wholly missing is left out: a file need not hold a group for it. */
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
@@ -408,8 +434,9 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   add_template(element);
   gst_element_class_set_static_metadata(
       element, "FITS file sink", "Sink/File",
-      "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, and catalogues "
-      "and correlation functions as binary tables or CSV",
+      "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, images and "
+      "cubes "
+      "with their coordinates, and catalogues and correlation functions as binary tables or CSV",
       "gst-astro maintainers");
   sink->start = start;
   sink->stop = stop;

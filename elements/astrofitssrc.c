@@ -1,8 +1,12 @@
 /* astrofitssrc: FITS files as streams; the file decides of what.
  *
- * UVFITS gives an integration a buffer. Catalogues, as binary tables or text, come one a buffer,
- * from as many files as the location's pattern fits, and count as a second of the stream each.
- * What gzip packed is unpacked into the folder of temporary files (TMPDIR). */
+ * UVFITS gives an integration a buffer, images and cubes one image a buffer, with its beam. What
+ * astrofitssink adds to an image as extensions (MODEL, RESIDUAL, PSF) comes with it as products. An
+ * image in other coordinates than RA---SIN and DEC--SIN with north up is read without its place in
+ * the sky, with a warning. One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues,
+ * as binary tables or text, come one a buffer, from as many files as the location's pattern fits,
+ * and count as a second of the stream each. What gzip packed is unpacked into the folder of
+ * temporary files (TMPDIR). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
@@ -55,6 +59,11 @@ static void forget_files(AstroFitsSrc *self)
 static gboolean is_catalogue(const AstroFitsReader *reader)
 {
   return astro_fits_reader_contents(reader)->stream.quantity == ASTRO_QUANTITY_CATALOGUE;
+}
+
+static gboolean has_counts(const AstroFitsReader *reader)
+{
+  return astro_fits_reader_contents(reader)->stream.quantity == ASTRO_QUANTITY_VISIBILITIES;
 }
 
 static gboolean fail(AstroFitsSrc *self, const GError *error)
@@ -114,9 +123,11 @@ static gboolean open_next_file(AstroFitsSrc *self)
     return fail(self, error);
   if (self->files->len > 1 && !is_catalogue(reader)) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("%s: found UVFITS among %u files, expected catalogues: others are read one "
+                      ("%s: found %s among %u files, expected catalogues: others are read one "
                        "at a time",
-                       name, self->files->len),
+                       name,
+                       astro_quantity_name(astro_fits_reader_contents(reader)->stream.quantity),
+                       self->files->len),
                       (NULL));
     astro_fits_reader_close(reader);
     return FALSE;
@@ -125,6 +136,9 @@ static gboolean open_next_file(AstroFitsSrc *self)
   g_clear_pointer(&self->reader, astro_fits_reader_close);
   self->reader = reader;
   GST_OBJECT_UNLOCK(self);
+  if (astro_fits_reader_contents(reader)->note)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", astro_fits_reader_contents(reader)->note),
+                        (NULL));
   return TRUE;
 }
 
@@ -248,8 +262,9 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
 static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *frame)
 {
   gint64 begin = MAX(frame->start_ns, 0);
-  guint64 offset =
-      frame->duration_ns ? gst_util_uint64_scale_round(begin, 1, frame->duration_ns) : self->frames;
+  guint64 offset = frame->duration_ns && has_counts(self->reader)
+                       ? gst_util_uint64_scale_round(begin, 1, frame->duration_ns)
+                       : self->frames;
   GST_BUFFER_PTS(buffer) = begin;
   GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;
   GST_BUFFER_OFFSET(buffer) = offset;
@@ -279,7 +294,7 @@ static GstFlowReturn find_frame(AstroFitsSrc *self, guint64 *steps)
   }
 }
 
-/* Room for a frame, mapped; *validity: NULL for catalogues. */
+/* Room for a frame, mapped; *validity: of visibilities alone. */
 static GstFlowReturn new_frame(AstroFitsSrc *self, guint64 steps, GstBuffer **buffer,
                                GstMapInfo *map, AstroValidityMeta **validity)
 {
@@ -298,7 +313,7 @@ static GstFlowReturn new_frame(AstroFitsSrc *self, guint64 steps, GstBuffer **bu
     return GST_FLOW_ERROR;
   }
   astro_stream_shape(stream, steps, &shape);
-  *validity = is_catalogue(self->reader) ? NULL : astro_buffer_add_validity(*buffer, &shape, 0);
+  *validity = has_counts(self->reader) ? astro_buffer_add_validity(*buffer, &shape, 0) : NULL;
   return GST_FLOW_OK;
 }
 
@@ -309,6 +324,13 @@ static void stamp_frame(AstroFitsSrc *self, GstBuffer *buffer, AstroFitsFrame *f
     frame->duration_ns = GST_SECOND;
   }
   stamp(self, buffer, frame);
+  if (frame->has_beam) {
+    AstroImageMeta *image = astro_buffer_add_image(buffer, 0);
+    image->has_beam = TRUE;
+    image->major = frame->major;
+    image->minor = frame->minor;
+    image->angle = frame->angle;
+  }
 }
 
 static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
@@ -437,8 +459,8 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   add_template(element);
   gst_element_class_set_static_metadata(
       element, "FITS file source", "Source/File",
-      "Reads UVFITS as visibilities, one integration a buffer, with their observation, and tables "
-      "and text as catalogues, one a buffer",
+      "Reads UVFITS as visibilities, one integration a buffer, with their observation, images and "
+      "cubes, one a buffer, and tables and text as catalogues, one a buffer",
       "gst-astro maintainers");
   src->start = start;
   src->stop = stop;

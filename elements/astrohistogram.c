@@ -46,7 +46,7 @@ static void astro_catalogue_pad_init(AstroCataloguePad *self)
 typedef struct {
   double bins_per_decade, min_angle, max_angle;
   char *edges;
-  guint regions, interval, threads;
+  guint linear_bins, regions, interval, threads;
   AstroPrecision precision;
   AstroPairMethod method;
   AstroBackendKind backend;
@@ -76,6 +76,7 @@ enum {
   PROP_MIN_ANGLE,
   PROP_MAX_ANGLE,
   PROP_EDGES,
+  PROP_LINEAR_BINS,
   PROP_REGIONS,
   PROP_INTERVAL,
   PROP_PRECISION,
@@ -126,17 +127,25 @@ static gboolean make_config(AstroHistogram *self, AstroHistogramConfig *config, 
   *config = (AstroHistogramConfig){ .n_regions = s->regions,
                                     .precision = s->precision,
                                     .method = s->method };
-  return s->edges ? parse_edges(config, s->edges, error)
-                  : astro_histogram_edges_per_decade(config, s->min_angle, s->max_angle,
-                                                     s->bins_per_decade, error);
+  if (s->edges)
+    return parse_edges(config, s->edges, error);
+  if (s->linear_bins)
+    return astro_histogram_edges_linear(config, s->min_angle, s->max_angle, s->linear_bins, error);
+  return astro_histogram_edges_per_decade(config, s->min_angle, s->max_angle, s->bins_per_decade,
+                                          error);
 }
 
+/* A pad may be released while this aggregates: whoever finds it keeps it. */
 static AstroCataloguePad *find_pad(AstroHistogram *self, AstroSide side)
 {
   GstPad *pad = gst_element_get_static_pad(GST_ELEMENT(self), astro_side_name(side));
-  if (pad)
-    gst_object_unref(pad); /* the element keeps it while it aggregates */
   return (AstroCataloguePad *)pad;
+}
+
+static gboolean has_pad(AstroHistogram *self, AstroSide side)
+{
+  g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+  return pad != NULL;
 }
 
 static gboolean make_collector(AstroHistogram *self, GError **error)
@@ -150,7 +159,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   if (!good)
     return FALSE;
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
-    const AstroCataloguePad *pad = find_pad(self, side);
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
     is_there[side] = pad != NULL;
     config.weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
   }
@@ -192,10 +201,14 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
   gint64 now = g_get_monotonic_time();
   if (now - self->last_report >= G_USEC_PER_SEC && done > 0) {
     double spent = (double)(now - self->count_began) / G_USEC_PER_SEC;
-    g_autofree char *text = g_strdup_printf(
-        "%s, random catalogue %" G_GUINT64_FORMAT ": %.3g of %.3g pairs, %.0f s left",
-        astro_collector_kind(self->collector), self->n_random, (double)done, (double)total,
-        spent * (double)(total - done) / (double)done);
+    const char *kind = astro_collector_kind(self->collector);
+    g_autofree char *which = g_str_equal(kind, "dd")
+                                 ? g_strdup(kind)
+                                 : g_strdup_printf("%s of random catalogue %" G_GUINT64_FORMAT,
+                                                   kind, self->n_random + 1);
+    g_autofree char *text =
+        g_strdup_printf("%s: %.3g of %.3g pairs, %.0f s left", which, (double)done, (double)total,
+                        spent * (double)(total - done) / (double)done);
     post_progress(self, self->reporting ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START,
                   text);
     self->reporting = TRUE;
@@ -243,7 +256,7 @@ static gboolean append_buffer(AstroHistogram *self, const AstroCataloguePad *pad
 static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catalogue,
                      GError **error)
 {
-  AstroCataloguePad *pad = find_pad(self, side);
+  g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
   g_autoptr(GstBuffer) buffer = pad ? gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad)) : NULL;
   return buffer && append_buffer(self, pad, buffer, catalogue, error);
 }
@@ -337,7 +350,7 @@ static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboole
     return flow;
   gboolean has_one = take(self, ASTRO_SIDE_RANDOM, &random, &error),
            has_two = !error && take(self, ASTRO_SIDE_RANDOM2, &random2, &error);
-  gboolean wants_both = find_pad(self, ASTRO_SIDE_RANDOM) && find_pad(self, ASTRO_SIDE_RANDOM2);
+  gboolean wants_both = has_pad(self, ASTRO_SIDE_RANDOM) && has_pad(self, ASTRO_SIDE_RANDOM2);
   if (error)
     flow = fail(self, error);
   else if (wants_both ? has_one && has_two : has_one || has_two)
@@ -473,6 +486,9 @@ static void astro_histogram_set_property(GObject *object, guint id, const GValue
     g_free(s->edges);
     s->edges = g_value_dup_string(value);
     break;
+  case PROP_LINEAR_BINS:
+    s->linear_bins = g_value_get_uint(value);
+    break;
   case PROP_REGIONS:
     s->regions = g_value_get_uint(value);
     break;
@@ -517,6 +533,9 @@ static void astro_histogram_get_property(GObject *object, guint id, GValue *valu
     break;
   case PROP_EDGES:
     g_value_set_string(value, s->edges);
+    break;
+  case PROP_LINEAR_BINS:
+    g_value_set_uint(value, s->linear_bins);
     break;
   case PROP_REGIONS:
     g_value_set_uint(value, s->regions);
@@ -572,8 +591,9 @@ static void install_properties(GObjectClass *object)
                                                       1000, 5, FLAGS));
   g_object_class_install_property(object, PROP_MIN_ANGLE,
                                   g_param_spec_double("min-angle", "Smallest angle",
-                                                      "Where the first bin begins, arcmin", 1e-9,
-                                                      10800, 0.01, FLAGS));
+                                                      "Where the first bin begins, arcmin; 0 for "
+                                                      "linear bins only",
+                                                      0, 10800, 0.01, FLAGS));
   g_object_class_install_property(object, PROP_MAX_ANGLE,
                                   g_param_spec_double("max-angle", "Largest angle",
                                                       "That the last bin reaches, arcmin", 1e-9,
@@ -584,6 +604,12 @@ static void install_properties(GObjectClass *object)
                           "Of the bins, rising, in arcmin, between commas; takes the place of the "
                           "bins per decade",
                           NULL, FLAGS));
+  g_object_class_install_property(
+      object, PROP_LINEAR_BINS,
+      g_param_spec_uint("linear-bins", "Linear bins",
+                        "So many bins of equal width from the smallest to the largest angle, in "
+                        "place of the bins per decade; 0 is none",
+                        0, ASTRO_HISTOGRAM_MAX_EDGES - 1, 0, FLAGS));
   g_object_class_install_property(
       object, PROP_REGIONS,
       g_param_spec_uint(

@@ -19,30 +19,25 @@
 
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
-#include "core/sky/array.h"
 #include "core/sky/voltages.h"
-#include "core/stream/uvw.h"
-#include "elements/astroreader.h"
+#include "elements/astroscene.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(sky_debug);
 #define GST_CAT_DEFAULT sky_debug
 
-#define DEGREE (G_PI / 180)
 #define BLOCK_BYTES (4u << 20) /* of a buffer, where nobody says */
 #define BLOCK_GRAIN 1024       /* steps: what the simulator makes at a time */
 
 typedef struct {
-  guint stations, pols, block_steps, repeat, threads;
-  char *array, *sky, *phase_centre, *start_time;
-  double frequency, bandwidth, noise, duration, scale, tone, latitude, longitude;
-  gboolean has_latitude, has_longitude;
-  guint64 seed;
+  guint block_steps, repeat, threads;
+  double scale, tone;
   AstroPattern pattern;
 } Settings;
 
 struct _AstroSkySrc {
   GstPushSrc parent;
+  AstroScene scene;
   Settings settings;
 
   /* from start to stop */
@@ -66,21 +61,7 @@ G_DEFINE_TYPE_WITH_CODE(AstroSkySrc, astro_sky_src, GST_TYPE_PUSH_SRC,
 GST_ELEMENT_REGISTER_DEFINE(astroskysrc, "astroskysrc", GST_RANK_NONE, ASTRO_TYPE_SKY_SRC)
 
 enum {
-  PROP_0,
-  PROP_STATIONS,
-  PROP_ARRAY,
-  PROP_LATITUDE,
-  PROP_LONGITUDE,
-  PROP_SKY,
-  PROP_PHASE_CENTRE,
-  PROP_START_TIME,
-  PROP_FREQUENCY,
-  PROP_BANDWIDTH,
-  PROP_POLS,
-  PROP_NOISE,
-  PROP_SEED,
-  PROP_DURATION,
-  PROP_IS_LIVE,
+  PROP_IS_LIVE = ASTRO_SCENE_N_PROPERTIES,
   PROP_REPEAT,
   PROP_PATTERN,
   PROP_TONE,
@@ -112,90 +93,51 @@ static GType pattern_get_type(void)
 /* A rate is a fraction of two ints. */
 static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
 {
-  const Settings *set = &self->settings;
-  if (set->bandwidth <= G_MAXINT)
-    gst_util_double_to_fraction(set->bandwidth, &self->rate_n, &self->rate_d);
-  if (set->bandwidth <= G_MAXINT && self->rate_n > 0 &&
-      fabs((double)self->rate_n / self->rate_d / set->bandwidth - 1) < 1e-9)
+  double bandwidth = self->scene.bandwidth;
+  if (bandwidth <= G_MAXINT)
+    gst_util_double_to_fraction(bandwidth, &self->rate_n, &self->rate_d);
+  if (bandwidth <= G_MAXINT && self->rate_n > 0 &&
+      fabs((double)self->rate_n / self->rate_d / bandwidth - 1) < 1e-9)
     return TRUE;
   g_set_error(
       error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
       "bandwidth=%.17g: expected a number of Hz that is a fraction of whole numbers below 2^31",
-      set->bandwidth);
+      bandwidth);
   return FALSE;
-}
-
-static gboolean read_array(AstroSkySrc *self, GError **error)
-{
-  const Settings *set = &self->settings;
-  AstroSite site = { set->latitude * DEGREE, set->longitude * DEGREE };
-  if (set->has_latitude != set->has_longitude) {
-    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "%s is set and %s is not: a place needs both",
-                set->has_latitude ? "latitude" : "longitude",
-                set->has_latitude ? "longitude" : "latitude");
-    return FALSE;
-  }
-  self->observation = astro_array_new(set->array ? set->array : "", set->stations,
-                                      set->has_latitude ? &site : NULL, error);
-  return self->observation && astro_observation_set_start(
-                                  self->observation, set->start_time ? set->start_time : "", error);
-}
-
-static gboolean read_phase_centre(AstroSkySrc *self, GError **error)
-{
-  AstroObservation *observation = self->observation;
-  const char *text = self->settings.phase_centre;
-  double centre[3], ra, dec;
-
-  observation->has_phase_centre = TRUE;
-  if (!text || !*text) {
-    astro_array_centre(observation, centre);
-    astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
-    return TRUE;
-  }
-  g_auto(GStrv) fields = g_strsplit(text, ",", -1);
-  if (g_strv_length(fields) != 2 || !astro_number_parse(g_strstrip(fields[0]), &ra) ||
-      !astro_number_parse(g_strstrip(fields[1]), &dec) || fabs(ra) > 360 || fabs(dec) > 90) {
-    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "phase-centre=%s: expected \"ra,dec\" in degrees", text);
-    return FALSE;
-  }
-  observation->phase_ra = ra * DEGREE;
-  observation->phase_dec = dec * DEGREE;
-  return TRUE;
 }
 
 static guint64 duration_steps(AstroSkySrc *self)
 {
-  double steps = self->settings.duration * self->rate_n / self->rate_d;
-  if (self->settings.duration == 0 || steps >= 0x1p63)
+  double steps = self->scene.duration * self->rate_n / self->rate_d;
+  if (self->scene.duration == 0 || steps >= 0x1p63)
     return G_MAXUINT64;
   return (guint64)MAX(rint(steps), 1);
 }
 
-static gboolean read_sky(AstroSkySrc *self, GError **error)
+static gboolean read_scene(AstroSkySrc *self, GError **error)
 {
   guint64 steps = duration_steps(self);
-  self->sources = astro_sky_new(self->settings.sky ? self->settings.sky : "", error);
-  if (!self->sources || !astro_sky_resolve(self->sources, self->observation, error))
+  self->observation = astro_scene_observe(&self->scene, error);
+  if (!self->observation)
     return FALSE;
-  if (self->settings.pattern != ASTRO_PATTERN_SKY)
-    return TRUE;
+  self->sources = astro_scene_sky(&self->scene, self->observation, error);
+  if (!self->sources || self->settings.pattern != ASTRO_PATTERN_SKY)
+    return self->sources != NULL;
   return astro_sky_check_horizon(
       self->sources, self->observation,
-      steps == G_MAXUINT64 ? 0 : (gint64)MIN(self->settings.duration * 1e9, 1e18), error);
+      steps == G_MAXUINT64 ? 0 : astro_scene_duration_ns(self->scene.duration), error);
 }
 
 static gboolean check_tone(AstroSkySrc *self, GError **error)
 {
   const Settings *set = &self->settings;
+  const AstroScene *scene = &self->scene;
   if (set->pattern != ASTRO_PATTERN_TONE || set->tone == 0 ||
-      fabs(set->tone - set->frequency) <= set->bandwidth / 2)
+      fabs(set->tone - scene->frequency) <= scene->bandwidth / 2)
     return TRUE;
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
               "tone=%g: expected a frequency within the band, %g to %g Hz", set->tone,
-              set->frequency - set->bandwidth / 2, set->frequency + set->bandwidth / 2);
+              scene->frequency - scene->bandwidth / 2, scene->frequency + scene->bandwidth / 2);
   return FALSE;
 }
 
@@ -227,8 +169,7 @@ static gboolean start(GstBaseSrc *base)
 
   self->next = 0;
   self->announced = FALSE;
-  if (read_bandwidth(self, &error) && check_tone(self, &error) && read_array(self, &error) &&
-      read_phase_centre(self, &error) && read_sky(self, &error))
+  if (read_bandwidth(self, &error) && check_tone(self, &error) && read_scene(self, &error))
     return TRUE;
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   stop(base);
@@ -244,10 +185,9 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
   if (self->observation) {
     caps = gst_caps_make_writable(caps);
     gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)self->observation->n_stations, "pols",
-                        G_TYPE_INT, (gint)self->settings.pols, "rate", GST_TYPE_FRACTION,
-                        self->rate_n, self->rate_d, "frequency", G_TYPE_DOUBLE,
-                        self->settings.frequency, "bandwidth", G_TYPE_DOUBLE,
-                        self->settings.bandwidth, NULL);
+                        G_TYPE_INT, (gint)self->scene.pols, "rate", GST_TYPE_FRACTION, self->rate_n,
+                        self->rate_d, "frequency", G_TYPE_DOUBLE, self->scene.frequency,
+                        "bandwidth", G_TYPE_DOUBLE, self->scene.bandwidth, NULL);
   }
   if (filter) {
     GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
@@ -257,26 +197,17 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
   return caps;
 }
 
-/* What downstream names first, of what we can give. */
 static gboolean negotiate(GstBaseSrc *base)
 {
   g_autoptr(GstCaps) own = get_caps(base, NULL);
-  g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(base), NULL);
-  GstCaps *common = gst_caps_intersect_full(peer, own, GST_CAPS_INTERSECT_FIRST);
-  if (gst_caps_is_empty(common)) {
-    GST_ELEMENT_ERROR(base, CORE, NEGOTIATION, ("downstream takes none of the voltages made here"),
-                      ("made %" GST_PTR_FORMAT ", accepted %" GST_PTR_FORMAT, own, peer));
-    gst_caps_unref(common);
-    return FALSE;
-  }
-  g_autoptr(GstCaps) fixed = gst_caps_fixate(common);
-  return gst_base_src_set_caps(base, fixed);
+  return astro_source_negotiate(base, own, "voltages");
 }
 
 static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
   const Settings *set = &self->settings;
+  const AstroScene *scene = &self->scene;
   g_autoptr(GError) error = NULL;
   AstroVoltages *voltages = NULL;
 
@@ -286,10 +217,10 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
       .stream = self->stream,
       .observation = self->observation,
       .sky = self->sources,
-      .noise = set->noise,
+      .noise = scene->noise,
       .scale = set->scale,
-      .tone = set->tone == 0 ? set->bandwidth / 8 : set->tone - set->frequency,
-      .seed = set->seed,
+      .tone = set->tone == 0 ? scene->bandwidth / 8 : set->tone - scene->frequency,
+      .seed = scene->seed,
       .threads = set->threads,
     };
     voltages = astro_voltages_new(&config, &error);
@@ -318,11 +249,7 @@ static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
   if (self->settings.repeat)
     self->prepared = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
   g_clear_pointer(&self->reader, astro_device_unref);
-  self->reader = astro_reader_find(query);
-  while (gst_query_get_n_allocation_pools(query) > 0)
-    gst_query_remove_nth_allocation_pool(query, 0);
-  while (gst_query_get_n_allocation_params(query) > 0)
-    gst_query_remove_nth_allocation_param(query, 0);
+  self->reader = astro_source_find_reader(query);
   return TRUE;
 }
 
@@ -419,14 +346,6 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
   return GST_FLOW_OK;
 }
 
-/* A live source gives a block when the last of its samples was taken. */
-static void get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin, GstClockTime *end)
-{
-  gboolean live = gst_base_src_is_live(base);
-  *begin = live ? GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer) : GST_CLOCK_TIME_NONE;
-  *end = GST_CLOCK_TIME_NONE;
-}
-
 static gboolean answer_duration(AstroSkySrc *self, GstQuery *query)
 {
   GstFormat format;
@@ -468,25 +387,8 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
 /* Where in Settings a property lies; those with code of their own are not listed. */
 #define FIELD(id, member) [id] = G_STRUCT_OFFSET(Settings, member) + 1
 static const gsize fields[] = {
-  FIELD(PROP_STATIONS, stations),
-  FIELD(PROP_ARRAY, array),
-  FIELD(PROP_LATITUDE, latitude),
-  FIELD(PROP_LONGITUDE, longitude),
-  FIELD(PROP_SKY, sky),
-  FIELD(PROP_PHASE_CENTRE, phase_centre),
-  FIELD(PROP_START_TIME, start_time),
-  FIELD(PROP_FREQUENCY, frequency),
-  FIELD(PROP_BANDWIDTH, bandwidth),
-  FIELD(PROP_POLS, pols),
-  FIELD(PROP_NOISE, noise),
-  FIELD(PROP_SEED, seed),
-  FIELD(PROP_DURATION, duration),
-  FIELD(PROP_REPEAT, repeat),
-  FIELD(PROP_PATTERN, pattern),
-  FIELD(PROP_TONE, tone),
-  FIELD(PROP_SCALE, scale),
-  FIELD(PROP_BLOCK_STEPS, block_steps),
-  FIELD(PROP_THREADS, threads),
+  FIELD(PROP_REPEAT, repeat), FIELD(PROP_PATTERN, pattern),         FIELD(PROP_TONE, tone),
+  FIELD(PROP_SCALE, scale),   FIELD(PROP_BLOCK_STEPS, block_steps), FIELD(PROP_THREADS, threads),
 };
 
 static gpointer field_of(AstroSkySrc *self, guint id)
@@ -499,30 +401,18 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   AstroSkySrc *self = ASTRO_SKY_SRC(object);
   gpointer field = field_of(self, id);
 
-  if (id == PROP_IS_LIVE) {
+  if (id == PROP_IS_LIVE)
     gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
-  } else if (!field) {
+  else if (field)
+    astro_field_set(field, value);
+  else if (!astro_scene_set_property(&self->scene, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  } else if (G_VALUE_HOLDS_DOUBLE(value)) {
-    *(double *)field = g_value_get_double(value);
-    self->settings.has_latitude |= id == PROP_LATITUDE;
-    self->settings.has_longitude |= id == PROP_LONGITUDE;
-  } else if (G_VALUE_HOLDS_UINT(value)) {
-    *(guint *)field = g_value_get_uint(value);
-  } else if (G_VALUE_HOLDS_UINT64(value)) {
-    *(guint64 *)field = g_value_get_uint64(value);
-  } else if (G_VALUE_HOLDS_ENUM(value)) {
-    *(gint *)field = g_value_get_enum(value);
-  } else {
-    g_free(*(char **)field);
-    *(char **)field = g_value_dup_string(value);
-  }
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(object);
-  gpointer field = field_of(self, id);
+  gconstpointer field = field_of(self, id);
 
   if (id == PROP_IS_LIVE) {
     g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(self)));
@@ -530,116 +420,49 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     GST_OBJECT_LOCK(self);
     g_value_set_double(value, self->voltages ? astro_voltages_scale(self->voltages) : 0);
     GST_OBJECT_UNLOCK(self);
-  } else if (!field) {
+  } else if (field) {
+    astro_field_get(field, value);
+  } else if (!astro_scene_get_property(&self->scene, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  } else if (G_VALUE_HOLDS_DOUBLE(value)) {
-    g_value_set_double(value, *(double *)field);
-  } else if (G_VALUE_HOLDS_UINT(value)) {
-    g_value_set_uint(value, *(guint *)field);
-  } else if (G_VALUE_HOLDS_UINT64(value)) {
-    g_value_set_uint64(value, *(guint64 *)field);
-  } else if (G_VALUE_HOLDS_ENUM(value)) {
-    g_value_set_enum(value, *(gint *)field);
-  } else {
-    g_value_set_string(value, *(char **)field);
   }
 }
 
 static void finalize(GObject *object)
 {
-  Settings *set = &ASTRO_SKY_SRC(object)->settings;
-  g_free(set->array);
-  g_free(set->sky);
-  g_free(set->phase_centre);
-  g_free(set->start_time);
+  astro_scene_clear(&ASTRO_SKY_SRC(object)->scene);
   G_OBJECT_CLASS(astro_sky_src_parent_class)->finalize(object);
-}
-
-#define FLAGS                                                                                      \
-  (G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
-/* Set or not set: that is told by the setter's having been called. */
-#define FLAGS_MAYBE (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
-
-static void add_string(GObjectClass *klass, guint id, const char *name, const char *nick,
-                       const char *help, const char *value)
-{
-  g_object_class_install_property(klass, id, g_param_spec_string(name, nick, help, value, FLAGS));
-}
-
-static void add_double(GObjectClass *klass, guint id, const char *name, const char *nick,
-                       const char *help, double min, double max, double value, GParamFlags flags)
-{
-  g_object_class_install_property(klass, id,
-                                  g_param_spec_double(name, nick, help, min, max, value, flags));
-}
-
-static void add_uint(GObjectClass *klass, guint id, const char *name, const char *nick,
-                     const char *help, guint min, guint max, guint value)
-{
-  g_object_class_install_property(klass, id,
-                                  g_param_spec_uint(name, nick, help, min, max, value, FLAGS));
 }
 
 static void add_properties(GObjectClass *klass)
 {
-  add_uint(klass, PROP_STATIONS, "stations", "Stations",
-           "Number of stations (0: all of an array file, or 32)", 0, ASTRO_ARRAY_MAX_STATIONS, 0);
-  add_string(
-      klass, PROP_ARRAY, "array", "Array",
-      "disc, vla-like, lofar-like, or a file of lines x y z [name] in metres: geocentric, or "
-      "east north up where latitude and longitude are set",
-      "disc");
-  add_double(klass, PROP_LATITUDE, "latitude", "Latitude",
-             "Degrees north of the array (unset: the preset's own, geocentric files)", -90, 90, 0,
-             FLAGS_MAYBE);
-  add_double(klass, PROP_LONGITUDE, "longitude", "Longitude",
-             "Degrees east of the array (unset: the preset's own, geocentric files)", -360, 360, 0,
-             FLAGS_MAYBE);
-  add_string(klass, PROP_SKY, "sky", "Sky",
-             "l,m,flux;l,m,flux (direction cosines east and north, Jy), or a file of lines "
-             "ra dec flux [spectral-index] (degrees, Jy at the centre of the band)",
-             "0,0,1");
-  add_string(klass, PROP_PHASE_CENTRE, "phase-centre", "Phase centre",
-             "ra,dec in degrees, ICRS (unset: the array's zenith at the start)", NULL);
-  add_string(klass, PROP_START_TIME, "start-time", "Start time",
-             "UTC of the first sample, as 2026-11-20T12:00:00", "2026-11-20T12:00:00");
-  add_double(klass, PROP_FREQUENCY, "frequency", "Frequency", "Centre of the band, Hz", 0, 1e13,
-             150e6, FLAGS);
-  add_double(klass, PROP_BANDWIDTH, "bandwidth", "Bandwidth",
-             "Width of the band in Hz, and complex samples per second", 1e-3, 1e13, 1e6, FLAGS);
-  add_uint(klass, PROP_POLS, "pols", "Polarisations", "Polarisations of each station", 1, 2, 2);
-  add_double(klass, PROP_NOISE, "noise", "Noise",
-             "System noise of each station and polarisation, Jy", 0, 1e12, 1, FLAGS);
-  g_object_class_install_property(klass, PROP_SEED,
-                                  g_param_spec_uint64("seed", "Seed",
-                                                      "The same seed gives the same samples", 0,
-                                                      G_MAXUINT64, 1, FLAGS));
-  add_double(klass, PROP_DURATION, "duration", "Duration",
-             "Seconds of observation (0: until num-buffers, or without end)", 0, 1e9, 0, FLAGS);
+  astro_scene_install_properties(klass, 1,
+                                 "Width of the band in Hz, and complex samples per second");
   g_object_class_install_property(klass, PROP_IS_LIVE,
                                   g_param_spec_boolean("is-live", "Is live",
                                                        "Give samples at the rate of the clock",
-                                                       FALSE, FLAGS_MAYBE));
-  add_uint(
+                                                       FALSE, ASTRO_SCENE_FLAGS_MAYBE));
+  astro_install_uint(
       klass, PROP_REPEAT, "repeat", "Repeat",
       "Prepare this many blocks and send them again and again, at no cost (0: all are made anew)",
       0, 65536, 0);
   g_object_class_install_property(klass, PROP_PATTERN,
                                   g_param_spec_enum("pattern", "Pattern", "What the samples are",
-                                                    TYPE_PATTERN, ASTRO_PATTERN_SKY, FLAGS));
-  add_double(klass, PROP_TONE, "tone", "Tone",
-             "Frequency of pattern=tone, Hz (0: an eighth of the band above its centre)", 0, 1e13,
-             0, FLAGS);
-  add_double(klass, PROP_SCALE, "scale", "Scale",
-             "Of integer formats, steps per root of Jy (0: by the power of noise and sources)", 0,
-             1e12, 0, FLAGS);
-  add_double(klass, PROP_ACTIVE_SCALE, "active-scale", "Active scale",
-             "Steps per root of Jy in use; correlations over its square are Jy", 0, G_MAXDOUBLE, 0,
-             G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
-  add_uint(klass, PROP_BLOCK_STEPS, "block-steps", "Block steps",
-           "Time steps of a buffer (0: about 4 MiB)", 0, 1u << 30, 0);
-  add_uint(klass, PROP_THREADS, "threads", "Threads", "CPU threads at most (0: the machine's)", 0,
-           65536, 0);
+                                                    TYPE_PATTERN, ASTRO_PATTERN_SKY,
+                                                    ASTRO_SCENE_FLAGS));
+  astro_install_double(klass, PROP_TONE, "tone", "Tone",
+                       "Frequency of pattern=tone, Hz (0: an eighth of the band above its centre)",
+                       0, 1e13, 0, ASTRO_SCENE_FLAGS);
+  astro_install_double(
+      klass, PROP_SCALE, "scale", "Scale",
+      "Of integer formats, steps per root of Jy (0: by the power of noise and sources)", 0, 1e12, 0,
+      ASTRO_SCENE_FLAGS);
+  astro_install_double(klass, PROP_ACTIVE_SCALE, "active-scale", "Active scale",
+                       "Steps per root of Jy in use; correlations over its square are Jy", 0,
+                       G_MAXDOUBLE, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  astro_install_uint(klass, PROP_BLOCK_STEPS, "block-steps", "Block steps",
+                     "Time steps of a buffer (0: about 4 MiB)", 0, 1u << 30, 0);
+  astro_install_uint(klass, PROP_THREADS, "threads", "Threads",
+                     "CPU threads at most (0: the machine's)", 0, 65536, 0);
 }
 
 static void astro_sky_src_class_init(AstroSkySrcClass *klass)
@@ -662,7 +485,7 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   base->negotiate = negotiate;
   base->set_caps = set_caps;
   base->decide_allocation = decide_allocation;
-  base->get_times = get_times;
+  base->get_times = astro_source_get_times;
   base->query = query;
   GST_PUSH_SRC_CLASS(klass)->create = create;
   gst_element_class_add_pad_template(

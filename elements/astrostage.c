@@ -39,6 +39,7 @@ typedef struct {
   AstroDevice *reader;    /* where downstream reads; NULL: on the host */
   gboolean answered_host; /* upstream was told that we read on the host */
   GQueue ready;           /* GstBuffer *, oldest first */
+  GstFlowReturn pushed;   /* what downstream said to astro_stage_push */
 
   /* timing */
   gboolean time_segment;    /* upstream's segment counts time, so its OFFSET counts steps */
@@ -306,6 +307,19 @@ static void push_time_segment(AstroStage *stage)
   gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), gst_event_new_segment(&segment));
 }
 
+GstFlowReturn astro_stage_push(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  GstBuffer *buffer;
+
+  priv->pushed = GST_FLOW_OK;
+  while (priv->pushed == GST_FLOW_OK && (buffer = pop_ready(priv))) {
+    push_time_segment(stage);
+    priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
+  }
+  return priv->pushed;
+}
+
 /* Everything that is held goes out. */
 static gboolean drain(AstroStage *stage)
 {
@@ -384,7 +398,8 @@ static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
   GstMetaTransformCopy whole = { FALSE, 0, (gsize)-1 };
 
   /* Tagged metas are bound to what the stage changes: the axes, in our own case. */
-  if (!gst_meta_api_type_get_tags(info->api)[0] && info->transform_func &&
+  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL where there is none */
+  if ((!tags || !tags[0]) && info->transform_func &&
       !GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_POOLED))
     info->transform_func(out, *meta, in, _gst_meta_transform_copy, &whole);
   return TRUE;
@@ -432,13 +447,14 @@ static GstFlowReturn feed(AstroStage *stage, GstBuffer *in)
   g_autoptr(GError) error = NULL;
   guint64 steps;
   gint64 start = now_ns();
+  priv->pushed = GST_FLOW_OK;
   gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
 
   if (ok && steps > 0)
     ok = ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first_step(stage, in, steps), steps, &error);
   priv->busy_ns += now_ns() - start;
   if (ok)
-    return GST_FLOW_OK;
+    return priv->pushed;
   post_error(stage, error);
   return GST_FLOW_ERROR;
 }
@@ -627,13 +643,37 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
       ->sink_event(GST_BASE_TRANSFORM(stage), event);
 }
 
+/* Whether it says what the one before said: sticky events come again after links change. */
+static gboolean is_known(AstroStage *stage, GstEvent *event)
+{
+  GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD(stage);
+  gboolean same = FALSE;
+  GstEvent *known;
+
+  for (guint i = 0; !same && (known = gst_pad_get_sticky_event(pad, GST_EVENT_TYPE(event), i));
+       i++) {
+    same = gst_structure_is_equal(gst_event_get_structure(known), gst_event_get_structure(event));
+    gst_event_unref(known);
+  }
+  return same;
+}
+
+/* What is held belongs to the observation before. */
 static gboolean observation_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   g_autoptr(GError) error = NULL;
-  AstroObservation *observation = astro_observation_from_event(event, &error);
+  AstroObservation *observation;
 
+  if (priv->observation && is_known(stage, event))
+    return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
+        ->sink_event(GST_BASE_TRANSFORM(stage), event);
+  if (priv->observation && !drain(stage)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
+  observation = astro_observation_from_event(event, &error);
   if (observation) {
     g_clear_pointer(&priv->observation, astro_observation_unref);
     priv->observation = observation;

@@ -67,6 +67,10 @@ gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gp
  * buffer. */
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps);
 
+/* Pushes at once what was emitted, for a feed or finish that emits much; once downstream refuses,
+ * there is no more to do. Not for stages with a device backend, which holds buffers back. */
+GstFlowReturn astro_stage_push(AstroStage *stage);
+
 /* The properties backend, active-backend, device, threads and stats; ids from 1 to
  * ASTRO_STAGE_N_PROPERTIES - 1 are taken, so that a subclass begins with that number. */
 enum {

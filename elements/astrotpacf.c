@@ -208,6 +208,10 @@ static AstroTpacfConfig config_of(const AstroTpacf *self, const double *values)
       if (g_str_equal(self->kinds[k], known[i].name))
         *known[i].pairs =
             (AstroPairs){ values + k * cells * config.n_bins, self->summary.pairs + k * cells };
+  for (guint k = 0; k < n_kinds(self) && self->summary.counts; k++)
+    if (g_str_equal(self->kinds[k], "dd"))
+      config.dd_numbers =
+          (const guint64 *)g_bytes_get_data(self->summary.counts, NULL) + k * cells * config.n_bins;
   return config;
 }
 
@@ -237,9 +241,10 @@ static void tell(AstroTpacf *self, const AstroTpacfResult *result)
 {
   double amplitude = NAN, slope = NAN;
   if (result->n_undefined)
-    GST_ELEMENT_INFO(self, STREAM, FAILED, (NULL),
-                     ("w is NaN in %u of %u bins, which hold no random pairs", result->n_undefined,
-                      result->n_bins));
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("w is NaN in %u of %u bins, where the estimator divides by no pairs",
+                         result->n_undefined, result->n_bins),
+                        (NULL));
   astro_tpacf_fit(result, 0, INFINITY, &amplitude, &slope);
   GstStructure *s = gst_structure_new("astro-tpacf", "amplitude", G_TYPE_DOUBLE, amplitude, "slope",
                                       G_TYPE_DOUBLE, slope, "constraint", G_TYPE_DOUBLE,
@@ -253,7 +258,8 @@ static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
   const AstroSummary *s = &self->summary;
   if (self->has_summary && s->n_kinds == n_kinds(self) && s->n_regions == n_regions(self) &&
       s->n_edges == n_bins(self) + 1 &&
-      bytes == (gsize)s->n_kinds * s->n_regions * s->n_regions * n_bins(self) * sizeof(double))
+      bytes == (gsize)s->n_kinds * s->n_regions * s->n_regions * n_bins(self) * sizeof(double) &&
+      (!s->counts || g_bytes_get_size(s->counts) == bytes))
     return TRUE;
   g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
               self->has_summary ? "a histogram of %" G_GSIZE_FORMAT

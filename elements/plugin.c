@@ -3,15 +3,23 @@
 
 #include "elements/astrocatsrc.h"
 #include "elements/astrochannelizer.h"
+#include "elements/astroclean.h"
 #include "elements/astroconvert.h"
 #include "elements/astrocorrelator.h"
 #include "elements/astrodelay.h"
+#include "elements/astrofft.h"
 #include "elements/astrofitssink.h"
 #include "elements/astrofitssrc.h"
+#include "elements/astrogridder.h"
 #include "elements/astrohistogram.h"
+#include "elements/astrohttpsink.h"
+#include "elements/astroimage.h"
+#include "elements/astromeasure.h"
+#include "elements/astrorender.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
 #include "elements/astrotranspose.h"
+#include "elements/astrovissrc.h"
 
 #define PACKAGE "gst-astro"
 #define GST_PLUGIN_ORIGIN "Unknown package origin"
@@ -21,15 +29,23 @@ static gboolean plugin_init(GstPlugin *plugin)
   gboolean ok = TRUE;
   ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrochannelizer, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroclean, plugin);
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
   ok &= GST_ELEMENT_REGISTER(astrocorrelator, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrofft, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssink, plugin);
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrogridder, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrohttpsink, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroimage, plugin);
+  ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrovissrc, plugin);
   return ok;
 }
 

@@ -14,6 +14,7 @@ typedef struct {
 
 struct _AstroProgress {
   char *name;
+  char *note; /* NULL: none */
   GArray *sources;
   gint64 start;
   gboolean terminal;
@@ -101,7 +102,8 @@ static gboolean on_tick(gpointer data)
 {
   AstroProgress *progress = data;
   g_autofree char *line = describe(progress);
-  fprintf(stderr, progress->terminal ? "\r%s\033[K" : "%s\n", line);
+  g_autofree char *note = progress->note ? g_strconcat("; ", progress->note, NULL) : g_strdup("");
+  fprintf(stderr, progress->terminal ? "\r%s%s\033[K" : "%s%s\n", line, note);
   fflush(stderr);
   return G_SOURCE_CONTINUE;
 }
@@ -128,6 +130,14 @@ AstroProgress *astro_progress_new(GstElement *pipeline, const char *name)
   gst_iterator_foreach(elements, add_source, progress);
   gst_iterator_free(elements);
   return progress;
+}
+
+void astro_progress_note(AstroProgress *progress, const char *note)
+{
+  if (!progress)
+    return;
+  g_free(progress->note);
+  progress->note = g_strdup(note);
 }
 
 void astro_progress_clear(AstroProgress *progress)
@@ -163,5 +173,6 @@ void astro_progress_free(AstroProgress *progress)
   }
   g_array_unref(progress->sources);
   g_free(progress->name);
+  g_free(progress->note);
   g_free(progress);
 }

@@ -10,6 +10,8 @@ typedef struct _AstroProgress AstroProgress;
 
 /* Begins to count and to print, on the standard error. */
 AstroProgress *astro_progress_new(GstElement *pipeline, const char *name);
+/* What an element says of its own progress, shown behind; NULL: no more. */
+void astro_progress_note(AstroProgress *progress, const char *note);
 /* Makes way for another line. */
 void astro_progress_clear(AstroProgress *progress);
 /* The last line: all that went through, and the time it took. */

@@ -24,7 +24,7 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
-.PHONY: bench bench-gpu bench-peers fuzz fuzz-run check-format check-sanitizers check-threads
+.PHONY: bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads
 
 # Each prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -33,9 +33,19 @@ bench: all $(bench_programs)
 bench-gpu: all $(gpu_bench_programs)
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; for program in $(gpu_bench_programs); do $$program || exit 1; done
 
-# Pair counting beside Corrfunc and TreeCorr, from PyPI.
-bench-peers: all
-	$(srcdir)/tests/bench/peers-tpacf $(builddir)
+# Pair counting beside Corrfunc and TreeCorr, from PyPI: equal counts, and speed.
+peers/.complete:
+	rm -rf peers && python3 -m venv peers && peers/bin/pip install --quiet Corrfunc TreeCorr && touch $@
+
+check-peers: all tests/bench/histogram peers/.complete
+	peers/bin/python $(srcdir)/tests/bench/peers-tpacf check $(builddir)
+
+bench-peers: all tests/bench/histogram peers/.complete
+	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
+
+# Pair counts against the plain loop at the size of a survey, which takes the loop a minute.
+check-large: all tests/core/histogram
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram -m slow -p /histogram/large
 
 # Every fuzz target for a minute, from its corpus, in a build of its own by clang.
 FUZZ_SECONDS = 60
@@ -57,16 +67,16 @@ check-format:
 	cd $(srcdir) && find core elements gpu graphs tests examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 
 check-sanitizers:
-	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g -O1'
 
 # The rules of memory with two faces, proven by ThreadSanitizer.
 check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads 'check TESTS="tests/core/memory tests/core/pool"' \
-	  --with-cuda=no --enable-sanitizers=thread
+	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
 
 # What tests leave in the build tree. confdefs.h is configure's own: it stops cleaning at our folder "core",
 # which it takes for a core dump.
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
 DISTCLEANFILES = confdefs.h
 clean-local:
-	rm -rf tests/plugins tests/cache build-fuzz build-sanitizers build-threads *.source
+	rm -rf tests/plugins tests/cache build-fuzz build-sanitizers build-threads peers *.source

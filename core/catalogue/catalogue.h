@@ -30,13 +30,19 @@ typedef struct {
 void astro_random_init(AstroRandom *random, guint64 seed, guint64 index);
 double astro_random_uniform(AstroRandom *random); /* 0 <= it < 1 */
 
-/* All points within radius of a place, or a band of right ascensions (eastward from ra_min to
- * ra_max, which may pass 360) and declinations. */
-typedef enum { ASTRO_FOOTPRINT_BAND, ASTRO_FOOTPRINT_CAP } AstroFootprintShape;
+/* All points within radius of a place, a band of right ascensions (eastward from ra_min to ra_max,
+ * which may pass 360) and declinations, or where another catalogue has points (mask.h). */
+typedef enum {
+  ASTRO_FOOTPRINT_BAND,
+  ASTRO_FOOTPRINT_CAP,
+  ASTRO_FOOTPRINT_MASK
+} AstroFootprintShape;
+typedef struct _AstroMask AstroMask;
 typedef struct {
   AstroFootprintShape shape;
   double ra, dec, radius;                  /* a cap */
   double ra_min, ra_max, dec_min, dec_max; /* a band */
+  const AstroMask *mask;
 } AstroFootprint;
 
 gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error);

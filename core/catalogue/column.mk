@@ -1,5 +1,5 @@
 core_sources += core/catalogue/catalogue.h core/catalogue/random.c core/catalogue/mock.c \
-  core/catalogue/regions.c core/catalogue/text.c \
+  core/catalogue/mask.h core/catalogue/mask.c core/catalogue/regions.c core/catalogue/text.c \
   core/catalogue/columns.h core/catalogue/columns.c
 core_tests += tests/core/catalogue
 fuzz_programs += tests/fuzz/catalogue

@@ -1,5 +1,5 @@
 /* Catalogues made at random. */
-#include "core/catalogue/catalogue.h"
+#include "core/catalogue/mask.h"
 
 #include <math.h>
 
@@ -22,6 +22,8 @@ void astro_catalogue_clear(AstroCatalogue *catalogue)
 gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error)
 {
   const AstroFootprint *f = footprint;
+  if (f->shape == ASTRO_FOOTPRINT_MASK)
+    return TRUE;
   gboolean good = f->shape == ASTRO_FOOTPRINT_CAP
                       ? isfinite(f->ra) && fabs(f->dec) <= 90 && f->radius > 0 && f->radius <= 180
                       : isfinite(f->ra_min) && f->ra_max > f->ra_min &&
@@ -50,6 +52,8 @@ static double haversine(double ra1, double dec1, double ra2, double dec2)
 
 gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, double dec)
 {
+  if (footprint->shape == ASTRO_FOOTPRINT_MASK)
+    return astro_mask_contains(footprint->mask, ra, dec);
   if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
     double half = sin(footprint->radius / 2 / DEGREES);
     return haversine(footprint->ra, footprint->dec, ra, dec) <= half * half;
@@ -82,6 +86,10 @@ static void random_in_cap(double ra, double dec, double radius, AstroRandom *ran
 
 static void random_in(const AstroFootprint *footprint, AstroRandom *random, double *ra, double *dec)
 {
+  if (footprint->shape == ASTRO_FOOTPRINT_MASK) {
+    astro_mask_random(footprint->mask, random, ra, dec);
+    return;
+  }
   if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
     random_in_cap(footprint->ra, footprint->dec, footprint->radius, random, ra, dec);
     return;
@@ -115,6 +123,8 @@ gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points
 static AstroFootprint grown(const AstroFootprint *footprint, double by)
 {
   AstroFootprint wide = *footprint;
+  if (footprint->shape == ASTRO_FOOTPRINT_MASK)
+    astro_mask_cap(footprint->mask, &wide);
   wide.radius = MIN(wide.radius + by, 180);
   double furthest = MAX(fabs(footprint->dec_min), fabs(footprint->dec_max)) + by;
   double along = furthest < 89 ? by / cos(furthest / DEGREES) : 360;

@@ -1,7 +1,14 @@
-# What all users of FFTW share.
-core_sources += core/fft/planner.c core/fft/planner.h
+# Fourier transforms, and what all users of FFTW share.
+core_sources += core/fft/planner.c core/fft/planner.h core/fft/fft.h core/fft/check.c core/fft/check.h \
+  core/fft/reference.c core/fft/cpu.c core/fft/lines.h core/fft/lines-body.h core/fft/lines-single.c \
+  core/fft/lines-double.c core/fft/cut.c core/fft/cut.h core/fft/validity.c core/fft/validity.h
+element_sources += elements/astrofft.c elements/astrofft.h elements/astrofft-caps.c elements/astrofft-caps.h
 core_cflags += $(FFTW_CFLAGS)
 core_libs += $(FFTW_LIBS)
-core_tests += tests/core/planner
+core_tests += tests/core/planner tests/core/fft
+element_tests += tests/elements/astrofft
+bench_programs += tests/bench/fft
+tests_bench_fft_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_bench_fft_LDADD = $(LDADD) $(FFTW_LIBS) -lfftw3f_threads -lfftw3_threads
 tests_core_planner_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_planner_LDADD = $(LDADD) $(FFTW_LIBS)

@@ -11,14 +11,15 @@
 
 G_BEGIN_DECLS
 
-/* Around every call of fftwf_plan_... and fftwf_destroy_plan. The first call reads the wisdom. */
+/* Around every call of fftw[f]_plan_... and fftw[f]_destroy_plan. The first call reads the wisdom.
+ */
 void astro_fft_planner_lock(void);
 void astro_fft_planner_unlock(void);
 
 /* Keeps what was learned since it was last kept. With the lock held, after planning. */
 void astro_fft_planner_keep(void);
 
-/* Where wisdom of single precision is kept; to be freed. */
-char *astro_fft_planner_file(void);
+/* Where wisdom of a precision is kept; to be freed. */
+char *astro_fft_planner_file(gboolean is_double);
 
 G_END_DECLS

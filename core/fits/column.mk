@@ -7,23 +7,27 @@ core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fit
   core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c \
   core/fits/open.c core/fits/open.h core/fits/row-filter.c core/fits/row-filter.h \
   core/fits/catalogue-read.c core/fits/catalogue-read.h core/fits/catalogue-text.c \
-  core/fits/table-write.c core/fits/table-write.h
+  core/fits/table-write.c core/fits/table-write.h core/fits/cards.c core/fits/cards.h \
+  core/fits/image.h core/fits/image-products.c core/fits/image-write.c core/fits/image-reader.h \
+  core/fits/image-header.c core/fits/image-sky.c core/fits/image-read.c
 core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
-core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/core/fits-catalogue
-element_tests += tests/elements/astrofits
+core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/core/fits-catalogue tests/core/fits-image
+element_tests += tests/elements/astrofits tests/elements/astrofitsimages
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
 dist_files += tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
-  tests/interop/uvfits.py tests/interop/tables.py
+  tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 
 # These look at files with CFITSIO themselves.
 tests_core_uvfits_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_uvfits_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_fits_catalogue_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_catalogue_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_image_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_image_LDADD = $(LDADD) $(CFITSIO_LIBS)
 
 # Our files in other programs' hands; installs those, so it is no part of "make check".
 interop_programs += tests/interop/predict

@@ -1,18 +1,26 @@
 #include "core/fits/fits.h"
 #include "core/fits/catalogue-read.h"
+#include "core/fits/image-reader.h"
 #include "core/fits/table-write.h"
 #include "core/fits/uvfits-read.h"
 #include "core/fits/uvfits-write.h"
 
+#include <math.h>
 #include <string.h>
+
+#define DEGREES (180.0 / G_PI)
 
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
 
-const AstroFitsWriterKind *const astro_fits_writer_kinds[] = {
-  &astro_uvfits_writer,          &astro_catalogue_csv_writer, &astro_catalogue_writer,
-  &astro_correlation_csv_writer, &astro_correlation_writer,   NULL
-};
+const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
+                                                               &astro_catalogue_csv_writer,
+                                                               &astro_catalogue_writer,
+                                                               &astro_correlation_csv_writer,
+                                                               &astro_correlation_writer,
+                                                               &astro_image_writer,
+                                                               NULL };
 static const AstroFitsReaderKind *const reader_kinds[] = { &astro_uvfits_reader,
+                                                           &astro_image_reader,
                                                            &astro_catalogue_table_reader,
                                                            &astro_catalogue_text_reader, NULL };
 
@@ -27,6 +35,8 @@ void astro_fits_contents_clear(AstroFitsContents *contents)
 {
   g_clear_pointer(&contents->observation, astro_observation_unref);
   g_free(contents->columns);
+  g_free(contents->note);
+  astro_grid_clear(&contents->grid);
   memset(contents, 0, sizeof *contents);
 }
 
@@ -41,7 +51,19 @@ gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCap
   contents->stations = MAX(stations, 0);
   g_free(contents->columns);
   contents->columns = g_strdup(gst_structure_get_string(fields, "columns"));
-  return TRUE;
+  astro_grid_clear(&contents->grid);
+  return contents->stream.quantity != ASTRO_QUANTITY_IMAGE ||
+         astro_grid_from_image_caps(&contents->grid, caps, error);
+}
+
+/* The field psf tells that there is a point-spread function. */
+static void put_grid(const AstroGrid *grid, GstCaps *caps)
+{
+  astro_grid_to_caps(grid, caps);
+  if (!(grid->pixel > 0))
+    gst_structure_remove_field(gst_caps_get_structure(caps, 0), "pixel");
+  if (astro_grid_find(grid, ASTRO_PRODUCT_PSF) >= 0)
+    gst_caps_set_simple(caps, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
 }
 
 GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents)
@@ -51,7 +73,17 @@ GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents)
     gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)contents->stations, NULL);
   if (contents->columns)
     gst_caps_set_simple(caps, "columns", G_TYPE_STRING, contents->columns, NULL);
+  if (contents->grid.products)
+    put_grid(&contents->grid, caps);
   return caps;
+}
+
+char *astro_fits_field_name(const AstroObservation *o)
+{
+  double ra = fmod(o->phase_ra * DEGREES + 360, 360) / 15, dec = fabs(o->phase_dec * DEGREES);
+  guint ra_minutes = (guint)(ra * 60), dec_minutes = (guint)(dec * 60);
+  return g_strdup_printf("J%02u%02u%c%02u%02u", ra_minutes / 60, ra_minutes % 60,
+                         o->phase_dec < 0 ? '-' : '+', dec_minutes / 60, dec_minutes % 60);
 }
 
 /* Those with a suffix of their own come before those without one. */
@@ -98,8 +130,8 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
   const char *name = astro_fits_file_name(file);
   if (!unwanted) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
-                "%s: a FITS file of a kind that is not read, expected UVFITS (random groups) or "
-                "a catalogue (a binary table)",
+                "%s: a FITS file of a kind that is not read, expected UVFITS (random groups), "
+                "an image or a catalogue (a binary table)",
                 name);
     return NULL;
   }

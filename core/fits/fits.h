@@ -1,11 +1,13 @@
 /* FITS files: what the sink and the source of files need to know of them.
  *
- * Each kind of file (UVFITS, catalogues, tables) is a writer's table and a reader's table in files
- * of its own; the quantity in the caps picks the writer, the file's header picks the reader. */
+ * Each kind of file (UVFITS, images, catalogues, tables) is a writer's table and a reader's table
+ * in files of its own; the quantity in the caps picks the writer, the file's header picks the
+ * reader. */
 #pragma once
 
 #include "core/catalogue/catalogue.h"
 #include "core/fits/part-file.h"
+#include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
@@ -29,6 +31,8 @@ typedef struct {
   AstroObservation *observation; /* NULL: none known */
   char *columns;                 /* names joined by ':', where the layout has such an axis */
   guint64 duration_ns;           /* of a file that is read; 0: not known */
+  AstroGrid grid;                /* of images: products, centre, pixel (0: not known) */
+  char *note; /* what a file that is read says and the stream cannot; NULL: nothing */
 } AstroFitsContents;
 
 void astro_fits_contents_clear(AstroFitsContents *contents);
@@ -42,7 +46,8 @@ typedef struct {
   gconstpointer data;
   guint64 frames;
   const AstroValidityMeta *validity; /* NULL: nothing is known to be missing */
-  gint64 start_ns, duration_ns;      /* of all frames together */
+  gint64 start_ns, duration_ns;      /* of all frames together; 0: not known */
+  const AstroImageMeta *image;       /* NULL: there is none */
 } AstroFitsFrames;
 
 /* What was written; to begin with all of it is 0. */
@@ -72,13 +77,16 @@ const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const 
                                                   GError **error);
 
 /* One frame of a file that is read. The caller sets data (a whole frame) and counts (one for every
- * sample of it; NULL for catalogues, whose values have none); reading fills them and the rest. */
+ * sample of visibilities; NULL for others, whose values have none); reading fills them and the
+ * rest. */
 typedef struct {
   gpointer data;
   guint32 *counts;
   guint32 full; /* the count of a value that lost nothing, as far as the file tells */
   gint64 start_ns;
   guint64 duration_ns; /* 0: not known */
+  gboolean has_beam;
+  double major, minor, angle; /* radians, as AstroImageMeta has them */
 } AstroFitsFrame;
 
 typedef struct _AstroFitsReader AstroFitsReader;
@@ -103,6 +111,9 @@ gboolean astro_fits_reader_read(AstroFitsReader *reader, AstroFitsFrame *frame, 
                                 GError **error);
 void astro_fits_reader_close(AstroFitsReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroFitsReader, astro_fits_reader_close)
+
+/* The field has no name in the stream: its place is as good as any, J1234+5678. To be freed. */
+char *astro_fits_field_name(const AstroObservation *observation);
 
 /* What all readers together may give, for a template. */
 char *astro_fits_reader_caps(void);

@@ -1,13 +1,10 @@
 /* Tables of doubles: columns in a stream, rows in a file. */
 #include "core/fits/table-write.h"
-#include "core/fits/cfitsio.h"
+#include "core/fits/cards.h"
 
 #include <string.h>
 
-#define BLOCK 2880
-#define CARD 80
 #define MAX_FIELDS 999
-#define MAX_NAME 60
 #define GATHER (1u << 20)
 #define VECTOR "cov" /* columns cov0, cov1 ... at the end are one field */
 
@@ -22,30 +19,6 @@ typedef struct {
 
 /* ---- headers ---- */
 
-static void put_card(GString *header, const char *key, const char *value, const char *comment)
-{
-  gsize begin = header->len;
-  g_string_append_printf(header, "%-8s= %20s / %s", key, value, comment);
-  g_string_set_size(header, MIN(header->len, begin + CARD));
-  while (header->len < begin + CARD)
-    g_string_append_c(header, ' ');
-}
-
-static void put_integer(GString *header, const char *key, guint64 value, const char *comment)
-{
-  g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, value);
-  put_card(header, key, text, comment);
-}
-
-static void put_string(GString *header, const char *key, const char *value, const char *comment)
-{
-  g_autofree char *ascii = astro_fits_ascii(value);
-  g_strdelimit(ascii, "'", '?');
-  g_autofree char *quoted = g_strdup_printf("'%-8.*s'", MAX_NAME, ascii);
-  g_autofree char *text = g_strdup_printf("%-20s", quoted);
-  put_card(header, key, text, comment);
-}
-
 static void put_field(GString *header, guint field, const char *name, guint64 repeat)
 {
   static const struct {
@@ -55,60 +28,48 @@ static void put_field(GString *header, guint field, const char *name, guint64 re
                 { "theta", "arcmin" },
                 { "low", "arcmin" },
                 { "high", "arcmin" } };
-  g_autofree char *type = g_strdup_printf("TTYPE%u", field),
-                  *form = g_strdup_printf("TFORM%u", field),
-                  *unit = g_strdup_printf("TUNIT%u", field),
-                  *doubles = g_strdup_printf("%" G_GUINT64_FORMAT "D", repeat);
-  put_string(header, type, name, "name of the field");
-  put_string(header, form, doubles, "64-bit floats");
+  g_autofree char *doubles = g_strdup_printf("%" G_GUINT64_FORMAT "D", repeat);
+  astro_fits_put_string_n(header, "TTYPE", field, name, "name of the field");
+  astro_fits_put_string_n(header, "TFORM", field, doubles, "64-bit floats");
   for (guint u = 0; u < G_N_ELEMENTS(units); u++)
     if (g_str_equal(units[u].name, name))
-      put_string(header, unit, units[u].unit, "unit of the field");
-}
-
-static gboolean write_header(Writer *w, GString *header, GError **error)
-{
-  g_string_append_printf(header, "%-*s", CARD, "END");
-  while (header->len % BLOCK)
-    g_string_append_c(header, ' ');
-  return astro_part_file_write(w->file, header->str, header->len, error);
+      astro_fits_put_string_n(header, "TUNIT", field, units[u].unit, "unit of the field");
 }
 
 static gboolean write_primary(Writer *w, GError **error)
 {
   g_autoptr(GString) header = g_string_new(NULL);
-  put_card(header, "SIMPLE", "T", "conforms to FITS");
-  put_integer(header, "BITPIX", 8, "bits of a value");
-  put_integer(header, "NAXIS", 0, "no data here");
-  put_card(header, "EXTEND", "T", "tables follow");
-  return write_header(w, header, error);
+  astro_fits_put_logical(header, "SIMPLE", TRUE, "conforms to FITS");
+  astro_fits_put_integer(header, "BITPIX", 8, "bits of a value");
+  astro_fits_put_integer(header, "NAXIS", 0, "no data here");
+  astro_fits_put_logical(header, "EXTEND", TRUE, "tables follow");
+  return astro_fits_write_cards(w->file, header, error);
 }
 
 static gboolean write_table_header(Writer *w, guint64 rows, GError **error)
 {
   g_autoptr(GString) header = g_string_new(NULL);
-  put_string(header, "XTENSION", "BINTABLE", "binary table");
-  put_integer(header, "BITPIX", 8, "bits of a value");
-  put_integer(header, "NAXIS", 2, "rows of bytes");
-  put_integer(header, "NAXIS1", w->n_columns * sizeof(double), "bytes of a row");
-  put_integer(header, "NAXIS2", rows, "rows");
-  put_integer(header, "PCOUNT", 0, "nothing behind the rows");
-  put_integer(header, "GCOUNT", 1, "one table");
-  put_integer(header, "TFIELDS", w->n_fields, "fields of a row");
-  put_string(header, "EXTNAME", w->name, "what this is");
-  put_integer(header, "EXTVER", ++w->version, "of several of one name");
+  astro_fits_put_string(header, "XTENSION", "BINTABLE", "binary table");
+  astro_fits_put_integer(header, "BITPIX", 8, "bits of a value");
+  astro_fits_put_integer(header, "NAXIS", 2, "rows of bytes");
+  astro_fits_put_integer(header, "NAXIS1", w->n_columns * sizeof(double), "bytes of a row");
+  astro_fits_put_integer(header, "NAXIS2", rows, "rows");
+  astro_fits_put_integer(header, "PCOUNT", 0, "nothing behind the rows");
+  astro_fits_put_integer(header, "GCOUNT", 1, "one table");
+  astro_fits_put_integer(header, "TFIELDS", w->n_fields, "fields of a row");
+  astro_fits_put_string(header, "EXTNAME", w->name, "what this is");
+  astro_fits_put_integer(header, "EXTVER", ++w->version, "of several of one name");
   for (guint f = 0; f < w->n_fields; f++) {
     gboolean is_vector = w->vector && f + 1 == w->n_fields;
     put_field(header, f + 1, is_vector ? VECTOR : w->columns[f], is_vector ? w->vector : 1);
   }
-  return write_header(w, header, error);
+  return astro_fits_write_cards(w->file, header, error);
 }
 
 /* ---- rows ---- */
 
 static gboolean write_rows(Writer *w, const double *data, guint64 rows, GError **error)
 {
-  static const guint8 zeros[BLOCK] = { 0 };
   guint64 most = MAX(GATHER / (w->n_columns * sizeof(guint64)), 1);
   g_autofree guint64 *gather = g_new(guint64, MIN(most, MAX(rows, 1)) * w->n_columns);
   for (guint64 first = 0; first < rows; first += most) {
@@ -121,8 +82,7 @@ static gboolean write_rows(Writer *w, const double *data, guint64 rows, GError *
     if (!astro_part_file_write(w->file, gather, n * w->n_columns * sizeof *gather, error))
       return FALSE;
   }
-  guint64 left = astro_part_file_bytes(w->file) % BLOCK;
-  return astro_part_file_write(w->file, zeros, left ? BLOCK - left : 0, error);
+  return astro_fits_write_padding(w->file, error);
 }
 
 static gboolean write_csv(Writer *w, const double *data, guint64 rows, GError **error)

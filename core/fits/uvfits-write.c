@@ -159,15 +159,6 @@ static void write_parameters(const Writer *w, fitsfile *file, int *status)
   }
 }
 
-/* The field has no name in the stream: its place is as good as any. */
-static char *name_of_field(const AstroObservation *o)
-{
-  double ra = fmod(o->phase_ra * DEGREES + 360, 360) / 15, dec = fabs(o->phase_dec * DEGREES);
-  guint ra_minutes = (guint)(ra * 60), dec_minutes = (guint)(dec * 60);
-  return g_strdup_printf("J%02u%02u%c%02u%02u", ra_minutes / 60, ra_minutes % 60,
-                         o->phase_dec < 0 ? '-' : '+', dec_minutes / 60, dec_minutes % 60);
-}
-
 static void write_text(fitsfile *file, const char *key, const char *value, int *status)
 {
   fits_write_key(file, TSTRING, key, (char *)value, NULL, status);
@@ -182,7 +173,7 @@ static void write_header(const Writer *w, fitsfile *file, int *status)
   long axes[7] = { 0, 3, w->products, w->channels, 1, 1, 1 };
   double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * DEGREES,
          dec = o->phase_dec * DEGREES, width = stream->bandwidth / w->channels;
-  g_autofree char *start = astro_observation_get_start(o), *field = name_of_field(o),
+  g_autofree char *start = astro_observation_get_start(o), *field = astro_fits_field_name(o),
                   *telescope = astro_fits_ascii(o->telescope);
   char *zone = start ? strchr(start, 'Z') : NULL;
 

@@ -1,5 +1,5 @@
-/* Gridding: visibilities made ready once (core/gridder/prepare.c), then spread by an algorithm of
- * its own file: wprojection, wstacking, direct. */
+/* Gridding: visibilities made ready once (core/gridder/prepare.h), then spread by an algorithm of
+ * its own files: wprojection, wstacking, direct. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -8,10 +8,10 @@
 G_BEGIN_DECLS
 
 /* Visibilities as every algorithm takes them: products formed (Stokes or as measured, the PSF's
- * ones where it is asked for), multiplied by their weights, phases turned to the image's centre,
- * and rows of negative w conjugated (with XY and YX exchanged), so that w >= 0. What must not be
- * used is 0. A row is one baseline at one time; its channels stand on a line from the origin of
- * (u,v,w). */
+ * ones where it is asked for), multiplied by their weights, phases turned to the image's centre in
+ * u and v (not in w: n - 1 counts from the phase centre), and rows of negative w conjugated (with
+ * XY and YX exchanged), so that w >= 0. What must not be used is 0. A row is one baseline at one
+ * time; its channels stand on a line from the origin of (u,v,w). */
 typedef struct {
   guint64 rows;
   guint channels, products;
@@ -21,9 +21,76 @@ typedef struct {
   gconstpointer values;      /* rows x channels x products, complex, single or double */
 } AstroGridRows;
 
+/* What is asked of an algorithm. Zeros where it may choose. */
+typedef struct {
+  gboolean is_double; /* sums and, in rows, values */
+  guint channels;     /* of the grid: 1, all channels on one; or as many as rows have */
+  guint threads;
+  gboolean is_reference; /* the formula, slow and obvious, in place of kernels */
+  double padding;        /* of the grid over the image */
+  double accuracy;       /* wanted, relative L2 */
+  double longest;        /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
+  guint support;         /* cells */
+  /* wprojection alone */
+  guint oversampling, w_planes;
+  gboolean interpolated;
+  AstroSpreadKind taper;
+} AstroGridderConfig;
+
+typedef struct _AstroGridding AstroGridding; /* an algorithm's own */
+
+/* A grid is channels x products x size x size complex numbers, aligned to 64 bytes; whoever calls
+ * owns it and fills it with zeros before rows are added. */
+typedef struct {
+  const char *name; /* "wstacking" */
+  /* Spreads rows over several planes, one after the other: rows come all at once and begin is
+   * called. Without planes rows are added as they come, any number of times. */
+  gboolean has_planes;
+  /* Of a grid whose image_size, pixel, centre and products are set, sets size, cell and spread.
+   * Allocates nothing; an error where the configuration cannot be had. */
+  gboolean (*choose)(const AstroGridderConfig *config, AstroGrid *grid, GError **error);
+  /* Bytes that create will hold (tables), beyond grids and rows. */
+  guint64 (*bytes)(const AstroGridderConfig *config, const AstroGrid *grid);
+  /* variant: the kernel's name, a static string. grid is what choose made of it. */
+  AstroGridding *(*create)(const AstroGridderConfig *config, const AstroGrid *grid,
+                           const char **variant, GError **error);
+  /* Takes what it needs of all rows, which may be freed after, and says how many planes they make.
+   * NULL without planes. */
+  gboolean (*begin)(AstroGridding *gridder, const AstroGridRows *rows, guint *planes,
+                    GError **error);
+  /* The next plane's visibilities are added to grid, with w (wavelengths) of the plane and between
+   * planes (0: nothing to correct in w). NULL without planes. */
+  void (*plane)(AstroGridding *gridder, gpointer grid, double *w, double *w_step);
+  /* Adds rows to grid. NULL with planes. */
+  gboolean (*add)(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
+  /* Before a grid is read: adds what waits of rows that were added. NULL: nothing ever waits. */
+  void (*finish)(AstroGridding *gridder, gpointer grid);
+  void (*destroy)(AstroGridding *gridder);
+} AstroGridAlgorithm;
+
+extern const AstroGridAlgorithm astro_wstacking, astro_wprojection, astro_direct;
+
+/* The smallest size of at least that many cells that suits the FFT and the kernels: a multiple of 8
+ * with no prime factor above 7. */
+guint astro_grid_good_size(guint at_least);
+
+/* Whether part of the image lies on or beyond the horizon of the phase centre (an error then), and
+ * the least and greatest n - 1 in it. */
+gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greatest, GError **error);
+
+/* Half way between the two; 0 where there are none. Planes are spread about it. */
+double astro_grid_n_middle(const AstroGrid *grid);
+
+/* Whether all cells that a visibility at u, v (wavelengths) is spread over are in the grid, with
+ * one to spare on every side. Preparation makes 0 of others and counts them. */
+gboolean astro_grid_holds(const AstroGrid *grid, double u, double v);
+
 /* The transform of what visibilities were spread with, at l of an image (radians from its centre):
  * images are divided by it at l times that at m. In w: at n - 1. */
 double astro_spread_correction(const AstroGrid *grid, double l);
 double astro_spread_correction_w(const AstroGrid *grid, double w_step, double n_minus_1);
+
+/* For astro_spread_correction: that of W-projection's tapers (wprojection.c). */
+double astro_wprojection_correction(const AstroGrid *grid, double l);
 
 G_END_DECLS

@@ -83,8 +83,8 @@ static gboolean check_range(double min_arcmin, double max_arcmin, double lowest,
       max_arcmin > min_arcmin)
     return TRUE;
   g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-              "bins from %g to %g arcmin: the second angle must be the larger one", min_arcmin,
-              max_arcmin);
+              "bins from %g to %g arcmin: the second angle must be the larger one%s", min_arcmin,
+              max_arcmin, lowest > 0 ? ", and both above 0 as bins are even in the logarithm" : "");
   return FALSE;
 }
 

@@ -151,6 +151,25 @@ static void weigh_regions(AstroCollector *collector, Side *side, const AstroCata
   }
 }
 
+static gboolean is_random(AstroSide side)
+{
+  return side == ASTRO_SIDE_RANDOM || side == ASTRO_SIDE_RANDOM2;
+}
+
+/* Every estimator divides by pairs with random points. */
+static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, GError **error)
+{
+  for (guint64 i = 0; is_random(side) && catalogue->weight && i < catalogue->n; i++)
+    if (catalogue->weight[i] < 0) {
+      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                  "the %s catalogue has a weight of %g at point %" G_GUINT64_FORMAT
+                  ", expected none below 0",
+                  astro_side_name(side), catalogue->weight[i], i);
+      return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean set_side(AstroCollector *collector, AstroSide which,
                          const AstroCatalogue *catalogue, GError **error)
 {
@@ -162,6 +181,8 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
     return refuse(which, "has weights, and those before it had none", error);
   if (collector->has_region_column && !catalogue->region)
     return refuse(which, "has no column of regions, but the data catalogue has", error);
+  if (!check_weights(which, catalogue, error))
+    return FALSE;
   side_clear(side);
   g_autofree double *made = region_column(collector, catalogue);
   const double *region = collector->has_region_column ? catalogue->region : made;
@@ -205,11 +226,6 @@ static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogram
     collector->sums[first + k] += collector->kind_sums[k];
   add_pairs(collector, kind);
   return TRUE;
-}
-
-static gboolean is_random(AstroSide side)
-{
-  return side == ASTRO_SIDE_RANDOM || side == ASTRO_SIDE_RANDOM2;
 }
 
 static gboolean needs(const AstroCollector *collector, AstroSide side)

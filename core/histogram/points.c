@@ -7,26 +7,26 @@
 #include "core/backend/threads.h"
 
 #include <math.h>
+#include <string.h>
 
 /* About this many tops: enough tasks (pairs of tops) for many cores and for progress. */
 #define TOPS_WANTED 128
 
+/* A point that has no place yet. Those of a leaf lie where its positions will, so that the tree is
+ * made in its own memory; weights, if there are any, are moved along. */
 typedef struct {
   double x[3];
-  double weight;
 } Item;
+G_STATIC_ASSERT(sizeof(Item) * LEAF_POINTS == sizeof(LeafPositions));
 
 /* A cell on the way to becoming a top. */
 typedef struct {
   guint32 cell, region;
   guint32 free; /* where its descendants go */
-  guint64 item; /* where its items begin */
 } Branch;
 
 typedef struct {
   AstroPoints *points;
-  Item *items;
-  guint64 *region_first; /* item */
   Branch *branches;
   guint n_branches;
 } Build;
@@ -38,25 +38,41 @@ static gsize leaves_of(guint64 n)
   return (n + LEAF_POINTS - 1) / LEAF_POINTS;
 }
 
-static void swap_items(Item *a, Item *b)
+static Item *items_of(const AstroPoints *points, const Cell *cell)
 {
-  Item t = *a;
-  *a = *b;
-  *b = t;
+  return (Item *)(gpointer)&points->positions[cell->first_leaf];
+}
+
+/* NULL where there are no weights. */
+static double *weights_of(const AstroPoints *points, const Cell *cell)
+{
+  return points->weights ? points->weights + (gsize)cell->first_leaf * LEAF_POINTS : NULL;
+}
+
+static inline void swap_items(Item *items, double *weights, guint64 a, guint64 b)
+{
+  Item item = items[a];
+  items[a] = items[b];
+  items[b] = item;
+  if (weights) {
+    double weight = weights[a];
+    weights[a] = weights[b];
+    weights[b] = weight;
+  }
 }
 
 /* Orders items so that the first k are those smallest along the axis. */
-static void select_items(Item *items, guint64 n, guint64 k, guint axis)
+static void select_items(Item *items, double *weights, guint64 n, guint64 k, guint axis)
 {
   while (n > 1) {
-    Item *last = items + n - 1, *middle = items + n / 2;
-    if (middle->x[axis] < items->x[axis])
-      swap_items(middle, items);
-    if (last->x[axis] < items->x[axis])
-      swap_items(last, items);
-    if (last->x[axis] < middle->x[axis])
-      swap_items(last, middle);
-    double pivot = middle->x[axis];
+    guint64 last = n - 1, middle = n / 2;
+    if (items[middle].x[axis] < items[0].x[axis])
+      swap_items(items, weights, middle, 0);
+    if (items[last].x[axis] < items[0].x[axis])
+      swap_items(items, weights, last, 0);
+    if (items[last].x[axis] < items[middle].x[axis])
+      swap_items(items, weights, last, middle);
+    double pivot = items[middle].x[axis];
     guint64 i = 0, j = n - 1;
     for (;;) {
       while (items[i].x[axis] < pivot)
@@ -65,7 +81,7 @@ static void select_items(Item *items, guint64 n, guint64 k, guint axis)
         j--;
       if (i >= j)
         break;
-      swap_items(items + i++, items + j--);
+      swap_items(items, weights, i++, j--);
     }
     /* items before i are <= pivot, those from i on >= pivot (an i == j holds the pivot itself) */
     guint64 split = MAX(i, 1);
@@ -75,6 +91,7 @@ static void select_items(Item *items, guint64 n, guint64 k, guint axis)
       n = split;
     } else {
       items += split;
+      weights = weights ? weights + split : NULL;
       n -= split;
       k -= split;
     }
@@ -96,14 +113,14 @@ static guint widest_axis(const Item *items, guint64 n)
   return widest;
 }
 
-static void measure_cell(Cell *cell, const Item *items)
+static void measure_cell(Cell *cell, const Item *items, const double *weights)
 {
   double sum[3] = { 0, 0, 0 }, weight = 0;
-  for (guint64 i = 0; i < cell->n; i++) {
+  for (guint64 i = 0; i < cell->n; i++)
     for (guint axis = 0; axis < 3; axis++)
       sum[axis] += items[i].x[axis];
-    weight += items[i].weight;
-  }
+  for (guint64 i = 0; i < cell->n && weights; i++)
+    weight += weights[i];
   double length = sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]);
   if (length < 1e-6 * cell->n) { /* points all around: any middle will do */
     sum[0] = sum[1] = 0;
@@ -122,15 +139,16 @@ static void measure_cell(Cell *cell, const Item *items)
   double square = cell->chord * cell->chord;
   cell->cos_radius = 1 - square / 2;
   cell->sin_radius = sqrt(MAX(square * (1 - square / 4), 0));
-  cell->weight = weight;
+  cell->weight = weights ? weight : (double)cell->n;
 }
 
-static void fill_leaf(AstroPoints *points, const Cell *cell, const Item *items)
+static void fill_leaf(AstroPoints *points, const Cell *cell)
 {
+  Item items[LEAF_POINTS];
+  memcpy(items, items_of(points, cell), sizeof items);
   LeafPositions *positions = &points->positions[cell->first_leaf];
   LeafOffsets *offsets = &points->offsets[cell->first_leaf];
-  double *weights =
-      points->weights ? points->weights + (gsize)cell->first_leaf * LEAF_POINTS : NULL;
+  double *weights = weights_of(points, cell);
   for (guint i = 0; i < LEAF_POINTS; i++) {
     gboolean is_point = i < cell->n;
     double x = is_point ? items[i].x[0] : NAN, y = is_point ? items[i].x[1] : NAN,
@@ -144,17 +162,18 @@ static void fill_leaf(AstroPoints *points, const Cell *cell, const Item *items)
     offsets->y[i] = (float)dy;
     offsets->z[i] = (float)dz;
     offsets->square[i] = is_point ? (float)(dx * dx + dy * dy + dz * dz) : INFINITY;
-    if (weights)
-      weights[i] = is_point ? items[i].weight : 0;
+    if (weights && !is_point)
+      weights[i] = 0;
   }
 }
 
 /* Splits a cell in two at free and free + 1, which hold whole leaves. */
-static void split_cell(AstroPoints *points, guint32 index, guint32 free, Item *items)
+static void split_cell(AstroPoints *points, guint32 index, guint32 free)
 {
   Cell *cell = &points->cells[index];
+  Item *items = items_of(points, cell);
   gsize n_left = (leaves_of(cell->n) + 1) / 2 * LEAF_POINTS;
-  select_items(items, cell->n, n_left, widest_axis(items, cell->n));
+  select_items(items, weights_of(points, cell), cell->n, n_left, widest_axis(items, cell->n));
   cell->left = free;
   points->cells[free] = (Cell){ .n = n_left, .first_leaf = cell->first_leaf };
   points->cells[free + 1] =
@@ -167,19 +186,18 @@ static guint32 descendants(const Cell *cell)
   return 2 * (guint32)leaves_of(cell->n) - 2;
 }
 
-static void build_cell(AstroPoints *points, guint32 index, guint32 free, Item *items)
+static void build_cell(AstroPoints *points, guint32 index, guint32 free)
 {
   Cell *cell = &points->cells[index];
-  measure_cell(cell, items);
+  measure_cell(cell, items_of(points, cell), weights_of(points, cell));
   if (cell->n <= LEAF_POINTS) {
-    fill_leaf(points, cell, items);
+    fill_leaf(points, cell);
     return;
   }
-  split_cell(points, index, free, items);
-  guint64 n_left = points->cells[free].n;
+  split_cell(points, index, free);
   guint32 behind = free + 2;
-  build_cell(points, free, behind, items);
-  build_cell(points, free + 1, behind + descendants(&points->cells[free]), items + n_left);
+  build_cell(points, free, behind);
+  build_cell(points, free + 1, behind + descendants(&points->cells[free]));
 }
 
 static void split_branch(gpointer data, guint64 task)
@@ -187,7 +205,7 @@ static void split_branch(gpointer data, guint64 task)
   Build *build = data;
   const Branch *branch = &build->branches[task];
   if (build->points->cells[branch->cell].n > LEAF_POINTS)
-    split_cell(build->points, branch->cell, branch->free, build->items + branch->item);
+    split_cell(build->points, branch->cell, branch->free);
 }
 
 /* The branches of the next level: children, and leaves as they are. */
@@ -205,9 +223,8 @@ static void descend(Build *build, guint threads)
     }
     const Cell *left = &cells[branch.free];
     guint32 behind = branch.free + 2;
-    next[n++] = (Branch){ branch.free, branch.region, behind, branch.item };
-    next[n++] = (Branch){ branch.free + 1, branch.region, behind + descendants(left),
-                          branch.item + left->n };
+    next[n++] = (Branch){ branch.free, branch.region, behind };
+    next[n++] = (Branch){ branch.free + 1, branch.region, behind + descendants(left) };
   }
   g_free(build->branches);
   build->branches = next;
@@ -218,7 +235,7 @@ static void build_branch(gpointer data, guint64 task)
 {
   Build *build = data;
   const Branch *branch = &build->branches[task];
-  build_cell(build->points, branch->cell, branch->free, build->items + branch->item);
+  build_cell(build->points, branch->cell, branch->free);
 }
 
 static void begin_branches(Build *build)
@@ -231,7 +248,7 @@ static void begin_branches(Build *build)
       continue;
     points->cells[r] =
         (Cell){ .n = points->region_n[r], .first_leaf = points->region_first_leaf[r] };
-    build->branches[build->n_branches++] = (Branch){ r, r, free, build->region_first[r] };
+    build->branches[build->n_branches++] = (Branch){ r, r, free };
     free += descendants(&points->cells[r]);
   }
 }
@@ -291,30 +308,36 @@ static gboolean count_regions(AstroPoints *points, const double *ra, const doubl
 }
 
 /* Right ascensions and declinations by region, to be converted in place. */
-static void place_items(Build *build, const double *ra, const double *dec, const double *weight,
-                        const double *region)
+static void place_items(AstroPoints *points, const double *ra, const double *dec,
+                        const double *weight, const double *region)
 {
-  AstroPoints *points = build->points;
-  guint64 *next = g_new0(guint64, points->n_regions);
-  for (guint r = 1; r < points->n_regions; r++)
-    next[r] = next[r - 1] + points->region_n[r - 1];
-  build->region_first = g_memdup2(next, points->n_regions * sizeof *next);
+  Item *items = (Item *)(gpointer)points->positions;
+  guint64 *next = g_new(guint64, points->n_regions);
+  for (guint r = 0; r < points->n_regions; r++)
+    next[r] = (guint64)points->region_first_leaf[r] * LEAF_POINTS;
   for (guint64 i = 0; i < points->n; i++) {
-    Item *item = &build->items[next[region ? (guint)region[i] : 0]++];
-    item->x[0] = ra[i];
-    item->x[1] = dec[i];
-    item->weight = weight ? weight[i] : 1;
+    guint64 place = next[region ? (guint)region[i] : 0]++;
+    items[place].x[0] = ra[i];
+    items[place].x[1] = dec[i];
+    if (weight)
+      points->weights[place] = weight[i];
   }
+  /* places without a point are converted too */
+  for (guint r = 0; r < points->n_regions; r++)
+    for (; next[r] % LEAF_POINTS; next[r]++)
+      items[next[r]].x[0] = items[next[r]].x[1] = 0;
   g_free(next);
 }
 
 static void convert_items(gpointer data, guint64 task)
 {
-  Build *build = data;
-  guint64 first = task * ITEMS_AT_ONCE, last = MIN(first + ITEMS_AT_ONCE, build->points->n);
+  const AstroPoints *points = data;
+  Item *items = (Item *)(gpointer)points->positions;
+  guint64 all = (guint64)points->n_leaves * LEAF_POINTS;
+  guint64 first = task * ITEMS_AT_ONCE, last = MIN(first + ITEMS_AT_ONCE, all);
   for (guint64 i = first; i < last; i++) {
-    Item *item = &build->items[i];
-    astro_unit_vector(item->x[0], item->x[1], &item->x[0], &item->x[1], &item->x[2]);
+    double *x = items[i].x;
+    astro_unit_vector(x[0], x[1], &x[0], &x[1], &x[2]);
   }
 }
 
@@ -337,12 +360,11 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
   points->weights = weight ? g_aligned_alloc(leaves, LEAF_POINTS * sizeof(double), 64) : NULL;
   points->cells = g_new0(Cell, points->n_regions + 2 * leaves);
 
-  Build build = { .points = points, .items = g_new(Item, MAX(n, 1)) };
-  place_items(&build, ra_degrees, dec_degrees, weight, region);
-  astro_parallel((n + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items, &build);
+  place_items(points, ra_degrees, dec_degrees, weight, region);
+  astro_parallel((leaves * LEAF_POINTS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items,
+                 points);
+  Build build = { .points = points };
   build_tree(&build, threads);
-  g_free(build.region_first);
-  g_free(build.items);
   return points;
 }
 

@@ -24,5 +24,11 @@ void astro_streams_seek(AstroStreams *streams, gint64 first_tile, gsize tiles);
 AstroSignal astro_streams_at(const AstroStreams *streams, guint source, guint pol, gint64 sample);
 
 /* The key of a tile of noise; kind tells apart what may never be alike. */
-typedef enum { ASTRO_NOISE_OF_SOURCE, ASTRO_NOISE_OF_RECEIVER } AstroNoiseKind;
+typedef enum {
+  ASTRO_NOISE_OF_SOURCE,
+  ASTRO_NOISE_OF_RECEIVER,
+  ASTRO_NOISE_OF_VISIBILITY,
+  ASTRO_NOISE_OF_GAIN,
+  ASTRO_NOISE_OF_LOSS,
+} AstroNoiseKind;
 guint64 astro_noise_key(guint64 seed, AstroNoiseKind kind, guint64 index, gint64 tile);

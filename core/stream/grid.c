@@ -56,7 +56,7 @@ static void get_uint(const GstStructure *fields, const char *name, guint *value)
     *value = number;
 }
 
-gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **error)
+static gboolean from_caps(AstroGrid *grid, const GstCaps *caps, gboolean is_strict, GError **error)
 {
   const GstStructure *fields = gst_caps_get_structure(caps, 0);
   AstroStream stream;
@@ -65,8 +65,8 @@ gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **err
   if (!astro_stream_from_caps(&stream, caps, error))
     return FALSE;
   gint fast = stream.layout.n_axes - 1;
-  if (fast < 1 || stream.layout.extents[fast] != stream.layout.extents[fast - 1] ||
-      stream.layout.extents[fast] > G_MAXINT)
+  if (fast < 1 || stream.layout.extents[fast] > G_MAXINT ||
+      (is_strict && stream.layout.extents[fast] != stream.layout.extents[fast - 1]))
     return refuse(error, "layout", "not square", "width = height in the last two axes");
   grid->size = grid->image_size = stream.layout.extents[fast];
   get_uint(fields, "image-size", &grid->image_size);
@@ -82,13 +82,23 @@ gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **err
     grid->cell = 1 / (grid->pixel * grid->size);
   if (!(grid->pixel > 0) && grid->cell > 0)
     grid->pixel = 1 / (grid->cell * grid->size);
-  if (!(grid->pixel > 0))
+  if (!(grid->pixel > 0) && is_strict)
     return refuse(error, "cell (wavelengths) or pixel (radians)", "missing", "a number above 0");
   if (grid->image_size > grid->size)
     return refuse(error, "image-size", "larger than the grid", "at most its width");
   return spread_from_name(&grid->spread.kind, gst_structure_get_string(fields, "spread"), error) &&
          products_from_text(grid, gst_structure_get_string(fields, "products"),
                             astro_stream_extent(&stream, ASTRO_AXIS_POL), error);
+}
+
+gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **error)
+{
+  return from_caps(grid, caps, TRUE, error);
+}
+
+gboolean astro_grid_from_image_caps(AstroGrid *grid, const GstCaps *caps, GError **error)
+{
+  return from_caps(grid, caps, FALSE, error);
 }
 
 void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps)

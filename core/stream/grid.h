@@ -54,6 +54,9 @@ typedef struct {
  * interpolated. Only cell or pixel must be there: others have a meaning where they are missing
  * (centre 0, no spread, the whole grid, products I, XX:YY or XX:XY:YX:YY by their number). */
 gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **error);
+/* Of images alone: they need not be square (size is the width then) nor tell how large a pixel is
+ * (pixel and cell are 0 then). */
+gboolean astro_grid_from_image_caps(AstroGrid *grid, const GstCaps *caps, GError **error);
 void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps);
 void astro_grid_clear(AstroGrid *grid);
 

@@ -50,12 +50,12 @@ static double hamilton(Shares s)
 static const struct {
   const char *name;
   double (*estimate)(Shares shares);
-  gboolean needs_dr, needs_rr;
+  gboolean needs_dr, needs_rr, divides_by_dr, divides_by_rr;
 } estimators[] = {
-  [ASTRO_ESTIMATOR_LANDY_SZALAY] = { "landy-szalay", landy_szalay, TRUE, TRUE },
-  [ASTRO_ESTIMATOR_NATURAL] = { "natural", natural, FALSE, TRUE },
-  [ASTRO_ESTIMATOR_DAVIS_PEEBLES] = { "davis-peebles", davis_peebles, TRUE, FALSE },
-  [ASTRO_ESTIMATOR_HAMILTON] = { "hamilton", hamilton, TRUE, TRUE },
+  [ASTRO_ESTIMATOR_LANDY_SZALAY] = { "landy-szalay", landy_szalay, TRUE, TRUE, FALSE, TRUE },
+  [ASTRO_ESTIMATOR_NATURAL] = { "natural", natural, FALSE, TRUE, FALSE, TRUE },
+  [ASTRO_ESTIMATOR_DAVIS_PEEBLES] = { "davis-peebles", davis_peebles, TRUE, FALSE, TRUE, FALSE },
+  [ASTRO_ESTIMATOR_HAMILTON] = { "hamilton", hamilton, TRUE, TRUE, TRUE, FALSE },
 };
 
 /* A kind of pairs summed over regions: all of them, or those that one region takes part in. */
@@ -132,6 +132,32 @@ static gboolean check_kinds(const AstroTpacfConfig *config, GError **error)
   return FALSE;
 }
 
+/* A divisor made of weights of both signs may come out as anything. */
+static gboolean check_signs(const AstroTpacfConfig *config, GError **error)
+{
+  const AstroEstimator e = config->estimator;
+  const struct {
+    const char *name;
+    const AstroPairs *pairs;
+    gboolean divides;
+  } kinds[] = { { "dr", &config->dr, estimators[e].divides_by_dr },
+                { "rd", &config->rd, estimators[e].divides_by_dr },
+                { "rr", &config->rr, estimators[e].divides_by_rr } };
+  gsize cells = (gsize)config->n_regions * config->n_regions;
+  for (guint k = 0; k < G_N_ELEMENTS(kinds); k++)
+    for (gsize i = 0; kinds[k].divides && kinds[k].pairs->counts && i < cells * config->n_bins; i++)
+      if (kinds[k].pairs->counts[i] < 0) {
+        g_set_error(
+            error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_WEIGHTS,
+            "the estimator %s divides by %s, whose weights sum up to %g in bin %u: expected "
+            "no negative weights",
+            estimators[e].name, kinds[k].name, kinds[k].pairs->counts[i],
+            (guint)(i % config->n_bins));
+        return FALSE;
+      }
+  return TRUE;
+}
+
 static void sums_free(Sum sums[N_KINDS])
 {
   for (guint kind = 0; kind < N_KINDS; kind++)
@@ -175,13 +201,22 @@ static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_
   g_free(samples);
 }
 
-static void set_errors(const Sum *dd, AstroTpacfResult *result)
+static double pairs_in_bin(const AstroTpacfConfig *config, const Sum *dd, guint bin)
+{
+  double pairs = 0;
+  for (guint cell = 0; config->dd_numbers && cell < config->n_regions * config->n_regions; cell++)
+    pairs += (double)config->dd_numbers[(gsize)cell * config->n_bins + bin];
+  return config->dd_numbers ? pairs : dd->counts[bin];
+}
+
+static void set_errors(const AstroTpacfConfig *config, const Sum *dd, AstroTpacfResult *result)
 {
   for (guint k = 0; k < result->n_bins; k++) {
     gsize diagonal = (gsize)k * result->n_bins + k;
-    result->error[k] = result->covariance  ? sqrt(result->covariance[diagonal])
-                       : dd->counts[k] > 0 ? (1 + result->w[k]) / sqrt(dd->counts[k])
-                                           : NAN;
+    double pairs = pairs_in_bin(config, dd, k);
+    result->error[k] = result->covariance ? sqrt(result->covariance[diagonal])
+                       : pairs > 0        ? fabs(1 + result->w[k]) / sqrt(pairs)
+                                          : NAN;
   }
 }
 
@@ -217,7 +252,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
                              GError **error)
 {
   *result = (AstroTpacfResult){ 0 };
-  if (!check_kinds(config, error))
+  if (!check_kinds(config, error) || !check_signs(config, error))
     return FALSE;
   const AstroPairs *kinds[N_KINDS] = { &config->dd, &config->dr, &config->rd, &config->rr };
   guint n_bins = config->n_bins;
@@ -239,7 +274,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
   }
   if (config->n_regions > 1)
     jackknife(config, kinds, all, result);
-  set_errors(&all[DD], result);
+  set_errors(config, &all[DD], result);
   if (config->integral_constraint && config->rr.counts)
     constrain(&all[RR], result);
   sums_free(all);

@@ -6,7 +6,7 @@
 G_BEGIN_DECLS
 
 #define ASTRO_TPACF_ERROR astro_tpacf_error_quark()
-typedef enum { ASTRO_TPACF_ERROR_PAIRS } AstroTpacfError;
+typedef enum { ASTRO_TPACF_ERROR_PAIRS, ASTRO_TPACF_ERROR_WEIGHTS } AstroTpacfError;
 GQuark astro_tpacf_error_quark(void);
 
 /* dd, dr, rr are counts divided by the pairs there are; rd is dr where one catalogue is meant. */
@@ -34,6 +34,8 @@ typedef struct {
   guint n_bins;
   const double *edges;       /* n_bins + 1 */
   AstroPairs dd, dr, rd, rr; /* rd may be none: dr then stands for both */
+  /* How many pairs are behind dd's sums of weights, alike; NULL: dd holds counts. */
+  const guint64 *dd_numbers;
 } AstroTpacfConfig;
 
 /* What cannot be told is NaN. errors: from the jackknife (the square roots of the covariance's
@@ -48,6 +50,7 @@ typedef struct {
   double constraint;  /* added to w where the integral constraint is asked for */
 } AstroTpacfResult;
 
+/* Weights may be negative where the estimator does not divide by their sums. */
 gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
                              GError **error);
 void astro_tpacf_clear(AstroTpacfResult *result);

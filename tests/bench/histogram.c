@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define POINTS 97178
 
@@ -138,6 +139,17 @@ static double seconds_of(const AstroHistogramConfig *config, const Catalogue *da
   return seconds;
 }
 
+static double seconds_once(const AstroHistogramConfig *config, const Catalogue *data)
+{
+  const char *variant;
+  Run run = run_new(config, data, NULL, &variant);
+  gint64 start = g_get_monotonic_time();
+  run_count(&run);
+  double seconds = (double)(g_get_monotonic_time() - start) * 1e-6;
+  run_clear(&run);
+  return seconds;
+}
+
 static void against_plain(const AstroHistogramConfig *config, const Catalogue *data,
                           const Catalogue *random, const char *what, double wanted)
 {
@@ -183,13 +195,25 @@ static void bench_variants(const AstroHistogramConfig *standard, const Catalogue
   unsetenv("ASTRO_CPU");
 }
 
+/* Regions that are not compact, as a user's own column may have them. */
+static void cut_into_stripes(Catalogue *catalogue, guint n)
+{
+  for (guint64 i = 0; i < catalogue->n; i++)
+    catalogue->region[i] = floor(catalogue->ra[i] / 360 * n);
+}
+
 static void bench_regions(const AstroHistogramConfig *standard)
 {
-  static const guint regions[] = { 10, 100 };
+  static const guint regions[] = { 10, 100, 10, 100 };
+  static const gboolean stripes[] = { FALSE, FALSE, TRUE, TRUE };
   bench_head("Regions: speed as a part of the speed without them");
   for (guint r = 0; r < G_N_ELEMENTS(regions); r++) {
     Catalogue data = random_catalogue(POINTS, regions[r], 1),
               random = random_catalogue(POINTS, regions[r], 2);
+    if (stripes[r]) {
+      cut_into_stripes(&data, regions[r]);
+      cut_into_stripes(&random, regions[r]);
+    }
     AstroHistogramConfig config = *standard;
     for (guint with_random = 0; with_random < 2; with_random++) {
       const char *variant;
@@ -199,8 +223,8 @@ static void bench_regions(const AstroHistogramConfig *standard)
       config.n_regions = 0;
       double without, with;
       bench_pair(run_count, &none, run_count, &some, 5, &without, &with);
-      char *row =
-          g_strdup_printf("%s, %u regions: %.3f s", with_random ? "DR" : "DD", regions[r], with);
+      char *row = g_strdup_printf("%s, %u %s: %.3f s", with_random ? "DR" : "DD", regions[r],
+                                  stripes[r] ? "stripes" : "regions", with);
       bench_row(row, 1 / with, 1 / without, "counts/s", 1 / 1.2);
       g_free(row);
       run_clear(&none);
@@ -211,14 +235,14 @@ static void bench_regions(const AstroHistogramConfig *standard)
   }
 }
 
-static void bench_growth(const AstroHistogramConfig *config)
+static void bench_growth(const AstroHistogramConfig *config, guint n_sizes)
 {
-  static const guint64 sizes[] = { 10000, 100000, 1000000 };
+  static const guint64 sizes[] = { 10000, 100000, 1000000, 10000000 };
   bench_head("Growth: the exponent between neighbours against the 1.6 allowed");
   double before = 0;
-  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
+  for (guint s = 0; s < n_sizes; s++) {
     Catalogue data = random_catalogue(sizes[s], 1, 3);
-    double seconds = seconds_of(config, &data, NULL, s == 2 ? 1 : 5);
+    double seconds = s < 2 ? seconds_of(config, &data, NULL, 5) : seconds_once(config, &data);
     char *row = g_strdup_printf("%" G_GUINT64_FORMAT " points: %.4f s", sizes[s], seconds);
     if (s > 0)
       bench_row(row, 1.6, log10(seconds / before), "", 1);
@@ -226,6 +250,43 @@ static void bench_growth(const AstroHistogramConfig *config)
       printf("%s\n", row);
     g_free(row);
     before = seconds;
+    catalogue_clear(&data);
+  }
+}
+
+/* The most memory that the process had since it was last asked to forget. */
+static double most_memory(gboolean forget)
+{
+  char *text, *line;
+  double kib = NAN;
+  if (g_file_get_contents("/proc/self/status", &text, NULL, NULL)) {
+    line = strstr(text, "VmHWM:");
+    kib = line ? g_ascii_strtod(line + strlen("VmHWM:"), NULL) : NAN;
+    g_free(text);
+  }
+  FILE *file = forget ? fopen("/proc/self/clear_refs", "w") : NULL;
+  if (file) {
+    fputs("5", file);
+    fclose(file);
+  }
+  return kib * 1024;
+}
+
+/* Bytes of a point at the worst, from its columns (two) to the count, against the 100 allowed. */
+static void bench_memory(const AstroHistogramConfig *standard)
+{
+  bench_head("Memory: bytes a point, columns and tree, against the 100 allowed");
+  for (guint regions = 0; regions <= 100; regions += 100) {
+    Catalogue data = random_catalogue(1000000, MAX(regions, 1), 3);
+    AstroHistogramConfig config = *standard;
+    config.n_regions = regions;
+    most_memory(TRUE);
+    double before = most_memory(TRUE);
+    seconds_once(&config, &data);
+    double columns = (regions ? 3 : 2) * sizeof(double);
+    char *row = g_strdup_printf("1,000,000 points, %u regions", regions);
+    bench_row(row, 100, columns + (most_memory(FALSE) - before) / (double)data.n, "bytes", 1);
+    g_free(row);
     catalogue_clear(&data);
   }
 }
@@ -243,18 +304,23 @@ static Catalogue read_catalogue(const char *path)
   return catalogue;
 }
 
-static int count_files(AstroHistogramConfig *config, int argc, char **argv)
+/* count METHOD ROUNDS EDGE,EDGE... DATA [RANDOM]: prints seconds and counts. */
+static int count_files(int argc, char **argv)
 {
+  AstroHistogramConfig config = { .method = (AstroPairMethod)atoi(argv[2]) };
   const char *variant;
-  Catalogue data = read_catalogue(argv[2]), random = { 0 };
-  if (argc > 3)
-    random = read_catalogue(argv[3]);
-  config->method = atoi(argv[1]);
-  Run run = run_new(config, &data, argc > 3 ? &random : NULL, &variant);
-  printf("%.6f\n", bench_seconds(run_count, &run, 3));
-  for (guint k = 0; k + 1 < config->n_edges; k++)
+  char **edges = g_strsplit(argv[4], ",", -1);
+  for (char **edge = edges; *edge && config.n_edges < ASTRO_HISTOGRAM_MAX_EDGES; edge++)
+    config.edges[config.n_edges++] = g_ascii_strtod(*edge, NULL);
+  Catalogue data = read_catalogue(argv[5]), random = { 0 };
+  if (argc > 6)
+    random = read_catalogue(argv[6]);
+  Run run = run_new(&config, &data, argc > 6 ? &random : NULL, &variant);
+  printf("%.6f\n", bench_seconds(run_count, &run, (guint)atoi(argv[3])));
+  for (guint k = 0; k + 1 < config.n_edges; k++)
     printf("%" G_GUINT64_FORMAT "\n", run.counts[k]);
   run_clear(&run);
+  g_strfreev(edges);
   catalogue_clear(&data);
   catalogue_clear(&random);
   return 0;
@@ -264,14 +330,23 @@ int main(int argc, char **argv)
 {
   AstroHistogramConfig config = { 0 };
   astro_histogram_edges_per_decade(&config, 0.01, 10000, 5, NULL);
-  if (argc > 2)
-    return count_files(&config, argc, argv);
+  if (argc > 5 && g_str_equal(argv[1], "count"))
+    return count_files(argc, argv);
+  if (argc > 1 && g_str_equal(argv[1], "regions")) {
+    bench_regions(&config);
+    return 0;
+  }
+  if (argc > 1 && g_str_equal(argv[1], "growth")) {
+    bench_growth(&config, 4);
+    return 0;
+  }
   Catalogue data = random_catalogue(POINTS, 1, 1), random = random_catalogue(POINTS, 1, 2);
   printf("%u threads\n", astro_threads());
   bench_methods(&config, &data, &random);
   bench_variants(&config, &data);
   bench_regions(&config);
-  bench_growth(&config);
+  bench_growth(&config, 3);
+  bench_memory(&config);
   catalogue_clear(&data);
   catalogue_clear(&random);
   return 0;

@@ -1,4 +1,4 @@
-#include "core/catalogue/catalogue.h"
+#include "core/catalogue/mask.h"
 #include "tests/tests.h"
 
 #include <glib/gstdio.h>
@@ -130,6 +130,83 @@ static void test_clustered(void)
     g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
     g_clear_error(&error);
   }
+}
+
+/* Where points lie there is mask, over the wrap and at the poles too; random points fill it evenly,
+ * and nothing else. */
+static void test_mask(void)
+{
+  static const struct {
+    const AstroFootprint *footprint;
+    double area, cell;
+  } skies[] = { { &band, 30 * 180 / G_PI * (0.34202014332566871 + 0.17364817766693033), 1 },
+                { &cap, 2 * G_PI * (1 - 0.99619469809174555) * 3282.80635, 0.5 },
+                { &sphere, 41252.96125, 5 } };
+  for (guint s = 0; s < G_N_ELEMENTS(skies); s++)
+    for (guint fixed = 0; fixed < 2; fixed++) {
+      AstroRandom random;
+      AstroCatalogue points, made;
+      GError *error = NULL;
+      astro_random_init(&random, 11, s);
+      g_assert_true(astro_catalogue_uniform(skies[s].footprint, 50000, &random, &points, NULL));
+      g_autoptr(AstroMask) mask =
+          astro_mask_new(points.ra, points.dec, points.n, fixed ? skies[s].cell : 0, &error);
+      g_assert_no_error(error);
+      double cell = astro_mask_cell(mask), area = astro_mask_area(mask);
+      if (fixed)
+        g_assert_cmpfloat(cell, ==, skies[s].cell);
+      g_assert_cmpfloat(cell, <=, 5);
+      /* a rim of cells that are part full */
+      g_assert_cmpfloat(area, >, 0.98 * skies[s].area);
+      g_assert_cmpfloat(area, <, 1.02 * skies[s].area + 2 * cell * sqrt(4 * G_PI * skies[s].area));
+      for (guint64 i = 0; i < points.n; i++)
+        g_assert_true(astro_mask_contains(mask, points.ra[i] - 720, points.dec[i]));
+      AstroFootprint footprint = { .shape = ASTRO_FOOTPRINT_MASK, .mask = mask }, around;
+      astro_mask_cap(mask, &around);
+      g_assert_true(astro_catalogue_uniform(&footprint, 50000, &random, &made, &error));
+      guint64 inside = 0, north = 0;
+      for (guint64 i = 0; i < made.n; i++) {
+        g_assert_true(made.ra[i] >= 0 && made.ra[i] <= 360);
+        g_assert_true(astro_mask_contains(mask, made.ra[i], made.dec[i]));
+        g_assert_true(astro_footprint_contains(&around, made.ra[i], made.dec[i]));
+        if (!astro_footprint_contains(skies[s].footprint, made.ra[i], made.dec[i]))
+          continue;
+        inside++;
+        north += made.dec[i] > (skies[s].footprint == &cap ? 89 : 0);
+      }
+      g_assert_cmpfloat_with_epsilon((double)inside / (double)made.n, skies[s].area / area, 0.02);
+      guint64 expected = 0;
+      for (guint64 i = 0; i < points.n; i++)
+        expected += points.dec[i] > (skies[s].footprint == &cap ? 89 : 0);
+      g_assert_cmpfloat_with_epsilon((double)north / (double)inside,
+                                     (double)expected / (double)points.n, 0.02);
+      astro_catalogue_clear(&made);
+      g_assert_true(astro_catalogue_clustered(&footprint, &clusters, 3000, &random, &made, &error));
+      g_assert_cmpuint(made.n, ==, 3000);
+      for (guint64 i = 0; i < made.n; i++)
+        g_assert_true(astro_mask_contains(mask, made.ra[i], made.dec[i]));
+      astro_catalogue_clear(&made);
+      astro_catalogue_clear(&points);
+    }
+}
+
+static void test_bad_masks(void)
+{
+  static const struct {
+    guint64 n;
+    double cell;
+  } wrong[] = { { 0, 0 }, { 1, -1 }, { 1, 33 }, { 1, 0.001 }, { 1, NAN } };
+  double zero = 0;
+  for (guint w = 0; w < G_N_ELEMENTS(wrong); w++) {
+    GError *error = NULL;
+    g_assert_null(astro_mask_new(&zero, &zero, wrong[w].n, wrong[w].cell, &error));
+    g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT);
+    g_clear_error(&error);
+  }
+  g_autoptr(AstroMask) one = astro_mask_new(&zero, &zero, 1, 0, NULL);
+  g_assert_true(astro_mask_contains(one, 0, 0));
+  g_assert_false(astro_mask_contains(one, 180, 0));
+  g_assert_false(astro_mask_contains(one, 0, -90));
 }
 
 static void test_regions(void)
@@ -273,6 +350,8 @@ int main(int argc, char **argv)
   g_test_add_func("/catalogue/footprints", test_footprints);
   g_test_add_func("/catalogue/uniform", test_uniform);
   g_test_add_func("/catalogue/clustered", test_clustered);
+  g_test_add_func("/catalogue/mask", test_mask);
+  g_test_add_func("/catalogue/bad-masks", test_bad_masks);
   g_test_add_func("/catalogue/regions", test_regions);
   g_test_add_func("/catalogue/text", test_text);
   g_test_add_func("/catalogue/bad-text", test_bad_text);

@@ -44,7 +44,7 @@ static void test_threads(void)
 
 static char *file_text(void)
 {
-  g_autofree char *path = astro_fft_planner_file();
+  g_autofree char *path = astro_fft_planner_file(FALSE);
   char *text = NULL;
   g_file_get_contents(path, &text, NULL, NULL);
   return text;
@@ -53,7 +53,7 @@ static char *file_text(void)
 /* What is learned is kept once, and what others kept meanwhile stays. */
 static void test_kept(void)
 {
-  g_autofree char *path = astro_fft_planner_file();
+  g_autofree char *path = astro_fft_planner_file(FALSE);
   g_assert_true(g_str_has_prefix(path, g_get_user_cache_dir()));
   plan(48);
   g_autofree char *first = file_text();
@@ -77,10 +77,26 @@ static void test_kept(void)
   g_assert_cmpuint(strlen(third), >, strlen(first));
 }
 
+/* Double precision has a file of its own. */
+static void test_double(void)
+{
+  g_autofree char *path = astro_fft_planner_file(TRUE), *single = astro_fft_planner_file(FALSE);
+  g_assert_cmpstr(path, !=, single);
+  fftw_complex *samples = fftw_alloc_complex(50);
+  astro_fft_planner_lock();
+  fftw_plan made = fftw_plan_dft_1d(50, samples, samples, FFTW_FORWARD, FFTW_MEASURE);
+  astro_fft_planner_keep();
+  fftw_destroy_plan(made);
+  astro_fft_planner_unlock();
+  fftw_free(samples);
+  g_assert_true(g_file_test(path, G_FILE_TEST_EXISTS));
+  g_unlink(path);
+}
+
 /* A cache folder that is a file. */
 static void test_no_folder(void)
 {
-  g_autofree char *path = astro_fft_planner_file(), *folder = g_path_get_dirname(path);
+  g_autofree char *path = astro_fft_planner_file(FALSE), *folder = g_path_get_dirname(path);
   g_unlink(path);
   g_rmdir(folder);
   g_assert_true(g_file_set_contents(folder, "in the way", -1, NULL));
@@ -97,6 +113,7 @@ int main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/planner/threads", test_threads);
   g_test_add_func("/planner/kept", test_kept);
+  g_test_add_func("/planner/double", test_double);
   g_test_add_func("/planner/no-folder", test_no_folder);
   int status = g_test_run();
   g_unlink(folder); /* which the last test left as a file */

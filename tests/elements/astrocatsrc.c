@@ -82,6 +82,39 @@ static void test_file(void)
   g_rmdir(folder);
 }
 
+/* Random points where those of a file lie. */
+static void test_like_file(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "points.csv", NULL), *message = NULL;
+  g_autoptr(GString) text = g_string_new("d,r\n");
+  for (guint i = 0; i < 400; i++)
+    g_string_append_printf(text, "%g,%g\n", 40 + i % 20 * 0.5, 350 + i / 20 * 0.5);
+  g_assert_true(g_file_set_contents(path, text->str, -1, NULL));
+  g_autofree char *line =
+      g_strdup_printf("astrocatsrc footprint=like:%s footprint-cell=1 ra-column=r dec-column=d "
+                      "points=5000 catalogues=2 regions=3 ! appsink name=out",
+                      path);
+  g_autoptr(GPtrArray) samples = test_samples(line, &message);
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 2);
+  gsize bytes;
+  g_autofree double *data = test_sample_data(samples, 1, &bytes);
+  g_assert_cmpuint(bytes, ==, 3 * 5000 * sizeof(double));
+  for (guint i = 0; i < 5000; i++) {
+    double east = data[i] - (data[i] > 180 ? 360 : 0);
+    g_assert_true(east >= -12 && east <= 2);
+    g_assert_true(data[5000 + i] >= 40 && data[5000 + i] <= 50);
+    g_assert_true(data[10000 + i] >= 0 && data[10000 + i] < 3);
+  }
+  g_autofree char *wrong =
+      g_strdup_printf("astrocatsrc footprint=like:%s ra-column=x ! fakesink", path);
+  test_refused(wrong, "there are: d, r");
+  test_refused("astrocatsrc footprint=like:/nonexistent/file ! fakesink", "No such file");
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
 static void test_refusals(void)
 {
   test_refused("astrocatsrc footprint=disc:1,2,3 ! fakesink", "expected band:");
@@ -134,6 +167,7 @@ static void add_tests(void)
   g_test_add_func("/astrocatsrc/uniform", test_uniform);
   g_test_add_func("/astrocatsrc/clustered", test_clustered);
   g_test_add_func("/astrocatsrc/file", test_file);
+  g_test_add_func("/astrocatsrc/like-file", test_like_file);
   g_test_add_func("/astrocatsrc/refusals", test_refusals);
   g_test_add_func("/astrocatsrc/duration", test_duration);
   g_test_add_func("/astrocatsrc/properties", test_properties);

@@ -13,14 +13,19 @@
   "application/x-astro-spectra,format=CF32LE,layout=time:station:pol:channel,stations=3,pols=1,"   \
   "channels=4,rate=250000/1,frequency=1.5e8,bandwidth=1e6"
 
-static void push_observation(GstHarness *h, guint stations)
+static void push_observation_at(GstHarness *h, guint stations, double ra)
 {
   g_autoptr(AstroObservation) observation = astro_array_new("lofar-like", stations, NULL, NULL);
   g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
   observation->has_phase_centre = TRUE;
-  observation->phase_ra = 3;
+  observation->phase_ra = ra;
   observation->phase_dec = 1.2;
   gst_harness_push_event(h, astro_observation_to_event(observation));
+}
+
+static void push_observation(GstHarness *h, guint stations)
+{
+  push_observation_at(h, stations, 3);
 }
 
 static GstBuffer *block(guint64 first, guint steps)
@@ -169,6 +174,34 @@ static void test_interruptions(void)
   gst_harness_teardown(h);
 }
 
+/* Where the first event of an observation after a buffer comes: behind how many steps. */
+static GstPadProbeReturn note_observation(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  guint64 *steps = data;
+  if (info->type & GST_PAD_PROBE_TYPE_BUFFER)
+    steps[0] = GST_BUFFER_OFFSET_END(GST_PAD_PROBE_INFO_BUFFER(info));
+  else if (astro_event_is_observation(GST_PAD_PROBE_INFO_EVENT(info)))
+    steps[1] = steps[0];
+  return GST_PAD_PROBE_OK;
+}
+
+/* A new observation comes behind all that belongs to the one before; the same one again changes
+ * nothing. */
+static void test_observations_in_order(void)
+{
+  GstHarness *h = new_harness(VOLTAGES);
+  guint64 steps[2] = { 0 };
+  gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+                    note_observation, steps, NULL);
+  gst_harness_push(h, block(0, 5000));
+  push_observation(h, 3);
+  g_assert_cmpuint(steps[1], <, 5000);
+  gst_harness_push(h, block(5000, 5000));
+  push_observation_at(h, 3, 3.1);
+  g_assert_cmpuint(steps[1], ==, 10000);
+  gst_harness_teardown(h);
+}
+
 static void test_spectra(void)
 {
   GstHarness *h = new_harness(SPECTRA);
@@ -281,6 +314,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/interruptions", test_interruptions);
   g_test_add_func("/astrodelay/spectra", test_spectra);
   g_test_add_func("/astrodelay/format", test_format);
+  g_test_add_func("/astrodelay/observations-in-order", test_observations_in_order);
   g_test_add_func("/astrodelay/no-observation", test_no_observation);
   g_test_add_func("/astrodelay/errors", test_errors);
   int result = g_test_run();

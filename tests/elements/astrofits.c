@@ -694,7 +694,7 @@ static void bad_catalogues(Place *place, gconstpointer data)
                "astrofitssrc name=file ra-column=alpha location=%s ! fakesink", first);
   check_launch("COLOUR", first, "astrofitssrc name=file where=COLOUR>1 location=%s ! fakesink",
                first);
-  check_launch("UVFITS among 2 files", place->path,
+  check_launch("visibilities among 2 files", place->path,
                "astrofitssrc name=file location=%s/[cv]* ! fakesink", place->folder);
   check_launch("not give what is wanted", first,
                "astrofitssrc name=file location=%s ! application/x-astro-visibilities ! fakesink",

@@ -3,6 +3,8 @@
 #include "core/histogram/summary.h"
 #include "tests/elements/catalogues.h"
 
+#include <glib/gstdio.h>
+
 static const AstroFootprint band = {
   .shape = ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 30, .dec_min = 0, .dec_max = 20
 };
@@ -152,6 +154,33 @@ static void test_cross(void)
   check_counts(samples, 0, expected, 4, "dd:dr:rd:rr");
 }
 
+/* Bins of equal width, from 0 on too: all pairs together. */
+static void test_linear(void)
+{
+  g_autofree char *message = NULL;
+  g_autoptr(GPtrArray) samples = test_samples(
+      "astrohistogram name=h min-angle=0 max-angle=10800.5 linear-bins=7 ! appsink name=out "
+      "astrocatsrc points=300 ! h.data",
+      &message);
+  gsize bytes;
+  gint bins;
+  guint64 sum = 0;
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 1);
+  g_autofree guint64 *found = test_sample_data(samples, 0, &bytes);
+  g_assert_true(gst_structure_get_int(test_sample_caps(samples, 0), "bins", &bins));
+  g_assert_cmpint(bins, ==, 7);
+  g_assert_cmpuint(bytes, ==, 7 * sizeof *found);
+  for (guint k = 0; k < 7; k++) {
+    g_assert_cmpuint(found[k], >, 0);
+    sum += found[k];
+  }
+  g_assert_cmpuint(sum, ==, 300 * 299 / 2);
+  /* points all around: the middle bin holds most, and those on both sides of it about as many */
+  g_assert_cmpuint(found[3], >, found[1]);
+  g_assert_cmpuint(found[3], >, found[5]);
+}
+
 /* Matrices, from the column and from cells of our own, sum up to the counts without regions. */
 static void test_regions(void)
 {
@@ -255,6 +284,10 @@ static void test_refusals(void)
   test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"5\" ! fakesink", "1 edges");
   test_refused("astrocatsrc ! h.data astrohistogram name=h min-angle=5 max-angle=2 ! fakesink",
                "must be the larger");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h min-angle=0 ! fakesink", "both above 0");
+  test_refused(
+      "astrocatsrc ! h.data astrohistogram name=h min-angle=5 max-angle=5 linear-bins=3 ! fakesink",
+      "from 5 to 5");
   test_refused("astrocatsrc points=10 ! h.data astrohistogram name=h regions=11 ! fakesink",
                "11 regions of 10 points");
   test_refused("astrocatsrc points=0 ! h.data astrohistogram name=h ! fakesink",
@@ -269,6 +302,28 @@ static void test_refusals(void)
       "no column of regions");
   test_refused("astrocatsrc regions=5 ! h.data astrohistogram name=h regions=3 ! fakesink",
                "region is");
+}
+
+/* Weights below 0 pass for data, and for random points they do not. */
+static void test_negative_weights(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "points.csv", NULL), *message = NULL;
+  g_assert_true(g_file_set_contents(path, "ra,dec,w\n1,2,0.5\n3,4,-0.25\n", -1, NULL));
+  g_autofree char *data = g_strdup_printf("astrocatsrc location=%s weight-column=w ! h.data "
+                                          "astrocatsrc points=5 ! h.random "
+                                          "astrohistogram name=h ! appsink name=out",
+                                          path);
+  g_autofree char *random = g_strdup_printf("astrocatsrc location=%s weight-column=w ! h.random "
+                                            "astrocatsrc points=5 ! h.data "
+                                            "astrohistogram name=h ! fakesink",
+                                            path);
+  g_autoptr(GPtrArray) samples = test_samples(data, &message);
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 1);
+  test_refused(random, "weight of -0.25 at point 1");
+  g_unlink(path);
+  g_rmdir(folder);
 }
 
 static void test_bad_caps(void)
@@ -336,10 +391,12 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/random", test_random);
   g_test_add_func("/astrohistogram/parts", test_parts);
   g_test_add_func("/astrohistogram/cross", test_cross);
+  g_test_add_func("/astrohistogram/linear", test_linear);
   g_test_add_func("/astrohistogram/regions", test_regions);
   g_test_add_func("/astrohistogram/summary", test_summary);
   g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
   g_test_add_func("/astrohistogram/refusals", test_refusals);
+  g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
   g_test_add_func("/astrohistogram/stop", test_stop);
   g_test_add_func("/astrohistogram/active-backend", test_active_backend);

@@ -31,12 +31,17 @@ static gboolean read_frame(AstroFitsReader *reader, guint64 steps, GError **erro
 {
   const AstroFitsContents *contents = astro_fits_reader_contents(reader);
   gsize bytes = steps * astro_stream_step_bytes(&contents->stream);
-  gboolean is_catalogue = contents->stream.quantity == ASTRO_QUANTITY_CATALOGUE, end = FALSE;
+  gboolean is_catalogue = contents->stream.quantity == ASTRO_QUANTITY_CATALOGUE, end = FALSE,
+           has_counts = contents->stream.quantity == ASTRO_QUANTITY_VISIBILITIES;
   guint64 samples = astro_layout_samples(&contents->stream.layout);
   if (bytes > MOST_BYTES)
     return FALSE;
   AstroFitsFrame frame = { .data = g_malloc(bytes),
-                           .counts = is_catalogue ? NULL : g_new(guint32, samples) };
+                           .counts = has_counts ? g_new(guint32, samples) : NULL };
+  g_autoptr(GstCaps) caps = astro_fits_contents_to_caps(contents);
+  AstroStream stream;
+  if (!astro_stream_from_caps(&stream, caps, NULL))
+    abort();
   gboolean done = astro_fits_reader_read(reader, &frame, &end, error);
   if (done && !is_catalogue && !contents->observation)
     abort();

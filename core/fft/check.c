@@ -1,0 +1,154 @@
+#include "config.h"
+#include "core/fft/check.h"
+
+const AstroBackend *const astro_fft_backends[] = { &astro_fft_cpu, &astro_fft_reference, NULL };
+
+/* FFTW counts with int. */
+#define MOST_SAMPLES ((guint64)1 << 30)
+
+static gboolean is_real(AstroFormat format)
+{
+  return !astro_format_info(format)->is_complex;
+}
+
+static guint component_bytes(AstroFormat format)
+{
+  return astro_format_info(format)->bytes / (is_real(format) ? 1 : 2);
+}
+
+static gboolean is_taken(AstroFormat format)
+{
+  return format > ASTRO_FORMAT_UNKNOWN && format < ASTRO_N_FORMATS &&
+         astro_format_info(format)->is_float && component_bytes(format) >= sizeof(float);
+}
+
+gint astro_fft_halved(const AstroFftConfig *config)
+{
+  if (is_real(config->from) || is_real(config->to))
+    for (gint i = (gint)config->n_axes - 1; i >= 0; i--)
+      if (config->axes[i].transformed)
+        return i;
+  return -1;
+}
+
+guint64 astro_fft_extent(const AstroFftConfig *config, guint axis, gboolean out)
+{
+  gboolean halved =
+      (gint)axis == astro_fft_halved(config) && !is_real(out ? config->to : config->from);
+  return halved ? config->extents[axis] / 2 + 1 : config->extents[axis];
+}
+
+gboolean astro_fft_check(gconstpointer given, GError **error)
+{
+  const AstroFftConfig *config = given;
+  guint n_transformed = 0, n_free = 0;
+
+  if (!is_taken(config->from) || !is_taken(config->to) ||
+      component_bytes(config->from) != component_bytes(config->to)) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "%s to %s is no Fourier transform, expected CF32LE, CF64LE, F32LE or F64LE of one "
+                "precision (astroconvert makes them)",
+                astro_format_info(config->from)->name, astro_format_info(config->to)->name);
+    return FALSE;
+  }
+  if ((is_real(config->from) && is_real(config->to)) ||
+      (is_real(config->from) && config->inverse) || (is_real(config->to) && !config->inverse)) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "%s to %s %s: real samples are transformed forward to complex ones, or inverse "
+                "from them",
+                astro_format_info(config->from)->name, astro_format_info(config->to)->name,
+                config->inverse ? "inverse" : "forward");
+    return FALSE;
+  }
+  for (guint i = 0; i < config->n_axes; i++) {
+    const AstroFftAxis *axis = &config->axes[i];
+    n_transformed += axis->transformed;
+    n_free += config->extents[i] == 0;
+    if (!axis->transformed)
+      continue;
+    if (config->extents[i] == 0 || config->extents[i] > MOST_SAMPLES ||
+        axis->origin_in >= config->extents[i] || axis->origin_out >= config->extents[i]) {
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                  "a transform of %" G_GUINT64_FORMAT " samples, expected 1 to %" G_GUINT64_FORMAT,
+                  config->extents[i], MOST_SAMPLES);
+      return FALSE;
+    }
+  }
+  gint halved = astro_fft_halved(config);
+  if (halved >= 0 && (is_real(config->from) ? config->axes[halved].origin_out
+                                            : config->axes[halved].origin_in) != 0) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "the bins of real samples begin at zero: they cannot be centred");
+    return FALSE;
+  }
+  if (n_transformed == 0 || n_free > 1) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "a transform along %u axes with %u free ones, expected 1 or more, and 1 at most",
+                n_transformed, n_free);
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gsize block_bytes(const AstroFftConfig *config, guint64 steps, gboolean out)
+{
+  gsize bytes = astro_format_info(out ? config->to : config->from)->bytes * steps;
+  for (guint i = 0; i < config->n_axes; i++)
+    if (config->extents[i])
+      bytes *= astro_fft_extent(config, i, out);
+  return bytes;
+}
+
+gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in, guint n_in,
+                              const AstroBlock *out, guint n_out, const guint64 *steps,
+                              GError **error)
+{
+  gsize bytes_in = block_bytes(config, *steps, FALSE),
+        bytes_out = block_bytes(config, *steps, TRUE);
+
+  if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in && out->bytes >= bytes_out)
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+              "%u blocks in and %u out of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
+              " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
+              n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in, bytes_out);
+  return FALSE;
+}
+
+guint astro_fft_passes(const AstroFftConfig *config, guint64 steps,
+                       AstroFftPass passes[ASTRO_MAX_AXES])
+{
+  gint halved = astro_fft_halved(config);
+  gboolean has_free = FALSE;
+  guint n = 0;
+
+  for (guint i = 0; i < config->n_axes; i++)
+    has_free |= config->extents[i] == 0;
+  /* From the last axis, whose lines lie next to one another, unless that one must come last. */
+  for (guint k = 0; k < config->n_axes; k++) {
+    guint a = is_real(config->to) ? k : config->n_axes - 1 - k;
+    const AstroFftAxis *axis = &config->axes[a];
+    if (!axis->transformed)
+      continue;
+    AstroFftPass *pass = &passes[n++];
+    gboolean real = (gint)a == halved;
+    *pass = (AstroFftPass){ .outer = has_free ? 1 : steps,
+                            .inner = 1,
+                            .n = config->extents[a],
+                            .n_in = astro_fft_extent(config, a, FALSE),
+                            .n_out = astro_fft_extent(config, a, TRUE),
+                            .origin_in = axis->origin_in,
+                            .origin_out = axis->origin_out,
+                            .real_in = real && is_real(config->from),
+                            .real_out = real && is_real(config->to),
+                            .inverse = config->inverse };
+    /* Every other axis is as long as on the complex side, since the real one is first or last. */
+    for (guint b = 0; b < config->n_axes; b++) {
+      guint64 extent = config->extents[b] ? config->extents[b] : steps;
+      if ((gint)b == halved)
+        extent = config->extents[b] / 2 + 1;
+      *(b < a ? &pass->outer : &pass->inner) *= b == a ? 1 : extent;
+    }
+  }
+  return n;
+}

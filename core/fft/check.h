@@ -1,0 +1,28 @@
+/* What both backends refuse, and the lines that a transform along an axis is made of. */
+#pragma once
+
+#include "core/fft/fft.h"
+
+G_BEGIN_DECLS
+
+gboolean astro_fft_check(gconstpointer config, GError **error);
+gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in, guint n_in,
+                              const AstroBlock *out, guint n_out, const guint64 *steps,
+                              GError **error);
+
+/* Samples are [outer][n of the line][inner] on both sides. */
+typedef struct {
+  guint64 outer, inner;
+  guint64 n;           /* of the transform */
+  guint64 n_in, n_out; /* samples of a line */
+  guint64 origin_in, origin_out;
+  gboolean real_in, real_out;
+  gboolean inverse;
+} AstroFftPass;
+
+/* Fills the passes of a block in the order to make them in, and returns how many: the one that a
+ * real side needs is first or last. */
+guint astro_fft_passes(const AstroFftConfig *config, guint64 steps,
+                       AstroFftPass passes[ASTRO_MAX_AXES]);
+
+G_END_DECLS

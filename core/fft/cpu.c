@@ -1,0 +1,103 @@
+/* The cpu backend: the passes of a transform one after another. */
+#include "config.h"
+#include "core/backend/cpu.h"
+#include "core/fft/check.h"
+#include "core/fft/lines.h"
+
+static const struct {
+  AstroVariant variant;
+  const AstroTransposeKernels *kernels;
+} variants[] = {
+  { { "avx512", ASTRO_CPU_AVX512 }, &astro_transpose_kernels_avx512 },
+  { { "avx2", ASTRO_CPU_AVX2 }, &astro_transpose_kernels_avx2 },
+  { { "c", ASTRO_CPU_C }, &astro_transpose_kernels_c },
+};
+
+typedef struct {
+  AstroFftConfig config;
+  const AstroFftPrecision *precision;
+  guint threads, n_passes;
+  AstroFftLines *lines[ASTRO_MAX_AXES];
+  gpointer between; /* what several passes to real samples leave to one another */
+  gsize between_bytes;
+} Cpu;
+
+static void destroy(gpointer instance)
+{
+  Cpu *self = instance;
+  for (guint i = 0; i < self->n_passes; i++)
+    if (self->lines[i])
+      self->precision->destroy(self->lines[i]);
+  g_aligned_free(self->between);
+  g_free(self);
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_fft_check(config, error))
+    return NULL;
+  Cpu *self = g_new0(Cpu, 1);
+  const typeof(variants[0]) *picked = ASTRO_VARIANT_PICK(variants);
+  AstroFftPass passes[ASTRO_MAX_AXES];
+
+  self->config = *(const AstroFftConfig *)config;
+  gboolean is_double =
+      self->config.from == ASTRO_FORMAT_CF64LE || self->config.from == ASTRO_FORMAT_F64LE;
+  self->precision = is_double ? &astro_fft_double : &astro_fft_single;
+  self->threads = place->threads;
+  /* Of two steps: an axis behind the free one is along the block only where it is the last. */
+  self->n_passes = astro_fft_passes(&self->config, 2, passes);
+  for (guint i = 0; i < self->n_passes; i++) {
+    self->lines[i] =
+        self->precision->create(&passes[i], passes[i].inner == 1, picked->kernels, error);
+    if (!self->lines[i]) {
+      destroy(self);
+      return NULL;
+    }
+  }
+  *variant = picked->variant.name;
+  return self;
+}
+
+/* Several passes to real samples cannot use the output for what is still complex. */
+static gpointer room_between(Cpu *self, const AstroFftPass *pass, const AstroBlock *out)
+{
+  if (self->n_passes == 1 || astro_format_info(self->config.to)->is_complex)
+    return out->data;
+  gsize bytes =
+      pass->outer * pass->n_out * pass->inner * astro_format_info(self->config.from)->bytes;
+  if (bytes > self->between_bytes) {
+    g_aligned_free(self->between);
+    self->between = g_aligned_alloc(1, bytes, 4096);
+    self->between_bytes = bytes;
+  }
+  return self->between;
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer arguments, GError **error)
+{
+  Cpu *self = instance;
+  const guint64 *steps = arguments;
+  AstroFftPass passes[ASTRO_MAX_AXES];
+
+  if (!astro_fft_check_call(&self->config, in, n_in, out, n_out, steps, error))
+    return FALSE;
+  astro_fft_passes(&self->config, *steps, passes);
+  gpointer between = room_between(self, &passes[0], out);
+  for (guint i = 0; i < self->n_passes; i++)
+    self->precision->run(self->lines[i], &passes[i], i ? between : in->data,
+                         i + 1 < self->n_passes ? between : out->data, self->threads);
+  return TRUE;
+}
+
+const AstroBackend astro_fft_cpu = {
+  .stage = "fft",
+  .kind = ASTRO_BACKEND_CPU,
+  .config_bytes = sizeof(AstroFftConfig),
+  .shape = astro_fft_check,
+  .create = create,
+  .submit = submit,
+  .destroy = destroy,
+};

@@ -1,0 +1,176 @@
+#include "config.h"
+#include "core/fft/cut.h"
+
+#include <string.h>
+
+struct AstroFftCut {
+  AstroStream in;
+  guint64 length;
+  guint64 outer;                  /* of the samples [outer][time][inner] */
+  gsize inner_bytes;              /* all that stands behind the time axis */
+  AstroChannelizerConfig counted; /* a filter bank of one tap loses what a transform does */
+  AstroChannelizerLosses *losses;
+  AstroChannelizerArguments lost; /* of the block */
+
+  gboolean started;
+  guint64 begin, next; /* of the stretch */
+  guint8 *held;        /* [outer][held_steps][inner] */
+  guint64 held_from, held_steps;
+
+  guint64 first, steps; /* of the block */
+  AstroSpectra transforms;
+};
+
+AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length)
+{
+  AstroFftCut *self = g_new0(AstroFftCut, 1);
+  gint time = astro_layout_find(&in->layout, ASTRO_AXIS_TIME);
+
+  self->in = *in;
+  self->length = length;
+  self->outer = 1;
+  self->inner_bytes = astro_stream_sample_bytes(in);
+  for (gint i = 0; i < (gint)in->layout.n_axes; i++)
+    if (i < time)
+      self->outer *= in->layout.extents[i];
+    else if (i > time)
+      self->inner_bytes *= in->layout.extents[i];
+  self->counted = (AstroChannelizerConfig){ .in = *in, .channels = (guint)length, .taps = 1 };
+  self->counted.in.format = ASTRO_FORMAT_CF32LE; /* a step is then as many samples as channels */
+  self->losses = astro_channelizer_losses_new(&self->counted);
+  self->held = g_malloc(self->outer * length * self->inner_bytes);
+  return self;
+}
+
+void astro_fft_cut_free(AstroFftCut *self)
+{
+  astro_channelizer_losses_free(self->losses);
+  g_free(self->held);
+  g_free(self);
+}
+
+void astro_fft_cut_clear(AstroFftCut *self)
+{
+  astro_channelizer_losses_clear(self->losses);
+  self->started = FALSE;
+  self->held_steps = 0;
+}
+
+gboolean astro_fft_cut_open(AstroFftCut *self, GstBuffer *in, guint64 first, guint64 steps,
+                            AstroSpectra *transforms, gboolean *direct, GError **error)
+{
+  if (!self->started || first != self->next) {
+    astro_fft_cut_clear(self);
+    self->started = TRUE;
+    self->begin = first;
+    self->held_from = (first + self->length - 1) / self->length * self->length;
+  }
+  if (!astro_channelizer_block_spectra(&self->counted, self->begin, first, steps, transforms,
+                                       error) ||
+      !astro_channelizer_losses_read(self->losses, in, first, steps, error))
+    return FALSE;
+  astro_channelizer_losses_tell(self->losses, &self->lost);
+  self->next = first + steps;
+  self->first = first;
+  self->steps = steps;
+  self->transforms = *transforms;
+  *direct = first == transforms->first * self->length &&
+            steps == transforms->count * self->length && self->lost.n_losses == 0;
+  return TRUE;
+}
+
+gsize astro_fft_cut_bytes(const AstroFftCut *self)
+{
+  return self->transforms.count * self->length * self->outer * self->inner_bytes;
+}
+
+/* Samples from begin to end, of a piece of the stream that starts at from and is steps long, to
+ * another one. */
+static void copy_part(const AstroFftCut *self, guint8 *to, guint64 to_from, guint64 to_steps,
+                      const guint8 *from, guint64 from_from, guint64 from_steps, guint64 begin,
+                      guint64 end)
+{
+  gsize inner = self->inner_bytes;
+  for (guint64 o = 0; begin < end && o < self->outer; o++) {
+    guint8 *there = to + (o * to_steps + begin - to_from) * inner;
+    if (from)
+      memcpy(there, from + (o * from_steps + begin - from_from) * inner, (end - begin) * inner);
+    else
+      memset(there, 0, (end - begin) * inner);
+  }
+}
+
+/* A station's samples from begin to end. */
+static void clear_samples(const AstroFftCut *self, guint8 *to, guint64 to_from, guint64 to_steps,
+                          guint station, guint64 begin, guint64 end)
+{
+  AstroLayout shape;
+  guint64 strides[ASTRO_MAX_AXES], index[ASTRO_MAX_AXES] = { 0 };
+  gsize bytes = astro_stream_sample_bytes(&self->in);
+
+  astro_stream_shape(&self->in, to_steps, &shape);
+  astro_layout_strides(&shape, strides);
+  gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME);
+  gint stations = astro_layout_find(&shape, ASTRO_AXIS_STATION);
+  for (guint64 i = 0, n = astro_layout_samples(&shape); i < n; i++) {
+    for (guint a = 0; a < shape.n_axes; a++)
+      index[a] = i / strides[a] % shape.extents[a];
+    guint64 sample = to_from + index[time];
+    if (sample >= begin && sample < end && (stations < 0 || index[stations] == station))
+      memset(to + i * bytes, 0, bytes);
+  }
+}
+
+static void clear_lost(const AstroFftCut *self, guint8 *to, guint64 to_from, guint64 to_steps)
+{
+  for (guint i = 0; i < self->lost.n_losses; i++)
+    clear_samples(self, to, to_from, to_steps, self->lost.losses[i].station,
+                  MAX(self->lost.losses[i].from, to_from),
+                  MIN(self->lost.losses[i].to, to_from + to_steps));
+}
+
+void astro_fft_cut_fill(const AstroFftCut *self, const guint8 *block, guint8 *out)
+{
+  guint64 from = self->transforms.first * self->length;
+  guint64 steps = self->transforms.count * self->length;
+  guint64 held_to = self->held_from + self->held_steps;
+
+  copy_part(self, out, from, steps, self->held, self->held_from, self->held_steps, from,
+            MIN(held_to, from + steps));
+  copy_part(self, out, from, steps, block, self->first, self->steps, MAX(from, self->first),
+            from + steps);
+  clear_lost(self, out, from, steps);
+}
+
+void astro_fft_cut_close(AstroFftCut *self, const guint8 *block)
+{
+  guint64 from = (self->transforms.first + self->transforms.count) * self->length;
+  guint64 end = self->first + self->steps;
+
+  if (from >= end) { /* all is used, or lies before the first whole transform */
+    self->held_steps = 0;
+    self->held_from = from;
+    return;
+  }
+  guint64 steps = end - from;
+  g_autofree guint8 *held = g_malloc(self->outer * self->length * self->inner_bytes);
+  copy_part(self, held, from, steps, self->held, self->held_from, self->held_steps,
+            MAX(from, self->held_from), self->first);
+  copy_part(self, held, from, steps, block, self->first, self->steps, MAX(from, self->first), end);
+  clear_lost(self, held, from, steps);
+  guint8 *old = self->held;
+  self->held = g_steal_pointer(&held);
+  g_free(old);
+  self->held_from = from;
+  self->held_steps = steps;
+}
+
+gboolean astro_fft_cut_mark(AstroFftCut *self, GstBuffer *out, const AstroLayout *layout)
+{
+  g_autoptr(GstBuffer) counted = gst_buffer_new();
+
+  astro_channelizer_losses_mark(self->losses, counted, self->transforms);
+  if (GST_BUFFER_FLAG_IS_SET(counted, GST_BUFFER_FLAG_GAP))
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+  return astro_validity_follow(out, counted, layout);
+}

@@ -1,0 +1,383 @@
+/* One text for both precisions: the including file defines REAL, FFTW() and PRECISION. */
+#include "core/fft/lines.h"
+
+#include <fftw3.h>
+#include <string.h>
+
+#include "core/backend/threads.h"
+#include "core/fft/planner.h"
+
+/* Lines across a block are taken so many bytes wide where they are many: whole cache lines, two
+ * at a time. */
+#define ACROSS_BYTES 128
+/* Their samples pass through a stage of so many rows that stays in the innermost cache. */
+#define STAGE_ROWS 64u
+/* Small transforms are done several at a time, always by the whole batch. */
+#define BATCH_SAMPLES 512
+/* What a task does of lines along a block. */
+#define TASK_SAMPLES (32 * 1024)
+/* Lines at multiples of this many bytes would share few lines of the innermost cache. */
+#define ALIAS_BYTES 4096
+#define CACHE_LINE 64
+/* A task's room at most, where a few lines do not need more. */
+#define ROOM_BYTES ((gsize)8 << 20)
+/* Seconds; measuring transforms of large primes would take longer. */
+#define PLANNING_TIME 2.0
+
+struct AstroFftLines {
+  const AstroTransposeKernels *kernels;
+  gboolean along;
+  gboolean signs;            /* the output's origin is moved by the signs of the input */
+  guint width_in, width_out; /* components of a sample */
+  guint batch;               /* lines of a plan */
+  FFTW(plan) plan;
+  gsize pitch_in, pitch_out; /* of lines in a room, components */
+
+  gsize room_in, room_out, room_bytes;
+  GMutex lock;
+  GSList *idle; /* rooms */
+};
+
+static REAL *take_room(AstroFftLines *self)
+{
+  g_mutex_lock(&self->lock);
+  GSList *link = self->idle;
+  self->idle = link ? link->next : NULL;
+  g_mutex_unlock(&self->lock);
+  if (!link) {
+    REAL *fresh = g_aligned_alloc(1, self->room_bytes, 4096);
+    memset(fresh, 0, self->room_bytes);
+    return fresh;
+  }
+  REAL *room = link->data;
+  g_slist_free_1(link);
+  return room;
+}
+
+static void give_room(AstroFftLines *self, REAL *room)
+{
+  g_mutex_lock(&self->lock);
+  self->idle = g_slist_prepend(self->idle, room);
+  g_mutex_unlock(&self->lock);
+}
+
+static void destroy(AstroFftLines *self)
+{
+  astro_fft_planner_lock();
+  if (self->plan)
+    FFTW(destroy_plan)(self->plan);
+  astro_fft_planner_unlock();
+  g_slist_free_full(self->idle, g_aligned_free);
+  g_mutex_clear(&self->lock);
+  g_free(self);
+}
+
+static gsize whole_lines(gsize bytes)
+{
+  return (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+}
+
+static gsize pitch_of(guint64 samples, guint width)
+{
+  gsize bytes = whole_lines(samples * width * sizeof(REAL));
+  return (bytes % ALIAS_BYTES ? bytes : bytes + CACHE_LINE) / sizeof(REAL);
+}
+
+static void set_sizes(AstroFftLines *self, const AstroFftPass *pass)
+{
+  guint least = self->along ? 1 : ACROSS_BYTES / (2 * sizeof(REAL));
+
+  self->pitch_in = pitch_of(pass->n_in, self->width_in);
+  /* Lines along a block may be written there at once, one after another. */
+  self->pitch_out =
+      self->along ? pass->n_out * self->width_out : pitch_of(pass->n_out, self->width_out);
+  self->batch = 1;
+  while (self->batch < least || self->batch * 2 * pass->n <= BATCH_SAMPLES)
+    self->batch *= 2;
+  while (self->batch > 1 &&
+         self->batch * (self->pitch_in + self->pitch_out) * sizeof(REAL) > ROOM_BYTES)
+    self->batch /= 2;
+  self->room_in = self->batch * self->pitch_in;
+  self->room_out = whole_lines(self->batch * self->pitch_out * sizeof(REAL)) / sizeof(REAL);
+  self->room_bytes = (self->room_in + self->room_out) * sizeof(REAL) + ASTRO_TRANSPOSE_SLACK +
+                     STAGE_ROWS * self->batch * 2 * sizeof(REAL);
+}
+
+static gboolean make_plan(AstroFftLines *self, const AstroFftPass *pass, GError **error)
+{
+  REAL *in = take_room(self), *out = in + self->room_in;
+  int n = (int)pass->n, batch = (int)self->batch;
+  int pitch_in = (int)(self->pitch_in / self->width_in);
+  int pitch_out = (int)(self->pitch_out / self->width_out);
+  const unsigned flags = FFTW_MEASURE | FFTW_DESTROY_INPUT;
+
+  astro_fft_planner_lock();
+  FFTW(set_timelimit)(PLANNING_TIME);
+  if (pass->real_in)
+    self->plan = FFTW(plan_many_dft_r2c)(1, &n, batch, in, NULL, 1, pitch_in, (FFTW(complex) *)out,
+                                         NULL, 1, pitch_out, flags);
+  else if (pass->real_out)
+    self->plan = FFTW(plan_many_dft_c2r)(1, &n, batch, (FFTW(complex) *)in, NULL, 1, pitch_in, out,
+                                         NULL, 1, pitch_out, flags);
+  else
+    self->plan = FFTW(plan_many_dft)(1, &n, batch, (FFTW(complex) *)in, NULL, 1, pitch_in,
+                                     (FFTW(complex) *)out, NULL, 1, pitch_out,
+                                     pass->inverse ? FFTW_BACKWARD : FFTW_FORWARD, flags);
+  FFTW(set_timelimit)(FFTW_NO_TIMELIMIT);
+  astro_fft_planner_keep();
+  astro_fft_planner_unlock();
+  memset(in, 0, self->room_bytes);
+  give_room(self, in);
+  if (!self->plan)
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "FFTW makes no plan for %d transforms of %d samples", batch, n);
+  return self->plan != NULL;
+}
+
+static AstroFftLines *create(const AstroFftPass *pass, gboolean along,
+                             const AstroTransposeKernels *kernels, GError **error)
+{
+  AstroFftLines *self = g_new0(AstroFftLines, 1);
+
+  g_mutex_init(&self->lock);
+  self->kernels = kernels;
+  self->along = along;
+  self->width_in = pass->real_in ? 1 : 2;
+  self->width_out = pass->real_out ? 1 : 2;
+  /* Every second sample's sign turned moves the output by half its length. */
+  self->signs = along && !pass->real_in && pass->n % 2 == 0 && pass->origin_out == pass->n / 2;
+  set_sizes(self, pass);
+  if (make_plan(self, pass, error))
+    return self;
+  destroy(self);
+  return NULL;
+}
+
+/* ---- the copies ---- */
+
+/* Samples times a and b in turn. */
+static void copy(REAL *to, const REAL *from, gsize n, guint width, REAL a, REAL b)
+{
+  gsize i = 0;
+  if (a == 1 && b == 1) {
+    memcpy(to, from, n * width * sizeof(REAL));
+    return;
+  }
+  if (width == 1) {
+    for (; i + 2 <= n; i += 2) {
+      to[i] = from[i] * a;
+      to[i + 1] = from[i + 1] * b;
+    }
+    if (i < n)
+      to[i] = from[i] * a;
+    return;
+  }
+  for (; i + 2 <= n; i += 2) {
+    to[2 * i] = from[2 * i] * a;
+    to[2 * i + 1] = from[2 * i + 1] * a;
+    to[2 * i + 2] = from[2 * i + 2] * b;
+    to[2 * i + 3] = from[2 * i + 3] * b;
+  }
+  if (i < n) {
+    to[2 * i] = from[2 * i] * a;
+    to[2 * i + 1] = from[2 * i + 1] * a;
+  }
+}
+
+typedef struct {
+  AstroFftLines *lines;
+  const AstroFftPass *pass;
+  const REAL *in;
+  REAL *out;
+  guint64 n_lines, per_task;
+  REAL scale;
+} Run;
+
+/* From the origin to the end, then from the beginning. */
+static void gather_along(const Run *run, guint64 line, REAL *room)
+{
+  const AstroFftLines *self = run->lines;
+  const AstroFftPass *pass = run->pass;
+  const REAL *from = run->in + line * pass->n_in * self->width_in;
+  guint64 first = pass->n_in - pass->origin_in;
+  REAL a = run->scale, b = self->signs ? -a : a;
+
+  copy(room, from + pass->origin_in * self->width_in, first, self->width_in, a, b);
+  copy(room + first * self->width_in, from, pass->origin_in, self->width_in, first % 2 ? b : a,
+       first % 2 ? a : b);
+}
+
+static void scatter_along(const Run *run, guint64 line, const REAL *room)
+{
+  const AstroFftLines *self = run->lines;
+  const AstroFftPass *pass = run->pass;
+  REAL *to = run->out + line * pass->n_out * self->width_out;
+  guint64 shift = self->signs ? 0 : pass->origin_out, first = pass->n_out - shift;
+
+  memcpy(to + shift * self->width_out, room, first * self->width_out * sizeof(REAL));
+  memcpy(to, room + first * self->width_out, shift * self->width_out * sizeof(REAL));
+}
+
+static void execute(const AstroFftLines *self, const AstroFftPass *pass, REAL *in, REAL *out)
+{
+  if (pass->real_in)
+    FFTW(execute_dft_r2c)(self->plan, in, (FFTW(complex) *)out);
+  else if (pass->real_out)
+    FFTW(execute_dft_c2r)(self->plan, (FFTW(complex) *)in, out);
+  else
+    FFTW(execute_dft)(self->plan, (FFTW(complex) *)in, (FFTW(complex) *)out);
+}
+
+static void run_along(const Run *run, guint64 begin, guint64 end, REAL *room)
+{
+  const AstroFftLines *self = run->lines;
+  const AstroFftPass *pass = run->pass;
+  REAL *out = room + self->room_in;
+  REAL *there = run->out + begin * pass->n_out * self->width_out;
+  gboolean direct = end - begin == self->batch && (self->signs || !pass->origin_out) &&
+                    FFTW(alignment_of)(there) == FFTW(alignment_of)(out);
+
+  for (guint64 i = begin; i < end; i++)
+    gather_along(run, i, room + (i - begin) * self->pitch_in);
+  if (direct)
+    out = there;
+  execute(self, pass, room, out);
+  for (guint64 i = begin; !direct && i < end; i++)
+    scatter_along(run, i, out + (i - begin) * self->pitch_out);
+}
+
+static guint unit_log(gsize unit)
+{
+  return (guint)__builtin_ctzl(unit);
+}
+
+/* Samples [j][line] of a range of rows to [line][j]. */
+static void gather_rows(const AstroFftLines *self, const REAL *from, gsize row, guint64 rows,
+                        guint lines, REAL *to, REAL *stage)
+{
+  gsize unit = self->width_in * sizeof(REAL), bytes = lines * unit;
+  guint32 columns[ACROSS_BYTES];
+
+  for (guint i = 0; i < lines; i++)
+    columns[i] = (guint32)(i * self->pitch_in * sizeof(REAL));
+  for (guint64 begin = 0; begin < rows; begin += STAGE_ROWS) {
+    AstroTransposePlane plane = { .out = (guint8 *)(to + begin * self->width_in),
+                                  .in = (const guint8 *)stage,
+                                  .column_to = columns,
+                                  .in_pitch = bytes,
+                                  .rows = MIN(rows - begin, STAGE_ROWS),
+                                  .columns = lines,
+                                  .times = 1,
+                                  .unit = unit };
+    for (guint i = 0; i < plane.rows; i++)
+      memcpy((guint8 *)stage + i * bytes, from + (begin + i) * row, bytes);
+    self->kernels->transpose[unit_log(unit)](&plane);
+  }
+}
+
+/* And back: the room's lines to a range of rows. */
+static void scatter_rows(const AstroFftLines *self, REAL *to, gsize row, guint64 rows, guint lines,
+                         const REAL *from)
+{
+  gsize unit = self->width_out * sizeof(REAL), step = row * sizeof(REAL);
+  guint most = (guint)CLAMP(G_MAXUINT32 / step, 1, STAGE_ROWS);
+  guint32 columns[STAGE_ROWS];
+
+  for (guint i = 0; i < most; i++)
+    columns[i] = (guint32)(i * step);
+  for (guint64 begin = 0; begin < rows; begin += most) {
+    AstroTransposePlane plane = { .out = (guint8 *)(to + begin * row),
+                                  .in = (const guint8 *)(from + begin * self->width_out),
+                                  .column_to = columns,
+                                  .in_pitch = self->pitch_out * sizeof(REAL),
+                                  .rows = lines,
+                                  .columns = MIN(rows - begin, most),
+                                  .times = 1,
+                                  .unit = unit };
+    self->kernels->transpose[unit_log(unit)](&plane);
+  }
+}
+
+/* Lines from begin to end are of one outer index, next to one another. */
+static void gather_across(const Run *run, guint64 begin, guint lines, REAL *room, REAL *stage)
+{
+  const AstroFftLines *self = run->lines;
+  const AstroFftPass *pass = run->pass;
+  gsize row = pass->inner * self->width_in;
+  guint64 outer = begin / pass->inner, inner = begin % pass->inner;
+  const REAL *from = run->in + outer * pass->n_in * row + inner * self->width_in;
+  guint64 first = pass->n_in - pass->origin_in;
+
+  gather_rows(self, from + pass->origin_in * row, row, first, lines, room, stage);
+  gather_rows(self, from, row, pass->origin_in, lines, room + first * self->width_in, stage);
+  for (guint i = 0; run->scale != 1 && i < lines; i++) {
+    REAL *line = room + i * self->pitch_in;
+    for (gsize k = 0; k < pass->n_in * self->width_in; k++)
+      line[k] *= run->scale;
+  }
+}
+
+static void scatter_across(const Run *run, guint64 begin, guint lines, const REAL *room)
+{
+  const AstroFftLines *self = run->lines;
+  const AstroFftPass *pass = run->pass;
+  gsize row = pass->inner * self->width_out;
+  guint64 outer = begin / pass->inner, inner = begin % pass->inner;
+  REAL *to = run->out + outer * pass->n_out * row + inner * self->width_out;
+  guint64 first = pass->n_out - pass->origin_out;
+
+  scatter_rows(self, to + pass->origin_out * row, row, first, lines, room);
+  scatter_rows(self, to, row, pass->origin_out, lines, room + first * self->width_out);
+}
+
+static void run_across(const Run *run, guint64 begin, guint64 end, REAL *room)
+{
+  AstroFftLines *self = run->lines;
+  const AstroFftPass *pass = run->pass;
+  REAL *out = room + self->room_in, *stage = out + self->room_out;
+  guint64 next;
+
+  for (guint64 i = begin; i < end; i = next) {
+    next = MIN(end, (i / pass->inner + 1) * pass->inner);
+    gather_across(run, i, (guint)(next - i), room + (i - begin) * self->pitch_in, stage);
+  }
+  execute(self, pass, room, out);
+  for (guint64 i = begin; i < end; i = next) {
+    next = MIN(end, (i / pass->inner + 1) * pass->inner);
+    scatter_across(run, i, (guint)(next - i), out + (i - begin) * self->pitch_out);
+  }
+}
+
+/* ---- tasks ---- */
+
+static void task(gpointer data, guint64 number)
+{
+  const Run *run = data;
+  AstroFftLines *self = run->lines;
+  REAL *room = take_room(self);
+  guint64 begin = number * run->per_task, end = MIN(begin + run->per_task, run->n_lines), next;
+
+  for (guint64 i = begin; i < end; i = next) {
+    next = MIN(i + self->batch, end);
+    (self->along ? run_along : run_across)(run, i, next, room);
+  }
+  give_room(self, room);
+}
+
+static void run_pass(AstroFftLines *self, const AstroFftPass *pass, gconstpointer in, gpointer out,
+                     guint threads)
+{
+  Run run = { .lines = self,
+              .pass = pass,
+              .in = in,
+              .out = out,
+              .n_lines = pass->outer * pass->inner,
+              .per_task = self->batch,
+              .scale = pass->inverse ? (REAL)(1 / (double)pass->n) : 1 };
+
+  while (run.per_task * pass->n < TASK_SAMPLES)
+    run.per_task += self->batch;
+  astro_parallel((run.n_lines + run.per_task - 1) / run.per_task, threads, task, &run);
+}
+
+const AstroFftPrecision PRECISION = { create, run_pass, destroy };

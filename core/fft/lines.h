@@ -1,0 +1,25 @@
+/* The lines of a pass, transformed by FFTW in one precision. A task copies some lines next to one
+ * another, transforms them there, and copies them to where they belong, so that lines across the
+ * block cost little more than lines along it, and moving the origin costs nothing. */
+#pragma once
+
+#include "core/fft/check.h"
+#include "core/transpose/kernels.h"
+
+G_BEGIN_DECLS
+
+typedef struct AstroFftLines AstroFftLines;
+
+typedef struct {
+  /* For passes like this one, whatever their outer and inner. along: inner is always 1. */
+  AstroFftLines *(*create)(const AstroFftPass *pass, gboolean along,
+                           const AstroTransposeKernels *kernels, GError **error);
+  /* out may be in where both hold the same samples. */
+  void (*run)(AstroFftLines *lines, const AstroFftPass *pass, gconstpointer in, gpointer out,
+              guint threads);
+  void (*destroy)(AstroFftLines *lines);
+} AstroFftPrecision;
+
+extern const AstroFftPrecision astro_fft_single, astro_fft_double;
+
+G_END_DECLS

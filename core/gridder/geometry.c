@@ -1,0 +1,46 @@
+#include "config.h"
+#include "core/gridder/gridder.h"
+
+#include <math.h>
+
+guint astro_grid_good_size(guint at_least)
+{
+  static const guint factors[] = { 2, 3, 5, 7 };
+  for (guint size = MAX((at_least + 7) / 8, 1) * 8;; size += 8) {
+    guint rest = size;
+    for (guint i = 0; i < G_N_ELEMENTS(factors); i++)
+      while (rest % factors[i] == 0)
+        rest /= factors[i];
+    if (rest == 1)
+      return size;
+  }
+}
+
+static double n_minus_1(double r2)
+{
+  return -r2 / (1 + sqrt(1 - r2));
+}
+
+gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greatest, GError **error)
+{
+  const double half = grid->image_size / 2.0 * grid->pixel;
+  const double l = fabs(grid->centre_l), m = fabs(grid->centre_m);
+  const double far = (l + half) * (l + half) + (m + half) * (m + half);
+  const double near_l = MAX(l - half, 0), near_m = MAX(m - half, 0);
+  if (!(far < 1)) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "the image reaches beyond the hemisphere: its farthest corner is at l^2 + m^2 = "
+                "%.3f, expected less than 1 (a smaller size or cell)",
+                far);
+    return FALSE;
+  }
+  *least = n_minus_1(far);
+  *greatest = n_minus_1(near_l * near_l + near_m * near_m);
+  return TRUE;
+}
+
+gboolean astro_grid_holds(const AstroGrid *grid, double u, double v)
+{
+  const double reach = (grid->size - grid->spread.support) / 2.0 - 1;
+  return fabs(u) <= reach * grid->cell && fabs(v) <= reach * grid->cell;
+}

@@ -1,0 +1,58 @@
+/* Visibilities as they come, made ready for gridding and held. */
+#pragma once
+
+#include "core/gridder/gridder.h"
+#include "core/gridder/products.h"
+#include "core/gridder/weighting.h"
+#include "core/stream/observation.h"
+#include "core/stream/validity.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint channels, baselines, pols; /* of a dump: channel:baseline:pol:pol */
+  AstroFormat format;              /* CF32LE or CF64LE */
+  double frequency, bandwidth;     /* Hz */
+  gboolean is_double;              /* what is prepared */
+  gboolean keep_weights;           /* for astro_prepare_weigh */
+} AstroPrepareConfig;
+
+/* In visibilities of one product each. */
+typedef struct {
+  guint64 used, outside, flagged, not_finite;
+} AstroGridCounts;
+
+typedef struct _AstroPrepare AstroPrepare;
+
+/* The grid's geometry and products; an error where the observation does not say what is needed:
+ * positions, phase centre, start, basis. Keeps a reference to the observation. */
+AstroPrepare *astro_prepare_new(const AstroPrepareConfig *config, const AstroGrid *grid,
+                                AstroObservation *observation, GError **error);
+void astro_prepare_free(AstroPrepare *prepare);
+
+/* Adds a dump, the one of that number in a buffer of shape, whose middle is that many nanoseconds
+ * after the observation's start. A correlation's weight is its share of good samples; a product's
+ * is the harmonic mean of those that it is made of, and all products of a visibility have one
+ * weight, that of the worst: they are left out together. validity NULL: all is valid. */
+gboolean astro_prepare_add(AstroPrepare *prepare, gconstpointer dump,
+                           const AstroValidityMeta *validity, const AstroLayout *shape,
+                           guint64 number, gint64 middle_ns, GError **error);
+/* Counts a dump of which nothing came. */
+void astro_prepare_add_missing(AstroPrepare *prepare);
+
+void astro_prepare_rows(AstroPrepare *prepare, AstroGridRows *rows);
+/* Gives all that is held other weights than its own. */
+gboolean astro_prepare_weigh(AstroPrepare *prepare, AstroWeighting weighting, double robust,
+                             gboolean per_channel, GError **error);
+const AstroGridCounts *astro_prepare_counts(AstroPrepare *prepare);
+/* Of weights, of each channel. */
+const double *astro_prepare_sums(AstroPrepare *prepare);
+/* Without rows; counts and sums stay. Dropping frees their memory, forgetting keeps it. */
+void astro_prepare_forget_rows(AstroPrepare *prepare);
+void astro_prepare_drop_rows(AstroPrepare *prepare);
+void astro_prepare_reset_counts(AstroPrepare *prepare);
+
+/* The longest baseline in wavelengths at the highest frequency. */
+double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation);
+
+G_END_DECLS

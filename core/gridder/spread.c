@@ -1,0 +1,39 @@
+#include "config.h"
+#include "core/gridder/gridder.h"
+#include "core/gridder/semicircle.h"
+
+static double none(const AstroGrid *grid, double l)
+{
+  return 1;
+}
+
+static double semicircle(const AstroGrid *grid, double l)
+{
+  return astro_semicircle_transform(grid->spread.support, grid->spread.beta, l * grid->cell);
+}
+
+static double (*const corrections[ASTRO_N_SPREADS])(const AstroGrid *, double) = {
+  [ASTRO_SPREAD_NONE] = none,
+  [ASTRO_SPREAD_SEMICIRCLE] = semicircle,
+  [ASTRO_SPREAD_KAISER_BESSEL] = astro_wprojection_correction,
+  [ASTRO_SPREAD_SPHEROIDAL] = astro_wprojection_correction,
+};
+
+double astro_spread_correction(const AstroGrid *grid, double l)
+{
+  return corrections[grid->spread.kind](grid, l);
+}
+
+double astro_grid_n_middle(const AstroGrid *grid)
+{
+  double least, greatest;
+  return astro_grid_n_range(grid, &least, &greatest, NULL) ? (least + greatest) / 2 : 0;
+}
+
+double astro_spread_correction_w(const AstroGrid *grid, double w_step, double n_minus_1)
+{
+  if (w_step == 0 || grid->spread.kind != ASTRO_SPREAD_SEMICIRCLE)
+    return 1;
+  return astro_semicircle_transform(grid->spread.support, grid->spread.beta,
+                                    (n_minus_1 - astro_grid_n_middle(grid)) * w_step);
+}

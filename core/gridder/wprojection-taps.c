@@ -1,0 +1,80 @@
+/* Tables of taps: their memory. What is in them is computed in wprojection-build.c. */
+#include "config.h"
+#include "core/gridder/wprojection-taps.h"
+
+#include <unistd.h>
+
+/* A plane's zeros in front of the first set, as many as windows reach back from it. */
+static gsize front(const AstroTapsPlane *plane)
+{
+  return (gsize)(ASTRO_TAPS_ROWS + 1) * plane->stride;
+}
+
+static void set_up_plane(AstroTapsPlane *plane, guint support)
+{
+  guint whole = (support + ASTRO_TAPS_STEP - 1) / ASTRO_TAPS_STEP * ASTRO_TAPS_STEP;
+  *plane = (AstroTapsPlane){ .support = support, .stride = whole + ASTRO_TAPS_PADDING };
+  plane->set = (gsize)(support + ASTRO_TAPS_ROWS) * plane->stride;
+}
+
+/* Complex values. */
+static gsize plane_length(const AstroTapsPlane *plane, guint oversampling)
+{
+  return plane->set * oversampling * oversampling + 2 * front(plane);
+}
+
+guint64 astro_taps_bytes_of(guint oversampling, guint n_planes, const guint *supports,
+                            gboolean is_double)
+{
+  guint64 length = 0;
+  for (guint i = 0; i < n_planes; i++) {
+    AstroTapsPlane plane;
+    set_up_plane(&plane, supports[i]);
+    length += plane_length(&plane, oversampling);
+  }
+  return length * 2 * (is_double ? sizeof(double) : sizeof(float));
+}
+
+AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *supports,
+                          gboolean is_double, GError **error)
+{
+  g_autoptr(AstroTaps) taps = g_new0(AstroTaps, 1);
+  const gsize each = 2 * (is_double ? sizeof(double) : sizeof(float));
+  const guint64 had = (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE);
+
+  if ((guint64)n_planes * oversampling * oversampling > ASTRO_TAPS_MAX_SETS) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "%u w-planes with oversampling %u are too many: expected at most %d sets of taps",
+                n_planes, oversampling, ASTRO_TAPS_MAX_SETS);
+    return NULL;
+  }
+  taps->oversampling = oversampling;
+  taps->n_planes = n_planes;
+  taps->is_double = is_double;
+  taps->w_step = 1;
+  taps->planes = g_new0(AstroTapsPlane, n_planes);
+  taps->bytes = astro_taps_bytes_of(oversampling, n_planes, supports, is_double);
+  for (guint i = 0; i < n_planes; i++) {
+    AstroTapsPlane *plane = &taps->planes[i];
+    set_up_plane(plane, supports[i]);
+    if (taps->bytes <= had)
+      plane->block = g_try_malloc0(plane_length(plane, oversampling) * each);
+    if (!plane->block) {
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                  "convolution functions of %u w-planes need %" G_GUINT64_FORMAT
+                  " bytes, had %" G_GUINT64_FORMAT,
+                  n_planes, taps->bytes, had);
+      return NULL;
+    }
+    plane->taps = (guint8 *)plane->block + front(plane) * each;
+  }
+  return g_steal_pointer(&taps);
+}
+
+void astro_taps_free(AstroTaps *taps)
+{
+  for (guint i = 0; i < taps->n_planes; i++)
+    g_free(taps->planes[i].block);
+  g_free(taps->planes);
+  g_free(taps);
+}

@@ -1,0 +1,13 @@
+# W-projection: tables of convolution functions, and the gridder that takes them.
+core_sources += core/gridder/wprojection.c core/gridder/wprojection.h \
+  core/gridder/wprojection-algorithm.c core/gridder/wprojection-build.c \
+  core/gridder/wprojection-places.h core/gridder/wprojection-reference.c \
+  core/gridder/wprojection-taper.c core/gridder/wprojection-taps.c core/gridder/wprojection-taps.h \
+  core/gridder/wprojection-kernels.h core/gridder/wprojection-body.h \
+  core/gridder/wprojection-kernels-c.c
+core_avx2_sources += core/gridder/wprojection-kernels-avx2.c
+core_avx512_sources += core/gridder/wprojection-kernels-avx512.c
+core_tests += tests/core/wprojection
+tests_core_wprojection_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_wprojection_LDADD = $(LDADD) $(FFTW_LIBS)
+bench_programs += tests/bench/wprojection

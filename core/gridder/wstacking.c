@@ -1,0 +1,250 @@
+/* W-stacking: visibilities are spread over a few w-planes as they are over cells in u and v, with
+ * the same function; each plane's image is turned to w = 0 and all are added (astroimage). */
+#include "config.h"
+#include "core/gridder/gridder.h"
+
+#include <math.h>
+#include "core/backend/threads.h"
+#include "core/gridder/semicircle.h"
+#include "core/gridder/sorted.h"
+#include "core/gridder/wstacking-kernels.h"
+
+struct _AstroGridding {
+  AstroGridderConfig config;
+  AstroGrid grid; /* without its products */
+  const AstroSpreadKernels *kernels;
+  AstroSpreadTaps *taps;
+  AstroPlanes planes;
+  guint next; /* plane */
+  guint n_sorted;
+  AstroSorted **sorted; /* of each of the grid's channels */
+};
+
+static const AstroSpreadKernels *const variants[] = { &astro_spread_avx512, &astro_spread_avx2,
+                                                      &astro_spread_c };
+
+static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
+{
+  AstroSemicircle shape;
+  double least, greatest;
+  if (!astro_grid_n_range(grid, &least, &greatest, error))
+    return FALSE;
+  if (!config->is_double && config->accuracy < 1e-5) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "accuracy %g needs double precision (format=CF64LE): single has 1e-05",
+                config->accuracy);
+    return FALSE;
+  }
+  if (!astro_semicircle_choose(&shape, config->accuracy, config->padding, config->support,
+                               config->is_double)) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "accuracy %g cannot be had with padding %g and support %u (0: chosen): more of "
+                "either, support %d to %d",
+                config->accuracy, config->padding, config->support, ASTRO_SEMICIRCLE_MIN,
+                ASTRO_SEMICIRCLE_MAX);
+    return FALSE;
+  }
+  const double wanted = ceil(shape.padding * grid->image_size - 1e-6);
+  if (wanted > 1 << 20) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "a grid of %.0f cells a side is too large", wanted);
+    return FALSE;
+  }
+  grid->size = astro_grid_good_size(MAX((guint)wanted, 2 * shape.support + 8));
+  grid->cell = 1 / (grid->size * grid->pixel);
+  grid->spread = (AstroSpread){ .kind = ASTRO_SPREAD_SEMICIRCLE,
+                                .support = shape.support,
+                                .beta = shape.beta };
+  return TRUE;
+}
+
+static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
+{
+  return sizeof(AstroGridding) + sizeof(AstroSpreadTaps);
+}
+
+/* ---- taps ---- */
+
+static void set_tap(const AstroGridding *self, gpointer table, guint row, guint column,
+                    guint columns, double value)
+{
+  if (self->config.is_double)
+    ((double *)table)[row * columns + column] = value;
+  else
+    ((float *)table)[row * columns * 2 + column] = (float)value;
+}
+
+/* Rows of the tables keep their width in bytes, so that single precision leaves half of it free. */
+static void fill_taps(AstroGridding *self)
+{
+  AstroSpreadTaps *taps = self->taps;
+  const AstroSpread *spread = &self->grid.spread;
+  double powers[ASTRO_SEMICIRCLE_TERMS];
+  taps->support = spread->support;
+  taps->beta = spread->beta;
+  taps->is_flat = FALSE;
+  taps->degree = astro_semicircle_degree(spread->support);
+  for (guint tap = 0; tap < spread->support; tap++) {
+    astro_semicircle_fit(spread->support, spread->beta, tap, taps->degree, powers);
+    for (guint term = 0; term <= taps->degree; term++) {
+      set_tap(self, taps->u, term, 2 * tap, 2 * ASTRO_SEMICIRCLE_MAX, powers[term]);
+      set_tap(self, taps->u, term, 2 * tap + 1, 2 * ASTRO_SEMICIRCLE_MAX, powers[term]);
+      set_tap(self, taps->v, term, tap, ASTRO_SEMICIRCLE_MAX, powers[term]);
+      taps->w[tap][term] = powers[term];
+    }
+  }
+}
+
+/* The one plane takes all as it is. */
+static void flat_w(AstroSpreadTaps *taps)
+{
+  taps->is_flat = TRUE;
+  for (guint term = 0; term < ASTRO_SEMICIRCLE_TERMS; term++)
+    taps->w[0][term] = term == 0;
+}
+
+static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
+                             const char **variant, GError **error)
+{
+  AstroGridding *self = g_new0(AstroGridding, 1);
+  const AstroCpuLevel level = astro_cpu_level();
+  self->config = *config;
+  self->grid = *grid;
+  self->grid.products = NULL;
+  for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
+    if (variants[i]->variant.level <= level)
+      self->kernels = variants[i];
+  if (config->is_reference)
+    self->kernels = &astro_spread_reference;
+  self->taps = g_aligned_alloc0(1, (sizeof *self->taps + 63) & ~(gsize)63, 64);
+  *variant = self->kernels->variant.name;
+  return self;
+}
+
+/* ---- planes ---- */
+
+static void forget(AstroGridding *self)
+{
+  for (guint i = 0; i < self->n_sorted; i++)
+    if (self->sorted[i])
+      astro_sorted_free(self->sorted[i]);
+  g_clear_pointer(&self->sorted, g_free);
+  self->n_sorted = 0;
+}
+
+static int more_work_first(gconstpointer a, gconstpointer b, gpointer sorted)
+{
+  const AstroSortedBand *bands = ((const AstroSorted *)sorted)->bands;
+  const guint64 x = bands[*(const guint *)a].n, y = bands[*(const guint *)b].n;
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *planes, GError **error)
+{
+  const guint channels = rows->channels / self->config.channels;
+  forget(self);
+  fill_taps(self);
+  self->next = 0;
+  if (!astro_planes_choose(&self->planes, &self->config, &self->grid, rows, error))
+    return FALSE;
+  if (self->planes.step == 0)
+    flat_w(self->taps);
+  self->n_sorted = self->config.channels;
+  self->sorted = g_new0(AstroSorted *, self->n_sorted);
+  for (guint i = 0; i < self->n_sorted; i++)
+    if (!(self->sorted[i] = astro_sorted_new(rows, i * channels, channels, &self->grid,
+                                             &self->planes, self->config.threads, error)))
+      return FALSE;
+  *planes = self->planes.n;
+  return TRUE;
+}
+
+typedef struct {
+  AstroSpreadPlane plane;
+  const AstroSorted *sorted;
+  AstroSpreadGroup spread;
+  guint support;
+  const guint *bands;
+} Work;
+
+static void spread_band(gpointer data, guint64 number)
+{
+  Work *work = data;
+  AstroSortedBand *band = &work->sorted->bands[work->bands[number]];
+  const guint plane = work->plane.plane;
+  for (AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
+       group++) {
+    const guint16 *first = work->sorted->first_planes + group->start;
+    while (group->hi < group->n && first[group->hi] <= plane)
+      group->hi++;
+    while (group->lo < group->hi && first[group->lo] + work->support <= plane)
+      group->lo++;
+    if (group->lo < group->hi)
+      work->spread(&work->plane, group);
+  }
+}
+
+/* Bands overlap only the next, so that every other one may be worked on at once. */
+static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpointer grid,
+                           double turns)
+{
+  const guint index = self->grid.spread.support - ASTRO_SEMICIRCLE_MIN;
+  const guint n = sorted->n_bands;
+  g_autofree guint *bands = g_new(guint, n);
+  Work work = {
+    .plane = { .sorted = sorted,
+               .taps = self->taps,
+               .plane = self->next,
+               .turn = { cos(2 * G_PI * turns), sin(2 * G_PI * turns) },
+               .size = self->grid.size,
+               .grid = grid },
+    .sorted = sorted,
+    .spread =
+        self->config.is_double ? self->kernels->in_double[index] : self->kernels->single[index],
+    .support = self->planes.support,
+    .bands = bands,
+  };
+  for (guint parity = 0; parity < 2; parity++) {
+    const guint half = (n + 1 - parity) / 2;
+    for (guint i = 0; i < half; i++)
+      bands[i] = 2 * i + parity;
+    g_qsort_with_data(bands, (gint)half, sizeof *bands, more_work_first, (gpointer)sorted);
+    astro_parallel(half, self->config.threads, spread_band, &work);
+  }
+}
+
+static void plane(AstroGridding *self, gpointer grid, double *w, double *w_step)
+{
+  const double at = self->planes.first + self->next * self->planes.step;
+  /* What values were turned by, at the plane instead of at their w: the plane's image is then as if
+   * they had not been. */
+  const double turns = at * self->planes.n_middle;
+  for (guint i = 0; i < self->n_sorted; i++) {
+    const gsize cells = (gsize)i * self->sorted[i]->products * self->grid.size * self->grid.size;
+    spread_channel(self, self->sorted[i],
+                   (char *)grid +
+                       cells * 2 * (self->config.is_double ? sizeof(double) : sizeof(float)),
+                   turns - rint(turns));
+  }
+  *w = at;
+  *w_step = self->planes.step;
+  self->next++;
+}
+
+static void destroy(AstroGridding *self)
+{
+  forget(self);
+  g_aligned_free(self->taps);
+  g_free(self);
+}
+
+const AstroGridAlgorithm astro_wstacking = {
+  .name = "wstacking",
+  .has_planes = TRUE,
+  .choose = choose,
+  .bytes = bytes,
+  .create = create,
+  .begin = begin,
+  .plane = plane,
+  .destroy = destroy,
+};

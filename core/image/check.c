@@ -1,0 +1,98 @@
+#include "config.h"
+#include "core/image/check.h"
+
+#include <math.h>
+
+const AstroBackend *const astro_image_backends[] = { &astro_image_cpu, &astro_image_reference,
+                                                     NULL };
+
+static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean fail(GError **error, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  if (error)
+    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, arguments);
+  va_end(arguments);
+  return FALSE;
+}
+
+static gboolean has_format(AstroFormat format, gboolean is_complex)
+{
+  if (is_complex)
+    return format == ASTRO_FORMAT_CF32LE || format == ASTRO_FORMAT_CF64LE;
+  return format == ASTRO_FORMAT_F32LE || format == ASTRO_FORMAT_F64LE;
+}
+
+static const char *format_name(AstroFormat format)
+{
+  return format > ASTRO_FORMAT_UNKNOWN && format < ASTRO_N_FORMATS ? astro_format_info(format)->name
+                                                                   : "unknown";
+}
+
+/* No pixel may lie beyond the horizon, where there is no n. */
+static gboolean check_field(const AstroGrid *grid, GError **error)
+{
+  double half = grid->image_size / 2 * grid->pixel;
+  double l = fabs(grid->centre_l) + half, m = fabs(grid->centre_m) + half;
+
+  if (l * l + m * m < 1)
+    return TRUE;
+  return fail(error,
+              "the image reaches beyond the hemisphere: its farthest corner has l^2 + m^2 = %.3f, "
+              "expected less than 1",
+              l * l + m * m);
+}
+
+gboolean astro_image_check(gconstpointer given, GError **error)
+{
+  const AstroImageConfig *config = given;
+
+  if (!has_format(config->from, TRUE) || !has_format(config->to, FALSE))
+    return fail(error, "image: %s to %s, expected CF32LE or CF64LE to F32LE or F64LE",
+                format_name(config->from), format_name(config->to));
+  if (!config->channels || !config->n_in || !config->n_out ||
+      config->n_out > ASTRO_IMAGE_MAX_PRODUCTS)
+    return fail(error, "image: %u channels of %u products to %u, expected 1 or more, to %d at most",
+                config->channels, config->n_in, config->n_out, ASTRO_IMAGE_MAX_PRODUCTS);
+  for (guint i = 0; i < config->n_out; i++)
+    for (guint k = 0; k < config->products[i].n_terms; k++)
+      if (config->products[i].terms[k].product >= config->n_in)
+        return fail(error, "image: product %u of %u", config->products[i].terms[k].product,
+                    config->n_in);
+  if (config->grid.image_size == 0 || config->grid.image_size > config->grid.size ||
+      !(config->grid.pixel > 0))
+    return fail(error, "image: %u pixels of %g radians from a grid of %u, expected 1 to as many",
+                config->grid.image_size, config->grid.pixel, config->grid.size);
+  return check_field(&config->grid, error);
+}
+
+gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock *in, guint n_in,
+                                const AstroBlock *out, guint n_out, GError **error)
+{
+  gsize size = config->grid.size, image = config->grid.image_size;
+  gsize bytes_in = astro_format_info(config->from)->bytes * config->channels * config->n_in;
+  gsize bytes_out = astro_format_info(config->to)->bytes * config->channels * config->n_out;
+
+  if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in * size * size &&
+      out->bytes >= bytes_out * image * image)
+    return TRUE;
+  return fail(error,
+              "image: %u blocks in and %u out of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
+              " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
+              n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in * size * size,
+              bytes_out * image * image);
+}
+
+double astro_image_n_minus_1(double l, double m)
+{
+  double r2 = l * l + m * m;
+  return -r2 / (1 + sqrt(1 - r2));
+}
+
+double astro_image_scale(const AstroImageConfig *config, const AstroImageArguments *arguments,
+                         guint channel, const AstroImageTerm *term)
+{
+  double weight = arguments->weights[channel * config->n_in + term->product];
+  return weight > 0 ? term->factor / weight : NAN;
+}

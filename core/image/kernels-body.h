@@ -1,0 +1,107 @@
+/* One text for all instruction sets: the including file defines LANES, Vector and its square root,
+ * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
+#include "core/image/kernels.h"
+
+typedef double Unaligned __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+
+#define STORE(to, value) (*(Unaligned *)(to) = (value))
+#define LOAD(from) ((Vector) * (const Unaligned *)(from))
+G_STATIC_ASSERT(ASTRO_IMAGE_STRIP % LANES == 0);
+
+static inline Vector counting(void)
+{
+  Vector v;
+  for (guint i = 0; i < LANES; i++)
+    v[i] = i;
+  return v;
+}
+
+/* The nearest whole number, by what is lost next to one so large that it has no fraction. */
+static inline Vector nearest(Vector x)
+{
+  const double large = 0x1.8p52;
+  return (x + large) - large;
+}
+
+/* n - 1 of pixels first to first + LANES - 1. */
+static inline Vector n_minus_1(const AstroImageStrip *strip, gsize first, Vector count)
+{
+  Vector l = strip->l + ((double)first + count) * strip->pixel;
+  Vector r2 = l * l + strip->m * strip->m;
+  return -r2 / (1 + root(1 - r2));
+}
+
+/* A quarter of the angle is small enough for the series of sine and cosine; doubling it twice gives
+ * the angle. */
+static void phases(const AstroImageStrip *strip, double w, double *re, double *im)
+{
+  static const double sine[] = {
+    -1.0 / 6,        1.0 / 120,        -1.0 / 5040,         1.0 / 362880,
+    -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000
+  };
+  static const double cosine[] = { -1.0 / 2,           1.0 / 24,
+                                   -1.0 / 720,         1.0 / 40320,
+                                   -1.0 / 3628800,     1.0 / 479001600,
+                                   -1.0 / 87178291200, 1.0 / 20922789888000 };
+  const Vector count = counting();
+
+  for (gsize i = 0; i < strip->n; i += LANES) {
+    Vector turns = w * n_minus_1(strip, i, count);
+    Vector x = (turns - nearest(turns)) * (-2 * G_PI / 4), x2 = x * x;
+    Vector s = sine[6] + (Vector){}, c = cosine[7] + (Vector){};
+    for (guint k = 6; k-- > 0;)
+      s = s * x2 + sine[k];
+    for (guint k = 7; k-- > 0;)
+      c = c * x2 + cosine[k];
+    s = x + x * x2 * s;
+    c = 1 + x2 * c;
+    for (guint k = 0; k < 2; k++) {
+      Vector twice = 2 * s * c;
+      c = 1 - 2 * s * s;
+      s = twice;
+    }
+    STORE(re + i, c);
+    STORE(im + i, s);
+  }
+}
+
+static void add_single(double *sums, const float *in, gsize n, const double *re, const double *im,
+                       double a)
+{
+  for (gsize i = 0; i < n; i++)
+    sums[i] += a * (in[2 * i] * re[i] - in[2 * i + 1] * im[i]);
+}
+
+static void add_double(double *sums, const double *in, gsize n, const double *re, const double *im,
+                       double a)
+{
+  for (gsize i = 0; i < n; i++)
+    sums[i] += a * (in[2 * i] * re[i] - in[2 * i + 1] * im[i]);
+}
+
+/* Clenshaw's recurrence. */
+static inline Vector series_at(const AstroImageSeries *series, Vector x)
+{
+  Vector at = (2 * x - (series->least + series->greatest)) / (series->greatest - series->least);
+  Vector next = {}, after = {};
+  for (guint k = series->n; k-- > 1;) {
+    Vector now = series->terms[k] + 2 * at * next - after;
+    after = next;
+    next = now;
+  }
+  return series->terms[0] + at * next - after;
+}
+
+static void correct(double *sums, const AstroImageStrip *strip, const double *by, double a,
+                    const AstroImageSeries *series)
+{
+  const Vector count = counting();
+
+  if (series->n)
+    for (gsize i = 0; i < strip->n; i += LANES)
+      STORE(sums + i, LOAD(sums + i) * series_at(series, n_minus_1(strip, i, count)));
+  for (gsize i = 0; i < strip->n; i++)
+    sums[i] *= by[i] * a;
+}
+
+const AstroImageKernels KERNELS = { { NAME, LEVEL }, phases, add_single, add_double, correct };

@@ -1,0 +1,42 @@
+/* What imaging needs from an instruction set: rows of pixels in double precision, a strip at a
+ * time. Strips are as long as asked for, and arrays have room for ASTRO_IMAGE_STRIP. */
+#pragma once
+
+#include "core/backend/cpu.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_IMAGE_STRIP 512
+#define ASTRO_IMAGE_TERMS 128 /* of a series, at most */
+
+/* A strip: l of its first pixel and from pixel to pixel, m of its row, from the phase centre. */
+typedef struct {
+  double l, pixel, m;
+  gsize n;
+} AstroImageStrip;
+
+/* A function on least ... greatest as a sum of Chebyshev polynomials. */
+typedef struct {
+  double least, greatest;
+  guint n;
+  double terms[ASTRO_IMAGE_TERMS];
+} AstroImageSeries;
+
+typedef struct {
+  AstroVariant variant;
+  /* exp(-2 pi i w (n - 1)) */
+  void (*phases)(const AstroImageStrip *strip, double w, double *re, double *im);
+  /* sums += a times the real part of in times (re + i im); in is complex, single or double. */
+  void (*add_single)(double *sums, const float *in, gsize n, const double *re, const double *im,
+                     double a);
+  void (*add_double)(double *sums, const double *in, gsize n, const double *re, const double *im,
+                     double a);
+  /* sums *= by x a x the series at n - 1; a series without terms is 1. */
+  void (*correct)(double *sums, const AstroImageStrip *strip, const double *by, double a,
+                  const AstroImageSeries *series);
+} AstroImageKernels;
+
+extern const AstroImageKernels astro_image_kernels_c, astro_image_kernels_avx2,
+    astro_image_kernels_avx512;
+
+G_END_DECLS

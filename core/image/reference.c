@@ -1,0 +1,104 @@
+/* The reference backend: the formula for every pixel, in double precision. */
+#include "config.h"
+#include "core/image/check.h"
+
+#include <complex.h>
+#include <math.h>
+
+#include "core/gridder/gridder.h"
+
+typedef struct {
+  AstroImageConfig config;
+} Reference;
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_image_check(config, error))
+    return NULL;
+  Reference *self = g_new(Reference, 1);
+  self->config = *(const AstroImageConfig *)config;
+  *variant = "pixels";
+  return self;
+}
+
+typedef struct {
+  const AstroImageConfig *config;
+  const AstroImageArguments *arguments;
+  gconstpointer in;
+  gpointer out;
+} Call;
+
+static double complex cell(const Call *call, gsize at)
+{
+  return call->config->from == ASTRO_FORMAT_CF64LE ? ((const double complex *)call->in)[at]
+                                                   : ((const float complex *)call->in)[at];
+}
+
+static double get(const Call *call, gsize at)
+{
+  return call->config->to == ASTRO_FORMAT_F64LE ? ((const double *)call->out)[at]
+                                                : ((const float *)call->out)[at];
+}
+
+static void set(const Call *call, gsize at, double value)
+{
+  if (call->config->to == ASTRO_FORMAT_F64LE)
+    ((double *)call->out)[at] = value;
+  else
+    ((float *)call->out)[at] = (float)value;
+}
+
+static void make_pixel(const Call *call, guint channel, guint product, guint y, guint x)
+{
+  const AstroImageConfig *config = call->config;
+  const AstroImageArguments *arguments = call->arguments;
+  const AstroGrid *grid = &config->grid;
+  gsize size = grid->size, image = grid->image_size;
+  double l = ((double)(image / 2) - x) * grid->pixel, m = (y - (double)(image / 2)) * grid->pixel;
+  double n_minus_1 = astro_image_n_minus_1(grid->centre_l + l, grid->centre_m + m);
+  double turns = arguments->w * n_minus_1;
+  double complex phase = cexp(-2 * G_PI * I * (turns - rint(turns)));
+  /* The grid repeats itself, where the image is as large as it. */
+  gsize u = (size / 2 + image / 2 - x) % size, v = size / 2 - image / 2 + y;
+  gsize at = ((gsize)(channel * config->n_out + product) * image + y) * image + x;
+  double sum = arguments->first ? 0 : get(call, at);
+
+  for (guint i = 0; i < config->products[product].n_terms; i++) {
+    const AstroImageTerm *term = &config->products[product].terms[i];
+    gsize from = ((gsize)(channel * config->n_in + term->product) * size + v) * size + u;
+    double complex value = cell(call, from) * phase;
+    sum += astro_image_scale(config, arguments, channel, term) *
+           (term->imaginary ? cimag(value) : creal(value));
+  }
+  if (arguments->last)
+    sum /= astro_spread_correction(grid, l) * astro_spread_correction(grid, m) *
+           astro_spread_correction_w(grid, arguments->w_step, n_minus_1);
+  set(call, at, sum);
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer arguments, GError **error)
+{
+  const AstroImageConfig *config = &((Reference *)instance)->config;
+
+  if (!astro_image_check_call(config, in, n_in, out, n_out, error))
+    return FALSE;
+  Call call = { config, arguments, in->data, out->data };
+  for (guint channel = 0; channel < config->channels; channel++)
+    for (guint product = 0; product < config->n_out; product++)
+      for (guint y = 0; y < config->grid.image_size; y++)
+        for (guint x = 0; x < config->grid.image_size; x++)
+          make_pixel(&call, channel, product, y, x);
+  return TRUE;
+}
+
+const AstroBackend astro_image_reference = {
+  .stage = "image",
+  .kind = ASTRO_BACKEND_REFERENCE,
+  .config_bytes = sizeof(AstroImageConfig),
+  .shape = astro_image_check,
+  .create = create,
+  .submit = submit,
+  .destroy = g_free,
+};

@@ -1,0 +1,32 @@
+#include "config.h"
+#include "core/predict/scratch.h"
+
+struct AstroScratch {
+  gsize bytes;
+  GAsyncQueue *idle;
+};
+
+AstroScratch *astro_scratch_new(gsize bytes)
+{
+  AstroScratch *scratch = g_new(AstroScratch, 1);
+  scratch->bytes = bytes;
+  scratch->idle = g_async_queue_new_full(g_aligned_free);
+  return scratch;
+}
+
+void astro_scratch_free(AstroScratch *scratch)
+{
+  g_async_queue_unref(scratch->idle);
+  g_free(scratch);
+}
+
+gpointer astro_scratch_take(AstroScratch *scratch)
+{
+  gpointer block = g_async_queue_try_pop(scratch->idle);
+  return block ? block : g_aligned_alloc(1, scratch->bytes, 64);
+}
+
+void astro_scratch_give(AstroScratch *scratch, gpointer block)
+{
+  g_async_queue_push(scratch->idle, block);
+}

@@ -1,0 +1,18 @@
+# Pictures of streams: Cairo and Pango draw what stands around the pixels.
+core_sources += core/render/colormap.h core/render/colormap.c core/render/colormap-data.c \
+  core/render/stretch.h core/render/stretch.c core/render/pixels.h core/render/pixels.c \
+  core/render/pixels-reference.c core/render/panel.h core/render/panel.c core/render/kind-image.c \
+  core/render/kind-spectra.c core/render/kind-visibilities.c core/render/kind-correlation.c \
+  core/render/ticks.h core/render/ticks.c core/render/sky-grid.c core/render/figure-layout.h \
+  core/render/figure-layout.c core/render/figure.h core/render/figure.c core/render/render.h \
+  core/render/render.c
+core_cflags += $(DRAWING_CFLAGS)
+core_libs += $(DRAWING_LIBS)
+core_cflags += $(GST_VIDEO_CFLAGS)
+element_sources += elements/astrorender.c elements/astrorender.h
+core_tests += tests/core/render
+element_tests += tests/elements/astrorender
+tests_elements_astrorender_LDADD = $(LDADD) $(GST_VIDEO_LIBS)
+tests_elements_astrorender_CFLAGS = $(AM_CFLAGS) $(GST_VIDEO_CFLAGS)
+bench_programs += tests/bench/render
+example_files += examples/picture.sh

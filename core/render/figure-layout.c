@@ -1,0 +1,102 @@
+#include "core/render/figure-layout.h"
+
+#include <math.h>
+
+/* In letters' heights. */
+#define LEFT 6.0
+#define BOTTOM 3.6
+#define BAR_GAP 0.8
+#define BAR 1.0
+#define TITLE 2.2
+#define EDGE 2.2
+#define LEAST_INSIDE 7.0
+
+typedef struct {
+  double left, right, top, bottom;
+} Margins;
+
+static Margins margins_of(const AstroRenderStyle *style, const AstroPanel *panel, gboolean is_bare,
+                          double em)
+{
+  gboolean bar = style->colour_bar && panel->values;
+  Margins m = { 0 };
+  if (is_bare)
+    return m;
+  m.left = (style->axes ? LEFT : EDGE) * em;
+  m.bottom = (style->axes ? BOTTOM : EDGE) * em;
+  m.right = (bar ? BAR_GAP + BAR + ASTRO_BAR_LABELS : EDGE) * em;
+  m.top = (panel->title || bar ? 2 : 1) * em;
+  return m;
+}
+
+/* Sides of the inside, in a cell of that size. */
+static void fit(const AstroPanel *panel, const Margins *m, double width, double height, double *w,
+                double *h)
+{
+  *w = width - m->left - m->right;
+  *h = height - m->top - m->bottom;
+  if (panel->is_square && *w > 0 && *h > 0) {
+    double scale = fmin(*w / panel->width, *h / panel->height);
+    *w = scale * panel->width;
+    *h = scale * panel->height;
+  }
+}
+
+/* As many columns as make the panels largest. */
+static guint choose_columns(const AstroPanel *panels, guint n, const Margins *m, double width,
+                            double height)
+{
+  guint best = 1;
+  double largest = -INFINITY;
+  for (guint columns = 1; columns <= n; columns++) {
+    guint rows = (n + columns - 1) / columns;
+    double w, h;
+    fit(&panels[0], m, width / columns, height / rows, &w, &h);
+    double least = fmin(w, h), area = least > 0 ? w * h : least;
+    if (area > largest) {
+      largest = area;
+      best = columns;
+    }
+  }
+  return best;
+}
+
+/* FALSE where a panel gets too small for what is beside it. */
+static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *panels, guint n,
+                             guint width, guint height, const AstroPageLayout *page,
+                             AstroPlace *places)
+{
+  double em = page->em, below = height - page->title_height;
+  Margins m = margins_of(style, &panels[0], page->is_bare, em);
+  guint columns = choose_columns(panels, n, &m, width, below), rows = (n + columns - 1) / columns;
+  gboolean bar = style->colour_bar && !page->is_bare;
+  for (guint i = 0; i < n; i++) {
+    double cell_w = (double)width / columns, cell_h = below / rows, w, h;
+    fit(&panels[i], &m, cell_w, cell_h, &w, &h);
+    if (!page->is_bare && fmin(w, h) < LEAST_INSIDE * em)
+      return FALSE;
+    double x = i % columns * cell_w + m.left + (cell_w - m.left - m.right - w) / 2,
+           y = page->title_height + i / columns * cell_h + m.top +
+               (cell_h - m.top - m.bottom - h) / 2;
+    places[i] = (AstroPlace){ (gint)x, (gint)y, MAX((gint)w, 1), MAX((gint)h, 1), 0, 0 };
+    if (bar && panels[i].values) {
+      places[i].bar_x = (gint)(x + w + BAR_GAP * em);
+      places[i].bar_width = (gint)(BAR * em);
+    }
+  }
+  return TRUE;
+}
+
+void astro_page_layout(const AstroRenderStyle *style, gboolean has_title, const AstroPanel *panels,
+                       guint n_panels, guint width, guint height, AstroPageLayout *page,
+                       AstroPlace *places)
+{
+  page->em = (guint)CLAMP(sqrt((double)width * height) / 60, 8, 64);
+  page->is_bare = FALSE;
+  page->title_height = has_title ? (gint)(TITLE * page->em) : 0;
+  if (place_panels(style, panels, n_panels, width, height, page, places))
+    return;
+  page->is_bare = TRUE;
+  page->title_height = 0;
+  place_panels(style, panels, n_panels, width, height, page, places);
+}

@@ -1,0 +1,95 @@
+/* Correlation functions as points with error bars over decades. */
+#include "core/render/panel.h"
+
+#include <math.h>
+
+typedef struct {
+  guint bins;
+  gint theta, low, high, w, error; /* columns; -1: not there */
+} Kind;
+
+static gint column_of(char **columns, const char *name)
+{
+  for (gint c = 0; columns[c]; c++)
+    if (g_str_equal(columns[c], name))
+      return c;
+  return -1;
+}
+
+static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
+{
+  gint theta = column_of(in->columns, "theta"), w = column_of(in->columns, "w");
+  if (theta < 0 || w < 0) {
+    g_autofree char *found = g_strjoinv(":", in->columns);
+    astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
+                        "columns are %s, expected theta and w among them", found);
+    return NULL;
+  }
+  Kind *k = g_new0(Kind, 1);
+  *k = (Kind){ (guint)astro_stream_extent(&in->stream, ASTRO_AXIS_BIN),
+               theta,
+               column_of(in->columns, "low"),
+               column_of(in->columns, "high"),
+               w,
+               column_of(in->columns, "error") };
+  AstroPanel panel = { .x = { g_strdup("θ (arcmin)"), 1, 10, .is_log = TRUE },
+                       .y = { g_strdup("w(θ), hollow where below 0"), 1, 10, .is_log = TRUE },
+                       .points = g_new0(AstroPanelPoint, k->bins),
+                       .n_points = k->bins };
+  g_array_append_val(panels, panel);
+  return k;
+}
+
+static double cell(const Kind *k, const double *table, gint column, guint bin)
+{
+  return column < 0 ? NAN : table[(gsize)column * k->bins + bin];
+}
+
+static void include(double value, double *least, double *most)
+{
+  if (!(value > 0) || isinf(value))
+    return;
+  *least = fmin(*least, value);
+  *most = fmax(*most, value);
+}
+
+/* Whole decades around what is drawn. */
+static void set_range(AstroPanelAxis *axis, double least, double most)
+{
+  axis->from = least <= most ? pow(10, floor(log10(least))) : 1;
+  axis->to = least <= most ? pow(10, ceil(log10(most))) : 10;
+  if (axis->to <= axis->from)
+    axis->to = axis->from * 10;
+}
+
+static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+                 AstroPanel *panels)
+{
+  Kind *k = kind;
+  const double *table = data;
+  AstroPanel *panel = &panels[0];
+  double x[2] = { INFINITY, -INFINITY }, y[2] = { INFINITY, -INFINITY };
+  for (guint b = 0; b < k->bins; b++) {
+    AstroPanelPoint *p = &panel->points[b];
+    *p = (AstroPanelPoint){ cell(k, table, k->theta, b), cell(k, table, k->low, b),
+                            cell(k, table, k->high, b), cell(k, table, k->w, b),
+                            cell(k, table, k->error, b) };
+    if (!(p->x > 0) || !isfinite(p->x) || !isfinite(p->y) || p->y == 0)
+      continue;
+    include(p->x, &x[0], &x[1]);
+    include(p->x_low, &x[0], &x[1]);
+    include(p->x_high, &x[0], &x[1]);
+    include(fabs(p->y), &y[0], &y[1]);
+    include(fabs(p->y) + p->error, &y[0], &y[1]);
+  }
+  set_range(&panel->x, x[0], x[1]);
+  set_range(&panel->y, y[0], y[1]);
+}
+
+const AstroRenderKind astro_render_correlation = {
+  ASTRO_QUANTITY_CORRELATION_FUNCTION,
+  "application/x-astro-correlation-function, format = (string) F64LE, layout = (string) column:bin",
+  open_kind,
+  take,
+  g_free,
+};

@@ -1,0 +1,148 @@
+/* Images of the sky: a panel each product. */
+#include "core/render/panel.h"
+
+#include <string.h>
+
+#define DEGREES (180.0 / G_PI)
+#define MOST_PANELS 16
+
+typedef struct {
+  AstroFormat format;
+  guint64 width, height, channels, pols;
+  gboolean channel_first;
+  gint channel;
+  GArray *products; /* of the panels: indices, guint */
+} Kind;
+
+static gboolean choose_products(Kind *k, const AstroRenderInput *in, GError **error)
+{
+  for (guint p = 0; p < k->pols; p++)
+    if (!in->style->product || g_str_equal(in->grid.products[p], in->style->product))
+      g_array_append_val(k->products, p);
+  if (k->products->len == 0) {
+    g_autofree char *there = g_strjoinv(", ", in->grid.products);
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
+                               "the image has no product %s, but %s", in->style->product, there);
+  }
+  if (k->products->len > MOST_PANELS)
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
+                               "%u products are more than the %d that one picture shows: choose "
+                               "one",
+                               k->products->len, MOST_PANELS);
+  if (k->channel >= (gint64)k->channels)
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
+                               "the image has no channel %d, but %" G_GUINT64_FORMAT, k->channel,
+                               k->channels);
+  return TRUE;
+}
+
+/* The plane may be no square, whose sides WCS counts from. */
+static AstroWcs *new_wcs(const Kind *k, const AstroRenderInput *in)
+{
+  AstroWcsKeys keys;
+  if (!(in->grid.pixel > 0) || !astro_wcs_keys(&keys, &in->grid, in->observation, NULL))
+    return NULL;
+  keys.crpix[1] += (double)(k->height / 2) - (double)(k->width / 2);
+  return astro_wcs_new(&keys, NULL);
+}
+
+/* Offsets in degrees where the place in the sky is not known, pixels where their size is not. */
+static void set_axes(const Kind *k, const AstroRenderInput *in, AstroPanel *panel)
+{
+  double pixel = in->grid.pixel * DEGREES, x = (double)(k->width / 2), y = (double)(k->height / 2),
+         l = in->grid.centre_l * DEGREES, m = in->grid.centre_m * DEGREES;
+  if ((panel->wcs = new_wcs(k, in))) {
+    panel->x.label = g_strdup("Right ascension (degrees)");
+    panel->y.label = g_strdup("Declination (degrees)");
+  } else if (pixel > 0) {
+    panel->x = (AstroPanelAxis){ g_strdup("l (degrees)"), l + (x + 0.5) * pixel,
+                                 l + (x + 0.5 - (double)k->width) * pixel };
+    panel->y = (AstroPanelAxis){ g_strdup("m (degrees)"), m + (-0.5 - y) * pixel,
+                                 m + ((double)k->height - 0.5 - y) * pixel };
+  } else {
+    panel->x = (AstroPanelAxis){ g_strdup("x (pixels)"), -0.5, (double)k->width - 0.5 };
+    panel->y = (AstroPanelAxis){ g_strdup("y (pixels)"), -0.5, (double)k->height - 0.5 };
+  }
+}
+
+static void close_kind(gpointer kind)
+{
+  Kind *k = kind;
+  g_array_unref(k->products);
+  g_free(k);
+}
+
+static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
+{
+  Kind *k = g_new0(Kind, 1);
+  k->format = in->stream.format;
+  k->width = astro_stream_extent(&in->stream, ASTRO_AXIS_X);
+  k->height = astro_stream_extent(&in->stream, ASTRO_AXIS_Y);
+  k->channels = astro_stream_extent(&in->stream, ASTRO_AXIS_CHANNEL);
+  k->pols = astro_stream_extent(&in->stream, ASTRO_AXIS_POL);
+  k->channel_first = astro_layout_find(&in->stream.layout, ASTRO_AXIS_CHANNEL) == 0;
+  k->channel = in->style->channel;
+  k->products = g_array_new(FALSE, FALSE, sizeof(guint));
+  if (!choose_products(k, in, error)) {
+    close_kind(k);
+    return NULL;
+  }
+  for (guint i = 0; i < k->products->len; i++) {
+    const char *name = in->grid.products[g_array_index(k->products, guint, i)];
+    AstroPanel panel = { .title = k->pols > 1 ? g_strdup(name) : NULL,
+                         .upward = TRUE,
+                         .is_square = TRUE,
+                         .unit = g_str_has_suffix(name, "-MODEL") ? "Jy/pixel" : "Jy/beam" };
+    astro_panel_set_size(&panel, (guint)k->width, (guint)k->height);
+    set_axes(k, in, &panel);
+    g_array_append_val(panels, panel);
+  }
+  return k;
+}
+
+static void add_plane(const Kind *k, gconstpointer data, gsize plane, float weight, float *values)
+{
+  gsize n = k->width * k->height;
+  if (k->format == ASTRO_FORMAT_F64LE) {
+    const double *from = (const double *)data + plane * n;
+    for (gsize i = 0; i < n; i++)
+      values[i] += (float)from[i] * weight;
+  } else {
+    const float *from = (const float *)data + plane * n;
+    for (gsize i = 0; i < n; i++)
+      values[i] += from[i] * weight;
+  }
+}
+
+static gsize plane_of(const Kind *k, guint64 channel, guint product)
+{
+  return k->channel_first ? channel * k->pols + product : product;
+}
+
+/* One plane of floats is shown where it lies. */
+static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+                 AstroPanel *panels)
+{
+  Kind *k = kind;
+  guint64 first = k->channel < 0 ? 0 : (guint64)k->channel, n = k->channel < 0 ? k->channels : 1;
+  gsize samples = k->width * k->height;
+  for (guint i = 0; i < k->products->len; i++) {
+    guint product = g_array_index(k->products, guint, i);
+    if (n == 1 && k->format == ASTRO_FORMAT_F32LE) {
+      panels[i].values = (const float *)data + plane_of(k, first, product) * samples;
+      continue;
+    }
+    memset(panels[i].own, 0, samples * sizeof(float));
+    for (guint64 c = first; c < first + n; c++)
+      add_plane(k, data, plane_of(k, c, product), 1 / (float)n, panels[i].own);
+  }
+}
+
+const AstroRenderKind astro_render_image = {
+  ASTRO_QUANTITY_IMAGE,
+  "application/x-astro-image, format = (string) { F32LE, F64LE }, layout = (string) { pol:y:x, "
+  "channel:pol:y:x }",
+  open_kind,
+  take,
+  close_kind,
+};

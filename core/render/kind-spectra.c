@@ -1,0 +1,130 @@
+/* Spectra as a waterfall: power over frequency, a row each buffer, the newest on top. */
+#include "core/render/panel.h"
+
+#include <string.h>
+
+typedef struct {
+  AstroStream stream;
+  guint64 channels;
+  guint rows;
+  double *sums; /* of a row */
+} Kind;
+
+static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
+{
+  double low = in->stream.frequency - in->stream.bandwidth / 2;
+  guint64 channels = astro_stream_extent(&in->stream, ASTRO_AXIS_CHANNEL);
+  if (astro_layout_find(&in->stream.layout, ASTRO_AXIS_CHANNEL) < 0 || channels > G_MAXINT) {
+    g_autofree char *layout = astro_layout_to_string(&in->stream.layout);
+    astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "layout is %s, expected one with channels",
+                        layout);
+    return NULL;
+  }
+  Kind *k = g_new0(Kind, 1);
+  k->stream = in->stream;
+  k->channels = channels;
+  k->rows = in->style->rows;
+  k->sums = g_new(double, channels);
+  AstroPanel panel = { .unit = "power" };
+  if (in->stream.frequency > 0)
+    panel.x = (AstroPanelAxis){ g_strdup("Frequency (MHz)"), low / 1e6,
+                                (low + in->stream.bandwidth) / 1e6 };
+  else
+    panel.x = (AstroPanelAxis){ g_strdup("Channel"), -0.5, (double)channels - 0.5, .whole = TRUE };
+  panel.y = (AstroPanelAxis){ g_strdup("Blocks ago"), k->rows - 0.5, -0.5, .whole = TRUE };
+  astro_panel_set_size(&panel, (guint)channels, k->rows);
+  g_array_append_val(panels, panel);
+  return k;
+}
+
+static void close_kind(gpointer kind)
+{
+  Kind *k = kind;
+  g_free(k->sums);
+  g_free(k);
+}
+
+#define STRIP 1024
+
+#define POWERS(type, n, data, at, powers)                                                          \
+  for (guint i = 0; i < (n); i++) {                                                                \
+    double re = ((const type *)(data))[2 * ((at) + i)],                                            \
+           im = ((const type *)(data))[2 * ((at) + i) + 1];                                        \
+    (powers)[i] = re * re + im * im;                                                               \
+  }
+
+static void find_powers(AstroFormat format, gconstpointer data, guint64 at, guint n, double *powers)
+{
+  switch (format) {
+  case ASTRO_FORMAT_CI4:
+    for (guint i = 0; i < n; i++) {
+      guint8 byte = ((const guint8 *)data)[at + i];
+      gint re = (gint8)byte >> 4, im = (gint8)(byte << 4) >> 4;
+      powers[i] = re * re + im * im;
+    }
+    break;
+  case ASTRO_FORMAT_CI8:
+    POWERS(gint8, n, data, at, powers)
+    break;
+  case ASTRO_FORMAT_CI16LE:
+    POWERS(gint16, n, data, at, powers)
+    break;
+  case ASTRO_FORMAT_CF32LE:
+    POWERS(float, n, data, at, powers)
+    break;
+  default:
+    POWERS(double, n, data, at, powers)
+  }
+}
+
+/* stride: samples from channel to channel. */
+static void add_powers(const Kind *k, gconstpointer data, guint64 n, guint64 stride)
+{
+  double powers[STRIP];
+  guint64 channel = 0, left = stride;
+  for (guint64 at = 0; at < n; at += STRIP) {
+    guint length = (guint)MIN(STRIP, n - at);
+    find_powers(k->stream.format, data, at, length, powers);
+    for (guint i = 0; i < length; i++) {
+      k->sums[channel] += powers[i];
+      if (--left == 0) {
+        left = stride;
+        channel = channel + 1 == k->channels ? 0 : channel + 1;
+      }
+    }
+  }
+}
+
+static void set_times(const Kind *k, guint64 duration_ns, AstroPanelAxis *axis)
+{
+  if (duration_ns == 0 || !axis->whole)
+    return;
+  g_free(axis->label);
+  *axis = (AstroPanelAxis){ g_strdup("Seconds ago"), k->rows * (double)duration_ns / 1e9, 0 };
+}
+
+static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+                 AstroPanel *panels)
+{
+  Kind *k = kind;
+  AstroLayout shape;
+  guint64 strides[ASTRO_MAX_AXES], n;
+  float *values = panels[0].own;
+  astro_stream_shape(&k->stream, steps, &shape);
+  astro_layout_strides(&shape, strides);
+  n = astro_layout_samples(&shape);
+  memset(k->sums, 0, k->channels * sizeof *k->sums);
+  add_powers(k, data, n, strides[astro_layout_find(&shape, ASTRO_AXIS_CHANNEL)]);
+  memmove(values + k->channels, values, (k->rows - 1) * k->channels * sizeof *values);
+  for (guint64 c = 0; c < k->channels; c++)
+    values[c] = (float)(k->sums[c] * (double)k->channels / (double)n);
+  set_times(k, duration_ns, &panels[0].y);
+}
+
+const AstroRenderKind astro_render_spectra = {
+  ASTRO_QUANTITY_SPECTRA,
+  "application/x-astro-spectra, format = (string) { CF32LE, CI8, CI16LE, CI4, CF64LE }",
+  open_kind,
+  take,
+  close_kind,
+};

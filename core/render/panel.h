@@ -1,0 +1,71 @@
+/* Inside the pictures: a kind of stream fills panels with what there is to see, figure.c puts them
+ * on a page. */
+#pragma once
+
+#include "core/image/wcs.h"
+#include "core/render/render.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  char *label;     /* NULL: no axis */
+  double from, to; /* at the panel's left or lower, and right or upper edge */
+  gboolean is_log; /* from and to are above 0 */
+  gboolean whole;  /* numbers of things: ticks are whole */
+} AstroPanelAxis;
+
+/* A point with error bars; NaN is not drawn. */
+typedef struct {
+  double x, x_low, x_high, y, error;
+} AstroPanelPoint;
+
+typedef struct {
+  char *title; /* NULL: none */
+  AstroPanelAxis x, y;
+
+  /* Values, or points where values is NULL. Values are the panel's own, or those of the buffer that
+   * is drawn. */
+  const float *values; /* [height][width] */
+  float *own;
+  guint width, height;
+  gboolean upward;        /* the first row is the lowest */
+  gboolean is_square;     /* so are its pixels */
+  gboolean is_angle;      /* degrees from -180 to 180: a cyclic colormap, whatever is asked for */
+  gboolean skip_diagonal; /* values there do not count for the range */
+  const char *unit;       /* of the values; NULL: none */
+  AstroWcs *wcs;          /* of the sky, whose lines replace the axes; NULL: none */
+
+  AstroPanelPoint *points;
+  guint n_points;
+} AstroPanel;
+
+typedef struct {
+  AstroStream stream;
+  AstroGrid grid; /* of images */
+  char **columns; /* of correlation functions */
+  const AstroObservation *observation;
+  const AstroRenderStyle *style;
+} AstroRenderInput;
+
+typedef struct {
+  AstroQuantity quantity;
+  const char *caps;
+  /* Adds the panels, and gives what take wants. */
+  gpointer (*open)(const AstroRenderInput *input, GArray *panels, GError **error);
+  /* steps: of the time axis, where the layout has one; else data are one frame. */
+  void (*take)(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+               AstroPanel *panels);
+  void (*close)(gpointer kind);
+} AstroRenderKind;
+
+extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_visibilities,
+    astro_render_correlation;
+
+/* Room for values of its own, NaN all. */
+void astro_panel_set_size(AstroPanel *panel, guint width, guint height);
+void astro_panel_clear(gpointer panel);
+
+gboolean astro_render_refuse(GError **error, AstroRenderError code, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
+G_END_DECLS

@@ -1,0 +1,183 @@
+#include "core/render/render.h"
+#include "core/render/figure.h"
+
+#include <math.h>
+#include <string.h>
+
+static const AstroRenderKind *const kinds[] = { &astro_render_image, &astro_render_spectra,
+                                                &astro_render_visibilities,
+                                                &astro_render_correlation };
+
+#define NS_PER_DAY (24 * 3600 * G_GINT64_CONSTANT(1000000000))
+
+struct _AstroRenderer {
+  AstroRenderStyle style;
+  char *title, *product; /* the style's */
+  const AstroRenderKind *kind;
+  gpointer instance;
+  AstroRenderInput input;
+  AstroObservation *observation;
+  GArray *panels;
+  AstroColouring **colouring; /* of each panel */
+  AstroFigure *figure;
+};
+
+static const AstroRenderKind *find_kind(AstroQuantity quantity, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+    if (kinds[i]->quantity == quantity)
+      return kinds[i];
+  astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "there are no pictures of %s",
+                      astro_quantity_name(quantity));
+  return NULL;
+}
+
+/* What the template says of formats and layouts. */
+static gboolean check_caps(const AstroRenderKind *kind, const GstCaps *caps, GError **error)
+{
+  g_autoptr(GstCaps) expected = gst_caps_from_string(kind->caps);
+  if (gst_caps_can_intersect(expected, caps))
+    return TRUE;
+  g_autofree char *found = gst_caps_to_string(caps);
+  return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "found %s, expected %s", found,
+                             kind->caps);
+}
+
+static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
+{
+  const GstStructure *fields = gst_caps_get_structure(caps, 0);
+  const char *columns = gst_structure_get_string(fields, "columns");
+  if (!astro_stream_from_caps(&r->input.stream, caps, error) ||
+      !(r->kind = find_kind(r->input.stream.quantity, error)) || !check_caps(r->kind, caps, error))
+    return FALSE;
+  r->input.columns = g_strsplit(columns ? columns : "", ":", -1);
+  return r->kind->quantity != ASTRO_QUANTITY_IMAGE ||
+         astro_grid_from_image_caps(&r->input.grid, caps, error);
+}
+
+AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *style,
+                                  const AstroObservation *observation, GError **error)
+{
+  AstroRenderer *r = g_new0(AstroRenderer, 1);
+  r->style = *style;
+  r->style.title = r->title = g_strdup(style->title);
+  r->style.product = r->product = g_strdup(style->product);
+  r->observation = observation ? astro_observation_ref((AstroObservation *)observation) : NULL;
+  r->input.observation = r->observation;
+  r->input.style = &r->style;
+  r->panels = g_array_new(FALSE, FALSE, sizeof(AstroPanel));
+  g_array_set_clear_func(r->panels, astro_panel_clear);
+  if (read_caps(r, caps, error))
+    r->instance = r->kind->open(&r->input, r->panels, error);
+  if (r->instance) {
+    r->colouring = g_new(AstroColouring *, r->panels->len);
+    for (guint i = 0; i < r->panels->len; i++)
+      r->colouring[i] = g_new0(AstroColouring, 1);
+    return r;
+  }
+  astro_renderer_free(r);
+  return NULL;
+}
+
+void astro_renderer_free(AstroRenderer *r)
+{
+  for (guint i = 0; r->colouring && i < r->panels->len; i++)
+    g_free(r->colouring[i]);
+  if (r->instance)
+    r->kind->close(r->instance);
+  g_clear_pointer(&r->figure, astro_figure_free);
+  g_clear_pointer(&r->observation, astro_observation_unref);
+  g_array_unref(r->panels);
+  astro_grid_clear(&r->input.grid);
+  g_strfreev(r->input.columns);
+  g_free(r->colouring);
+  g_free(r->title);
+  g_free(r->product);
+  g_free(r);
+}
+
+/* "Telescope  150.000 MHz  2026-11-20 21:30:09 UTC", as far as it is known. */
+static char *make_title(const AstroRenderer *r, gint64 middle_ns)
+{
+  const AstroObservation *o = r->observation;
+  GString *title = g_string_new(o ? o->telescope : NULL);
+  if (r->input.stream.frequency > 0)
+    g_string_append_printf(title, "%s%.3f MHz", title->len ? "   " : "",
+                           r->input.stream.frequency / 1e6);
+  if (o && o->has_start) {
+    AstroObservation at = *o;
+    gint64 ns = (gint64)at.start_ns + middle_ns;
+    at.start_mjd += (gint32)(ns / NS_PER_DAY);
+    at.start_ns = (guint64)(ns % NS_PER_DAY);
+    g_autofree char *time = astro_observation_get_start(&at);
+    if (time)
+      g_string_append_printf(title, "%s%.10s %.8s UTC", title->len ? "   " : "", time, time + 11);
+  }
+  return g_string_free(title, FALSE);
+}
+
+static void find_range(const AstroRenderer *r, const AstroPanel *panel, float *low, float *high)
+{
+  gsize n = (gsize)panel->width * panel->height;
+  g_autofree float *copy = panel->skip_diagonal ? g_memdup2(panel->values, n * sizeof *copy) : NULL;
+  for (guint i = 0; copy && i < panel->height; i++)
+    copy[(gsize)i * panel->width + i] = NAN;
+  if (isnan(r->style.low) || isnan(r->style.high))
+    astro_range_find(copy ? copy : panel->values, n, r->style.percent, low, high);
+  if (!isnan(r->style.low))
+    *low = (float)r->style.low;
+  if (!isnan(r->style.high))
+    *high = (float)r->style.high;
+}
+
+static void colour_panel(const AstroRenderer *r, guint i, gboolean red_first)
+{
+  const AstroPanel *panel = &g_array_index(r->panels, AstroPanel, i);
+  float low = -180, high = 180;
+  if (!panel->values)
+    return;
+  if (!panel->is_angle)
+    find_range(r, panel, &low, &high);
+  astro_colouring_set(
+      r->colouring[i], panel->is_angle ? ASTRO_COLORMAP_TWILIGHT : r->style.colormap,
+      panel->is_angle ? ASTRO_STRETCH_LINEAR : r->style.stretch, low, high, panel->values,
+      (gsize)panel->width * panel->height, astro_figure_blank(&r->style), red_first);
+}
+
+gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes, gint64 middle_ns,
+                              guint64 duration_ns, const AstroRenderTarget *target, GError **error)
+{
+  AstroPanel *panels = (AstroPanel *)(gpointer)r->panels->data;
+  g_autofree char *title = r->title ? g_strdup(r->title) : make_title(r, middle_ns);
+  guint64 steps;
+  if (!astro_stream_steps(&r->input.stream, bytes, &steps, error))
+    return FALSE;
+  if (steps == 0)
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "a buffer is empty");
+  if (astro_layout_find(&r->input.stream.layout, ASTRO_AXIS_TIME) < 0)
+    data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
+  if (!r->figure)
+    r->figure = astro_figure_new(&r->style);
+  r->kind->take(r->instance, data, steps, duration_ns, panels);
+  for (guint i = 0; i < r->panels->len; i++)
+    colour_panel(r, i, target->red_first);
+  astro_figure_draw(r->figure, panels, r->panels->len, r->colouring, title, target);
+  for (guint i = 0; i < r->panels->len; i++) {
+    const AstroPixels pixels = { panels[i].values, panels[i].width, panels[i].height,
+                                 panels[i].upward };
+    AstroRectangle place;
+    astro_figure_place(r->figure, i, target, &place);
+    if (pixels.values)
+      astro_pixels_draw(&pixels, r->colouring[i], &place);
+  }
+  astro_figure_finish(r->figure, panels, r->panels->len, target);
+  return TRUE;
+}
+
+GstCaps *astro_render_get_caps(void)
+{
+  GstCaps *caps = gst_caps_new_empty();
+  for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+    gst_caps_append(caps, gst_caps_from_string(kinds[i]->caps));
+  return caps;
+}

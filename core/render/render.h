@@ -1,0 +1,62 @@
+/* Pictures of streams: images of the sky, spectra (a waterfall), visibilities (a matrix of
+ * stations) and correlation functions, each with axes, scales and a title. */
+#pragma once
+
+#include "core/render/stretch.h"
+#include "core/stream/observation.h"
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+#define ASTRO_RENDER_ERROR astro_render_error_quark()
+typedef enum {
+  ASTRO_RENDER_ERROR_CAPS,  /* the stream cannot be shown so */
+  ASTRO_RENDER_ERROR_STYLE, /* what is asked for is not in the stream */
+} AstroRenderError;
+GQuark astro_render_error_quark(void);
+
+typedef enum { ASTRO_THEME_DARK, ASTRO_THEME_LIGHT } AstroTheme;
+#define ASTRO_TYPE_THEME astro_theme_get_type()
+GType astro_theme_get_type(void);
+
+typedef struct {
+  AstroColormap colormap;
+  AstroStretch stretch;
+  double percent;   /* of the values, in their middle, that the colours span */
+  double low, high; /* of the colours; NaN: from the values of each frame */
+  AstroTheme theme;
+  gboolean axes, grid, colour_bar;
+  const char *title;   /* NULL: telescope, frequency and time; empty: none */
+  const char *product; /* of images and visibilities; NULL: all, or the first parallel hand */
+  gint channel;        /* of images and visibilities; -1: the mean of all */
+  guint rows;          /* of a waterfall */
+} AstroRenderStyle;
+
+/* A frame in memory, four bytes a pixel. */
+typedef struct {
+  guint8 *data;
+  gsize stride; /* bytes from row to row */
+  guint width, height;
+  gboolean red_first; /* R G B X, else B G R X; the fourth byte is 255 */
+} AstroRenderTarget;
+
+typedef struct _AstroRenderer AstroRenderer;
+
+/* observation: NULL where none is known. Fonts come with the first frame. */
+AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *style,
+                                  const AstroObservation *observation, GError **error);
+void astro_renderer_free(AstroRenderer *render);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRenderer, astro_renderer_free)
+
+/* One buffer's samples as a picture, of the last one where it holds several images or integrations.
+ * middle_ns: of what it shows, from the observation's start; duration_ns: 0 where it is not known.
+ */
+gboolean astro_renderer_frame(AstroRenderer *render, gconstpointer data, gsize bytes,
+                              gint64 middle_ns, guint64 duration_ns,
+                              const AstroRenderTarget *target, GError **error);
+
+/* What can be shown, for a template. */
+GstCaps *astro_render_get_caps(void);
+
+G_END_DECLS

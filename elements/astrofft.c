@@ -1,0 +1,380 @@
+/**
+ * SECTION:element-astrofft
+ *
+ * A Fourier transform along any axes of a stream, by FFTW. Forward has the minus in the exponent
+ * and no factor; inverse divides by the number of samples, so that the two undo each other. Samples
+ * are CF32LE or CF64LE; real ones (F32LE, F64LE) are transformed forward to length / 2 + 1 bins,
+ * and inverse from them where downstream asks for them.
+ *
+ * Without the property axes a uvgrid is transformed along u and v and becomes one of x and y (and
+ * back), and voltages along time: they become spectra of length channels, as from a filter bank of
+ * one tap; direction=inverse makes voltages of spectra. Spectrum n is of samples n x length on,
+ * counted from the sample with OFFSET 0: what of a buffer makes no whole spectrum waits for the
+ * next buffer, and is dropped at the end and where samples are missing. Any other axis keeps its
+ * name.
+ *
+ * With centred=auto index zero of u, v, x, y and channels lies in the middle (length / 2), so that
+ * images have their centre there and channels ascend in frequency; all else counts from the first
+ * index.
+ *
+ * |[
+ * gst-launch-1.0 astroskysrc stations=4 duration=1 ! astroconvert !
+ *   application/x-astro-voltages,format=CF32LE ! astrofft length=512 ! filesink location=s.cf32
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrofft.h"
+
+#include "core/fft/cut.h"
+#include "core/fft/validity.h"
+#include "elements/astrofft-caps.h"
+
+struct _AstroFft {
+  AstroStage parent;
+  /* properties */
+  char *axes;
+  AstroFftSettings settings;
+
+  AstroFftKind kind;
+  guint64 samples;                   /* of a transform that joins time */
+  AstroAxis counted[ASTRO_MAX_AXES]; /* transformed: they lose their counts */
+  guint n_counted;
+  AstroFftCut *cut; /* where time is split */
+};
+
+enum { PROP_AXES = ASTRO_STAGE_N_PROPERTIES, PROP_DIRECTION, PROP_CENTRED, PROP_LENGTH };
+
+typedef enum { DIRECTION_FORWARD, DIRECTION_INVERSE } AstroFftDirection;
+
+#define MAX_LENGTH (1 << 28)
+
+G_DEFINE_TYPE(AstroFft, astro_fft, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrofft, "astrofft", GST_RANK_NONE, ASTRO_TYPE_FFT)
+
+static GType astro_fft_direction_get_type(void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { DIRECTION_FORWARD, "exp(-2 pi i ...), no factor", "forward" },
+    { DIRECTION_INVERSE, "exp(+2 pi i ...), divided by the number of samples", "inverse" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroFftDirection", values));
+  return type;
+}
+
+static GType astro_centred_get_type(void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { ASTRO_CENTRED_AUTO, "u, v, x, y and channels", "auto" },
+    { ASTRO_CENTRED_FALSE, "No axis: index zero comes first, as FFTW has it", "false" },
+    { ASTRO_CENTRED_TRUE, "All transformed axes", "true" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroCentred", values));
+  return type;
+}
+
+/* ---- negotiation ---- */
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  AstroFft *self = ASTRO_FFT(trans);
+  return astro_stage_filter_caps(
+      astro_fft_map_caps(&self->settings, caps, direction == GST_PAD_SINK), filter);
+}
+
+/* What the transform names first: complex samples. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  return gst_caps_fixate(othercaps);
+}
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  AstroFft *self = ASTRO_FFT(stage);
+  AstroFftConfig *transform = config;
+  const AstroStream *in = astro_stage_in(stage);
+
+  g_clear_pointer(&self->cut, astro_fft_cut_free);
+  self->n_counted = 0;
+  if (!astro_fft_configure(&self->settings, in, astro_stage_out(stage), transform, &self->kind,
+                           error))
+    return FALSE;
+  if (self->kind == ASTRO_FFT_SPLITS_TIME) {
+    self->cut = astro_fft_cut_new(in, self->settings.length);
+    gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
+    return TRUE;
+  }
+  for (guint i = 0; i < in->layout.n_axes; i++)
+    if (transform->axes[i].transformed)
+      self->counted[self->n_counted++] = in->layout.axes[i];
+  if (self->kind == ASTRO_FFT_JOINS_TIME)
+    self->samples = transform->extents[astro_layout_find(&in->layout, ASTRO_AXIS_CHANNEL)];
+  return TRUE;
+}
+
+/* ---- work ---- */
+
+static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
+                     GError **error)
+{
+  return astro_stage_submit(stage, in, out, &steps, error);
+}
+
+static gboolean validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
+{
+  AstroFft *self = ASTRO_FFT(stage);
+  astro_fft_validity(out, in, self->counted, self->n_counted);
+  return TRUE;
+}
+
+static gboolean map_samples(GstBuffer *in, GstMapInfo *map, GError **error)
+{
+  if (gst_buffer_map(in, map, GST_MAP_READ))
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, "a buffer cannot be mapped");
+  return FALSE;
+}
+
+/* The samples of the transforms that are whole now: the block, or parts of several. */
+static GstBuffer *samples_of(AstroFft *self, GstBuffer *in, const guint8 *block, gboolean direct)
+{
+  GstMapInfo map;
+
+  if (direct)
+    return gst_buffer_ref(in);
+  GstBuffer *samples = gst_buffer_new_allocate(NULL, astro_fft_cut_bytes(self->cut), NULL);
+  if (samples && gst_buffer_map(samples, &map, GST_MAP_WRITE)) {
+    astro_fft_cut_fill(self->cut, block, map.data);
+    gst_buffer_unmap(samples, &map);
+  }
+  return samples;
+}
+
+static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64 steps,
+                           GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  const AstroStream *to = astro_stage_out(stage);
+  AstroSpectra spectra;
+  gboolean direct, ok = TRUE;
+  GstMapInfo map;
+
+  if (GST_BUFFER_IS_DISCONT(in))
+    astro_fft_cut_clear(self->cut);
+  if (!astro_fft_cut_open(self->cut, in, first, steps, &spectra, &direct, error) ||
+      !map_samples(in, &map, error))
+    return FALSE;
+  const guint8 *block = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP) ? NULL : map.data;
+  if (spectra.count) {
+    GstBuffer *out =
+        astro_stage_new_buffer(stage, spectra.count * astro_stream_step_bytes(to), error);
+    g_autoptr(GstBuffer) samples = out ? samples_of(self, in, block, direct) : NULL;
+    ok = samples && astro_stage_submit(stage, samples, out, &spectra.count, error) &&
+         astro_fft_cut_mark(self->cut, out, &to->layout);
+    if (ok)
+      astro_stage_emit(stage, out, spectra.first, spectra.count);
+    else
+      gst_clear_buffer(&out);
+  }
+  astro_fft_cut_close(self->cut, block);
+  gst_buffer_unmap(in, &map);
+  return ok;
+}
+
+static gboolean join_time(AstroFft *self, GstBuffer *in, guint64 first, guint64 steps,
+                          GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  guint64 samples = steps * self->samples;
+  GstBuffer *out = astro_stage_new_buffer(
+      stage, samples * astro_stream_step_bytes(astro_stage_out(stage)), error);
+
+  if (!out)
+    return FALSE;
+  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
+    gst_buffer_memset(out, 0, 0, gst_buffer_get_size(out));
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+  } else if (!astro_stage_submit(stage, in, out, &steps, error)) {
+    gst_buffer_unref(out);
+    return FALSE;
+  }
+  validity(stage, in, out);
+  astro_stage_emit(stage, out, first * self->samples, samples);
+  return TRUE;
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroFft *self = ASTRO_FFT(stage);
+  switch (self->kind) {
+  case ASTRO_FFT_SPLITS_TIME:
+    return split_time(self, in, first, steps, error);
+  case ASTRO_FFT_JOINS_TIME:
+    return join_time(self, in, first, steps, error);
+  default:
+    return ASTRO_STAGE_CLASS(astro_fft_parent_class)->feed(stage, in, first, steps, error);
+  }
+}
+
+static void reset(AstroStage *stage)
+{
+  if (ASTRO_FFT(stage)->cut)
+    astro_fft_cut_clear(ASTRO_FFT(stage)->cut);
+}
+
+/* What is held makes no whole transform. */
+static gboolean finish(AstroStage *stage, GError **error)
+{
+  reset(stage);
+  return TRUE;
+}
+
+static guint64 latency_steps(AstroStage *stage)
+{
+  return ASTRO_FFT(stage)->cut ? ASTRO_FFT(stage)->settings.length - 1 : 0;
+}
+
+/* A property's setter cannot fail: the start says what is wrong with it. */
+static gboolean start(GstBaseTransform *trans)
+{
+  AstroFft *self = ASTRO_FFT(trans);
+  g_autoptr(GError) error = NULL;
+
+  if (!astro_fft_parse_axes(&self->settings, self->axes, &error)) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->start(trans);
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->stop(trans);
+  g_clear_pointer(&ASTRO_FFT(trans)->cut, astro_fft_cut_free);
+  return ok;
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroFft *self = ASTRO_FFT(object);
+
+  switch (id) {
+  case PROP_AXES:
+    g_free(self->axes);
+    self->axes = g_value_dup_string(value);
+    /* Caps may be asked for before the start, which says what is wrong. */
+    if (!astro_fft_parse_axes(&self->settings, self->axes, NULL))
+      self->settings.n_axes = 0;
+    break;
+  case PROP_DIRECTION:
+    self->settings.inverse = g_value_get_enum(value) == DIRECTION_INVERSE;
+    break;
+  case PROP_CENTRED:
+    self->settings.centred = g_value_get_enum(value);
+    break;
+  case PROP_LENGTH:
+    self->settings.length = g_value_get_uint(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroFft *self = ASTRO_FFT(object);
+
+  switch (id) {
+  case PROP_AXES:
+    g_value_set_string(value, self->axes);
+    break;
+  case PROP_DIRECTION:
+    g_value_set_enum(value, self->settings.inverse ? DIRECTION_INVERSE : DIRECTION_FORWARD);
+    break;
+  case PROP_CENTRED:
+    g_value_set_enum(value, self->settings.centred);
+    break;
+  case PROP_LENGTH:
+    g_value_set_uint(value, (guint)self->settings.length);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_FFT(object)->axes);
+  G_OBJECT_CLASS(astro_fft_parent_class)->finalize(object);
+}
+
+static void astro_fft_class_init(AstroFftClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+  static const AstroQuantity any[] = { ASTRO_QUANTITY_UVGRID,  ASTRO_QUANTITY_VOLTAGES,
+                                       ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_VISIBILITIES,
+                                       ASTRO_QUANTITY_IMAGE,   ASTRO_QUANTITY_UNKNOWN };
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_AXES,
+      g_param_spec_string("axes", "Axes",
+                          "The axes to transform along, joined by ',' (unset: u,v of a uvgrid or "
+                          "x,y; time of voltages; channel of spectra)",
+                          NULL, flags));
+  g_object_class_install_property(
+      object, PROP_DIRECTION,
+      g_param_spec_enum("direction", "Direction", "The sign of the exponent",
+                        astro_fft_direction_get_type(), DIRECTION_FORWARD, flags));
+  g_object_class_install_property(
+      object, PROP_CENTRED,
+      g_param_spec_enum("centred", "Centred",
+                        "Axes whose index zero lies in the middle, at length / 2",
+                        astro_centred_get_type(), ASTRO_CENTRED_AUTO, flags));
+  g_object_class_install_property(
+      object, PROP_LENGTH,
+      g_param_spec_uint("length", "Length",
+                        "Samples of a transform along time; of a real inverse one where it is not "
+                        "twice the bins less two",
+                        1, MAX_LENGTH, 1024, flags));
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = fixate_caps;
+  trans->start = start;
+  trans->stop = stop;
+  stage->stage = "fft";
+  stage->backends = astro_fft_backends;
+  stage->configure = configure;
+  stage->work = work;
+  stage->validity = validity;
+  stage->feed = feed;
+  stage->finish = finish;
+  stage->reset = reset;
+  stage->latency_steps = latency_steps;
+  astro_stage_class_add_pads(stage, any, any);
+  gst_type_mark_as_plugin_api(astro_fft_direction_get_type(), 0);
+  gst_type_mark_as_plugin_api(astro_centred_get_type(), 0);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Fourier transform", "Filter/Converter",
+      "Transforms a stream along any of its axes: grids to images, voltages to spectra",
+      ASTRO_AUTHOR);
+}
+
+static void astro_fft_init(AstroFft *self)
+{
+}

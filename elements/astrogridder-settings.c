@@ -1,0 +1,416 @@
+#include "config.h"
+#include "elements/astrogridder-settings.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RADIANS_PER_DEGREE (G_PI / 180)
+#define RADIANS_PER_ARCSEC (RADIANS_PER_DEGREE / 3600)
+
+/* ---- enumerations ---- */
+
+#define ENUM_TYPE(function, name, ...)                                                             \
+  GType function(void)                                                                             \
+  {                                                                                                \
+    static gsize type = 0;                                                                         \
+    static const GEnumValue values[] = { __VA_ARGS__, { 0, NULL, NULL } };                         \
+    if (g_once_init_enter(&type))                                                                  \
+      g_once_init_leave(&type, g_enum_register_static(name, values));                              \
+    return type;                                                                                   \
+  }
+
+ENUM_TYPE(astro_stokes_get_type, "AstroStokes", { ASTRO_STOKES_I, "Total intensity", "I" },
+          { ASTRO_STOKES_IQUV, "All four", "IQUV" })
+ENUM_TYPE(astro_algorithm_get_type, "AstroAlgorithm",
+          { ASTRO_ALGORITHM_WSTACKING, "Spread over w-planes, to a stated accuracy", "wstacking" },
+          { ASTRO_ALGORITHM_WPROJECTION, "Convolved with functions of w from a table, on one grid",
+            "wprojection" },
+          { ASTRO_ALGORITHM_DIRECT, "The exact sum for every pixel, slow", "direct" })
+ENUM_TYPE(astro_weighting_get_type, "AstroWeighting",
+          { ASTRO_WEIGHTING_NATURAL, "By the samples behind them", "natural" },
+          { ASTRO_WEIGHTING_UNIFORM, "Every cell counts the same", "uniform" },
+          { ASTRO_WEIGHTING_BRIGGS, "Between the two, as robust says", "briggs" })
+
+ENUM_TYPE(astro_taps_kind_get_type, "AstroTapsKind",
+          { ASTRO_TAPS_NEAREST, "The nearest in the table", "nearest" },
+          { ASTRO_TAPS_INTERPOLATED, "Between those around in u, v and w", "interpolated" })
+ENUM_TYPE(astro_taper_get_type, "AstroTaper",
+          { ASTRO_SPREAD_KAISER_BESSEL, "Kaiser-Bessel", "kaiser-bessel" },
+          { ASTRO_SPREAD_SPHEROIDAL, "Prolate spheroidal", "spheroidal" })
+
+static const AstroGridAlgorithm *const algorithms[] = {
+  [ASTRO_ALGORITHM_WSTACKING] = &astro_wstacking,
+  [ASTRO_ALGORITHM_WPROJECTION] = &astro_wprojection,
+  [ASTRO_ALGORITHM_DIRECT] = &astro_direct,
+};
+
+const AstroGridAlgorithm *astro_gridder_settings_algorithm(const AstroGridderSettings *settings)
+{
+  return algorithms[settings->algorithm];
+}
+
+/* ---- grids ---- */
+
+static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean refuse(GError **error, const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  g_autofree char *text = g_strdup_vprintf(format, list);
+  va_end(list);
+  g_set_error_literal(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS, text);
+  return FALSE;
+}
+
+static gboolean read_centre(const char *text, double *l, double *m)
+{
+  char *end;
+  *l = *m = 0;
+  if (!text || !*text)
+    return TRUE;
+  *l = g_ascii_strtod(text, &end);
+  if (end == text || *end != ',')
+    return FALSE;
+  text = end + 1;
+  *m = g_ascii_strtod(text, &end);
+  return end != text && !*end && isfinite(*l) && isfinite(*m);
+}
+
+static char **product_names(const AstroGridderSettings *s, gboolean psf)
+{
+  const char *text = s->pols ? s->pols : s->stokes == ASTRO_STOKES_I ? "I" : "I:Q:U:V";
+  g_autofree char *all = g_strconcat(text, psf ? ":" ASTRO_PRODUCT_PSF : "", NULL);
+  return g_strsplit(all, ":", -1);
+}
+
+gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean is_double,
+                                       gboolean psf, AstroGridderConfig *config, AstroGrid *grid,
+                                       GError **error)
+{
+  *config = (AstroGridderConfig){ .is_double = is_double,
+                                  .channels = 1,
+                                  .padding = s->padding,
+                                  .accuracy = s->accuracy,
+                                  .support = s->support,
+                                  .oversampling = s->oversampling,
+                                  .w_planes = s->w_planes,
+                                  .interpolated = s->kernel == ASTRO_TAPS_INTERPOLATED,
+                                  .taper = s->taper };
+  *grid = (AstroGrid){ .image_size = s->size };
+  grid->pixel =
+      s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * RADIANS_PER_DEGREE / MAX(s->size, 1);
+  read_centre(s->centre, &grid->centre_l, &grid->centre_m);
+  grid->products = product_names(s, psf);
+  if (astro_gridder_settings_algorithm(s)->choose(config, grid, error))
+    return TRUE;
+  astro_grid_clear(grid);
+  return FALSE;
+}
+
+static gboolean check_products(const AstroGridderSettings *s, GError **error)
+{
+  g_auto(GStrv) names = product_names(s, FALSE);
+  if (!names[0] || g_strv_length(names) > 4)
+    return refuse(error, "property pols is \"%s\", expected one to four names joined by ':'",
+                  s->pols);
+  for (guint i = 0; names[i]; i++)
+    if (!astro_product_is_known(names[i]) || !strcmp(names[i], ASTRO_PRODUCT_PSF))
+      return refuse(error,
+                    "property pols is \"%s\": \"%s\" is no product, expected some of XX XY YX YY, "
+                    "RR RL LR LL, I Q U V joined by ':'",
+                    s->pols, names[i]);
+  return TRUE;
+}
+
+gboolean astro_gridder_settings_check(const AstroGridderSettings *s, GError **error)
+{
+  AstroGridderConfig config;
+  AstroGrid grid;
+  double l, m;
+  if (s->size == 0 || s->size % 2)
+    return refuse(error, "property size is %u pixels, expected an even number above 0", s->size);
+  if (s->cell > 0 && s->field > 0)
+    return refuse(error, "properties cell and field-of-view are both set, expected one of them");
+  if (!(s->cell > 0) && !(s->field > 0))
+    return refuse(error, "neither property cell (arcsec) nor field-of-view (degrees) is set");
+  if (!read_centre(s->centre, &l, &m))
+    return refuse(error, "property centre is \"%s\", expected \"l,m\" (direction cosines)",
+                  s->centre);
+  if (!check_products(s, error) ||
+      !astro_gridder_settings_choose(s, TRUE, FALSE, &config, &grid, error))
+    return FALSE;
+  astro_grid_clear(&grid);
+  return TRUE;
+}
+
+/* ---- caps ---- */
+
+static void copy_field(GstStructure *to, const GstStructure *from, const char *field)
+{
+  const GValue *value = gst_structure_get_value(from, field);
+  if (value && gst_value_is_fixed(value))
+    gst_structure_set_value(to, field, value);
+}
+
+GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const GstStructure *from,
+                                          gboolean is_double, gboolean psf)
+{
+  AstroGridderConfig config;
+  AstroGrid grid;
+  if (!astro_gridder_settings_choose(s, is_double, psf, &config, &grid, NULL))
+    return NULL;
+  const gboolean has_planes = astro_gridder_settings_algorithm(s)->has_planes;
+  g_autofree char *layout =
+      g_strconcat(has_planes ? "plane:" : "", s->per_channel ? "channel:" : "", "pol:v:u", NULL);
+  g_autoptr(GstCaps) caps = gst_caps_new_simple(
+      astro_quantity_media_type(ASTRO_QUANTITY_UVGRID), "format", G_TYPE_STRING,
+      is_double ? "CF64LE" : "CF32LE", "layout", G_TYPE_STRING, layout, "pols", G_TYPE_INT,
+      (gint)g_strv_length(grid.products), "height", G_TYPE_INT, (gint)grid.size, "width",
+      G_TYPE_INT, (gint)grid.size, "psf", G_TYPE_BOOLEAN, psf, NULL);
+  if (has_planes)
+    gst_caps_set_simple(caps, "planes", G_TYPE_INT, 1, NULL);
+  astro_grid_to_caps(&grid, caps);
+  astro_grid_clear(&grid);
+  GstStructure *to = gst_structure_copy(gst_caps_get_structure(caps, 0));
+  copy_field(to, from, "frequency");
+  copy_field(to, from, "bandwidth");
+  if (s->per_channel) {
+    gst_structure_set(to, "channels", GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
+    copy_field(to, from, "channels");
+  }
+  return to;
+}
+
+/* ---- properties ---- */
+
+enum {
+  SIZE,
+  CELL,
+  FIELD,
+  POLS,
+  STOKES,
+  WEIGHTING,
+  ROBUST,
+  PER_CHANNEL,
+  INTERVAL,
+  CUMULATIVE,
+  ALGORITHM,
+  ACCURACY,
+  SUPPORT,
+  PADDING,
+  CENTRE,
+  OVERSAMPLING,
+  W_PLANES,
+  KERNEL,
+  TAPER
+};
+
+void astro_gridder_settings_init(AstroGridderSettings *s)
+{
+  *s = (AstroGridderSettings){
+    .size = 1024, .accuracy = 1e-4, .oversampling = 8, .taper = ASTRO_SPREAD_KAISER_BESSEL
+  };
+}
+
+void astro_gridder_settings_clear(AstroGridderSettings *s)
+{
+  g_clear_pointer(&s->pols, g_free);
+  g_clear_pointer(&s->centre, g_free);
+}
+
+gboolean astro_gridder_settings_set(AstroGridderSettings *s, guint property, const GValue *value)
+{
+  switch (property) {
+  case SIZE:
+    s->size = g_value_get_uint(value);
+    return TRUE;
+  case CELL:
+    s->cell = g_value_get_double(value);
+    return TRUE;
+  case FIELD:
+    s->field = g_value_get_double(value);
+    return TRUE;
+  case POLS:
+    g_free(s->pols);
+    s->pols = g_value_dup_string(value);
+    return TRUE;
+  case STOKES:
+    s->stokes = g_value_get_enum(value);
+    return TRUE;
+  case WEIGHTING:
+    s->weighting = g_value_get_enum(value);
+    return TRUE;
+  case ROBUST:
+    s->robust = g_value_get_double(value);
+    return TRUE;
+  case PER_CHANNEL:
+    s->per_channel = g_value_get_boolean(value);
+    return TRUE;
+  case INTERVAL:
+    s->interval = g_value_get_uint(value);
+    return TRUE;
+  case CUMULATIVE:
+    s->cumulative = g_value_get_boolean(value);
+    return TRUE;
+  case ALGORITHM:
+    s->algorithm = g_value_get_enum(value);
+    return TRUE;
+  case ACCURACY:
+    s->accuracy = g_value_get_double(value);
+    return TRUE;
+  case SUPPORT:
+    s->support = g_value_get_uint(value);
+    return TRUE;
+  case PADDING:
+    s->padding = g_value_get_double(value);
+    return TRUE;
+  case CENTRE:
+    g_free(s->centre);
+    s->centre = g_value_dup_string(value);
+    return TRUE;
+  case OVERSAMPLING:
+    s->oversampling = g_value_get_uint(value);
+    return TRUE;
+  case W_PLANES:
+    s->w_planes = g_value_get_uint(value);
+    return TRUE;
+  case KERNEL:
+    s->kernel = g_value_get_enum(value);
+    return TRUE;
+  case TAPER:
+    s->taper = g_value_get_enum(value);
+    return TRUE;
+  default:
+    return FALSE;
+  }
+}
+
+gboolean astro_gridder_settings_get(const AstroGridderSettings *s, guint property, GValue *value)
+{
+  switch (property) {
+  case SIZE:
+    g_value_set_uint(value, s->size);
+    return TRUE;
+  case CELL:
+    g_value_set_double(value, s->cell);
+    return TRUE;
+  case FIELD:
+    g_value_set_double(value, s->field);
+    return TRUE;
+  case POLS:
+    g_value_set_string(value, s->pols);
+    return TRUE;
+  case STOKES:
+    g_value_set_enum(value, s->stokes);
+    return TRUE;
+  case WEIGHTING:
+    g_value_set_enum(value, s->weighting);
+    return TRUE;
+  case ROBUST:
+    g_value_set_double(value, s->robust);
+    return TRUE;
+  case PER_CHANNEL:
+    g_value_set_boolean(value, s->per_channel);
+    return TRUE;
+  case INTERVAL:
+    g_value_set_uint(value, s->interval);
+    return TRUE;
+  case CUMULATIVE:
+    g_value_set_boolean(value, s->cumulative);
+    return TRUE;
+  case ALGORITHM:
+    g_value_set_enum(value, s->algorithm);
+    return TRUE;
+  case ACCURACY:
+    g_value_set_double(value, s->accuracy);
+    return TRUE;
+  case SUPPORT:
+    g_value_set_uint(value, s->support);
+    return TRUE;
+  case PADDING:
+    g_value_set_double(value, s->padding);
+    return TRUE;
+  case CENTRE:
+    g_value_set_string(value, s->centre);
+    return TRUE;
+  case OVERSAMPLING:
+    g_value_set_uint(value, s->oversampling);
+    return TRUE;
+  case W_PLANES:
+    g_value_set_uint(value, s->w_planes);
+    return TRUE;
+  case KERNEL:
+    g_value_set_enum(value, s->kernel);
+    return TRUE;
+  case TAPER:
+    g_value_set_enum(value, s->taper);
+    return TRUE;
+  default:
+    return FALSE;
+  }
+}
+
+void astro_gridder_settings_install(GObjectClass *object, guint first)
+{
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+#define INSTALL(id, spec) g_object_class_install_property(object, first + (id), spec)
+  INSTALL(SIZE, g_param_spec_uint("size", "Size", "Pixels of the image a side, an even number", 0,
+                                  G_MAXINT, 1024, flags));
+  INSTALL(CELL, g_param_spec_double("cell", "Cell", "Of the image: a pixel's side, arcsec", 0,
+                                    G_MAXDOUBLE, 0, flags));
+  INSTALL(FIELD, g_param_spec_double("field-of-view", "Field of view",
+                                     "Of the image: all pixels of a side, degrees, in place of "
+                                     "cell",
+                                     0, G_MAXDOUBLE, 0, flags));
+  INSTALL(POLS, g_param_spec_string("pols", "Polarisations",
+                                    "What is gridded, joined by ':', some of XX XY YX YY, RR RL LR "
+                                    "LL, I Q U V; takes the place of stokes",
+                                    NULL, flags));
+  INSTALL(STOKES, g_param_spec_enum("stokes", "Stokes", "Stokes parameters that are gridded",
+                                    astro_stokes_get_type(), ASTRO_STOKES_I, flags));
+  INSTALL(WEIGHTING, g_param_spec_enum("weighting", "Weighting", "How visibilities are weighted",
+                                       astro_weighting_get_type(), ASTRO_WEIGHTING_NATURAL, flags));
+  INSTALL(ROBUST, g_param_spec_double("robust", "Robust",
+                                      "Of weighting=briggs: -2 is nearly uniform, 2 nearly natural",
+                                      -5, 5, 0, flags));
+  INSTALL(PER_CHANNEL,
+          g_param_spec_boolean("per-channel", "Per channel",
+                               "A grid of each channel, not one of all", FALSE, flags));
+  INSTALL(INTERVAL, g_param_spec_uint("interval", "Interval",
+                                      "Dumps of visibilities after which a grid is sent (0: one at "
+                                      "the end)",
+                                      0, G_MAXUINT, 0, flags));
+  INSTALL(CUMULATIVE, g_param_spec_boolean("cumulative", "Cumulative",
+                                           "With an interval: grids hold all that came before too",
+                                           FALSE, flags));
+  INSTALL(ALGORITHM,
+          g_param_spec_enum("algorithm", "Algorithm", "How visibilities are gridded",
+                            astro_algorithm_get_type(), ASTRO_ALGORITHM_WSTACKING, flags));
+  INSTALL(ACCURACY, g_param_spec_double("accuracy", "Accuracy",
+                                        "Of the image, relative L2, 1e-2 to 1e-12; below 1e-5 "
+                                        "grids are in double precision",
+                                        1e-12, 0.1, 1e-4, flags));
+  INSTALL(SUPPORT, g_param_spec_uint("support", "Support",
+                                     "Cells a side that a visibility is spread over (0: as the "
+                                     "accuracy needs)",
+                                     0, 256, 0, flags));
+  INSTALL(PADDING,
+          g_param_spec_double("padding", "Padding",
+                              "Of the grid over the image (0: what is fastest)", 0, 8, 0, flags));
+  INSTALL(CENTRE, g_param_spec_string("centre", "Centre",
+                                      "Of the image, \"l,m\": direction cosines from the phase "
+                                      "centre",
+                                      NULL, flags));
+  INSTALL(OVERSAMPLING,
+          g_param_spec_uint("oversampling", "Oversampling", "wprojection: taps a cell in the table",
+                            1, 256, 8, flags));
+  INSTALL(W_PLANES, g_param_spec_uint("w-planes", "W-planes",
+                                      "wprojection: values of w in the table (0: from the longest "
+                                      "baseline and the field)",
+                                      0, 65536, 0, flags));
+  INSTALL(KERNEL, g_param_spec_enum("kernel", "Kernel", "wprojection: which taps are taken",
+                                    astro_taps_kind_get_type(), ASTRO_TAPS_NEAREST, flags));
+  INSTALL(TAPER, g_param_spec_enum("taper", "Taper", "wprojection: what keeps aliases low",
+                                   astro_taper_get_type(), ASTRO_SPREAD_KAISER_BESSEL, flags));
+#undef INSTALL
+}

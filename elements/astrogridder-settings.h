@@ -1,0 +1,65 @@
+/* What a user says to astrogridder, and the grids that follow from it. */
+#pragma once
+
+#include "core/gridder/collect.h"
+
+G_BEGIN_DECLS
+
+typedef enum { ASTRO_STOKES_I, ASTRO_STOKES_IQUV } AstroStokes;
+typedef enum {
+  ASTRO_ALGORITHM_WSTACKING,
+  ASTRO_ALGORITHM_WPROJECTION,
+  ASTRO_ALGORITHM_DIRECT
+} AstroAlgorithm;
+typedef enum { ASTRO_TAPS_NEAREST, ASTRO_TAPS_INTERPOLATED } AstroTapsKind;
+
+GType astro_stokes_get_type(void);
+GType astro_algorithm_get_type(void);
+GType astro_weighting_get_type(void);
+GType astro_taps_kind_get_type(void);
+GType astro_taper_get_type(void);
+
+typedef struct {
+  guint size;
+  double cell;  /* arcsec; 0: from the field */
+  double field; /* degrees */
+  char *pols;   /* NULL: stokes */
+  AstroStokes stokes;
+  AstroWeighting weighting;
+  double robust;
+  gboolean per_channel, cumulative;
+  guint interval;
+  AstroAlgorithm algorithm;
+  double accuracy, padding;
+  guint support;
+  guint oversampling, w_planes; /* of wprojection, as kernel and taper */
+  AstroTapsKind kernel;
+  AstroSpreadKind taper;
+  char *centre; /* "l,m", NULL: 0,0 */
+} AstroGridderSettings;
+
+const AstroGridAlgorithm *astro_gridder_settings_algorithm(const AstroGridderSettings *settings);
+
+/* Whether a grid can be made of them, in any precision; the error names the property. */
+gboolean astro_gridder_settings_check(const AstroGridderSettings *settings, GError **error);
+
+/* The algorithm's configuration and grid, its products with or without the PSF; to be cleared with
+ * astro_grid_clear(). */
+gboolean astro_gridder_settings_choose(const AstroGridderSettings *settings, gboolean is_double,
+                                       gboolean psf, AstroGridderConfig *config, AstroGrid *grid,
+                                       GError **error);
+
+/* The caps of its grids of visibilities of those caps; NULL: in that precision there are none. */
+GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *settings,
+                                          const GstStructure *from, gboolean is_double,
+                                          gboolean psf);
+
+void astro_gridder_settings_install(GObjectClass *object, guint first);
+gboolean astro_gridder_settings_set(AstroGridderSettings *settings, guint property,
+                                    const GValue *value);
+gboolean astro_gridder_settings_get(const AstroGridderSettings *settings, guint property,
+                                    GValue *value);
+void astro_gridder_settings_init(AstroGridderSettings *settings);
+void astro_gridder_settings_clear(AstroGridderSettings *settings);
+
+G_END_DECLS

@@ -1,0 +1,475 @@
+/**
+ * SECTION:element-astrogridder
+ *
+ * Puts visibilities on a grid in (u,v), and in w where that is needed, whose Fourier transform
+ * (astrofft) becomes an image of the sky (astroimage). (u,v,w) are computed from the stream's
+ * observation.
+ *
+ * All that comes until the end of the stream goes into one grid; with an interval, a grid is sent
+ * every so many blocks of visibilities, so that an image can be watched while it grows. With
+ * algorithm=wstacking a grid is a number of planes, one a buffer. What is flagged, not finite or
+ * outside the grid is left out, counted in every grid and told at the end in a message
+ * astro-gridder.
+ *
+ * |[
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft
+ *   ! astroimage ! astrofitssink location=a.fits
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrogridder.h"
+
+#include <string.h>
+#include "core/stream/uvw.h"
+#include "elements/astrogridder-settings.h"
+
+#define INPUT_LAYOUT "channel:baseline:pol:pol"
+
+struct _AstroGridder {
+  AstroStage parent;
+  AstroGridderSettings settings;
+
+  AstroCollectConfig config; /* what was agreed on */
+  AstroGrid grid;            /* its grid, with products */
+  gboolean observed;         /* the instance knows the observation */
+  GstBuffer *open;           /* dumps go straight into it */
+  guint64 dumps;             /* in the grid that is not sent yet */
+  guint64 number;            /* of that grid */
+  GstClockTime begin, end;   /* of what is in it */
+  gboolean at_end;           /* the stream's last */
+  gboolean warned;
+  AstroGridCounts counts; /* of grids sent */
+};
+
+enum { FIRST_SETTING = ASTRO_STAGE_N_PROPERTIES };
+
+G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_TYPE_GRIDDER)
+
+/* ---- negotiation ---- */
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  AstroGridder *self = ASTRO_GRIDDER(trans);
+  if (direction == GST_PAD_SRC)
+    return astro_stage_filter_caps(
+        gst_caps_from_string("application/x-astro-visibilities,format={CF32LE,CF64LE},"
+                             "layout=" INPUT_LAYOUT),
+        filter);
+  GstCaps *result = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(caps); i++)
+    for (guint choice = 0; choice < 4; choice++) {
+      GstStructure *to = astro_gridder_settings_caps(
+          &self->settings, gst_caps_get_structure(caps, i), choice >> 1, choice & 1);
+      if (to)
+        gst_caps_append_structure(result, to);
+    }
+  /* Settings that give no grid are told of at the start, which linking must not stand before. */
+  if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
+    gst_caps_append(result,
+                    gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
+  return astro_stage_filter_caps(result, filter);
+}
+
+static void forget_grid(AstroGridder *self)
+{
+  gst_clear_buffer(&self->open);
+  self->dumps = 0;
+  self->begin = GST_CLOCK_TIME_NONE;
+}
+
+static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
+                          GError **error)
+{
+  AstroGridder *self = ASTRO_GRIDDER(stage);
+  const AstroGridderSettings *s = &self->settings;
+  const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
+  g_autofree char *layout = astro_layout_to_string(&in->layout);
+  g_auto(GStrv) names = NULL;
+  AstroCollectConfig *config = configuration;
+
+  if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
+      (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE)) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "input is %s of layout %s in %s, expected visibilities of layout " INPUT_LAYOUT
+                " in CF32LE or CF64LE",
+                astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
+    return FALSE;
+  }
+  const gboolean is_double = out->format == ASTRO_FORMAT_CF64LE;
+  memset(config, 0, sizeof *config);
+  astro_grid_clear(&self->grid);
+  if (!astro_gridder_settings_choose(s, is_double, FALSE, &config->gridder, &self->grid, error))
+    return FALSE;
+  if (astro_stream_extent(out, ASTRO_AXIS_POL) > g_strv_length(self->grid.products)) {
+    astro_grid_clear(&self->grid);
+    if (!astro_gridder_settings_choose(s, is_double, TRUE, &config->gridder, &self->grid, error))
+      return FALSE;
+  }
+  config->algorithm = astro_gridder_settings_algorithm(s);
+  config->gridder.channels = (guint)astro_stream_extent(out, ASTRO_AXIS_CHANNEL);
+  config->grid = self->grid;
+  config->weighting = s->weighting;
+  config->robust = s->robust;
+  config->per_channel = s->per_channel;
+  config->cumulative = s->cumulative && s->interval > 0;
+  config->prepare = (AstroPrepareConfig){
+    .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
+    .baselines = (guint)astro_stream_extent(in, ASTRO_AXIS_BASELINE),
+    .pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
+    .format = in->format,
+    .frequency = in->frequency,
+    .bandwidth = in->bandwidth,
+    .is_double = is_double,
+    .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
+  };
+  self->config = *config;
+  self->observed = FALSE;
+  forget_grid(self);
+  return TRUE;
+}
+
+/* ---- grids out ---- */
+
+static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, guint planes,
+                     const AstroCollectArguments *arguments)
+{
+  AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
+  const AstroGridCounts *counts = astro_collect_counts(collect);
+  const guint channels = self->config.gridder.channels;
+  const guint products = g_strv_length(self->grid.products);
+  AstroGridMeta *meta = astro_buffer_add_grid(buffer, channels * products);
+  g_autofree double *sums = g_new(double, channels);
+
+  astro_collect_sums(collect, sums);
+  for (guint c = 0; c < channels; c++)
+    for (guint p = 0; p < products; p++)
+      meta->weights[c * products + p] = sums[c];
+  meta->w = arguments->w;
+  meta->w_step = arguments->w_step;
+  meta->plane = plane;
+  meta->planes = planes;
+  meta->used = counts->used;
+  meta->outside = counts->outside;
+  meta->flagged = counts->flagged;
+  meta->not_finite = counts->not_finite;
+  GST_BUFFER_PTS(buffer) = self->begin;
+  if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_CLOCK_TIME_IS_VALID(self->end))
+    GST_BUFFER_DURATION(buffer) = self->end - self->begin;
+}
+
+static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *arguments, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  GstBuffer *out;
+  if (self->open && !astro_stage_submit(stage, NULL, self->open, arguments, error))
+    return NULL;
+  if (self->open && !self->config.cumulative)
+    return g_steal_pointer(&self->open);
+  out = astro_stage_new_buffer(stage, astro_collect_grid_bytes(&self->config), error);
+  if (!out)
+    return NULL;
+  if (self->open) {
+    GstMapInfo map;
+    gst_buffer_map(self->open, &map, GST_MAP_READ);
+    gst_buffer_fill(out, 0, map.data, map.size);
+    gst_buffer_unmap(self->open, &map);
+  } else if (!astro_stage_submit(stage, NULL, out, arguments, error)) {
+    gst_clear_buffer(&out);
+  }
+  return out;
+}
+
+static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
+{
+  AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
+  const double lost = (double)counts->outside / (double)MAX(counts->outside + counts->used, 1);
+  if (counts->outside == 0 || self->warned)
+    return;
+  self->warned = TRUE;
+  GST_ELEMENT_WARNING(
+      self, STREAM, FAILED,
+      ("%.3g%% of the visibilities lie outside the grid and are lost: the cell is too large for "
+       "the baselines",
+       100 * lost),
+      ("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f",
+       self->grid.pixel * 180 / G_PI * 3600, self->grid.size / 2 * self->grid.cell,
+       astro_collect_longest(collect)));
+}
+
+static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, GError **error)
+{
+  if (counts->used > 0)
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+              "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
+              " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
+              " outside the grid",
+              counts->flagged + counts->not_finite + counts->outside, counts->flagged,
+              counts->not_finite, counts->outside);
+  return FALSE;
+}
+
+static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
+{
+  if (self->config.cumulative)
+    self->counts = (AstroGridCounts){ 0 };
+  self->counts.used += counts->used;
+  self->counts.outside += counts->outside;
+  self->counts.flagged += counts->flagged;
+  self->counts.not_finite += counts->not_finite;
+}
+
+/* One plane after the other goes out, so that few are in memory. */
+static gboolean send_planes(AstroGridder *self, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  AstroCollectArguments arguments = { 0 };
+  guint planes;
+  if (!astro_collect_begin(astro_stage_instance(stage), &planes, error))
+    return FALSE;
+  for (guint plane = 0; plane < planes; plane++) {
+    GstBuffer *out = next_plane(self, &arguments, error);
+    if (!out)
+      return FALSE;
+    describe(self, out, plane, planes, &arguments);
+    astro_stage_emit(stage, out, self->number, 1);
+    if (astro_stage_push(stage) != GST_FLOW_OK)
+      return TRUE;
+  }
+  return TRUE;
+}
+
+static gboolean send_grid(AstroGridder *self, GError **error)
+{
+  AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
+  const AstroGridCounts counts = *astro_collect_counts(collect);
+
+  if (!check_counts(self, &counts, error) || !send_planes(self, error))
+    return FALSE;
+  warn_of_losses(self, &counts);
+  add_counts(self, &counts);
+  astro_collect_end(collect);
+  self->number++;
+  self->dumps = 0;
+  if (!self->config.cumulative)
+    forget_grid(self);
+  return TRUE;
+}
+
+/* ---- dumps in ---- */
+
+static gboolean observe(AstroGridder *self, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  if (!self->observed)
+    self->observed = astro_collect_observe(
+        astro_stage_instance(stage), (AstroObservation *)astro_stage_observation(stage), error);
+  return self->observed;
+}
+
+static gboolean open_grid(AstroGridder *self, GError **error)
+{
+  if (self->open || !astro_collect_adds_at_once(&self->config))
+    return TRUE;
+  self->open =
+      astro_stage_new_buffer(ASTRO_STAGE(self), astro_collect_grid_bytes(&self->config), error);
+  if (self->open)
+    gst_buffer_memset(self->open, 0, 0, gst_buffer_get_size(self->open));
+  return self->open != NULL;
+}
+
+/* Of time step first + i of a block that begins there: from the stream's zero, which is the
+ * observation's start. */
+static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guint64 i,
+                           guint64 steps, GstClockTime times[2], GError **error)
+{
+  const AstroStream *stream = astro_stage_in(ASTRO_STAGE(self));
+  for (guint64 k = 0; k < 2; k++) {
+    if (stream->rate_n > 0)
+      times[k] = gst_util_uint64_scale(step + i + k, GST_SECOND * (guint64)stream->rate_d,
+                                       (guint64)stream->rate_n);
+    else if (GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in))
+      times[k] = GST_BUFFER_PTS(in) + gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
+    else {
+      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                  "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArguments *arguments,
+                         const GstClockTime times[2], GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  if (!open_grid(self, error))
+    return FALSE;
+  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
+    astro_collect_add_missing(astro_stage_instance(stage));
+  } else {
+    arguments->middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
+    if (!astro_stage_submit(stage, in, self->open, arguments, error))
+      return FALSE;
+  }
+  if (!GST_CLOCK_TIME_IS_VALID(self->begin))
+    self->begin = times[0];
+  self->end = times[1];
+  self->dumps++;
+  return self->settings.interval == 0 || self->dumps < self->settings.interval ||
+         send_grid(self, error);
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroGridder *self = ASTRO_GRIDDER(stage);
+  AstroLayout shape;
+  AstroCollectArguments arguments = { .validity = astro_buffer_get_validity(in), .shape = &shape };
+
+  if (!observe(self, error))
+    return FALSE;
+  astro_stream_shape(astro_stage_in(stage), steps, &shape);
+  for (guint64 i = 0; i < steps; i++) {
+    GstClockTime times[2];
+    arguments.number = i;
+    if (!find_times(self, in, first, i, steps, times, error) ||
+        !add_dump(self, in, &arguments, times, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static void tell(AstroGridder *self)
+{
+  const AstroGridCounts *c = &self->counts;
+  GstStructure *s = gst_structure_new("astro-gridder", "grids", G_TYPE_UINT64, self->number, "used",
+                                      G_TYPE_UINT64, c->used, "outside", G_TYPE_UINT64, c->outside,
+                                      "flagged", G_TYPE_UINT64, c->flagged, "not-finite",
+                                      G_TYPE_UINT64, c->not_finite, NULL);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
+}
+
+static gboolean finish(AstroStage *stage, GError **error)
+{
+  AstroGridder *self = ASTRO_GRIDDER(stage);
+  if (self->dumps > 0 && !send_grid(self, error))
+    return FALSE;
+  if (!self->config.cumulative || self->at_end)
+    forget_grid(self);
+  if (!self->at_end)
+    return TRUE;
+  if (self->number == 0) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
+                "the stream ended with no visibilities: there is no grid");
+    return FALSE;
+  }
+  tell(self);
+  return TRUE;
+}
+
+static gboolean observed(AstroStage *stage, GError **error)
+{
+  ASTRO_GRIDDER(stage)->observed = FALSE;
+  return TRUE;
+}
+
+static void reset(AstroStage *stage)
+{
+  AstroGridder *self = ASTRO_GRIDDER(stage);
+  forget_grid(self);
+  self->observed = FALSE;
+  self->number = 0;
+  self->at_end = self->warned = FALSE;
+  self->counts = (AstroGridCounts){ 0 };
+}
+
+/* Of dumps that are missing nothing has to be sent on: a grid waits for those after them. */
+static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
+{
+  AstroGridder *self = ASTRO_GRIDDER(trans);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_GAP) {
+    gst_event_unref(event);
+    return TRUE;
+  }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
+    self->at_end = TRUE;
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->sink_event(trans, event);
+}
+
+static gboolean start(GstBaseTransform *trans)
+{
+  AstroGridder *self = ASTRO_GRIDDER(trans);
+  g_autoptr(GError) error = NULL;
+  if (astro_gridder_settings_check(&self->settings, &error)) {
+    self->begin = GST_CLOCK_TIME_NONE;
+    return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->start(trans);
+  }
+  GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  if (!astro_gridder_settings_set(&ASTRO_GRIDDER(object)->settings, id - FIRST_SETTING, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (!astro_gridder_settings_get(&ASTRO_GRIDDER(object)->settings, id - FIRST_SETTING, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void finalize(GObject *object)
+{
+  AstroGridder *self = ASTRO_GRIDDER(object);
+  gst_clear_buffer(&self->open);
+  astro_grid_clear(&self->grid);
+  astro_gridder_settings_clear(&self->settings);
+  G_OBJECT_CLASS(astro_gridder_parent_class)->finalize(object);
+}
+
+static void astro_gridder_class_init(AstroGridderClass *klass)
+{
+  static const AstroQuantity visibilities[] = { ASTRO_QUANTITY_VISIBILITIES,
+                                                ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity grids[] = { ASTRO_QUANTITY_UVGRID, ASTRO_QUANTITY_UNKNOWN };
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  astro_gridder_settings_install(object, FIRST_SETTING);
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = astro_stage_fixate_preferred;
+  trans->sink_event = sink_event;
+  trans->start = start;
+  stage->stage = "gridder";
+  stage->backends = astro_gridder_backends;
+  stage->configure = configure;
+  stage->feed = feed;
+  stage->finish = finish;
+  stage->observed = observed;
+  stage->reset = reset;
+  astro_stage_class_add_pads(stage, visibilities, grids);
+  gst_type_mark_as_plugin_api(astro_stokes_get_type(), 0);
+  gst_type_mark_as_plugin_api(astro_algorithm_get_type(), 0);
+  gst_type_mark_as_plugin_api(astro_weighting_get_type(), 0);
+  gst_type_mark_as_plugin_api(astro_taps_kind_get_type(), 0);
+  gst_type_mark_as_plugin_api(astro_taper_get_type(), 0);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Gridder", "Filter/Analyzer",
+                                        "Puts visibilities on a grid, which a Fourier transform "
+                                        "makes an image of",
+                                        ASTRO_AUTHOR);
+}
+
+static void astro_gridder_init(AstroGridder *self)
+{
+  astro_gridder_settings_init(&self->settings);
+}

@@ -1,0 +1,486 @@
+/**
+ * SECTION:element-astroimage
+ *
+ * Makes images in Jy/beam of transformed grids (uvgrid of layout pol:y:x, with channel and plane
+ * before it): cuts out the padded grid's middle, divides by the transform of what visibilities were
+ * spread with and by the sums of weights, and turns w-planes to w = 0 and adds them up: an image
+ * leaves with its last plane. Right ascension runs to the left.
+ *
+ * stokes makes Stokes parameters of XX:XY:YX:YY, RR:RL:LR:LL or some of them; without it products
+ * stay as they are, of XY and the like the real parts. A product of a channel without any weight is
+ * NaN; an image without any is an error.
+ *
+ * psf=true (or an element downstream that wants it, such as astroclean) asks the gridder for the
+ * point-spread function, which becomes the last product, PSF. An ellipse is fitted to its main lobe
+ * (of several channels: to that of the middle one): the beam goes into the image's headers and into
+ * an element message "astro-image" with major and minor (full widths at half maximum) and angle
+ * (from north through east), degrees.
+ *
+ * |[
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 ! astrofft !
+ *   astroimage psf=true ! astrofitssink location=a.fits
+ * ]|
+ */
+#include "config.h"
+#include "elements/astroimage.h"
+
+#include "core/image/image.h"
+
+struct _AstroImage {
+  AstroStage parent;
+  /* properties */
+  gboolean psf;
+  char *stokes;
+
+  AstroGrid grid; /* of the input's caps */
+  AstroImageConfig config;
+  GstBuffer *image; /* whose planes come */
+  guint next_plane;
+  GstClockTime begin; /* of the image */
+  guint64 images;
+};
+
+enum { PROP_PSF = ASTRO_STAGE_N_PROPERTIES, PROP_STOKES };
+
+#define DEGREES (180 / G_PI)
+
+G_DEFINE_TYPE(AstroImage, astro_image, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astroimage, "astroimage", GST_RANK_NONE, ASTRO_TYPE_IMAGE)
+
+/* ---- negotiation ---- */
+
+static const struct {
+  const char *grid, *image;
+} layouts[] = {
+  { "pol:y:x", "pol:y:x" },
+  { "plane:pol:y:x", "pol:y:x" },
+  { "channel:pol:y:x", "channel:pol:y:x" },
+  { "plane:channel:pol:y:x", "channel:pol:y:x" },
+};
+
+static void append_name(GValue *list, const char *text)
+{
+  GValue name = G_VALUE_INIT;
+  g_value_init(&name, G_TYPE_STRING);
+  g_value_set_static_string(&name, text);
+  gst_value_list_append_and_take_value(list, &name);
+}
+
+static gboolean is_named(const GValue *value, const char *text)
+{
+  if (!value || (G_VALUE_HOLDS_STRING(value) && g_str_equal(g_value_get_string(value), text)))
+    return TRUE;
+  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
+    if (is_named(gst_value_list_get_value(value, i), text))
+      return TRUE;
+  return FALSE;
+}
+
+/* The layouts on one side of those on the other. */
+static void set_layouts(GstStructure *s, const GValue *given, gboolean to_src)
+{
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
+    if (is_named(given, to_src ? layouts[i].grid : layouts[i].image))
+      append_name(&list, to_src ? layouts[i].image : layouts[i].grid);
+  if (gst_value_list_get_size(&list))
+    gst_structure_take_value(s, "layout", &list);
+  else
+    g_value_unset(&list);
+}
+
+static void set_formats(GstStructure *s, gboolean to_src)
+{
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  astro_format_append(&list, to_src ? ASTRO_FORMAT_F32LE : ASTRO_FORMAT_CF32LE);
+  astro_format_append(&list, to_src ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_CF64LE);
+  gst_structure_take_value(s, "format", &list);
+}
+
+/* What a grid's caps say of the image. */
+static void describe_image(const AstroImage *self, GstCaps *given, GstStructure *s)
+{
+  AstroImageProduct products[ASTRO_IMAGE_MAX_PRODUCTS];
+  AstroGrid grid;
+  guint n;
+
+  if (!astro_grid_from_caps(&grid, given, NULL) ||
+      !(n = astro_image_products(&grid, self->stokes, products, NULL))) {
+    astro_grid_clear(&grid);
+    return;
+  }
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf(names, "%s%s", i ? ":" : "", products[i].name);
+  gst_structure_set(s, "width", G_TYPE_INT, (gint)grid.image_size, "height", G_TYPE_INT,
+                    (gint)grid.image_size, "pols", G_TYPE_INT, (gint)n, "pixel", G_TYPE_DOUBLE,
+                    grid.pixel, "products", G_TYPE_STRING, names->str, "centre-l", G_TYPE_DOUBLE,
+                    grid.centre_l, "centre-m", G_TYPE_DOUBLE, grid.centre_m, "psf", G_TYPE_BOOLEAN,
+                    astro_grid_find(&grid, ASTRO_PRODUCT_PSF) >= 0, NULL);
+  astro_grid_clear(&grid);
+}
+
+/* Of caps that are fixed and wrong the image has the same shape, and set_caps says what is wrong.
+ */
+static GstStructure *image_of(const AstroImage *self, const GstStructure *given)
+{
+  g_autoptr(GstCaps) caps = gst_caps_new_full(gst_structure_copy(given), NULL);
+  GstStructure *s = gst_structure_copy(given);
+
+  gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
+  gst_structure_remove_fields(s, "cell", "image-size", "spread", "support", "beta", "oversampling",
+                              "interpolated", "planes", "rate", NULL);
+  if (!gst_caps_is_fixed(caps))
+    gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
+  else
+    describe_image(self, caps, s);
+  set_formats(s, TRUE);
+  set_layouts(s, gst_structure_get_value(given, "layout"), TRUE);
+  return s;
+}
+
+static GstStructure *grid_of(const AstroImage *self, const GstStructure *given)
+{
+  GstStructure *s = gst_structure_new_empty(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID));
+  gboolean psf = FALSE;
+
+  gst_structure_get_boolean(given, "psf", &psf);
+  if (psf || self->psf)
+    gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
+  return s;
+}
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  const AstroImage *self = ASTRO_IMAGE(trans);
+  GstCaps *result = gst_caps_new_empty(), *others = gst_caps_new_empty();
+
+  for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+    const GstStructure *given = gst_caps_get_structure(caps, i);
+    if (direction == GST_PAD_SINK) {
+      gst_caps_append_structure(result, image_of(self, given));
+      continue;
+    }
+    GstStructure *s = grid_of(self, given);
+    /* Any other grid is taken last, and refused where an error can say why. */
+    gst_caps_append_structure(others, gst_structure_copy(s));
+    set_formats(s, FALSE);
+    set_layouts(s, gst_structure_get_value(given, "layout"), FALSE);
+    gst_caps_append_structure(result, s);
+  }
+  gst_caps_append(result, others);
+  return astro_stage_filter_caps(result, filter);
+}
+
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  return gst_caps_fixate(othercaps);
+}
+
+static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  AstroImage *self = ASTRO_IMAGE(trans);
+  g_autoptr(GError) error = NULL;
+  AstroGrid grid;
+
+  if (!astro_grid_from_caps(&grid, in, &error)) {
+    astro_grid_clear(&grid);
+    GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("%s", error->message),
+                      ("caps: %" GST_PTR_FORMAT, in));
+    return FALSE;
+  }
+  /* What is held of the old grid is dropped with an error before this is. */
+  AstroGrid old = self->grid;
+  self->grid = grid;
+  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_image_parent_class)->set_caps(trans, in, out);
+  astro_grid_clear(&old);
+  return ok;
+}
+
+static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
+{
+  AstroImage *self = ASTRO_IMAGE(stage);
+  const AstroStream *in = astro_stage_in(stage);
+  g_autofree char *layout = astro_layout_to_string(&in->layout);
+  gboolean known = FALSE;
+
+  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
+    known |= g_str_equal(layout, layouts[i].grid);
+  if (!known) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
+                "before it%s",
+                layout,
+                astro_layout_find(&in->layout, ASTRO_AXIS_U) >= 0
+                    ? ": astrofft must stand before astroimage"
+                    : "");
+    return FALSE;
+  }
+  self->config = (AstroImageConfig){ .from = in->format,
+                                     .to = astro_stage_out(stage)->format,
+                                     .grid = self->grid,
+                                     .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
+                                     .n_in = (guint)astro_stream_extent(in, ASTRO_AXIS_POL) };
+  self->config.grid.products = NULL;
+  self->config.n_out =
+      astro_image_products(&self->grid, self->stokes, self->config.products, error);
+  if (!self->config.n_out)
+    return FALSE;
+  *(AstroImageConfig *)given = self->config;
+  return TRUE;
+}
+
+/* ---- work ---- */
+
+static void forget(AstroImage *self)
+{
+  gst_clear_buffer(&self->image);
+  self->next_plane = 0;
+}
+
+static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean fail(GError **error, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  if (error)
+    *error = g_error_new_valist(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE, format, arguments);
+  va_end(arguments);
+  return FALSE;
+}
+
+static gboolean check_weights(const AstroImage *self, const AstroGridMeta *meta, GError **error)
+{
+  guint n = self->config.channels * self->config.n_in;
+
+  if (!meta)
+    return fail(error, "a grid without the sums of its weights (AstroGridMeta)");
+  if (meta->n_weights != n)
+    return fail(error, "a grid with the sums of %u weights, expected %u channels x %u products",
+                meta->n_weights, self->config.channels, self->config.n_in);
+  for (guint i = 0; i < n; i++)
+    if (meta->weights[i] > 0)
+      return TRUE;
+  return fail(error,
+              "no visibilities: all sums of weights are 0 (%" G_GUINT64_FORMAT
+              " flagged, %" G_GUINT64_FORMAT " outside the grid, %" G_GUINT64_FORMAT " not finite)",
+              meta->flagged, meta->outside, meta->not_finite);
+}
+
+static void add_weights(const AstroImage *self, const AstroGridMeta *grid, AstroImageMeta *image)
+{
+  const AstroImageConfig *config = &self->config;
+  for (guint channel = 0; channel < config->channels; channel++)
+    for (guint i = 0; i < config->n_out; i++)
+      for (guint k = 0; k < config->products[i].n_terms; k++)
+        image->weights[channel * config->n_out + i] +=
+            grid->weights[channel * config->n_in + config->products[i].terms[k].product];
+}
+
+/* Of the PSF, if the image has one. */
+static void fit_beam(AstroImage *self, AstroImageMeta *meta)
+{
+  const AstroImageConfig *config = &self->config;
+  guint product = 0, channel = config->channels / 2;
+  gsize pixels = (gsize)config->grid.image_size * config->grid.image_size;
+  GstMapInfo map;
+
+  while (product < config->n_out && !g_str_equal(config->products[product].name, ASTRO_PRODUCT_PSF))
+    product++;
+  if (product == config->n_out || !gst_buffer_map(self->image, &map, GST_MAP_READ))
+    return;
+  meta->has_beam = astro_image_fit_beam(config->to,
+                                        map.data + (channel * config->n_out + product) * pixels *
+                                                       astro_format_info(config->to)->bytes,
+                                        config->grid.image_size, config->grid.pixel, &meta->major,
+                                        &meta->minor, &meta->angle);
+  gst_buffer_unmap(self->image, &map);
+  if (!meta->has_beam) {
+    GST_ELEMENT_WARNING(self, STREAM, FAILED, (NULL),
+                        ("no beam can be fitted to the point-spread function"));
+    return;
+  }
+  GstStructure *s = gst_structure_new("astro-image", "major", G_TYPE_DOUBLE, meta->major * DEGREES,
+                                      "minor", G_TYPE_DOUBLE, meta->minor * DEGREES, "angle",
+                                      G_TYPE_DOUBLE, meta->angle * DEGREES, NULL);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
+}
+
+static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
+{
+  AstroImageMeta *meta =
+      astro_buffer_add_image(self->image, self->config.channels * self->config.n_out);
+
+  add_weights(self, grid, meta);
+  fit_beam(self, meta);
+  GST_BUFFER_PTS(self->image) = self->begin;
+  if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_BUFFER_PTS_IS_VALID(last) &&
+      GST_BUFFER_DURATION_IS_VALID(last))
+    GST_BUFFER_DURATION(self->image) =
+        GST_BUFFER_PTS(last) + GST_BUFFER_DURATION(last) - self->begin;
+  astro_stage_emit(ASTRO_STAGE(self), g_steal_pointer(&self->image), self->images++, 1);
+  self->next_plane = 0;
+}
+
+static gboolean add_plane(AstroImage *self, GstBuffer *in, const AstroGridMeta *meta, guint plane,
+                          guint planes, double w, GError **error)
+{
+  AstroImageArguments arguments = { .w = w,
+                                    .w_step = meta->w_step,
+                                    .weights = meta->weights,
+                                    .first = plane == 0,
+                                    .last = plane == planes - 1 };
+
+  if (plane != self->next_plane)
+    return fail(error, "plane %u of %u of a grid came where plane %u was due", plane, planes,
+                self->next_plane);
+  if (arguments.first) {
+    self->image = astro_stage_new_buffer(
+        ASTRO_STAGE(self), astro_stream_step_bytes(astro_stage_out(ASTRO_STAGE(self))), error);
+    self->begin = GST_BUFFER_PTS(in);
+  }
+  if (!self->image || !astro_stage_submit(ASTRO_STAGE(self), in, self->image, &arguments, error))
+    return FALSE;
+  self->next_plane++;
+  if (arguments.last)
+    emit(self, meta, in);
+  return TRUE;
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroImage *self = ASTRO_IMAGE(stage);
+  const AstroGridMeta *meta = astro_buffer_get_grid(in);
+  guint64 n = steps * astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_PLANE);
+  gsize bytes = gst_buffer_get_size(in) / n;
+
+  if (!check_weights(self, meta, error))
+    return FALSE;
+  guint planes = MAX(meta->planes, 1);
+  for (guint64 i = 0; i < n; i++) {
+    guint plane = (guint)((meta->plane + i) % planes);
+    double w = meta->w + ((double)plane - (double)(meta->plane % planes)) * meta->w_step;
+    g_autoptr(GstBuffer) part = gst_buffer_ref(in);
+    if (n > 1) {
+      gst_buffer_unref(part);
+      part = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
+      GST_BUFFER_PTS(part) = GST_BUFFER_PTS(in);
+      GST_BUFFER_DURATION(part) = GST_BUFFER_DURATION(in);
+    }
+    if (!add_plane(self, part, meta, plane, planes, w, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean finish(AstroStage *stage, GError **error)
+{
+  AstroImage *self = ASTRO_IMAGE(stage);
+  guint came = self->next_plane;
+
+  if (!self->image)
+    return TRUE;
+  forget(self);
+  return fail(error, "the stream ended before an image was whole: %u of its planes came", came);
+}
+
+static void reset(AstroStage *stage)
+{
+  forget(ASTRO_IMAGE(stage));
+  ASTRO_IMAGE(stage)->images = 0;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_image_parent_class)->stop(trans);
+  astro_grid_clear(&ASTRO_IMAGE(trans)->grid);
+  return ok;
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroImage *self = ASTRO_IMAGE(object);
+
+  switch (id) {
+  case PROP_PSF:
+    self->psf = g_value_get_boolean(value);
+    break;
+  case PROP_STOKES:
+    g_free(self->stokes);
+    self->stokes = g_value_dup_string(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroImage *self = ASTRO_IMAGE(object);
+
+  switch (id) {
+  case PROP_PSF:
+    g_value_set_boolean(value, self->psf);
+    break;
+  case PROP_STOKES:
+    g_value_set_string(value, self->stokes);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_IMAGE(object)->stokes);
+  G_OBJECT_CLASS(astro_image_parent_class)->finalize(object);
+}
+
+static void astro_image_class_init(AstroImageClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+  static const AstroQuantity grids[] = { ASTRO_QUANTITY_UVGRID, ASTRO_QUANTITY_UNKNOWN };
+  static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
+  const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_PSF,
+      g_param_spec_boolean("psf", "Point-spread function",
+                           "Adds the point-spread function as product PSF, and fits the beam to it",
+                           FALSE, flags));
+  g_object_class_install_property(
+      object, PROP_STOKES,
+      g_param_spec_string("stokes", "Stokes parameters",
+                          "Some of the letters IQUV, made of the grid's products (unset: the "
+                          "products as they are)",
+                          NULL, flags));
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = fixate_caps;
+  trans->set_caps = set_caps;
+  trans->stop = stop;
+  stage->stage = "image";
+  stage->backends = astro_image_backends;
+  stage->configure = configure;
+  stage->feed = feed;
+  stage->finish = finish;
+  stage->reset = reset;
+  astro_stage_class_add_pads(stage, grids, images);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Image", "Filter/Converter",
+      "Makes images in Jy/beam of transformed grids of visibilities", ASTRO_AUTHOR);
+}
+
+static void astro_image_init(AstroImage *self)
+{
+}

@@ -1,0 +1,397 @@
+/* astrorender: pictures of streams, a video frame each buffer.
+ *
+ * Images of the sky are shown as they lie there, a panel each product, with right ascension and
+ * declination in degrees; spectra as a waterfall, whose newest row on top is the mean power of the
+ * newest buffer; visibilities as two matrices of stations, amplitude and phase; correlation
+ * functions as points with error bars over decades. Any size that downstream asks for, 1280 x 720
+ * where it does not care. Small frames have the pixels alone.
+ *
+ * A frame's time is its buffer's. Images that begin together and grow (a gridder's cumulative ones)
+ * follow each other: a frame begins where the one before ends.
+ *
+ * |[
+ * gst-launch-1.0 astrofitssrc location=image.fits ! astrorender ! pngenc ! filesink
+ * location=image.png
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrorender.h"
+
+#include "core/render/render.h"
+#include "elements/astroreader.h"
+
+#include <gst/video/video.h>
+#include <math.h>
+
+#define VIDEO                                                                                      \
+  "video/x-raw, format = (string) { BGRx, BGRA, RGBx, RGBA }, width = (int) [ 16, 16384 ], "       \
+  "height = (int) [ 16, 16384 ], framerate = (fraction) [ 0/1, MAX ]"
+#define DEFAULT_WIDTH 1280
+#define DEFAULT_HEIGHT 720
+
+struct _AstroRender {
+  GstBaseTransform parent;
+  AstroRenderStyle style; /* low >= high: from the values */
+  char *title, *product;
+
+  GstCaps *caps; /* of the sink pad */
+  GstVideoInfo info;
+  AstroObservation *observation;
+  AstroRenderer *render; /* NULL: to be made anew */
+  GstClockTime end;      /* of the last frame; NONE: there was none */
+};
+
+enum {
+  PROP_0,
+  PROP_COLORMAP,
+  PROP_STRETCH,
+  PROP_PERCENT,
+  PROP_MIN,
+  PROP_MAX,
+  PROP_THEME,
+  PROP_AXES,
+  PROP_GRID,
+  PROP_COLOUR_BAR,
+  PROP_TITLE,
+  PROP_PRODUCT,
+  PROP_CHANNEL,
+  PROP_ROWS
+};
+
+G_DEFINE_TYPE(AstroRender, astro_render, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(astrorender, "astrorender", GST_RANK_NONE, ASTRO_TYPE_RENDER)
+
+static gboolean fail(AstroRender *self, GError *error)
+{
+  GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s", error->message), (NULL));
+  g_error_free(error);
+  return FALSE;
+}
+
+/* ---- caps ---- */
+
+static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(base)
+                                            : GST_BASE_TRANSFORM_SINK_PAD(base);
+  g_autoptr(GstCaps) all = gst_pad_get_pad_template_caps(other);
+  return filter ? gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST)
+                : gst_caps_ref(all);
+}
+
+/* Frames come as buffers do, at no fixed rate, unless downstream wants one named. */
+static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  if (direction != GST_PAD_SINK)
+    return gst_caps_fixate(othercaps);
+  othercaps = gst_caps_make_writable(gst_caps_truncate(othercaps));
+  GstStructure *fields = gst_caps_get_structure(othercaps, 0);
+  gst_structure_fixate_field_nearest_int(fields, "width", DEFAULT_WIDTH);
+  gst_structure_fixate_field_nearest_int(fields, "height", DEFAULT_HEIGHT);
+  gst_structure_fixate_field_nearest_fraction(fields, "framerate", 0, 1);
+  if (gst_structure_has_field(fields, "pixel-aspect-ratio"))
+    gst_structure_fixate_field_nearest_fraction(fields, "pixel-aspect-ratio", 1, 1);
+  return gst_caps_fixate(othercaps);
+}
+
+static gboolean make_render(AstroRender *self)
+{
+  GError *error = NULL;
+  g_clear_pointer(&self->render, astro_renderer_free);
+  GST_OBJECT_LOCK(self);
+  AstroRenderStyle style = self->style;
+  style.title = self->title;
+  style.product = self->product && *self->product ? self->product : NULL;
+  if (!(style.low < style.high))
+    style.low = style.high = NAN;
+  self->render = astro_renderer_new(self->caps, &style, self->observation, &error);
+  GST_OBJECT_UNLOCK(self);
+  return self->render || fail(self, error);
+}
+
+static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
+{
+  AstroRender *self = ASTRO_RENDER(base);
+  gboolean is_new = !self->caps || !gst_caps_is_equal(self->caps, in);
+  gst_caps_replace(&self->caps, in);
+  if (!gst_video_info_from_caps(&self->info, out))
+    return FALSE;
+  return (!is_new && self->render) || make_render(self);
+}
+
+/* A buffer in, a frame out, whatever the sizes are. */
+static gboolean transform_size(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
+                               gsize size, GstCaps *othercaps, gsize *othersize)
+{
+  GstVideoInfo info;
+  if (direction != GST_PAD_SINK || !gst_video_info_from_caps(&info, othercaps))
+    return FALSE;
+  *othersize = GST_VIDEO_INFO_SIZE(&info);
+  return TRUE;
+}
+
+static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide, GstQuery *query)
+{
+  astro_reader_add(query, NULL); /* the host reads */
+  return TRUE;
+}
+
+/* What is said of samples is not true of pictures of them. */
+static gboolean transform_meta(GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
+{
+  return FALSE;
+}
+
+/* ---- events ---- */
+
+static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
+{
+  AstroRender *self = ASTRO_RENDER(base);
+  GError *error = NULL;
+  if (astro_event_is_observation(event)) {
+    AstroObservation *observation = astro_observation_from_event(event, &error);
+    if (!observation) {
+      gst_event_unref(event);
+      return fail(self, error);
+    }
+    g_clear_pointer(&self->observation, astro_observation_unref);
+    self->observation = observation;
+    g_clear_pointer(&self->render, astro_renderer_free);
+  }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+    self->end = GST_CLOCK_TIME_NONE;
+  return GST_BASE_TRANSFORM_CLASS(astro_render_parent_class)->sink_event(base, event);
+}
+
+/* ---- the work ---- */
+
+static void stamp(AstroRender *self, const GstBuffer *in, GstBuffer *out)
+{
+  GstClockTime begin = GST_BUFFER_PTS(in), duration = GST_BUFFER_DURATION(in);
+  GST_BUFFER_PTS(out) = begin;
+  GST_BUFFER_DTS(out) = GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION(out) = duration;
+  GST_BUFFER_OFFSET(out) = GST_BUFFER_OFFSET_END(out) = GST_BUFFER_OFFSET_NONE;
+  if (!GST_CLOCK_TIME_IS_VALID(begin) || !GST_CLOCK_TIME_IS_VALID(duration))
+    return;
+  if (GST_CLOCK_TIME_IS_VALID(self->end) && begin < self->end && begin + duration > self->end) {
+    GST_BUFFER_PTS(out) = self->end;
+    GST_BUFFER_DURATION(out) = begin + duration - self->end;
+  }
+  self->end = begin + duration;
+}
+
+static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *buffer,
+                     GstVideoFrame *frame, GError **error)
+{
+  GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&self->info);
+  const AstroRenderTarget target = {
+    .data = GST_VIDEO_FRAME_PLANE_DATA(frame, 0),
+    .stride = (gsize)GST_VIDEO_FRAME_PLANE_STRIDE(frame, 0),
+    .width = (guint)GST_VIDEO_FRAME_WIDTH(frame),
+    .height = (guint)GST_VIDEO_FRAME_HEIGHT(frame),
+    .red_first = format == GST_VIDEO_FORMAT_RGBx || format == GST_VIDEO_FORMAT_RGBA,
+  };
+  guint64 duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
+  gint64 begin = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
+  return astro_renderer_frame(self->render, in->data, in->size, begin + (gint64)(duration / 2),
+                              duration, &target, error);
+}
+
+static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
+{
+  AstroRender *self = ASTRO_RENDER(base);
+  GError *error = NULL;
+  GstVideoFrame frame;
+  GstMapInfo map;
+  if (gst_buffer_get_size(in) == 0) /* nothing to see */
+    return GST_BASE_TRANSFORM_FLOW_DROPPED;
+  if (!self->render && !make_render(self))
+    return GST_FLOW_ERROR;
+  if (!gst_buffer_map(in, &map, GST_MAP_READ))
+    return GST_FLOW_ERROR;
+  if (!gst_video_frame_map(&frame, &self->info, out, GST_MAP_WRITE)) {
+    gst_buffer_unmap(in, &map);
+    return GST_FLOW_ERROR;
+  }
+  gboolean done = draw(self, &map, in, &frame, &error);
+  gst_video_frame_unmap(&frame);
+  gst_buffer_unmap(in, &map);
+  if (!done) {
+    fail(self, error);
+    return GST_FLOW_ERROR;
+  }
+  stamp(self, in, out);
+  return GST_FLOW_OK;
+}
+
+static gboolean start(GstBaseTransform *base)
+{
+  ASTRO_RENDER(base)->end = GST_CLOCK_TIME_NONE;
+  return TRUE;
+}
+
+static gboolean stop(GstBaseTransform *base)
+{
+  AstroRender *self = ASTRO_RENDER(base);
+  g_clear_pointer(&self->render, astro_renderer_free);
+  g_clear_pointer(&self->observation, astro_observation_unref);
+  gst_clear_caps(&self->caps);
+  return TRUE;
+}
+
+/* ---- properties ---- */
+
+/* The field of a property that is no text. */
+static gpointer field_of(AstroRender *self, guint id)
+{
+  AstroRenderStyle *s = &self->style;
+  gpointer fields[] = { [PROP_COLORMAP] = &s->colormap,
+                        [PROP_STRETCH] = &s->stretch,
+                        [PROP_PERCENT] = &s->percent,
+                        [PROP_MIN] = &s->low,
+                        [PROP_MAX] = &s->high,
+                        [PROP_THEME] = &s->theme,
+                        [PROP_AXES] = &s->axes,
+                        [PROP_GRID] = &s->grid,
+                        [PROP_COLOUR_BAR] = &s->colour_bar,
+                        [PROP_TITLE] = &self->title,
+                        [PROP_PRODUCT] = &self->product,
+                        [PROP_CHANNEL] = &s->channel,
+                        [PROP_ROWS] = &s->rows };
+  return fields[id];
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroRender *self = ASTRO_RENDER(object);
+  gpointer field = field_of(self, id);
+  GST_OBJECT_LOCK(self);
+  if (G_VALUE_HOLDS_STRING(value)) {
+    g_free(*(char **)field);
+    *(char **)field = g_value_dup_string(value);
+  } else if (G_VALUE_HOLDS_DOUBLE(value))
+    *(double *)field = g_value_get_double(value);
+  else if (G_VALUE_HOLDS_BOOLEAN(value))
+    *(gboolean *)field = g_value_get_boolean(value);
+  else if (G_VALUE_HOLDS_UINT(value))
+    *(guint *)field = g_value_get_uint(value);
+  else if (G_VALUE_HOLDS_INT(value))
+    *(gint *)field = g_value_get_int(value);
+  else
+    *(gint *)field = g_value_get_enum(value);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroRender *self = ASTRO_RENDER(object);
+  gpointer field = field_of(self, id);
+  GST_OBJECT_LOCK(self);
+  if (G_VALUE_HOLDS_STRING(value))
+    g_value_set_string(value, *(char **)field);
+  else if (G_VALUE_HOLDS_DOUBLE(value))
+    g_value_set_double(value, *(double *)field);
+  else if (G_VALUE_HOLDS_BOOLEAN(value))
+    g_value_set_boolean(value, *(gboolean *)field);
+  else if (G_VALUE_HOLDS_UINT(value))
+    g_value_set_uint(value, *(guint *)field);
+  else if (G_VALUE_HOLDS_INT(value))
+    g_value_set_int(value, *(gint *)field);
+  else
+    g_value_set_enum(value, *(gint *)field);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void finalize(GObject *object)
+{
+  AstroRender *self = ASTRO_RENDER(object);
+  g_free(self->title);
+  g_free(self->product);
+  G_OBJECT_CLASS(astro_render_parent_class)->finalize(object);
+}
+
+static void astro_render_init(AstroRender *self)
+{
+}
+
+static void install_properties(GObjectClass *object)
+{
+  GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
+  const struct {
+    guint id;
+    GParamSpec *spec;
+  } specs[] = {
+    { PROP_COLORMAP, g_param_spec_enum("colormap", "Colormap",
+                                       "Colours for values; phases always have the cyclic one",
+                                       ASTRO_TYPE_COLORMAP, ASTRO_COLORMAP_VIRIDIS, flags) },
+    { PROP_STRETCH, g_param_spec_enum("stretch", "Stretch", "From values to colours",
+                                      ASTRO_TYPE_STRETCH, ASTRO_STRETCH_LINEAR, flags) },
+    { PROP_PERCENT,
+      g_param_spec_double("percent", "Percent",
+                          "How many of the values the colours span, leaving out as many of the "
+                          "smallest as of the largest",
+                          1, 100, 100, flags) },
+    { PROP_MIN, g_param_spec_double("min", "Minimum",
+                                    "Value of the first colour; where max is not above it, both "
+                                    "are from each frame's values",
+                                    -G_MAXDOUBLE, G_MAXDOUBLE, 0, flags) },
+    { PROP_MAX, g_param_spec_double("max", "Maximum", "Value of the last colour", -G_MAXDOUBLE,
+                                    G_MAXDOUBLE, 0, flags) },
+    { PROP_THEME, g_param_spec_enum("theme", "Theme", "Colours of the page", ASTRO_TYPE_THEME,
+                                    ASTRO_THEME_DARK, flags) },
+    { PROP_AXES, g_param_spec_boolean("axes", "Axes", "Numbers along the edges", TRUE, flags) },
+    { PROP_GRID, g_param_spec_boolean("grid", "Grid", "Lines of coordinates", TRUE, flags) },
+    { PROP_COLOUR_BAR,
+      g_param_spec_boolean("colour-bar", "Colour bar", "The scale of the colours", TRUE, flags) },
+    { PROP_TITLE,
+      g_param_spec_string("title", "Title", "NULL: telescope, frequency and time; empty: none",
+                          NULL, flags) },
+    { PROP_PRODUCT,
+      g_param_spec_string("product", "Product",
+                          "What is shown of images (I, XX, I-RESIDUAL; NULL: all) and of "
+                          "visibilities (XX, LR; NULL: the first)",
+                          NULL, flags) },
+    { PROP_CHANNEL, g_param_spec_int("channel", "Channel",
+                                     "Which channel of images and visibilities is shown; -1: the "
+                                     "mean of all",
+                                     -1, G_MAXINT, -1, flags) },
+    { PROP_ROWS,
+      g_param_spec_uint("rows", "Rows", "Buffers that a waterfall shows", 1, 16384, 256, flags) },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(specs); i++)
+    g_object_class_install_property(object, specs[i].id, specs[i].spec);
+}
+
+static void astro_render_class_init(AstroRenderClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  install_properties(object);
+  base->transform_caps = transform_caps;
+  base->fixate_caps = fixate_caps;
+  base->set_caps = set_caps;
+  base->transform_size = transform_size;
+  base->propose_allocation = propose_allocation;
+  base->transform_meta = transform_meta;
+  base->sink_event = sink_event;
+  base->transform = transform;
+  base->start = start;
+  base->stop = stop;
+  g_autoptr(GstCaps) sink = astro_render_get_caps(), src = gst_caps_from_string(VIDEO);
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
+  gst_element_class_add_pad_template(element,
+                                     gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
+  gst_element_class_set_static_metadata(
+      element, "Pictures of streams", "Filter/Converter/Video",
+      "Shows images of the sky, spectra, visibilities and correlation functions as video",
+      "The gst-astro authors");
+}

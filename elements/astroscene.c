@@ -1,0 +1,170 @@
+#include "config.h"
+#include "elements/astroscene.h"
+
+#include "core/sky/array.h"
+#include "elements/astroreader.h"
+
+#define FIELD(id, member) [id] = G_STRUCT_OFFSET(AstroScene, member)
+static const gsize fields[ASTRO_SCENE_N_PROPERTIES] = {
+  FIELD(ASTRO_SCENE_PROP_STATIONS, stations),
+  FIELD(ASTRO_SCENE_PROP_ARRAY, array),
+  FIELD(ASTRO_SCENE_PROP_LATITUDE, latitude),
+  FIELD(ASTRO_SCENE_PROP_LONGITUDE, longitude),
+  FIELD(ASTRO_SCENE_PROP_SKY, sky),
+  FIELD(ASTRO_SCENE_PROP_PHASE_CENTRE, phase_centre),
+  FIELD(ASTRO_SCENE_PROP_START_TIME, start_time),
+  FIELD(ASTRO_SCENE_PROP_FREQUENCY, frequency),
+  FIELD(ASTRO_SCENE_PROP_BANDWIDTH, bandwidth),
+  FIELD(ASTRO_SCENE_PROP_POLS, pols),
+  FIELD(ASTRO_SCENE_PROP_NOISE, noise),
+  FIELD(ASTRO_SCENE_PROP_SEED, seed),
+  FIELD(ASTRO_SCENE_PROP_DURATION, duration),
+};
+
+void astro_field_set(gpointer field, const GValue *value)
+{
+  if (G_VALUE_HOLDS_DOUBLE(value)) {
+    *(double *)field = g_value_get_double(value);
+  } else if (G_VALUE_HOLDS_UINT(value)) {
+    *(guint *)field = g_value_get_uint(value);
+  } else if (G_VALUE_HOLDS_UINT64(value)) {
+    *(guint64 *)field = g_value_get_uint64(value);
+  } else if (G_VALUE_HOLDS_ENUM(value)) {
+    *(gint *)field = g_value_get_enum(value);
+  } else {
+    g_free(*(char **)field);
+    *(char **)field = g_value_dup_string(value);
+  }
+}
+
+void astro_field_get(gconstpointer field, GValue *value)
+{
+  if (G_VALUE_HOLDS_DOUBLE(value))
+    g_value_set_double(value, *(const double *)field);
+  else if (G_VALUE_HOLDS_UINT(value))
+    g_value_set_uint(value, *(const guint *)field);
+  else if (G_VALUE_HOLDS_UINT64(value))
+    g_value_set_uint64(value, *(const guint64 *)field);
+  else if (G_VALUE_HOLDS_ENUM(value))
+    g_value_set_enum(value, *(const gint *)field);
+  else
+    g_value_set_string(value, *(char *const *)field);
+}
+
+gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *value)
+{
+  if (id >= ASTRO_SCENE_N_PROPERTIES)
+    return FALSE;
+  astro_field_set((char *)scene + fields[id], value);
+  scene->has_latitude |= id == ASTRO_SCENE_PROP_LATITUDE;
+  scene->has_longitude |= id == ASTRO_SCENE_PROP_LONGITUDE;
+  return TRUE;
+}
+
+gboolean astro_scene_get_property(const AstroScene *scene, guint id, GValue *value)
+{
+  if (id >= ASTRO_SCENE_N_PROPERTIES)
+    return FALSE;
+  astro_field_get((const char *)scene + fields[id], value);
+  return TRUE;
+}
+
+gint64 astro_scene_duration_ns(double seconds)
+{
+  return (gint64)MIN(seconds * 1e9, 1e18);
+}
+
+static void add_string(GObjectClass *klass, guint id, const char *name, const char *nick,
+                       const char *help, const char *value)
+{
+  g_object_class_install_property(klass, id,
+                                  g_param_spec_string(name, nick, help, value, ASTRO_SCENE_FLAGS));
+}
+
+void astro_install_double(GObjectClass *klass, guint id, const char *name, const char *nick,
+                          const char *help, double min, double max, double value, GParamFlags flags)
+{
+  g_object_class_install_property(klass, id,
+                                  g_param_spec_double(name, nick, help, min, max, value, flags));
+}
+
+void astro_install_uint(GObjectClass *klass, guint id, const char *name, const char *nick,
+                        const char *help, guint min, guint max, guint value)
+{
+  g_object_class_install_property(
+      klass, id, g_param_spec_uint(name, nick, help, min, max, value, ASTRO_SCENE_FLAGS));
+}
+
+void astro_scene_install_properties(GObjectClass *klass, double noise, const char *bandwidth)
+{
+  astro_install_uint(klass, ASTRO_SCENE_PROP_STATIONS, "stations", "Stations",
+                     "Number of stations (0: all of an array file, or 32)", 0,
+                     ASTRO_ARRAY_MAX_STATIONS, 0);
+  add_string(
+      klass, ASTRO_SCENE_PROP_ARRAY, "array", "Array",
+      "disc, vla-like, lofar-like, or a file of lines x y z [name] in metres: geocentric, or "
+      "east north up where latitude and longitude are set",
+      "disc");
+  astro_install_double(klass, ASTRO_SCENE_PROP_LATITUDE, "latitude", "Latitude",
+                       "Degrees north of the array (unset: the preset's own, geocentric files)",
+                       -90, 90, 0, ASTRO_SCENE_FLAGS_MAYBE);
+  astro_install_double(klass, ASTRO_SCENE_PROP_LONGITUDE, "longitude", "Longitude",
+                       "Degrees east of the array (unset: the preset's own, geocentric files)",
+                       -360, 360, 0, ASTRO_SCENE_FLAGS_MAYBE);
+  add_string(klass, ASTRO_SCENE_PROP_SKY, "sky", "Sky",
+             "l,m,flux;l,m,flux (direction cosines east and north, Jy), or a file of lines "
+             "ra dec flux [spectral-index] (degrees, Jy at the centre of the band)",
+             "0,0,1");
+  add_string(klass, ASTRO_SCENE_PROP_PHASE_CENTRE, "phase-centre", "Phase centre",
+             "ra,dec in degrees, ICRS (unset: the array's zenith at the start)", NULL);
+  add_string(klass, ASTRO_SCENE_PROP_START_TIME, "start-time", "Start time",
+             "UTC of the first sample, as 2026-11-20T12:00:00", "2026-11-20T12:00:00");
+  astro_install_double(klass, ASTRO_SCENE_PROP_FREQUENCY, "frequency", "Frequency",
+                       "Centre of the band, Hz", 0, 1e13, 150e6, ASTRO_SCENE_FLAGS);
+  astro_install_double(klass, ASTRO_SCENE_PROP_BANDWIDTH, "bandwidth", "Bandwidth", bandwidth, 1e-3,
+                       1e13, 1e6, ASTRO_SCENE_FLAGS);
+  astro_install_uint(klass, ASTRO_SCENE_PROP_POLS, "pols", "Polarisations",
+                     "Polarisations of each station", 1, 2, 2);
+  astro_install_double(klass, ASTRO_SCENE_PROP_NOISE, "noise", "Noise",
+                       "System noise of each station and polarisation, Jy", 0, 1e12, noise,
+                       ASTRO_SCENE_FLAGS);
+  g_object_class_install_property(klass, ASTRO_SCENE_PROP_SEED,
+                                  g_param_spec_uint64("seed", "Seed",
+                                                      "The same seed gives the same samples", 0,
+                                                      G_MAXUINT64, 1, ASTRO_SCENE_FLAGS));
+  astro_install_double(klass, ASTRO_SCENE_PROP_DURATION, "duration", "Duration",
+                       "Seconds of observation (0: until num-buffers, or without end)", 0, 1e9, 0,
+                       ASTRO_SCENE_FLAGS);
+}
+
+gboolean astro_source_negotiate(GstBaseSrc *base, GstCaps *own, const char *what)
+{
+  g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(base), NULL);
+  GstCaps *common = gst_caps_intersect_full(peer, own, GST_CAPS_INTERSECT_FIRST);
+  if (gst_caps_is_empty(common)) {
+    GST_ELEMENT_ERROR(base, CORE, NEGOTIATION, ("downstream takes none of the %s made here", what),
+                      ("made %" GST_PTR_FORMAT ", accepted %" GST_PTR_FORMAT, own, peer));
+    gst_caps_unref(common);
+    return FALSE;
+  }
+  g_autoptr(GstCaps) fixed = gst_caps_fixate(common);
+  return gst_base_src_set_caps(base, fixed);
+}
+
+AstroDevice *astro_source_find_reader(GstQuery *query)
+{
+  AstroDevice *reader = astro_reader_find(query);
+  while (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_remove_nth_allocation_pool(query, 0);
+  while (gst_query_get_n_allocation_params(query) > 0)
+    gst_query_remove_nth_allocation_param(query, 0);
+  return reader;
+}
+
+void astro_source_get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin,
+                            GstClockTime *end)
+{
+  gboolean live = gst_base_src_is_live(base);
+  *begin = live ? GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer) : GST_CLOCK_TIME_NONE;
+  *end = GST_CLOCK_TIME_NONE;
+}

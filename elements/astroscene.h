@@ -1,0 +1,62 @@
+/* What sources of simulated streams share: the scene's properties, properties that lie in a struct,
+ * and how such a source agrees on caps, memory and times. */
+#pragma once
+
+#include <gst/base/gstbasesrc.h>
+#include "core/memory/device.h"
+#include "core/sky/scene.h"
+
+G_BEGIN_DECLS
+
+/* Set or not set: that is told by the setter's having been called. */
+#define ASTRO_SCENE_FLAGS_MAYBE                                                                    \
+  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
+#define ASTRO_SCENE_FLAGS (ASTRO_SCENE_FLAGS_MAYBE | G_PARAM_CONSTRUCT)
+
+/* Ids of the shared ones; an element's own follow. */
+enum {
+  ASTRO_SCENE_PROP_STATIONS = 1,
+  ASTRO_SCENE_PROP_ARRAY,
+  ASTRO_SCENE_PROP_LATITUDE,
+  ASTRO_SCENE_PROP_LONGITUDE,
+  ASTRO_SCENE_PROP_SKY,
+  ASTRO_SCENE_PROP_PHASE_CENTRE,
+  ASTRO_SCENE_PROP_START_TIME,
+  ASTRO_SCENE_PROP_FREQUENCY,
+  ASTRO_SCENE_PROP_BANDWIDTH,
+  ASTRO_SCENE_PROP_POLS,
+  ASTRO_SCENE_PROP_NOISE,
+  ASTRO_SCENE_PROP_SEED,
+  ASTRO_SCENE_PROP_DURATION,
+  ASTRO_SCENE_N_PROPERTIES
+};
+
+void astro_install_double(GObjectClass *klass, guint id, const char *name, const char *nick,
+                          const char *help, double min, double max, double value,
+                          GParamFlags flags);
+void astro_install_uint(GObjectClass *klass, guint id, const char *name, const char *nick,
+                        const char *help, guint min, guint max, guint value);
+
+/* What differs between sources: the noise's default, and what the bandwidth means. */
+void astro_scene_install_properties(GObjectClass *klass, double noise, const char *bandwidth);
+
+/* FALSE: the property is none of the scene's. */
+gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *value);
+gboolean astro_scene_get_property(const AstroScene *scene, guint id, GValue *value);
+
+/* A double, guint, guint64, enum or string at that place. */
+void astro_field_set(gpointer field, const GValue *value);
+void astro_field_get(gconstpointer field, GValue *value);
+
+/* Seconds of the stream as nanoseconds, for what asks how long an observation is; 0: not known. */
+gint64 astro_scene_duration_ns(double seconds);
+
+/* Sets what downstream names first, of what we can give. what: "voltages", for the error. */
+gboolean astro_source_negotiate(GstBaseSrc *base, GstCaps *own, const char *what);
+/* Who reads, a new reference; takes out the pools and parameters that were offered. */
+AstroDevice *astro_source_find_reader(GstQuery *query);
+/* For GstBaseSrc: a live source gives a block when the last of its samples was taken. */
+void astro_source_get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin,
+                            GstClockTime *end);
+
+G_END_DECLS

@@ -1,0 +1,429 @@
+/**
+ * SECTION:element-astrovissrc
+ *
+ * Visibilities of a simulated array that looks at a sky of point sources, predicted by the
+ * measurement equation: what astroskysrc, astrodelay, astrochannelizer and astrocorrelator give
+ * together for the same array and sky, at no more cost than that of the visibilities themselves.
+ * Hours of the earth's rotation take seconds.
+ *
+ * A buffer is one integration of property integration in seconds (astrocorrelator counts spectra).
+ * A visibility is that of the middle of its integration and its channel: nothing is smeared. With
+ * property points it is the mean of as many points along time and as many along frequency.
+ *
+ * Optional are the receivers' thermal noise, errors of the stations' gains, and lost data, which
+ * lowers the counts of good samples as it does in astrocorrelator.
+ *
+ * |[
+ * gst-launch-1.0 astrovissrc num-buffers=20 ! astrofitssink location=a.uvfits
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrovissrc.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory/pool.h"
+#include "core/predict/predict.h"
+#include "elements/astroscene.h"
+#include "elements/astrostage.h"
+
+GST_DEBUG_CATEGORY_STATIC(vis_debug);
+#define GST_CAT_DEFAULT vis_debug
+
+#define DEGREE (G_PI / 180)
+
+typedef struct {
+  guint channels, points, threads;
+  double integration, gain_error, phase_error, loss;
+} Settings;
+
+struct _AstroVisSrc {
+  GstPushSrc parent;
+  AstroScene scene;
+  Settings settings;
+
+  /* from start to stop */
+  AstroObservation *observation;
+  AstroSky *sources;
+  gint rate_n, rate_d; /* integrations a second */
+
+  /* of the stream that was agreed on */
+  AstroStream stream;
+  AstroPredict *predict;
+  guint64 end; /* integrations; G_MAXUINT64 for a stream without one */
+  guint64 next;
+  gboolean announced; /* the observation */
+  AstroDevice *reader;
+  GstBufferPool *pool;
+};
+
+G_DEFINE_TYPE_WITH_CODE(AstroVisSrc, astro_vis_src, GST_TYPE_PUSH_SRC,
+                        GST_DEBUG_CATEGORY_INIT(vis_debug, "astrovissrc", 0,
+                                                "Predicted visibilities"))
+GST_ELEMENT_REGISTER_DEFINE(astrovissrc, "astrovissrc", GST_RANK_NONE, ASTRO_TYPE_VIS_SRC)
+
+enum {
+  PROP_CHANNELS = ASTRO_SCENE_N_PROPERTIES,
+  PROP_INTEGRATION,
+  PROP_GAIN_ERROR,
+  PROP_PHASE_ERROR,
+  PROP_LOSS,
+  PROP_POINTS,
+  PROP_IS_LIVE,
+  PROP_THREADS,
+};
+
+/* ---- from properties to an observation ---- */
+
+static GstClockTime step_time(AstroVisSrc *self, guint64 step)
+{
+  return gst_util_uint64_scale(step, GST_SECOND * (guint64)self->rate_d, (guint64)self->rate_n);
+}
+
+/* By duration and num-buffers. */
+static guint64 find_end(AstroVisSrc *self)
+{
+  double steps = self->scene.duration * self->rate_n / self->rate_d;
+  guint64 end = G_MAXUINT64;
+  gint buffers;
+
+  if (self->scene.duration != 0 && steps < 0x1p63)
+    end = (guint64)MAX(rint(steps), 1);
+  g_object_get(self, "num-buffers", &buffers, NULL);
+  return buffers >= 0 ? MIN(end, (guint64)buffers) : end;
+}
+
+static gboolean read_scene(AstroVisSrc *self, GError **error)
+{
+  guint64 end = find_end(self);
+  self->observation = astro_scene_observe(&self->scene, error);
+  if (!self->observation)
+    return FALSE;
+  self->sources = astro_scene_sky(&self->scene, self->observation, error);
+  return self->sources &&
+         astro_sky_check_horizon(
+             self->sources, self->observation,
+             end == G_MAXUINT64
+                 ? 0
+                 : astro_scene_duration_ns((double)end * self->rate_d / self->rate_n),
+             error);
+}
+
+static void drop_pool(AstroVisSrc *self)
+{
+  if (self->pool)
+    gst_buffer_pool_set_active(self->pool, FALSE);
+  gst_clear_object(&self->pool);
+}
+
+static gboolean stop(GstBaseSrc *base)
+{
+  AstroVisSrc *self = ASTRO_VIS_SRC(base);
+  drop_pool(self);
+  g_clear_pointer(&self->predict, astro_predict_free);
+  g_clear_pointer(&self->sources, astro_sky_free);
+  g_clear_pointer(&self->observation, astro_observation_unref);
+  g_clear_pointer(&self->reader, astro_device_unref);
+  return TRUE;
+}
+
+static gboolean start(GstBaseSrc *base)
+{
+  AstroVisSrc *self = ASTRO_VIS_SRC(base);
+  g_autoptr(GError) error = NULL;
+
+  self->next = 0;
+  self->announced = FALSE;
+  /* Any number of seconds that the property takes is a fraction of two ints to 1e-9. */
+  gst_util_double_to_fraction(self->settings.integration, &self->rate_d, &self->rate_n);
+  if (read_scene(self, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  stop(base);
+  return FALSE;
+}
+
+/* ---- caps ---- */
+
+static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
+{
+  AstroVisSrc *self = ASTRO_VIS_SRC(base);
+  GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
+  if (self->observation) {
+    guint64 n = self->observation->n_stations;
+    caps = gst_caps_make_writable(caps);
+    gst_caps_set_simple(caps, "baselines", G_TYPE_INT, (gint)MIN(n * (n + 1) / 2, G_MAXINT),
+                        "channels", G_TYPE_INT, (gint)self->settings.channels, "pols", G_TYPE_INT,
+                        (gint)self->scene.pols, "rate", GST_TYPE_FRACTION, self->rate_n,
+                        self->rate_d, "frequency", G_TYPE_DOUBLE, self->scene.frequency,
+                        "bandwidth", G_TYPE_DOUBLE, self->scene.bandwidth, NULL);
+  }
+  if (filter) {
+    GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(caps);
+    caps = filtered;
+  }
+  return caps;
+}
+
+static gboolean negotiate(GstBaseSrc *base)
+{
+  g_autoptr(GstCaps) own = get_caps(base, NULL);
+  return astro_source_negotiate(base, own, "visibilities");
+}
+
+static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
+{
+  AstroVisSrc *self = ASTRO_VIS_SRC(base);
+  g_autoptr(GError) error = NULL;
+
+  g_clear_pointer(&self->predict, astro_predict_free);
+  if (astro_stream_from_caps(&self->stream, caps, &error)) {
+    AstroPredictConfig config = {
+      .stream = self->stream,
+      .observation = self->observation,
+      .sky = self->sources,
+      .noise = self->scene.noise,
+      .gain_error = self->settings.gain_error,
+      .phase_error = self->settings.phase_error * DEGREE,
+      .loss = self->settings.loss,
+      .points = self->settings.points,
+      .seed = self->scene.seed,
+      .threads = self->settings.threads,
+    };
+    self->predict = astro_predict_new(&config, &error);
+  }
+  if (!self->predict) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  self->end = find_end(self);
+  return TRUE;
+}
+
+/* Blocks come from a pool of our own: nobody else knows their size. */
+static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
+{
+  AstroVisSrc *self = ASTRO_VIS_SRC(base);
+  drop_pool(self);
+  g_clear_pointer(&self->reader, astro_device_unref);
+  self->reader = astro_source_find_reader(query);
+  return TRUE;
+}
+
+/* ---- integrations ---- */
+
+static GstBuffer *new_block(AstroVisSrc *self)
+{
+  GstBuffer *buffer = NULL;
+  if (!self->pool)
+    self->pool = astro_buffer_pool_new_active(self->reader, NULL,
+                                              astro_stream_step_bytes(&self->stream), 1, 0);
+  if (self->pool)
+    gst_buffer_pool_acquire_buffer(self->pool, &buffer, NULL);
+  return buffer;
+}
+
+/* One count for all where nothing is lost, as astrocorrelator says it. */
+static guint32 *add_counts(AstroVisSrc *self, GstBuffer *buffer)
+{
+  const AstroLayout *layout = &self->stream.layout;
+  AstroLayout shape = { .n_axes = self->settings.loss > 0 ? 2 : 0,
+                        .axes = { layout->axes[0], layout->axes[1] },
+                        .extents = { layout->extents[0], layout->extents[1] } };
+  AstroValidityMeta *meta =
+      astro_buffer_add_validity(buffer, &shape, astro_predict_full(self->predict));
+  return shape.n_axes ? meta->counts : NULL;
+}
+
+static GstBuffer *make_block(AstroVisSrc *self)
+{
+  GstBuffer *buffer = new_block(self);
+  GstClockTime begin = step_time(self, self->next), end = step_time(self, self->next + 1);
+  GstMapInfo map;
+
+  if (!buffer)
+    return NULL;
+  if (!gst_buffer_map(buffer, &map, GST_MAP_WRITE)) {
+    gst_buffer_unref(buffer);
+    return NULL;
+  }
+  astro_predict_fill(self->predict, self->next, (gint64)begin, (gint64)(end - begin), map.data,
+                     add_counts(self, buffer));
+  gst_buffer_unmap(buffer, &map);
+  GST_BUFFER_OFFSET(buffer) = self->next;
+  GST_BUFFER_OFFSET_END(buffer) = self->next + 1;
+  GST_BUFFER_PTS(buffer) = begin;
+  GST_BUFFER_DURATION(buffer) = end - begin;
+  if (self->next == 0)
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  return buffer;
+}
+
+static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
+{
+  AstroVisSrc *self = ASTRO_VIS_SRC(push);
+
+  if (self->next >= self->end)
+    return GST_FLOW_EOS;
+  if (!self->announced) {
+    self->announced = TRUE;
+    gst_pad_push_event(GST_BASE_SRC_PAD(self), astro_observation_to_event(self->observation));
+  }
+  *out = make_block(self);
+  if (!*out) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("no memory for integrations of %" G_GSIZE_FORMAT " bytes",
+                       astro_stream_step_bytes(&self->stream)),
+                      (NULL));
+    return GST_FLOW_ERROR;
+  }
+  self->next++;
+  return GST_FLOW_OK;
+}
+
+static gboolean answer_duration(AstroVisSrc *self, GstQuery *query)
+{
+  GstFormat format;
+  guint64 end = self->rate_n > 0 ? find_end(self) : G_MAXUINT64;
+
+  gst_query_parse_duration(query, &format, NULL);
+  if (format != GST_FORMAT_TIME || end == G_MAXUINT64)
+    return FALSE;
+  gst_query_set_duration(query, format, (gint64)step_time(self, end));
+  return TRUE;
+}
+
+static gboolean answer_latency(AstroVisSrc *self, GstQuery *query)
+{
+  gst_query_set_latency(query, gst_base_src_is_live(GST_BASE_SRC(self)),
+                        self->rate_n > 0 ? step_time(self, 1) : 0, GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+static gboolean query(GstBaseSrc *base, GstQuery *query)
+{
+  switch (GST_QUERY_TYPE(query)) {
+  case GST_QUERY_DURATION:
+    return answer_duration(ASTRO_VIS_SRC(base), query);
+  case GST_QUERY_LATENCY:
+    return answer_latency(ASTRO_VIS_SRC(base), query);
+  default:
+    return GST_BASE_SRC_CLASS(astro_vis_src_parent_class)->query(base, query);
+  }
+}
+
+/* ---- properties ---- */
+
+#define FIELD(id, member) [id] = G_STRUCT_OFFSET(Settings, member) + 1
+static const gsize fields[] = {
+  FIELD(PROP_CHANNELS, channels),
+  FIELD(PROP_INTEGRATION, integration),
+  FIELD(PROP_GAIN_ERROR, gain_error),
+  FIELD(PROP_PHASE_ERROR, phase_error),
+  FIELD(PROP_LOSS, loss),
+  FIELD(PROP_POINTS, points),
+  FIELD(PROP_THREADS, threads),
+};
+
+static gpointer field_of(AstroVisSrc *self, guint id)
+{
+  return id < G_N_ELEMENTS(fields) && fields[id] ? (char *)&self->settings + fields[id] - 1 : NULL;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroVisSrc *self = ASTRO_VIS_SRC(object);
+  gpointer field = field_of(self, id);
+
+  if (id == PROP_IS_LIVE)
+    gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
+  else if (field)
+    astro_field_set(field, value);
+  else if (!astro_scene_set_property(&self->scene, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroVisSrc *self = ASTRO_VIS_SRC(object);
+  gconstpointer field = field_of(self, id);
+
+  if (id == PROP_IS_LIVE)
+    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(self)));
+  else if (field)
+    astro_field_get(field, value);
+  else if (!astro_scene_get_property(&self->scene, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void finalize(GObject *object)
+{
+  astro_scene_clear(&ASTRO_VIS_SRC(object)->scene);
+  G_OBJECT_CLASS(astro_vis_src_parent_class)->finalize(object);
+}
+
+static void add_properties(GObjectClass *klass)
+{
+  astro_scene_install_properties(klass, 0, "Width of the band in Hz");
+  astro_install_uint(klass, PROP_CHANNELS, "channels", "Channels", "Channels of the band", 1,
+                     G_MAXINT, 16);
+  astro_install_double(klass, PROP_INTEGRATION, "integration", "Integration",
+                       "Seconds of a visibility, which is one buffer's", 1e-6, 86400, 10,
+                       ASTRO_SCENE_FLAGS);
+  astro_install_double(klass, PROP_GAIN_ERROR, "gain-error", "Gain error",
+                       "Of the stations' gains, rms about 1", 0, 10, 0, ASTRO_SCENE_FLAGS);
+  astro_install_double(klass, PROP_PHASE_ERROR, "phase-error", "Phase error",
+                       "Of the phases of the stations' gains, rms in degrees", 0, 1e6, 0,
+                       ASTRO_SCENE_FLAGS);
+  astro_install_double(klass, PROP_LOSS, "loss", "Loss",
+                       "Fraction of its data that every station loses, an eighth of an integration "
+                       "at a time: counts of good samples tell",
+                       0, 1, 0, ASTRO_SCENE_FLAGS);
+  astro_install_uint(klass, PROP_POINTS, "points", "Points",
+                     "Along time and along frequency, that a visibility is the mean of (1: the "
+                     "middles of integration and channel, nothing is smeared)",
+                     1, 1000, 1);
+  g_object_class_install_property(klass, PROP_IS_LIVE,
+                                  g_param_spec_boolean("is-live", "Is live",
+                                                       "Give visibilities at the rate of the clock",
+                                                       FALSE, ASTRO_SCENE_FLAGS_MAYBE));
+  astro_install_uint(klass, PROP_THREADS, "threads", "Threads",
+                     "CPU threads at most (0: the machine's)", 0, 65536, 0);
+}
+
+static void astro_vis_src_class_init(AstroVisSrcClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(
+      "application/x-astro-visibilities, format = { CF32LE, CF64LE }, "
+      "layout = channel:baseline:pol:pol, baselines = [ 1, 2147483647 ], "
+      "channels = [ 1, 2147483647 ], pols = [ 1, 2 ], rate = [ 0/1, 2147483647/1 ]");
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  add_properties(object);
+  base->start = start;
+  base->stop = stop;
+  base->get_caps = get_caps;
+  base->negotiate = negotiate;
+  base->set_caps = set_caps;
+  base->decide_allocation = decide_allocation;
+  base->get_times = astro_source_get_times;
+  base->query = query;
+  GST_PUSH_SRC_CLASS(klass)->create = create;
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_element_class_set_static_metadata(
+      element, "Visibility source", "Source",
+      "Visibilities of a simulated array by the measurement equation", ASTRO_AUTHOR);
+}
+
+static void astro_vis_src_init(AstroVisSrc *self)
+{
+  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
+}

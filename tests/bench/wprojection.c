@@ -1,0 +1,228 @@
+/* W-projection of the paper's observation: 44 stations, six hours in steps of 10 s, 16 channels of
+ * a subband, four products on 2048 x 2048, 8 x oversampled taps of 32 w-planes; the longest
+ * baseline reaches the border. Against the peak of fused multiply-adds on all cores, measured in
+ * turn with each case: 8 operations a grid point and product of a visibility. Neighbours that need
+ * the same taps are added up before, so that less is computed: what is left is given as a share.
+ * Wide supports are timed on every so manieth baseline. wprojection [support]... */
+#include "core/backend/cpu.h"
+#include "core/backend/threads.h"
+#include "core/gridder/wprojection.h"
+#include "core/sky/array.h"
+#include "core/stream/uvw.h"
+#include "tests/bench/bench.h"
+
+#include <immintrin.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define STATIONS 44
+#define CHANNELS 16
+#define STEPS 2160
+#define SECONDS 10
+#define FREQUENCY 150e6
+#define BANDWIDTH 195312.5
+#define SIZE 2048
+#define PLANES 32
+
+/* -- the peak -- */
+
+#define TASKS 64
+#define LOOPS 100000
+
+#define PEAK(name, features, Vector, zero, fma, hold)                                              \
+  __attribute__((target(features))) static void name(gpointer data, guint64 task)                  \
+  {                                                                                                \
+    Vector s0 = zero, s1 = s0, s2 = s0, s3 = s0, s4 = s0, s5 = s0, s6 = s0, s7 = s0, s8 = s0,      \
+           s9 = s0, a = s0, b = s0;                                                                \
+    for (guint i = 0; i < LOOPS; i++) {                                                            \
+      __asm__ volatile("" : "+" hold(a), "+" hold(b));                                             \
+      s0 = fma(a, b, s0), s1 = fma(a, b, s1), s2 = fma(a, b, s2), s3 = fma(a, b, s3);              \
+      s4 = fma(a, b, s4), s5 = fma(a, b, s5), s6 = fma(a, b, s6), s7 = fma(a, b, s7);              \
+      s8 = fma(a, b, s8), s9 = fma(a, b, s9);                                                      \
+    }                                                                                              \
+    __asm__ volatile("" : : hold(s0), hold(s1), hold(s2), hold(s3), hold(s4));                     \
+    __asm__ volatile("" : : hold(s5), hold(s6), hold(s7), hold(s8), hold(s9));                     \
+  }
+PEAK(peak_512, "avx512f", __m512, _mm512_setzero_ps(), _mm512_fmadd_ps, "v")
+PEAK(peak_256, "avx2,fma", __m256, _mm256_setzero_ps(), _mm256_fmadd_ps, "x")
+
+static void run_peak(gpointer unused)
+{
+  astro_parallel(TASKS, 0, astro_cpu_level() >= ASTRO_CPU_AVX512 ? peak_512 : peak_256, NULL);
+}
+
+static double peak_operations(void)
+{
+  return (double)TASKS * LOOPS * 10 * 2 * (astro_cpu_level() >= ASTRO_CPU_AVX512 ? 16 : 8);
+}
+
+/* -- the observation -- */
+
+typedef struct {
+  guint64 rows; /* of a step */
+  double *uvw;  /* steps x rows x 3, metres, w >= 0 */
+  double wavenumbers[CHANNELS];
+  gpointer values; /* of a step, the same for all */
+  double longest;  /* metres */
+} Tracks;
+
+/* Every so manieth baseline and step. */
+static Tracks make_tracks(guint baselines, guint steps, guint products)
+{
+  g_autoptr(AstroObservation) observation = astro_array_new("lofar-like", STATIONS, NULL, NULL);
+  Tracks tracks = { .rows = (STATIONS * (STATIONS - 1) / 2 + baselines - 1) / baselines };
+  double uvw[STATIONS][3];
+  guint64 row = 0;
+
+  astro_observation_set_start(observation, "2026-11-20T21:00:00", NULL);
+  observation->has_phase_centre = TRUE;
+  astro_zenith(observation, 3 * 3600 * (gint64)1000000000, observation->positions,
+               &observation->phase_ra, &observation->phase_dec);
+  for (guint i = 0; i < CHANNELS; i++)
+    tracks.wavenumbers[i] =
+        (FREQUENCY + BANDWIDTH * ((i + 0.5) / CHANNELS - 0.5)) / ASTRO_LIGHT_SPEED;
+  tracks.uvw = g_new(double, 3 * tracks.rows * (STEPS / steps));
+  for (guint step = 0; step < STEPS / steps; step++) {
+    guint baseline = 0;
+    astro_uvw(observation, (gint64)step * steps * SECONDS * 1000000000, uvw[0]);
+    for (guint i = 0; i < STATIONS; i++)
+      for (guint j = 0; j < i; j++, baseline++) {
+        if (baseline % baselines)
+          continue;
+        double *to = tracks.uvw + 3 * row++, sign = uvw[i][2] < uvw[j][2] ? -1 : 1;
+        for (guint k = 0; k < 3; k++)
+          to[k] = sign * (uvw[i][k] - uvw[j][k]);
+      }
+  }
+  for (guint64 i = 0; i < row; i++)
+    for (guint k = 0; k < 2; k++)
+      tracks.longest = MAX(tracks.longest, fabs(tracks.uvw[3 * i + k]));
+  gsize n = tracks.rows * CHANNELS * products * 2;
+  float *values = g_new(float, n);
+  for (gsize i = 0; i < n; i++)
+    values[i] = (float)(g_random_double() - 0.5);
+  tracks.values = values;
+  return tracks;
+}
+
+static void clear_tracks(Tracks *tracks)
+{
+  g_free(tracks->uvw);
+  g_free(tracks->values);
+}
+
+/* -- a case -- */
+
+typedef struct {
+  AstroWProjectionConfig config;
+  const Tracks *tracks;
+  guint64 steps;
+  gpointer grid;
+  AstroWProjectionCounts counts;
+} Run;
+
+static void run_gridding(gpointer data)
+{
+  Run *run = data;
+  const Tracks *tracks = run->tracks;
+  AstroWProjection *gridder = astro_wprojection_new(&run->config, NULL);
+  for (guint64 step = 0; step < run->steps; step++) {
+    AstroGridRows rows = { tracks->rows,
+                           CHANNELS,
+                           run->config.products,
+                           FALSE,
+                           tracks->uvw + 3 * tracks->rows * step,
+                           tracks->wavenumbers,
+                           tracks->values };
+    astro_wprojection_add(gridder, &rows, 0, CHANNELS, run->grid);
+  }
+  astro_wprojection_flush(gridder, run->grid);
+  astro_wprojection_counts(gridder, &run->counts);
+  astro_wprojection_free(gridder);
+}
+
+static AstroTaps *make_taps(guint support, double cell, double longest, gboolean interpolated,
+                            double *seconds)
+{
+  AstroGrid grid = { .size = SIZE,
+                     .image_size = SIZE * 2 / 3,
+                     .cell = cell,
+                     .pixel = 1 / (SIZE * cell),
+                     .spread = { .kind = ASTRO_SPREAD_KAISER_BESSEL,
+                                 .beta = 8,
+                                 .oversampling = 8,
+                                 .interpolated = interpolated } };
+  AstroTapsConfig config = {
+    .grid = &grid, .w_max = longest, .planes = PLANES, .support = support, .accuracy = 1e-3
+  };
+  gint64 start = g_get_monotonic_time();
+  AstroTaps *taps = astro_taps_build(&config, NULL);
+  *seconds = (g_get_monotonic_time() - start) * 1e-6;
+  return taps;
+}
+
+static void bench_case(guint support, guint baselines, guint steps, guint products, guint threads,
+                       gboolean interpolated)
+{
+  Tracks tracks = make_tracks(baselines, steps, products);
+  double longest = tracks.longest * tracks.wavenumbers[CHANNELS - 1], building, gridding, peak;
+  double cell = longest / (SIZE / 2 - support / 2 - 4);
+  AstroTaps *taps = make_taps(support, cell, longest, interpolated, &building);
+  Run run = { .config = { .taps = taps,
+                          .size = SIZE,
+                          .cell = cell,
+                          .products = products,
+                          .threads = threads,
+                          .memory = ((guint64)SIZE * SIZE * products * 8 + taps->bytes) / 8 },
+              .tracks = &tracks,
+              .steps = STEPS / steps,
+              .grid = g_aligned_alloc0((gsize)SIZE * SIZE * products, 8, 64) };
+  bench_pair(run_gridding, &run, run_peak, NULL, 3, &gridding, &peak);
+  double points = (double)run.counts.gridded * support * support * products;
+  double operations = peak_operations() / peak;
+  char *what =
+      g_strdup_printf("%u%s, %u product%s, %u core%s", support, interpolated ? " interpolated" : "",
+                      products, products > 1 ? "s" : "", threads ? threads : astro_threads(),
+                      (threads ? threads : astro_threads()) > 1 ? "s" : "");
+  printf("%-34s %8.2f %8.2f %8.1f %8.3f %8.3f %8.3f %9.1f %8.2f\n", what, run.counts.gridded * 1e-6,
+         gridding, points / gridding * 1e-9, 8 * points / gridding / operations,
+         (double)run.counts.spread / run.counts.gridded,
+         8 * points / gridding / operations * run.counts.spread / run.counts.gridded,
+         taps->bytes / 1048576.0, building);
+  fflush(stdout);
+  g_free(what);
+  g_aligned_free(run.grid);
+  astro_taps_free(taps);
+  clear_tracks(&tracks);
+}
+
+/* Baselines that are timed: one of so many. */
+static guint share_of(guint support)
+{
+  return support > 128 ? 32 : support > 64 ? 8 : support > 32 ? 2 : 1;
+}
+
+int main(int argc, char **argv)
+{
+  static const guint supports[] = { 16, 32, 64, 128, 256 };
+  printf("\nwprojection: Mvis, seconds, GGPAPS, of FMA peak (at least 0.60), spread after adding "
+         "up,\nof FMA peak by what was computed, MiB of taps, seconds to build them\n");
+  if (argc > 1) {
+    for (int i = 1; i < argc; i++) {
+      guint support = (guint)atoi(argv[i]);
+      bench_case(support, share_of(support), 1, 4, 0, FALSE);
+    }
+    return 0;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(supports); i++)
+    bench_case(supports[i], share_of(supports[i]), 1, 4, 0, FALSE);
+  printf("cost against cores, visibilities, products, and interpolated\n");
+  bench_case(32, 4, 1, 4, 1, FALSE);
+  bench_case(32, 4, 1, 4, 0, FALSE);
+  bench_case(32, 4, 4, 4, 0, FALSE);
+  bench_case(32, 16, 1, 4, 0, FALSE);
+  bench_case(32, 4, 1, 1, 0, FALSE);
+  bench_case(32, 4, 1, 2, 0, FALSE);
+  bench_case(32, 16, 1, 4, 0, TRUE);
+  return 0;
+}

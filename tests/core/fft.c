@@ -1,0 +1,323 @@
+/* Transforms: the reference against sums written out by hand, then cpu against the reference. */
+#include "core/fft/fft.h"
+#include "tests/tests.h"
+
+#include <complex.h>
+#include <math.h>
+
+static const AstroBackend *const backends[] = { &astro_fft_reference, &astro_fft_cpu };
+
+static gsize block_bytes(const AstroFftConfig *config, guint64 steps, gboolean out)
+{
+  gsize bytes = astro_format_info(out ? config->to : config->from)->bytes * steps;
+  for (guint i = 0; i < config->n_axes; i++)
+    if (config->extents[i])
+      bytes *= astro_fft_extent(config, i, out);
+  return bytes;
+}
+
+static gboolean is_double(AstroFormat format)
+{
+  return format == ASTRO_FORMAT_CF64LE || format == ASTRO_FORMAT_F64LE;
+}
+
+/* Numbers of about 1, of the format's components. */
+static void fill(AstroFormat format, gpointer block, gsize bytes, guint32 seed)
+{
+  gsize n = bytes / (is_double(format) ? 8 : 4);
+  g_autofree gint16 *random = g_new(gint16, n);
+  test_fill(random, n * 2, seed);
+  for (gsize i = 0; i < n; i++)
+    if (is_double(format))
+      ((double *)block)[i] = random[i] / 16384.0;
+    else
+      ((float *)block)[i] = (float)(random[i] / 16384.0);
+}
+
+static gpointer transform(const AstroBackend *backend, const AstroFftConfig *config,
+                          gpointer samples, guint64 steps, guint threads)
+{
+  AstroPlace place = { .threads = threads };
+  const char *variant = NULL;
+  g_autoptr(GError) error = NULL;
+  AstroBlock in = { samples, block_bytes(config, steps, FALSE) };
+  AstroBlock out = { NULL, block_bytes(config, steps, TRUE) };
+  gpointer instance = backend->create(config, &place, &variant, &error);
+  g_assert_no_error(error);
+  g_assert_nonnull(variant);
+  out.data = test_alloc(out.bytes);
+  /* A block leaves nothing to the next one. */
+  for (guint i = 0; i < (backend->kind == ASTRO_BACKEND_CPU ? 2 : 1); i++)
+    g_assert_true(backend->submit(instance, &in, 1, &out, 1, &steps, &error));
+  test_check_guard(out.data, out.bytes);
+  backend->destroy(instance);
+  return out.data;
+}
+
+/* Relative L2 of the difference. */
+static double difference(AstroFormat format, gconstpointer a, gconstpointer b, gsize bytes)
+{
+  double error = 0, sum = 0;
+  for (gsize i = 0; i < bytes / (is_double(format) ? 8 : 4); i++) {
+    double x = is_double(format) ? ((const double *)a)[i] : ((const float *)a)[i];
+    double y = is_double(format) ? ((const double *)b)[i] : ((const float *)b)[i];
+    g_assert_true(isfinite(x));
+    error += (x - y) * (x - y);
+    sum += y * y;
+  }
+  return sum > 0 ? sqrt(error / sum) : sqrt(error);
+}
+
+/* ---- the reference by hand ---- */
+
+/* A wave along the second axis of [2][6][3] becomes one bin, wherever zero is. */
+static void test_wave(void)
+{
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
+    for (guint origin_in = 0; origin_in < 6; origin_in++)
+      for (guint origin_out = 0; origin_out < 6; origin_out++) {
+        AstroFftConfig config = { .from = ASTRO_FORMAT_CF64LE,
+                                  .to = ASTRO_FORMAT_CF64LE,
+                                  .n_axes = 3,
+                                  .extents = { 2, 6, 3 },
+                                  .axes = { [1] = { TRUE, origin_in, origin_out } } };
+        double complex wave[36];
+        for (gint i = 0; i < 36; i++)
+          wave[i] = (1 + i / 18) * cexp(2 * G_PI * I * 2 * (i / 3 % 6 - (gint)origin_in) / 6);
+        double complex *out = transform(backends[b], &config, wave, 1, 1);
+        for (guint i = 0; i < 36; i++) {
+          double expected = i / 3 % 6 == (origin_out + 2) % 6 ? 6 * (1 + i / 18) : 0;
+          g_assert_cmpfloat(cabs(out[i] - expected), <, 1e-13);
+        }
+        test_free(out);
+      }
+}
+
+/* 1 2 3 4 5, real to complex: values from a table. */
+static void test_real_by_hand(void)
+{
+  static const double expected[][2] = { { 15, 0 },
+                                        { -2.5, 3.440954801177933 },
+                                        { -2.5, 0.8122992405822659 } };
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    float in[] = { 1, 2, 3, 4, 5 };
+    AstroFftConfig config = { .from = ASTRO_FORMAT_F32LE,
+                              .to = ASTRO_FORMAT_CF32LE,
+                              .n_axes = 1,
+                              .extents = { 5 },
+                              .axes = { { TRUE, 0, 0 } } };
+    float *out = transform(backends[b], &config, in, 1, 1);
+    for (guint i = 0; i < 6; i++)
+      g_assert_cmpfloat_with_epsilon(out[i], expected[i / 2][i % 2], 1e-5);
+    test_free(out);
+  }
+}
+
+/* ---- cpu against the reference ---- */
+
+/* Which axes, of which lengths; which one is free (-1: none). */
+static const struct {
+  guint n_axes;
+  guint64 extents[4];
+  guint transformed; /* bits */
+  gint free;
+  guint64 steps;
+} shapes[] = {
+  { 1, { 1 }, 1, -1, 1 },           { 1, { 2 }, 1, -1, 3 },
+  { 1, { 1009 }, 1, -1, 1 },        { 1, { 512 }, 1, -1, 5 },
+  { 2, { 0, 48 }, 2, 0, 77 },       { 2, { 48, 0 }, 1, 1, 77 },
+  { 2, { 1, 1 }, 3, -1, 1 },        { 2, { 32, 32 }, 3, -1, 1 },
+  { 2, { 31, 33 }, 3, -1, 2 },      { 2, { 128, 1 }, 1, -1, 1 },
+  { 3, { 2, 20, 18 }, 6, -1, 2 },   { 3, { 3, 17, 70 }, 2, -1, 1 },
+  { 3, { 3, 128, 7 }, 2, -1, 1 },   { 3, { 5, 6, 7 }, 7, -1, 1 },
+  { 3, { 31, 9, 20 }, 5, -1, 1 },   { 4, { 2, 3, 0, 16 }, 8, 2, 33 },
+  { 4, { 0, 12, 2, 3 }, 2, 0, 11 }, { 4, { 4, 0, 5, 6 }, 13, 1, 3 },
+};
+
+static const struct {
+  AstroFormat from, to;
+  gboolean inverse;
+  double tolerance;
+} kinds[] = {
+  { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, FALSE, 1e-6 },
+  { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, TRUE, 1e-6 },
+  { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_CF64LE, FALSE, 1e-14 },
+  { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_CF64LE, TRUE, 1e-14 },
+  { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, FALSE, 1e-6 },
+  { ASTRO_FORMAT_F64LE, ASTRO_FORMAT_CF64LE, FALSE, 1e-14 },
+  { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE, TRUE, 1e-6 },
+  { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_F64LE, TRUE, 1e-14 },
+};
+
+static AstroFftConfig config_of(guint shape, guint kind)
+{
+  AstroFftConfig config = { .from = kinds[kind].from,
+                            .to = kinds[kind].to,
+                            .inverse = kinds[kind].inverse,
+                            .n_axes = shapes[shape].n_axes };
+  memcpy(config.extents, shapes[shape].extents, sizeof shapes[shape].extents);
+  for (guint i = 0; i < config.n_axes; i++)
+    config.axes[i].transformed = shapes[shape].transformed >> i & 1;
+  return config;
+}
+
+/* Bins of real samples begin at zero. */
+static void centre(AstroFftConfig *config, guint sides)
+{
+  for (guint i = 0; i < config->n_axes; i++) {
+    gboolean halved = (gint)i == astro_fft_halved(config);
+    if (!config->axes[i].transformed)
+      continue;
+    if (sides & 1 && !(halved && config->inverse))
+      config->axes[i].origin_in = config->extents[i] / 2;
+    if (sides & 2 && !(halved && !config->inverse))
+      config->axes[i].origin_out = config->extents[i] / 2;
+  }
+}
+
+static void compare(const AstroFftConfig *config, guint64 steps, double tolerance)
+{
+  static const char *const levels[] = { "c", "avx2", "avx512" };
+  gsize in_bytes = block_bytes(config, steps, FALSE), bytes = block_bytes(config, steps, TRUE);
+  gpointer in = test_alloc(in_bytes);
+  fill(config->from, in, in_bytes, (guint32)(in_bytes + config->n_axes));
+  gpointer expected = transform(&astro_fft_reference, config, in, steps, 1);
+  for (guint i = 0; i < G_N_ELEMENTS(levels); i++) {
+    g_setenv("ASTRO_CPU", levels[i], TRUE);
+    gpointer one = transform(&astro_fft_cpu, config, in, steps, 1);
+    gpointer many = transform(&astro_fft_cpu, config, in, steps, 0);
+    g_assert_cmpfloat(difference(config->to, one, expected, bytes), <, tolerance);
+    g_assert_cmpmem(one, bytes, many, bytes);
+    test_free(one);
+    test_free(many);
+  }
+  g_unsetenv("ASTRO_CPU");
+  test_free(in);
+  test_free(expected);
+}
+
+static void test_cpu(void)
+{
+  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+    for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
+      for (guint sides = 0; sides < 4; sides++) {
+        AstroFftConfig config = config_of(shape, kind);
+        centre(&config, sides);
+        compare(&config, shapes[shape].steps, kinds[kind].tolerance);
+      }
+}
+
+/* A spectrum has the same bits whatever block it came in. */
+static void test_cuts(void)
+{
+  enum { N = 24, STEPS = 100 };
+  AstroFftConfig config = { .from = ASTRO_FORMAT_CF32LE,
+                            .to = ASTRO_FORMAT_CF32LE,
+                            .n_axes = 2,
+                            .extents = { 0, N },
+                            .axes = { [1] = { TRUE, 0, N / 2 } } };
+  gsize bytes = N * STEPS * 8;
+  float *in = test_alloc(bytes);
+  fill(config.from, in, bytes, 4);
+  float *whole = transform(&astro_fft_cpu, &config, in, STEPS, 0);
+  for (guint at = 0, steps = 1; at < STEPS; at += steps, steps = steps % 7 + 1) {
+    steps = MIN(steps, STEPS - at);
+    float *part = transform(&astro_fft_cpu, &config, in + at * N * 2, steps, 0);
+    g_assert_cmpmem(part, steps * N * 8, whole + at * N * 2, steps * N * 8);
+    test_free(part);
+  }
+  test_free(whole);
+  test_free(in);
+}
+
+/* There and back, centred or not, through real bins too. */
+static void test_back(void)
+{
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
+    for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+      for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
+        AstroFftConfig there = config_of(shape, kind), back;
+        if (there.inverse)
+          continue;
+        centre(&there, 3);
+        back = there;
+        back.from = there.to;
+        back.to = there.from;
+        back.inverse = TRUE;
+        for (guint i = 0; i < there.n_axes; i++) {
+          back.axes[i].origin_in = there.axes[i].origin_out;
+          back.axes[i].origin_out = there.axes[i].origin_in;
+        }
+        guint64 steps = shapes[shape].steps;
+        gsize bytes = block_bytes(&there, steps, FALSE);
+        gpointer in = test_alloc(bytes);
+        fill(there.from, in, bytes, 77 + shape);
+        gpointer middle = transform(backends[b], &there, in, steps, 0);
+        gpointer again = transform(backends[b], &back, middle, steps, 0);
+        g_assert_cmpfloat(difference(there.from, again, in, bytes), <, kinds[kind].tolerance);
+        test_free(in);
+        test_free(middle);
+        test_free(again);
+      }
+}
+
+/* ---- errors ---- */
+
+static void test_errors(void)
+{
+  static const struct {
+    AstroFftConfig config;
+    const char *says;
+  } cases[] = {
+    { { ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE } } }, "CI8 to CF32LE" },
+    { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF64LE, 1, { 4 }, { { TRUE } } }, "one precision" },
+    { { ASTRO_FORMAT_CF16LE, ASTRO_FORMAT_CF16LE, 1, { 4 }, { { TRUE } } }, "CF16LE" },
+    { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_F32LE, 1, { 4 }, { { TRUE } } }, "real samples" },
+    { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE } }, TRUE }, "real samples" },
+    { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE, 1, { 4 }, { { TRUE } } }, "real samples" },
+    { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 } }, "along 0 axes" },
+    { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 0 }, { { TRUE } } }, "of 0 samples" },
+    { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 4, 0 } } }, "4 samples" },
+    { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 2 } } }, "begin at zero" },
+    { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 3, { 4, 0, 0 }, { { TRUE } } }, "2 free" },
+  };
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+      g_autoptr(GError) error = NULL;
+      AstroPlace place = { 0 };
+      const char *variant;
+      g_assert_false(backends[b]->shape(&cases[i].config, NULL));
+      g_assert_null(backends[b]->create(&cases[i].config, &place, &variant, &error));
+      if (!strstr(error->message, cases[i].says))
+        g_error("case %u: \"%s\" does not say \"%s\"", i, error->message, cases[i].says);
+    }
+    AstroFftConfig config = {
+      ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 2, { 0, 4 }, { [1] = { TRUE } }
+    };
+    AstroPlace place = { 0 };
+    const char *variant;
+    guint64 steps = 2;
+    float samples[16] = { 0 };
+    AstroBlock whole = { samples, 64 }, part = { samples, 63 };
+    gpointer instance = backends[b]->create(&config, &place, &variant, NULL);
+    g_assert_false(backends[b]->submit(instance, &part, 1, &whole, 1, &steps, NULL));
+    g_assert_false(backends[b]->submit(instance, &whole, 1, &part, 1, &steps, NULL));
+    g_assert_false(backends[b]->submit(instance, &whole, 0, &whole, 1, &steps, NULL));
+    backends[b]->destroy(instance);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/fft/wave", test_wave);
+  g_test_add_func("/fft/real-by-hand", test_real_by_hand);
+  g_test_add_func("/fft/cpu", test_cpu);
+  g_test_add_func("/fft/cuts", test_cuts);
+  g_test_add_func("/fft/back", test_back);
+  g_test_add_func("/fft/errors", test_errors);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

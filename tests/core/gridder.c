@@ -1,0 +1,677 @@
+#include "core/gridder/direct.h"
+#include "core/gridder/prepare.h"
+#include "core/gridder/semicircle.h"
+#include "core/stream/uvw.h"
+#include "tests/core/images.h"
+#include "tests/tests.h"
+
+/* ---- visibilities and images to try ---- */
+
+typedef struct {
+  AstroGrid grid;
+  AstroGridderConfig config;
+  AstroGridRows rows;
+  double *uvw, *wavenumbers, *values;
+  float *single;
+} Setting;
+
+static char *two_products[] = { "I", "PSF", NULL };
+
+/* A plane of tracks: u and v fill what the pixels resolve, w goes to that many wavelengths. */
+static void make(Setting *s, GRand *random, guint size, double pixel, double w, guint rows,
+                 guint channels, gboolean is_double)
+{
+  const guint products = 2;
+  memset(s, 0, sizeof *s);
+  s->grid = (AstroGrid){ .image_size = size, .pixel = pixel, .products = two_products };
+  s->config = (AstroGridderConfig){ .is_double = is_double, .channels = 1, .accuracy = 1e-4 };
+  s->uvw = g_new(double, 3 * rows);
+  s->wavenumbers = g_new(double, channels);
+  s->values = g_new(double, (gsize)2 * rows * channels * products);
+  s->single = g_new(float, (gsize)2 * rows * channels * products);
+  for (guint c = 0; c < channels; c++)
+    s->wavenumbers[c] = 0.5 * (1 + 0.2 * c / channels);
+  for (guint r = 0; r < rows; r++)
+    for (guint i = 0; i < 3; i++) {
+      const double most = i < 2 ? 0.3 / pixel : w, least = i < 2 ? -most : 0;
+      s->uvw[3 * r + i] = g_rand_double_range(random, least, most) / 0.6;
+    }
+  for (gsize i = 0; i < (gsize)2 * rows * channels * products; i++)
+    s->single[i] = (float)(s->values[i] = g_rand_double_range(random, -1, 1));
+  s->rows = (AstroGridRows){ .rows = rows,
+                             .channels = channels,
+                             .products = products,
+                             .is_double = is_double,
+                             .uvw = s->uvw,
+                             .wavenumbers = s->wavenumbers,
+                             .values = is_double ? (gpointer)s->values : s->single };
+}
+
+static void clear(Setting *s)
+{
+  g_free(s->uvw);
+  g_free(s->wavenumbers);
+  g_free(s->values);
+  g_free(s->single);
+}
+
+static gsize cells(const Setting *s)
+{
+  return (gsize)s->grid.size * s->grid.size * s->rows.products * s->config.channels;
+}
+
+/* ---- grids to images, as the elements after the gridder do ---- */
+
+typedef struct {
+  double w, w_step;
+  guint planes;
+  AstroGridding *gridder;
+} Run;
+
+static void begin(Setting *s, Run *run)
+{
+  GError *error = NULL;
+  const char *variant;
+  g_assert_true(astro_wstacking.choose(&s->config, &s->grid, &error));
+  run->gridder = astro_wstacking.create(&s->config, &s->grid, &variant, &error);
+  g_assert_no_error(error);
+  g_assert_true(astro_wstacking.begin(run->gridder, &s->rows, &run->planes, &error));
+}
+
+static gpointer next_plane(Setting *s, Run *run)
+{
+  const gsize bytes = cells(s) * (s->config.is_double ? 16 : 8);
+  gpointer grid = test_alloc(bytes);
+  memset(grid, 0, bytes);
+  astro_wstacking.plane(run->gridder, grid, &run->w, &run->w_step);
+  test_check_guard(grid, bytes);
+  return grid;
+}
+
+static double *stacked_image(Setting *s, guint *planes)
+{
+  Run run = { 0 };
+  double *image = g_new0(double, (gsize)s->grid.image_size * s->grid.image_size * s->rows.products);
+  g_autofree double *corrections = NULL;
+  begin(s, &run);
+  for (guint plane = 0; plane < run.planes; plane++) {
+    gpointer grid = next_plane(s, &run);
+    test_add_plane(&s->grid, grid, s->config.is_double, s->rows.products, run.w, run.w_step,
+                   &corrections, image);
+    test_free(grid);
+  }
+  if (planes)
+    *planes = run.planes;
+  astro_wstacking.destroy(run.gridder);
+  return image;
+}
+
+static double *exact_image(const Setting *s)
+{
+  const gsize n = (gsize)s->grid.image_size * s->grid.image_size * s->rows.products;
+  double *image = g_new0(double, 2 * n);
+  astro_direct_image(&s->grid, &s->rows, 0, s->rows.channels, 0, image);
+  for (gsize i = 0; i < n; i++)
+    image[i] = image[2 * i];
+  return image;
+}
+
+static double distance(const double *a, const double *b, gsize n)
+{
+  double error = 0, norm = 0;
+  for (gsize i = 0; i < n; i++) {
+    error += (a[i] - b[i]) * (a[i] - b[i]);
+    norm += b[i] * b[i];
+  }
+  return sqrt(error / norm);
+}
+
+/* ---- tests ---- */
+
+/* Fields of a tenth of a degree to forty degrees, w to thousands of wavelengths. */
+static void test_accuracy(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(4);
+  for (guint setting = 0; setting < 10; setting++) {
+    Setting s;
+    const guint size = 2 * (guint)g_rand_int_range(random, 16, 29);
+    const double field = 0.002 * pow(350, setting / 9.0);
+    const double w = MIN(4 / (field * field), g_rand_double_range(random, 100, 5000));
+    make(&s, random, size, field / size, w, 60, 3, TRUE);
+    if (setting % 3 == 1) {
+      s.grid.centre_l = 0.1;
+      s.grid.centre_m = -0.05;
+    }
+    g_autofree double *exact = exact_image(&s);
+    for (gint decade = -2; decade >= -12; decade--) {
+      guint planes;
+      s.config.accuracy = pow(10, decade) * (1 + 1e-9);
+      s.config.is_double = s.rows.is_double = decade < -5;
+      s.rows.values = s.rows.is_double ? (gpointer)s.values : s.single;
+      g_autofree double *image = stacked_image(&s, &planes);
+      g_autofree double *against = s.rows.is_double ? NULL : exact_image(&s);
+      const double error =
+          distance(image, against ? against : exact, (gsize)size * size * s.rows.products);
+      g_test_message("size %u field %.3f w %.0f: grid %u support %u planes %u, accuracy 1e%d: %.2e",
+                     size, field, w, s.grid.size, s.grid.spread.support, planes, decade, error);
+      g_assert_cmpfloat(error, <=, pow(10, decade));
+    }
+    clear(&s);
+  }
+}
+
+/* All planes of a setting, one after the other, by the variant that ASTRO_CPU names or, NULL, the
+ * reference. */
+static GByteArray *all_planes(Setting *s, const char *level, guint threads, guint *planes)
+{
+  GByteArray *all = g_byte_array_new();
+  Run run = { 0 };
+  if (level)
+    g_setenv("ASTRO_CPU", level, TRUE);
+  s->config.is_reference = !level;
+  s->config.threads = threads;
+  begin(s, &run);
+  for (guint plane = 0; plane < run.planes; plane++) {
+    gpointer grid = next_plane(s, &run);
+    g_byte_array_append(all, grid, (guint)(cells(s) * (s->config.is_double ? 16 : 8)));
+    test_free(grid);
+  }
+  *planes = run.planes;
+  astro_wstacking.destroy(run.gridder);
+  g_unsetenv("ASTRO_CPU");
+  return all;
+}
+
+static double byte_distance(const GByteArray *a, const GByteArray *b, gboolean is_double)
+{
+  const gsize n = a->len / (is_double ? sizeof(double) : sizeof(float));
+  double error = 0, norm = 0;
+  g_assert_cmpuint(a->len, ==, b->len);
+  for (gsize i = 0; i < n; i++) {
+    const double x = is_double ? ((double *)a->data)[i] : (double)((float *)a->data)[i];
+    const double y = is_double ? ((double *)b->data)[i] : (double)((float *)b->data)[i];
+    error += (x - y) * (x - y);
+    norm += y * y;
+  }
+  return sqrt(error / norm);
+}
+
+/* Every support, precision and instruction set against the formula; grids so small that footprints
+ * lie at their edges. */
+static void test_variants(void)
+{
+  static const char *const levels[] = { "c", "avx2", "avx512" };
+  g_autoptr(GRand) random = g_rand_new_with_seed(5);
+  for (guint is_double = 0; is_double < 2; is_double++)
+    for (guint support = ASTRO_SEMICIRCLE_MIN; support <= ASTRO_SEMICIRCLE_MAX; support++) {
+      Setting s;
+      guint planes;
+      make(&s, random, 22, 0.01, 300, 30, 2, is_double);
+      s.config.support = support;
+      s.config.padding = 2;
+      s.config.accuracy = 0.1;
+      g_autoptr(GByteArray) expected = all_planes(&s, NULL, 1, &planes);
+      for (guint i = 0; i < G_N_ELEMENTS(levels); i++) {
+        g_autoptr(GByteArray) found = all_planes(&s, levels[i], 0, &planes);
+        const double error = byte_distance(found, expected, is_double);
+        g_test_message("%s support %u %s: %.2e", levels[i], support,
+                       is_double ? "double" : "single", error);
+        /* Of it, the polynomials that stand for the function. */
+        const double fit = 2e-2 * pow(10, -0.82 * support);
+        g_assert_cmpfloat(error, <=, (is_double ? 1e-15 : 3e-7) * 10 + 60 * fit);
+      }
+      clear(&s);
+    }
+}
+
+static void test_threads(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(6);
+  Setting s;
+  guint planes;
+  make(&s, random, 200, 0.002, 900, 700, 4, FALSE);
+  g_autoptr(GByteArray) one = all_planes(&s, "avx512", 1, &planes);
+  g_autoptr(GByteArray) many = all_planes(&s, "avx512", 7, &planes);
+  g_assert_cmpmem(one->data, one->len, many->data, many->len);
+  clear(&s);
+}
+
+/* Baselines in another order give the same to rounding. */
+static void test_order(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(7);
+  Setting s;
+  guint planes;
+  make(&s, random, 64, 0.005, 500, 200, 1, TRUE);
+  g_autoptr(GByteArray) before = all_planes(&s, "avx512", 0, &planes);
+  for (guint row = 0; row < 100; row++) {
+    const guint other = 199 - row;
+    for (guint i = 0; i < 3; i++) {
+      const double kept = s.uvw[3 * row + i];
+      s.uvw[3 * row + i] = s.uvw[3 * other + i];
+      s.uvw[3 * other + i] = kept;
+    }
+    for (guint i = 0; i < 4; i++) {
+      const double kept = s.values[4 * row + i];
+      s.values[4 * row + i] = s.values[4 * other + i];
+      s.values[4 * other + i] = kept;
+    }
+  }
+  g_autoptr(GByteArray) after = all_planes(&s, "avx512", 0, &planes);
+  g_assert_cmpfloat(byte_distance(after, before, TRUE), <=, 1e-15);
+  clear(&s);
+}
+
+/* <grid(V), G> = <V, degrid(G)> for any V and G, where degridding reads the grid through the taps
+ * that gridding writes with: a visibility of 1 alone shows them. */
+static void test_adjoint(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(8);
+  Setting s;
+  guint planes;
+  enum { ROWS = 9 };
+  make(&s, random, 20, 0.01, 400, ROWS, 1, TRUE);
+  s.config.accuracy = 1e-7;
+  g_autoptr(GByteArray) all = all_planes(&s, "avx512", 0, &planes);
+  const gsize n = all->len / sizeof(double), plane_n = 2 * cells(&s);
+  g_autofree double *grid = g_new(double, n), *given = g_memdup2(s.values, 32 * ROWS);
+  double left[2] = { 0 }, right[2] = { 0 };
+  for (gsize i = 0; i < n; i++)
+    grid[i] = g_rand_double_range(random, -1, 1);
+  for (gsize i = 0; i < n; i += 2) {
+    const double *v = (double *)all->data + i, *g = grid + i;
+    left[0] += v[0] * g[0] + v[1] * g[1];
+    left[1] += v[1] * g[0] - v[0] * g[1];
+  }
+  /* The planes are to be the same for one visibility as for all: a weight that adds nothing keeps
+   * the others. */
+  for (guint row = 0; row < ROWS; row++)
+    for (guint product = 0; product < 2; product++) {
+      double degridded[2] = { 0 };
+      for (guint i = 0; i < 4 * ROWS; i++)
+        s.values[i] = 1e-300;
+      s.values[4 * row + 2 * product] = 1;
+      g_autoptr(GByteArray) taps = all_planes(&s, "avx512", 0, &planes);
+      g_assert_cmpuint(taps->len, ==, all->len);
+      for (gsize i = 0; i < n; i += 2) {
+        const double *t = (double *)taps->data + i, *g = grid + i;
+        if (i % plane_n / (plane_n / 2) != product)
+          continue;
+        degridded[0] += t[0] * g[0] + t[1] * g[1];
+        degridded[1] += t[0] * g[1] - t[1] * g[0];
+      }
+      const double *v = given + 4 * row + 2 * product;
+      right[0] += v[0] * degridded[0] + v[1] * degridded[1];
+      right[1] += v[1] * degridded[0] - v[0] * degridded[1];
+    }
+  g_assert_cmpfloat(hypot(left[0] - right[0], left[1] - right[1]), <=,
+                    1e-12 * hypot(left[0], left[1]));
+  clear(&s);
+}
+
+/* A constant w is one plane with nothing spread; no visibility at all is an empty one. */
+static void test_flat(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(9);
+  Setting s;
+  guint planes;
+  make(&s, random, 32, 0.01, 0, 50, 1, TRUE);
+  s.config.accuracy = 1e-8;
+  g_autofree double *exact = exact_image(&s), *image = stacked_image(&s, &planes);
+  g_assert_cmpuint(planes, ==, 1);
+  g_assert_cmpfloat(distance(image, exact, 2 * 32 * 32), <=, 1e-8);
+  s.rows.rows = 0;
+  g_autofree double *empty = stacked_image(&s, &planes);
+  g_assert_cmpuint(planes, ==, 1);
+  for (guint i = 0; i < 2 * 32 * 32; i++)
+    g_assert_cmpfloat(empty[i], ==, 0);
+  clear(&s);
+}
+
+/* The direct algorithm's grid is the one whose transform is the direct image. */
+static void test_direct(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(10);
+  GError *error = NULL;
+  const char *variant;
+  Setting s;
+  make(&s, random, 18, 0.01, 200, 30, 2, TRUE);
+  s.grid.centre_l = 0.2;
+  g_assert_true(astro_direct.choose(&s.config, &s.grid, &error));
+  AstroGridding *gridding = astro_direct.create(&s.config, &s.grid, &variant, &error);
+  g_autofree double *grid = g_new0(double, 2 * 2 * 18 * 18), *image = g_new0(double, 2 * 18 * 18);
+  g_assert_true(astro_direct.add(gridding, &s.rows, grid, &error));
+  astro_direct.destroy(gridding);
+  g_autofree double *corrections = NULL;
+  test_add_plane(&s.grid, grid, TRUE, 2, 0, 0, &corrections, image);
+  g_autofree double *exact = exact_image(&s);
+  g_assert_cmpfloat(distance(image, exact, 2 * 18 * 18), <=, 1e-13);
+  clear(&s);
+}
+
+static void test_refused(void)
+{
+  static const struct {
+    guint size;
+    double pixel, accuracy, padding, centre_l;
+    guint support;
+    gboolean is_double;
+    const char *says;
+  } cases[] = {
+    { 100, 0.02, 1e-4, 0, 0, 0, FALSE, "hemisphere" },
+    { 100, 0.001, 1e-4, 0, 0.96, 0, FALSE, "hemisphere" },
+    { 100, 0.001, 1e-6, 0, 0, 0, FALSE, "double" },
+    { 100, 0.001, 1e-8, 0, 0, 4, TRUE, "support 4" },
+    { 100, 0.001, 1e-8, 1.1, 0, 0, TRUE, "padding" },
+    { 100, 0.001, 1e-14, 0, 0, 0, TRUE, "accuracy" },
+    { 1 << 30, 1e-10, 1e-4, 0, 0, 0, FALSE, "too large" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    AstroGrid grid = { .image_size = cases[i].size,
+                       .pixel = cases[i].pixel,
+                       .centre_l = cases[i].centre_l,
+                       .products = two_products };
+    const AstroGridderConfig config = { .is_double = cases[i].is_double,
+                                        .channels = 1,
+                                        .accuracy = cases[i].accuracy,
+                                        .padding = cases[i].padding,
+                                        .support = cases[i].support };
+    GError *error = NULL;
+    g_assert_false(astro_wstacking.choose(&config, &grid, &error));
+    g_assert_nonnull(strstr(error->message, cases[i].says));
+    g_error_free(error);
+  }
+}
+
+static void test_sizes(void)
+{
+  g_assert_cmpuint(astro_grid_good_size(0), ==, 8);
+  g_assert_cmpuint(astro_grid_good_size(8), ==, 8);
+  g_assert_cmpuint(astro_grid_good_size(9), ==, 16);
+  g_assert_cmpuint(astro_grid_good_size(1025), ==, 1080);
+  g_assert_cmpuint(astro_grid_good_size(5120), ==, 5120);
+}
+
+/* ---- preparation and weights ---- */
+
+enum { STATIONS = 4, BASELINES = 10, CHANNELS = 2 };
+
+static AstroObservation *observe(void)
+{
+  static const double positions[3 * STATIONS] = { 3826577.1, 461022.9,  5064892.8, 3826777.1,
+                                                  461322.9,  5064592.8, 3826177.1, 461522.9,
+                                                  5065092.8, 3826577.1, 460422.9,  5065092.8 };
+  AstroObservation *observation = astro_observation_new(STATIONS);
+  memcpy(observation->positions, positions, sizeof positions);
+  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
+  observation->has_phase_centre = TRUE;
+  observation->phase_ra = 3;
+  observation->phase_dec = 0.9;
+  return observation;
+}
+
+static const AstroPrepareConfig prepare_config = {
+  .channels = CHANNELS,
+  .baselines = BASELINES,
+  .pols = 2,
+  .format = ASTRO_FORMAT_CF32LE,
+  .frequency = 100e6,
+  .bandwidth = 2e6,
+  .is_double = TRUE,
+  .keep_weights = TRUE,
+};
+
+static AstroPrepare *new_prepare(char **products, double centre_l, AstroGrid *grid)
+{
+  g_autoptr(AstroObservation) observation = observe();
+  GError *error = NULL;
+  *grid = (AstroGrid){ .image_size = 32,
+                       .size = 64,
+                       .pixel = 1e-3,
+                       .cell = 1 / 64e-3,
+                       .centre_l = centre_l,
+                       .products = products,
+                       .spread = { .support = 6 } };
+  AstroPrepare *prepare = astro_prepare_new(&prepare_config, grid, observation, &error);
+  g_assert_no_error(error);
+  return prepare;
+}
+
+static const AstroLayout dump_shape = {
+  .n_axes = 4,
+  .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
+  .extents = { CHANNELS, BASELINES, 2, 2 },
+};
+
+static void fill_dump(complex float *dump, guint32 seed)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+  for (guint i = 0; i < CHANNELS * BASELINES * 4; i++)
+    dump[i] =
+        (float)g_rand_double_range(random, -1, 1) + (float)g_rand_double_range(random, -1, 1) * I;
+}
+
+/* Every row is a baseline of the observation with its products, conjugated as a whole where its w
+ * was negative. */
+static void test_prepare(void)
+{
+  static char *products[] = { "XY", "I", "U", "V", "PSF", NULL };
+  g_autoptr(AstroObservation) observation = observe();
+  complex float dump[CHANNELS * BASELINES * 4];
+  AstroGrid grid;
+  AstroGridRows rows;
+  double stations[3 * STATIONS];
+  const double l = 0.05, n_minus_1 = sqrt(1 - l * l) - 1;
+  AstroPrepare *prepare = new_prepare(products, l, &grid);
+  GError *error = NULL;
+  guint row = 0, turned = 0;
+
+  fill_dump(dump, 11);
+  g_assert_true(astro_prepare_add(prepare, dump, NULL, &dump_shape, 0,
+                                  5000 * G_GINT64_CONSTANT(1000000000), &error));
+  astro_prepare_rows(prepare, &rows);
+  g_assert_cmpuint(rows.rows, ==, 6);
+  astro_uvw(observation, 5000 * G_GINT64_CONSTANT(1000000000), stations);
+  for (guint i = 0; i < STATIONS; i++)
+    for (guint j = 0; j < i; j++, row++) {
+      double uvw[3];
+      for (guint k = 0; k < 3; k++)
+        uvw[k] = stations[3 * i + k] - stations[3 * j + k];
+      const gboolean round = uvw[2] < 0;
+      turned += round;
+      for (guint k = 0; k < 3; k++)
+        g_assert_cmpfloat_with_epsilon(rows.uvw[3 * row + k], round ? -uvw[k] : uvw[k], 1e-4);
+      for (guint c = 0; c < CHANNELS; c++) {
+        const complex float *v = &dump[4 * (c * BASELINES + i * (i + 1) / 2 + j)];
+        const double per = (99.5e6 + 1e6 * c) / ASTRO_LIGHT_SPEED;
+        const complex double turn = cexp(-2 * G_PI * I * uvw[0] * per * l);
+        const complex double depth = cexp(2 * G_PI * I * fabs(uvw[2]) * per * n_minus_1);
+        complex double expected[] = { round ? v[2] : v[1], (v[0] + v[3]) / 2, (v[1] + v[2]) / 2,
+                                      (v[1] - v[2]) / (2 * I) };
+        const complex double *found =
+            (const complex double *)rows.values + (row * CHANNELS + c) * 5;
+        for (guint p = 0; p < 4; p++) {
+          const complex double value = expected[p] * turn;
+          g_assert_cmpfloat(cabs(found[p] - (round ? conj(value) : value)), <=, 1e-6);
+        }
+        g_assert_cmpfloat(cabs(found[4] - depth), <=, 1e-6);
+      }
+    }
+  g_assert_cmpuint(turned, >, 0);
+  g_assert_cmpuint(turned, <, 6);
+  g_assert_cmpuint(astro_prepare_counts(prepare)->used, ==, 6 * CHANNELS * 5);
+  for (guint c = 0; c < CHANNELS; c++)
+    g_assert_cmpfloat(astro_prepare_sums(prepare)[c], ==, 6);
+  astro_prepare_free(prepare);
+}
+
+/* NaN, flags and what lies outside are counted apart, are zero and weigh nothing; counts of samples
+ * are weights. */
+static void test_left_out(void)
+{
+  static char *products[] = { "I", "PSF", NULL };
+  const AstroLayout counted = { .n_axes = 2,
+                                .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE },
+                                .extents = { CHANNELS, BASELINES } };
+  complex float dump[CHANNELS * BASELINES * 4];
+  GstBuffer *buffer = gst_buffer_new();
+  AstroValidityMeta *validity = astro_buffer_add_validity(buffer, &counted, 8);
+  GError *error = NULL;
+  AstroGrid grid;
+  AstroGridRows rows;
+  AstroPrepare *prepare = new_prepare(products, 0, &grid);
+
+  fill_dump(dump, 12);
+  dump[4 * 1] = NAN;                   /* XX of stations 1 and 0 */
+  dump[4 * 3 + 3] = INFINITY * I;      /* YY of 2 and 0 */
+  dump[4 * 4 + 1] = NAN;               /* XY of 2 and 1: no part of I */
+  validity->counts[6] = 0;             /* 3 and 0 */
+  validity->counts[BASELINES + 7] = 4; /* 3 and 1, the other channel */
+  for (guint c = 0; c < CHANNELS; c++)
+    validity->counts[c * BASELINES + 8] = 0; /* 3 and 2: no row at all */
+  g_assert_true(astro_prepare_add(prepare, dump, validity, &dump_shape, 0, 0, &error));
+  const AstroGridCounts *counts = astro_prepare_counts(prepare);
+  astro_prepare_rows(prepare, &rows);
+  g_assert_cmpuint(rows.rows, ==, 5);
+  g_assert_cmpuint(counts->not_finite, ==, 2 * 2);
+  g_assert_cmpuint(counts->flagged, ==, 2 * 3);
+  g_assert_cmpuint(counts->outside, ==, 0);
+  g_assert_cmpuint(counts->used, ==, 2 * 7);
+  g_assert_cmpfloat(astro_prepare_sums(prepare)[0], ==, 2);
+  g_assert_cmpfloat(astro_prepare_sums(prepare)[1], ==, 4.5);
+  for (gsize i = 0; i < rows.rows * CHANNELS; i++) {
+    const complex double *value = (const complex double *)rows.values + 2 * i;
+    g_assert_true(isfinite(creal(value[0])) && isfinite(cimag(value[0])));
+    g_assert_true((value[1] == 0) == (value[0] == 0));
+  }
+  astro_prepare_add_missing(prepare);
+  g_assert_cmpuint(counts->flagged, ==, 2 * 3 + 2 * 12);
+  astro_prepare_free(prepare);
+
+  /* A cell so small that the grid ends within the longest baselines. */
+  prepare = new_prepare(products, 0, &grid);
+  AstroGrid small = grid;
+  small.cell = 6;
+  astro_prepare_free(prepare);
+  g_autoptr(AstroObservation) observation = observe();
+  prepare = astro_prepare_new(&prepare_config, &small, observation, &error);
+  fill_dump(dump, 13);
+  g_assert_true(astro_prepare_add(prepare, dump, NULL, &dump_shape, 0, 0, &error));
+  counts = astro_prepare_counts(prepare);
+  g_assert_cmpuint(counts->outside, >, 0);
+  g_assert_cmpuint(counts->used, >, 0);
+  g_assert_cmpuint(counts->outside + counts->used, ==, 2 * 12);
+  astro_prepare_free(prepare);
+  gst_buffer_unref(buffer);
+}
+
+static void break_positions(AstroObservation *o, AstroPrepareConfig *config)
+{
+  for (guint i = 0; i < 3 * STATIONS; i++)
+    o->positions[i] /= 1e5;
+}
+static void break_centre(AstroObservation *o, AstroPrepareConfig *config)
+{
+  o->has_phase_centre = FALSE;
+}
+static void break_start(AstroObservation *o, AstroPrepareConfig *config)
+{
+  o->has_start = FALSE;
+}
+static void break_baselines(AstroObservation *o, AstroPrepareConfig *config)
+{
+  config->baselines = 11;
+}
+static void break_frequency(AstroObservation *o, AstroPrepareConfig *config)
+{
+  config->frequency = 0;
+}
+static void break_bandwidth(AstroObservation *o, AstroPrepareConfig *config)
+{
+  config->bandwidth = 0;
+}
+static void break_basis(AstroObservation *o, AstroPrepareConfig *config)
+{
+  g_free(o->basis);
+  o->basis = g_strdup("circular");
+}
+
+static void test_unprepared(void)
+{
+  static const struct {
+    void (*break_it)(AstroObservation *, AstroPrepareConfig *);
+    const char *says;
+  } cases[] = {
+    { break_positions, "geocentric" }, { break_centre, "phase centre" },
+    { break_start, "start" },          { break_baselines, "baselines" },
+    { break_frequency, "frequency" },  { break_bandwidth, "bandwidth" },
+    { break_basis, "circular" },
+  };
+  static char *products[] = { "XX", NULL };
+  AstroGrid grid = {
+    .image_size = 32, .size = 64, .pixel = 1e-3, .cell = 15, .products = products
+  };
+  GError *error = NULL;
+  g_assert_null(astro_prepare_new(&prepare_config, &grid, NULL, &error));
+  g_assert_nonnull(strstr(error->message, "observation"));
+  g_clear_error(&error);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(AstroObservation) observation = observe();
+    AstroPrepareConfig config = prepare_config;
+    cases[i].break_it(observation, &config);
+    g_assert_null(astro_prepare_new(&config, &grid, observation, &error));
+    g_assert_nonnull(strstr(error->message, cases[i].says));
+    g_clear_error(&error);
+  }
+}
+
+/* Three visibilities in a cell and one alone. */
+static void test_weights(void)
+{
+  const double uvw[] = { 100, 50, 5, 100.1, 50.1, 3, -100.05, -50.02, 4, 20, -30, 1 };
+  const double wavenumber = 1;
+  const float weights[] = { 1, 2, 1, 3 };
+  AstroGrid grid = { .image_size = 64, .pixel = 1 / 320.0 };
+  GError *error = NULL;
+  for (AstroWeighting weighting = 0; weighting <= ASTRO_WEIGHTING_BRIGGS; weighting++) {
+    double values[] = { 1, 0, 0, 2, 1, 0, 3, 0 }, sum = 10;
+    float factors[] = { 1, 1, 1, 1 };
+    AstroGridRows rows = { 4, 1, 1, TRUE, uvw, &wavenumber, values };
+    AstroWeights w = { weighting, 0, FALSE, &grid, weights, factors, values, &sum };
+    for (guint again = 0; again < 2; again++)
+      g_assert_true(astro_weights_apply(&w, &rows, &error));
+    /* sum of squares over that of weights, both halves of the plane: 2 (16 + 9) / (2 x 7) */
+    const double f2 = 25 / (50.0 / 14);
+    const double dense[] = { 1, 1 / 4.0, 1 / (1 + 4 * f2) };
+    const double alone[] = { 1, 1 / 3.0, 1 / (1 + 3 * f2) };
+    if (weighting == ASTRO_WEIGHTING_NATURAL) {
+      g_assert_cmpfloat(sum, ==, 10);
+      continue;
+    }
+    g_assert_cmpfloat_with_epsilon(sum, 4 * dense[weighting] + 3 * alone[weighting], 1e-6);
+    g_assert_cmpfloat_with_epsilon(values[3], 2 * dense[weighting], 1e-6);
+    g_assert_cmpfloat_with_epsilon(values[6], 3 * alone[weighting], 1e-6);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/gridder/wstacking/accuracy", test_accuracy);
+  g_test_add_func("/gridder/wstacking/variants", test_variants);
+  g_test_add_func("/gridder/wstacking/threads", test_threads);
+  g_test_add_func("/gridder/wstacking/order", test_order);
+  g_test_add_func("/gridder/wstacking/adjoint", test_adjoint);
+  g_test_add_func("/gridder/wstacking/flat", test_flat);
+  g_test_add_func("/gridder/wstacking/refused", test_refused);
+  g_test_add_func("/gridder/direct", test_direct);
+  g_test_add_func("/gridder/sizes", test_sizes);
+  g_test_add_func("/gridder/prepare", test_prepare);
+  g_test_add_func("/gridder/left-out", test_left_out);
+  g_test_add_func("/gridder/unprepared", test_unprepared);
+  g_test_add_func("/gridder/weights", test_weights);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

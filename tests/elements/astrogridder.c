@@ -1,0 +1,450 @@
+#include <complex.h>
+#include "core/stream/uvw.h"
+#include "core/stream/validity.h"
+#include "tests/core/images.h"
+#include "tests/elements/elements.h"
+
+enum { STATIONS = 7, BASELINES = 28, CHANNELS = 3, DUMPS = 6, VALUES = CHANNELS * BASELINES * 4 };
+
+#define VISIBILITIES                                                                               \
+  "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=3,"     \
+  "baselines=28,pols=2,rate=1/600,frequency=150e6,bandwidth=3e6"
+#define SECOND G_GINT64_CONSTANT(1000000000)
+
+static AstroObservation *observe(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(1);
+  AstroObservation *observation = astro_observation_new(STATIONS);
+  for (guint i = 0; i < STATIONS; i++) {
+    const double enu[3] = { g_rand_double_range(random, -300, 300),
+                            g_rand_double_range(random, -300, 300),
+                            g_rand_double_range(random, -50, 50) };
+    astro_geocentric_from_local(0.92, 0.12, 20, enu, &observation->positions[3 * i]);
+  }
+  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
+  observation->has_phase_centre = TRUE;
+  observation->phase_ra = 4.1;
+  observation->phase_dec = 0.8;
+  return observation;
+}
+
+/* One source of 3 Jy at l, m, unpolarised. */
+static complex float *predict(double l, double m)
+{
+  g_autoptr(AstroObservation) observation = observe();
+  complex float *all = g_new(complex float, DUMPS *VALUES);
+  const double n_minus_1 = sqrt(1 - l * l - m * m) - 1;
+  for (guint d = 0; d < DUMPS; d++) {
+    double s[3 * STATIONS];
+    astro_uvw(observation, (600 * d + 300) * SECOND, s);
+    for (guint c = 0; c < CHANNELS; c++)
+      for (guint i = 0; i < STATIONS; i++)
+        for (guint j = 0; j <= i; j++) {
+          const double path = (s[3 * i] - s[3 * j]) * l + (s[3 * i + 1] - s[3 * j + 1]) * m +
+                              (s[3 * i + 2] - s[3 * j + 2]) * n_minus_1;
+          const double per = (149e6 + 1e6 * c) / ASTRO_LIGHT_SPEED;
+          complex float *v = all + d * VALUES + 4 * (c * BASELINES + i * (i + 1) / 2 + j);
+          v[0] = v[3] = 3 * (complex float)cexp(2 * G_PI * I * path * per);
+          v[1] = v[2] = 0;
+        }
+  }
+  return all;
+}
+
+/* ---- the element in a harness ---- */
+
+typedef struct {
+  GstHarness *h;
+  GstBus *bus;
+} Rig;
+
+static void rig_open(Rig *rig, const char *settings, const char *downstream)
+{
+  g_autofree char *line = g_strconcat("astrogridder backend=cpu size=64 cell=200 ", settings, NULL);
+  rig->h = gst_harness_new_parse(line);
+  g_autoptr(GstElement) element = gst_harness_find_element(rig->h, "astrogridder");
+  rig->bus = gst_bus_new();
+  gst_element_set_bus(element, rig->bus);
+  if (downstream)
+    gst_harness_set_sink_caps_str(rig->h, downstream);
+}
+
+static void rig_start(Rig *rig, gboolean with_observation)
+{
+  g_autoptr(AstroObservation) observation = observe();
+  gst_harness_set_src_caps_str(rig->h, VISIBILITIES);
+  if (with_observation)
+    gst_harness_push_event(rig->h, astro_observation_to_event(observation));
+}
+
+static GstBuffer *dumps(const complex float *all, guint first, guint n)
+{
+  GstBuffer *buffer =
+      gst_buffer_new_memdup(all + first * VALUES, n * VALUES * sizeof(complex float));
+  GST_BUFFER_OFFSET(buffer) = first;
+  GST_BUFFER_OFFSET_END(buffer) = first + n;
+  GST_BUFFER_PTS(buffer) = first * 600 * GST_SECOND;
+  GST_BUFFER_DURATION(buffer) = n * 600 * GST_SECOND;
+  return buffer;
+}
+
+static void rig_close(Rig *rig)
+{
+  gst_harness_teardown(rig->h);
+  gst_object_unref(rig->bus);
+}
+
+static char *rig_message(Rig *rig, GstMessageType type, char **debug)
+{
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(rig->bus, type);
+  g_autoptr(GError) error = NULL;
+  if (!message)
+    return NULL;
+  if (type == GST_MESSAGE_ERROR)
+    gst_message_parse_error(message, &error, debug);
+  else
+    gst_message_parse_warning(message, &error, debug);
+  return g_strdup(error->message);
+}
+
+/* All of a stream, in one buffer or one a dump, and its end. */
+static void rig_run(Rig *rig, const complex float *all, gboolean cut)
+{
+  rig_start(rig, TRUE);
+  for (guint d = 0; d < DUMPS; d += cut ? 1 : DUMPS)
+    g_assert_cmpint(gst_harness_push(rig->h, dumps(all, d, cut ? 1 : DUMPS)), ==, GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(rig->h, gst_event_new_eos()));
+}
+
+/* The next whole grid's images, normalised, channels and products one after the other. */
+static double *next_image(Rig *rig, AstroGrid *grid, guint channels, GstClockTime times[2])
+{
+  g_autofree double *corrections = NULL;
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(rig->h->sinkpad);
+  double *image = NULL;
+  times[0] = times[1] = GST_CLOCK_TIME_NONE;
+  guint planes = 1;
+  g_assert_true(astro_grid_from_caps(grid, caps, NULL));
+  const guint products = g_strv_length(grid->products);
+  const gsize k2 = (gsize)grid->image_size * grid->image_size;
+  const gboolean is_double =
+      g_str_equal(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"), "CF64LE");
+  for (guint plane = 0; plane < planes; plane++) {
+    GstBuffer *buffer = gst_harness_try_pull(rig->h);
+    if (!buffer)
+      break;
+    const AstroGridMeta *meta = astro_buffer_get_grid(buffer);
+    GstMapInfo map;
+    g_assert_nonnull(meta);
+    g_assert_cmpuint(meta->plane, ==, plane);
+    g_assert_cmpuint(meta->n_weights, ==, channels * products);
+    planes = meta->planes;
+    if (!image)
+      image = g_new0(double, channels *products *k2);
+    gst_buffer_map(buffer, &map, GST_MAP_READ);
+    g_assert_cmpuint(map.size, ==,
+                     (gsize)grid->size * grid->size * products * channels * (is_double ? 16 : 8));
+    for (guint c = 0; c < channels; c++)
+      test_add_plane(grid, map.data + c * map.size / channels, is_double, products, meta->w,
+                     meta->w_step, &corrections, image + c * products * k2);
+    gst_buffer_unmap(buffer, &map);
+    if (plane == planes - 1)
+      for (gsize i = 0; i < channels * products * k2; i++)
+        image[i] /= meta->weights[i / k2];
+    times[0] = GST_BUFFER_PTS(buffer);
+    times[1] = times[0] + GST_BUFFER_DURATION(buffer);
+    gst_buffer_unref(buffer);
+  }
+  if (!image)
+    astro_grid_clear(grid);
+  return image;
+}
+
+static gsize peak_of(const double *image, gsize n)
+{
+  gsize peak = 0;
+  for (gsize i = 0; i < n; i++)
+    if (image[i] > image[peak])
+      peak = i;
+  return peak;
+}
+
+/* ---- tests ---- */
+
+/* A source on a pixel has its flux there, whatever the algorithm, weights and centre. */
+static void test_source(void)
+{
+  static const struct {
+    const char *settings;
+    guint channels, products, x, y;
+    double error;
+  } cases[] = {
+    { "accuracy=1e-5", 1, 1, 42, 25, 1e-5 },
+    { "accuracy=1e-10", 1, 1, 42, 25, 1e-6 },
+    { "accuracy=1e-5 per-channel=true", 3, 1, 42, 25, 1e-5 },
+    { "algorithm=direct stokes=IQUV", 1, 4, 42, 25, 1e-6 },
+    { "algorithm=direct per-channel=true weighting=uniform", 3, 1, 42, 25, 1e-6 },
+    { "algorithm=wprojection oversampling=32 pols=YY:XX", 1, 2, 42, 25, 5e-3 },
+    { "weighting=uniform accuracy=1e-5", 1, 1, 42, 25, 1e-5 },
+    { "weighting=briggs robust=0.5 accuracy=1e-5 pols=XX:I", 1, 2, 42, 25, 1e-5 },
+    { "centre=0.0096962736,0 accuracy=1e-5", 1, 1, 32, 25, 1e-5 },
+  };
+  const double pixel = 200.0 / 3600 * G_PI / 180;
+  g_autofree complex float *all = predict(10 * pixel, -7 * pixel);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    AstroGrid grid;
+    GstClockTime times[2];
+    Rig rig;
+    rig_open(&rig, cases[i].settings, NULL);
+    rig_run(&rig, all, FALSE);
+    g_autofree double *image = next_image(&rig, &grid, cases[i].channels, times);
+    g_assert_nonnull(image);
+    g_assert_cmpuint(g_strv_length(grid.products), ==, cases[i].products);
+    for (guint c = 0; c < cases[i].channels; c++) {
+      const double *first = image + c * cases[i].products * 64 * 64;
+      g_assert_cmpuint(peak_of(first, 64 * 64), ==, cases[i].y * 64 + cases[i].x);
+      g_assert_cmpfloat_with_epsilon(first[cases[i].y * 64 + cases[i].x], 3, 3 * cases[i].error);
+    }
+    if (cases[i].products == 4) /* nothing is polarised */
+      for (guint k = 64 * 64; k < 4 * 64 * 64; k++)
+        g_assert_cmpfloat(fabs(image[k]), <=, 1e-6);
+    g_assert_cmpuint(times[0], ==, 0);
+    g_assert_cmpuint(times[1], ==, 3600 * GST_SECOND);
+    astro_grid_clear(&grid);
+    rig_close(&rig);
+  }
+}
+
+static GByteArray *bytes_of(const char *settings, const complex float *all, gboolean cut)
+{
+  Rig rig;
+  rig_open(&rig, settings, NULL);
+  rig_run(&rig, all, cut);
+  GByteArray *bytes = test_pull_all(rig.h);
+  rig_close(&rig);
+  return bytes;
+}
+
+/* How the stream is cut changes no bit. */
+static void test_cuts(void)
+{
+  static const char *const settings[] = { "", "algorithm=direct", "weighting=uniform stokes=IQUV",
+                                          "interval=4", "algorithm=wprojection" };
+  g_autofree complex float *all = predict(0.02, 0.01);
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autoptr(GByteArray) whole = bytes_of(settings[i], all, FALSE);
+    g_autoptr(GByteArray) cut = bytes_of(settings[i], all, TRUE);
+    g_assert_cmpuint(whole->len, >, 0);
+    g_assert_cmpmem(whole->data, whole->len, cut->data, cut->len);
+  }
+}
+
+/* Grids of two dumps each, their own or with all before them. */
+static void test_intervals(void)
+{
+  static const char *const algorithms[] = { "direct", "wstacking accuracy=1e-5", "wprojection" };
+  g_autofree complex float *all = predict(0.01, 0.02);
+  for (guint a = 0; a < G_N_ELEMENTS(algorithms); a++)
+    for (guint cumulative = 0; cumulative < 2; cumulative++) {
+      g_autofree char *settings = g_strdup_printf("interval=2 cumulative=%s algorithm=%s",
+                                                  cumulative ? "true" : "false", algorithms[a]);
+      g_autofree char *whole_settings = g_strdup_printf("algorithm=%s", algorithms[a]);
+      AstroGrid grid;
+      GstClockTime times[2];
+      Rig rig, whole;
+      rig_open(&rig, settings, NULL);
+      rig_run(&rig, all, TRUE);
+      rig_open(&whole, whole_settings, NULL);
+      rig_run(&whole, all, TRUE);
+      g_autofree double *expected = next_image(&whole, &grid, 1, times);
+      g_autofree double *sum = g_new0(double, 64 * 64);
+      astro_grid_clear(&grid);
+      for (guint i = 0; i < 3; i++) {
+        g_autofree double *image = next_image(&rig, &grid, 1, times);
+        g_assert_nonnull(image);
+        g_assert_cmpuint(times[0], ==, cumulative ? 0 : i * 1200 * GST_SECOND);
+        g_assert_cmpuint(times[1], ==, (i + 1) * 1200 * GST_SECOND);
+        for (guint k = 0; k < 64 * 64; k++)
+          sum[k] = cumulative ? image[k] : sum[k] + image[k] / 3;
+        astro_grid_clear(&grid);
+      }
+      g_assert_null(gst_harness_try_pull(rig.h));
+      double worst = 0;
+      for (guint k = 0; k < 64 * 64; k++)
+        worst = MAX(worst, fabs(sum[k] - expected[k]));
+      g_test_message("%s: %.2e", settings, worst);
+      g_assert_cmpfloat(worst, <=, 6e-5);
+      rig_close(&rig);
+      rig_close(&whole);
+    }
+}
+
+/* Who asks for the PSF gets it as one more product: 1 in the middle. */
+static void test_psf(void)
+{
+  static const char *const settings[] = { "accuracy=1e-5", "accuracy=1e-5 centre=0.05,-0.1" };
+  g_autofree complex float *all = predict(0.01, 0.02);
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    AstroGrid grid;
+    GstClockTime times[2];
+    Rig rig;
+    rig_open(&rig, settings[i], "application/x-astro-uvgrid,psf=true");
+    rig_run(&rig, all, FALSE);
+    g_autofree double *image = next_image(&rig, &grid, 1, times);
+    g_assert_cmpint(astro_grid_find(&grid, "PSF"), ==, 1);
+    g_assert_cmpuint(peak_of(image + 64 * 64, 64 * 64), ==, 32 * 64 + 32);
+    g_assert_cmpfloat_with_epsilon(image[64 * 64 + 32 * 64 + 32], 1, 1e-5);
+    astro_grid_clear(&grid);
+    rig_close(&rig);
+  }
+}
+
+/* What cannot be used is told of, in the grid and at the end, and changes nothing. */
+static void test_counts(void)
+{
+  g_autofree complex float *all = predict(0, 0);
+  const AstroLayout shape = { .n_axes = 2,
+                              .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE },
+                              .extents = { CHANNELS, BASELINES } };
+  GstClockTime times[2];
+  AstroGrid grid;
+  Rig rig;
+  rig_open(&rig, "accuracy=1e-5", NULL);
+  rig_start(&rig, TRUE);
+  all[4 * 1] = NAN;
+  GstBuffer *buffer = dumps(all, 0, 1);
+  astro_buffer_add_validity(buffer, &shape, 5)->counts[3] = 0;
+  gst_harness_push(rig.h, buffer);
+  buffer = dumps(all, 1, 1);
+  GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
+  gst_harness_push(rig.h, buffer);
+  gst_harness_push_event(rig.h, gst_event_new_gap(1200 * GST_SECOND, 600 * GST_SECOND));
+  g_assert_null(gst_harness_try_pull(rig.h));
+  gst_harness_push(rig.h, dumps(all, 3, 1));
+  g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+  g_autofree double *image = next_image(&rig, &grid, 1, times);
+  g_assert_cmpfloat_with_epsilon(image[32 * 64 + 32], 3, 1e-4);
+  for (;;) {
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(rig.bus, GST_MESSAGE_ELEMENT);
+    const GstStructure *s = message ? gst_message_get_structure(message) : NULL;
+    guint64 used, outside, flagged, bad;
+    g_assert_nonnull(message);
+    if (!gst_structure_has_name(s, "astro-gridder"))
+      continue;
+    g_assert_true(gst_structure_get(s, "used", G_TYPE_UINT64, &used, "outside", G_TYPE_UINT64,
+                                    &outside, "flagged", G_TYPE_UINT64, &flagged, "not-finite",
+                                    G_TYPE_UINT64, &bad, NULL));
+    g_assert_cmpuint(bad, ==, 1);
+    g_assert_cmpuint(flagged, ==, 1 + 63);
+    g_assert_cmpuint(outside, ==, 0);
+    g_assert_cmpuint(used, ==, 126 - 2);
+    break;
+  }
+  astro_grid_clear(&grid);
+  rig_close(&rig);
+}
+
+/* A cell too large for the longest baselines costs those, with a warning. */
+static void test_outside(void)
+{
+  g_autofree complex float *all = predict(0, 0);
+  g_autofree char *debug = NULL;
+  Rig rig;
+  rig_open(&rig, "size=32 cell=1000", NULL);
+  rig_run(&rig, all, FALSE);
+  g_autofree char *warning = rig_message(&rig, GST_MESSAGE_WARNING, &debug);
+  g_assert_nonnull(warning);
+  g_assert_nonnull(strstr(warning, "outside the grid"));
+  GstBuffer *buffer = gst_harness_pull(rig.h);
+  g_assert_cmpuint(astro_buffer_get_grid(buffer)->outside, >, 0);
+  gst_buffer_unref(buffer);
+  rig_close(&rig);
+}
+
+/* Settings that cannot be are told of when the element starts. */
+static void test_settings(void)
+{
+  static const struct {
+    const char *settings, *says;
+  } cases[] = {
+    { "size=0 cell=1", "size is 0" },
+    { "size=7 cell=1", "even" },
+    { "size=8", "cell" },
+    { "size=8 cell=1 field-of-view=1", "both" },
+    { "size=8 cell=1 pols=QQ", "QQ" },
+    { "size=8 cell=1 pols=I:PSF", "PSF" },
+    { "size=8 cell=1 pols=I:Q:U:V:XX", "one to four" },
+    { "size=8 cell=1 centre=here", "centre" },
+    { "size=1024 field-of-view=170", "hemisphere" },
+    { "size=64 cell=1 accuracy=1e-8 support=5", "support 5" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "fakesrc ! " VISIBILITIES " ! astrogridder %s ! fakesink", cases[i].settings);
+    g_autofree char *error = test_launch(line);
+    g_assert_nonnull(error);
+    if (!strstr(error, cases[i].says))
+      g_error("\"%s\" does not say \"%s\"", error, cases[i].says);
+  }
+}
+
+typedef struct {
+  const char *settings, *caps, *says;
+  gboolean observed;
+  guint n;      /* dumps */
+  gboolean bad; /* not a number */
+} Refusal;
+
+/* Streams that no grid can be made of. */
+static void test_refused(void)
+{
+  static const Refusal cases[] = {
+    { "", VISIBILITIES, "no visibilities", TRUE, 0, FALSE },
+    { "", VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
+    { "", VISIBILITIES, "no observation", FALSE, 1, FALSE },
+    { "pols=RR", VISIBILITIES, "RR", TRUE, 1, FALSE },
+    { "",
+      "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=3,"
+      "baselines=28,pols=2,rate=1/600",
+      "frequency", TRUE, 1, FALSE },
+    { "size=400000 cell=0.1", VISIBILITIES, "bytes", TRUE, 1, FALSE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(AstroObservation) observation = observe();
+    g_autofree complex float *all = predict(0, 0);
+    g_autofree char *debug = NULL;
+    Rig rig;
+    rig_open(&rig, cases[i].settings, NULL);
+    gst_harness_set_src_caps_str(rig.h, cases[i].caps);
+    if (cases[i].observed)
+      gst_harness_push_event(rig.h, astro_observation_to_event(observation));
+    for (guint k = 0; cases[i].bad && k < VALUES / 4; k++)
+      all[4 * k] = NAN;
+    if (cases[i].n)
+      gst_harness_push(rig.h, dumps(all, 0, 1));
+    gst_harness_push_event(rig.h, gst_event_new_eos());
+    g_autofree char *error = rig_message(&rig, GST_MESSAGE_ERROR, &debug);
+    g_assert_nonnull(error);
+    if (!strstr(error, cases[i].says))
+      g_error("\"%s\" does not say \"%s\"", error, cases[i].says);
+    g_assert_null(gst_harness_try_pull(rig.h));
+    rig_close(&rig);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astrogridder/source", test_source);
+  g_test_add_func("/astrogridder/cuts", test_cuts);
+  g_test_add_func("/astrogridder/intervals", test_intervals);
+  g_test_add_func("/astrogridder/psf", test_psf);
+  g_test_add_func("/astrogridder/counts", test_counts);
+  g_test_add_func("/astrogridder/outside", test_outside);
+  g_test_add_func("/astrogridder/settings", test_settings);
+  g_test_add_func("/astrogridder/refused", test_refused);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,196 @@
+/* astrorender: what caps it agrees on, when frames are, and that others take them. */
+#include "core/stream/grid.h"
+#include "core/stream/observation.h"
+#include "tests/elements/elements.h"
+
+#include <gst/video/video.h>
+
+#define IMAGE                                                                                      \
+  "application/x-astro-image,format=F32LE,layout=pol:y:x,width=8,height=8,pols=1,"                 \
+  "pixel=(double)0.001"
+#define BYTES (8 * 8 * 4)
+
+static void expect_video(GstHarness *h, gint width, gint height, GstVideoFormat format, gint rate)
+{
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  GstVideoInfo info;
+  g_assert_true(gst_video_info_from_caps(&info, caps));
+  g_assert_cmpint(GST_VIDEO_INFO_WIDTH(&info), ==, width);
+  g_assert_cmpint(GST_VIDEO_INFO_HEIGHT(&info), ==, height);
+  g_assert_cmpint(GST_VIDEO_INFO_FORMAT(&info), ==, format);
+  g_assert_cmpint(GST_VIDEO_INFO_FPS_N(&info), ==, rate);
+}
+
+static void negotiation(void)
+{
+  static const struct {
+    const char *wanted;
+    gint width, height;
+    GstVideoFormat format;
+    gint rate;
+  } cases[] = {
+    { "video/x-raw", 1280, 720, GST_VIDEO_FORMAT_BGRx, 0 },
+    { "video/x-raw,width=640,height=[1,480]", 640, 480, GST_VIDEO_FORMAT_BGRx, 0 },
+    { "video/x-raw,format={RGB,RGBA}", 1280, 720, GST_VIDEO_FORMAT_RGBA, 0 },
+    { "video/x-raw,framerate=25/1,format=BGRA", 1280, 720, GST_VIDEO_FORMAT_BGRA, 25 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = gst_harness_new("astrorender");
+    gst_harness_set_sink_caps_str(h, cases[i].wanted);
+    gst_harness_set_src_caps_str(h, IMAGE);
+    g_assert_cmpint(gst_harness_push(h, test_buffer(BYTES, i)), ==, GST_FLOW_OK);
+    GstBuffer *frame = gst_harness_pull(h);
+    expect_video(h, cases[i].width, cases[i].height, cases[i].format, cases[i].rate);
+    g_assert_cmpuint(gst_buffer_get_size(frame), ==, 4 * cases[i].width * cases[i].height);
+    gst_buffer_unref(frame);
+    gst_harness_teardown(h);
+  }
+}
+
+/* Pairs of begin and end in seconds, in and out. */
+static void expect_times(const guint (*in)[2], const guint (*out)[2], guint n)
+{
+  GstHarness *h = gst_harness_new("astrorender");
+  gst_harness_set_sink_caps_str(h, "video/x-raw,width=16,height=16");
+  gst_harness_set_src_caps_str(h, IMAGE);
+  for (guint i = 0; i < n; i++) {
+    GstBuffer *buffer = test_buffer(BYTES, i);
+    GST_BUFFER_PTS(buffer) = in[i][0] * GST_SECOND;
+    GST_BUFFER_DURATION(buffer) = (in[i][1] - in[i][0]) * GST_SECOND;
+    AstroImageMeta *meta = astro_buffer_add_image(buffer, 1);
+    meta->has_beam = TRUE;
+    g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+    GstBuffer *frame = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_PTS(frame), ==, out[i][0] * GST_SECOND);
+    g_assert_cmpuint(GST_BUFFER_DURATION(frame), ==, (out[i][1] - out[i][0]) * GST_SECOND);
+    g_assert_null(astro_buffer_get_image(frame));
+    gst_buffer_unref(frame);
+  }
+  gst_harness_teardown(h);
+}
+
+static void times(void)
+{
+  static const guint separate[][2] = { { 0, 2 }, { 2, 4 }, { 6, 8 } };
+  static const guint growing[][2] = { { 1, 2 }, { 1, 4 }, { 1, 7 } },
+                     grown[][2] = { { 1, 2 }, { 2, 4 }, { 4, 7 } };
+  expect_times(separate, separate, 3);
+  expect_times(growing, grown, 3);
+}
+
+static guint8 *pull_frame(GstHarness *h, gsize *bytes)
+{
+  GstBuffer *buffer = gst_harness_pull(h);
+  guint8 *data;
+  *bytes = gst_buffer_get_size(buffer);
+  data = g_malloc(*bytes);
+  gst_buffer_extract(buffer, 0, data, *bytes);
+  gst_buffer_unref(buffer);
+  return data;
+}
+
+/* An observation that comes behind the caps changes what stands around the image. */
+static void observation(void)
+{
+  GstHarness *h = gst_harness_new("astrorender");
+  g_autoptr(AstroObservation) o = astro_observation_new(0);
+  gsize n, m;
+  o->has_phase_centre = TRUE;
+  gst_harness_set_sink_caps_str(h, "video/x-raw,width=640,height=480");
+  gst_harness_set_src_caps_str(h, IMAGE);
+  gst_harness_push(h, test_buffer(BYTES, 1));
+  g_autofree guint8 *before = pull_frame(h, &n);
+  gst_harness_push_event(h, astro_observation_to_event(o));
+  gst_harness_push(h, test_buffer(BYTES, 1));
+  g_autofree guint8 *after = pull_frame(h, &m);
+  g_assert_cmpuint(n, ==, m);
+  g_assert_true(memcmp(before, after, n) != 0);
+  gst_harness_teardown(h);
+}
+
+/* Caps may change in the middle, and properties say what is shown. */
+static void new_caps(void)
+{
+  GstHarness *h = gst_harness_new_parse("astrorender product=Q title=x");
+  gsize n;
+  gst_harness_set_sink_caps_str(h, "video/x-raw,width=64,height=48");
+  gst_harness_set_src_caps_str(h, "application/x-astro-image,format=F64LE,layout=pol:y:x,width=4,"
+                                  "height=4,pols=2,products=I:Q");
+  gst_harness_push(h, test_buffer(4 * 4 * 2 * 8, 1));
+  g_free(pull_frame(h, &n));
+  gst_harness_set_src_caps_str(h, "application/x-astro-image,format=F32LE,layout=pol:y:x,width=5,"
+                                  "height=4,pols=1,products=Q");
+  gst_harness_push(h, test_buffer(5 * 4 * 4, 1));
+  g_free(pull_frame(h, &n));
+  g_assert_cmpuint(n, ==, 64 * 48 * 4);
+  gst_harness_teardown(h);
+}
+
+static void bad(void)
+{
+  static const struct {
+    const char *line, *says;
+  } cases[] = {
+    { "astroskysrc stations=2 num-buffers=1 ! astrochannelizer channels=4 ! astrotranspose ! "
+      "astrocorrelator integration=4 ! astrorender product=ZZ ! fakesink",
+      "no product ZZ" },
+    { "astroskysrc stations=2 num-buffers=1 ! astrochannelizer channels=4 ! astrotranspose ! "
+      "astrocorrelator integration=4 ! astrorender channel=9 ! fakesink",
+      "no channel 9" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *found = test_launch(cases[i].line);
+    g_test_message("%s", found);
+    g_assert_nonnull(found);
+    g_assert_nonnull(strstr(found, cases[i].says));
+  }
+}
+
+/* Whole graphs: a waterfall, a matrix, a correlation function, an encoder. */
+static void graphs(void)
+{
+  static const struct {
+    const char *line, *needs;
+  } cases[] = {
+    { "astroskysrc stations=3 num-buffers=4 ! astrochannelizer channels=16 ! astrorender ! "
+      "video/x-raw,width=320,height=240 ! fakesink",
+      "fakesink" },
+    { "astroskysrc stations=3 num-buffers=4 ! astrochannelizer channels=16 ! astrotranspose ! "
+      "astrocorrelator integration=16 ! astrorender ! fakesink",
+      "fakesink" },
+    { "astrohistogram name=h regions=4 min-angle=100 max-angle=10000 bins-per-decade=3 ! "
+      "astrotpacf ! astrorender ! fakesink  astrocatsrc points=300 ! h.data  "
+      "astrocatsrc points=300 seed=2 ! h.random",
+      "fakesink" },
+    { "astroskysrc stations=3 num-buffers=4 ! astrochannelizer channels=16 ! astrorender ! pngenc "
+      "! fakesink",
+      "pngenc" },
+    { "astroskysrc stations=3 num-buffers=4 ! astrochannelizer channels=16 ! astrorender ! jpegenc "
+      "! multipartmux ! fakesink",
+      "jpegenc" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GstElementFactory) factory = gst_element_factory_find(cases[i].needs);
+    if (!factory) {
+      g_test_message("without %s", cases[i].needs);
+      continue;
+    }
+    g_autofree char *found = test_launch(cases[i].line);
+    g_assert_cmpstr(found, ==, NULL);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astrorender/negotiation", negotiation);
+  g_test_add_func("/astrorender/times", times);
+  g_test_add_func("/astrorender/observation", observation);
+  g_test_add_func("/astrorender/new-caps", new_caps);
+  g_test_add_func("/astrorender/bad", bad);
+  g_test_add_func("/astrorender/graphs", graphs);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,301 @@
+/* Predicted visibilities in pipelines: caps, times, the observation, counts, the end, live, errors,
+ * and what the chain from voltages gives beside them. */
+#include "core/stream/validity.h"
+#include "tests/elements/elements.h"
+#include "core/stream/observation.h"
+#include "core/stream/stream.h"
+#include <complex.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <unistd.h>
+
+typedef struct {
+  GstElement *pipeline;
+  GstElement *sink;
+} Run;
+
+static Run run(const char *source, const char *caps)
+{
+  g_autofree char *line = g_strdup_printf("%s ! %s ! appsink name=sink sync=false", source, caps);
+  g_autoptr(GError) error = NULL;
+  Run r = { .pipeline = gst_parse_launch(line, &error) };
+  g_assert_no_error(error);
+  r.sink = gst_bin_get_by_name(GST_BIN(r.pipeline), "sink");
+  gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
+  return r;
+}
+
+/* NULL at the end, and where nothing comes: then the counting that follows fails. */
+static GstBuffer *pull(Run *r)
+{
+  GstSample *sample = NULL;
+  g_signal_emit_by_name(r->sink, "try-pull-sample", 20 * GST_SECOND, &sample);
+  if (!sample)
+    return NULL;
+  GstBuffer *buffer = gst_buffer_ref(gst_sample_get_buffer(sample));
+  gst_sample_unref(sample);
+  return buffer;
+}
+
+static AstroStream stream_of(Run *r)
+{
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(r->sink, "sink");
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  AstroStream stream;
+  g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+  return stream;
+}
+
+static void end(Run *r)
+{
+  gst_element_set_state(r->pipeline, GST_STATE_NULL);
+  gst_object_unref(r->sink);
+  gst_object_unref(r->pipeline);
+}
+
+/* Integrations follow each other, each with its counts and times. */
+static void test_stream(void)
+{
+  Run r = run("astrovissrc stations=3 pols=1 channels=5 integration=0.75 duration=3 loss=0.5 "
+              "phase-centre=\"260.5,-30\" start-time=2026-11-20T12:00:00.5",
+              "application/x-astro-visibilities");
+  GstBuffer *buffer;
+  guint64 next = 0;
+  while ((buffer = pull(&r))) {
+    AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
+    g_assert_nonnull(validity);
+    g_assert_cmpuint(validity->full, ==, 150000);
+    g_assert_cmpuint(astro_validity_n_counts(validity), ==, 5 * 6);
+    g_assert_cmpuint(validity->counts[0], <=, 150000);
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, 5 * 6 * 8);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, next);
+    g_assert_cmpuint(GST_BUFFER_OFFSET_END(buffer), ==, next + 1);
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, next * 750 * GST_MSECOND);
+    g_assert_cmpuint(GST_BUFFER_DURATION(buffer), ==, 750 * GST_MSECOND);
+    g_assert_true(GST_BUFFER_IS_DISCONT(buffer) == (next == 0));
+    gst_buffer_unref(buffer);
+    next++;
+  }
+  g_assert_cmpuint(next, ==, 4);
+  AstroStream stream = stream_of(&r);
+  g_assert_cmpint(stream.rate_n, ==, 4);
+  g_assert_cmpint(stream.rate_d, ==, 3);
+  g_assert_cmpfloat(stream.frequency, ==, 150e6);
+  g_assert_cmpfloat(stream.bandwidth, ==, 1e6);
+
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(r.sink, "sink");
+  g_autoptr(GstEvent) event = gst_pad_get_sticky_event(pad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
+  g_assert_nonnull(event);
+  g_autoptr(AstroObservation) observation = astro_observation_from_event(event, NULL);
+  g_autofree char *start = astro_observation_get_start(observation);
+  g_assert_cmpstr(start, ==, "2026-11-20T12:00:00.500000000Z");
+  g_assert_cmpuint(observation->n_stations, ==, 3);
+  g_assert_cmpfloat_with_epsilon(observation->phase_ra, 260.5 * G_PI / 180, 1e-12);
+  end(&r);
+}
+
+static void test_caps(void)
+{
+  static const struct {
+    const char *caps;
+    AstroFormat format;
+  } cases[] = {
+    { "application/x-astro-visibilities", ASTRO_FORMAT_CF32LE },
+    { "application/x-astro-visibilities,format={CI32LE,CF64LE,CF32LE}", ASTRO_FORMAT_CF64LE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    Run r = run("astrovissrc stations=5 num-buffers=2", cases[i].caps);
+    GstBuffer *buffer = pull(&r);
+    g_assert_nonnull(buffer);
+    AstroStream stream = stream_of(&r);
+    g_assert_cmpint(stream.format, ==, cases[i].format);
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, astro_stream_step_bytes(&stream));
+    g_assert_cmpuint(astro_validity_n_counts(astro_buffer_get_validity(buffer)), ==, 1);
+    gst_buffer_unref(buffer);
+    end(&r);
+  }
+}
+
+static void test_duration(void)
+{
+  static const struct {
+    const char *properties;
+    gint64 expected; /* -1: no answer */
+  } cases[] = {
+    { "duration=20", 20 * GST_SECOND },
+    { "num-buffers=3", 15 * GST_SECOND },
+    { "num-buffers=30 duration=20", 20 * GST_SECOND },
+    { "", -1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *source =
+        g_strdup_printf("astrovissrc stations=2 integration=5 %s", cases[i].properties);
+    Run r = run(source, "application/x-astro-visibilities");
+    gst_buffer_unref(pull(&r));
+    gint64 found = -1;
+    gboolean ok = gst_element_query_duration(r.sink, GST_FORMAT_TIME, &found);
+    g_assert_true(ok == (cases[i].expected >= 0));
+    g_assert_cmpint(found, ==, cases[i].expected);
+    end(&r);
+  }
+}
+
+/* Live: an integration comes when the clock says that it is over. */
+static void test_live(void)
+{
+  Run r = run("astrovissrc is-live=true stations=2 integration=0.05 num-buffers=4",
+              "application/x-astro-visibilities");
+  GstBuffer *buffer;
+  guint i = 1;
+  for (; (buffer = pull(&r)); i++) {
+    GstClock *clock = gst_pipeline_get_clock(GST_PIPELINE(r.pipeline));
+    GstClockTime now = gst_clock_get_time(clock) - gst_element_get_base_time(r.pipeline);
+    g_assert_cmpuint(now, >=, i * 50 * GST_MSECOND);
+    gst_object_unref(clock);
+    gst_buffer_unref(buffer);
+  }
+  g_assert_cmpuint(i, ==, 5);
+  end(&r);
+}
+
+/* Started again it gives the same from the start. */
+static void test_again(void)
+{
+  GstElement *source = gst_element_factory_make("astrovissrc", NULL);
+  guint8 first[16 * 3 * 4 * 8] = { 0 };
+  g_object_set(source, "stations", 2, "noise", 50.0, NULL);
+  GstHarness *h = gst_harness_new_with_element(source, NULL, "src");
+  for (guint i = 0; i < 2; i++) {
+    gst_harness_play(h);
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, 0);
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, sizeof first);
+    if (i > 0)
+      g_assert_cmpint(gst_buffer_memcmp(buffer, 0, first, sizeof first), ==, 0);
+    gst_buffer_extract(buffer, 0, first, sizeof first);
+    gst_buffer_unref(buffer);
+    gst_element_set_state(source, GST_STATE_NULL);
+    while ((buffer = gst_harness_try_pull(h)))
+      gst_buffer_unref(buffer);
+  }
+  gst_harness_teardown(h);
+  gst_object_unref(source);
+}
+
+/* The same array, sky and noise as voltages through the filter bank and the correlator: both
+ * streams have the same shape, times and counts, and differ as much as noise and sky make them.
+ * Power of the difference in units of what one visibility fluctuates by: 2 where both have it
+ * alike. */
+#define SCENE                                                                                      \
+  "stations=9 array=disc sky=0.01,0.02,1;-0.02,0.005,0.5 noise=20 bandwidth=32000 duration=4 "
+
+static void test_chain(void)
+{
+  Run chain = run("astroskysrc seed=1 " SCENE "! application/x-astro-voltages,format=CF32LE ! "
+                  "astrodelay ! astrochannelizer channels=8 ! astrotranspose ! "
+                  "astrocorrelator integration=4000",
+                  "application/x-astro-visibilities");
+  Run predicted = run("astrovissrc seed=2 channels=8 integration=1 frequency=149998000 " SCENE,
+                      "application/x-astro-visibilities");
+  double spread = 0, coherence = 0, power = 0;
+  guint64 n = 0, dumps = 0;
+  GstBuffer *a, *b;
+  while ((a = pull(&chain)) && (b = pull(&predicted))) {
+    AstroStream one = stream_of(&chain), other = stream_of(&predicted);
+    g_assert_cmpint(memcmp(&one.layout, &other.layout, sizeof one.layout), ==, 0);
+    g_assert_cmpint(one.rate_n * other.rate_d, ==, other.rate_n * one.rate_d);
+    g_assert_cmpfloat(one.frequency, ==, other.frequency);
+    g_assert_cmpfloat(one.bandwidth, ==, other.bandwidth);
+    g_assert_cmpuint(GST_BUFFER_PTS(a), ==, GST_BUFFER_PTS(b));
+    g_assert_cmpuint(GST_BUFFER_DURATION(a), ==, GST_BUFFER_DURATION(b));
+    g_assert_cmpuint(astro_buffer_get_validity(a)->full, ==, astro_buffer_get_validity(b)->full);
+    g_assert_cmpuint(gst_buffer_get_size(a), ==, gst_buffer_get_size(b));
+    complex float *x, *y;
+    gsize bytes;
+    gst_buffer_extract_dup(a, 0, gst_buffer_get_size(a), (gpointer *)&x, &bytes);
+    gst_buffer_extract_dup(b, 0, gst_buffer_get_size(b), (gpointer *)&y, &bytes);
+    /* The band's edges are the filter's; the first dump has the chain's start in it. */
+    for (guint c = 1; c < 7 && dumps > 0; c++)
+      for (guint i = 0; i < 9; i++)
+        for (guint j = 0; j <= i; j++) {
+          gsize at = 4 * (c * 45 + i * (i + 1) / 2 + j);
+          if (i == j) {
+            g_assert_cmpfloat_with_epsilon(crealf(x[at]), crealf(y[at]),
+                                           21.5 * 7 * sqrt(2. / 4000));
+            continue;
+          }
+          spread += pow(cabs((complex double)x[at] - y[at]), 2) / (20 * 20 / 4000.);
+          coherence += creal((complex double)x[at] * conj((complex double)y[at]));
+          power += 1.25;
+          n++;
+        }
+    g_free(x);
+    g_free(y);
+    gst_buffer_unref(a);
+    gst_buffer_unref(b);
+    dumps++;
+  }
+  gst_clear_buffer(&a);
+  g_assert_cmpuint(dumps, ==, 4);
+  /* The sources' own noise adds ((20 + 1.5) / 20)^2 - 1 = 0.16 to the chain's. */
+  g_assert_cmpfloat_with_epsilon(spread / (double)n, 2.16, 0.35);
+  g_assert_cmpfloat_with_epsilon(coherence / power, 1, 0.2);
+  end(&chain);
+  end(&predicted);
+}
+
+/* With nothing set but the number of integrations. */
+static void test_file(void)
+{
+  g_autofree char *path = g_strdup_printf("%s/astrovissrc-%d.uvfits", g_get_tmp_dir(), getpid());
+  g_autofree char *line =
+      g_strdup_printf("astrovissrc num-buffers=20 ! astrofitssink location=%s", path);
+  g_autofree char *found = test_launch(line);
+  g_assert_cmpstr(found, ==, NULL);
+  GStatBuf status;
+  g_assert_cmpint(g_stat(path, &status), ==, 0);
+  g_assert_cmpint(status.st_size, >, 20 * 16 * 528 * 4 * 3 * 4);
+  g_unlink(path);
+}
+
+static void test_errors(void)
+{
+  static const char *const cases[][2] = {
+    { "sky=1,0,1", "must be below 1" },
+    { "sky=nowhere", "neither a file nor a list" },
+    { "array=nowhere", "neither a file nor one of disc" },
+    { "latitude=5", "longitude is not" },
+    { "phase-centre=12h", "expected \"ra,dec\" in degrees" },
+    { "start-time=yesterday", "yesterday" },
+    { "frequency=1e5", "the band must begin above 0 Hz" },
+    { "bandwidth=1e9 frequency=1e10 channels=1", "more channels or shorter integrations" },
+    { "sky=0.5,0,1 num-buffers=-1 duration=86400", "below the horizon of disc" },
+    { "sky=0.5,0,1 num-buffers=8640", "below the horizon of disc" },
+    { "phase-centre=0,89", "below the horizon of disc 0 s" },
+    { "! application/x-astro-visibilities,format=CI32LE", "can't handle caps" },
+    { "stations=3 ! application/x-astro-visibilities,baselines=4", "downstream takes none" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf("astrovissrc num-buffers=1 %s ! fakesink", cases[i][0]);
+    g_autofree char *found = test_launch(line);
+    if (!found || !strstr(found, cases[i][1]))
+      g_error("\"%s\" gives \"%s\", which lacks \"%s\"", line, found ? found : "", cases[i][1]);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astrovissrc/stream", test_stream);
+  g_test_add_func("/astrovissrc/caps", test_caps);
+  g_test_add_func("/astrovissrc/duration", test_duration);
+  g_test_add_func("/astrovissrc/live", test_live);
+  g_test_add_func("/astrovissrc/again", test_again);
+  g_test_add_func("/astrovissrc/chain", test_chain);
+  g_test_add_func("/astrovissrc/file", test_file);
+  g_test_add_func("/astrovissrc/errors", test_errors);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
