@@ -1,16 +1,13 @@
 /* Filter, transform and format in one kernel, so that samples are read once and channels written once. A block makes
- * 8192 points' worth of spectra of one input. First each thread filters columns: two points of eight spectra at a
+ * 4096 points' worth of spectra of one input. First each thread filters columns: two points of four spectra at a
  * time, which share the samples' conversion and the weights. Then each thread transforms 16 points at a time,
  * exchanged through shared memory. */
 #include "gpu/channelizer.h"
 #include "gpu/fft.h"
 
-enum {
-  THREADS = 512,
-  POINTS = 8192,
-  EACH = POINTS / THREADS,
-  SHARED_BYTES = (POINTS + POINTS / 16) * sizeof(float2),
-};
+#include <math.h>
+
+enum { THREADS = 256, POINTS = 4096, EACH = POINTS / THREADS };
 
 /* Every sixteen points one is left out, so that no stride meets a bank often. */
 __device__ constexpr guint32 place(guint32 point)
@@ -24,7 +21,7 @@ __device__ constexpr guint32 place(guint32 point)
 enum { SIDE = 2 };
 template <guint32 N> __device__ constexpr guint32 together()
 {
-  return POINTS / N < 8 ? POINTS / N : 8;
+  return POINTS / N < 4 ? POINTS / N : 4;
 }
 
 /* Any number of taps, samples wherever they lie. */
@@ -166,12 +163,12 @@ __device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows
     for (int r = 0; r < R; r++)
       v[t][r] = from[place(r * STRIDE)];
     if constexpr (BEFORE > 1) {
-      const float2 *twiddle = run.twiddles;
-      const guint32 angle = j % BEFORE * (N / (BEFORE * R));
+      /* Powers of exp(-2 pi i / (BEFORE R)), as many of each as there are angles, side by side. */
+      const float2 *twiddle = run.powers + (BEFORE == 16 ? 0 : 4 * 16) + j % BEFORE;
       float2 powers[4];
 #pragma unroll
       for (int p = 0; (1 << p) < R; p++)
-        powers[p] = twiddle[angle << p];
+        powers[p] = twiddle[p * BEFORE];
       fft_twiddle<R>(v[t], powers);
     }
     fft<R>(v[t]);
@@ -195,9 +192,9 @@ __device__ inline void pass(const ChannelizerRun &run, guint64 row, guint64 rows
 }
 
 template <typename Sample, guint32 N>
-__global__ void __launch_bounds__(THREADS, 2) channelize(const __grid_constant__ ChannelizerRun run, guint32 groups)
+__global__ void __launch_bounds__(THREADS, 3) channelize(const __grid_constant__ ChannelizerRun run, guint32 groups)
 {
-  extern __shared__ float2 points[];
+  __shared__ float2 points[POINTS + POINTS / 16];
   const guint32 input = blockIdx.x / groups;
   const guint64 first = (guint64)(blockIdx.x % groups) * (POINTS / N);
   int clipped = 0;
@@ -213,12 +210,27 @@ gboolean astro_channelizer_fuses(guint32 n)
   return n >= 16 && n <= POINTS && (n & (n - 1)) == 0;
 }
 
+guint astro_channelizer_powers(guint32 n, float2 *powers)
+{
+  guint made = 0;
+  for (guint32 before = 16; before < n; before *= 16) {
+    guint32 points = MIN(16 * before, n);
+    for (guint p = 0; p < 4; p++)
+      for (guint32 k = 0; k < before; k++, made++) {
+        double angle = -2 * G_PI * (double)(k << p) / points;
+        if (powers)
+          powers[made] = make_float2((float)cos(angle), (float)sin(angle));
+      }
+  }
+  return made;
+}
+
 gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream, GError **error)
 {
 #define KERNELS(n) { channelize<float2, n>, channelize<char2, n> }
   static void (*const kernels[][2])(ChannelizerRun run, guint32 groups) = {
     KERNELS(16),  KERNELS(32),   KERNELS(64),   KERNELS(128), KERNELS(256),
-    KERNELS(512), KERNELS(1024), KERNELS(2048), KERNELS(4096), KERNELS(8192),
+    KERNELS(512), KERNELS(1024), KERNELS(2048), KERNELS(4096),
   };
 #undef KERNELS
   guint size = 0, spectra = POINTS / run->n;
@@ -226,9 +238,6 @@ gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cuda
 
   while (16u << size != run->n)
     size++;
-  auto kernel = kernels[size][bytes ? 1 : 0];
-  if (!CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES)))
-    return FALSE;
-  kernel<<<(unsigned)(groups * run->inputs), THREADS, SHARED_BYTES, stream>>>(*run, (guint32)groups);
+  kernels[size][bytes ? 1 : 0]<<<(unsigned)(groups * run->inputs), THREADS, 0, stream>>>(*run, (guint32)groups);
   return CUDA_TRY(cudaGetLastError());
 }

@@ -23,7 +23,7 @@ typedef struct {
   guint64 begin, end; /* of the unbroken stretch */
 
   float *weights, *gains;
-  float2 *twiddles;
+  float2 *twiddles, *powers;
   guint8 *held[2];    /* [input][span]; the second is for the next block's */
   guint64 held_from, held_to;
   guint8 *gathered;   /* [input][step] of a block */
@@ -70,6 +70,17 @@ static gboolean send_twiddles(Channelizer *self, GError **error)
     twiddles[k].y = (float)sin(angle);
   }
   return send(self, &self->twiddles, twiddles, self->step * sizeof *twiddles, error);
+}
+
+static gboolean send_powers(Channelizer *self, GError **error)
+{
+  guint32 n = (guint32)self->step;
+  guint made = astro_channelizer_fuses(n) ? astro_channelizer_powers(n, NULL) : 0;
+  g_autofree float2 *powers = g_new(float2, made);
+  if (made == 0)
+    return TRUE;
+  astro_channelizer_powers(n, powers);
+  return send(self, &self->powers, powers, made * sizeof *powers, error);
 }
 
 static gboolean need_gathered(Channelizer *self, gsize bytes, GError **error)
@@ -226,6 +237,7 @@ static gboolean channelize(Channelizer *self, AstroSpectra spectra, const AstroC
     .in = samples_from(self, spectra.first * self->step - lead, arguments->first, block, row),
     .weights = self->weights,
     .twiddles = self->twiddles,
+    .powers = self->powers,
     .gains = self->gains,
     .taps = self->config.taps,
     .n = (guint32)self->step,
@@ -304,8 +316,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static void destroy(gpointer instance)
 {
   Channelizer *self = (Channelizer *)instance;
-  gpointer blocks[] = { self->weights, self->gains,    self->twiddles, self->held[0],
-                        self->held[1], self->gathered, self->room,     self->counter };
+  gpointer blocks[] = { self->weights, self->gains,    self->twiddles, self->powers, self->held[0], self->held[1], self->gathered, self->room,     self->counter };
   if (astro_cuda_enter(self->place.device, NULL))
     for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
       if (blocks[i])
@@ -330,7 +341,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->step = astro_channelizer_step(&self->config);
   self->span = astro_channelizer_span(&self->config);
   gsize held = self->inputs * self->span * self->prepared_bytes;
-  if (!send_weights(self, error) || !send_twiddles(self, error) ||
+  if (!send_weights(self, error) || !send_twiddles(self, error) || !send_powers(self, error) ||
       (self->config.gains &&
        !send(self, &self->gains, self->config.gains, self->config.channels * sizeof *self->gains, error)) ||
       !alloc(self, &self->held[0], held, error) || !alloc(self, &self->held[1], held, error) ||

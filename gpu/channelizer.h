@@ -21,6 +21,7 @@ struct ChannelizerRun {
   ChannelizerSamples in;
   const float *weights;   /* [tap][point] */
   const float2 *twiddles; /* exp(-2 pi i k / n) */
+  const float2 *powers;   /* of the fused kernel's passes: astro_channelizer_powers */
   const float *gains;     /* of channels, or NULL */
   guint32 taps, n, channels, turn; /* turn: sample that point 0 begins with; points before it come last */
   guint32 below;                   /* channels below the band's centre */
@@ -31,8 +32,11 @@ struct ChannelizerRun {
   guint64 *clipped;
 };
 
-/* All in one kernel: n is a power of two from 16 to 8192. */
+/* All in one kernel: n is a power of two from 16 to 4096. */
 gboolean astro_channelizer_fuses(guint32 n);
+/* For the second and the third pass: exp(-2 pi i k / m) to the powers 1, 2, 4 and 8, k below the points that the passes
+ * before made, m those that it makes. Returns how many; powers may be NULL. */
+guint astro_channelizer_powers(guint32 n, float2 *powers);
 gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream, GError **error);
 
 /* Any n: filtered samples go to room, of 2 x rows x n float2, and are transformed there factor by factor. */

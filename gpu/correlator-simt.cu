@@ -46,30 +46,41 @@ __device__ inline guint32 column_of(guint32 thread, int i)
   return thread % (TILE / COLUMNS) * 2 + i / 2 * (TILE / 2) + i % 2;
 }
 
-/* A chunk of time of a tile's inputs, time slowest. Rows begin and end at 16 bytes. */
-template <AstroFormat FORMAT>
-__device__ inline void load(typename Samples<FORMAT>::Value (*to)[TILE + PAD], const CorrelatorRun &run,
-                            guint32 channel, guint32 tile, guint32 first)
-{
+/* A chunk of time of a tile's inputs, in pieces of 16 bytes, at which rows begin and end. */
+template <AstroFormat FORMAT> struct Chunk {
   using Stored = typename Samples<FORMAT>::Stored;
-  constexpr guint32 EACH = 16 / sizeof(Stored), PIECES = STEPS / EACH;
+  using Value = typename Samples<FORMAT>::Value;
+  static constexpr guint32 EACH = 16 / sizeof(Stored), PIECES = STEPS / EACH, N = TILE * PIECES / THREADS;
+  int4 pieces[N];
+
+  __device__ void load(const CorrelatorRun &run, guint32 channel, guint32 tile, guint32 first)
+  {
 #pragma unroll
-  for (guint32 i = 0; i < TILE * PIECES / THREADS; i++) {
-    guint32 at = i * THREADS + threadIdx.x, line = at / PIECES, step = at % PIECES * EACH;
-    guint32 input = tile * TILE + line;
-    int4 piece = make_int4(0, 0, 0, 0);
-    if (input < run.inputs && first + step < run.in.steps)
-      piece = *(const int4 *)((const Stored *)(run.in.data + channel * run.in.channel + input * run.in.row) + first +
-                              step);
-#pragma unroll
-    for (guint32 j = 0; j < EACH; j++) {
-      Stored sample = ((const Stored *)&piece)[j];
-      if (first + step + j >= run.in.steps)
-        sample = {};
-      to[step + j][line] = Samples<FORMAT>::value(sample);
+    for (guint32 i = 0; i < N; i++) {
+      guint32 at = i * THREADS + threadIdx.x, step = first + at % PIECES * EACH, input = tile * TILE + at / PIECES;
+      pieces[i] = make_int4(0, 0, 0, 0);
+      if (input < run.inputs && step < run.in.steps)
+        pieces[i] =
+            *(const int4 *)((const Stored *)(run.in.data + channel * run.in.channel + input * run.in.row) + step);
     }
   }
-}
+
+  /* Time slowest. */
+  __device__ void store(Value (*to)[TILE + PAD], const CorrelatorRun &run, guint32 first) const
+  {
+#pragma unroll
+    for (guint32 i = 0; i < N; i++) {
+      guint32 at = i * THREADS + threadIdx.x, step = at % PIECES * EACH;
+#pragma unroll
+      for (guint32 j = 0; j < EACH; j++) {
+        Stored sample = ((const Stored *)&pieces[i])[j];
+        if (first + step + j >= run.in.steps)
+          sample = {};
+        to[step + j][at / PIECES] = Samples<FORMAT>::value(sample);
+      }
+    }
+  }
+};
 
 template <AstroFormat FORMAT> __global__ void __launch_bounds__(THREADS) 
     correlate(const __grid_constant__ CorrelatorRun run, guint32 tiles)
@@ -78,17 +89,24 @@ template <AstroFormat FORMAT> __global__ void __launch_bounds__(THREADS)
   using Sum = typename Samples<FORMAT>::Sum;
   using Given = std::conditional_t<std::is_same_v<Sum, float>, double, Sum>;
   constexpr bool TWO_STEPS = std::is_same_v<Sum, float>;
-  __shared__ __align__(16) Value rows[STEPS][TILE + PAD], columns[STEPS][TILE + PAD];
+  __shared__ __align__(16) Value shared[2][2][STEPS][TILE + PAD];
   const guint32 channel = blockIdx.x / tiles;
   guint32 tile_row, tile_column;
   correlator_tile(blockIdx.x % tiles, &tile_row, &tile_column);
   const guint32 first_row = threadIdx.x / (TILE / COLUMNS) * ROWS;
   Sum re[ROWS][COLUMNS] = {}, im[ROWS][COLUMNS] = {};
 
-  for (guint32 first = 0; first < run.in.steps; first += STEPS) {
-    load<FORMAT>(rows, run, channel, tile_row, first);
-    load<FORMAT>(columns, run, channel, tile_column, first);
+  /* While a chunk is summed the next one comes; shared memory holds two, so that one barrier a chunk is enough. */
+  Chunk<FORMAT> next_rows, next_columns;
+  next_rows.load(run, channel, tile_row, 0);
+  next_columns.load(run, channel, tile_column, 0);
+  for (guint32 first = 0, turn = 0; first < run.in.steps; first += STEPS, turn ^= 1) {
+    auto &rows = shared[turn][0], &columns = shared[turn][1];
+    next_rows.store(rows, run, first);
+    next_columns.store(columns, run, first);
     __syncthreads();
+    next_rows.load(run, channel, tile_row, first + STEPS);
+    next_columns.load(run, channel, tile_column, first + STEPS);
     Sum part_re[ROWS][COLUMNS] = {}, part_im[ROWS][COLUMNS] = {};
     auto &to_re = TWO_STEPS ? part_re : re, &to_im = TWO_STEPS ? part_im : im;
 #pragma unroll 4
@@ -118,7 +136,6 @@ template <AstroFormat FORMAT> __global__ void __launch_bounds__(THREADS)
           re[i][j] += part_re[i][j];
           im[i][j] += part_im[i][j];
         }
-    __syncthreads();
   }
   correlator_give_all(run.sink, [&](auto giving, auto pols) {
     const guint32 column = column_of(threadIdx.x, 0);
