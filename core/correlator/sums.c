@@ -180,7 +180,6 @@ typedef struct {
   AstroCorrelatorSums sums;
   const AstroCorrelatorCounts *counts;
   gpointer out;
-  guint32 *out_counts;
   gboolean is_float;
   AstroCorrelatorMeans means;
   gint failed; /* channel whose sums do not fit, plus 1 */
@@ -266,11 +265,6 @@ static void write_group(gpointer data, guint64 group)
           if (full && j < i)
             put(dump, (upper * pols + q) * pols + p, sum, count, -1);
         }
-      if (dump->out_counts) {
-        dump->out_counts[lower] = (guint32)MIN(count, G_MAXUINT32);
-        if (full)
-          dump->out_counts[upper] = (guint32)MIN(count, G_MAXUINT32);
-      }
     }
 }
 
@@ -325,7 +319,6 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     .sums = sums,
     .counts = counts,
     .out = out,
-    .out_counts = counts->tables ? arguments->counts : NULL,
     .is_float = astro_format_info(config->from)->is_float,
     .means = means,
   };
@@ -343,6 +336,8 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     astro_parallel(groups, threads, write_group, &dump);
   if (!plain) /* means leave zeros */
     astro_parallel(groups, threads, clear_group, &dump);
+  if (!dump.failed && arguments->counts)
+    astro_correlator_counts_write(counts, config, arguments->counts);
   astro_correlator_end(config, counts, arguments);
   return !dump.failed;
 }
