@@ -6,6 +6,14 @@
 
 #define HANDFUL 16 /* visibilities whose taps are evaluated together and stay in L1 */
 
+/* Sums are in registers only where no loop is left around them. Checked by sanitizers that much
+ * code takes minutes to compile. */
+#ifdef __SANITIZE_ADDRESS__
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
+
 #define REAL float
 #define NAME(x) single_##x
 #include "core/gridder/wstacking-body.h"
