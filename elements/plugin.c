@@ -3,6 +3,7 @@
 
 #include "elements/astrocatsrc.h"
 #include "elements/astrochannelizer.h"
+#include "elements/astroclean.h"
 #include "elements/astroconvert.h"
 #include "elements/astrocorrelator.h"
 #include "elements/astrodelay.h"
@@ -11,7 +12,9 @@
 #include "elements/astrofitssrc.h"
 #include "elements/astrogridder.h"
 #include "elements/astrohistogram.h"
+#include "elements/astrohttpsink.h"
 #include "elements/astroimage.h"
+#include "elements/astromeasure.h"
 #include "elements/astrorender.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
@@ -26,6 +29,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   gboolean ok = TRUE;
   ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrochannelizer, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroclean, plugin);
   ok &= GST_ELEMENT_REGISTER(astroconvert, plugin);
   ok &= GST_ELEMENT_REGISTER(astrocorrelator, plugin);
   ok &= GST_ELEMENT_REGISTER(astrodelay, plugin);
@@ -34,7 +38,9 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrogridder, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrohttpsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astroimage, plugin);
+  ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);

@@ -4,6 +4,7 @@
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
 #include "graphs/progress.h"
+#include "graphs/sources.h"
 #include "graphs/stats.h"
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@ typedef struct {
   AstroStats *stats;
   GHashTable *warned;      /* texts told already */
   GHashTable *told_at_end; /* first part of the text -> the rest */
+  GHashTable *sources;     /* element and channel -> lines on the sources of its last image */
   GPtrArray *files;        /* a line on each file that was written */
   gboolean ended;          /* at EOS, with all that was to be made */
   int status;
@@ -119,10 +121,10 @@ static void on_state(Run *run, GstMessage *message)
 /* Running counts, of which only the last is of interest. */
 static const char *const at_end[] = { "astro-clipped", NULL };
 /* What the table of --stats holds anyway, and the last lines of every run. */
-static const char *const elsewhere[] = { "astro-stats", "astro-file", NULL };
+static const char *const elsewhere[] = { "astro-stats", "astro-file", "astro-sources", NULL };
 
 /* Results, which are why a graph was run. */
-static const char *const results[] = { "astro-mock", "astro-tpacf", NULL };
+static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-server", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
 {
@@ -143,12 +145,24 @@ static void on_progress(Run *run, GstMessage *message)
   astro_progress_note(run->progress, goes_on ? text : NULL);
 }
 
+/* Of images that follow each other in a stream the last one counts. */
+static void on_sources(Run *run, GstMessage *message, const GstStructure *structure)
+{
+  guint channel = 0;
+  gst_structure_get_uint(structure, "channel", &channel);
+  g_hash_table_insert(run->sources,
+                      g_strdup_printf("%s %08u", GST_OBJECT_NAME(message->src), channel),
+                      astro_sources_lines(structure));
+}
+
 static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
   const char *name = structure ? gst_structure_get_name(structure) : "";
   if (g_str_equal(name, "astro-file"))
     on_file(run, structure);
+  if (g_str_equal(name, "astro-sources"))
+    on_sources(run, message, structure);
   if (!g_str_has_prefix(name, "astro-") || g_strv_contains(elsewhere, name) ||
       !(run->arguments->stats || run->arguments->verbose ||
         (g_strv_contains(results, name) && !run->arguments->quiet)))
@@ -278,6 +292,13 @@ static void tell_at_end(Run *run)
   for (GList *key = keys; key; key = key->next)
     tell(run, "%s: %s", (char *)key->data,
          (char *)g_hash_table_lookup(run->told_at_end, key->data));
+  g_autoptr(GList) images =
+      g_list_sort(g_hash_table_get_keys(run->sources), (GCompareFunc)g_strcmp0);
+  for (GList *key = images; key; key = key->next) {
+    const GPtrArray *lines = g_hash_table_lookup(run->sources, key->data);
+    for (guint i = 0; i < lines->len; i++)
+      printf("%s\n", (char *)lines->pdata[i]);
+  }
   for (guint i = 0; i < run->files->len; i++)
     printf("%s\n", (char *)run->files->pdata[i]);
 }
@@ -289,6 +310,8 @@ static int play_pipeline(GstElement *pipeline, const char *name, const AstroArgu
   run.warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   run.told_at_end = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   run.files = g_ptr_array_new_with_free_func(g_free);
+  run.sources =
+      g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
   run.stats = arguments->stats ? astro_stats_new(pipeline) : NULL;
   run.progress = arguments->quiet ? NULL : astro_progress_new(pipeline, name);
   play(&run);
@@ -297,6 +320,7 @@ static int play_pipeline(GstElement *pipeline, const char *name, const AstroArgu
   astro_stats_free(run.stats);
   g_hash_table_unref(run.warned);
   g_hash_table_unref(run.told_at_end);
+  g_hash_table_unref(run.sources);
   g_ptr_array_unref(run.files);
   g_main_loop_unref(run.loop);
   return run.status;

@@ -29,26 +29,39 @@ static inline AstroTapsLine astro_taps_line(const AstroWProjectionConfig *config
                           uvw[2] * taps->turns_per_w };
 }
 
+#define ASTRO_TAPS_FAR (1 << 30)
+
+/* Of numbers nearer than that, to 2^-22. */
+static inline gint64 astro_taps_floor(double x)
+{
+  return (gint64)(x + ASTRO_TAPS_FAR) - ASTRO_TAPS_FAR;
+}
+
 /* The point, or the first of eight with the fractions that the others weigh. FALSE: far outside,
  * or not finite. */
 static inline gboolean astro_taps_point(const AstroTapsLine *line, double wavenumber,
                                         gboolean interpolated, AstroTapsPoint *point,
                                         double fractions[3])
 {
-  const double far = 1 << 30;
   double u = line->u * wavenumber + line->origin, v = line->v * wavenumber + line->origin;
   double w = line->w * wavenumber;
-  if (!(fabs(u) < far && fabs(v) < far && w >= 0 && w < far))
+  if (!(fabs(u) < ASTRO_TAPS_FAR && fabs(v) < ASTRO_TAPS_FAR && w >= 0 && w < ASTRO_TAPS_FAR))
     return FALSE;
   if (interpolated) {
-    *point = (AstroTapsPoint){ (gint64)floor(u), (gint64)floor(v), (guint)w };
+    *point = (AstroTapsPoint){ astro_taps_floor(u), astro_taps_floor(v), (guint)w };
     fractions[0] = u - (double)point->u;
     fractions[1] = v - (double)point->v;
     fractions[2] = w - point->plane;
   } else {
-    *point = (AstroTapsPoint){ (gint64)floor(u + 0.5), (gint64)floor(v + 0.5), (guint)(w + 0.5) };
+    *point =
+        (AstroTapsPoint){ astro_taps_floor(u + 0.5), astro_taps_floor(v + 0.5), (guint)(w + 0.5) };
   }
   return TRUE;
+}
+
+static inline gboolean astro_taps_same(const AstroTapsPoint *a, const AstroTapsPoint *b)
+{
+  return a->u == b->u && a->v == b->v && a->plane == b->plane;
 }
 
 /* Corner 0 ... 7: one more of u, v, w by its bits. */

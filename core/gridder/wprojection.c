@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define PIECES 32          /* of rows, collected at once */
-#define PIECE_RECORDS 4096 /* about as many in each */
+#define PIECE_RECORDS 2048 /* at most about as many of each */
 #define BAND 16            /* rows of the grid in a task */
 #define MAX_CLASSES 63     /* of planes of one support */
 #define MIN_RECORDS 65536
@@ -65,6 +65,14 @@ struct _AstroWProjection {
   guint64 n, capacity;
   guint64 *keys;
   guint8 *values;
+  /* of pieces of rows that are collected at once */
+  guint64 room, *piece_keys;
+  guint8 *piece_values;
+  /* as they are spread */
+  guint64 *entries;
+  guint8 *sums;        /* of each record that is left */
+  gconstpointer *taps; /* as they were for row 0 of the grid, where entries were being sorted */
+  guint32 *first_rows; /* where keys were */
 };
 
 /* -- collecting -- */
@@ -73,41 +81,37 @@ typedef struct {
   AstroWProjection *self;
   const AstroGridRows *rows;
   guint first, n;         /* channels */
+  gboolean ordered;       /* their frequencies ascend or descend */
   guint64 row, rows_each; /* of the first piece; of each */
-  guint64 *keys;
-  guint8 *values;
-  guint64 room; /* records of a piece */
+  guint64 room;           /* records of a piece */
   guint64 n_records[PIECES], gridded[PIECES], outside[PIECES];
 } Collect;
 
-/* Records being made, of one run of visibilities with the same place. */
+/* What a piece makes of its rows. */
 typedef struct {
+  const Collect *work;
   guint64 *keys;
   guint8 *values;
-  guint64 n;
-  guint n_corners;
-  guint64 corner_keys[8];
-  double *sums; /* corners x products, complex */
-} Run;
+  double *sums; /* of a run: corners x products, complex */
+  guint64 n, gridded, outside;
+} Piece;
 
-static void end_run(const AstroWProjection *self, Run *run)
+static inline double real_at(gconstpointer values, gsize at, gboolean is_double)
 {
-  const guint reals = 2 * self->config.products;
-  for (guint corner = 0; corner < run->n_corners; corner++, run->n++) {
-    const double *sums = run->sums + (gsize)corner * reals;
-    guint8 *value = run->values + run->n * self->value_bytes;
-    run->keys[run->n] = run->corner_keys[corner];
-    for (guint i = 0; i < reals; i++)
-      if (self->config.taps->is_double)
-        ((double *)value)[i] = sums[i];
-      else
-        ((float *)value)[i] = (float)sums[i];
-  }
-  run->n_corners = 0;
+  return is_double ? ((const double *)values)[at] : ((const float *)values)[at];
 }
 
-static gboolean begin_run(const AstroWProjection *self, Run *run, const AstroTapsPoint *point,
-                          guint n_corners)
+static gboolean any_value(gconstpointer values, gsize at, guint reals, gboolean is_double)
+{
+  gboolean any = FALSE;
+  for (guint i = 0; i < reals; i++)
+    any |= real_at(values, at + i, is_double) != 0;
+  return any;
+}
+
+/* The keys of a point's corners, FALSE where one of them is outside. */
+static gboolean find_keys(const AstroWProjection *self, const AstroTapsPoint *point,
+                          guint n_corners, guint64 *keys)
 {
   const AstroTaps *taps = self->config.taps;
   const guint n = taps->oversampling;
@@ -117,161 +121,209 @@ static gboolean begin_run(const AstroWProjection *self, Run *run, const AstroTap
     if (!astro_taps_inside(&self->config, &at, &u, &v))
       return FALSE;
     guint set = (at.plane * n + v.set) * n + u.set;
-    run->corner_keys[corner] = KEY(self->class_of_plane[at.plane], u.cell, v.cell, set);
+    keys[corner] = KEY(self->class_of_plane[at.plane], u.cell, v.cell, set);
   }
-  memset(run->sums, 0, sizeof(double) * 2 * n_corners * self->config.products);
-  run->n_corners = n_corners;
   return TRUE;
 }
 
-/* Adds weight times what is at values. */
-static inline __attribute__((always_inline)) void add_values(double *sums, gconstpointer values,
-                                                             gsize at, guint reals,
-                                                             gboolean is_double, double weight)
+/* How many channels from the first on are at the same point: all coordinates grow together. */
+static guint run_length(const Collect *work, const AstroTapsLine *line, guint channel,
+                        const AstroTapsPoint *point)
 {
-  for (guint i = 0; i < reals; i++)
-    sums[i] +=
-        weight * (is_double ? ((const double *)values)[at + i] : ((const float *)values)[at + i]);
+  const double *wavenumbers = work->rows->wavenumbers;
+  const gboolean interpolated = work->self->config.taps->interpolated;
+  guint same = channel, other = work->first + work->n;
+  AstroTapsPoint at;
+  double unused[3];
+
+  if (!work->ordered)
+    return 1;
+  for (guint probe = other - 1; other - same > 1; probe = (same + other) / 2) {
+    if (probe == same)
+      break;
+    if (astro_taps_point(line, wavenumbers[probe], interpolated, &at, unused) &&
+        astro_taps_same(&at, point))
+      same = probe;
+    else
+      other = probe;
+  }
+  return same + 1 - channel;
 }
 
-/* Adds weight times exp(-2 pi i turns) times what is at values. */
-static void add_turned(double *sums, gconstpointer values, gsize at, guint reals,
-                       gboolean is_double, double weight, double turns)
+/* Sums of values of neighbouring channels, each turned and, where there are corners, weighted. */
+static inline __attribute__((always_inline)) void add_plain(double *sums, gconstpointer values,
+                                                            gsize at, guint n, const guint reals,
+                                                            const gboolean is_double)
 {
-  double sine, cosine;
-  sincos(2 * G_PI * (turns - floor(turns)), &sine, &cosine);
-  for (guint i = 0; i < reals; i += 2) {
-    double real = is_double ? ((const double *)values)[at + i] : ((const float *)values)[at + i];
-    double imaginary =
-        is_double ? ((const double *)values)[at + i + 1] : ((const float *)values)[at + i + 1];
-    sums[i] += weight * (real * cosine + imaginary * sine);
-    sums[i + 1] += weight * (imaginary * cosine - real * sine);
+  for (guint k = 0; k < n; k++, at += reals)
+    for (guint i = 0; i < reals; i++)
+      sums[i] += real_at(values, at + i, is_double);
+}
+
+static void add_weighted(const Collect *work, const AstroTapsLine *line, guint channel, gsize at,
+                         guint n_corners, double *sums)
+{
+  const AstroGridRows *rows = work->rows;
+  const guint products = rows->products;
+  double wavenumber = rows->wavenumbers[channel], turns = line->turns * wavenumber;
+  double sine, cosine, fractions[3] = { 0 };
+  AstroTapsPoint point;
+
+  sincos(-2 * G_PI * (turns - floor(turns)), &sine, &cosine);
+  astro_taps_point(line, wavenumber, n_corners > 1, &point, fractions);
+  for (guint corner = 0; corner < n_corners; corner++) {
+    double weight = n_corners > 1 ? astro_taps_corner_weight(fractions, corner) : 1;
+    double by_real = weight * cosine, by_imaginary = weight * sine;
+    for (guint p = 0; p < products; p++, sums += 2) {
+      double real = real_at(rows->values, at + 2 * p, rows->is_double);
+      double imaginary = real_at(rows->values, at + 2 * p + 1, rows->is_double);
+      sums[0] += real * by_real - imaginary * by_imaginary;
+      sums[1] += real * by_imaginary + imaginary * by_real;
+    }
   }
 }
 
-static inline __attribute__((always_inline)) gboolean any_value(gconstpointer values, gsize at,
-                                                                guint reals, gboolean is_double)
+static void add_run(const Collect *work, const AstroTapsLine *line, guint channel, gsize at,
+                    guint n, guint n_corners, double *sums)
 {
-  gboolean any = FALSE;
-  for (guint i = 0; i < reals; i++)
-    any |= is_double ? ((const double *)values)[at + i] != 0 : ((const float *)values)[at + i] != 0;
-  return any;
+  const AstroGridRows *rows = work->rows;
+  const guint reals = 2 * rows->products;
+
+  memset(sums, 0, sizeof *sums * reals * n_corners);
+  if (n_corners > 1 || line->turns != 0)
+    for (guint k = 0; k < n; k++)
+      add_weighted(work, line, channel + k, at + (gsize)k * reals, n_corners, sums);
+  else if (rows->is_double)
+    add_plain(sums, rows->values, at, n, reals, TRUE);
+  else if (reals == 8)
+    add_plain(sums, rows->values, at, n, 8, FALSE);
+  else
+    add_plain(sums, rows->values, at, n, reals, FALSE);
 }
 
-static inline __attribute__((always_inline)) void
-collect_row(const Collect *work, guint64 row, Run *run, guint64 *gridded, guint64 *outside,
-            const gboolean is_double, const gboolean interpolated, const guint reals)
+/* Records of what is not zero. */
+static void put_run(Piece *piece, const guint64 *keys, guint n_corners)
 {
+  const AstroWProjection *self = piece->work->self;
+  const gboolean is_double = self->config.taps->is_double;
+  const guint reals = 2 * self->config.products;
+  const double *sums = piece->sums;
+
+  for (guint corner = 0; corner < n_corners; corner++, sums += reals) {
+    guint8 *value = piece->values + piece->n * self->value_bytes;
+    gboolean any = FALSE;
+    for (guint i = 0; i < reals; i++) {
+      any |= sums[i] != 0;
+      if (is_double)
+        ((double *)value)[i] = sums[i];
+      else
+        ((float *)value)[i] = (float)sums[i];
+    }
+    piece->keys[piece->n] = keys[corner];
+    piece->n += any;
+  }
+}
+
+static void collect_row(Piece *piece, guint64 row)
+{
+  const Collect *work = piece->work;
   const AstroWProjection *self = work->self;
   const AstroGridRows *rows = work->rows;
+  const gboolean interpolated = self->config.taps->interpolated;
+  const guint n_corners = interpolated ? 8 : 1, reals = 2 * rows->products;
+  const guint end = work->first + work->n;
   AstroTapsLine line = astro_taps_line(&self->config, rows->uvw + 3 * row);
-  AstroTapsPoint last = { 0 };
 
-  for (guint channel = work->first; channel < work->first + work->n; channel++) {
+  for (guint channel = work->first, n; channel < end; channel += n) {
     gsize at = (row * rows->channels + channel) * reals;
     AstroTapsPoint point;
     double fractions[3];
-    if (!any_value(rows->values, at, reals, is_double))
-      continue;
-    if (!astro_taps_point(&line, rows->wavenumbers[channel], interpolated, &point, fractions)) {
-      ++*outside;
-      continue;
-    }
-    if (!run->n_corners || point.u != last.u || point.v != last.v || point.plane != last.plane) {
-      end_run(self, run);
-      if (!begin_run(self, run, &point, interpolated ? 8 : 1)) {
-        ++*outside;
-        continue;
-      }
-      last = point;
-    }
-    ++*gridded;
-    for (guint corner = 0; corner < (interpolated ? 8 : 1); corner++) {
-      double *sums = run->sums + (gsize)corner * reals;
-      double weight = interpolated ? astro_taps_corner_weight(fractions, corner) : 1;
-      if (line.turns == 0)
-        add_values(sums, rows->values, at, reals, is_double, weight);
-      else
-        add_turned(sums, rows->values, at, reals, is_double, weight,
-                   line.turns * rows->wavenumbers[channel]);
+    guint64 keys[8];
+    if (astro_taps_point(&line, rows->wavenumbers[channel], interpolated, &point, fractions) &&
+        find_keys(self, &point, n_corners, keys)) {
+      n = run_length(work, &line, channel, &point);
+      add_run(work, &line, channel, at, n, n_corners, piece->sums);
+      put_run(piece, keys, n_corners);
+      piece->gridded += n;
+    } else {
+      n = 1;
+      piece->outside += any_value(rows->values, at, reals, rows->is_double);
     }
   }
-  end_run(self, run);
 }
 
-typedef void (*CollectRow)(const Collect *work, guint64 row, Run *run, guint64 *gridded,
-                           guint64 *outside);
-
-#define COLLECT(name, is_double, interpolated, reals)                                              \
-  static void name(const Collect *work, guint64 row, Run *run, guint64 *gridded, guint64 *outside) \
-  {                                                                                                \
-    collect_row(work, row, run, gridded, outside, is_double, interpolated, reals);                 \
-  }
-COLLECT(collect_single, FALSE, FALSE, 2 * work->self->config.products)
-COLLECT(collect_single_4, FALSE, FALSE, 8)
-COLLECT(collect_single_interpolated, FALSE, TRUE, 2 * work->self->config.products)
-COLLECT(collect_double, TRUE, FALSE, 2 * work->self->config.products)
-COLLECT(collect_double_interpolated, TRUE, TRUE, 2 * work->self->config.products)
-
-static CollectRow collect_row_of(const AstroWProjection *self)
-{
-  gboolean interpolated = self->config.taps->interpolated;
-  if (self->config.taps->is_double)
-    return interpolated ? collect_double_interpolated : collect_double;
-  if (interpolated)
-    return collect_single_interpolated;
-  return self->config.products == 4 ? collect_single_4 : collect_single;
-}
-
-static void collect_piece(gpointer data, guint64 piece)
+static void collect_piece(gpointer data, guint64 index)
 {
   Collect *work = data;
   const AstroWProjection *self = work->self;
-  CollectRow collect = collect_row_of(self);
-  guint64 row = work->row + piece * work->rows_each;
+  guint64 row = work->row + index * work->rows_each;
   guint64 end = MIN(row + work->rows_each, work->rows->rows);
-  Run run = { .keys = work->keys + piece * work->room,
-              .values = work->values + piece * work->room * self->value_bytes,
-              .sums = g_new(double, 16 * self->config.products) };
+  g_autofree double *sums = g_new(double, 16 * self->config.products);
+  Piece piece = { .work = work,
+                  .keys = self->piece_keys + index * work->room,
+                  .values = self->piece_values + index * work->room * self->value_bytes,
+                  .sums = sums };
 
-  work->gridded[piece] = work->outside[piece] = 0;
   for (; row < end; row++)
-    collect(work, row, &run, &work->gridded[piece], &work->outside[piece]);
-  work->n_records[piece] = run.n;
-  g_free(run.sums);
+    collect_row(&piece, row);
+  work->n_records[index] = piece.n;
+  work->gridded[index] = piece.gridded;
+  work->outside[index] = piece.outside;
+}
+
+static gboolean is_ordered(const double *numbers, guint n)
+{
+  gboolean up = TRUE, down = TRUE;
+  for (guint i = 1; i < n; i++) {
+    up = up && numbers[i] >= numbers[i - 1];
+    down = down && numbers[i] <= numbers[i - 1];
+  }
+  return up || down;
+}
+
+/* The records of a piece, spread before where there is no room. */
+static void take_piece(AstroWProjection *self, const Collect *work, guint64 piece, gpointer grid)
+{
+  const guint64 *keys = self->piece_keys + piece * work->room;
+  const guint8 *values = self->piece_values + piece * work->room * self->value_bytes;
+  guint64 n = work->n_records[piece];
+
+  for (guint64 from = 0, some; from < n; from += some) {
+    if (self->n == self->capacity)
+      astro_wprojection_flush(self, grid);
+    some = MIN(n - from, self->capacity - self->n);
+    memcpy(self->keys + self->n, keys + from, some * sizeof *keys);
+    memcpy(self->values + self->n * self->value_bytes, values + from * self->value_bytes,
+           some * self->value_bytes);
+    self->n += some;
+  }
+  self->counts.gridded += work->gridded[piece];
+  self->counts.outside += work->outside[piece];
 }
 
 void astro_wprojection_add(AstroWProjection *self, const AstroGridRows *rows, guint first, guint n,
                            gpointer grid)
 {
-  const guint64 of_row = (guint64)n * (self->config.taps->interpolated ? 8 : 1);
-  Collect work = { .self = self, .rows = rows, .first = first, .n = n };
+  const guint64 of_row = MAX((guint64)n * (self->config.taps->interpolated ? 8 : 1), 1);
+  Collect work = { .self = self,
+                   .rows = rows,
+                   .first = first,
+                   .n = n,
+                   .ordered = is_ordered(rows->wavenumbers + first, n) };
 
-  if (n == 0)
-    return;
   work.rows_each = MAX(PIECE_RECORDS / of_row, 1);
   work.room = work.rows_each * of_row;
-  work.keys = g_new(guint64, PIECES * work.room);
-  work.values = g_malloc(PIECES * work.room * self->value_bytes);
+  if (self->room < work.room) {
+    self->room = work.room;
+    self->piece_keys = g_renew(guint64, self->piece_keys, PIECES * work.room);
+    self->piece_values = g_realloc(self->piece_values, PIECES * work.room * self->value_bytes);
+  }
   for (; work.row < rows->rows; work.row += PIECES * work.rows_each) {
     guint64 pieces = MIN((rows->rows - work.row + work.rows_each - 1) / work.rows_each, PIECES);
     astro_parallel(pieces, self->config.threads, collect_piece, &work);
-    for (guint64 i = 0; i < pieces; i++) {
-      self->counts.gridded += work.gridded[i];
-      self->counts.outside += work.outside[i];
-      for (guint64 from = 0, some; from < work.n_records[i]; from += some) {
-        if (self->n == self->capacity)
-          astro_wprojection_flush(self, grid);
-        some = MIN(work.n_records[i] - from, self->capacity - self->n);
-        memcpy(self->keys + self->n, work.keys + i * work.room + from, some * sizeof(guint64));
-        memcpy(self->values + self->n * self->value_bytes,
-               work.values + (i * work.room + from) * self->value_bytes, some * self->value_bytes);
-        self->n += some;
-      }
-    }
+    for (guint64 i = 0; i < pieces; i++)
+      take_piece(self, &work, i, grid);
   }
-  g_free(work.keys);
-  g_free(work.values);
 }
 
 /* -- sorting and adding up -- */
@@ -281,10 +333,6 @@ typedef struct {
   gpointer grid;
   Group *groups;
   guint n_groups;
-  guint64 *entries, *scratch; /* then in place of scratch: */
-  gconstpointer *taps;        /* of each record, as they were for row 0 of the grid */
-  guint32 *first_rows;
-  guint8 *values;
 } Flush;
 
 static guint group_left(const AstroWProjection *self, const Class *class, guint group)
@@ -338,7 +386,7 @@ static void group_entries(Flush *flush)
     const Class *class = &self->classes[KEY_CLASS(key)];
     guint column = KEY_U(key) / class->columns;
     Group *group = &flush->groups[class->first_group + column];
-    flush->entries[group->first + group->n++] =
+    self->entries[group->first + group->n++] =
         ENTRY(KEY_V(key), KEY_U(key) - group_left(self, class, column), KEY_SET(key), i);
   }
 }
@@ -396,25 +444,25 @@ static void sort_group(gpointer data, guint64 index)
   const Flush *flush = data;
   const AstroWProjection *self = flush->self;
   Group *group = &flush->groups[index];
-  guint64 *entries = flush->entries + group->first;
+  guint64 *entries = self->entries + group->first;
   guint64 n = group->n, left = 0;
 
   if (n == 0)
     return;
-  const guint64 *sorted = sort_entries(entries, flush->scratch + group->first, n);
+  const guint64 *sorted = sort_entries(entries, (guint64 *)self->taps + group->first, n);
   if (sorted != entries)
     memcpy(entries, sorted, n * sizeof *entries);
-  guint8 *sum = flush->values + group->first * self->value_bytes;
+  guint8 *sum = self->sums + group->first * self->value_bytes;
   for (guint64 i = 0; i < n; i++) {
     const guint8 *value = self->values + ENTRY_INDEX(entries[i]) * self->value_bytes;
     if (i && ENTRY_PLACE(entries[i]) == ENTRY_PLACE(entries[i - 1])) {
       add_up(self, sum, value);
       continue;
     }
-    sum = flush->values + (group->first + left) * self->value_bytes;
+    sum = self->sums + (group->first + left) * self->value_bytes;
     memcpy(sum, value, self->value_bytes);
-    flush->first_rows[group->first + left] = ENTRY_V(entries[i]);
-    flush->taps[group->first + left] = taps_of(self, entries[i]);
+    self->first_rows[group->first + left] = ENTRY_V(entries[i]);
+    self->taps[group->first + left] = taps_of(self, entries[i]);
     left++;
   }
   group->n = left;
@@ -443,7 +491,7 @@ static void spread_group(const Flush *flush, const Class *class, guint index, gu
   const AstroWProjection *self = flush->self;
   const gboolean is_double = self->config.taps->is_double;
   const Group *group = &flush->groups[class->first_group + index];
-  const guint32 *first_rows = flush->first_rows + group->first;
+  const guint32 *first_rows = self->first_rows + group->first;
   const gsize each = is_double ? sizeof(double) : sizeof(float), size = self->config.size;
   const gsize stride = (class->support + ASTRO_TAPS_STEP - 1) / ASTRO_TAPS_STEP * ASTRO_TAPS_STEP +
                        ASTRO_TAPS_PADDING;
@@ -467,9 +515,8 @@ static void spread_group(const Flush *flush, const Class *class, guint index, gu
     if (high <= low)
       continue;
     work.n = high - low;
-    work.taps = flush->taps + group->first + low;
-    work.values =
-        flush->values + (group->first + low) * self->value_bytes + (gsize)product * 2 * each;
+    work.taps = self->taps + group->first + low;
+    work.values = self->sums + (group->first + low) * self->value_bytes + (gsize)product * 2 * each;
     work.taps_row = row * 2 * stride;
     work.grid = grid + row * size * 2 * each;
     spread(&work);
@@ -501,11 +548,6 @@ void astro_wprojection_flush(AstroWProjection *self, gpointer grid)
   const Class *last = &self->classes[self->n_classes - 1];
   Flush flush = { .self = self, .grid = grid, .n_groups = last->first_group + last->groups };
   flush.groups = g_new0(Group, flush.n_groups);
-  flush.entries = g_new(guint64, self->n);
-  flush.scratch = g_new(guint64, self->n);
-  flush.taps = g_new(gconstpointer, self->n);
-  flush.first_rows = g_new(guint32, self->n);
-  flush.values = g_malloc(self->n * self->value_bytes);
   group_entries(&flush);
   astro_parallel(flush.n_groups, self->config.threads, sort_group, &flush);
   for (guint i = 0; i < flush.n_groups; i++)
@@ -513,11 +555,6 @@ void astro_wprojection_flush(AstroWProjection *self, gpointer grid)
   astro_parallel((self->config.size + BAND - 1) / BAND, self->config.threads, spread_band, &flush);
   self->n = 0;
   g_free(flush.groups);
-  g_free(flush.entries);
-  g_free(flush.scratch);
-  g_free(flush.taps);
-  g_free(flush.first_rows);
-  g_free(flush.values);
 }
 
 /* -- life -- */
@@ -572,9 +609,13 @@ AstroWProjection *astro_wprojection_new(const AstroWProjectionConfig *config, GE
     return NULL;
   }
   guint64 memory = config->memory ? config->memory : 64 << 20;
-  self->capacity = CLAMP(memory / (2 * self->value_bytes + 40), MIN_RECORDS, MAX_RECORDS);
+  self->capacity = CLAMP(memory / (2 * self->value_bytes + 24), MIN_RECORDS, MAX_RECORDS);
   self->keys = g_new(guint64, self->capacity);
   self->values = g_malloc(self->capacity * self->value_bytes);
+  self->entries = g_new(guint64, self->capacity);
+  self->taps = g_new(gconstpointer, self->capacity);
+  self->first_rows = (guint32 *)self->keys;
+  self->sums = g_malloc(self->capacity * self->value_bytes);
   return self;
 }
 
@@ -583,6 +624,11 @@ void astro_wprojection_free(AstroWProjection *self)
   g_free(self->class_of_plane);
   g_free(self->keys);
   g_free(self->values);
+  g_free(self->piece_keys);
+  g_free(self->piece_values);
+  g_free(self->entries);
+  g_free(self->taps);
+  g_free(self->sums);
   g_free(self);
 }
 

@@ -21,7 +21,7 @@ typedef struct {
 } AstroWProjectionConfig;
 
 typedef struct {
-  guint64 gridded, outside; /* visibilities of all products together; zeros are neither */
+  guint64 gridded, outside; /* visibilities of all products together; zeros are not outside */
   guint64 spread;           /* what was left to spread after adding up */
 } AstroWProjectionCounts;
 

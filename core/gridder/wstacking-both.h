@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-#define HANDFUL 16 /* visibilities whose taps are evaluated together and stay in L1 */
-
-/* Sums are in registers only where no loop is left around them. Checked by sanitizers that much
- * code takes minutes to compile. */
+/* Every check that a sanitizer adds to an unrolled kernel would be compiled for each of its
+ * thousands of operations. */
 #ifdef __SANITIZE_ADDRESS__
-#define UNROLL
+#define UNROLLED
 #else
-#define UNROLL _Pragma("GCC unroll 32")
+#define UNROLLED _Pragma("GCC unroll 32")
 #endif
+
+#define HANDFUL 16 /* visibilities whose taps are evaluated together and stay in L1 */
 
 #define REAL float
 #define NAME(x) single_##x

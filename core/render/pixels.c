@@ -10,19 +10,27 @@ static void find_edges(guint values, guint pixels, guint *first, guint *end)
   }
 }
 
-/* Sums of the numbers of each column in some rows. */
-static void add_rows(const AstroPixels *p, guint first, guint end, float *restrict sums,
-                     float *restrict counts)
+#define STRIP 256
+
+static void add_strip(const float *restrict row, guint n, float *restrict sums,
+                      float *restrict counts)
 {
-  memset(sums, 0, p->width * sizeof *sums);
-  memset(counts, 0, p->width * sizeof *counts);
-  for (guint y = first; y < end; y++) {
-    const float *restrict row = p->values + (gsize)y * p->width;
-    for (guint x = 0; x < p->width; x++) {
-      float v = row[x];
-      sums[x] += v == v ? v : 0;
-      counts[x] += v == v ? 1 : 0;
-    }
+  for (guint x = 0; x < n; x++) {
+    float v = row[x];
+    sums[x] += v == v ? v : 0;
+    counts[x] += v == v ? 1 : 0;
+  }
+}
+
+/* Sums of the numbers of each column in some rows; strips, whose sums stay close by. */
+static void add_rows(const AstroPixels *p, guint first, guint end, float *sums, float *counts)
+{
+  for (guint x = 0; x < p->width; x += STRIP) {
+    guint n = MIN(STRIP, p->width - x);
+    memset(sums + x, 0, n * sizeof *sums);
+    memset(counts + x, 0, n * sizeof *counts);
+    for (guint y = first; y < end; y++)
+      add_strip(p->values + (gsize)y * p->width + x, n, sums + x, counts + x);
   }
 }
 
@@ -45,8 +53,6 @@ static void add_columns(const guint *first, const guint *end, guint n, const flo
     means[i] = sum / count;
   }
 }
-
-#define STRIP 256
 
 static void colour(const AstroColouring *c, const float *values, guint n, guint32 *pixels)
 {

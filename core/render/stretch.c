@@ -36,19 +36,45 @@ double astro_stretch(AstroStretch stretch, double t)
 
 /* ---- ranges ---- */
 
-static gsize find_extremes(const float *values, gsize n, float *low, float *high)
+/* Many values side by side, since the compiler may not change the order of one minimum. */
+#define LANES 32
+
+typedef struct {
+  float least[LANES], most[LANES];
+  guint32 finite[LANES];
+} Extremes;
+
+static void add_lanes(Extremes *e, const float *values, guint n)
 {
-  float least = INFINITY, most = -INFINITY;
-  gsize finite = 0;
-  for (gsize i = 0; i < n; i++) {
+  for (guint i = 0; i < n; i++) {
     float v = values[i];
     gboolean good = v - v == 0;
-    least = good && v < least ? v : least;
-    most = good && v > most ? v : most;
-    finite += good;
+    float low = good ? v : INFINITY, high = good ? v : -INFINITY;
+    e->least[i] = low < e->least[i] ? low : e->least[i];
+    e->most[i] = high > e->most[i] ? high : e->most[i];
+    e->finite[i] += good ? 1 : 0;
   }
-  *low = least;
-  *high = most;
+}
+
+static gsize find_extremes(const float *values, gsize n, float *low, float *high)
+{
+  Extremes e;
+  gsize finite = 0, i = 0;
+  for (guint lane = 0; lane < LANES; lane++) {
+    e.least[lane] = INFINITY;
+    e.most[lane] = -INFINITY;
+    e.finite[lane] = 0;
+  }
+  for (; i + LANES <= n; i += LANES)
+    add_lanes(&e, values + i, LANES);
+  add_lanes(&e, values + i, (guint)(n - i));
+  *low = INFINITY;
+  *high = -INFINITY;
+  for (guint lane = 0; lane < LANES; lane++) {
+    *low = MIN(*low, e.least[lane]);
+    *high = MAX(*high, e.most[lane]);
+    finite += e.finite[lane];
+  }
   return finite;
 }
 

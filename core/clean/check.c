@@ -1,0 +1,164 @@
+#include "config.h"
+#include "core/clean/check.h"
+
+#include <math.h>
+#include <string.h>
+
+const AstroBackend *const astro_clean_backends[] = { &astro_clean_cpu, &astro_clean_reference,
+                                                     NULL };
+
+/* The beam is drawn down to this. */
+#define FAINTEST 1e-8
+
+static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean fail(GError **error, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  if (error)
+    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, arguments);
+  va_end(arguments);
+  return FALSE;
+}
+
+gboolean astro_clean_check(gconstpointer given, GError **error)
+{
+  const AstroCleanConfig *config = given;
+
+  if (config->format != ASTRO_FORMAT_F32LE && config->format != ASTRO_FORMAT_F64LE)
+    return fail(error, "clean: an image of format %s, expected F32LE or F64LE",
+                astro_format_info(config->format)->name);
+  if (!config->size || !config->channels || !config->products)
+    return fail(error, "clean: %u channels of %u products of %u pixels, expected 1 or more",
+                config->channels, config->products, config->size);
+  if (!(config->gain > 0 && config->gain <= 1))
+    return fail(error, "clean: gain %g, expected more than 0 and at most 1", config->gain);
+  if (!(config->threshold >= 0))
+    return fail(error, "clean: threshold %g Jy/beam, expected at least 0", config->threshold);
+  if (2 * (guint64)config->border >= config->size)
+    return fail(error, "clean: a border of %u leaves nothing of %u pixels", config->border,
+                config->size);
+  if (config->output > ASTRO_CLEAN_ALL)
+    return fail(error, "clean: output %d is none of ours", config->output);
+  return TRUE;
+}
+
+guint astro_clean_products_out(const AstroCleanConfig *config)
+{
+  return config->output == ASTRO_CLEAN_ALL ? 3 * config->products + 1 : config->products;
+}
+
+static gsize pixels(const AstroCleanConfig *config)
+{
+  return (gsize)config->size * config->size;
+}
+
+gsize astro_clean_in(const AstroCleanConfig *config, guint channel, guint product)
+{
+  return (channel * (config->products + 1) + product) * pixels(config);
+}
+
+gsize astro_clean_out(const AstroCleanConfig *config, guint channel, guint product)
+{
+  return (channel * astro_clean_products_out(config) + product) * pixels(config);
+}
+
+gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock *in, guint n_in,
+                                const AstroBlock *out, guint n_out,
+                                const AstroCleanArguments *arguments, GError **error)
+{
+  gsize bytes = astro_format_info(config->format)->bytes;
+  gsize bytes_in = astro_clean_in(config, config->channels, 0) * bytes;
+  gsize bytes_out = astro_clean_out(config, config->channels, 0) * bytes;
+  gboolean restores = config->output == ASTRO_CLEAN_RESTORED || config->output == ASTRO_CLEAN_ALL;
+
+  if (restores && !(arguments->major > 0 && arguments->minor > 0 && isfinite(arguments->major)))
+    return fail(error, "clean: a beam of %g x %g pixels cannot restore an image", arguments->major,
+                arguments->minor);
+  if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in && out->bytes >= bytes_out)
+    return TRUE;
+  return fail(error,
+              "clean: %u blocks in and %u out of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
+              " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
+              n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in, bytes_out);
+}
+
+/* East is against x: an axis at angle t from north through east lies along (-sin t, cos t). */
+AstroCleanBeam astro_clean_beam(const AstroCleanArguments *arguments)
+{
+  double along = 4 * G_LN2 / (arguments->major * arguments->major);
+  double across = 4 * G_LN2 / (arguments->minor * arguments->minor);
+  double s = sin(arguments->angle), c = cos(arguments->angle);
+  double widest = MAX(arguments->major, arguments->minor);
+  return (AstroCleanBeam){
+    .a = along * s * s + across * c * c,
+    .b = (across - along) * s * c,
+    .c = along * c * c + across * s * s,
+    .reach = (guint)ceil(sqrt(-log(FAINTEST) / (4 * G_LN2)) * widest),
+  };
+}
+
+double astro_clean_get(const AstroCleanConfig *config, gconstpointer data, gsize at)
+{
+  return config->format == ASTRO_FORMAT_F64LE ? ((const double *)data)[at]
+                                              : ((const float *)data)[at];
+}
+
+void astro_clean_set(const AstroCleanConfig *config, gpointer data, gsize at, double value)
+{
+  if (config->format == ASTRO_FORMAT_F64LE)
+    ((double *)data)[at] = value;
+  else
+    ((float *)data)[at] = (float)value;
+}
+
+static void copy(const AstroCleanConfig *config, gconstpointer from, gpointer to, gsize at)
+{
+  gsize bytes = astro_format_info(config->format)->bytes;
+  memcpy((guint8 *)to + at * bytes, from, pixels(config) * bytes);
+}
+
+static void draw(const AstroCleanConfig *config, const AstroCleanBeam *beam, guint x, guint y,
+                 double flux, gpointer out, gsize at)
+{
+  guint reach = beam->reach, size = config->size;
+
+  for (guint row = y - MIN(y, reach); row < MIN(size, y + reach + 1); row++)
+    for (guint column = x - MIN(x, reach); column < MIN(size, x + reach + 1); column++) {
+      double dx = (double)column - x, dy = (double)row - y;
+      gsize pixel = at + (gsize)row * size + column;
+      double value = flux * exp(-(beam->a * dx * dx + 2 * beam->b * dx * dy + beam->c * dy * dy));
+      astro_clean_set(config, out, pixel, astro_clean_get(config, out, pixel) + value);
+    }
+}
+
+static void restore(const AstroCleanConfig *config, const AstroCleanBeam *beam, gconstpointer model,
+                    gconstpointer residual, gpointer out, gsize at)
+{
+  copy(config, residual, out, at);
+  for (guint y = 0; y < config->size; y++)
+    for (guint x = 0; x < config->size; x++) {
+      double flux = astro_clean_get(config, model, (gsize)y * config->size + x);
+      if (flux != 0)
+        draw(config, beam, x, y, flux, out, at);
+    }
+}
+
+void astro_clean_write(const AstroCleanConfig *config, guint channel, guint product,
+                       const AstroCleanBeam *beam, gconstpointer in, gconstpointer model,
+                       gconstpointer residual, gpointer out)
+{
+  gboolean all = config->output == ASTRO_CLEAN_ALL;
+  guint n = config->products;
+  gsize bytes = astro_format_info(config->format)->bytes;
+
+  if (all || config->output == ASTRO_CLEAN_RESTORED)
+    restore(config, beam, model, residual, out, astro_clean_out(config, channel, product));
+  if (all || config->output == ASTRO_CLEAN_MODEL)
+    copy(config, model, out, astro_clean_out(config, channel, product + (all ? n : 0)));
+  if (all || config->output == ASTRO_CLEAN_RESIDUAL)
+    copy(config, residual, out, astro_clean_out(config, channel, product + (all ? 2 * n : 0)));
+  if (all && product == 0)
+    copy(config, (const guint8 *)in + astro_clean_in(config, channel, n) * bytes, out,
+         astro_clean_out(config, channel, 3 * n));
+}

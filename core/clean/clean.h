@@ -1,0 +1,59 @@
+/* Deconvolution by Hogbom's minor cycles: the point-spread function is taken from the highest point
+ * of what is left, again and again, and what was taken is the model.
+ *
+ * The point-spread function is known as far from its middle as half the image is wide, so what is
+ * left is exact only where all of the model is nearer than that. Peaks are therefore looked for
+ * inside a border of a quarter of the image, unless asked otherwise: inside it all is exact then;
+ * outside, what is known is taken away. */
+#pragma once
+
+#include "core/backend/backend.h"
+#include "core/stream/stream.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  ASTRO_CLEAN_RESTORED, /* model, drawn with the beam, plus residual */
+  ASTRO_CLEAN_MODEL,    /* Jy a pixel */
+  ASTRO_CLEAN_RESIDUAL,
+  ASTRO_CLEAN_ALL /* these three, one after the other, and the point-spread function */
+} AstroCleanOutput;
+
+typedef struct {
+  AstroFormat format;       /* F32LE or F64LE */
+  guint size;               /* of the image, width and height */
+  guint channels, products; /* products without the point-spread function, which is the last */
+  double gain;
+  guint iterations;
+  double threshold; /* Jy/beam: the cycles end when no peak is higher */
+  guint border;     /* pixels */
+  AstroCleanOutput output;
+} AstroCleanConfig;
+
+typedef enum {
+  ASTRO_CLEAN_ITERATIONS, /* there were no more of them */
+  ASTRO_CLEAN_THRESHOLD,
+  ASTRO_CLEAN_DIVERGED, /* peaks grew: the point-spread function is not this image's */
+  ASTRO_CLEAN_EMPTY     /* not finite: nothing was done */
+} AstroCleanEnd;
+
+typedef struct {
+  guint iterations;
+  double peak; /* of what is left, Jy/beam */
+  double flux; /* of the model, Jy */
+  AstroCleanEnd end;
+} AstroCleanResult;
+
+/* Submit: an image in, [channel][product, then PSF][y][x], and one out, [channel][product][y][x]
+ * (of ALL: restored products, models, residuals, PSF). */
+typedef struct {
+  double major, minor, angle; /* the beam: full widths in pixels; from north through east */
+  AstroCleanResult *results;  /* [channel][product] */
+} AstroCleanArguments;
+
+extern const AstroBackend astro_clean_reference, astro_clean_cpu;
+extern const AstroBackend *const astro_clean_backends[];
+
+guint astro_clean_products_out(const AstroCleanConfig *config);
+
+G_END_DECLS

@@ -1,0 +1,82 @@
+/* The cpu backend: one image after another, each by all threads. */
+#include "config.h"
+#include "core/clean/hogbom.h"
+
+#include <string.h>
+
+static const AstroCleanKernels *const variants[] = { &astro_clean_kernels_avx512,
+                                                     &astro_clean_kernels_avx2,
+                                                     &astro_clean_kernels_c };
+
+typedef struct {
+  AstroCleanConfig config;
+  const AstroCleanKernels *kernels;
+  guint threads;
+  gsize bytes; /* of an image */
+  gpointer residual, model;
+} Cpu;
+
+static void destroy(gpointer instance)
+{
+  Cpu *self = instance;
+  g_aligned_free(self->residual);
+  g_aligned_free(self->model);
+  g_free(self);
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_clean_check(config, error))
+    return NULL;
+  Cpu *self = g_new0(Cpu, 1);
+  self->config = *(const AstroCleanConfig *)config;
+  self->threads = place->threads;
+  AstroCpuLevel level = astro_cpu_level();
+  for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
+    if (variants[i]->variant.level <= level)
+      self->kernels = variants[i];
+  self->bytes =
+      (gsize)self->config.size * self->config.size * astro_format_info(self->config.format)->bytes;
+  self->residual = g_aligned_alloc(1, self->bytes, 64);
+  self->model = g_aligned_alloc(1, self->bytes, 64);
+  *variant = self->kernels->variant.name;
+  return self;
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer given, GError **error)
+{
+  Cpu *self = instance;
+  const AstroCleanConfig *config = &self->config;
+  const AstroCleanArguments *arguments = given;
+  const AstroHogbom hogbom =
+      config->format == ASTRO_FORMAT_F64LE ? astro_hogbom_double : astro_hogbom_single;
+  gsize pixel = astro_format_info(config->format)->bytes;
+
+  if (!astro_clean_check_call(config, in, n_in, out, n_out, arguments, error))
+    return FALSE;
+  AstroCleanBeam beam = astro_clean_beam(arguments);
+  for (guint channel = 0; channel < config->channels; channel++)
+    for (guint product = 0; product < config->products; product++) {
+      const guint8 *image = (guint8 *)in->data + astro_clean_in(config, channel, product) * pixel;
+      const guint8 *psf =
+          (guint8 *)in->data + astro_clean_in(config, channel, config->products) * pixel;
+      memcpy(self->residual, image, self->bytes);
+      arguments->results[channel * config->products + product] =
+          hogbom(config, self->kernels, self->threads, psf, self->residual, self->model);
+      astro_clean_write(config, channel, product, &beam, in->data, self->model, self->residual,
+                        out->data);
+    }
+  return TRUE;
+}
+
+const AstroBackend astro_clean_cpu = {
+  .stage = "clean",
+  .kind = ASTRO_BACKEND_CPU,
+  .config_bytes = sizeof(AstroCleanConfig),
+  .shape = astro_clean_check,
+  .create = create,
+  .submit = submit,
+  .destroy = destroy,
+};

@@ -1,0 +1,179 @@
+/* One text for both precisions: the including file defines REAL, SUBTRACT and HOGBOM.
+ *
+ * The cycles run over the part inside the border alone, where peaks are looked for. What lies
+ * outside is brought up to date once, at the end: with all that a pixel of the model came to, which
+ * is far less work than cycle by cycle, since cycles come back to the same few pixels. */
+#include "core/clean/hogbom.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/backend/threads.h"
+
+/* What is worth a task. */
+#define TASK_PIXELS (64 * 1024)
+
+typedef struct {
+  const AstroCleanConfig *config;
+  const AstroCleanKernels *kernels;
+  guint threads;
+  const REAL *psf;
+  REAL *residual, *model;
+  REAL *greatest; /* of each row inside the border */
+  guint rows_a_task;
+
+  guint x, y; /* of the peak */
+  REAL flux;
+
+  guint *components; /* pixels of the model */
+  guint n_components;
+} Run;
+
+/* What the point-spread function's row for a row of the image covers of columns begin to end. */
+static REAL subtract(const Run *run, guint row, guint begin, guint end, guint x, guint y, REAL flux)
+{
+  gint size = (gint)run->config->size;
+  gint from_row = (gint)row - (gint)y + size / 2, shift = size / 2 - (gint)x;
+  gint first = MAX((gint)begin, -shift), last = MIN((gint)end, size - shift);
+
+  if (from_row < 0 || from_row >= size || first >= last)
+    return 0;
+  return run->kernels->SUBTRACT(run->residual + (gsize)row * size + first,
+                                run->psf + (gsize)from_row * size + first + shift,
+                                (gsize)(last - first), flux);
+}
+
+static REAL greatest_of(const REAL *values, gsize n)
+{
+  REAL most = 0;
+  for (gsize i = 0; i < n; i++) {
+    REAL size = values[i] < 0 ? -values[i] : values[i];
+    most = size > most ? size : most;
+  }
+  return most;
+}
+
+/* Whether the point-spread function reaches all columns inside the border. */
+static gboolean reaches(const Run *run)
+{
+  guint size = run->config->size, border = run->config->border;
+  gint shift = (gint)size / 2 - (gint)run->x;
+  return (gint)border + shift >= 0 && (gint)(size - border) + shift <= (gint)size;
+}
+
+static void cycle_rows(gpointer data, guint64 task)
+{
+  const Run *run = data;
+  guint size = run->config->size, border = run->config->border, end = size - border;
+  guint first = border + (guint)task * run->rows_a_task;
+  gboolean whole = reaches(run);
+
+  for (guint row = first; row < MIN(end, first + run->rows_a_task); row++) {
+    gint from_row = (gint)row - (gint)run->y + (gint)size / 2;
+    REAL most = subtract(run, row, border, end, run->x, run->y, run->flux);
+    if (from_row < 0 || from_row >= (gint)size)
+      continue;
+    run->greatest[row] =
+        whole ? most : greatest_of(run->residual + (gsize)row * size + border, end - border);
+  }
+}
+
+/* The first of the highest. */
+static REAL find_peak(Run *run)
+{
+  guint size = run->config->size, border = run->config->border, best = border;
+
+  for (guint row = border; row < size - border; row++)
+    if (run->greatest[row] > run->greatest[best])
+      best = row;
+  const REAL *row = run->residual + (gsize)best * size;
+  run->y = best;
+  for (run->x = border; run->x < size - border - 1; run->x++)
+    if ((REAL)fabs(row[run->x]) == run->greatest[best])
+      break;
+  return row[run->x];
+}
+
+static void outside_row(gpointer data, guint64 number)
+{
+  const Run *run = data;
+  guint row = (guint)number, size = run->config->size, border = run->config->border;
+  gboolean inside = row >= border && row < size - border;
+
+  for (guint i = 0; i < run->n_components; i++) {
+    guint x = run->components[i] % size, y = run->components[i] / size;
+    REAL flux = run->model[run->components[i]];
+    if (inside) {
+      subtract(run, row, 0, border, x, y, flux);
+      subtract(run, row, size - border, size, x, y, flux);
+    } else {
+      subtract(run, row, 0, size, x, y, flux);
+    }
+  }
+}
+
+static gboolean is_finite(const REAL *values, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    if (!isfinite(values[i]))
+      return FALSE;
+  return TRUE;
+}
+
+static AstroCleanResult cycle(Run *run)
+{
+  const AstroCleanConfig *config = run->config;
+  AstroCleanResult result = { .end = ASTRO_CLEAN_ITERATIONS };
+  guint rows = config->size - 2 * config->border;
+  double first = 0;
+
+  run->rows_a_task = MAX(TASK_PIXELS / rows, 1);
+  for (guint row = config->border; row < config->size - config->border; row++)
+    run->greatest[row] =
+        greatest_of(run->residual + (gsize)row * config->size + config->border, rows);
+  for (;; result.iterations++) {
+    REAL peak = find_peak(run);
+    result.peak = fabs((double)peak);
+    if (result.iterations == 0)
+      first = result.peak;
+    if (result.peak <= config->threshold)
+      result.end = ASTRO_CLEAN_THRESHOLD;
+    else if (result.peak > ASTRO_CLEAN_ASTRAY * first)
+      result.end = ASTRO_CLEAN_DIVERGED;
+    if (result.end != ASTRO_CLEAN_ITERATIONS || result.iterations == config->iterations)
+      return result;
+    run->flux = (REAL)(config->gain * (double)peak);
+    run->model[run->y * config->size + run->x] += run->flux;
+    result.flux += (double)run->flux;
+    astro_parallel((rows + run->rows_a_task - 1) / run->rows_a_task, run->threads, cycle_rows, run);
+  }
+}
+
+AstroCleanResult HOGBOM(const AstroCleanConfig *config, const AstroCleanKernels *kernels,
+                        guint threads, gconstpointer psf, gpointer residual, gpointer model)
+{
+  gsize n = (gsize)config->size * config->size;
+  Run run = { .config = config,
+              .kernels = kernels,
+              .threads = threads,
+              .psf = psf,
+              .residual = residual,
+              .model = model };
+  AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
+
+  memset(model, 0, n * sizeof(REAL));
+  if (!is_finite(psf, n) || !is_finite(residual, n))
+    return result;
+  run.greatest = g_new0(REAL, config->size);
+  result = cycle(&run);
+  g_autoptr(GArray) components = g_array_new(FALSE, FALSE, sizeof(guint));
+  for (guint i = 0; i < n; i++)
+    if (run.model[i] != 0)
+      g_array_append_val(components, i);
+  run.components = (guint *)components->data;
+  run.n_components = components->len;
+  if (config->border && run.n_components)
+    astro_parallel(config->size, threads, outside_row, &run);
+  g_free(run.greatest);
+  return result;
+}

@@ -1,0 +1,6 @@
+#include "config.h"
+
+#define REAL double
+#define SUBTRACT subtract_double
+#define HOGBOM astro_hogbom_double
+#include "core/clean/hogbom-body.h"

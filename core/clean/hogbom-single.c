@@ -1,0 +1,6 @@
+#include "config.h"
+
+#define REAL float
+#define SUBTRACT subtract_single
+#define HOGBOM astro_hogbom_single
+#include "core/clean/hogbom-body.h"

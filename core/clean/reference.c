@@ -1,0 +1,144 @@
+/* The reference backend: the whole point-spread function from the whole image, in double
+ * precision. */
+#include "config.h"
+#include "core/clean/check.h"
+
+#include <math.h>
+
+typedef struct {
+  AstroCleanConfig config;
+} Reference;
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_clean_check(config, error))
+    return NULL;
+  Reference *self = g_new(Reference, 1);
+  self->config = *(const AstroCleanConfig *)config;
+  *variant = "hogbom";
+  return self;
+}
+
+typedef struct {
+  const AstroCleanConfig *config;
+  double *psf, *residual, *model;
+} Image;
+
+static gboolean is_finite(const double *values, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    if (!isfinite(values[i]))
+      return FALSE;
+  return TRUE;
+}
+
+static void find_peak(const Image *image, guint *x, guint *y)
+{
+  guint size = image->config->size, border = image->config->border;
+  double highest = -1;
+
+  for (guint row = border; row < size - border; row++)
+    for (guint column = border; column < size - border; column++)
+      if (fabs(image->residual[row * size + column]) > highest) {
+        highest = fabs(image->residual[row * size + column]);
+        *x = column;
+        *y = row;
+      }
+}
+
+/* Where the point-spread function is known. */
+static void subtract(const Image *image, guint x, guint y, double flux)
+{
+  gint size = (gint)image->config->size;
+
+  for (gint row = 0; row < size; row++)
+    for (gint column = 0; column < size; column++) {
+      gint from_y = row - (gint)y + size / 2, from_x = column - (gint)x + size / 2;
+      if (from_y >= 0 && from_y < size && from_x >= 0 && from_x < size)
+        image->residual[row * size + column] -= flux * image->psf[from_y * size + from_x];
+    }
+}
+
+static AstroCleanResult clean(const Image *image)
+{
+  const AstroCleanConfig *config = image->config;
+  gsize n = (gsize)config->size * config->size;
+  AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
+  double first = 0;
+
+  if (!is_finite(image->residual, n) || !is_finite(image->psf, n))
+    return result;
+  for (;; result.iterations++) {
+    guint x = 0, y = 0;
+    find_peak(image, &x, &y);
+    double peak = image->residual[y * config->size + x];
+    result.peak = fabs(peak);
+    if (result.iterations == 0)
+      first = result.peak;
+    result.end = result.peak <= config->threshold           ? ASTRO_CLEAN_THRESHOLD
+                 : result.peak > ASTRO_CLEAN_ASTRAY * first ? ASTRO_CLEAN_DIVERGED
+                                                            : ASTRO_CLEAN_ITERATIONS;
+    if (result.end != ASTRO_CLEAN_ITERATIONS || result.iterations == config->iterations)
+      return result;
+    image->model[y * config->size + x] += config->gain * peak;
+    result.flux += config->gain * peak;
+    subtract(image, x, y, config->gain * peak);
+  }
+}
+
+static double *read_image(const AstroCleanConfig *config, gconstpointer data, gsize at)
+{
+  gsize n = (gsize)config->size * config->size;
+  double *values = g_new(double, n);
+  for (gsize i = 0; i < n; i++)
+    values[i] = astro_clean_get(config, data, at + i);
+  return values;
+}
+
+/* In the image's own format, to be freed. */
+static gpointer rounded(const AstroCleanConfig *config, const double *values)
+{
+  gsize n = (gsize)config->size * config->size;
+  gpointer to = g_malloc(n * sizeof(double));
+  for (gsize i = 0; i < n; i++)
+    astro_clean_set(config, to, i, values[i]);
+  return to;
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer given, GError **error)
+{
+  const AstroCleanConfig *config = &((Reference *)instance)->config;
+  const AstroCleanArguments *arguments = given;
+
+  if (!astro_clean_check_call(config, in, n_in, out, n_out, arguments, error))
+    return FALSE;
+  AstroCleanBeam beam = astro_clean_beam(arguments);
+  for (guint channel = 0; channel < config->channels; channel++)
+    for (guint product = 0; product < config->products; product++) {
+      Image image = {
+        config, read_image(config, in->data, astro_clean_in(config, channel, config->products)),
+        read_image(config, in->data, astro_clean_in(config, channel, product)),
+        g_new0(double, (gsize)config->size * config->size)
+      };
+      arguments->results[channel * config->products + product] = clean(&image);
+      g_autofree gpointer model = rounded(config, image.model);
+      g_autofree gpointer residual = rounded(config, image.residual);
+      astro_clean_write(config, channel, product, &beam, in->data, model, residual, out->data);
+      g_free(image.psf);
+      g_free(image.residual);
+      g_free(image.model);
+    }
+  return TRUE;
+}
+
+const AstroBackend astro_clean_reference = {
+  .stage = "clean",
+  .kind = ASTRO_BACKEND_REFERENCE,
+  .config_bytes = sizeof(AstroCleanConfig),
+  .shape = astro_clean_check,
+  .create = create,
+  .submit = submit,
+  .destroy = g_free,
+};

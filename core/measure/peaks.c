@@ -1,0 +1,145 @@
+#include "config.h"
+#include "core/measure/measure.h"
+
+#include <math.h>
+
+void astro_plane_init(AstroPlane *plane, const AstroStream *stream, gconstpointer block,
+                      guint channel, guint product)
+{
+  gsize size = astro_stream_extent(stream, ASTRO_AXIS_X), n = size * size;
+  gsize from = (channel * astro_stream_extent(stream, ASTRO_AXIS_POL) + product) * n;
+  plane->size = (guint)size;
+  plane->values = g_new(double, n);
+  for (gsize i = 0; i < n; i++)
+    plane->values[i] = stream->format == ASTRO_FORMAT_F64LE ? ((const double *)block)[from + i]
+                                                            : ((const float *)block)[from + i];
+}
+
+void astro_plane_clear(AstroPlane *plane)
+{
+  g_clear_pointer(&plane->values, g_free);
+}
+
+static double at(const AstroPlane *plane, guint x, guint y)
+{
+  return plane->values[(gsize)y * plane->size + x];
+}
+
+/* Of equal neighbours the first is the peak. */
+static gboolean is_peak(const AstroPlane *plane, guint x, guint y)
+{
+  double value = at(plane, x, y);
+  if (x < 1 || y < 1 || x + 1 >= plane->size || y + 1 >= plane->size || !(value > 0))
+    return FALSE;
+  for (gint v = -1; v <= 1; v++)
+    for (gint u = -1; u <= 1; u++) {
+      double other = at(plane, (guint)((gint)x + u), (guint)((gint)y + v));
+      if (v < 0 || (v == 0 && u < 0) ? !(other < value) : !(other <= value))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* The Gaussian through a pixel and its eight neighbours: of their logarithms (or, where one is not
+ * above 0, of themselves) the quadratic with the least squares of errors. */
+static void fit(const AstroPlane *plane, guint x, guint y, AstroPeak *peak)
+{
+  double f[3][3], sum = 0, u1 = 0, v1 = 0, u2 = 0, v2 = 0, uv = 0;
+  gboolean is_gaussian = TRUE;
+  for (guint v = 0; v < 3; v++)
+    for (guint u = 0; u < 3; u++)
+      is_gaussian &= (f[v][u] = at(plane, x + u - 1, y + v - 1)) > 0;
+  for (gint v = -1; v <= 1; v++)
+    for (gint u = -1; u <= 1; u++) {
+      double value = is_gaussian ? log(f[v + 1][u + 1]) : f[v + 1][u + 1];
+      sum += value / 9;
+      u1 += u * value / 6;
+      v1 += v * value / 6;
+      uv += u * v * value / 4;
+      u2 += (u * u - 2. / 3) * value / 2;
+      v2 += (v * v - 2. / 3) * value / 2;
+    }
+  /* sum + u1 u + v1 v + u2 (u^2 - 2/3) + v2 (v^2 - 2/3) + uv u v, greatest where its slopes end. */
+  double determinant = 4 * u2 * v2 - uv * uv;
+  double du = 0, dv = 0;
+  if (u2 < 0 && determinant > 0) {
+    du = CLAMP((uv * v1 - 2 * v2 * u1) / determinant, -1, 1);
+    dv = CLAMP((uv * u1 - 2 * u2 * v1) / determinant, -1, 1);
+  }
+  double top =
+      sum - (u2 + v2) * 2 / 3 + u1 * du + v1 * dv + u2 * du * du + v2 * dv * dv + uv * du * dv;
+  *peak = (AstroPeak){ x + du, y + dv, is_gaussian ? exp(top) : top };
+}
+
+gboolean astro_peak_near(const AstroPlane *plane, double x, double y, double reach, AstroPeak *peak)
+{
+  double last = plane->size - 1.0, best = -HUGE_VAL;
+  guint best_x = 0, best_y = 0;
+  if (!(x >= -reach && y >= -reach && x <= last + reach && y <= last + reach))
+    return FALSE;
+  guint from_y = (guint)MAX(ceil(y - reach), 0), to_y = (guint)MAX(MIN(floor(y + reach), last), 0);
+  guint from_x = (guint)MAX(ceil(x - reach), 0), to_x = (guint)MAX(MIN(floor(x + reach), last), 0);
+  for (guint v = from_y; v <= to_y; v++)
+    for (guint u = from_x; u <= to_x; u++)
+      if (at(plane, u, v) > best && hypot(u - x, v - y) <= reach) {
+        best = at(plane, u, v);
+        best_x = u;
+        best_y = v;
+      }
+  if (!is_peak(plane, best_x, best_y))
+    return FALSE;
+  fit(plane, best_x, best_y, peak);
+  return TRUE;
+}
+
+static gint compare_peaks(gconstpointer a, gconstpointer b)
+{
+  double x = ((const AstroPeak *)a)->value, y = ((const AstroPeak *)b)->value;
+  return (x < y) - (x > y);
+}
+
+GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach, guint max)
+{
+  g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
+  GArray *kept = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
+  for (guint y = 1; y + 1 < plane->size; y++)
+    for (guint x = 1; x + 1 < plane->size; x++)
+      if (at(plane, x, y) > threshold && is_peak(plane, x, y)) {
+        AstroPeak peak;
+        fit(plane, x, y, &peak);
+        g_array_append_val(all, peak);
+      }
+  g_array_sort(all, compare_peaks);
+  for (guint i = 0; i < all->len && kept->len < max; i++) {
+    const AstroPeak *peak = &g_array_index(all, AstroPeak, i);
+    gboolean is_near = FALSE;
+    for (guint k = 0; k < kept->len && !is_near; k++) {
+      const AstroPeak *other = &g_array_index(kept, AstroPeak, k);
+      is_near = hypot(peak->x - other->x, peak->y - other->y) < reach;
+    }
+    if (!is_near)
+      g_array_append_val(kept, *peak);
+  }
+  return kept;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double astro_plane_rms(const AstroPlane *plane)
+{
+  gsize n = (gsize)plane->size * plane->size, used = 0;
+  /* As many as tell the median to a thousandth. */
+  gsize step = MAX(n / 1000003, 1) | 1;
+  g_autofree double *sizes = g_new(double, n / step + 1);
+  for (gsize i = 0; i < n; i += step)
+    if (isfinite(plane->values[i]))
+      sizes[used++] = fabs(plane->values[i]);
+  if (used == 0)
+    return NAN;
+  qsort(sizes, used, sizeof *sizes, compare_doubles);
+  return sizes[used / 2] * 1.482602218505602;
+}

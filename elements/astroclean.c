@@ -1,0 +1,386 @@
+/**
+ * SECTION:element-astroclean
+ *
+ * Deconvolution by Hogbom's minor cycles: takes the point-spread function from the highest point of
+ * an image again and again. It asks upstream for the point-spread function (psf=true). Every
+ * product and channel is cleaned by itself.
+ *
+ * output=restored gives the model, drawn with the beam, plus what is left; model (Jy a pixel) and
+ * residual give these; all gives the three and the point-spread function, as products I, I-MODEL,
+ * I-RESIDUAL and PSF.
+ *
+ * The point-spread function is as large as the image, so sources are looked for inside a border of
+ * a quarter of the image, where all is exact then: image twice the field that has the sources. A
+ * smaller border is less exact towards the edges. It does not go back to the visibilities, as major
+ * cycles do.
+ *
+ * An element message "astro-clean" for each product and channel tells how it went: iterations, peak
+ * (of what is left, Jy/beam), flux (of the model, Jy) and end: iterations, threshold, diverged, or
+ * empty where there was nothing but NaN.
+ *
+ * |[
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft !
+ *   astroimage ! astroclean iterations=5000 threshold=0.001 ! astrofitssink location=a.fits
+ * ]|
+ */
+#include "config.h"
+#include "elements/astroclean.h"
+
+#include "core/clean/clean.h"
+#include "core/stream/grid.h"
+
+struct _AstroClean {
+  AstroStage parent;
+  /* properties */
+  AstroCleanOutput output;
+  double gain, threshold;
+  guint iterations;
+  gint border; /* -1: a quarter of the image */
+
+  AstroGrid grid; /* of the input's caps */
+  AstroCleanConfig config;
+};
+
+enum {
+  PROP_OUTPUT = ASTRO_STAGE_N_PROPERTIES,
+  PROP_GAIN,
+  PROP_ITERATIONS,
+  PROP_THRESHOLD,
+  PROP_BORDER
+};
+
+G_DEFINE_TYPE(AstroClean, astro_clean, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astroclean, "astroclean", GST_RANK_NONE, ASTRO_TYPE_CLEAN)
+
+static GType astro_clean_output_get_type(void)
+{
+  static gsize type = 0;
+  static const GEnumValue values[] = {
+    { ASTRO_CLEAN_RESTORED, "The model, drawn with the beam, plus the residual", "restored" },
+    { ASTRO_CLEAN_MODEL, "The model, Jy a pixel", "model" },
+    { ASTRO_CLEAN_RESIDUAL, "What is left", "residual" },
+    { ASTRO_CLEAN_ALL, "The three, and the point-spread function", "all" },
+    { 0, NULL, NULL },
+  };
+  if (g_once_init_enter(&type))
+    g_once_init_leave(&type, g_enum_register_static("AstroCleanOutput", values));
+  return type;
+}
+
+/* ---- negotiation ---- */
+
+/* What is made of each product, up to a NULL. */
+static const char *const suffixes[][4] = {
+  [ASTRO_CLEAN_RESTORED] = { "" },
+  [ASTRO_CLEAN_MODEL] = { "-MODEL" },
+  [ASTRO_CLEAN_RESIDUAL] = { "-RESIDUAL" },
+  [ASTRO_CLEAN_ALL] = { "", "-MODEL", "-RESIDUAL" },
+};
+
+/* Products of the output; NULL where the input's caps do not say them. */
+static char *products_out(const AstroClean *self, const GstStructure *s, guint *n)
+{
+  const char *text = gst_structure_get_string(s, "products");
+  gint pols = 0;
+
+  gst_structure_get_int(s, "pols", &pols);
+  if (!text && pols != 2)
+    return NULL;
+  g_auto(GStrv) names = g_strsplit(text ? text : "I:" ASTRO_PRODUCT_PSF, ":", -1);
+  GString *made = g_string_new(NULL);
+  *n = 0;
+  for (guint k = 0; suffixes[self->output][k]; k++)
+    for (guint i = 0; names[i]; i++)
+      if (!g_str_equal(names[i], ASTRO_PRODUCT_PSF))
+        g_string_append_printf(made, "%s%s%s", (*n)++ ? ":" : "", names[i],
+                               suffixes[self->output][k]);
+  if (self->output == ASTRO_CLEAN_ALL)
+    g_string_append_printf(made, "%s" ASTRO_PRODUCT_PSF, (*n)++ ? ":" : "");
+  return g_string_free(made, FALSE);
+}
+
+static void describe_output(const AstroClean *self, GstStructure *s)
+{
+  guint n;
+  g_autofree char *products = products_out(self, s, &n);
+
+  gst_structure_set(s, "psf", G_TYPE_BOOLEAN, self->output == ASTRO_CLEAN_ALL, NULL);
+  if (products && *products)
+    gst_structure_set(s, "products", G_TYPE_STRING, products, "pols", G_TYPE_INT, (gint)n, NULL);
+  else if (!products)
+    gst_structure_remove_fields(s, "products", "pols", NULL);
+}
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  const AstroClean *self = ASTRO_CLEAN(trans);
+  GstCaps *result = gst_caps_copy(caps);
+
+  for (guint i = 0; i < gst_caps_get_size(result); i++) {
+    GstStructure *s = gst_caps_get_structure(result, i);
+    if (direction == GST_PAD_SINK) {
+      describe_output(self, s);
+    } else {
+      gst_structure_remove_fields(s, "products", "pols", NULL);
+      gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
+    }
+  }
+  return astro_stage_filter_caps(result, filter);
+}
+
+static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  AstroClean *self = ASTRO_CLEAN(trans);
+  g_autoptr(GError) error = NULL;
+
+  astro_grid_clear(&self->grid);
+  if (!astro_grid_from_caps(&self->grid, in, &error)) {
+    GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("%s", error->message),
+                      ("caps: %" GST_PTR_FORMAT, in));
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(astro_clean_parent_class)->set_caps(trans, in, out);
+}
+
+static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
+{
+  AstroClean *self = ASTRO_CLEAN(stage);
+  const AstroStream *in = astro_stage_in(stage);
+  g_autofree char *layout = astro_layout_to_string(&in->layout);
+  g_autofree char *names = g_strjoinv(":", self->grid.products);
+  guint pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
+
+  if (!g_str_equal(layout, "pol:y:x") && !g_str_equal(layout, "channel:pol:y:x")) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "an image of layout %s, expected pol:y:x or channel:pol:y:x", layout);
+    return FALSE;
+  }
+  if (pols < 2 || astro_grid_find(&self->grid, ASTRO_PRODUCT_PSF) != (gint)pols - 1) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "an image of products %s, expected at least one and the point-spread function "
+                "(PSF) after them: astroimage psf=true makes it",
+                names);
+    return FALSE;
+  }
+  self->config = (AstroCleanConfig){
+    .format = in->format,
+    .size = self->grid.size,
+    .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
+    .products = pols - 1,
+    .gain = self->gain,
+    .iterations = self->iterations,
+    .threshold = self->threshold,
+    .border = self->border < 0 ? self->grid.size / 4 : (guint)self->border,
+    .output = self->output,
+  };
+  *(AstroCleanConfig *)given = self->config;
+  return TRUE;
+}
+
+/* ---- work ---- */
+
+static void tell(AstroClean *self, const AstroCleanResult *results)
+{
+  static const char *const ends[] = { [ASTRO_CLEAN_ITERATIONS] = "iterations",
+                                      [ASTRO_CLEAN_THRESHOLD] = "threshold",
+                                      [ASTRO_CLEAN_DIVERGED] = "diverged",
+                                      [ASTRO_CLEAN_EMPTY] = "empty" };
+  guint n = self->config.products;
+
+  for (guint i = 0; i < self->config.channels * n; i++) {
+    GstStructure *s = gst_structure_new("astro-clean", "channel", G_TYPE_UINT, i / n, "product",
+                                        G_TYPE_STRING, self->grid.products[i % n], "iterations",
+                                        G_TYPE_UINT, results[i].iterations, "peak", G_TYPE_DOUBLE,
+                                        results[i].peak, "flux", G_TYPE_DOUBLE, results[i].flux,
+                                        "end", G_TYPE_STRING, ends[results[i].end], NULL);
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
+    if (results[i].end == ASTRO_CLEAN_DIVERGED)
+      GST_ELEMENT_WARNING(self, STREAM, FAILED, (NULL),
+                          ("%s of channel %u goes astray after %u iterations: a lower gain, or a "
+                           "larger border",
+                           self->grid.products[i % n], i / n, results[i].iterations));
+  }
+}
+
+/* The beam goes on; weights are those of what products were made of. */
+static void describe(const AstroClean *self, const AstroImageMeta *from, GstBuffer *out)
+{
+  guint in = self->config.products + 1, n = astro_clean_products_out(&self->config);
+
+  if (!from)
+    return;
+  AstroImageMeta *to = astro_buffer_add_image(out, self->config.channels * n);
+  to->has_beam = from->has_beam;
+  to->major = from->major;
+  to->minor = from->minor;
+  to->angle = from->angle;
+  if (from->n_weights != self->config.channels * in)
+    return;
+  for (guint channel = 0; channel < self->config.channels; channel++)
+    for (guint i = 0; i < n; i++) {
+      guint product = self->output == ASTRO_CLEAN_ALL && i == n - 1 ? in - 1 : i % (in - 1);
+      to->weights[channel * n + i] = from->weights[channel * in + product];
+    }
+}
+
+static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMeta *meta,
+                            guint64 number, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  g_autofree AstroCleanResult *results =
+      g_new0(AstroCleanResult, self->config.channels * self->config.products);
+  AstroCleanArguments arguments = { .results = results };
+
+  if (meta && meta->has_beam) {
+    arguments.major = meta->major / self->grid.pixel;
+    arguments.minor = meta->minor / self->grid.pixel;
+    arguments.angle = meta->angle;
+  } else if (self->output == ASTRO_CLEAN_RESTORED || self->output == ASTRO_CLEAN_ALL) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
+                "an image without a beam (AstroImageMeta) cannot be restored; output=model and "
+                "output=residual need none");
+    return FALSE;
+  }
+  GstBuffer *out =
+      astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
+  if (!out || !astro_stage_submit(stage, in, out, &arguments, error)) {
+    gst_clear_buffer(&out);
+    return FALSE;
+  }
+  tell(self, results);
+  describe(self, meta, out);
+  GST_BUFFER_PTS(out) = GST_BUFFER_PTS(in);
+  GST_BUFFER_DURATION(out) = GST_BUFFER_DURATION(in);
+  astro_stage_emit(stage, out, number, 1);
+  return TRUE;
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  gsize bytes = gst_buffer_get_size(in) / steps;
+  const AstroImageMeta *meta = astro_buffer_get_image(in);
+
+  for (guint64 i = 0; i < steps; i++) {
+    g_autoptr(GstBuffer) part = gst_buffer_ref(in);
+    if (steps > 1) {
+      gst_buffer_unref(part);
+      part = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
+    }
+    if (!clean_image(ASTRO_CLEAN(stage), part, meta, first + i, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_clean_parent_class)->stop(trans);
+  astro_grid_clear(&ASTRO_CLEAN(trans)->grid);
+  return ok;
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroClean *self = ASTRO_CLEAN(object);
+
+  switch (id) {
+  case PROP_OUTPUT:
+    self->output = g_value_get_enum(value);
+    break;
+  case PROP_GAIN:
+    self->gain = g_value_get_double(value);
+    break;
+  case PROP_ITERATIONS:
+    self->iterations = g_value_get_uint(value);
+    break;
+  case PROP_THRESHOLD:
+    self->threshold = g_value_get_double(value);
+    break;
+  case PROP_BORDER:
+    self->border = g_value_get_int(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroClean *self = ASTRO_CLEAN(object);
+
+  switch (id) {
+  case PROP_OUTPUT:
+    g_value_set_enum(value, self->output);
+    break;
+  case PROP_GAIN:
+    g_value_set_double(value, self->gain);
+    break;
+  case PROP_ITERATIONS:
+    g_value_set_uint(value, self->iterations);
+    break;
+  case PROP_THRESHOLD:
+    g_value_set_double(value, self->threshold);
+    break;
+  case PROP_BORDER:
+    g_value_set_int(value, self->border);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void astro_clean_class_init(AstroCleanClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+  static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
+  const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  g_object_class_install_property(object, PROP_OUTPUT,
+                                  g_param_spec_enum("output", "Output", "What to give",
+                                                    astro_clean_output_get_type(),
+                                                    ASTRO_CLEAN_RESTORED, flags));
+  g_object_class_install_property(
+      object, PROP_GAIN,
+      g_param_spec_double("gain", "Gain", "How much of a peak an iteration takes, 0 to 1",
+                          -G_MAXDOUBLE, G_MAXDOUBLE, 0.1, flags));
+  g_object_class_install_property(object, PROP_ITERATIONS,
+                                  g_param_spec_uint("iterations", "Iterations",
+                                                    "Of each product and channel, at most", 0,
+                                                    G_MAXUINT, 1000, flags));
+  g_object_class_install_property(
+      object, PROP_THRESHOLD,
+      g_param_spec_double("threshold", "Threshold",
+                          "Ends where no peak is higher than this, Jy/beam", -G_MAXDOUBLE,
+                          G_MAXDOUBLE, 0, flags));
+  g_object_class_install_property(
+      object, PROP_BORDER,
+      g_param_spec_int("border", "Border",
+                       "Pixels along the edges where no sources are looked for (-1: a quarter of "
+                       "the image)",
+                       -1, G_MAXINT, -1, flags));
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = astro_stage_fixate_same;
+  trans->set_caps = set_caps;
+  trans->stop = stop;
+  stage->stage = "clean";
+  stage->backends = astro_clean_backends;
+  stage->configure = configure;
+  stage->feed = feed;
+  gst_type_mark_as_plugin_api(astro_clean_output_get_type(), 0);
+  astro_stage_class_add_pads(stage, images, images);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Clean", "Filter/Converter",
+      "Takes the point-spread function from images, by Hogbom's minor cycles", ASTRO_AUTHOR);
+}
+
+static void astro_clean_init(AstroClean *self)
+{
+}

@@ -1,0 +1,189 @@
+/* astrohttpsink: encoded pictures, live in a browser.
+ *
+ * Serves a page at http://ADDRESS:PORT/ that shows each picture as it comes, the stream of pictures
+ * itself at /stream (multipart/x-mixed-replace) and the newest one at /picture. A viewer who comes
+ * late begins with the newest picture, one who is slow misses some, and none holds up the
+ * pipeline. Pictures are shown as fast as they come; sync=true shows them at their times. An
+ * element message "astro-server" has the address of the page as location.
+ *
+ * |[
+ * gst-launch-1.0 ... ! astrorender ! jpegenc ! astrohttpsink port=8080
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrohttpsink.h"
+
+#include "core/serve/pictures.h"
+
+#define DEFAULT_ADDRESS "127.0.0.1"
+#define DEFAULT_PORT 8080
+
+struct _AstroHttpSink {
+  GstBaseSink parent;
+  char *address;
+  guint port;
+  gboolean wait;
+  AstroPictureServer *server; /* from start to stop */
+  char *type;                 /* of the pictures */
+};
+
+enum { PROP_0, PROP_ADDRESS, PROP_PORT, PROP_BOUND_PORT, PROP_WAIT };
+
+G_DEFINE_TYPE(AstroHttpSink, astro_http_sink, GST_TYPE_BASE_SINK)
+GST_ELEMENT_REGISTER_DEFINE(astrohttpsink, "astrohttpsink", GST_RANK_NONE, ASTRO_TYPE_HTTP_SINK)
+
+static void tell(AstroHttpSink *self, guint port)
+{
+  g_autofree char *location = g_strdup_printf("http://%s:%u/", self->address, port);
+  GST_ELEMENT_INFO(self, RESOURCE, OPEN_WRITE, (NULL), ("Pictures are at %s", location));
+  gst_element_post_message(
+      GST_ELEMENT(self),
+      gst_message_new_element(GST_OBJECT(self), gst_structure_new("astro-server", "location",
+                                                                  G_TYPE_STRING, location, NULL)));
+}
+
+static gboolean start(GstBaseSink *sink)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
+  g_autoptr(GError) error = NULL;
+  AstroPictureServer *server = astro_picture_server_new(self->address, (guint16)self->port, &error);
+  if (!server) {
+    GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  GST_OBJECT_LOCK(self);
+  self->server = server;
+  GST_OBJECT_UNLOCK(self);
+  tell(self, astro_picture_server_port(server));
+  return TRUE;
+}
+
+static gboolean stop(GstBaseSink *sink)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
+  GST_OBJECT_LOCK(self);
+  AstroPictureServer *server = g_steal_pointer(&self->server);
+  GST_OBJECT_UNLOCK(self);
+  astro_picture_server_free(server);
+  g_clear_pointer(&self->type, g_free);
+  return TRUE;
+}
+
+static gboolean unlock(GstBaseSink *sink)
+{
+  astro_picture_server_cancel(ASTRO_HTTP_SINK(sink)->server, TRUE);
+  return TRUE;
+}
+
+static gboolean unlock_stop(GstBaseSink *sink)
+{
+  astro_picture_server_cancel(ASTRO_HTTP_SINK(sink)->server, FALSE);
+  return TRUE;
+}
+
+static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
+  g_free(self->type);
+  self->type = g_strdup(gst_structure_get_name(gst_caps_get_structure(caps, 0)));
+  return TRUE;
+}
+
+static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
+  gsize bytes = gst_buffer_get_size(buffer);
+  while (self->wait && !astro_picture_server_wait(self->server)) {
+    GstFlowReturn flow = gst_base_sink_wait_preroll(sink);
+    if (flow != GST_FLOW_OK)
+      return flow;
+  }
+  gpointer data = g_malloc(bytes);
+  gst_buffer_extract(buffer, 0, data, bytes);
+  g_autoptr(GBytes) picture = g_bytes_new_take(data, bytes);
+  astro_picture_server_show(self->server, picture, self->type);
+  return GST_FLOW_OK;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(object);
+  GST_OBJECT_LOCK(self);
+  if (id == PROP_ADDRESS) {
+    g_free(self->address);
+    self->address = g_value_dup_string(value);
+    if (!self->address)
+      self->address = g_strdup(DEFAULT_ADDRESS);
+  } else if (id == PROP_PORT)
+    self->port = g_value_get_uint(value);
+  else
+    self->wait = g_value_get_boolean(value);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(object);
+  GST_OBJECT_LOCK(self);
+  if (id == PROP_ADDRESS)
+    g_value_set_string(value, self->address);
+  else if (id == PROP_PORT)
+    g_value_set_uint(value, self->port);
+  else if (id == PROP_BOUND_PORT)
+    g_value_set_uint(value, self->server ? astro_picture_server_port(self->server) : 0);
+  else
+    g_value_set_boolean(value, self->wait);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_HTTP_SINK(object)->address);
+  G_OBJECT_CLASS(astro_http_sink_parent_class)->finalize(object);
+}
+
+static void astro_http_sink_init(AstroHttpSink *self)
+{
+  gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
+}
+
+static void astro_http_sink_class_init(AstroHttpSinkClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(klass);
+  GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_ADDRESS,
+      g_param_spec_string("address", "Address",
+                          "Of the interface to listen at, in figures; 0.0.0.0 is all of them",
+                          DEFAULT_ADDRESS, flags));
+  g_object_class_install_property(object, PROP_PORT,
+                                  g_param_spec_uint("port", "Port",
+                                                    "To listen at; 0 is any that is free", 0,
+                                                    G_MAXUINT16, DEFAULT_PORT, flags));
+  g_object_class_install_property(
+      object, PROP_BOUND_PORT,
+      g_param_spec_uint("bound-port", "Bound port", "Where it listens; 0 while it does not", 0,
+                        G_MAXUINT16, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property(
+      object, PROP_WAIT,
+      g_param_spec_boolean("wait", "Wait", "Takes no picture while nobody views the stream", FALSE,
+                           flags));
+  sink->start = start;
+  sink->stop = stop;
+  sink->unlock = unlock;
+  sink->unlock_stop = unlock_stop;
+  sink->set_caps = set_caps;
+  sink->render = render;
+  g_autoptr(GstCaps) caps = gst_caps_from_string("image/jpeg; image/png");
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_set_static_metadata(element, "Pictures for browsers", "Sink/Network",
+                                        "Serves pictures over HTTP, as they come",
+                                        "The gst-astro authors");
+}

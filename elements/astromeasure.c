@@ -1,0 +1,308 @@
+/**
+ * SECTION:element-astromeasure
+ *
+ * Measures the point sources of images that pass through, unchanged: by fitting each peak, between
+ * the pixels too. With a sky (as astroskysrc and astrovissrc take it) those of its sources are
+ * looked for, and what is found stands beside what is true; without one the brightest peaks above
+ * threshold times the noise are told.
+ *
+ * For each image (of several channels: each channel's; of several products: the first) there is an
+ * element message "astro-sources": product, channel, rms (of the noise, Jy/beam), pixel (radians),
+ * and sources, an array of structures "source" with l and m (direction cosines), ra and dec
+ * (degrees) and flux (Jy/beam). With a sky they have true-l, true-m, true-flux (Jy) and offset
+ * (pixels from the true place); what is not found has the true ones alone. gst-astro prints them.
+ *
+ * |[
+ * gst-launch-1.0 -m astrofitssrc location=a.fits ! astromeasure ! fakesink
+ * ]|
+ */
+#include "config.h"
+#include "elements/astromeasure.h"
+
+#include <math.h>
+
+#include "core/image/wcs.h"
+#include "core/measure/measure.h"
+#include "core/sky/sky.h"
+#include "core/stream/observation.h"
+#include "core/stream/uvw.h"
+#include "elements/astrostage.h"
+
+GST_DEBUG_CATEGORY_STATIC(measure_debug);
+#define GST_CAT_DEFAULT measure_debug
+
+#define DEGREES (180 / G_PI)
+#define REACH 3 /* pixels about a source, where the beam is not known */
+
+struct _AstroMeasure {
+  GstBaseTransform parent;
+  /* properties */
+  char *text;
+  double threshold;
+  guint max;
+
+  AstroStream stream;
+  AstroGrid grid;
+  AstroObservation *observation;
+  AstroSky *sky; /* resolved; NULL: none given, or no observation came yet */
+};
+
+enum { PROP_0, PROP_SKY, PROP_THRESHOLD, PROP_MAX };
+
+G_DEFINE_TYPE_WITH_CODE(AstroMeasure, astro_measure, GST_TYPE_BASE_TRANSFORM,
+                        GST_DEBUG_CATEGORY_INIT(measure_debug, "astromeasure", 0,
+                                                "Sources in images"))
+GST_ELEMENT_REGISTER_DEFINE(astromeasure, "astromeasure", GST_RANK_NONE, ASTRO_TYPE_MEASURE)
+
+static gboolean has_text(AstroMeasure *self)
+{
+  return self->text && *self->text;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  AstroMeasure *self = ASTRO_MEASURE(trans);
+  g_clear_pointer(&self->sky, astro_sky_free);
+  g_clear_pointer(&self->observation, astro_observation_unref);
+  astro_grid_clear(&self->grid);
+  return TRUE;
+}
+
+static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  AstroMeasure *self = ASTRO_MEASURE(trans);
+  g_autoptr(GError) error = NULL;
+
+  astro_grid_clear(&self->grid);
+  if (astro_stream_from_caps(&self->stream, in, &error) &&
+      astro_grid_from_caps(&self->grid, in, &error) && self->stream.format != ASTRO_FORMAT_F32LE &&
+      self->stream.format != ASTRO_FORMAT_F64LE)
+    g_set_error(&error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "format is %s, expected F32LE or F64LE",
+                astro_format_info(self->stream.format)->name);
+  if (!error)
+    return TRUE;
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+static gboolean observe(AstroMeasure *self, GstEvent *event, GError **error)
+{
+  AstroObservation *observation = astro_observation_from_event(event, error);
+  if (!observation)
+    return FALSE;
+  g_clear_pointer(&self->observation, astro_observation_unref);
+  self->observation = observation;
+  g_clear_pointer(&self->sky, astro_sky_free);
+  if (!has_text(self) || !observation->has_phase_centre)
+    return TRUE;
+  self->sky = astro_sky_new(self->text, error);
+  return self->sky && astro_sky_resolve(self->sky, observation, error);
+}
+
+static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
+{
+  AstroMeasure *self = ASTRO_MEASURE(trans);
+  g_autoptr(GError) error = NULL;
+  if (astro_event_is_observation(event) && !observe(self, event, &error)) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+    gst_event_unref(event);
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(astro_measure_parent_class)->sink_event(trans, event);
+}
+
+/* ---- sources ---- */
+
+static GstStructure *describe(AstroMeasure *self, const AstroPeak *peak)
+{
+  double l = astro_image_l(&self->grid, peak->x), m = astro_image_m(&self->grid, peak->y);
+  double rest = 1 - l * l - m * m;
+  GstStructure *source = gst_structure_new("source", "l", G_TYPE_DOUBLE, l, "m", G_TYPE_DOUBLE, m,
+                                           "flux", G_TYPE_DOUBLE, peak->value, NULL);
+  if (self->observation && self->observation->has_phase_centre && rest >= 0) {
+    double lmn[3] = { l, m, sqrt(rest) }, ra, dec;
+    astro_direction_from_lmn(self->observation, lmn, &ra, &dec);
+    gst_structure_set(source, "ra", G_TYPE_DOUBLE, ra * DEGREES, "dec", G_TYPE_DOUBLE,
+                      dec * DEGREES, NULL);
+  }
+  return source;
+}
+
+static void append(GValue *array, GstStructure *source)
+{
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, GST_TYPE_STRUCTURE);
+  g_value_take_boxed(&value, source);
+  gst_value_array_append_and_take_value(array, &value);
+}
+
+static void look_for_sky(AstroMeasure *self, const AstroPlane *plane, double reach, GValue *found)
+{
+  for (guint i = 0; i < self->sky->n; i++) {
+    const AstroSource *source = &self->sky->sources[i];
+    double x = self->grid.size / 2 - (source->lmn[0] - self->grid.centre_l) / self->grid.pixel;
+    double y = self->grid.size / 2 + (source->lmn[1] - self->grid.centre_m) / self->grid.pixel;
+    AstroPeak peak;
+    gboolean is_there = astro_peak_near(plane, x, y, reach, &peak);
+    GstStructure *told = is_there ? describe(self, &peak) : gst_structure_new_empty("source");
+    gst_structure_set(told, "true-l", G_TYPE_DOUBLE, source->lmn[0], "true-m", G_TYPE_DOUBLE,
+                      source->lmn[1], "true-flux", G_TYPE_DOUBLE, source->flux, NULL);
+    if (is_there)
+      gst_structure_set(told, "offset", G_TYPE_DOUBLE, hypot(peak.x - x, peak.y - y), NULL);
+    append(found, told);
+  }
+}
+
+static void look_for_any(AstroMeasure *self, const AstroPlane *plane, double reach, double rms,
+                         GValue *found)
+{
+  g_autoptr(GArray) peaks = astro_peaks_find(plane, self->threshold * rms, reach, self->max);
+  for (guint i = 0; i < peaks->len; i++)
+    append(found, describe(self, &g_array_index(peaks, AstroPeak, i)));
+}
+
+static double reach_of(AstroMeasure *self, GstBuffer *buffer)
+{
+  const AstroImageMeta *meta = astro_buffer_get_image(buffer);
+  return meta && meta->has_beam ? MAX(meta->major / self->grid.pixel / 2, REACH) : REACH;
+}
+
+static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, guint channel)
+{
+  GValue found = G_VALUE_INIT;
+  AstroPlane plane;
+  g_value_init(&found, GST_TYPE_ARRAY);
+  astro_plane_init(&plane, &self->stream, block, channel, 0);
+  double rms = astro_plane_rms(&plane), reach = reach_of(self, buffer);
+  if (self->sky)
+    look_for_sky(self, &plane, reach, &found);
+  else
+    look_for_any(self, &plane, reach, rms, &found);
+  astro_plane_clear(&plane);
+  GstStructure *told = gst_structure_new(
+      "astro-sources", "product", G_TYPE_STRING, self->grid.products[0], "channel", G_TYPE_UINT,
+      channel, "rms", G_TYPE_DOUBLE, rms, "pixel", G_TYPE_DOUBLE, self->grid.pixel, NULL);
+  gst_structure_take_value(told, "sources", &found);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), told));
+}
+
+static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
+{
+  AstroMeasure *self = ASTRO_MEASURE(trans);
+  g_autoptr(GError) error = NULL;
+  guint64 images;
+  GstMapInfo map;
+
+  if (has_text(self) && !self->sky) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                      ("a sky is set, and the stream has no observation with a phase centre to "
+                       "place it in"),
+                      (NULL));
+    return GST_FLOW_ERROR;
+  }
+  if (!astro_stream_steps(&self->stream, gst_buffer_get_size(buffer), &images, &error)) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR(self, RESOURCE, READ, ("a buffer cannot be read"), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  gsize bytes = astro_stream_step_bytes(&self->stream);
+  for (guint64 i = 0; i < images; i++)
+    for (guint c = 0; c < astro_stream_extent(&self->stream, ASTRO_AXIS_CHANNEL); c++)
+      measure(self, buffer, map.data + i * bytes, c);
+  gst_buffer_unmap(buffer, &map);
+  return GST_FLOW_OK;
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroMeasure *self = ASTRO_MEASURE(object);
+  switch (id) {
+  case PROP_SKY:
+    g_free(self->text);
+    self->text = g_value_dup_string(value);
+    break;
+  case PROP_THRESHOLD:
+    self->threshold = g_value_get_double(value);
+    break;
+  case PROP_MAX:
+    self->max = g_value_get_uint(value);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  AstroMeasure *self = ASTRO_MEASURE(object);
+  switch (id) {
+  case PROP_SKY:
+    g_value_set_string(value, self->text);
+    break;
+  case PROP_THRESHOLD:
+    g_value_set_double(value, self->threshold);
+    break;
+  case PROP_MAX:
+    g_value_set_uint(value, self->max);
+    break;
+  default:
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_MEASURE(object)->text);
+  G_OBJECT_CLASS(astro_measure_parent_class)->finalize(object);
+}
+
+static void astro_measure_class_init(AstroMeasureClass *klass)
+{
+  static const GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
+  g_autoptr(GstCaps) caps = gst_caps_from_string("application/x-astro-image");
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_SKY,
+      g_param_spec_string("sky", "Sky",
+                          "What is looked for: l,m,flux;l,m,flux (direction cosines, Jy), or a "
+                          "file of lines ra dec flux (degrees, Jy); unset: whatever is bright",
+                          NULL, flags));
+  g_object_class_install_property(
+      object, PROP_THRESHOLD,
+      g_param_spec_double("threshold", "Threshold",
+                          "Without a sky: peaks above so many times the noise", 0, G_MAXDOUBLE, 8,
+                          flags));
+  g_object_class_install_property(object, PROP_MAX,
+                                  g_param_spec_uint("max-sources", "Most sources",
+                                                    "Without a sky: the brightest so many", 1,
+                                                    G_MAXUINT, 20, flags));
+  transform->passthrough_on_same_caps = TRUE;
+  transform->set_caps = set_caps;
+  transform->sink_event = sink_event;
+  transform->transform_ip = transform_ip;
+  transform->stop = stop;
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_element_class_set_static_metadata(element, "Source finder", "Filter/Analyzer",
+                                        "Places and fluxes of the point sources in images",
+                                        ASTRO_AUTHOR);
+}
+
+static void astro_measure_init(AstroMeasure *self)
+{
+}

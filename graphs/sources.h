@@ -1,0 +1,11 @@
+/* What an image's sources are told as: a line each. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* Lines of a message "astro-sources", a heading first. */
+GPtrArray *astro_sources_lines(const GstStructure *message);
+
+G_END_DECLS

@@ -1,0 +1,312 @@
+/* Minor cycles: the reference by hand and on sources that it must find, cpu against the reference.
+ */
+#include "core/clean/clean.h"
+#include "core/clean/kernels.h"
+#include "tests/tests.h"
+
+#include <math.h>
+
+static const AstroBackend *const backends[] = { &astro_clean_reference, &astro_clean_cpu };
+
+static AstroCleanConfig config_of(guint size)
+{
+  return (AstroCleanConfig){ .format = ASTRO_FORMAT_F64LE,
+                             .size = size,
+                             .channels = 1,
+                             .products = 1,
+                             .gain = 0.1,
+                             .iterations = 1000,
+                             .border = size / 4,
+                             .output = ASTRO_CLEAN_ALL };
+}
+
+/* Cleans an image of doubles (in the config's format), and gives doubles. */
+static double *clean(const AstroBackend *backend, const AstroCleanConfig *config,
+                     const double *values, AstroCleanArguments *arguments, guint threads)
+{
+  gsize pixels = (gsize)config->size * config->size * config->channels;
+  gsize n_in = pixels * (config->products + 1), n = pixels * astro_clean_products_out(config);
+  gboolean wide = config->format == ASTRO_FORMAT_F64LE;
+  AstroPlace place = { .threads = threads };
+  const char *variant = NULL;
+  g_autoptr(GError) error = NULL;
+  AstroBlock in = { test_alloc(n_in * (wide ? 8 : 4)), n_in * (wide ? 8 : 4) };
+  AstroBlock out = { test_alloc(n * (wide ? 8 : 4)), n * (wide ? 8 : 4) };
+  gpointer instance = backend->create(config, &place, &variant, &error);
+  g_assert_no_error(error);
+  g_assert_nonnull(variant);
+  for (gsize i = 0; i < n_in; i++)
+    if (wide)
+      ((double *)in.data)[i] = values[i];
+    else
+      ((float *)in.data)[i] = (float)values[i];
+  g_assert_true(backend->submit(instance, &in, 1, &out, 1, arguments, &error));
+  test_check_guard(out.data, out.bytes);
+  backend->destroy(instance);
+  double *got = g_new(double, n);
+  for (gsize i = 0; i < n; i++)
+    got[i] = wide ? ((double *)out.data)[i] : ((float *)out.data)[i];
+  test_free(in.data);
+  test_free(out.data);
+  return got;
+}
+
+/* A main lobe of 4 x 3 pixels over ripples, as interferometers have them. */
+static double psf_at(gint x, gint y)
+{
+  double lobe = exp(-4 * G_LN2 * (x * x / 16.0 + y * y / 9.0));
+  double r2 = x * x + 1.3 * y * y + 0.4 * x * y;
+  return lobe + (1 - lobe) * 0.15 * cos(0.9 * x + 0.7 * y) * exp(-r2 / 900);
+}
+
+typedef struct {
+  guint x, y;
+  double flux;
+} Source;
+
+/* Sources seen with the point-spread function, and that behind them. */
+static double *sky(guint size, const Source *sources, guint n)
+{
+  double *values = g_new0(double, 2 * (gsize)size * size);
+  for (gint y = 0; y < (gint)size; y++)
+    for (gint x = 0; x < (gint)size; x++) {
+      for (guint s = 0; s < n; s++)
+        values[y * size + x] +=
+            sources[s].flux * psf_at(x - (gint)sources[s].x, y - (gint)sources[s].y);
+      values[size * size + y * size + x] = psf_at(x - (gint)size / 2, y - (gint)size / 2);
+    }
+  return values;
+}
+
+/* ---- by hand ---- */
+
+/* One cycle of gain 1 on one source: the model is the source and nothing is left, inside and
+ * outside the border, where the point-spread function is known. */
+static void test_one(void)
+{
+  const Source source = { 20, 14, 2.5 };
+  g_autofree double *values = sky(32, &source, 1);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    AstroCleanConfig config = config_of(32);
+    AstroCleanResult result;
+    AstroCleanArguments arguments = { 4, 3, 0.4, &result };
+    config.gain = 1;
+    config.iterations = 1;
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+    g_assert_cmpuint(result.iterations, ==, 1);
+    g_assert_cmpfloat(result.flux, ==, 2.5);
+    g_assert_cmpfloat(result.peak, <, 1e-15);
+    for (gint y = 0; y < 32; y++)
+      for (gint x = 0; x < 32; x++) {
+        double model = got[1024 + y * 32 + x], residual = got[2048 + y * 32 + x];
+        gboolean known = x >= 20 - 16 && x < 20 + 16 && y >= 14 - 16 && y < 14 + 16;
+        g_assert_cmpfloat(model, ==, x == 20 && y == 14 ? 2.5 : 0);
+        g_assert_cmpfloat_with_epsilon(residual, known ? 0 : values[y * 32 + x], 1e-15);
+        g_assert_cmpfloat(got[3072 + y * 32 + x], ==, values[1024 + y * 32 + x]);
+        /* The beam: 4 pixels along 0.4 from north through east, 3 across; east is to the left. */
+        double east = 20 - x, north = y - 14;
+        double along = east * sin(0.4) + north * cos(0.4);
+        double across = east * cos(0.4) - north * sin(0.4);
+        double drawn = 2.5 * exp(-4 * G_LN2 * (along * along / 16 + across * across / 9));
+        g_assert_cmpfloat_with_epsilon(got[y * 32 + x], drawn + residual, 1e-7);
+      }
+  }
+}
+
+/* Outputs alone are those of all. */
+static void test_outputs(void)
+{
+  const Source sources[] = { { 20, 14, 2.5 }, { 10, 17, -1 } };
+  g_autofree double *values = sky(33, sources, 2);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    AstroCleanConfig config = config_of(33);
+    AstroCleanResult result;
+    AstroCleanArguments arguments = { 4, 3, 0.4, &result };
+    config.iterations = 50;
+    g_autofree double *all = clean(backends[b], &config, values, &arguments, 0);
+    for (config.output = ASTRO_CLEAN_RESTORED; config.output < ASTRO_CLEAN_ALL; config.output++) {
+      g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+      gsize bytes = 33 * 33 * sizeof *got;
+      g_assert_cmpmem(got, bytes, all + (gsize)config.output * 33 * 33, bytes);
+    }
+  }
+}
+
+/* ---- what it is for ---- */
+
+/* Sources of either sign come back with their fluxes, and what is left is below the threshold. */
+static void test_sources(void)
+{
+  const Source sources[] = { { 64, 64, 1 }, { 40, 70, 0.5 }, { 67, 66, -0.3 }, { 90, 38, 0.1 } };
+  g_autofree double *values = sky(128, sources, 4);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    AstroCleanConfig config = config_of(128);
+    AstroCleanResult result;
+    AstroCleanArguments arguments = { 4, 3, 0, &result };
+    config.iterations = 20000;
+    config.threshold = 1e-4;
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+    const double *model = got + 128 * 128, *residual = model + 128 * 128;
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
+    g_assert_cmpfloat(result.peak, <=, 1e-4);
+    g_assert_cmpuint(result.iterations, <, 20000);
+    g_assert_cmpfloat_with_epsilon(result.flux, 1.3, 2e-3);
+    for (guint s = 0; s < 4; s++)
+      g_assert_cmpfloat_with_epsilon(model[sources[s].y * 128 + sources[s].x], sources[s].flux,
+                                     5e-3);
+    for (guint y = 32; y < 96; y++)
+      for (guint x = 32; x < 96; x++)
+        g_assert_cmpfloat(fabs(residual[y * 128 + x]), <=, 1e-4);
+  }
+}
+
+/* ---- cpu against the reference ---- */
+
+static const struct {
+  guint size, channels, products, border, iterations;
+} shapes[] = {
+  { 1, 1, 1, 0, 3 },   { 2, 1, 1, 0, 5 },    { 31, 2, 3, 7, 60 },  { 64, 1, 2, 16, 200 },
+  { 65, 1, 1, 0, 90 }, { 50, 1, 1, 5, 100 }, { 300, 1, 1, 0, 10 },
+};
+
+/* Smooth noise with no two pixels alike. */
+static void compare(guint shape, AstroFormat format)
+{
+  AstroCleanConfig config = config_of(shapes[shape].size);
+  gsize pixels = (gsize)config.size * config.size;
+  AstroCleanResult expected_results[6], one_results[6], many_results[6];
+  AstroCleanArguments arguments = { 3.3, 2.2, -0.7, expected_results };
+  double tolerance = format == ASTRO_FORMAT_F64LE ? 1e-12 : 2e-5;
+  config.format = format;
+  config.channels = shapes[shape].channels;
+  config.products = shapes[shape].products;
+  config.border = shapes[shape].border;
+  config.iterations = shapes[shape].iterations;
+  gsize n = pixels * config.channels * (config.products + 1);
+  g_autofree double *values = g_new(double, n);
+  for (gsize i = 0; i < n; i++) {
+    gint x = (gint)(i % config.size), y = (gint)(i / config.size % config.size);
+    gboolean psf = i / pixels % (config.products + 1) == config.products;
+    values[i] = psf ? psf_at(x - (gint)config.size / 2, y - (gint)config.size / 2)
+                    : sin(0.37 * x + 0.1 * (double)(i / pixels)) * cos(0.23 * y) +
+                          0.2 * sin(0.011 * x * y + 1);
+  }
+  g_autofree double *expected = clean(&astro_clean_reference, &config, values, &arguments, 1);
+  arguments.results = one_results;
+  g_autofree double *one = clean(&astro_clean_cpu, &config, values, &arguments, 1);
+  arguments.results = many_results;
+  g_autofree double *many = clean(&astro_clean_cpu, &config, values, &arguments, 0);
+  gsize n_out = pixels * config.channels * astro_clean_products_out(&config);
+  for (gsize i = 0; i < n_out; i++)
+    g_assert_cmpfloat_with_epsilon(one[i], expected[i], tolerance);
+  g_assert_cmpmem(one, n_out * sizeof *one, many, n_out * sizeof *many);
+  for (guint i = 0; i < config.channels * config.products; i++) {
+    g_assert_cmpuint(one_results[i].iterations, ==, expected_results[i].iterations);
+    g_assert_cmpint(one_results[i].end, ==, expected_results[i].end);
+    g_assert_cmpfloat_with_epsilon(one_results[i].peak, expected_results[i].peak, tolerance);
+    g_assert_cmpfloat_with_epsilon(one_results[i].flux, expected_results[i].flux, tolerance);
+  }
+}
+
+static void test_cpu(gconstpointer level)
+{
+  g_setenv("ASTRO_CPU", level, TRUE);
+  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++) {
+    compare(shape, ASTRO_FORMAT_F64LE);
+    compare(shape, ASTRO_FORMAT_F32LE);
+  }
+  g_unsetenv("ASTRO_CPU");
+}
+
+/* ---- ends ---- */
+
+static void test_ends(void)
+{
+  const Source source = { 16, 16, 1 };
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    g_autofree double *values = sky(32, &source, 1);
+    AstroCleanConfig config = config_of(32);
+    AstroCleanResult result;
+    AstroCleanArguments arguments = { 4, 3, 0, &result };
+    config.threshold = 2;
+    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
+    g_assert_cmpuint(result.iterations, ==, 0);
+    g_assert_cmpfloat(result.peak, ==, 1);
+
+    config.threshold = 0;
+    config.iterations = 0;
+    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_ITERATIONS);
+
+    config.iterations = 100000;
+    memset(values, 0, 1024 * sizeof *values);
+    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
+
+    values[16 * 32 + 16] = 1; /* and a point-spread function that adds what it should take */
+    values[1024 + 16 * 32 + 16] = -1;
+    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_DIVERGED);
+    g_assert_cmpuint(result.iterations, <, 1000);
+
+    values[5] = NAN;
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_EMPTY);
+    g_assert_true(isnan(got[5]) && isnan(got[2048 + 5]) && got[1024 + 5] == 0);
+  }
+}
+
+static void test_errors(void)
+{
+  AstroCleanConfig cases[8];
+  static const char *const says[] = { "CF32LE", "0 pixels",  "gain 0",      "gain 1.5",
+                                      "gain",   "threshold", "border of 8", "output" };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
+    cases[i] = config_of(16);
+  cases[0].format = ASTRO_FORMAT_CF32LE;
+  cases[1].size = 0;
+  cases[2].gain = 0;
+  cases[3].gain = 1.5;
+  cases[4].gain = NAN;
+  cases[5].threshold = -1;
+  cases[6].border = 8;
+  cases[7].output = ASTRO_CLEAN_ALL + 1;
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    AstroPlace place = { 0 };
+    const char *variant;
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+      g_autoptr(GError) error = NULL;
+      g_assert_null(backends[b]->create(&cases[i], &place, &variant, &error));
+      if (!strstr(error->message, says[i]))
+        g_error("case %u: \"%s\" does not say \"%s\"", i, error->message, says[i]);
+    }
+    AstroCleanConfig config = config_of(4);
+    AstroCleanResult result;
+    AstroCleanArguments arguments = { 2, 2, 0, &result }, beamless = { 0, 0, 0, &result };
+    double pixels[64] = { 0 };
+    AstroBlock in = { pixels, 256 }, out = { pixels + 32, 512 }, part = { pixels, 255 };
+    gpointer instance = backends[b]->create(&config, &place, &variant, NULL);
+    g_assert_false(backends[b]->submit(instance, &part, 1, &out, 1, &arguments, NULL));
+    g_assert_false(backends[b]->submit(instance, &in, 1, &part, 1, &arguments, NULL));
+    g_assert_false(backends[b]->submit(instance, &in, 1, &out, 1, &beamless, NULL));
+    backends[b]->destroy(instance);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/clean/one", test_one);
+  g_test_add_func("/clean/outputs", test_outputs);
+  g_test_add_func("/clean/sources", test_sources);
+  g_test_add_data_func("/clean/cpu/c", "c", test_cpu);
+  g_test_add_data_func("/clean/cpu/avx2", "avx2", test_cpu);
+  g_test_add_data_func("/clean/cpu/avx512", "avx512", test_cpu);
+  g_test_add_func("/clean/ends", test_ends);
+  g_test_add_func("/clean/errors", test_errors);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

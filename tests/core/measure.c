@@ -1,0 +1,156 @@
+/* Peaks of images against Gaussians whose places are known. */
+#include "core/measure/measure.h"
+#include "tests/tests.h"
+#include <math.h>
+
+#define SIZE 64
+
+static AstroPlane new_plane(void)
+{
+  return (AstroPlane){ SIZE, g_new0(double, SIZE *SIZE) };
+}
+
+/* An ellipse, turned, so that the mixed term counts. */
+static void add_source(AstroPlane *plane, double x, double y, double flux)
+{
+  for (guint v = 0; v < SIZE; v++)
+    for (guint u = 0; u < SIZE; u++) {
+      double a = u - x, b = v - y;
+      plane->values[v * SIZE + u] += flux * exp(-0.12 * a * a - 0.2 * b * b - 0.08 * a * b);
+    }
+}
+
+/* A lone Gaussian is fitted exactly, wherever between pixels it lies. */
+static void test_fit(void)
+{
+  g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+  for (guint i = 0; i < 200; i++) {
+    AstroPlane plane = new_plane();
+    double x = g_rand_double_range(rand, 5, SIZE - 6), y = g_rand_double_range(rand, 5, SIZE - 6);
+    double flux = pow(10, g_rand_double_range(rand, -6, 6));
+    AstroPeak peak;
+    add_source(&plane, x, y, flux);
+    g_assert_true(astro_peak_near(&plane, x + 1, y - 1, 3, &peak));
+    g_assert_cmpfloat_with_epsilon(peak.x, x, 1e-9);
+    g_assert_cmpfloat_with_epsilon(peak.y, y, 1e-9);
+    g_assert_cmpfloat_with_epsilon(peak.value / flux, 1, 1e-9);
+    astro_plane_clear(&plane);
+  }
+}
+
+/* Where the logarithm has no value the values themselves are fitted. */
+static void test_negative(void)
+{
+  AstroPlane plane = new_plane();
+  AstroPeak peak;
+  for (guint v = 0; v < SIZE; v++)
+    for (guint u = 0; u < SIZE; u++)
+      plane.values[v * SIZE + u] = 1 - pow(u - 20.25, 2) - pow(v - 30.4, 2);
+  g_assert_true(astro_peak_near(&plane, 20, 30, 2, &peak));
+  g_assert_cmpfloat_with_epsilon(peak.x, 20.25, 1e-12);
+  g_assert_cmpfloat_with_epsilon(peak.y, 30.4, 1e-12);
+  g_assert_cmpfloat_with_epsilon(peak.value, 1, 1e-12);
+  astro_plane_clear(&plane);
+}
+
+/* No peaks: at the edge, outside, of nothing, of what is not a number, and of a slope. */
+static void test_none(void)
+{
+  AstroPlane plane = new_plane();
+  AstroPeak peak;
+  g_assert_false(astro_peak_near(&plane, 20, 20, 3, &peak));
+  add_source(&plane, 0, 20, 1);
+  g_assert_false(astro_peak_near(&plane, 0, 20, 3, &peak));
+  g_assert_false(astro_peak_near(&plane, 8, 20, 3, &peak));
+  g_assert_false(astro_peak_near(&plane, -50, 20, 3, &peak));
+  g_assert_false(astro_peak_near(&plane, 1e300, NAN, 3, &peak));
+  for (guint i = 0; i < SIZE * SIZE; i++)
+    plane.values[i] = NAN;
+  g_assert_false(astro_peak_near(&plane, 20, 20, 3, &peak));
+  g_assert_true(isnan(astro_plane_rms(&plane)));
+  g_autoptr(GArray) peaks = astro_peaks_find(&plane, 0, 3, 5);
+  g_assert_cmpuint(peaks->len, ==, 0);
+  astro_plane_clear(&plane);
+}
+
+static void test_find(void)
+{
+  static const double sources[][3] = { { 40.3, 12.2, 3 }, { 10.5, 50.5, 2 }, { 30, 30, 1 } };
+  AstroPlane plane = new_plane();
+  for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
+    add_source(&plane, sources[i][0], sources[i][1], sources[i][2]);
+  add_source(&plane, 50, 50, 0.1);
+  g_autoptr(GArray) peaks = astro_peaks_find(&plane, 0.5, 4, 10);
+  g_assert_cmpuint(peaks->len, ==, 3);
+  for (guint i = 0; i < 3; i++) {
+    const AstroPeak *peak = &g_array_index(peaks, AstroPeak, i);
+    g_assert_cmpfloat_with_epsilon(peak->x, sources[i][0], 1e-6);
+    g_assert_cmpfloat_with_epsilon(peak->y, sources[i][1], 1e-6);
+    g_assert_cmpfloat_with_epsilon(peak->value, sources[i][2], 1e-6);
+  }
+  g_autoptr(GArray) brightest = astro_peaks_find(&plane, 0.5, 4, 1);
+  g_assert_cmpuint(brightest->len, ==, 1);
+  g_autoptr(GArray) apart = astro_peaks_find(&plane, 0.5, 25, 10);
+  g_assert_cmpuint(apart->len, ==, 2);
+  astro_plane_clear(&plane);
+}
+
+/* The noise is found under sources and missing values. */
+static void test_rms(void)
+{
+  g_autoptr(GRand) rand = g_rand_new_with_seed(2);
+  AstroPlane plane = new_plane();
+  for (guint i = 0; i < SIZE * SIZE; i++)
+    plane.values[i] = 0.3 * sqrt(-2 * log(1 - g_rand_double(rand))) * cos(g_rand_double(rand) * 7);
+  add_source(&plane, 40, 40, 1000);
+  for (guint i = 0; i < SIZE * 4; i++)
+    plane.values[i] = NAN;
+  double rms = astro_plane_rms(&plane);
+  g_assert_cmpfloat(rms, >, 0.25);
+  g_assert_cmpfloat(rms, <, 0.37);
+  astro_plane_clear(&plane);
+}
+
+/* Planes of either format, out of many. */
+static void test_planes(void)
+{
+  static const struct {
+    AstroFormat format;
+    const char *layout;
+  } cases[] = { { ASTRO_FORMAT_F32LE, "channel:pol:y:x" }, { ASTRO_FORMAT_F64LE, "pol:y:x" } };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    AstroStream stream = { .format = cases[k].format };
+    guint channels = k == 0 ? 3 : 1;
+    g_assert_true(astro_layout_parse(&stream.layout, cases[k].layout, ASTRO_QUANTITY_IMAGE, NULL));
+    guint n = stream.layout.n_axes;
+    stream.layout.extents[n - 1] = stream.layout.extents[n - 2] = 5;
+    stream.layout.extents[n - 3] = 2;
+    stream.layout.extents[0] = k == 0 ? 3 : 2;
+    g_autofree double *doubles = g_new(double, channels * 2 * 25);
+    g_autofree float *floats = g_new(float, channels * 2 * 25);
+    for (guint i = 0; i < channels * 2 * 25; i++)
+      doubles[i] = floats[i] = i;
+    AstroPlane plane;
+    astro_plane_init(&plane, &stream, k == 0 ? (gpointer)floats : (gpointer)doubles, channels - 1,
+                     1);
+    g_assert_cmpuint(plane.size, ==, 5);
+    for (guint i = 0; i < 25; i++)
+      g_assert_cmpfloat(plane.values[i], ==, ((channels - 1) * 2 + 1) * 25 + i);
+    astro_plane_clear(&plane);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/measure/fit", test_fit);
+  g_test_add_func("/measure/negative", test_negative);
+  g_test_add_func("/measure/none", test_none);
+  g_test_add_func("/measure/find", test_find);
+  g_test_add_func("/measure/rms", test_rms);
+  g_test_add_func("/measure/planes", test_planes);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,226 @@
+#include <math.h>
+
+#include "core/stream/grid.h"
+#include "tests/elements/elements.h"
+
+#define SIZE 32
+#define PIXELS (SIZE * SIZE)
+#define FIELDS "format=F32LE,width=32,height=32,pixel=0.001,frequency=1.4e9,psf=(boolean)true"
+#define IMAGE "application/x-astro-image,layout=pol:y:x,pols=2,products=(string)I:PSF," FIELDS
+
+static double psf_at(gint x, gint y)
+{
+  return exp(-4 * G_LN2 * (x * x + y * y) / 9.0) * (1 + 0.2 * cos(x)) / 1.2;
+}
+
+/* n products with a source each, of flux 1, 2, ... at (14, 17), and the point-spread function. */
+static GstBuffer *image(guint n)
+{
+  float *pixels = g_new(float, (n + 1) * PIXELS);
+  for (guint i = 0; i < (n + 1) * PIXELS; i++) {
+    gint x = (gint)(i % SIZE), y = (gint)(i / SIZE % SIZE);
+    guint product = i / PIXELS;
+    pixels[i] = (float)(product < n ? (product + 1) * psf_at(x - 14, y - 17)
+                                    : psf_at(x - SIZE / 2, y - SIZE / 2));
+  }
+  GstBuffer *buffer = gst_buffer_new_wrapped(pixels, (n + 1) * PIXELS * sizeof *pixels);
+  AstroImageMeta *meta = astro_buffer_add_image(buffer, n + 1);
+  meta->has_beam = TRUE;
+  meta->major = meta->minor = 3 * 0.001;
+  for (guint i = 0; i <= n; i++)
+    meta->weights[i] = 10 + i;
+  return buffer;
+}
+
+static GstHarness *clean_harness(const char *output)
+{
+  GstHarness *h = test_harness("astroclean");
+  gst_util_set_object_arg(G_OBJECT(h->element), "output", output);
+  g_object_set(h->element, "gain", 0.5, "iterations", 400, "threshold", 1e-5, NULL);
+  return h;
+}
+
+static float pixel(GstBuffer *buffer, guint product, guint x, guint y)
+{
+  float value;
+  gst_buffer_extract(buffer, (product * PIXELS + y * SIZE + x) * sizeof value, &value,
+                     sizeof value);
+  return value;
+}
+
+static const char *products_of(GstHarness *h, gboolean *psf)
+{
+  static char text[80];
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  const GstStructure *s = gst_caps_get_structure(caps, 0);
+  double frequency = 0;
+  g_strlcpy(text, gst_structure_get_string(s, "products"), sizeof text);
+  g_assert_true(gst_structure_get_boolean(s, "psf", psf));
+  g_assert_true(gst_structure_get_double(s, "frequency", &frequency) && frequency == 1.4e9);
+  return text;
+}
+
+static void test_outputs(void)
+{
+  static const struct {
+    const char *output, *products;
+    guint n;
+    float flux; /* of the source in the first product */
+  } cases[] = { { "restored", "I", 1, 1 },
+                { "model", "I-MODEL", 1, 1 },
+                { "residual", "I-RESIDUAL", 1, 0 },
+                { "all", "I:I-MODEL:I-RESIDUAL:PSF", 4, 1 } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = clean_harness(cases[i].output);
+    gboolean psf, all = i == 3;
+    gst_harness_set_src_caps_str(h, IMAGE);
+    GstBuffer *in = image(1);
+    GST_BUFFER_PTS(in) = 7;
+    GST_BUFFER_DURATION(in) = 2;
+    GstBuffer *out = gst_harness_push_and_pull(h, in);
+    g_assert_cmpstr(products_of(h, &psf), ==, cases[i].products);
+    g_assert_cmpint(psf, ==, all);
+    g_assert_cmpuint(gst_buffer_get_size(out), ==, cases[i].n * PIXELS * 4);
+    g_assert_cmpfloat_with_epsilon(pixel(out, 0, 14, 17), cases[i].flux, 1e-4);
+    if (i == 1)
+      g_assert_cmpfloat_with_epsilon(pixel(out, 0, 15, 17), 0, 1e-4);
+    if (i == 0)
+      g_assert_cmpfloat_with_epsilon(pixel(out, 0, 17, 17), 0.0625, 1e-4);
+    if (all)
+      g_assert_cmpfloat(pixel(out, 3, SIZE / 2, SIZE / 2), ==, 1);
+    AstroImageMeta *meta = astro_buffer_get_image(out);
+    g_assert_true(meta->has_beam);
+    g_assert_cmpfloat(meta->major, ==, 3 * 0.001);
+    g_assert_cmpuint(meta->n_weights, ==, cases[i].n);
+    for (guint k = 0; k < cases[i].n; k++)
+      g_assert_cmpfloat(meta->weights[k], ==, k == 3 ? 11 : 10);
+    g_assert_cmpuint(GST_BUFFER_PTS(out), ==, 7);
+    g_assert_cmpuint(GST_BUFFER_DURATION(out), ==, 2);
+    gst_buffer_unref(out);
+    gst_harness_teardown(h);
+  }
+}
+
+/* Several products, two images in a buffer; a message each. */
+static void test_messages(void)
+{
+  GstHarness *h = clean_harness("restored");
+  GstBus *bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_src_caps_str(h, "application/x-astro-image,layout=pol:y:x,pols=3,"
+                                  "products=(string)XX:YY:PSF," FIELDS);
+  g_assert_cmpint(gst_harness_push(h, gst_buffer_append(image(2), image(2))), ==, GST_FLOW_OK);
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *out = gst_harness_pull(h);
+    g_assert_cmpfloat_with_epsilon(pixel(out, 1, 14, 17), 2, 1e-4);
+    gst_buffer_unref(out);
+    for (guint k = 0; k < 2; k++) {
+      GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+      const GstStructure *s = gst_message_get_structure(message);
+      double peak, flux;
+      guint iterations, channel;
+      g_assert_true(gst_structure_has_name(s, "astro-clean"));
+      g_assert_true(gst_structure_get(s, "peak", G_TYPE_DOUBLE, &peak, "flux", G_TYPE_DOUBLE, &flux,
+                                      "iterations", G_TYPE_UINT, &iterations, "channel",
+                                      G_TYPE_UINT, &channel, NULL));
+      g_assert_cmpstr(gst_structure_get_string(s, "product"), ==, k ? "YY" : "XX");
+      g_assert_cmpstr(gst_structure_get_string(s, "end"), ==, "threshold");
+      g_assert_cmpfloat(peak, <=, 1e-5);
+      g_assert_cmpfloat_with_epsilon(flux, k + 1, 1e-3);
+      g_assert_cmpuint(iterations, >, 5);
+      g_assert_cmpuint(channel, ==, 0);
+      gst_message_unref(message);
+    }
+  }
+  gst_element_set_bus(h->element, NULL);
+  gst_object_unref(bus);
+  gst_harness_teardown(h);
+}
+
+/* A chain that has no PSF yet is asked for one. */
+static void test_asks_for_psf(void)
+{
+  GstHarness *h = gst_harness_new_parse("astroimage backend=cpu ! astroclean backend=cpu");
+  g_autoptr(GstCaps) asked = gst_pad_peer_query_caps(h->srcpad, NULL);
+  g_assert_cmpuint(gst_caps_get_size(asked), >, 0);
+  for (guint i = 0; i < gst_caps_get_size(asked); i++) {
+    gboolean psf = FALSE;
+    gst_structure_get_boolean(gst_caps_get_structure(asked, i), "psf", &psf);
+    g_assert_true(psf);
+  }
+  gst_harness_teardown(h);
+}
+
+/* ---- errors ---- */
+
+static void test_no_beam(void)
+{
+  static const char *const outputs[] = { "restored", "all", "model", "residual" };
+  for (guint i = 0; i < G_N_ELEMENTS(outputs); i++) {
+    GstHarness *h = clean_harness(outputs[i]);
+    gst_harness_set_src_caps_str(h, IMAGE);
+    GstBuffer *in = image(1);
+    astro_buffer_get_image(in)->has_beam = FALSE;
+    g_assert_cmpint(gst_harness_push(h, in), ==, i < 2 ? GST_FLOW_ERROR : GST_FLOW_OK);
+    gst_harness_teardown(h);
+  }
+}
+
+static void test_bad_caps(void)
+{
+  static const struct {
+    const char *properties, *caps, *says;
+  } cases[] = {
+    { "", "layout=pol:y:x,pols=1,products=(string)I", "point-spread function (PSF)" },
+    { "", "layout=pol:y:x,pols=1,products=(string)PSF", "at least one" },
+    { "", "layout=pol:y:x,pols=2,products=(string)PSF:I", "(PSF) after them" },
+    { "", "layout=y:x", "layout y:x" },
+    { "", "layout=pol:channel:y:x,pols=2,channels=1,products=(string)I:PSF",
+      "layout pol:channel:y:x" },
+    { "gain=0", "layout=pol:y:x,pols=2,products=(string)I:PSF", "gain 0" },
+    { "threshold=-1", "layout=pol:y:x,pols=2,products=(string)I:PSF", "threshold -1" },
+    { "border=4", "layout=pol:y:x,pols=2,products=(string)I:PSF", "border of 4" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "fakesrc num-buffers=1 sizetype=fixed sizemax=512 ! capsfilter "
+        "caps=application/x-astro-image,width=8,height=8,pixel=0.01,format=F32LE,%s ! "
+        "astroclean backend=cpu %s ! fakesink",
+        cases[i].caps, cases[i].properties);
+    g_autofree char *error = test_launch(line);
+    if (!error || !strstr(error, cases[i].says))
+      g_error("%s: \"%s\" does not say \"%s\"", line, error ? error : "no error", cases[i].says);
+    g_assert_nonnull(strstr(error, "astroclean"));
+  }
+}
+
+static void test_properties(void)
+{
+  GstHarness *h = gst_harness_new("astroclean");
+  double gain, threshold;
+  guint iterations, output;
+  gint border;
+  g_object_get(h->element, "gain", &gain, "threshold", &threshold, "iterations", &iterations,
+               "border", &border, "output", &output, NULL);
+  g_assert_cmpfloat(gain, ==, 0.1);
+  g_assert_cmpfloat(threshold, ==, 0);
+  g_assert_cmpuint(iterations, ==, 1000);
+  g_assert_cmpint(border, ==, -1);
+  g_assert_cmpuint(output, ==, 0);
+  gst_harness_teardown(h);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astroclean/outputs", test_outputs);
+  g_test_add_func("/astroclean/messages", test_messages);
+  g_test_add_func("/astroclean/asks-for-psf", test_asks_for_psf);
+  g_test_add_func("/astroclean/no-beam", test_no_beam);
+  g_test_add_func("/astroclean/bad-caps", test_bad_caps);
+  g_test_add_func("/astroclean/properties", test_properties);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

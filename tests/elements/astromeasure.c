@@ -1,0 +1,146 @@
+/* Sources in images that pass through: what is told of them, that images stay as they were, and
+ * errors. */
+#include "core/stream/grid.h"
+#include "core/stream/observation.h"
+#include "tests/elements/elements.h"
+#include <math.h>
+
+#define SIZE 64
+#define PIXEL 1e-3
+#define CAPS                                                                                       \
+  "application/x-astro-image,format=F32LE,layout=pol:y:x,width=64,height=64,pols=1,pixel=1e-3,"    \
+  "centre-l=0.01,centre-m=-0.02,products=I"
+
+/* Sources at l, m; x runs against l. */
+static GstBuffer *new_image(const double (*sources)[3], guint n)
+{
+  float *pixels = g_new0(float, SIZE *SIZE);
+  for (guint i = 0; i < n; i++)
+    for (guint y = 0; y < SIZE; y++)
+      for (guint x = 0; x < SIZE; x++) {
+        double l = 0.01 + (SIZE / 2 - (double)x) * PIXEL, m = -0.02 + (y - SIZE / 2.) * PIXEL;
+        pixels[y * SIZE + x] +=
+            sources[i][2] *
+            exp(-(pow(l - sources[i][0], 2) + pow(m - sources[i][1], 2)) / (6 * PIXEL * PIXEL));
+      }
+  return gst_buffer_new_wrapped(pixels, SIZE * SIZE * sizeof *pixels);
+}
+
+static void observe(GstHarness *h)
+{
+  AstroObservation *observation = astro_observation_new(2);
+  observation->has_phase_centre = TRUE;
+  observation->phase_ra = 1;
+  observation->phase_dec = 0.5;
+  gst_harness_push_event(h, astro_observation_to_event(observation));
+  astro_observation_unref(observation);
+}
+
+/* The structures that an image's message has. */
+static GstStructure *measure(const char *properties, const double (*sources)[3], guint n)
+{
+  g_autofree char *line = g_strdup_printf("astromeasure %s", properties);
+  GstHarness *h = gst_harness_new_parse(line);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  GstBuffer *image = new_image(sources, n);
+
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_src_caps_str(h, CAPS);
+  observe(h);
+  GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_ref(image));
+  g_assert_true(out == image);
+  gst_buffer_unref(out);
+  gst_buffer_unref(image);
+  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+  g_assert_nonnull(message);
+  GstStructure *told = gst_structure_copy(gst_message_get_structure(message));
+  gst_message_unref(message);
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+  g_assert_cmpstr(gst_structure_get_name(told), ==, "astro-sources");
+  return told;
+}
+
+static const GstStructure *source_of(const GstStructure *told, guint index)
+{
+  const GValue *sources = gst_structure_get_value(told, "sources");
+  g_assert_cmpuint(gst_value_array_get_size(sources), >, index);
+  return gst_value_get_structure(gst_value_array_get_value(sources, index));
+}
+
+static double number(const GstStructure *source, const char *field)
+{
+  double value;
+  g_assert_true(gst_structure_get_double(source, field, &value));
+  return value;
+}
+
+static const double sources[][3] = { { 0.0203, -0.0108, 1 }, { -0.0021, -0.0302, 3 } };
+
+static void test_sky(void)
+{
+  GstStructure *told =
+      measure("sky=\"0.0203,-0.0108,1;-0.0021,-0.0302,2.5;0.03,-0.04,1\"", sources, 2);
+  const GValue *all = gst_structure_get_value(told, "sources");
+  g_assert_cmpuint(gst_value_array_get_size(all), ==, 3);
+  for (guint i = 0; i < 2; i++) {
+    const GstStructure *source = source_of(told, i);
+    g_assert_cmpfloat_with_epsilon(number(source, "l"), sources[i][0], 1e-7);
+    g_assert_cmpfloat_with_epsilon(number(source, "m"), sources[i][1], 1e-7);
+    g_assert_cmpfloat_with_epsilon(number(source, "flux"), sources[i][2], 1e-4);
+    g_assert_cmpfloat(number(source, "offset"), <, 1e-4);
+    g_assert_cmpfloat(number(source, "true-l"), ==, sources[i][0]);
+    g_assert_cmpfloat(number(source, "true-flux"), ==, i ? 2.5 : 1);
+  }
+  g_assert_false(gst_structure_has_field(source_of(told, 2), "l"));
+  g_assert_cmpfloat(number(source_of(told, 2), "true-m"), ==, -0.04);
+  gst_structure_free(told);
+}
+
+static void test_any(void)
+{
+  GstStructure *told = measure("", sources, 2);
+  g_assert_cmpuint(gst_value_array_get_size(gst_structure_get_value(told, "sources")), ==, 2);
+  g_assert_cmpfloat_with_epsilon(number(source_of(told, 0), "flux"), 3, 1e-4);
+  g_assert_cmpfloat_with_epsilon(number(source_of(told, 1), "l"), 0.0203, 1e-7);
+  /* East of the phase centre is more right ascension. */
+  g_assert_cmpfloat(number(source_of(told, 1), "ra"), >, 180 / G_PI);
+  g_assert_cmpfloat(number(source_of(told, 0), "ra"), <, 180 / G_PI);
+  gst_structure_free(told);
+  told = measure("max-sources=1", sources, 2);
+  g_assert_cmpuint(gst_value_array_get_size(gst_structure_get_value(told, "sources")), ==, 1);
+  gst_structure_free(told);
+}
+
+static void test_errors(void)
+{
+  static const char *const cases[][2] = {
+    { CAPS " ! astromeasure sky=0,0,1", "no observation with a phase centre" },
+    { "application/x-astro-image,format=CF32LE,layout=pol:y:x,width=4,height=4,pols=1,pixel=1e-3 ! "
+      "astromeasure",
+      "expected F32LE or F64LE" },
+    { "application/x-astro-image,format=F32LE,layout=pol:y:x,width=4,height=4,pols=1 ! "
+      "astromeasure",
+      "pixel" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "fakesrc num-buffers=1 sizetype=fixed sizemax=16384 format=time ! %s ! fakesink",
+        cases[i][0]);
+    g_autofree char *found = test_launch(line);
+    if (!found || !strstr(found, cases[i][1]))
+      g_error("\"%s\" gives \"%s\", which lacks \"%s\"", line, found ? found : "", cases[i][1]);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astromeasure/sky", test_sky);
+  g_test_add_func("/astromeasure/any", test_any);
+  g_test_add_func("/astromeasure/errors", test_errors);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
