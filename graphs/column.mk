@@ -5,8 +5,8 @@ completion_DATA = graphs/completion/gst-astro
 graph_DATA = $(graph_files)
 noinst_DATA = graphs/source
 
-graph_files += graphs/watch.graph graphs/first-light.graph graphs/correlate.graph graphs/filterbank.graph \
-  graphs/fringe.graph
+graph_files += graphs/first-light.graph graphs/correlate.graph graphs/filterbank.graph \
+  graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/correlate tests/graphs/watch

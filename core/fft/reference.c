@@ -63,9 +63,13 @@ static void transform_line(const AstroFftPass *pass, const double complex *roots
 {
   for (guint64 k = 0; k < pass->n_out; k++) {
     guint64 turn = (k + pass->n - pass->origin_out) % pass->n;
+    guint64 at = (pass->n - pass->origin_in) % pass->n * turn % pass->n;
     double complex sum = 0;
-    for (guint64 j = 0; j < pass->n; j++)
-      sum += bin(pass, in, j) * roots[(j + pass->n - pass->origin_in) % pass->n * turn % pass->n];
+    for (guint64 j = 0; j < pass->n; j++) {
+      sum += bin(pass, in, j) * roots[at];
+      at += turn;
+      at -= at >= pass->n ? pass->n : 0;
+    }
     out[k * pass->inner] = pass->inverse ? sum / (double)pass->n : sum;
   }
 }

@@ -1,0 +1,143 @@
+/* Transforms beside bare FFTW of the same shape, planned as thoroughly, in one run. FFTW's are not
+ * centred and do nothing else. */
+#include <fftw3.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "core/backend/threads.h"
+#include "core/fft/fft.h"
+#include "core/fft/planner.h"
+#include "tests/bench/bench.h"
+
+#define ROUNDS 5
+#define HUGE_PAGE (2u << 20)
+
+/* As the pool's blocks are: on huge pages, where there are any. */
+static gpointer block_new(gsize bytes)
+{
+  gpointer block = g_aligned_alloc(1, bytes, HUGE_PAGE);
+  madvise(block, bytes, MADV_HUGEPAGE);
+  memset(block, 0, bytes);
+  return block;
+}
+
+typedef struct {
+  gpointer instance;
+  guint64 steps;
+  AstroBlock in, out;
+  gboolean is_double;
+  fftwf_plan single;
+  fftw_plan in_double;
+} Bench;
+
+static void run_ours(gpointer data)
+{
+  Bench *bench = data;
+  GError *error = NULL;
+  if (!astro_fft_cpu.submit(bench->instance, &bench->in, 1, &bench->out, 1, &bench->steps, &error))
+    g_error("%s", error->message);
+}
+
+static void run_fftw(gpointer data)
+{
+  Bench *bench = data;
+  if (bench->is_double)
+    fftw_execute(bench->in_double);
+  else
+    fftwf_execute(bench->single);
+}
+
+/* The last `rank` axes of [steps][n][n] or [steps][n]. */
+static void plan(Bench *bench, guint rank, int n, guint threads)
+{
+  const int sizes[] = { n, n };
+  int all = rank == 2 ? n * n : n;
+  int steps = (int)bench->steps;
+
+  astro_fft_planner_lock();
+  if (bench->is_double) {
+    fftw_plan_with_nthreads((int)threads);
+    bench->in_double =
+        fftw_plan_many_dft((int)rank, sizes, steps, bench->in.data, NULL, 1, all, bench->out.data,
+                           NULL, 1, all, FFTW_FORWARD, FFTW_MEASURE);
+    fftw_plan_with_nthreads(1);
+  } else {
+    fftwf_plan_with_nthreads((int)threads);
+    bench->single = fftwf_plan_many_dft((int)rank, sizes, steps, bench->in.data, NULL, 1, all,
+                                        bench->out.data, NULL, 1, all, FFTW_FORWARD, FFTW_MEASURE);
+    fftwf_plan_with_nthreads(1);
+  }
+  astro_fft_planner_unlock();
+}
+
+static void compare(guint rank, int n, guint64 steps, gboolean is_double, guint threads,
+                    double wanted)
+{
+  Bench bench = { .steps = steps, .is_double = is_double };
+  gsize bytes = steps * (gsize)n * (rank == 2 ? (gsize)n : 1) * (is_double ? 16 : 8);
+  AstroFormat format = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE;
+  AstroFftAxis centred = { TRUE, (guint64)n / 2, (guint64)n / 2 };
+  AstroFftConfig config = { .from = format,
+                            .to = format,
+                            .n_axes = rank,
+                            .extents = { (guint64)n, (guint64)n },
+                            .axes = { centred, centred } };
+  AstroPlace place = { .threads = threads };
+  const char *variant;
+  GError *error = NULL;
+  double ours, bare;
+
+  bench.in = (AstroBlock){ block_new(bytes), bytes };
+  bench.out = (AstroBlock){ block_new(bytes), bytes };
+  bench.instance = astro_fft_cpu.create(&config, &place, &variant, &error);
+  if (!bench.instance)
+    g_error("%s", error->message);
+  plan(&bench, rank, n, threads ? threads : astro_threads());
+  bench_pair(run_ours, &bench, run_fftw, &bench, ROUNDS, &ours, &bare);
+  double operations =
+      5.0 * (double)bytes / (is_double ? 16 : 8) * (rank == 2 ? 2 : 1) * __builtin_log2(n) * 1e-9;
+  g_autofree char *shape = rank == 2 ? g_strdup_printf("%d x %d", n, n)
+                                     : g_strdup_printf("%" G_GUINT64_FORMAT " x %d", steps, n);
+  g_autofree char *name =
+      g_strdup_printf("%s, %s, %u threads (%s)", shape, is_double ? "double" : "single",
+                      threads ? threads : astro_threads(), variant);
+  bench_row(name, operations / ours, operations / bare, "GFLOP/s", wanted);
+  astro_fft_planner_lock();
+  if (bench.single)
+    fftwf_destroy_plan(bench.single);
+  if (bench.in_double)
+    fftw_destroy_plan(bench.in_double);
+  astro_fft_planner_unlock();
+  astro_fft_cpu.destroy(bench.instance);
+  g_aligned_free(bench.in.data);
+  g_aligned_free(bench.out.data);
+}
+
+/* All of them, or those of the sizes named. */
+static gboolean is_wanted(int argc, char **argv, int n)
+{
+  for (int i = 1; i < argc; i++)
+    if (atoi(argv[i]) == n)
+      return TRUE;
+  return argc == 1;
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    guint rank;
+    int n;
+    guint64 steps;
+    double wanted;
+  } cases[] = { { 2, 4096, 1, 0.85 }, { 2, 2048, 1, 0 }, { 2, 1536, 1, 0 }, { 1, 1024, 8192, 0 } };
+
+  fftw_init_threads();
+  fftwf_init_threads();
+  bench_head("centred Fourier transforms; limit: FFTW of the same shape, measured plans, not "
+             "centred");
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
+    for (guint is_double = 0; is_double < 2; is_double++)
+      for (guint threads = 0; threads < 2 && is_wanted(argc, argv, cases[i].n); threads++)
+        compare(cases[i].rank, cases[i].n, cases[i].steps, is_double, threads, cases[i].wanted);
+  return 0;
+}
