@@ -3,7 +3,8 @@
  * Serves a page at http://ADDRESS:PORT/ that shows each picture as it comes, the stream of pictures
  * itself at /stream (multipart/x-mixed-replace) and the newest one at /picture. A viewer who comes
  * late begins with the newest picture, one who is slow misses some, and none holds up the
- * pipeline. Pictures are shown as fast as they come; sync=true shows them at their times.
+ * pipeline. Pictures are shown as fast as they come; sync=true shows them at their times. An
+ * element message "astro-server" has the address of the page as location.
  *
  * |[
  * gst-launch-1.0 ... ! astrorender ! jpegenc ! astrohttpsink port=8080
@@ -31,6 +32,16 @@ enum { PROP_0, PROP_ADDRESS, PROP_PORT, PROP_BOUND_PORT, PROP_WAIT };
 G_DEFINE_TYPE(AstroHttpSink, astro_http_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE(astrohttpsink, "astrohttpsink", GST_RANK_NONE, ASTRO_TYPE_HTTP_SINK)
 
+static void tell(AstroHttpSink *self, guint port)
+{
+  g_autofree char *location = g_strdup_printf("http://%s:%u/", self->address, port);
+  GST_ELEMENT_INFO(self, RESOURCE, OPEN_WRITE, (NULL), ("Pictures are at %s", location));
+  gst_element_post_message(
+      GST_ELEMENT(self),
+      gst_message_new_element(GST_OBJECT(self), gst_structure_new("astro-server", "location",
+                                                                  G_TYPE_STRING, location, NULL)));
+}
+
 static gboolean start(GstBaseSink *sink)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
@@ -43,9 +54,7 @@ static gboolean start(GstBaseSink *sink)
   GST_OBJECT_LOCK(self);
   self->server = server;
   GST_OBJECT_UNLOCK(self);
-  GST_ELEMENT_INFO(
-      self, RESOURCE, OPEN_WRITE,
-      ("Pictures are at http://%s:%u/", self->address, astro_picture_server_port(server)), (NULL));
+  tell(self, astro_picture_server_port(server));
   return TRUE;
 }
 

@@ -29,7 +29,7 @@
 #define DEFAULT_WIDTH 1280
 #define DEFAULT_HEIGHT 720
 
-struct _AstroRenderElement {
+struct _AstroRender {
   GstBaseTransform parent;
   AstroRenderStyle style; /* low >= high: from the values */
   char *title, *product;
@@ -37,8 +37,8 @@ struct _AstroRenderElement {
   GstCaps *caps; /* of the sink pad */
   GstVideoInfo info;
   AstroObservation *observation;
-  AstroRender *render; /* NULL: to be made anew */
-  GstClockTime end;    /* of the last frame; NONE: there was none */
+  AstroRenderer *render; /* NULL: to be made anew */
+  GstClockTime end;      /* of the last frame; NONE: there was none */
 };
 
 enum {
@@ -58,10 +58,10 @@ enum {
   PROP_ROWS
 };
 
-G_DEFINE_TYPE(AstroRenderElement, astro_render_element, GST_TYPE_BASE_TRANSFORM)
-GST_ELEMENT_REGISTER_DEFINE(astrorender, "astrorender", GST_RANK_NONE, ASTRO_TYPE_RENDER_ELEMENT)
+G_DEFINE_TYPE(AstroRender, astro_render, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(astrorender, "astrorender", GST_RANK_NONE, ASTRO_TYPE_RENDER)
 
-static gboolean fail(AstroRenderElement *self, GError *error)
+static gboolean fail(AstroRender *self, GError *error)
 {
   GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s", error->message), (NULL));
   g_error_free(error);
@@ -96,24 +96,24 @@ static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, G
   return gst_caps_fixate(othercaps);
 }
 
-static gboolean make_render(AstroRenderElement *self)
+static gboolean make_render(AstroRender *self)
 {
   GError *error = NULL;
-  g_clear_pointer(&self->render, astro_render_free);
+  g_clear_pointer(&self->render, astro_renderer_free);
   GST_OBJECT_LOCK(self);
   AstroRenderStyle style = self->style;
   style.title = self->title;
   style.product = self->product && *self->product ? self->product : NULL;
   if (!(style.low < style.high))
     style.low = style.high = NAN;
-  self->render = astro_render_new(self->caps, &style, self->observation, &error);
+  self->render = astro_renderer_new(self->caps, &style, self->observation, &error);
   GST_OBJECT_UNLOCK(self);
   return self->render || fail(self, error);
 }
 
 static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
-  AstroRenderElement *self = ASTRO_RENDER_ELEMENT(base);
+  AstroRender *self = ASTRO_RENDER(base);
   gboolean is_new = !self->caps || !gst_caps_is_equal(self->caps, in);
   gst_caps_replace(&self->caps, in);
   if (!gst_video_info_from_caps(&self->info, out))
@@ -148,7 +148,7 @@ static gboolean transform_meta(GstBaseTransform *base, GstBuffer *out, GstMeta *
 
 static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
 {
-  AstroRenderElement *self = ASTRO_RENDER_ELEMENT(base);
+  AstroRender *self = ASTRO_RENDER(base);
   GError *error = NULL;
   if (astro_event_is_observation(event)) {
     AstroObservation *observation = astro_observation_from_event(event, &error);
@@ -158,16 +158,16 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
     }
     g_clear_pointer(&self->observation, astro_observation_unref);
     self->observation = observation;
-    g_clear_pointer(&self->render, astro_render_free);
+    g_clear_pointer(&self->render, astro_renderer_free);
   }
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
     self->end = GST_CLOCK_TIME_NONE;
-  return GST_BASE_TRANSFORM_CLASS(astro_render_element_parent_class)->sink_event(base, event);
+  return GST_BASE_TRANSFORM_CLASS(astro_render_parent_class)->sink_event(base, event);
 }
 
 /* ---- the work ---- */
 
-static void stamp(AstroRenderElement *self, const GstBuffer *in, GstBuffer *out)
+static void stamp(AstroRender *self, const GstBuffer *in, GstBuffer *out)
 {
   GstClockTime begin = GST_BUFFER_PTS(in), duration = GST_BUFFER_DURATION(in);
   GST_BUFFER_PTS(out) = begin;
@@ -183,7 +183,7 @@ static void stamp(AstroRenderElement *self, const GstBuffer *in, GstBuffer *out)
   self->end = begin + duration;
 }
 
-static gboolean draw(AstroRenderElement *self, const GstMapInfo *in, const GstBuffer *buffer,
+static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *buffer,
                      GstVideoFrame *frame, GError **error)
 {
   GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&self->info);
@@ -196,13 +196,13 @@ static gboolean draw(AstroRenderElement *self, const GstMapInfo *in, const GstBu
   };
   guint64 duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
   gint64 begin = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
-  return astro_render_frame(self->render, in->data, in->size, begin + (gint64)(duration / 2),
-                            duration, &target, error);
+  return astro_renderer_frame(self->render, in->data, in->size, begin + (gint64)(duration / 2),
+                              duration, &target, error);
 }
 
 static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 {
-  AstroRenderElement *self = ASTRO_RENDER_ELEMENT(base);
+  AstroRender *self = ASTRO_RENDER(base);
   GError *error = NULL;
   GstVideoFrame frame;
   GstMapInfo map;
@@ -229,14 +229,14 @@ static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *in, GstBuffer 
 
 static gboolean start(GstBaseTransform *base)
 {
-  ASTRO_RENDER_ELEMENT(base)->end = GST_CLOCK_TIME_NONE;
+  ASTRO_RENDER(base)->end = GST_CLOCK_TIME_NONE;
   return TRUE;
 }
 
 static gboolean stop(GstBaseTransform *base)
 {
-  AstroRenderElement *self = ASTRO_RENDER_ELEMENT(base);
-  g_clear_pointer(&self->render, astro_render_free);
+  AstroRender *self = ASTRO_RENDER(base);
+  g_clear_pointer(&self->render, astro_renderer_free);
   g_clear_pointer(&self->observation, astro_observation_unref);
   gst_clear_caps(&self->caps);
   return TRUE;
@@ -245,7 +245,7 @@ static gboolean stop(GstBaseTransform *base)
 /* ---- properties ---- */
 
 /* The field of a property that is no text. */
-static gpointer field_of(AstroRenderElement *self, guint id)
+static gpointer field_of(AstroRender *self, guint id)
 {
   AstroRenderStyle *s = &self->style;
   gpointer fields[] = { [PROP_COLORMAP] = &s->colormap,
@@ -266,7 +266,7 @@ static gpointer field_of(AstroRenderElement *self, guint id)
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroRenderElement *self = ASTRO_RENDER_ELEMENT(object);
+  AstroRender *self = ASTRO_RENDER(object);
   gpointer field = field_of(self, id);
   GST_OBJECT_LOCK(self);
   if (G_VALUE_HOLDS_STRING(value)) {
@@ -287,7 +287,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroRenderElement *self = ASTRO_RENDER_ELEMENT(object);
+  AstroRender *self = ASTRO_RENDER(object);
   gpointer field = field_of(self, id);
   GST_OBJECT_LOCK(self);
   if (G_VALUE_HOLDS_STRING(value))
@@ -307,13 +307,13 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void finalize(GObject *object)
 {
-  AstroRenderElement *self = ASTRO_RENDER_ELEMENT(object);
+  AstroRender *self = ASTRO_RENDER(object);
   g_free(self->title);
   g_free(self->product);
-  G_OBJECT_CLASS(astro_render_element_parent_class)->finalize(object);
+  G_OBJECT_CLASS(astro_render_parent_class)->finalize(object);
 }
 
-static void astro_render_element_init(AstroRenderElement *self)
+static void astro_render_init(AstroRender *self)
 {
 }
 
@@ -366,7 +366,7 @@ static void install_properties(GObjectClass *object)
     g_object_class_install_property(object, specs[i].id, specs[i].spec);
 }
 
-static void astro_render_element_class_init(AstroRenderElementClass *klass)
+static void astro_render_class_init(AstroRenderClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);

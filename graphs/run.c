@@ -124,7 +124,7 @@ static const char *const at_end[] = { "astro-clipped", NULL };
 static const char *const elsewhere[] = { "astro-stats", "astro-file", "astro-sources", NULL };
 
 /* Results, which are why a graph was run. */
-static const char *const results[] = { "astro-mock", "astro-tpacf", NULL };
+static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-server", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
 {

@@ -1,7 +1,7 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += tests/bench/gpu-notes.md tests/tests.h tests/elements/elements.h tests/core/fake-device.h tests/bench/bench.h tests/environment \
+dist_files += tests/bench/gpu-notes.md tests/tests.h tests/elements/elements.h tests/core/fake-device.h tests/core/on-device.h tests/bench/bench.h tests/bench/free-src.h tests/environment \
   tests/fuzz/corpus tests/subbuild tests/lsan.supp
 
 if INSTALLED_TESTS
@@ -67,12 +67,12 @@ check-format:
 	cd $(srcdir) && find core elements gpu graphs tests examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 
 check-sanitizers:
-	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g -O1'
 
 # The rules of memory with two faces, proven by ThreadSanitizer.
 check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads 'check TESTS="tests/core/memory tests/core/pool"' \
-	  --with-cuda=no --enable-sanitizers=thread
+	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
 
 # What tests leave in the build tree. confdefs.h is configure's own: it stops cleaning at our folder "core",
 # which it takes for a core dump.

@@ -40,30 +40,30 @@ NAME(evaluate)(const AstroSpreadPlane *p, guint64 from, guint n, const guint sup
     NAME(Vector) u[NAME(MOST_U)], v[NAME(MOST_V)];
     const NAME(Vector) *taps_u = (const NAME(Vector) *)p->taps->u[degree];
     const NAME(Vector) *taps_v = (const NAME(Vector) *)p->taps->v[degree];
-#pragma GCC unroll 32
+    UNROLLED
     for (guint k = 0; k < n_u; k++)
       u[k] = taps_u[k];
-#pragma GCC unroll 32
+    UNROLLED
     for (guint k = 0; k < n_v; k++)
       v[k] = taps_v[k];
     for (guint term = degree; term-- > 0;) {
       taps_u = (const NAME(Vector) *)p->taps->u[term];
       taps_v = (const NAME(Vector) *)p->taps->v[term];
-#pragma GCC unroll 32
+      UNROLLED
       for (guint k = 0; k < n_u; k++)
         u[k] = u[k] * at_u[i] + taps_u[k];
-#pragma GCC unroll 32
+      UNROLLED
       for (guint k = 0; k < n_v; k++)
         v[k] = v[k] * at_v[i] + taps_v[k];
     }
-#pragma GCC unroll 32
+    UNROLLED
     for (guint k = 0; k < row; k++)
       h->u[i][k] = (NAME(Vector)){ 0 };
     REAL *from_offset = (REAL *)h->u[i] + 2 * offsets[i];
-#pragma GCC unroll 32
+    UNROLLED
     for (guint k = 0; k < n_u; k++)
       *(NAME(Unaligned) *)(from_offset + k * NAME(LANES)) = u[k];
-#pragma GCC unroll 32
+    UNROLLED
     for (guint k = 0; k < n_v; k++)
       ((NAME(Vector) *)h->v[i])[k] = v[k];
   }
@@ -83,28 +83,28 @@ NAME(sum_rows)(const NAME(Handful) * h, guint n, guint first, const guint rows, 
                guint support, guint n_there, REAL *cells, gsize stride)
 {
   NAME(Vector) sums[REGISTERS + NAME(ROW)];
-#pragma GCC unroll 32
+  UNROLLED
   for (guint r = 0; r < rows; r++)
-#pragma GCC unroll 32
-    for (guint k = 0; k < row; k++)
-      sums[r * row + k] = (NAME(Vector)){ 0 };
+    UNROLLED
+  for (guint k = 0; k < row; k++)
+    sums[r * row + k] = (NAME(Vector)){ 0 };
   for (guint i = 0; i < n; i++) {
     NAME(Vector) values[NAME(ROW)];
-#pragma GCC unroll 32
+    UNROLLED
     for (guint k = 0; k < row; k++)
       values[k] = h->u[i][k] * h->value[i];
-#pragma GCC unroll 32
+    UNROLLED
     for (guint r = 0; r < rows; r++)
-#pragma GCC unroll 32
-      for (guint k = 0; k < row; k++)
-        sums[r * row + k] += values[k] * h->v[i][first + r];
+      UNROLLED
+    for (guint k = 0; k < row; k++)
+      sums[r * row + k] += values[k] * h->v[i][first + r];
   }
-#pragma GCC unroll 32
+  UNROLLED
   for (guint r = 0; r < rows; r++) {
     if (first + r >= support)
       break;
     NAME(Vector) *there = (NAME(Vector) *)(cells + (first + r) * stride);
-#pragma GCC unroll 32
+    UNROLLED
     for (guint k = 0; k < row; k++)
       if (k < n_there)
         there[k] += sums[r * row + k];
@@ -133,7 +133,7 @@ NAME(spread)(const AstroSpreadPlane *p, const AstroSortedGroup *group, const gui
         const REAL *value = (const REAL *)p->sorted->values + 2 * ((from + i) * products + product);
         const REAL re = value[0] * h.w[i][0] - value[1] * h.w[i][1];
         const REAL im = value[0] * h.w[i][1] + value[1] * h.w[i][0];
-#pragma GCC unroll 32
+        UNROLLED
         for (guint k = 0; k < NAME(LANES); k += 2) {
           h.value[i][k] = re;
           h.value[i][k + 1] = im;

@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+/* Every check that a sanitizer adds to an unrolled kernel would be compiled for each of its
+ * thousands of operations. */
+#ifdef __SANITIZE_ADDRESS__
+#define UNROLLED
+#else
+#define UNROLLED _Pragma("GCC unroll 32")
+#endif
+
 #define HANDFUL 16 /* visibilities whose taps are evaluated together and stay in L1 */
 
 #define REAL float

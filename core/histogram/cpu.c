@@ -62,16 +62,20 @@ static gboolean below_in_single(const Walk *walk, const Cell *a, const Cell *b, 
     return FALSE;
   double dx = a->x - b->x, dy = a->y - b->y, dz = a->z - b->z;
   double square = dx * dx + dy * dy + dz * dz, reach = a->chord + b->chord;
-  LeafShift shift = { (float)(2 * dx), (float)(2 * dy), (float)(2 * dz),
-                      (float)(square - squares[0]) };
-  double largest = MAX(2 * sqrt(square) * reach + reach * reach, fabs(square - squares[0]));
+  double distance = sqrt(square);
+  double largest = MAX(2 * distance * reach + reach * reach, fabs(square - squares[0]));
+  double doubt = largest * DOUBT + 2 * MARGIN;
+  /* from b's middle to its furthest point the distance of a's points changes by so much */
+  double lower = 2 * (distance + a->chord) * b->chord, raise = lower + b->chord * b->chord;
+  LeafShift shift = { (float)(2 * dx),        (float)(2 * dy),
+                      (float)(2 * dz),        (float)(square - squares[0]),
+                      (float)(lower + doubt), (float)(-raise - doubt) };
   float limits[ASTRO_HISTOGRAM_MAX_EDGES];
   for (guint k = 0; k < n; k++)
     limits[k] = (float)(squares[k] - squares[0]);
-  double doubt = largest * DOUBT + 2 * MARGIN;
   gboolean is_sure = counter->kernels->below_single(&walk->a->offsets[a->first_leaf], (guint)a->n,
-                                                    &walk->b->offsets[b->first_leaf], &shift,
-                                                    limits, n, (float)doubt, below);
+                                                    &walk->b->offsets[b->first_leaf], (guint)b->n,
+                                                    &shift, limits, n, (float)doubt, below);
   return is_sure || (counter->config.precision == ASTRO_PRECISION_SINGLE &&
                      doubt <= SINGLE_TOLERANCE * squares[0]);
 }

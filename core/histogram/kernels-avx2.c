@@ -32,6 +32,24 @@ static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
   }
 }
 
+/* Moves rows together that the lowest edge cuts through b for, and returns how many; *n_below:
+ * those that lie below it with all of b. */
+static guint keep_rows(Rows *rows, const LeafShift *shift, guint *n_below)
+{
+  guint n = 0, below = 0;
+  for (guint i = 0; i < LEAF_POINTS; i++) {
+    float square = rows->square[i];
+    rows->x[n] = rows->x[i];
+    rows->y[n] = rows->y[i];
+    rows->z[n] = rows->z[i];
+    rows->square[n] = square;
+    n += square >= shift->below && square <= shift->above;
+    below += square < shift->below;
+  }
+  *n_below = below;
+  return n;
+}
+
 static inline guint64 sum_counts(__m256i counts)
 {
   __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(counts), _mm256_extracti128_si256(counts, 1));
@@ -93,18 +111,22 @@ COUNT_SINGLE(4)
 static const CountSingle count_single_table[EDGES_AT_ONCE] = { count_single_1, count_single_2,
                                                                count_single_3, count_single_4 };
 
-static gboolean below_single(const LeafOffsets *a, guint n_a, const LeafOffsets *b,
+static gboolean below_single(const LeafOffsets *a, guint n_a, const LeafOffsets *b, guint n_b,
                              const LeafShift *shift, const float *limits, guint n_limits,
                              float doubt, guint64 *below)
 {
   Rows rows;
+  guint n_below = 0;
   make_rows(&rows, a, shift);
+  if (n_limits == 1)
+    n_a = keep_rows(&rows, shift, &n_below);
   __m256 nearest = _mm256_set1_ps(INFINITY);
   for (guint k = 0; k < n_limits; k += EDGES_AT_ONCE) {
     guint n = MIN(n_limits - k, EDGES_AT_ONCE);
     __m256 found = count_single_table[n - 1](&rows, n_a, b, limits + k, below + k);
     nearest = _mm256_min_ps(nearest, found);
   }
+  below[0] += (guint64)n_below * n_b;
   return !_mm256_movemask_ps(_mm256_cmp_ps(nearest, _mm256_set1_ps(doubt), _CMP_LE_OQ));
 }
 

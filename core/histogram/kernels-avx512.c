@@ -10,7 +10,7 @@
 
 /* The terms of (square of the chord - lowest edge) that depend on a's point alone. */
 typedef struct {
-  float x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS], square[LEAF_POINTS];
+  float x[LEAF_POINTS + 16], y[LEAF_POINTS + 16], z[LEAF_POINTS + 16], square[LEAF_POINTS + 16];
 } Rows;
 
 static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
@@ -30,6 +30,28 @@ static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
     _mm512_storeu_ps(rows->z + i, _mm512_fnmsub_ps(two, z, sz));
     _mm512_storeu_ps(rows->square + i, sum);
   }
+}
+
+/* Moves rows together that the lowest edge cuts through b for, and returns how many; *n_below:
+ * those that lie below it with all of b. */
+static guint keep_rows(Rows *rows, const LeafShift *shift, guint *n_below)
+{
+  const __m512 above = _mm512_set1_ps(shift->above), below = _mm512_set1_ps(shift->below);
+  guint n = 0;
+  *n_below = 0;
+  for (guint i = 0; i < LEAF_POINTS; i += 16) {
+    __m512 x = _mm512_loadu_ps(rows->x + i), y = _mm512_loadu_ps(rows->y + i),
+           z = _mm512_loadu_ps(rows->z + i), square = _mm512_loadu_ps(rows->square + i);
+    __mmask16 is_below = _mm512_cmp_ps_mask(square, below, _CMP_LT_OQ);
+    __mmask16 keep = _mm512_mask_cmp_ps_mask((__mmask16)~is_below, square, above, _CMP_LE_OQ);
+    _mm512_storeu_ps(rows->x + n, _mm512_maskz_compress_ps(keep, x));
+    _mm512_storeu_ps(rows->y + n, _mm512_maskz_compress_ps(keep, y));
+    _mm512_storeu_ps(rows->z + n, _mm512_maskz_compress_ps(keep, z));
+    _mm512_storeu_ps(rows->square + n, _mm512_maskz_compress_ps(keep, square));
+    n += (guint)__builtin_popcount(keep);
+    *n_below += (guint)__builtin_popcount(is_below);
+  }
+  return n;
 }
 
 /* n and has_lowest are known where this is inlined, so that the counters stay in registers.
@@ -96,18 +118,22 @@ static const CountSingle count_single_table[2][EDGES_AT_ONCE] = {
   { count_single_1_1, count_single_2_1, count_single_3_1, count_single_4_1 },
 };
 
-static gboolean below_single(const LeafOffsets *a, guint n_a, const LeafOffsets *b,
+static gboolean below_single(const LeafOffsets *a, guint n_a, const LeafOffsets *b, guint n_b,
                              const LeafShift *shift, const float *limits, guint n_limits,
                              float doubt, guint64 *below)
 {
   Rows rows;
+  guint n_below = 0;
   make_rows(&rows, a, shift);
+  if (n_limits == 1)
+    n_a = keep_rows(&rows, shift, &n_below);
   __m512 nearest = _mm512_set1_ps(INFINITY);
   for (guint k = 0; k < n_limits; k += EDGES_AT_ONCE) {
     guint n = MIN(n_limits - k, EDGES_AT_ONCE);
     __m512 found = count_single_table[k == 0][n - 1](&rows, n_a, b, limits + k, below + k);
     nearest = _mm512_min_ps(nearest, found);
   }
+  below[0] += (guint64)n_below * n_b;
   return !_mm512_cmp_ps_mask(nearest, _mm512_set1_ps(doubt), _CMP_LE_OQ);
 }
 

@@ -21,12 +21,33 @@ static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
   }
 }
 
-static gboolean below_single(const LeafOffsets *a, guint n_a, const LeafOffsets *b,
+/* Moves rows together that the lowest edge cuts through b for, and returns how many; *n_below:
+ * those that lie below it with all of b. */
+static guint keep_rows(Rows *rows, const LeafShift *shift, guint *n_below)
+{
+  guint n = 0, below = 0;
+  for (guint i = 0; i < LEAF_POINTS; i++) {
+    float square = rows->square[i];
+    rows->x[n] = rows->x[i];
+    rows->y[n] = rows->y[i];
+    rows->z[n] = rows->z[i];
+    rows->square[n] = square;
+    n += square >= shift->below && square <= shift->above;
+    below += square < shift->below;
+  }
+  *n_below = below;
+  return n;
+}
+
+static gboolean below_single(const LeafOffsets *a, guint n_a, const LeafOffsets *b, guint n_b,
                              const LeafShift *shift, const float *limits, guint n_limits,
                              float doubt, guint64 *below)
 {
   Rows rows;
+  guint n_below = 0;
   make_rows(&rows, a, shift);
+  if (n_limits == 1)
+    n_a = keep_rows(&rows, shift, &n_below);
   memset(below, 0, n_limits * sizeof *below);
   gint32 unsure = 0;
   for (guint i = 0; i < n_a; i++) {
@@ -46,6 +67,7 @@ static gboolean below_single(const LeafOffsets *a, guint n_a, const LeafOffsets 
       unsure |= below_high - below_low;
     }
   }
+  below[0] += (guint64)n_below * n_b;
   return unsure == 0;
 }
 

@@ -21,12 +21,15 @@ typedef struct {
 typedef struct {
   float twice_x, twice_y, twice_z;
   float square;
+  /* A point of a whose square less the edge, from b's middle, is more than above, or less than
+   * below, is on one side of it with all the points of b. */
+  float above, below;
 } LeafShift;
 
 typedef struct {
   /* limits are edges less the lowest edge. Returns FALSE where a pair lies within doubt of a limit,
    * so that single precision cannot tell; below is then of no use. */
-  gboolean (*below_single)(const LeafOffsets *a, guint n_a, const LeafOffsets *b,
+  gboolean (*below_single)(const LeafOffsets *a, guint n_a, const LeafOffsets *b, guint n_b,
                            const LeafShift *shift, const float *limits, guint n_limits, float doubt,
                            guint64 *below);
   void (*below)(const LeafPositions *a, guint n_a, const LeafPositions *b, const double *edges,

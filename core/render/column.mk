@@ -15,3 +15,4 @@ element_tests += tests/elements/astrorender
 tests_elements_astrorender_LDADD = $(LDADD) $(GST_VIDEO_LIBS)
 tests_elements_astrorender_CFLAGS = $(AM_CFLAGS) $(GST_VIDEO_CFLAGS)
 bench_programs += tests/bench/render
+example_files += examples/picture.sh

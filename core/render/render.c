@@ -10,7 +10,7 @@ static const AstroRenderKind *const kinds[] = { &astro_render_image, &astro_rend
 
 #define NS_PER_DAY (24 * 3600 * G_GINT64_CONSTANT(1000000000))
 
-struct _AstroRender {
+struct _AstroRenderer {
   AstroRenderStyle style;
   char *title, *product; /* the style's */
   const AstroRenderKind *kind;
@@ -43,7 +43,7 @@ static gboolean check_caps(const AstroRenderKind *kind, const GstCaps *caps, GEr
                              kind->caps);
 }
 
-static gboolean read_caps(AstroRender *r, const GstCaps *caps, GError **error)
+static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
 {
   const GstStructure *fields = gst_caps_get_structure(caps, 0);
   const char *columns = gst_structure_get_string(fields, "columns");
@@ -55,10 +55,10 @@ static gboolean read_caps(AstroRender *r, const GstCaps *caps, GError **error)
          astro_grid_from_image_caps(&r->input.grid, caps, error);
 }
 
-AstroRender *astro_render_new(const GstCaps *caps, const AstroRenderStyle *style,
-                              const AstroObservation *observation, GError **error)
+AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *style,
+                                  const AstroObservation *observation, GError **error)
 {
-  AstroRender *r = g_new0(AstroRender, 1);
+  AstroRenderer *r = g_new0(AstroRenderer, 1);
   r->style = *style;
   r->style.title = r->title = g_strdup(style->title);
   r->style.product = r->product = g_strdup(style->product);
@@ -75,11 +75,11 @@ AstroRender *astro_render_new(const GstCaps *caps, const AstroRenderStyle *style
       r->colouring[i] = g_new0(AstroColouring, 1);
     return r;
   }
-  astro_render_free(r);
+  astro_renderer_free(r);
   return NULL;
 }
 
-void astro_render_free(AstroRender *r)
+void astro_renderer_free(AstroRenderer *r)
 {
   for (guint i = 0; r->colouring && i < r->panels->len; i++)
     g_free(r->colouring[i]);
@@ -97,7 +97,7 @@ void astro_render_free(AstroRender *r)
 }
 
 /* "Telescope  150.000 MHz  2026-11-20 21:30:09 UTC", as far as it is known. */
-static char *make_title(const AstroRender *r, gint64 middle_ns)
+static char *make_title(const AstroRenderer *r, gint64 middle_ns)
 {
   const AstroObservation *o = r->observation;
   GString *title = g_string_new(o ? o->telescope : NULL);
@@ -116,7 +116,7 @@ static char *make_title(const AstroRender *r, gint64 middle_ns)
   return g_string_free(title, FALSE);
 }
 
-static void find_range(const AstroRender *r, const AstroPanel *panel, float *low, float *high)
+static void find_range(const AstroRenderer *r, const AstroPanel *panel, float *low, float *high)
 {
   gsize n = (gsize)panel->width * panel->height;
   g_autofree float *copy = panel->skip_diagonal ? g_memdup2(panel->values, n * sizeof *copy) : NULL;
@@ -130,7 +130,7 @@ static void find_range(const AstroRender *r, const AstroPanel *panel, float *low
     *high = (float)r->style.high;
 }
 
-static void colour_panel(const AstroRender *r, guint i, gboolean red_first)
+static void colour_panel(const AstroRenderer *r, guint i, gboolean red_first)
 {
   const AstroPanel *panel = &g_array_index(r->panels, AstroPanel, i);
   float low = -180, high = 180;
@@ -144,8 +144,8 @@ static void colour_panel(const AstroRender *r, guint i, gboolean red_first)
       (gsize)panel->width * panel->height, astro_figure_blank(&r->style), red_first);
 }
 
-gboolean astro_render_frame(AstroRender *r, gconstpointer data, gsize bytes, gint64 middle_ns,
-                            guint64 duration_ns, const AstroRenderTarget *target, GError **error)
+gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes, gint64 middle_ns,
+                              guint64 duration_ns, const AstroRenderTarget *target, GError **error)
 {
   AstroPanel *panels = (AstroPanel *)(gpointer)r->panels->data;
   g_autofree char *title = r->title ? g_strdup(r->title) : make_title(r, middle_ns);

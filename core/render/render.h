@@ -41,19 +41,20 @@ typedef struct {
   gboolean red_first; /* R G B X, else B G R X; the fourth byte is 255 */
 } AstroRenderTarget;
 
-typedef struct _AstroRender AstroRender;
+typedef struct _AstroRenderer AstroRenderer;
 
 /* observation: NULL where none is known. Fonts come with the first frame. */
-AstroRender *astro_render_new(const GstCaps *caps, const AstroRenderStyle *style,
-                              const AstroObservation *observation, GError **error);
-void astro_render_free(AstroRender *render);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRender, astro_render_free)
+AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *style,
+                                  const AstroObservation *observation, GError **error);
+void astro_renderer_free(AstroRenderer *render);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRenderer, astro_renderer_free)
 
 /* One buffer's samples as a picture, of the last one where it holds several images or integrations.
  * middle_ns: of what it shows, from the observation's start; duration_ns: 0 where it is not known.
  */
-gboolean astro_render_frame(AstroRender *render, gconstpointer data, gsize bytes, gint64 middle_ns,
-                            guint64 duration_ns, const AstroRenderTarget *target, GError **error);
+gboolean astro_renderer_frame(AstroRenderer *render, gconstpointer data, gsize bytes,
+                              gint64 middle_ns, guint64 duration_ns,
+                              const AstroRenderTarget *target, GError **error);
 
 /* What can be shown, for a template. */
 GstCaps *astro_render_get_caps(void);

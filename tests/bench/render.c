@@ -14,7 +14,7 @@
 static guint8 *frame, *other;
 
 typedef struct {
-  AstroRender *render;
+  AstroRenderer *render;
   gpointer data[2]; /* in turn, so that numbers beside the colour bar change */
   gsize bytes;
   guint next;
@@ -26,8 +26,8 @@ static void draw(gpointer data)
   const AstroRenderTarget target = { frame, WIDTH * 4, WIDTH, HEIGHT, FALSE };
   GError *error = NULL;
   p->next++;
-  if (!astro_render_frame(p->render, p->data[p->next % 2], p->bytes, p->next * GST_SECOND,
-                          GST_SECOND, &target, &error))
+  if (!astro_renderer_frame(p->render, p->data[p->next % 2], p->bytes, p->next * GST_SECOND,
+                            GST_SECOND, &target, &error))
     g_error("%s", error->message);
 }
 
@@ -54,7 +54,7 @@ static void begin(Picture *p, const char *text, gsize bytes, AstroStretch stretc
   o->has_phase_centre = o->has_start = TRUE;
   o->start_mjd = 61000;
   o->phase_dec = 0.9;
-  p->render = astro_render_new(caps, &style, o, &error);
+  p->render = astro_renderer_new(caps, &style, o, &error);
   if (!p->render)
     g_error("%s", error->message);
   p->bytes = bytes;
@@ -69,7 +69,7 @@ static void begin(Picture *p, const char *text, gsize bytes, AstroStretch stretc
 
 static void end(Picture *p)
 {
-  astro_render_free(p->render);
+  astro_renderer_free(p->render);
   g_free(p->data[0]);
   g_free(p->data[1]);
 }

@@ -566,18 +566,24 @@ static void test_graphs(void)
 static void test_first_light(void)
 {
   g_auto(Result) result = run("run first-light stations=4 channels=16 integration=500 "
-                              "duration=0.05 output=light.uvfits --stats --quiet");
+                              "duration=0.05 output=light.uvfits image=light.fits "
+                              "picture=light.png --stats --quiet");
   g_assert_cmpint(result.status, ==, 0);
   g_assert_true(g_regex_match_simple("(?m)^astrotranspose0 +astrotranspose +[0-9]+ +[0-9]+ "
                                      "+3.[0-9]+ MB +3.[0-9]+ MB +[0-9.]+ .?B/s +[0-9.]+ s "
                                      "+[0-9.]+ s +[0-9.]+ s +[0-9]+ +(cpu|cuda)/",
                                      result.out, 0, 0));
-  /* The last line says what is in the file. */
+  /* The last lines say what is in the image and in the files. */
   g_assert_cmpint(file_size("light.uvfits"), >, 0);
+  g_assert_cmpint(file_size("light.fits"), >, 0);
+  g_assert_cmpint(file_size("light.png"), >, 0);
+  g_assert_nonnull(strstr(result.out, "\nimage I, channel 0: 3 sources, noise "));
+  g_assert_nonnull(strstr(result.out, "\nsource 3: true l 0.001000, m -0.007000, 0.5 Jy; "));
+  g_assert_nonnull(strstr(result.out, "\nlight.fits: format FITS image, images 1, width 256, "));
   g_assert_true(g_regex_match_simple(
       "\nlight.uvfits: format UVFITS, stations 4, baselines 10, channels 16, products 4, "
       "integrations 7, start 2026-11-20T12:00:00.000000000Z, seconds 0.056, least-weight [0-9]+, "
-      "most-weight 500, flagged 0\n$",
+      "most-weight 500, flagged 0\n",
       result.out, 0, 0));
   write_file("back.graph", "astrofitssrc location=light.uvfits ! fakesink", -1);
   g_auto(Result) back = run("run ./back.graph");
@@ -609,6 +615,41 @@ static void test_first_light(void)
   g_assert_cmpstr(silent.err, ==, "");
 }
 
+/* How far from its true place the first source was found, in pixels. */
+static double offset_of(const char *out)
+{
+  const char *source = strstr(out, "\nsource 1: ");
+  g_assert_nonnull(source);
+  const char *end = strstr(source, " pixel apart");
+  g_assert_nonnull(end);
+  while (end[-1] != ' ')
+    end--;
+  return g_ascii_strtod(end, NULL);
+}
+
+/* Predicted visibilities to an image, and an image of the file that they went to. */
+static void test_images(void)
+{
+  g_auto(Result) result = run("run synthesis stations=20 array=vla-like sky=0.0041,0.0033,2 "
+                              "duration=3600 integration=120 channels=2 size=256 cell=20 "
+                              "centre= weighting=natural output=s.uvfits image=s.fits");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpfloat(offset_of(result.out), <, 0.05);
+  g_assert_nonnull(strstr(result.out, "stations 20, baselines 210, channels 2, products 4, "
+                                      "integrations 30, "));
+  g_auto(Result) again = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20");
+  g_assert_cmpint(again.status, ==, 0);
+  const char *source = strstr(again.out, "source 1: found l ");
+  g_assert_nonnull(source);
+  const char *m = strstr(source, " m ");
+  g_assert_cmpfloat_with_epsilon(g_ascii_strtod(source + 18, NULL), 0.0041, 5e-6);
+  g_assert_cmpfloat_with_epsilon(g_ascii_strtod(m + 3, NULL), 0.0033, 5e-6);
+  g_assert_nonnull(strstr(again.out, "i.fits: format FITS image, "));
+  g_auto(Result) none = run("run image uvfits=nowhere.uvfits");
+  g_assert_cmpint(none.status, ==, 1);
+  g_assert_nonnull(strstr(none.err, "nowhere.uvfits"));
+}
+
 static char *pick(const char *built, char *installed)
 {
   if (!g_file_test(built, G_FILE_TEST_EXISTS))
@@ -626,12 +667,33 @@ static void write_points(const char *name, double turn)
   write_file(name, text->str, (gssize)text->len);
 }
 
-/* The slope that is found is told beside the one put in. */
+/* Pictures need plugins that may be absent. */
+static gboolean skips(const Result *result)
+{
+  gboolean lacks = result->status && strstr(result->err, "no element");
+  if (lacks)
+    g_test_skip(result->err);
+  return lacks;
+}
+
+static void assert_png(const char *name)
+{
+  g_autofree char *path = in_folder(name), *bytes = NULL;
+  gsize n;
+  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+  g_assert_cmpuint(n, >, 1000);
+  g_assert_cmpmem(bytes, 8, "\x89PNG\r\n\x1a\n", 8);
+}
+
+/* A table, a picture, and the slope that is found beside the one put in. */
 static void test_tpacf(void)
 {
-  g_auto(Result) result =
-      run("run tpacf points=20000 randoms=2 footprint=band:0,60,0,40 regions=8 output=mock.csv");
+  g_auto(Result) result = run("run tpacf points=20000 randoms=2 footprint=band:0,60,0,40 regions=8 "
+                              "output=mock.csv plot=mock.png");
+  if (skips(&result))
+    return;
   g_assert_cmpint(result.status, ==, 0);
+  assert_png("mock.png");
   g_assert_true(g_regex_match_simple("astrocatsrc[0-9]+: mock: slope -0.8, ", result.err, 0, 0));
   g_assert_true(
       g_regex_match_simple("astrotpacf[0-9]+: tpacf: [^\n]*slope -0\\.[6-9]", result.err, 0, 0));
@@ -646,16 +708,22 @@ static void test_tpacf_files(void)
   write_points("random-2.csv", 0.75);
   for (guint i = 0; i < 2; i++) {
     g_auto(Result) result = run("run tpacf-files data=stars.csv random='random-?.csv' regions=4 "
-                                "from=100 to=10000 bins=2 output=w.%s",
+                                "from=100 to=10000 bins=2 output=w.%s plot=w.png",
                                 i ? "fits" : "csv");
+    if (skips(&result))
+      return;
     g_assert_cmpint(result.status, ==, 0);
+    assert_png("w.png");
   }
   g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
   g_assert_true(g_str_has_prefix(table, "theta,low,high,w,error,dd,dr,rr,cov0,"));
   g_assert_cmpint(file_size("w.fits"), ==, 3 * 2880);
-  g_auto(Result) refused = run("run tpacf-files data=stars.csv random='none-*' output=w.csv");
+  g_auto(Result) refused = run("run tpacf-files data=stars.csv random='none-*' output=none.csv "
+                               "plot=none.png");
   g_assert_cmpint(refused.status, !=, 0);
   g_assert_nonnull(strstr(refused.err, "No file matches none-*"));
+  g_autofree char *plot = in_folder("none.png");
+  g_assert_false(g_file_test(plot, G_FILE_TEST_EXISTS));
 }
 
 int main(int argc, char **argv)
@@ -703,6 +771,7 @@ int main(int argc, char **argv)
     { "/gst-astro/completion", test_completion },
     { "/gst-astro/manual", test_manual },
     { "/gst-astro/first-light", test_first_light },
+    { "/gst-astro/images", test_images },
     { "/gst-astro/tpacf", test_tpacf },
     { "/gst-astro/tpacf-files", test_tpacf_files },
     { "/gst-astro/graphs", test_graphs },

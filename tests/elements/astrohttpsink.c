@@ -1,0 +1,148 @@
+/* astrohttpsink: pictures that a viewer gets and decodes, and streams that stop while it waits. */
+#include "tests/elements/elements.h"
+#include "tests/viewer.h"
+
+static gboolean have(const char *element)
+{
+  g_autoptr(GstElementFactory) factory = gst_element_factory_find(element);
+  if (!factory)
+    g_test_skip(element);
+  return factory != NULL;
+}
+
+static guint port_of(GstElement *pipeline)
+{
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  guint port = 0;
+  g_object_get(sink, "bound-port", &port, NULL);
+  g_assert_cmpuint(port, >, 0);
+  return port;
+}
+
+static GstElement *begin(const char *line)
+{
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  g_assert_no_error(error);
+  g_assert_cmpint(gst_element_set_state(pipeline, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
+  return pipeline;
+}
+
+static void end(GstElement *pipeline)
+{
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+}
+
+/* What a picture shows, taken out of its JPEG. */
+static GstBuffer *decode(GBytes *picture, gint *width, gint *height)
+{
+  GstHarness *h = gst_harness_new("jpegdec");
+  gst_harness_set_src_caps_str(h, "image/jpeg,framerate=0/1");
+  g_assert_cmpint(gst_harness_push(h, gst_buffer_new_wrapped_bytes(picture)), ==, GST_FLOW_OK);
+  GstBuffer *buffer = gst_harness_pull(h);
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  const GstStructure *fields = gst_caps_get_structure(caps, 0);
+  gst_structure_get_int(fields, "width", width);
+  gst_structure_get_int(fields, "height", height);
+  gst_harness_teardown(h);
+  return buffer;
+}
+
+/* A live waterfall: pictures follow each other and are not the same. */
+static void live(void)
+{
+  if (!have("jpegenc") || !have("jpegdec"))
+    return;
+  GstElement *pipeline = begin(
+      "astroskysrc stations=2 duration=3600 ! astrochannelizer channels=16 ! astrorender rows=16 ! "
+      "video/x-raw,width=320,height=240 ! jpegenc ! astrohttpsink name=sink port=0 wait=true");
+  Viewer viewer;
+  g_autoptr(GstBuffer) before = NULL;
+  viewer_get(&viewer, port_of(pipeline), "/stream");
+  for (guint i = 0; i < 4; i++) {
+    gint width = 0, height = 0;
+    g_autoptr(GBytes) picture = viewer_part(&viewer);
+    g_assert_nonnull(picture);
+    GstBuffer *found = decode(picture, &width, &height);
+    g_assert_cmpint(width, ==, 320);
+    g_assert_cmpint(height, ==, 240);
+    if (before) {
+      GstMapInfo map;
+      g_assert_true(gst_buffer_map(found, &map, GST_MAP_READ));
+      g_assert_cmpint(gst_buffer_memcmp(before, 0, map.data, map.size), !=, 0);
+      gst_buffer_unmap(found, &map);
+    }
+    gst_clear_buffer(&before);
+    before = found;
+  }
+  viewer_close(&viewer);
+  end(pipeline);
+}
+
+/* Nobody comes, and the pipeline stops all the same. */
+static void stop_while_waiting(void)
+{
+  for (guint i = 0; i < 3; i++) {
+    GstElement *pipeline = begin("fakesrc num-buffers=3 sizetype=fixed sizemax=100 ! image/jpeg ! "
+                                 "astrohttpsink name=sink port=0 wait=true");
+    g_usleep(i * 20000);
+    end(pipeline);
+  }
+}
+
+/* The page is there after the end of the stream, until the pipeline stops. */
+static void after_the_end(void)
+{
+  GstElement *pipeline = begin("fakesrc num-buffers=3 sizetype=fixed sizemax=100 ! image/jpeg ! "
+                               "astrohttpsink name=sink port=0");
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  g_autoptr(GstMessage) message =
+      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  Viewer viewer;
+  g_assert_nonnull(message);
+  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
+  viewer_get(&viewer, port_of(pipeline), "/picture");
+  g_assert_cmpuint(viewer.status, ==, 200);
+  g_assert_cmpstr(viewer_field(&viewer, "content-type"), ==, "image/jpeg");
+  g_autoptr(GBytes) picture = viewer_body(&viewer);
+  g_assert_cmpuint(g_bytes_get_size(picture), ==, 100);
+  viewer_close(&viewer);
+  end(pipeline);
+}
+
+static void told(void)
+{
+  GstElement *pipeline =
+      begin("fakesrc num-buffers=1 ! image/png ! astrohttpsink name=sink port=0");
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  g_autoptr(GstMessage) message =
+      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_ELEMENT);
+  g_autofree char *expected = g_strdup_printf("http://127.0.0.1:%u/", port_of(pipeline));
+  g_assert_nonnull(message);
+  g_assert_cmpstr(gst_structure_get_string(gst_message_get_structure(message), "location"), ==,
+                  expected);
+  end(pipeline);
+}
+
+static void bad(void)
+{
+  g_autofree char *found =
+      test_launch("fakesrc num-buffers=1 ! image/jpeg ! astrohttpsink address=nowhere");
+  g_assert_nonnull(found);
+  g_assert_nonnull(strstr(found, "nowhere is no address"));
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/astrohttpsink/live", live);
+  g_test_add_func("/astrohttpsink/stop-while-waiting", stop_while_waiting);
+  g_test_add_func("/astrohttpsink/after-the-end", after_the_end);
+  g_test_add_func("/astrohttpsink/told", told);
+  g_test_add_func("/astrohttpsink/bad", bad);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
