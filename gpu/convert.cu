@@ -1,8 +1,7 @@
 /* Convert on the GPU: the arithmetic of core/convert/convert.h, to the bit. The work is moving bytes: each
  * thread turns a group of components whose larger side is 16 bytes. */
 #include "gpu/cuda.h"
-
-#include <cuda_fp16.h>
+#include "gpu/samples.h"
 
 extern "C" {
 #include "core/convert/check.h"
@@ -63,81 +62,6 @@ template <AstroFormat F> constexpr int bytes_of(int components)
 {
   return F == ASTRO_FORMAT_CI4 ? components / 2
                                : components * (int)sizeof(typename Format<F>::Type);
-}
-
-__device__ inline float single_of(gint8 x) { return x; }
-__device__ inline float single_of(gint16 x) { return x; }
-__device__ inline float single_of(__half x) { return __half2float(x); }
-__device__ inline float single_of(float x) { return x; }
-template <typename T> __device__ inline double double_of(T x) { return (double)x; }
-template <> __device__ inline double double_of(__half x) { return (double)__half2float(x); }
-template <> __device__ inline double double_of(guint64 x) { return __ull2double_rn(x); }
-
-/* Real in the high nibble. */
-__device__ inline gint8 nibble_of(guint8 byte, int component)
-{
-  return (gint8)(component % 2 ? byte << 4 : byte & 0xf0) >> 4;
-}
-
-template <typename Real>
-__device__ inline int hold(Real product, Real low, Real high, int *clipped)
-{
-  Real whole = rint(product);
-  *clipped += !(whole >= low && whole <= high);
-  return product != product ? 0 : (int)fmin(fmax(whole, low), high);
-}
-
-template <typename Real, typename In>
-__device__ inline void write_one(gint8 *out, In in, Real product, int *clipped)
-{
-  *out = (gint8)hold<Real>(product, -128, 127, clipped);
-}
-
-template <typename Real, typename In>
-__device__ inline void write_one(gint16 *out, In in, Real product, int *clipped)
-{
-  *out = (gint16)hold<Real>(product, -32768, 32767, clipped);
-}
-
-template <typename Real, typename In>
-__device__ inline void write_one(gint32 *out, In in, Real product, int *clipped)
-{
-  *out = hold<double>(product, -2147483648.0, 2147483647.0, clipped);
-}
-
-template <typename Real, typename In>
-__device__ inline void write_one(guint64 *out, In in, Real product, int *clipped)
-{
-  double whole = rint((double)product);
-  bool above = whole >= 18446744073709551616.0, inside = whole >= 0 && !above;
-  *clipped += !inside;
-  *out = above ? G_MAXUINT64 : inside ? __double2ull_rz(whole) : 0;
-}
-
-template <typename Real, typename In>
-__device__ inline void write_one(__half *out, In in, Real product, int *clipped)
-{
-  __half value;
-  if constexpr (sizeof(Real) == 8)
-    value = __double2half(product);
-  else
-    value = __float2half_rn(product);
-  if (product != product)
-    value = __ushort_as_half(0x7e00);
-  *clipped += isfinite(in) && (__half_as_ushort(value) & 0x7fff) == 0x7c00;
-  *out = value;
-}
-
-template <typename Real, typename In>
-__device__ inline void write_one(float *out, In in, Real product, int *clipped)
-{
-  *out = product != product ? __uint_as_float(0x7fc00000) : (float)product;
-}
-
-template <typename Real, typename In>
-__device__ inline void write_one(double *out, In in, Real product, int *clipped)
-{
-  *out = product != product ? __longlong_as_double(0x7ff8000000000000) : (double)product;
 }
 
 /* ---- the kernel ---- */

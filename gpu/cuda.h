@@ -29,7 +29,10 @@ static inline cudaStream_t astro_cuda_stream(AstroQueue *queue)
 extern const AstroDeviceFuncs astro_cuda_device_funcs;
 AstroDevice *astro_cuda_device_new(gint index, GError **error);
 
+extern const AstroBackend astro_cuda_channelizer;
 extern const AstroBackend astro_cuda_convert;
+extern const AstroBackend astro_cuda_correlator;
+extern const AstroBackend astro_cuda_delay;
 extern const AstroBackend astro_cuda_transpose;
 
 /* Division by a number known at launch: a multiply and a shift, exact for 31-bit operands. */

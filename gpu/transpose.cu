@@ -194,16 +194,22 @@ static gboolean packs(const Strides *s, gconstpointer in, gconstpointer out, gsi
 typedef void (*TurnFunc)(const Transpose *, gconstpointer, gpointer, const Strides *, guint, guint64);
 typedef void (*GatherFunc)(const Transpose *, gconstpointer, gpointer, const Strides *, guint64);
 
+/* Samples that are smaller than a word of the widest kind go several to a word, where rows are whole words. */
 static const struct {
   gsize bytes;
-  TurnFunc turn, turn_packed; /* packed: words of 4 bytes */
+  struct {
+    TurnFunc turn;
+    gsize word;
+  } turns[3]; /* the first that fits */
   GatherFunc gather;
 } kernels[] = {
-  { 1, launch_turn<guint8, guint8>, launch_turn<guint8, guint32>, launch_gather<guint8> },
-  { 2, launch_turn<guint16, guint16>, launch_turn<guint16, guint32>, launch_gather<guint16> },
-  { 4, launch_turn<guint32, guint32>, NULL, launch_gather<guint32> },
-  { 8, launch_turn<uint2, uint2>, NULL, launch_gather<uint2> },
-  { 16, launch_turn<uint4, uint4>, NULL, launch_gather<uint4> },
+  { 1, { { launch_turn<guint8, guint32>, 4 }, { launch_turn<guint8, guint8>, 1 } }, launch_gather<guint8> },
+  { 2,
+    { { launch_turn<guint16, uint2>, 8 }, { launch_turn<guint16, guint32>, 4 }, { launch_turn<guint16, guint16>, 2 } },
+    launch_gather<guint16> },
+  { 4, { { launch_turn<guint32, uint2>, 8 }, { launch_turn<guint32, guint32>, 4 } }, launch_gather<guint32> },
+  { 8, { { launch_turn<uint2, uint2>, 8 } }, launch_gather<uint2> },
+  { 16, { { launch_turn<uint4, uint4>, 16 } }, launch_gather<uint4> },
 };
 
 static guint kernel_of(gsize bytes)
@@ -265,10 +271,13 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     for (guint i = 0; i < s.n; i++)
       words *= s.extent[i];
     kernels[k].gather(self, in->data, out->data, &s, words);
-  } else if (kernels[k].turn_packed && packs(&s, in->data, out->data, 4, (guint)(4 / config.sample_bytes))) {
-    kernels[k].turn_packed(self, in->data, out->data, &s, inner, samples);
   } else {
-    kernels[k].turn(self, in->data, out->data, &s, inner, samples);
+    guint turn = 0;
+    while (kernels[k].turns[turn].word > config.sample_bytes &&
+           !packs(&s, in->data, out->data, kernels[k].turns[turn].word,
+                  (guint)(kernels[k].turns[turn].word / config.sample_bytes)))
+      turn++;
+    kernels[k].turns[turn].turn(self, in->data, out->data, &s, inner, samples);
   }
   return CUDA_TRY(cudaGetLastError());
 }

@@ -125,3 +125,25 @@ gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
   counts->samples += count;
   return TRUE;
 }
+
+void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,
+                                   const AstroCorrelatorConfig *config, guint32 *out)
+{
+  guint groups = config->channels / config->channel_step;
+  gboolean full = config->triangle == ASTRO_TRIANGLE_FULL;
+
+  for (guint group = 0; group < groups && counts->tables; group++) {
+    guint64 base = group * astro_correlator_baselines(config->stations, config->triangle);
+    guint64 baseline = 0;
+    for (guint i = 0; i < config->stations; i++)
+      for (guint j = 0; j <= i; j++, baseline++) {
+        guint64 count = counts->samples * config->channel_step;
+        for (guint c = 0; c < config->channel_step; c++)
+          count -= astro_correlator_counts_lost(counts, group * config->channel_step + c, baseline);
+        out[base + (full ? (guint64)i * config->stations + j : baseline)] =
+            (guint32)MIN(count, G_MAXUINT32);
+        if (full)
+          out[base + (guint64)j * config->stations + i] = (guint32)MIN(count, G_MAXUINT32);
+      }
+  }
+}

@@ -29,4 +29,8 @@ gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
 guint32 astro_correlator_counts_lost(const AstroCorrelatorCounts *counts, guint channel,
                                      guint64 baseline);
 
+/* The good samples behind each channel:baseline of the output; nothing where nothing was lost. */
+void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,
+                                   const AstroCorrelatorConfig *config, guint32 *out);
+
 G_END_DECLS

@@ -11,3 +11,4 @@ core_tests += tests/core/delay
 element_tests += tests/elements/astrodelay
 bench_programs += tests/bench/delay
 fuzz_programs += tests/fuzz/calibration
+gpu_sources += gpu/delay.cu

@@ -222,25 +222,35 @@ static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, 
   return instance->delay_voltages(instance, out, arguments, error);
 }
 
+gboolean astro_delay_check_call(const AstroDelayConfig *config, const AstroBlock *in, guint n_in,
+                                const AstroBlock *out, guint n_out,
+                                const AstroDelayArguments *arguments, GError **error)
+{
+  gboolean is_spectra = config->in.quantity == ASTRO_QUANTITY_SPECTRA;
+  guint64 out_steps = is_spectra ? arguments->steps : arguments->out_steps;
+  gsize in_bytes = arguments->steps * astro_stream_step_bytes(&config->in);
+  gsize out_bytes = out_steps * astro_stream_step_bytes(&config->out);
+
+  if (n_in <= 1 && n_out <= 1 && (!n_in || in->bytes == in_bytes) &&
+      (!n_out || out->bytes == out_bytes) && (!is_spectra || (n_in && n_out)) &&
+      astro_delay_model_stations(arguments->model) ==
+          astro_stream_extent(&config->in, ASTRO_AXIS_STATION) &&
+      astro_delay_model_pols(arguments->model) == astro_stream_extent(&config->in, ASTRO_AXIS_POL))
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+              "delay: blocks or stations are not those of the streams");
+  return FALSE;
+}
+
 gboolean astro_delay_submit(gpointer data, const AstroBlock *in, guint n_in, const AstroBlock *out,
                             guint n_out, gpointer argument, GError **error)
 {
   AstroDelayInstance *instance = data;
   const AstroDelayArguments *arguments = argument;
-  gboolean is_spectra = instance->config.in.quantity == ASTRO_QUANTITY_SPECTRA;
-  guint64 out_steps = is_spectra ? arguments->steps : arguments->out_steps;
-  gsize in_bytes = arguments->steps * astro_stream_step_bytes(&instance->config.in);
-  gsize out_bytes = out_steps * astro_stream_step_bytes(&instance->config.out);
 
-  if (n_in > 1 || n_out > 1 || (n_in && in->bytes != in_bytes) ||
-      (n_out && out->bytes != out_bytes) || (is_spectra && (!n_in || !n_out)) ||
-      astro_delay_model_stations(arguments->model) != instance->stations ||
-      astro_delay_model_pols(arguments->model) != instance->pols) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "delay: blocks or stations are not those of the streams");
+  if (!astro_delay_check_call(&instance->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
-  }
-  if (is_spectra)
+  if (instance->config.in.quantity == ASTRO_QUANTITY_SPECTRA)
     return instance->turn_spectra(instance, in->data, out->data, arguments, error);
   return submit_voltages(instance, n_in ? in->data : NULL, n_out ? out->data : NULL, arguments,
                          error);

@@ -33,6 +33,10 @@ struct AstroDelayInstance {
 };
 
 gboolean astro_delay_shape(gconstpointer config, GError **error);
+/* Whether a call's blocks and model are of the streams' sizes. */
+gboolean astro_delay_check_call(const AstroDelayConfig *config, const AstroBlock *in, guint n_in,
+                                const AstroBlock *out, guint n_out,
+                                const AstroDelayArguments *arguments, GError **error);
 AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
                                              const AstroPlace *place);
 void astro_delay_instance_free(gpointer instance);

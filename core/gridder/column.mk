@@ -17,3 +17,4 @@ element_tests += tests/elements/astrogridder
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
+bench_programs += tests/bench/gridder

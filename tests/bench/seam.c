@@ -1,59 +1,18 @@
 /* The seam between pipeline and GPU: blocks through CUDA stages and back to the host, beside
  * page-locked copies both ways at once in the same run; and the kernels beside a copy inside device
  * memory. */
-#include <gst/base/gstpushsrc.h>
-
 #include "core/backend/backend.h"
+#include "core/channelizer/channelizer.h"
 #include "core/convert/convert.h"
 #include "core/memory/memory.h"
 #include "core/transpose/transpose.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/free-src.h"
 
 #define STATIONS 64
 #define CHANNELS 256
 #define SPECTRA_CAPS(layout)                                                                       \
   "application/x-astro-spectra,format=CI8,stations=64,pols=2,channels=256,layout=" layout
-
-/* ---- a source that costs nothing, as foreign sources are: it takes the allocator that it is
- * offered ---- */
-
-typedef struct {
-  GstPushSrc parent;
-  guint64 blocks, sent;
-} FreeSrc;
-typedef GstPushSrcClass FreeSrcClass;
-
-GType free_src_get_type(void);
-G_DEFINE_TYPE(FreeSrc, free_src, GST_TYPE_PUSH_SRC)
-
-static GstFlowReturn free_src_fill(GstPushSrc *src, GstBuffer *buffer)
-{
-  FreeSrc *self = (FreeSrc *)src;
-  GstMapInfo map;
-  if (self->sent++ == self->blocks)
-    return GST_FLOW_EOS;
-  /* What a source does for its data: a map for writing, which waits for the copy that still reads.
-   */
-  if (!gst_buffer_map(buffer, &map, GST_MAP_WRITE))
-    return GST_FLOW_ERROR;
-  gst_buffer_unmap(buffer, &map);
-  return GST_FLOW_OK;
-}
-
-static void free_src_class_init(FreeSrcClass *klass)
-{
-  g_autoptr(GstCaps) any = gst_caps_new_any();
-  klass->fill = free_src_fill;
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Free source", "Source",
-                                        "Sends blocks that cost nothing", "The gst-astro authors");
-  gst_element_class_add_pad_template(GST_ELEMENT_CLASS(klass),
-                                     gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, any));
-}
-
-static void free_src_init(FreeSrc *self)
-{
-  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
-}
 
 /* ---- a sink that reads on the host ---- */
 
@@ -208,6 +167,25 @@ static double run_convert(AstroDevice *device, AstroFormat from, AstroFormat to,
                     samples * out);
 }
 
+/* Every call begins anew, so that it makes the same spectra. */
+static double run_channelizer(AstroDevice *device, AstroFormat to, gsize bytes)
+{
+  AstroChannelizerConfig config = {
+    .to = to, .channels = 1024, .taps = 8, .beta = ASTRO_WINDOW_BETA, .gain = 1
+  };
+  guint64 clipped = 0, sample = 2 + astro_format_info(to)->bytes;
+  AstroChannelizerArguments arguments = { .restart = TRUE, .clipped = &clipped };
+  g_autoptr(GstCaps) caps = gst_caps_from_string(
+      "application/x-astro-voltages,format=CI8,layout=station:pol:time,stations=64,pols=2");
+  GError *error = NULL;
+  astro_stream_from_caps(&config.in, caps, &error);
+  g_assert_no_error(error);
+  arguments.steps = bytes / sample / 128 / 1024 * 1024;
+  guint64 spectra = astro_channelizer_spectra(&config, 0, arguments.steps).count;
+  return run_kernel(device, cuda_backend("channelizer"), &config, &arguments,
+                    arguments.steps * 128 * 2, spectra * 1024 * 128 * (sample - 2));
+}
+
 static void bench_kernels(AstroDevice *device)
 {
   static const struct {
@@ -235,6 +213,10 @@ static void bench_kernels(AstroDevice *device)
     bench_row(name, run_convert(device, pairs[i].from, pairs[i].to, -1, bytes) / 1e12, limit,
               "TB/s", 0.85);
   }
+  bench_row("channelizer, 1024 channels, 8 taps, CI8 to CF32LE",
+            run_channelizer(device, ASTRO_FORMAT_CF32LE, bytes) / 1e12, limit, "TB/s", 0.7);
+  bench_row("channelizer, 1024 channels, 8 taps, CI8 to CI8",
+            run_channelizer(device, ASTRO_FORMAT_CI8, bytes) / 1e12, limit, "TB/s", 0);
   for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
     for (guint o = 0; o < G_N_ELEMENTS(orders); o++) {
       AstroTransposeConfig config = {
@@ -251,6 +233,7 @@ static void bench_kernels(AstroDevice *device)
     }
 }
 
+/* With an argument, kernels alone. */
 int main(int argc, char **argv)
 {
   static const struct {
@@ -284,7 +267,7 @@ int main(int argc, char **argv)
     return 0;
   }
   gst_element_register(NULL, "freesrc", GST_RANK_NONE, free_src_get_type());
-  for (guint b = 0; b < G_N_ELEMENTS(blocks); b++) {
+  for (guint b = 0; b < G_N_ELEMENTS(blocks) && argc < 2; b++) {
     gsize bytes = blocks[b] << 20;
     guint64 n = ((guint64)12 << 30) / bytes;
     g_autofree char *title = g_strdup_printf(

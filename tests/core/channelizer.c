@@ -1,6 +1,7 @@
 /* The channelizer: both backends against formulas of the tests' own, all variants against the
  * reference, and the filter against what is asked of it. */
 #include "core/channelizer/channelizer.h"
+#include "tests/core/on-device.h"
 #include "tests/tests.h"
 
 #include <complex.h>
@@ -8,6 +9,10 @@
 #include <stdlib.h>
 
 static const char *const variants[] = { "avx512", "avx2", "c" };
+
+/* The device's backend is the last, where there is one. */
+static const AstroBackend *backends[] = { &astro_channelizer_cpu, &astro_channelizer_reference,
+                                          NULL, NULL };
 
 #define TURN(turns) cexp(2 * I * G_PI * ((turns)-floor(turns)))
 
@@ -499,6 +504,13 @@ static const Shape shapes[] = {
   { "CF32LE", "station:pol:time", 1, 1, 251, 32, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 5 },
   { "CF32LE", "station:pol:time", 1, 1, 1024, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 3 },
   { "CF32LE", "station:pol:time", 1, 1, 2049, 1, ASTRO_WINDOW_HANN, ASTRO_FORMAT_CF32LE, 1, 2 },
+  { "CI8", "station:pol:time", 1, 1, 32, 5, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 133 },
+  { "CI8", "time:station:pol", 1, 2, 128, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 41 },
+  { "CI4", "station:pol:time", 2, 1, 256, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 19 },
+  { "CI8", "station:pol:time", 1, 2, 1024, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 7 },
+  { "CI8", "station:pol:time", 1, 1, 2048, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 3 },
+  { "CI16LE", "station:pol:time", 1, 1, 4096, 3, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 2 },
+  { "F32LE", "station:pol:time", 1, 1, 64, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 40 },
   { "F32LE", "station:pol:time", 3, 2, 16, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 40 },
   { "F32LE", "time:station:pol", 3, 2, 5, 3, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 20, 80 },
   { "F32LE", "station:pol:time", 1, 1, 300, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 4 },
@@ -531,10 +543,11 @@ static void test_variants(gconstpointer data)
 
   gboolean can_cut = config.in.layout.axes[config.in.layout.n_axes - 1] == ASTRO_AXIS_TIME ||
                      config.in.layout.axes[0] == ASTRO_AXIS_TIME || n_inputs(&config) == 1;
-  for (guint v = 0; v < G_N_ELEMENTS(variants); v++) {
-    setenv("ASTRO_CPU", variants[v], 1);
-    guint8 *whole =
-        channelize(&astro_channelizer_cpu, &config, 1, in, first, steps, 0, &spectra, &clipped);
+  for (guint v = 0; v < G_N_ELEMENTS(variants) + (backends[2] != NULL); v++) {
+    const AstroBackend *backend = v < G_N_ELEMENTS(variants) ? &astro_channelizer_cpu : backends[2];
+    if (v < G_N_ELEMENTS(variants))
+      setenv("ASTRO_CPU", variants[v], 1);
+    guint8 *whole = channelize(backend, &config, 1, in, first, steps, 0, &spectra, &clipped);
     assert_same(&config, whole, expected, components);
     g_assert_cmpuint(clipped, <=, expected_clipped + 2 + components / 200);
     g_assert_cmpuint(clipped + 2 + components / 200, >=, expected_clipped);
@@ -546,8 +559,7 @@ static void test_variants(gconstpointer data)
       if (steps / MAX(cuts[i], 1) > 20000)
         continue;
       guint64 also;
-      guint8 *out = channelize(&astro_channelizer_cpu, &config, 2, in, first, steps, cuts[i],
-                               &spectra, &also);
+      guint8 *out = channelize(backend, &config, 2, in, first, steps, cuts[i], &spectra, &also);
       g_assert_cmpmem(out, bytes, whole, bytes);
       g_assert_cmpuint(also, ==, clipped);
       test_free(out);
@@ -618,7 +630,7 @@ static void test_past_caches(void)
 }
 
 /* The largest shape, and a large prime: a tone comes out where it belongs. */
-static void test_large(void)
+static void test_large(gconstpointer backend)
 {
   static const guint sizes[] = { 65536, 65521 };
   for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
@@ -637,8 +649,7 @@ static void test_large(void)
       in[2 * i] = (gint16)lrint(creal(x));
       in[2 * i + 1] = (gint16)lrint(cimag(x));
     }
-    guint8 *out =
-        channelize(&astro_channelizer_cpu, &config, 0, in, 0, steps, 70000, &spectra, NULL);
+    guint8 *out = channelize(backend, &config, 0, in, 0, steps, 70000, &spectra, NULL);
     g_assert_cmpuint(spectra.first, ==, 1);
     g_assert_cmpuint(spectra.count, ==, 2);
     for (guint64 n = 0; n < 2; n++)
@@ -838,15 +849,16 @@ static void test_variant_names(void)
 
 static void add_for_backends(const char *name, GTestDataFunc test)
 {
-  for (guint i = 0; astro_channelizer_backends[i]; i++) {
-    g_autofree char *path = g_strdup_printf(
-        "/channelizer/%s/%s", name, astro_backend_kind_name(astro_channelizer_backends[i]->kind));
-    g_test_add_data_func(path, astro_channelizer_backends[i], test);
+  for (guint i = 0; backends[i]; i++) {
+    g_autofree char *path =
+        g_strdup_printf("/channelizer/%s/%s", name, astro_backend_kind_name(backends[i]->kind));
+    g_test_add_data_func(path, backends[i], test);
   }
 }
 
 static void add_tests(void)
 {
+  backends[2] = test_on_device("channelizer");
   g_test_add_func("/channelizer/spectra", test_spectra);
   add_for_backends("tones", test_tones);
   add_for_backends("impulse", test_impulse);
@@ -861,7 +873,12 @@ static void add_tests(void)
   }
   g_test_add_func("/channelizer/alignment", test_alignment);
   g_test_add_func("/channelizer/past-caches", test_past_caches);
-  g_test_add_func("/channelizer/large", test_large);
+  for (guint i = 0; backends[i]; i++) /* too large for the formula */
+    if (backends[i] != &astro_channelizer_reference) {
+      g_autofree char *path =
+          g_strdup_printf("/channelizer/large/%s", astro_backend_kind_name(backends[i]->kind));
+      g_test_add_data_func(path, backends[i], test_large);
+    }
   add_for_backends("losses", test_losses);
   add_for_backends("no-block", test_no_block);
   add_for_backends("bad-config", test_bad_config);

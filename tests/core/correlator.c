@@ -2,6 +2,7 @@
  * held against cases worked by hand. */
 #include "core/backend/cpu.h"
 #include "core/correlator/correlator.h"
+#include "tests/core/on-device.h"
 #include "tests/tests.h"
 #include <math.h>
 #include <stdlib.h>
@@ -205,10 +206,27 @@ static const struct {
   { ASTRO_CPU_AMX, "amx-int8", "avx512", "avx512" },
 };
 
+/* The device's backend is the last, where there is one. */
+static const AstroBackend *all[] = { &astro_correlator_reference, &astro_correlator_cpu, NULL,
+                                     NULL };
+
+static void check_device(const Run *r, const Result *expected)
+{
+  static const char *const names[] = { "wgmma", "mma", "simt" };
+  for (guint i = 0; all[2] && i < G_N_ELEMENTS(names); i++) {
+    setenv("ASTRO_CUDA", names[i], 1);
+    Result found = run(all[2], r, NULL);
+    compare(&r->config, expected, &found);
+    result_clear(&found);
+  }
+  unsetenv("ASTRO_CUDA");
+}
+
 /* The run on every variant that this machine has, against the reference. */
 static void check(const Run *r)
 {
   Result expected = run(&astro_correlator_reference, r, "double");
+  check_device(r, &expected);
   for (guint i = 0; i < G_N_ELEMENTS(levels); i++) {
     setenv("ASTRO_CPU", astro_cpu_level_name(levels[i].level), 1);
     if (astro_cpu_level() < levels[i].level)
@@ -263,6 +281,50 @@ static void test_channels(gconstpointer format)
     check(&r);
     test_free((gpointer)r.data);
   }
+}
+
+/* So many inputs that their tiles come in two bands of rows: an integration that is one block of
+ * more than one pass, and one of several blocks. */
+static void test_bands(void)
+{
+  static const guint cuts[] = { 260, 9, 0 };
+  static const guint steps[] = { 520, 269 };
+  for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+    Run r = {
+      .config = new_config(185 + i, 2, 8, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
+      .steps = steps[i],
+      .integration = steps[i],
+      .cuts = i > 0 ? cuts : NULL,
+    };
+    set_layout(&r.config, "channel:time:station:pol");
+    r.data = new_data(&r.config, r.steps, i);
+    check(&r);
+    test_free((gpointer)r.data);
+  }
+}
+
+/* Time innermost, which devices read in place where blocks are long and lie well. */
+static void test_time_last(gconstpointer format)
+{
+  static const guint sizes[][3] = { { 130, 2, 1 }, { 150, 1, 2 }, { 3, 2, 5 }, { 64, 2, 1 } };
+  static const char *const layouts[] = { "channel:station:pol:time", "station:pol:channel:time" };
+  static const struct {
+    guint64 steps, integration;
+  } runs[] = { { 264, 264 }, { 1024, 512 }, { 1111, 1111 }, { 1600, 400 } };
+  AstroFormat from = *(const AstroFormat *)format;
+  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
+    for (guint k = s < 2 ? 0 : 1; k < (s < 2 ? 1 : G_N_ELEMENTS(runs)); k++) {
+      Run r = {
+        .config = new_config(sizes[s][0], sizes[s][1], sizes[s][2], from, ASTRO_FORMAT_CF32LE),
+        .steps = runs[k].steps,
+        .integration = runs[k].integration,
+        .whole_block = TRUE,
+      };
+      set_layout(&r.config, layouts[(s + k) % 2]);
+      r.data = new_data(&r.config, r.steps, s);
+      check(&r);
+      test_free((gpointer)r.data);
+    }
 }
 
 static void test_cuts(gconstpointer format)
@@ -355,8 +417,7 @@ static void test_long(void)
 /* Sums that just fit CI32LE and those that just do not. */
 static void test_overflow(void)
 {
-  const AstroBackend *const backends[] = { &astro_correlator_reference, &astro_correlator_cpu };
-  for (guint b = 0; b < 2; b++)
+  for (guint b = 0; all[b]; b++)
     for (guint extra = 0; extra < 2; extra++) {
       AstroCorrelatorConfig config = new_config(1, 1, 1, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE);
       guint64 steps = 65535 + extra;
@@ -364,11 +425,11 @@ static void test_overflow(void)
       gint32 *out = test_alloc(8);
       GError *error = NULL;
       memset(data, 0x80, 2 * steps);
-      gpointer instance = backends[b]->create(&config, NULL, NULL, &error);
+      gpointer instance = all[b]->create(&config, NULL, NULL, &error);
       g_assert_no_error(error);
       AstroCorrelatorArguments arguments = { .steps = steps, .count = steps, .dump = TRUE };
       AstroBlock in = { data, 2 * steps }, block = { out, 8 };
-      gboolean done = backends[b]->submit(instance, &in, 1, &block, 1, &arguments, &error);
+      gboolean done = all[b]->submit(instance, &in, 1, &block, 1, &arguments, &error);
       if (extra) {
         g_assert_false(done);
         g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
@@ -376,7 +437,7 @@ static void test_overflow(void)
         g_clear_error(&error);
         /* The next integration starts from nothing. */
         arguments.steps = arguments.count = 1;
-        g_assert_true(backends[b]->submit(instance, &in, 1, &block, 1, &arguments, &error));
+        g_assert_true(all[b]->submit(instance, &in, 1, &block, 1, &arguments, &error));
         g_assert_cmpint(out[0], ==, 32768);
         g_assert_cmpuint(arguments.samples, ==, 1);
       } else {
@@ -385,7 +446,7 @@ static void test_overflow(void)
         g_assert_cmpint(out[1], ==, 0);
       }
       test_check_guard(out, 8);
-      backends[b]->destroy(instance);
+      all[b]->destroy(instance);
       test_free(data);
       test_free(out);
     }
@@ -452,12 +513,11 @@ static void test_layouts(gconstpointer format)
                    from_sample, sample);
     set_layout(&r.config, text);
     r.data = turned;
-    Result reference = run(&astro_correlator_reference, &r, NULL);
-    Result found = run(&astro_correlator_cpu, &r, NULL);
-    compare(&r.config, &expected, &reference);
-    compare(&r.config, &expected, &found);
-    result_clear(&reference);
-    result_clear(&found);
+    for (guint b = 0; all[b]; b++) {
+      Result found = run(all[b], &r, NULL);
+      compare(&r.config, &expected, &found);
+      result_clear(&found);
+    }
     test_free(turned);
   }
   result_clear(&expected);
@@ -551,8 +611,7 @@ static void test_lost_station(void)
   memset(data, 2, sizeof data);
   for (guint i = 0; i < TIME * STATIONS; i++)
     valid[i] = i % STATIONS == 1 ? 0 : i / STATIONS < 60 || i % STATIONS == 0;
-  const AstroBackend *const backends[] = { &astro_correlator_reference, &astro_correlator_cpu };
-  for (guint b = 0; b < 2; b++) {
+  for (guint b = 0; all[b]; b++) {
     Run r = { .config = new_config(STATIONS, 1, 1, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
               .data = (const guint8 *)data,
               .steps = TIME,
@@ -560,7 +619,7 @@ static void test_lost_station(void)
               .valid = valid,
               .valid_time = STATIONS,
               .valid_station = 1 };
-    Result result = run(backends[b], &r, NULL);
+    Result result = run(all[b], &r, NULL);
     static const guint32 counts[] = { 64, 0, 0, 60, 0, 60 };
     for (guint i = 0; i < 6; i++) {
       g_assert_cmpuint(result.counts[i], ==, counts[i]);
@@ -571,14 +630,12 @@ static void test_lost_station(void)
   }
 }
 
-static const AstroBackend *const both[] = { &astro_correlator_reference, &astro_correlator_cpu };
-
 /* V_ij = E_i conj(E_j) with i the later station: a wave that reaches station 1 later by tau turns
  * its channel at nu by -2 pi nu tau, and so the baseline (1, 0). */
 static void test_sign(void)
 {
   enum { TIME = 100 };
-  for (guint b = 0; b < 2; b++) {
+  for (guint b = 0; all[b]; b++) {
     Run r = { .config = new_config(2, 1, 3, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
               .steps = TIME,
               .integration = TIME };
@@ -593,7 +650,7 @@ static void test_sign(void)
         data[t][c][1][1] = 2 * (float)sin(late);
       }
     r.data = (const guint8 *)data;
-    Result result = run(both[b], &r, NULL);
+    Result result = run(all[b], &r, NULL);
     const float(*out)[3][2] = (gconstpointer)result.out;
     for (guint c = 0; c < 3; c++) {
       g_assert_cmpfloat_with_epsilon(out[c][0][0], 1, 1e-5);
@@ -615,19 +672,19 @@ static void test_products(void)
   const gint32 v10[] = { 17, -4, -9, 38, 9, 22, -53, -4 };
   const gint32 v11[] = { 61, 0, 13, -82, 13, 82, 113, 0 };
   const gint32 v01[] = { 17, 4, 9, -22, -9, -38, -53, 4 };
-  for (guint b = 0; b < 2; b++) {
+  for (guint b = 0; all[b]; b++) {
     Run r = { .config = new_config(2, 2, 1, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE),
               .data = (const guint8 *)data,
               .steps = 1,
               .integration = 1 };
-    Result result = run(both[b], &r, NULL);
+    Result result = run(all[b], &r, NULL);
     g_assert_cmpuint(result.bytes, ==, 3 * sizeof v00);
     g_assert_cmpmem(result.out, 32, v00, 32);
     g_assert_cmpmem(result.out + 32, 32, v10, 32);
     g_assert_cmpmem(result.out + 64, 32, v11, 32);
     result_clear(&result);
     r.config.triangle = ASTRO_TRIANGLE_FULL;
-    result = run(both[b], &r, NULL);
+    result = run(all[b], &r, NULL);
     g_assert_cmpuint(result.bytes, ==, 4 * sizeof v00);
     g_assert_cmpmem(result.out, 32, v00, 32);
     g_assert_cmpmem(result.out + 32, 32, v01, 32);
@@ -685,8 +742,8 @@ static void test_threads(void)
 static void test_shapes(void)
 {
   const AstroCorrelatorConfig good = new_config(4, 2, 6, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE);
-  for (guint b = 0; b < 2; b++) {
-    g_assert_true(both[b]->shape(&good, NULL));
+  for (guint b = 0; all[b]; b++) {
+    g_assert_true(all[b]->shape(&good, NULL));
     for (guint k = 0; k < 10; k++) {
       AstroCorrelatorConfig bad = good;
       const char *word = NULL;
@@ -733,11 +790,11 @@ static void test_shapes(void)
         break;
       }
       GError *error = NULL;
-      g_assert_false(both[b]->shape(&bad, &error));
+      g_assert_false(all[b]->shape(&bad, &error));
       g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
       g_assert_nonnull(strstr(error->message, word));
       g_clear_error(&error);
-      g_assert_null(both[b]->create(&bad, NULL, NULL, &error));
+      g_assert_null(all[b]->create(&bad, NULL, NULL, &error));
       g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
       g_clear_error(&error);
     }
@@ -749,53 +806,54 @@ static void test_blocks(void)
   AstroCorrelatorConfig config = new_config(2, 1, 1, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE);
   gint8 data[] = { 1, 0, 1, 0 };
   gint32 out[6];
-  for (guint b = 0; b < 2; b++) {
+  for (guint b = 0; all[b]; b++) {
     GError *error = NULL;
-    gpointer instance = both[b]->create(&config, NULL, NULL, NULL);
+    gpointer instance = all[b]->create(&config, NULL, NULL, NULL);
     AstroBlock in = { data, 4 }, to = { out, sizeof out }, small = { out, sizeof out - 1 };
     AstroCorrelatorArguments long_block = { .steps = 2, .count = 1 };
-    g_assert_false(both[b]->submit(instance, &in, 1, NULL, 0, &long_block, &error));
+    g_assert_false(all[b]->submit(instance, &in, 1, NULL, 0, &long_block, &error));
     g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
     g_clear_error(&error);
     AstroCorrelatorArguments beyond = { .steps = 1, .first = 1, .count = 1 };
-    g_assert_false(both[b]->submit(instance, &in, 1, NULL, 0, &beyond, &error));
+    g_assert_false(all[b]->submit(instance, &in, 1, NULL, 0, &beyond, &error));
     g_clear_error(&error);
     AstroCorrelatorArguments dump = { .dump = TRUE };
-    g_assert_false(both[b]->submit(instance, NULL, 0, &small, 1, &dump, &error));
+    g_assert_false(all[b]->submit(instance, NULL, 0, &small, 1, &dump, &error));
     g_clear_error(&error);
     /* What failed added nothing, what was before a beginning is forgotten; a dump may come by
      * itself. */
     AstroCorrelatorArguments good = { .steps = 1, .count = 1 };
-    g_assert_true(both[b]->submit(instance, &in, 1, NULL, 0, &good, &error));
+    g_assert_true(all[b]->submit(instance, &in, 1, NULL, 0, &good, &error));
     good.begin = TRUE;
-    g_assert_true(both[b]->submit(instance, &in, 1, NULL, 0, &good, &error));
-    g_assert_true(both[b]->submit(instance, NULL, 0, &to, 1, &dump, &error));
+    g_assert_true(all[b]->submit(instance, &in, 1, NULL, 0, &good, &error));
+    g_assert_true(all[b]->submit(instance, NULL, 0, &to, 1, &dump, &error));
     g_assert_no_error(error);
     g_assert_cmpuint(dump.samples, ==, 1);
     for (guint i = 0; i < 6; i++)
       g_assert_cmpint(out[i], ==, i % 2 == 0);
-    both[b]->destroy(instance);
+    all[b]->destroy(instance);
   }
 }
 
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  gst_init(&argc, &argv);
+  all[2] = test_on_device("correlator");
   for (guint f = 0; f < G_N_ELEMENTS(inputs); f++) {
     static const struct {
       const char *name;
       void (*func)(gconstpointer format);
-    } cases[] = { { "stations", test_stations },
-                  { "channels", test_channels },
-                  { "cuts", test_cuts },
-                  { "layouts", test_layouts },
-                  { "validity", test_validity } };
+    } cases[] = { { "stations", test_stations },   { "channels", test_channels },
+                  { "time-last", test_time_last }, { "cuts", test_cuts },
+                  { "layouts", test_layouts },     { "validity", test_validity } };
     for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
       g_autofree char *path =
           g_strdup_printf("/correlator/%s/%s", cases[c].name, astro_format_info(inputs[f])->name);
       g_test_add_data_func(path, &inputs[f], cases[c].func);
     }
   }
+  g_test_add_func("/correlator/bands", test_bands);
   g_test_add_func("/correlator/full-scale", test_full_scale);
   g_test_add_func("/correlator/long", test_long);
   g_test_add_func("/correlator/overflow", test_overflow);

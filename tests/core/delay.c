@@ -7,6 +7,7 @@
 #include "core/sky/array.h"
 #include "core/sky/voltages.h"
 #include "core/stream/uvw.h"
+#include "tests/core/on-device.h"
 #include "tests/tests.h"
 #include <complex.h>
 #include <math.h>
@@ -37,6 +38,9 @@ static void test_fraction(void)
 }
 
 static const char *const levels[] = { "c", "avx2", "avx512" };
+
+/* The device's backend is the last, where there is one. */
+static const AstroBackend *backends[] = { &astro_delay_reference, &astro_delay_cpu, NULL, NULL };
 
 static void with_level(const char *level)
 {
@@ -194,9 +198,8 @@ static void test_flat_spectra(void)
   g_autoptr(AstroDelayModel) model = model_of(observation, 2, NULL);
   AstroStream stream = stream_of(ASTRO_FORMAT_CF32LE, "station:pol:time:channel", STATIONS, 2,
                                  CHANNELS, 1.4e9, 100000000);
-  for (guint b = 0; b < 2; b++) {
-    Stage stage =
-        open_stage(b ? &astro_delay_cpu : &astro_delay_reference, &stream, ASTRO_FORMAT_CF32LE);
+  for (guint b = 0; backends[b]; b++) {
+    Stage stage = open_stage(backends[b], &stream, ASTRO_FORMAT_CF32LE);
     for (guint t = 0; t < G_N_ELEMENTS(seconds); t++) {
       AstroDelayArguments arguments = { .model = model,
                                         .steps = STEPS,
@@ -276,14 +279,16 @@ static void test_spectra_reference(void)
     Stage reference = open_stage(&astro_delay_reference, &stream, to);
     submit(&reference, in, in_bytes, a, out_bytes, &arguments);
     close_stage(&reference);
-    for (guint level = 0; level < G_N_ELEMENTS(levels); level++) {
-      with_level(levels[level]);
-      Stage cpu = open_stage(&astro_delay_cpu, &stream, to);
+    for (guint level = 0; level < G_N_ELEMENTS(levels) + (backends[2] != NULL); level++) {
+      gboolean on_cpu = level < G_N_ELEMENTS(levels);
+      with_level(on_cpu ? levels[level] : NULL);
+      Stage fast = open_stage(on_cpu ? &astro_delay_cpu : backends[2], &stream, to);
       with_level(NULL);
-      submit(&cpu, in, in_bytes, b, out_bytes, &arguments);
+      memset(b, 0xa5, out_bytes);
+      submit(&fast, in, in_bytes, b, out_bytes, &arguments);
       test_check_guard(b, out_bytes);
       assert_alike(to, a, b, out_bytes);
-      close_stage(&cpu);
+      close_stage(&fast);
     }
     test_free(in);
     test_free(a);
@@ -328,7 +333,7 @@ static gpointer run_voltages(const AstroBackend *backend, const AstroStream *str
   return out;
 }
 
-static void test_voltages_reference(void)
+static void test_voltages_reference(gconstpointer backend)
 {
   enum { STATIONS = 3, POLS = 2, STEPS = 3500 };
   g_autoptr(AstroObservation) observation = observe("disc", STATIONS);
@@ -341,8 +346,8 @@ static void test_voltages_reference(void)
     guint8 *in = test_alloc(bytes);
     fill_block(formats[f], in, bytes);
     gpointer a = run_voltages(&astro_delay_reference, &stream, to, model, in, 5000, STEPS, FALSE);
-    gpointer b = run_voltages(&astro_delay_cpu, &stream, to, model, in, 5000, STEPS, FALSE);
-    gpointer c = run_voltages(&astro_delay_cpu, &stream, to, model, in, 5000, STEPS, TRUE);
+    gpointer b = run_voltages(backend, &stream, to, model, in, 5000, STEPS, FALSE);
+    gpointer c = run_voltages(backend, &stream, to, model, in, 5000, STEPS, TRUE);
     gsize out_bytes = (gsize)STEPS * STATIONS * POLS * astro_format_info(to)->bytes;
     if (to == ASTRO_FORMAT_CF32LE) {
       double square = 0, difference = 0;
@@ -364,7 +369,7 @@ static void test_voltages_reference(void)
 }
 
 /* Layouts are all the same thing in another order. */
-static void test_voltage_layouts(void)
+static void test_voltage_layouts(gconstpointer backend)
 {
   enum { STATIONS = 35, STEPS = 3000 };
   static gint8 in[STEPS][STATIONS][2], turned[STATIONS][STEPS][2];
@@ -376,11 +381,11 @@ static void test_voltage_layouts(void)
   for (guint s = 0; s < STATIONS; s++)
     for (guint i = 0; i < STEPS; i++)
       memcpy(turned[s][i], in[i][s], 2);
-  gint8 *a = run_voltages(&astro_delay_cpu, &stream, ASTRO_FORMAT_CI8, model, (guint8 *)in, 100,
-                          STEPS, FALSE);
+  gint8 *a =
+      run_voltages(backend, &stream, ASTRO_FORMAT_CI8, model, (guint8 *)in, 100, STEPS, FALSE);
   stream = stream_of(ASTRO_FORMAT_CI8, "station:pol:time", STATIONS, 1, 0, 1.5e8, 1000000);
   /* In one block, out in one: the stage keeps what it needs of the future as zeros. */
-  Stage stage = open_stage(&astro_delay_cpu, &stream, ASTRO_FORMAT_CI8);
+  Stage stage = open_stage(backend, &stream, ASTRO_FORMAT_CI8);
   static gint8 out[STATIONS][STEPS][2];
   AstroDelayArguments arguments = { .model = model,
                                     .first = 100,
@@ -414,7 +419,7 @@ static void transform(double complex *x, guint n)
 
 /* From the simulated sky to flat phases: a source at the phase centre, an array as wide as
  * thousands of samples, at the start and an hour later. */
-static void test_flat_voltages(void)
+static void test_flat_voltages(gconstpointer backend)
 {
   enum { STATIONS = 4, LENGTH = 512, SEGMENTS = 20, STEPS = 30000 };
   static const double seconds[] = { 0, 3600 };
@@ -434,7 +439,7 @@ static void test_flat_voltages(void)
     float complex *in = test_alloc(bytes), *out = test_alloc(bytes);
     g_autoptr(AstroVoltages) voltages = astro_voltages_new(&config, NULL);
     astro_voltages_fill(voltages, first, STEPS, in);
-    Stage stage = open_stage(&astro_delay_cpu, &config.stream, ASTRO_FORMAT_CF32LE);
+    Stage stage = open_stage(backend, &config.stream, ASTRO_FORMAT_CF32LE);
     AstroDelayArguments arguments = { .model = model,
                                       .first = first,
                                       .steps = STEPS,
@@ -472,7 +477,7 @@ static void test_flat_voltages(void)
 }
 
 /* What the file says that the instrument did is undone. */
-static void test_calibration(void)
+static void test_calibration(gconstpointer backend)
 {
   enum { STATIONS = 2, CHANNELS = 100 };
   static float complex in[STATIONS][CHANNELS], out[STATIONS][CHANNELS];
@@ -496,7 +501,7 @@ static void test_calibration(void)
       in[s][k] = (float complex)(bandpass * did * TURN(frequency * delays[s]));
     }
   AstroDelayArguments arguments = { .model = model, .steps = 1 };
-  Stage stage = open_stage(&astro_delay_cpu, &stream, ASTRO_FORMAT_CF32LE);
+  Stage stage = open_stage(backend, &stream, ASTRO_FORMAT_CF32LE);
   submit(&stage, in, sizeof in, out, sizeof out, &arguments);
   close_stage(&stage);
   for (guint i = 0; i < STATIONS * CHANNELS; i++) {
@@ -545,9 +550,9 @@ static void test_shapes(void)
   configs[3].out.layout.extents[1] = 3;
   configs[4].in.quantity = ASTRO_QUANTITY_IMAGE;
   for (guint i = 0; i < 5; i++)
-    for (guint b = 0; astro_delay_backends[b]; b++) {
+    for (guint b = 0; backends[b]; b++) {
       g_autoptr(GError) error = NULL;
-      g_assert_false(astro_delay_backends[b]->shape(&configs[i], &error));
+      g_assert_false(backends[b]->shape(&configs[i], &error));
       g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
     }
 }
@@ -606,14 +611,24 @@ int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   gst_init(&argc, &argv);
+  static const struct {
+    const char *name;
+    GTestDataFunc func;
+  } fast[] = { { "voltages/reference", test_voltages_reference },
+               { "voltages/layouts", test_voltage_layouts },
+               { "voltages/flat", test_flat_voltages },
+               { "calibration/divided-out", test_calibration } };
+  backends[2] = test_on_device("delay");
+  for (guint b = 1; backends[b]; b++)
+    for (guint i = 0; i < G_N_ELEMENTS(fast); i++) {
+      g_autofree char *path =
+          g_strdup_printf("/delay/%s/%s", fast[i].name, astro_backend_kind_name(backends[b]->kind));
+      g_test_add_data_func(path, backends[b], fast[i].func);
+    }
   g_test_add_func("/delay/fraction", test_fraction);
   g_test_add_func("/delay/kernels", test_kernels);
   g_test_add_func("/delay/spectra/flat", test_flat_spectra);
   g_test_add_func("/delay/spectra/reference", test_spectra_reference);
-  g_test_add_func("/delay/voltages/reference", test_voltages_reference);
-  g_test_add_func("/delay/voltages/layouts", test_voltage_layouts);
-  g_test_add_func("/delay/voltages/flat", test_flat_voltages);
-  g_test_add_func("/delay/calibration", test_calibration);
   g_test_add_func("/delay/calibration/errors", test_calibration_errors);
   g_test_add_func("/delay/shapes", test_shapes);
   g_test_add_func("/delay/losses", test_losses);

@@ -214,6 +214,7 @@ static void test_spectra(void)
   GST_BUFFER_OFFSET(in) = 40;
   GST_BUFFER_OFFSET_END(in) = 140;
   gst_harness_push(h, in);
+  gst_harness_push_event(h, gst_event_new_eos()); /* a device holds blocks back until then */
   g_autoptr(GstBuffer) out = gst_harness_pull(h);
   GstMapInfo map;
   g_assert_true(gst_buffer_map(out, &map, GST_MAP_READ));
@@ -237,6 +238,7 @@ static void test_format(void)
   gst_harness_set_src_caps_str(h, VOLTAGES);
   push_observation(h, 3);
   gst_harness_push(h, block(0, 5000));
+  gst_harness_push_event(h, gst_event_new_eos());
   g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
   g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"), ==,
                   "CF32LE");

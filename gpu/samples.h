@@ -1,0 +1,119 @@
+/* Components of samples, read and written as core/convert/convert.h says. */
+#pragma once
+
+#include <cuda_fp16.h>
+
+#include "core/stream/stream.h"
+
+__device__ inline float single_of(gint8 x) { return x; }
+__device__ inline float single_of(gint16 x) { return x; }
+__device__ inline float single_of(__half x) { return __half2float(x); }
+__device__ inline float single_of(float x) { return x; }
+template <typename T> __device__ inline double double_of(T x) { return (double)x; }
+template <> __device__ inline double double_of(__half x) { return (double)__half2float(x); }
+template <> __device__ inline double double_of(guint64 x) { return __ull2double_rn(x); }
+
+/* Real in the high nibble. */
+__device__ inline gint8 nibble_of(guint8 byte, int component)
+{
+  return (gint8)(component % 2 ? byte << 4 : byte & 0xf0) >> 4;
+}
+
+/* low is even and high odd, so that halves are rounded beyond high and not beyond low. */
+template <typename Real>
+__device__ inline int hold(Real product, Real low, Real high, int *clipped)
+{
+  *clipped += !(product >= low - (Real)0.5 && product < high + (Real)0.5);
+  if constexpr (sizeof(Real) == 4)
+    return max(min(__float2int_rn(product), (int)high), (int)low); /* what is no number becomes 0 */
+  else
+    return product != product ? 0 : (int)fmin(fmax(rint(product), low), high);
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(gint8 *out, In in, Real product, int *clipped)
+{
+  *out = (gint8)hold<Real>(product, -128, 127, clipped);
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(gint16 *out, In in, Real product, int *clipped)
+{
+  *out = (gint16)hold<Real>(product, -32768, 32767, clipped);
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(gint32 *out, In in, Real product, int *clipped)
+{
+  *out = hold<double>(product, -2147483648.0, 2147483647.0, clipped);
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(guint64 *out, In in, Real product, int *clipped)
+{
+  double whole = rint((double)product);
+  bool above = whole >= 18446744073709551616.0, inside = whole >= 0 && !above;
+  *clipped += !inside;
+  *out = above ? G_MAXUINT64 : inside ? __double2ull_rz(whole) : 0;
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(__half *out, In in, Real product, int *clipped)
+{
+  __half value;
+  if constexpr (sizeof(Real) == 8)
+    value = __double2half(product);
+  else
+    value = __float2half_rn(product);
+  if (product != product)
+    value = __ushort_as_half(0x7e00);
+  *clipped += isfinite(in) && (__half_as_ushort(value) & 0x7fff) == 0x7c00;
+  *out = value;
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(float *out, In in, Real product, int *clipped)
+{
+  *out = product != product ? __uint_as_float(0x7fc00000) : (float)product;
+}
+
+template <typename Real, typename In>
+__device__ inline void write_one(double *out, In in, Real product, int *clipped)
+{
+  *out = product != product ? __longlong_as_double(0x7ff8000000000000) : (double)product;
+}
+
+/* A sample of single precision in a format of complex samples. */
+__device__ inline void write_sample(guint8 *out, guint64 at, AstroFormat format, float2 sample, int *clipped)
+{
+  switch (format) {
+  case ASTRO_FORMAT_CI4: {
+    int re = hold<float>(sample.x, -8, 7, clipped), im = hold<float>(sample.y, -8, 7, clipped);
+    out[at] = (guint8)(re << 4 | (im & 15));
+    break;
+  }
+  case ASTRO_FORMAT_CI8: {
+    char2 whole;
+    write_one<float>((gint8 *)&whole.x, sample.x, sample.x, clipped);
+    write_one<float>((gint8 *)&whole.y, sample.y, sample.y, clipped);
+    ((char2 *)out)[at] = whole;
+    break;
+  }
+  case ASTRO_FORMAT_CI16LE: {
+    short2 whole;
+    write_one<float>(&whole.x, sample.x, sample.x, clipped);
+    write_one<float>(&whole.y, sample.y, sample.y, clipped);
+    ((short2 *)out)[at] = whole;
+    break;
+  }
+  case ASTRO_FORMAT_CF16LE: {
+    __half re, im;
+    write_one<float>(&re, sample.x, sample.x, clipped);
+    write_one<float>(&im, sample.y, sample.y, clipped);
+    ((__half2 *)out)[at] = __halves2half2(re, im);
+    break;
+  }
+  default:
+    ((float2 *)out)[at] = sample;
+  }
+}

@@ -1,0 +1,177 @@
+/* Streams through CUDA stages, from host blocks to visibilities that the host reads, beside
+ * page-locked copies up in the same run. An integration is long, so that what goes down is little.
+ */
+#include "core/backend/backend.h"
+#include "core/memory/memory.h"
+#include "tests/bench/bench.h"
+#include "tests/bench/free-src.h"
+
+/* By then every block that the graph goes round with is allocated and page-locked. */
+#define WARM_UP 160
+
+typedef struct {
+  guint64 sent, read;
+  gint64 warm;
+  guint8 sum;
+} Stream;
+
+static GstPadProbeReturn count_block(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Stream *stream = data;
+  if (++stream->sent == WARM_UP)
+    stream->warm = g_get_monotonic_time();
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn read_block(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Stream *stream = data;
+  GstMapInfo map;
+  if (gst_buffer_map(GST_PAD_PROBE_INFO_BUFFER(info), &map, GST_MAP_READ)) {
+    stream->sum += map.data[map.size / 2];
+    gst_buffer_unmap(GST_PAD_PROBE_INFO_BUFFER(info), &map);
+  }
+  stream->read++;
+  return GST_PAD_PROBE_OK;
+}
+
+static void add_probe(GstElement *pipeline, const char *element, const char *pad_name,
+                      GstPadProbeCallback probe, Stream *stream)
+{
+  GstElement *found = gst_bin_get_by_name(GST_BIN(pipeline), element);
+  GstPad *pad = gst_element_get_static_pad(found, pad_name);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, probe, stream, NULL);
+  gst_object_unref(pad);
+  gst_object_unref(found);
+}
+
+/* Bytes a second that the source sent, until the last of what came of them was read. */
+static double run_stream(const char *caps, const char *stages, gsize block, guint64 blocks,
+                         guint64 *read)
+{
+  Stream stream = { 0 };
+  g_autofree char *line =
+      g_strdup_printf("freesrc name=src blocksize=%zu ! %s ! %s ! fakesink name=sink sync=false "
+                      "async=false enable-last-sample=false",
+                      block, caps, stages);
+  g_autoptr(GError) error = NULL;
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  if (!pipeline)
+    g_error("%s", error->message);
+  GstElement *src = gst_bin_get_by_name(GST_BIN(pipeline), "src");
+  GstBus *bus = gst_element_get_bus(pipeline);
+
+  ((FreeSrc *)src)->blocks = WARM_UP + blocks;
+  gst_object_unref(src);
+  add_probe(pipeline, "src", "src", count_block, &stream);
+  add_probe(pipeline, "sink", "sink", read_block, &stream);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  gint64 end = g_get_monotonic_time();
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    gst_message_parse_error(message, &error, NULL);
+    g_error("%s", error->message);
+  }
+  gst_message_unref(message);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+  *read = stream.read;
+  return (double)block * (double)blocks / ((double)(end - stream.warm) * 1e-6);
+}
+
+/* Page-locked copies up, bytes a second. */
+static double run_copies(AstroDevice *device, gsize block, guint64 blocks)
+{
+  const AstroDeviceFuncs *f = device->funcs;
+  GstMemory *host = astro_memory_new(block, device);
+  GstMapInfo map;
+  gpointer face;
+  double seconds = 0;
+
+  gst_memory_map(host, &map, GST_MAP_WRITE);
+  memset(map.data, 1, block);
+  f->alloc(device, block, &face, NULL);
+  for (guint round = 0; round < 2; round++) {
+    gint64 start = g_get_monotonic_time();
+    for (guint64 i = 0; i < blocks; i++)
+      f->queue_copy(device, device->up, ASTRO_COPY_UP, face, map.data, block, NULL);
+    AstroEvent *event = f->event_record(device, device->up, NULL);
+    f->event_wait(device, event, NULL);
+    f->event_free(device, event);
+    seconds = (double)(g_get_monotonic_time() - start) * 1e-6;
+  }
+  gst_memory_unmap(host, &map);
+  gst_memory_unref(host);
+  f->free(device, face);
+  return (double)block * (double)blocks / seconds;
+}
+
+#define SPECTRA(stations, channels)                                                                \
+  "application/"                                                                                   \
+  "x-astro-spectra,format=CI8,layout=channel:station:pol:time,pols=2,stations=" #stations          \
+  ",channels=" #channels
+#define VOLTAGES(stations)                                                                         \
+  "application/x-astro-voltages,format=CI8,layout=station:pol:time,pols=2,stations=" #stations
+#define TO_CI8 "application/x-astro-spectra,format=CI8"
+
+/* 131072 bytes a time step of the spectra. */
+static const struct {
+  const char *name, *caps, *stages;
+  guint mebibytes, blocks;
+  double wanted;
+} streams[] = {
+  { "correlator, 64 stations, 512 channels", SPECTRA(64, 512),
+    "astrocorrelator backend=cuda integration=16384", 64, 384, 0.95 },
+  { "correlator, 256 stations, 128 channels", SPECTRA(256, 128),
+    "astrocorrelator backend=cuda integration=16384", 64, 384, 0.95 },
+  { "correlator, 512 stations, 64 channels", SPECTRA(512, 64),
+    "astrocorrelator backend=cuda integration=16384", 64, 384, 0.95 },
+  { "correlator, 512 stations, blocks of 32 MiB", SPECTRA(512, 32),
+    "astrocorrelator backend=cuda integration=32768", 32, 512, 0.95 },
+  { "channelizer (512) and correlator, 64 stations", VOLTAGES(64),
+    "astrochannelizer backend=cuda channels=512 taps=8 ! " TO_CI8
+    " ! astrocorrelator backend=cuda integration=16384",
+    64, 256, 0.9 },
+  { "channelizer (128) and correlator, 256 stations", VOLTAGES(256),
+    "astrochannelizer backend=cuda channels=128 taps=8 ! " TO_CI8
+    " ! astrocorrelator backend=cuda integration=16384",
+    64, 256, 0.9 },
+  { "the same, spectra in single precision", VOLTAGES(256),
+    "astrochannelizer backend=cuda channels=128 taps=8 ! astrocorrelator backend=cuda "
+    "integration=16384",
+    64, 256, 0 },
+};
+
+int main(int argc, char **argv)
+{
+  g_autoptr(GError) error = NULL;
+
+  gst_init(&argc, &argv);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  AstroDevice *device = astro_device_open(0, &error);
+  if (!device) {
+    printf("stream-gpu: skipped: %s\n", error->message);
+    return 0;
+  }
+  gst_element_register(NULL, "freesrc", GST_RANK_NONE, free_src_get_type());
+  g_autofree char *title = g_strdup_printf(
+      "%s: CI8 to visibilities on the host, GB/s (limit: page-locked copies up)", device->name);
+  bench_head(title);
+  for (guint i = 0; i < G_N_ELEMENTS(streams); i++) {
+    gsize block = (gsize)streams[i].mebibytes << 20;
+    guint64 read;
+    double before = run_copies(device, block, streams[i].blocks);
+    gsize down = device->bytes_down;
+    double got = run_stream(streams[i].caps, streams[i].stages, block, streams[i].blocks, &read);
+    g_autofree char *name = g_strdup_printf("%s (%.2f GB down)", streams[i].name,
+                                            (double)(device->bytes_down - down) * 1e-9);
+    double after = run_copies(device, block, streams[i].blocks);
+    if (read == 0)
+      g_error("%s: no visibilities came", streams[i].name);
+    bench_row(name, got / 1e9, (before + after) / 2e9, "GB/s", streams[i].wanted);
+  }
+  astro_device_unref(device);
+  return 0;
+}

@@ -1,0 +1,139 @@
+/* A CUDA backend for tests that know host pointers: blocks are sent up with the garbage that they
+ * hold, with a guard behind them, and what comes is brought down. One stage a test program. */
+#pragma once
+
+#include "core/backend/backend.h"
+#include "tests/tests.h"
+
+typedef struct {
+  gpointer face;
+  gsize bytes;
+} TestFace;
+
+typedef struct {
+  AstroPlace place;
+  gpointer instance;
+  TestFace in, out;
+} TestOnDevice;
+
+static const AstroBackend *test_device_backend;
+
+static inline void test_face_need(TestOnDevice *self, TestFace *face, gsize bytes)
+{
+  if (face->bytes >= bytes)
+    return;
+  GError *error = NULL;
+  if (face->face)
+    self->place.device->funcs->free(self->place.device, face->face);
+  self->place.device->funcs->alloc(self->place.device, bytes, &face->face, &error);
+  g_assert_no_error(error);
+  face->bytes = bytes;
+}
+
+static inline void test_face_copy(TestOnDevice *self, AstroCopyDirection direction, gpointer to,
+                                  gconstpointer from, gsize bytes)
+{
+  const AstroDeviceFuncs *funcs = self->place.device->funcs;
+  GError *error = NULL;
+  if (bytes)
+    funcs->queue_copy(self->place.device, self->place.queue, direction, to, from, bytes, &error);
+  g_assert_no_error(error);
+  AstroEvent *event = funcs->event_record(self->place.device, self->place.queue, &error);
+  g_assert_no_error(error);
+  funcs->event_wait(self->place.device, event, &error);
+  g_assert_no_error(error);
+  funcs->event_free(self->place.device, event);
+}
+
+static inline gpointer test_device_create(gconstpointer config, const AstroPlace *place,
+                                          const char **variant, GError **error)
+{
+  const char *name;
+  TestOnDevice *self = g_new0(TestOnDevice, 1);
+  self->place.device = astro_device_open(0, NULL);
+  self->place.queue = self->place.device->funcs->queue_new(self->place.device, NULL);
+  self->instance =
+      test_device_backend->create(config, &self->place, variant ? variant : &name, error);
+  if (self->instance)
+    return self;
+  self->place.device->funcs->queue_free(self->place.device, self->place.queue);
+  astro_device_unref(self->place.device);
+  g_free(self);
+  return NULL;
+}
+
+static inline gboolean test_device_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                                          const AstroBlock *out, guint n_out, gpointer arguments,
+                                          GError **error)
+{
+  TestOnDevice *self = instance;
+  AstroBlock from = { 0 }, to = { 0 };
+  guint8 guard[TEST_GUARD];
+
+  if (n_in) {
+    test_face_need(self, &self->in, in->bytes + 1);
+    test_face_copy(self, ASTRO_COPY_UP, self->in.face, in->data, in->bytes);
+    from = (AstroBlock){ self->in.face, in->bytes };
+  }
+  if (n_out) {
+    test_face_need(self, &self->out, out->bytes + TEST_GUARD);
+    memset(guard, 0x5a, sizeof guard);
+    test_face_copy(self, ASTRO_COPY_UP, self->out.face, out->data, out->bytes);
+    test_face_copy(self, ASTRO_COPY_UP, (guint8 *)self->out.face + out->bytes, guard, sizeof guard);
+    to = (AstroBlock){ self->out.face, out->bytes };
+  }
+  gboolean ok =
+      test_device_backend->submit(self->instance, &from, n_in, &to, n_out, arguments, error);
+  if (test_device_backend->drain)
+    ok = test_device_backend->drain(self->instance, ok ? error : NULL) && ok;
+  if (n_out) {
+    test_face_copy(self, ASTRO_COPY_DOWN, out->data, self->out.face, out->bytes);
+    test_face_copy(self, ASTRO_COPY_DOWN, guard, (guint8 *)self->out.face + out->bytes,
+                   sizeof guard);
+    for (guint i = 0; i < sizeof guard; i++)
+      g_assert_cmphex(guard[i], ==, 0x5a);
+  }
+  return ok;
+}
+
+static inline void test_device_destroy(gpointer instance)
+{
+  TestOnDevice *self = instance;
+  const AstroDeviceFuncs *funcs = self->place.device->funcs;
+  test_device_backend->destroy(self->instance);
+  if (self->in.face)
+    funcs->free(self->place.device, self->in.face);
+  if (self->out.face)
+    funcs->free(self->place.device, self->out.face);
+  funcs->queue_free(self->place.device, self->place.queue);
+  astro_device_unref(self->place.device);
+  g_free(self);
+}
+
+static inline gboolean test_device_shape(gconstpointer config, GError **error)
+{
+  return test_device_backend->shape(config, error);
+}
+
+/* The stage's CUDA backend; NULL where there is none or no device. */
+static inline const AstroBackend *test_on_device(const char *stage)
+{
+  static const AstroBackend backend = {
+    .stage = "test",
+    .kind = ASTRO_BACKEND_CUDA,
+    .shape = test_device_shape,
+    .create = test_device_create,
+    .submit = test_device_submit,
+    .destroy = test_device_destroy,
+  };
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
+  if (!device) {
+    g_test_message("no device: %s", error->message);
+    return NULL;
+  }
+  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
+    if (g_str_equal((*b)->stage, stage))
+      test_device_backend = *b;
+  return test_device_backend ? &backend : NULL;
+}
