@@ -196,8 +196,9 @@ static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *b
   };
   guint64 duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
   gint64 begin = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
-  return astro_renderer_frame(self->render, in->data, in->size, begin + (gint64)(duration / 2),
-                              duration, &target, error);
+  const AstroRenderMoment moment = { begin + (gint64)(duration / 2), duration,
+                                     astro_buffer_get_image((GstBuffer *)buffer) };
+  return astro_renderer_frame(self->render, in->data, in->size, &moment, &target, error);
 }
 
 static GstFlowReturn transform(GstBaseTransform *base, GstBuffer *in, GstBuffer *out)

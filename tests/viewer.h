@@ -4,7 +4,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
-#define VIEWER_PATIENCE 20 /* seconds for anything to come */
+#define VIEWER_PATIENCE 100 /* seconds for anything to come */
 
 typedef struct {
   GSocketConnection *connection;

@@ -7,3 +7,4 @@ core_avx512_sources += core/clean/kernels-avx512.c
 element_sources += elements/astroclean.c elements/astroclean.h
 core_tests += tests/core/clean
 element_tests += tests/elements/astroclean
+example_files += examples/clean.sh

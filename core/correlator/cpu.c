@@ -13,10 +13,11 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .samples = 64,
       .pass = 1024,
+      .band_pass = 512,
+      .band_panels = 40,
       .span = 32768,
       .left_bytes = 2048,
-      .right_bytes = 2048,
-      .tile_bytes = 4096,
+      .tile_bytes = 3072,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_amx,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_amx },
       .multiply = astro_correlator_multiply_int8_amx,
@@ -27,6 +28,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .variant = { "avx512-vnni", ASTRO_CPU_VNNI },
       .samples = 4,
       .pass = 1024,
+      .band_pass = 1024,
+      .band_panels = 12,
       .span = 32768,
       .left_bytes = 128,
       .tile_bytes = 2048,
@@ -40,6 +43,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .variant = { "avx2", ASTRO_CPU_AVX2 },
       .samples = 1,
       .pass = 256,
+      .band_pass = 256,
+      .band_panels = 12,
       .span = 32768,
       .left_bytes = 128,
       .tile_bytes = 2048,
@@ -53,6 +58,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .variant = { "c", ASTRO_CPU_C },
       .samples = 1,
       .pass = 256,
+      .band_pass = 256,
+      .band_panels = 12,
       .span = 32768,
       .left_bytes = 64,
       .tile_bytes = 2048,
@@ -66,8 +73,9 @@ static const AstroCorrelatorKernel int8_kernels[] = {
 
 #define INT16_KERNEL(name, the_level)                                                              \
   {                                                                                                \
-    .variant = { #name, the_level }, .samples = 1, .pass = 128, .span = 32768, .left_bytes = 256,  \
-    .tile_bytes = 4096, .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_##name },     \
+    .variant = { #name, the_level }, .samples = 1, .pass = 128, .band_pass = 128,                  \
+    .band_panels = 12, .span = 32768, .left_bytes = 256, .tile_bytes = 4096,                       \
+    .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_##name },                         \
     .multiply = astro_correlator_multiply_int16_##name, .add = astro_correlator_add_int16_##name,  \
     .means = astro_correlator_means_integer_##name,                                                \
   }
@@ -82,8 +90,8 @@ static const AstroCorrelatorKernel int16_kernels[] = {
  * same way. */
 #define FLOAT_KERNEL(name, the_level)                                                              \
   {                                                                                                \
-    .variant = { #name, the_level }, .samples = 1, .pass = 256, .span = 1024, .left_bytes = 128,   \
-    .tile_bytes = 2048,                                                                            \
+    .variant = { #name, the_level }, .samples = 1, .pass = 256, .band_pass = 256,                  \
+    .band_panels = 12, .span = 1024, .left_bytes = 128, .tile_bytes = 2048,                        \
     .pack = { [ASTRO_FORMAT_CF16LE] = astro_correlator_pack_cf16_##name,                           \
               [ASTRO_FORMAT_CF32LE] = astro_correlator_pack_cf32_##name },                         \
     .multiply = astro_correlator_multiply_float_##name, .add = astro_correlator_add_float_##name,  \
@@ -99,7 +107,7 @@ static const AstroCorrelatorKernel float_kernels[] = {
 enum {
   STRIP = 4,         /* squares, whose tiles fit the second cache too */
   SQUARE = 8,        /* panels on a side: tiles and a pass of panels of it fit the second cache */
-  WHOLE = 12,        /* a channel of so many panels at most is one square */
+  BAND_TILES = 280,  /* that fit the second cache beside a pass of panels */
   MANY_CHANNELS = 8, /* from here on a task is a channel */
   GATHERED_STEPS = 1024, /* wanted, where GATHERED_BYTES allow */
   LINE = 64,
@@ -126,7 +134,8 @@ typedef struct {
   guint threads, inputs, panels;
   guint square, strip_squares; /* panels on a side, squares along a strip */
   guint64 strips;
-  guint span;
+  guint bands;
+  guint pass, span; /* time steps */
   gboolean by_channel;
   gsize left_stride, right_stride; /* a panel's pass */
   guint packed_passes;             /* that a scratch has room for */
@@ -143,6 +152,7 @@ typedef struct {
 typedef struct {
   Packed packed;
   guint8 *tiles;
+  AstroCorrelatorSums sums; /* zero between uses; of a channel, where bands are taken */
 } Scratch;
 
 /* Spectra that are being added: rows of inputs. */
@@ -151,14 +161,21 @@ typedef struct {
   const guint8 *first;
   gsize channel, time; /* strides */
   guint64 count;
-  guint64 start; /* of the span in work */
-  guint at;      /* the channel in work */
-  Packed packed; /* of that channel, where channels go one by one */
+  guint64 start;            /* of the span in work */
+  guint at;                 /* the channel in work */
+  Packed packed;            /* of that channel, where channels go one by one */
+  AstroCorrelatorSums sums; /* of that channel */
+  float *out;               /* an integration that is all here: its visibilities, or NULL */
 } Spectra;
+
+static gint64 *sums_of(const Cpu *self, guint channel)
+{
+  return self->sums.integer + 2 * channel * astro_correlator_channel_sums(&self->config);
+}
 
 static guint passes_of(const Cpu *self, guint64 count)
 {
-  return (guint)((count + self->kernel->pass - 1) / self->kernel->pass);
+  return (guint)((count + self->pass - 1) / self->pass);
 }
 
 /* Asks for a part of some rows before they are needed. */
@@ -177,8 +194,8 @@ static void pack_panels(const Spectra *spectra, const Packed *packed, guint pane
 {
   const Cpu *self = spectra->cpu;
   const AstroCorrelatorKernel *kernel = self->kernel;
-  guint64 first = spectra->start + (guint64)pass * kernel->pass;
-  guint64 end = MIN(MIN(spectra->count, spectra->start + self->span), first + kernel->pass);
+  guint64 first = spectra->start + (guint64)pass * self->pass;
+  guint64 end = MIN(MIN(spectra->count, spectra->start + self->span), first + self->pass);
   gsize panel_bytes = PANEL * self->sample_bytes;
   const guint8 *source = spectra->first + spectra->at * spectra->channel + panel * panel_bytes;
   for (guint64 t = first; t < end; t += PACKED_STEPS) {
@@ -203,13 +220,9 @@ static void pack_panels(const Spectra *spectra, const Packed *packed, guint pane
 
 /* A region of panel pairs: square by square along a strip, whose tiles lie row by row. */
 typedef struct {
-  guint row, column, end; /* panels: the first row, the columns */
+  guint row, rows;   /* panels */
+  guint column, end; /* the columns; those beyond a row's own panel are not wanted */
 } Strip;
-
-static guint strip_rows(const Cpu *self, const Strip *strip)
-{
-  return MIN(self->panels - strip->row, self->square);
-}
 
 static gsize strip_stride(const Cpu *self, const Strip *strip)
 {
@@ -221,9 +234,9 @@ static void multiply_strip(const Spectra *spectra, const Packed *packed, guint8 
                            const Strip *strip, guint pass, guint slot)
 {
   const Cpu *self = spectra->cpu;
-  guint64 first = spectra->start + (guint64)pass * self->kernel->pass;
-  guint64 end = MIN(MIN(spectra->count, spectra->start + self->span), first + self->kernel->pass);
-  guint64 next = MIN(spectra->count - end, self->kernel->pass);
+  guint64 first = spectra->start + (guint64)pass * self->pass;
+  guint64 end = MIN(MIN(spectra->count, spectra->start + self->span), first + self->pass);
+  guint64 next = MIN(spectra->count - end, self->pass);
   gboolean one_run = spectra->time == self->inputs * self->sample_bytes;
   for (guint column = strip->column; column < strip->end; column += self->square) {
     AstroCorrelatorProduct product = {
@@ -233,9 +246,9 @@ static void multiply_strip(const Spectra *spectra, const Packed *packed, guint8 
       .right = packed->right + ((gsize)slot * self->panels + column) * self->right_stride,
       .left_stride = self->left_stride,
       .right_stride = self->right_stride,
-      .rows = strip_rows(self, strip),
+      .rows = strip->rows,
       .columns = MIN(strip->end - column, self->square),
-      .diagonal = strip->row == column,
+      .below = strip->row - column,
       .steps = (guint)((end - first + self->kernel->samples - 1) / self->kernel->samples),
       .first = pass == 0,
     };
@@ -258,11 +271,11 @@ static void add_strip(const Spectra *spectra, const Packed *packed, const guint8
 {
   const Cpu *self = spectra->cpu;
   AstroCorrelatorPlace place = {
-    .sums = self->sums.integer + 2 * spectra->at * astro_correlator_channel_sums(&self->config),
+    .sums = spectra->sums.any,
     .pols = self->config.pols,
     .inputs = self->inputs,
   };
-  for (guint i = 0; i < strip_rows(self, strip); i++) {
+  for (guint i = 0; i < strip->rows; i++) {
     place.row = strip->row + i;
     place.bias = packed->bias + place.row * BIAS;
     const guint8 *tile = tiles + i * strip_stride(self, strip);
@@ -292,16 +305,38 @@ static void clear_bias(const Cpu *self, const Packed *packed)
   memset(packed->bias, 0, self->panels * BIAS * sizeof *packed->bias);
 }
 
-/* A span of a channel in one square: pass by pass, so that packed panels never leave the cache. */
-static void correlate_whole(const Spectra *spectra, const Scratch *scratch, guint passes)
+/* Rows whose tiles fit the second cache with a pass of panels: bands have about the same number of
+ * tiles. */
+static Strip find_band(const Cpu *self, guint number)
+{
+  guint tiles = self->panels * (self->panels + 1) / 2;
+  guint from = tiles * number / self->bands, to = tiles * (number + 1) / self->bands;
+  Strip band = { 0, 0, 0, 0 };
+  for (guint row = 0; row < self->panels; row++) {
+    guint before = row * (row + 1) / 2;
+    if (before < from)
+      band.row = row + 1;
+    if (before < to)
+      band.end = row + 1;
+  }
+  band.rows = band.end - band.row;
+  return band;
+}
+
+/* A span of a channel band by band, pass by pass, so that neither tiles nor packed panels ever
+ * leave the cache. */
+static void correlate_bands(const Spectra *spectra, const Scratch *scratch, guint passes)
 {
   const Cpu *self = spectra->cpu;
-  const Strip strip = { 0, 0, self->panels };
-  for (guint pass = 0; pass < passes; pass++) {
-    pack_panels(spectra, &scratch->packed, 0, self->panels, pass, 0);
-    multiply_strip(spectra, &scratch->packed, scratch->tiles, &strip, pass, 0);
+  for (guint number = 0; number < self->bands; number++) {
+    const Strip band = find_band(self, number);
+    clear_bias(self, &scratch->packed);
+    for (guint pass = 0; pass < passes; pass++) {
+      pack_panels(spectra, &scratch->packed, 0, band.end, pass, 0);
+      multiply_strip(spectra, &scratch->packed, scratch->tiles, &band, pass, 0);
+    }
+    add_strip(spectra, &scratch->packed, scratch->tiles, &band);
   }
-  add_strip(spectra, &scratch->packed, scratch->tiles, &strip);
 }
 
 static void correlate_strip(const Spectra *spectra, const Packed *packed, guint8 *tiles,
@@ -322,7 +357,8 @@ static gboolean find_strip(const Cpu *self, guint64 number, Strip *strip)
     guint n = (end + width - 1) / width;
     if (number < n) {
       guint column = (guint)number * width;
-      *strip = (Strip){ (guint)row, column, MIN(column + width, end) };
+      *strip = (Strip){ (guint)row, MIN(self->square, self->panels - (guint)row), column,
+                        MIN(column + width, end) };
       return TRUE;
     }
     number -= n;
@@ -337,17 +373,22 @@ static void correlate_channel(gpointer data, guint64 channel)
   Scratch *scratch = take_scratch(self);
   Strip strip;
   spectra.at = (guint)channel;
+  spectra.sums.integer = spectra.out ? scratch->sums.integer : sums_of(self, spectra.at);
   for (; spectra.start < spectra.count; spectra.start += self->span) {
     guint passes = passes_of(self, MIN(self->span, spectra.count - spectra.start));
-    clear_bias(self, &scratch->packed);
-    if (self->square >= self->panels) {
-      correlate_whole(&spectra, scratch, passes);
+    if (self->bands) {
+      correlate_bands(&spectra, scratch, passes);
       continue;
     }
+    clear_bias(self, &scratch->packed);
     for (guint pass = 0; pass < passes; pass++)
       pack_panels(&spectra, &scratch->packed, 0, self->panels, pass, pass);
     for (guint n = 0; find_strip(self, n, &strip); n++)
       correlate_strip(&spectra, &scratch->packed, scratch->tiles, &strip, passes);
+  }
+  if (spectra.out) {
+    guint64 n = 2 * astro_correlator_channel_sums(&self->config);
+    self->kernel->means(spectra.out + channel * n, scratch->sums.any, n, 1 / (double)spectra.count);
   }
   give_scratch(self, scratch);
 }
@@ -375,10 +416,12 @@ static void strip_task(gpointer data, guint64 task)
   give_scratch(self, scratch);
 }
 
-static void correlate(Cpu *self, const guint8 *first, gsize channel, gsize time, guint64 count)
+/* out: takes the visibilities of an integration of these steps alone; for bands only. */
+static void correlate(Cpu *self, const guint8 *first, gsize channel, gsize time, guint64 count,
+                      float *out)
 {
   Spectra spectra = {
-    .cpu = self, .first = first, .channel = channel, .time = time, .count = count
+    .cpu = self, .first = first, .channel = channel, .time = time, .count = count, .out = out
   };
   if (count == 0)
     return;
@@ -389,6 +432,7 @@ static void correlate(Cpu *self, const guint8 *first, gsize channel, gsize time,
   spectra.packed = self->shared;
   for (; spectra.start < count; spectra.start += self->span)
     for (spectra.at = 0; spectra.at < self->config.channels; spectra.at++) {
+      spectra.sums.integer = sums_of(self, spectra.at);
       clear_bias(self, &spectra.packed);
       astro_parallel((self->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->threads, pack_task,
                      &spectra);
@@ -404,7 +448,7 @@ static gsize row_bytes(const Cpu *self)
 static void correlate_gathered(Cpu *self)
 {
   gsize row = row_bytes(self);
-  correlate(self, self->gathered, self->capacity * row, row, self->gathered_steps);
+  correlate(self, self->gathered, self->capacity * row, row, self->gathered_steps, NULL);
   self->gathered_steps = 0;
 }
 
@@ -468,13 +512,20 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (((!in_place || arguments->valid) && !need_gathered(self, error)) ||
       !astro_correlator_counts_add(&self->counts, arguments, &loss, error))
     return FALSE;
+  gboolean all_here = self->bands && arguments->dump && in_place && !loss &&
+                      self->counts.samples == arguments->count &&
+                      astro_correlator_plain(&self->config, &self->counts);
   if (in_place && !loss)
     correlate(self, (const guint8 *)in[0].data + arguments->first * strides.time, strides.channel,
-              strides.time, arguments->count);
+              strides.time, arguments->count, all_here ? out[0].data : NULL);
   else if (arguments->count > 0)
     add_gathered(self, in[0].data, &strides, arguments, loss);
   if (!arguments->dump)
     return TRUE;
+  if (all_here) {
+    astro_correlator_end(&self->config, &self->counts, arguments);
+    return TRUE;
+  }
   correlate_gathered(self);
   return astro_correlator_dump(&self->config, self->sums, &self->counts, out[0].data, arguments,
                                self->kernel->means, self->threads, error);
@@ -488,6 +539,7 @@ static void scratch_free(gpointer data)
   free(scratch->packed.left);
   free(scratch->packed.bias);
   free(scratch->tiles);
+  free(scratch->sums.any);
   g_free(scratch);
 }
 
@@ -501,6 +553,12 @@ static gboolean add_scratch(Cpu *self, gboolean with_panels)
                                           kernel->tile_bytes);
   if (!with_panels)
     return scratch->tiles != NULL;
+  gsize sums_bytes = 2 * sizeof(gint64) * astro_correlator_channel_sums(&self->config);
+  scratch->sums.any = self->bands ? astro_correlator_block(sums_bytes) : NULL;
+  if (self->bands && !scratch->sums.any)
+    return FALSE;
+  if (self->bands)
+    memset(scratch->sums.any, 0, sums_bytes);
   scratch->packed.bias = astro_correlator_block(self->panels * BIAS * sizeof *scratch->packed.bias);
   scratch->packed.left = astro_correlator_block(panels * self->left_stride);
   scratch->packed.right = kernel->right_bytes ? astro_correlator_block(panels * self->right_stride)
@@ -530,28 +588,30 @@ static void plan(Cpu *self)
 
   self->inputs = config->stations * config->pols;
   self->panels = (self->inputs + PANEL - 1) / PANEL;
-  self->left_stride = kernel->pass / kernel->samples * kernel->left_bytes;
-  self->right_stride = kernel->right_bytes ? kernel->pass / kernel->samples * kernel->right_bytes
-                                           : self->left_stride;
+  self->by_channel = config->channels >= MANY_CHANNELS;
+  gboolean banded = self->by_channel && self->panels <= kernel->band_panels;
+  self->pass = banded ? kernel->band_pass : kernel->pass;
+  self->left_stride = self->pass / kernel->samples * kernel->left_bytes;
+  self->right_stride =
+      kernel->right_bytes ? self->pass / kernel->samples * kernel->right_bytes : self->left_stride;
 
   gsize pass_bytes =
       self->panels * (self->left_stride + (kernel->right_bytes ? self->right_stride : 0));
   gsize passes = MAX(PACKED_BYTES, channel_sums / 4) / pass_bytes;
-  gboolean whole = self->panels <= WHOLE;
-  self->span = (guint)CLAMP(passes, 1, kernel->span / kernel->pass) * kernel->pass;
-  self->by_channel = config->channels >= MANY_CHANNELS &&
-                     (whole || self->span / kernel->pass * pass_bytes <= PACKED_BYTES);
-  self->packed_passes = self->span / kernel->pass;
+  self->span = (guint)CLAMP(passes, 1, kernel->span / self->pass) * self->pass;
+  self->by_channel &= banded || self->span / self->pass * pass_bytes <= PACKED_BYTES;
+  self->packed_passes = self->span / self->pass;
   self->square = SQUARE;
   if (!self->by_channel) {
     self->square = CLAMP(self->panels / 4, 1, SQUARE);
-  } else if (whole) {
+  } else if (banded) {
+    self->bands = (self->panels * (self->panels + 1) / 2 + BAND_TILES - 1) / BAND_TILES;
     self->square = self->panels;
     self->span = kernel->span;
     self->packed_passes = 1;
   }
 
-  self->strip_squares = self->by_channel && !whole ? STRIP : 1;
+  self->strip_squares = self->by_channel && !banded ? STRIP : 1;
   Strip strip;
   while (find_strip(self, self->strips, &strip))
     self->strips++;

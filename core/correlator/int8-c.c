@@ -58,7 +58,7 @@ static void multiply_row(gint32 *re, gint32 *im, const gint16 *left, const gint1
 void astro_correlator_multiply_int8_c(const AstroCorrelatorProduct *product)
 {
   for (guint i = 0; i < product->rows; i++)
-    for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++) {
+    for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       gint32 *tile = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       const gint16 *left = (const gint16 *)(product->left + i * product->left_stride);
       const gint16 *right = (const gint16 *)(product->right + j * product->right_stride);

@@ -83,7 +83,7 @@ static inline void multiply_block(gint32 *re, gint32 *im, const gint32 *left, co
 void astro_correlator_multiply_int8_vnni(const AstroCorrelatorProduct *product)
 {
   for (guint i = 0; i < product->rows; i++)
-    for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++) {
+    for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       gint32 *re = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       gint32 *im = re + PANEL * PANEL;
       const gint32 *left = (const gint32 *)(product->left + i * product->left_stride);

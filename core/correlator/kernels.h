@@ -35,14 +35,19 @@ typedef struct {
   const guint8 *left, *right;      /* packed row panels and column panels */
   gsize left_stride, right_stride; /* from panel to panel */
   guint rows, columns;
-  gboolean
-      diagonal; /* rows and columns are the same panels: columns beyond the row are not wanted */
+  guint below; /* the first row is so many panels behind the first column; columns beyond a row's
+                  own panel are not wanted */
   guint steps;
   gboolean first; /* tiles hold nothing yet */
   /* What will be packed next: a kernel that leaves the memory idle may ask for it meanwhile. */
   const guint8 *next;
   gsize next_bytes;
 } AstroCorrelatorProduct;
+
+static inline guint astro_correlator_columns(const AstroCorrelatorProduct *product, guint row)
+{
+  return MIN(product->columns, product->below + row + 1);
+}
 
 /* Where a tile belongs among the sums of a channel. */
 typedef struct {
@@ -56,7 +61,9 @@ typedef struct {
   AstroVariant variant;
   guint samples; /* time steps in a step */
   guint pass;    /* time steps that multiply takes at once: panels of so many stay in the cache */
-  guint span;    /* time steps in a tile at most, before it is added to the sums */
+  guint band_panels; /* a channel of so many panels at most is taken in bands of rows */
+  guint band_pass;   /* the pass there */
+  guint span;        /* time steps in a tile at most, before it is added to the sums */
   gsize left_bytes,
       right_bytes; /* a panel's step as row and as column; right 0: left serves both */
   gsize tile_bytes;

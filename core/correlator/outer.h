@@ -66,12 +66,12 @@ static void multiply_panels(SCALAR *tile, const SCALAR *left, const SCALAR *righ
 void MULTIPLY(const AstroCorrelatorProduct *product)
 {
   for (guint i = 0; i < product->rows; i++)
-    for (guint j = 0; j < (product->diagonal ? i + 1 : product->columns); j++) {
+    for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       SCALAR *tile = (SCALAR *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       if (product->first)
         memset(tile, 0, 2 * PANEL * PANEL * sizeof *tile);
       multiply_panels(tile, (const SCALAR *)(product->left + i * product->left_stride),
                       (const SCALAR *)(product->right + j * product->right_stride), product->steps,
-                      product->diagonal && i == j);
+                      j == product->below + i);
     }
 }

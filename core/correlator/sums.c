@@ -268,6 +268,13 @@ static void write_group(gpointer data, guint64 group)
     }
 }
 
+static void clear_group(gpointer data, guint64 group)
+{
+  const Dump *dump = data;
+  guint64 n = 2 * astro_correlator_channel_sums(dump->config) * dump->config->channel_step;
+  memset(dump->sums.integer + group * n, 0, n * sizeof(gint64));
+}
+
 /* The same where nothing was lost and sums and means stand in the same order. */
 static void write_means(gpointer data, guint64 channel)
 {
@@ -280,8 +287,24 @@ static void write_means(gpointer data, guint64 channel)
 void astro_correlator_clear(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                             AstroCorrelatorCounts *counts)
 {
-  memset(sums.any, 0,
-         astro_correlator_channel_sums(config) * config->channels * 2 * sizeof(gint64));
+  if (counts->samples > 0)
+    memset(sums.any, 0,
+           astro_correlator_channel_sums(config) * config->channels * 2 * sizeof(gint64));
+  astro_correlator_counts_reset(counts);
+}
+
+gboolean astro_correlator_plain(const AstroCorrelatorConfig *config,
+                                const AstroCorrelatorCounts *counts)
+{
+  return config->to == ASTRO_FORMAT_CF32LE && config->channel_step == 1 &&
+         config->triangle == ASTRO_TRIANGLE_LOWER && counts->tables == 0 && counts->samples > 0;
+}
+
+void astro_correlator_end(const AstroCorrelatorConfig *config, AstroCorrelatorCounts *counts,
+                          AstroCorrelatorArguments *arguments)
+{
+  arguments->samples = counts->samples * config->channel_step;
+  arguments->complete = counts->tables == 0;
   astro_correlator_counts_reset(counts);
 }
 
@@ -299,9 +322,7 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     .is_float = astro_format_info(config->from)->is_float,
     .means = means,
   };
-  gboolean plain = config->to == ASTRO_FORMAT_CF32LE && config->channel_step == 1 &&
-                   config->triangle == ASTRO_TRIANGLE_LOWER && counts->tables == 0 &&
-                   counts->samples > 0;
+  gboolean plain = astro_correlator_plain(config, counts);
   if (config->to == ASTRO_FORMAT_CI32LE)
     astro_parallel(groups, threads, check_group, &dump);
   if (dump.failed)
@@ -313,12 +334,10 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
     astro_parallel(groups, threads, write_means, &dump);
   else
     astro_parallel(groups, threads, write_group, &dump);
+  if (!plain) /* means leave zeros */
+    astro_parallel(groups, threads, clear_group, &dump);
   if (!dump.failed && arguments->counts)
     astro_correlator_counts_write(counts, config, arguments->counts);
-  arguments->samples = counts->samples * config->channel_step;
-  arguments->complete = counts->tables == 0;
-  memset(sums.any, 0,
-         astro_correlator_channel_sums(config) * config->channels * 2 * sizeof(gint64));
-  astro_correlator_counts_reset(counts);
+  astro_correlator_end(config, counts, arguments);
   return !dump.failed;
 }

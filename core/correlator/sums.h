@@ -53,6 +53,14 @@ gboolean astro_correlator_check_blocks(const AstroCorrelatorConfig *config, cons
 void astro_correlator_clear(const AstroCorrelatorConfig *config, AstroCorrelatorSums sums,
                             AstroCorrelatorCounts *counts);
 
+/* Whether visibilities are the sums as they stand, times one factor. */
+gboolean astro_correlator_plain(const AstroCorrelatorConfig *config,
+                                const AstroCorrelatorCounts *counts);
+
+/* Says of the integration what the arguments ask, and forgets its counts. */
+void astro_correlator_end(const AstroCorrelatorConfig *config, AstroCorrelatorCounts *counts,
+                          AstroCorrelatorArguments *arguments);
+
 /* n parts of sums times factor; the sums become zero. */
 typedef void (*AstroCorrelatorMeans)(float *restrict out, gpointer sums, guint64 n, double factor);
 

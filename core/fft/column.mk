@@ -12,3 +12,4 @@ tests_bench_fft_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_bench_fft_LDADD = $(LDADD) $(FFTW_LIBS) -lfftw3f_threads -lfftw3_threads
 tests_core_planner_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_planner_LDADD = $(LDADD) $(FFTW_LIBS)
+example_files += examples/spectrum.sh

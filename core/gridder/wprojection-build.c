@@ -77,7 +77,8 @@ static double *new_tapers(const AstroGrid *grid, guint samples)
 {
   double *tapers = g_new(double, samples);
   for (guint i = 0; i < samples; i++)
-    tapers[i] = astro_taper(grid->spread.kind, grid->spread.beta, middle(i, samples));
+    tapers[i] = middle(i, samples);
+  astro_tapers(grid->spread.kind, grid->spread.beta, tapers, samples);
   return tapers;
 }
 
@@ -185,7 +186,9 @@ guint astro_taps_planes(const AstroTapsConfig *config)
   for (gint corner = 0; corner < 4; corner++)
     deepest =
         MAX(deepest, fabs(bulge(&screen, corner & 1 ? half : -half, corner & 2 ? half : -half)));
-  double step = 0.5 * grid->image_size / grid->size / grid->spread.oversampling / deepest;
+  /* Steps at the image's corner a quarter of those in u or v at its side: all short baselines round
+   * to the first plane alike, so that what w errs by does not average out. */
+  double step = 0.125 * grid->image_size / grid->size / grid->spread.oversampling / deepest;
   return (guint)CLAMP(ceil(config->w_max / step), 1, 4094) + 2;
 }
 

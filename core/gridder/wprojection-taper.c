@@ -58,21 +58,31 @@ static double legendre_sum(const double *d, double x)
   return sum;
 }
 
-static double kaiser_bessel(double beta, double x)
+static void kaiser_bessel(double beta, double *x, guint n)
 {
-  return bessel_i0(beta * sqrt(1 - 4 * x * x)) / bessel_i0(beta);
+  const double middle = bessel_i0(beta);
+  for (guint i = 0; i < n; i++)
+    x[i] = bessel_i0(beta * sqrt(1 - 4 * x[i] * x[i])) / middle;
 }
 
-static double spheroidal(double beta, double x)
+static void spheroidal(double beta, double *x, guint n)
 {
   double d[COEFFICIENTS];
   spheroidal_coefficients(beta, d);
-  return legendre_sum(d, 2 * x) / legendre_sum(d, 0);
+  const double middle = legendre_sum(d, 0);
+  for (guint i = 0; i < n; i++)
+    x[i] = legendre_sum(d, 2 * x[i]) / middle;
+}
+
+void astro_tapers(AstroSpreadKind kind, double beta, double *x, guint n)
+{
+  (kind == ASTRO_SPREAD_SPHEROIDAL ? spheroidal : kaiser_bessel)(beta, x, n);
 }
 
 double astro_taper(AstroSpreadKind kind, double beta, double x)
 {
   if (!(fabs(x) <= 0.5))
     return 0;
-  return kind == ASTRO_SPREAD_SPHEROIDAL ? spheroidal(beta, x) : kaiser_bessel(beta, x);
+  astro_tapers(kind, beta, &x, 1);
+  return x;
 }

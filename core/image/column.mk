@@ -9,3 +9,4 @@ core_libs += $(WCSLIB_LIBS)
 element_sources += elements/astroimage.c elements/astroimage.h
 core_tests += tests/core/wcs tests/core/image
 element_tests += tests/elements/astroimage
+bench_programs += tests/bench/image

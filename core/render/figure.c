@@ -525,29 +525,61 @@ static void draw_point(cairo_t *cr, const AstroPanel *panel, const AstroPlace *p
 }
 
 static void draw_points(const AstroFigure *f, const AstroPanel *panel, const AstroPlace *p,
-                        const AstroRenderTarget *target)
+                        cairo_t *cr, gboolean red_first)
 {
   const double *mark = f->theme->mark;
+  cairo_save(cr);
+  cairo_rectangle(cr, p->x, p->y, p->width, p->height);
+  cairo_clip(cr);
+  cairo_set_source_rgb(cr, mark[red_first ? 2 : 0], mark[1], mark[red_first ? 0 : 2]);
+  cairo_set_line_width(cr, MAX(f->layout.em / 10.0, 1));
+  for (guint i = 0; i < panel->n_points; i++)
+    draw_point(cr, panel, p, &panel->points[i], f->layout.em);
+  cairo_restore(cr);
+}
+
+#define BEAM_MOST 0.3 /* of a panel's side */
+
+/* The beam's ellipse in the lower left corner, dark and light, so that it is seen on any colour. */
+static void draw_beam(const AstroFigure *f, const AstroPanel *panel, const AstroPlace *p,
+                      cairo_t *cr)
+{
+  double scale = (double)p->width / panel->width, a = panel->beam[0] * scale / 2,
+         b = panel->beam[1] * scale / 2, margin = a + 0.7 * f->layout.em;
+  if (!(a > 0) || !(b > 0) || margin * 2 > BEAM_MOST * MIN(p->width, p->height))
+    return;
+  for (guint light = 0; light < 2; light++) {
+    cairo_save(cr);
+    cairo_translate(cr, p->x + margin, p->y + p->height - margin);
+    cairo_rotate(cr, atan2(-cos(panel->beam[2]), -sin(panel->beam[2])));
+    cairo_scale(cr, a, b);
+    cairo_arc(cr, 0, 0, 1, 0, 2 * G_PI);
+    cairo_restore(cr);
+    cairo_set_source_rgb(cr, light, light, light);
+    cairo_set_line_width(cr, light ? 1.2 : 3);
+    cairo_stroke(cr);
+  }
+}
+
+static cairo_t *draw_on(const AstroRenderTarget *target)
+{
   cairo_surface_t *surface =
       cairo_image_surface_create_for_data(target->data, CAIRO_FORMAT_ARGB32, (gint)target->width,
                                           (gint)target->height, (gint)target->stride);
   cairo_t *cr = cairo_create(surface);
-  cairo_rectangle(cr, p->x, p->y, p->width, p->height);
-  cairo_clip(cr);
-  cairo_set_source_rgb(cr, mark[target->red_first ? 2 : 0], mark[1],
-                       mark[target->red_first ? 0 : 2]);
-  cairo_set_line_width(cr, MAX(f->layout.em / 10.0, 1));
-  for (guint i = 0; i < panel->n_points; i++)
-    draw_point(cr, panel, p, &panel->points[i], f->layout.em);
-  cairo_destroy(cr);
   cairo_surface_destroy(surface);
+  return cr;
 }
 
 void astro_figure_finish(AstroFigure *f, const AstroPanel *panels, guint n_panels,
                          const AstroRenderTarget *target)
 {
   draw_over(f, target);
+  cairo_t *cr = draw_on(target);
   for (guint i = 0; i < n_panels; i++)
     if (panels[i].points)
-      draw_points(f, &panels[i], &f->places[i], target);
+      draw_points(f, &panels[i], &f->places[i], cr, target->red_first);
+    else if (!f->layout.is_bare)
+      draw_beam(f, &panels[i], &f->places[i], cr);
+  cairo_destroy(cr);
 }

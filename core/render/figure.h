@@ -19,7 +19,7 @@ void astro_figure_draw(AstroFigure *figure, const AstroPanel *panels, guint n_pa
 /* Where a panel's pixels are in the frame that was drawn last. */
 void astro_figure_place(const AstroFigure *figure, guint panel, const AstroRenderTarget *target,
                         AstroRectangle *place);
-/* Lines over the pixels of all panels, and points. */
+/* Lines over the pixels of all panels, beams, and points. */
 void astro_figure_finish(AstroFigure *figure, const AstroPanel *panels, guint n_panels,
                          const AstroRenderTarget *target);
 

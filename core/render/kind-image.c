@@ -89,10 +89,12 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   }
   for (guint i = 0; i < k->products->len; i++) {
     const char *name = in->grid.products[g_array_index(k->products, guint, i)];
+    gboolean is_model = g_str_has_suffix(name, "-MODEL");
     AstroPanel panel = { .title = k->pols > 1 ? g_strdup(name) : NULL,
                          .upward = TRUE,
                          .is_square = TRUE,
-                         .unit = g_str_has_suffix(name, "-MODEL") ? "Jy/pixel" : "Jy/beam" };
+                         .unit = is_model ? "Jy/pixel" : "Jy/beam",
+                         .is_model = is_model };
     astro_panel_set_size(&panel, (guint)k->width, (guint)k->height);
     set_axes(k, in, &panel);
     g_array_append_val(panels, panel);

@@ -31,8 +31,10 @@ typedef struct {
   gboolean upward;        /* the first row is the lowest */
   gboolean is_square;     /* so are its pixels */
   gboolean is_angle;      /* degrees from -180 to 180: a cyclic colormap, whatever is asked for */
+  gboolean is_model;      /* no beam belongs to it */
   gboolean skip_diagonal; /* values there do not count for the range */
   const char *unit;       /* of the values; NULL: none */
+  double beam[3];         /* axes in pixels, 0: none; angle from north, which is up, through east */
   AstroWcs *wcs;          /* of the sky, whose lines replace the axes; NULL: none */
 
   AstroPanelPoint *points;

@@ -144,11 +144,25 @@ static void colour_panel(const AstroRenderer *r, guint i, gboolean red_first)
       (gsize)panel->width * panel->height, astro_figure_blank(&r->style), red_first);
 }
 
-gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes, gint64 middle_ns,
-                              guint64 duration_ns, const AstroRenderTarget *target, GError **error)
+/* Models are not seen through a beam. */
+static void set_beams(const AstroRenderer *r, const AstroImageMeta *image)
+{
+  double pixel = r->input.grid.pixel;
+  for (guint i = 0; i < r->panels->len; i++) {
+    AstroPanel *panel = &g_array_index(r->panels, AstroPanel, i);
+    gboolean seen = image && image->has_beam && pixel > 0 && !panel->is_model;
+    panel->beam[0] = seen ? image->major / pixel : 0;
+    panel->beam[1] = seen ? image->minor / pixel : 0;
+    panel->beam[2] = seen ? image->angle : 0;
+  }
+}
+
+gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
+                              const AstroRenderMoment *moment, const AstroRenderTarget *target,
+                              GError **error)
 {
   AstroPanel *panels = (AstroPanel *)(gpointer)r->panels->data;
-  g_autofree char *title = r->title ? g_strdup(r->title) : make_title(r, middle_ns);
+  g_autofree char *title = r->title ? g_strdup(r->title) : make_title(r, moment->middle_ns);
   guint64 steps;
   if (!astro_stream_steps(&r->input.stream, bytes, &steps, error))
     return FALSE;
@@ -158,7 +172,8 @@ gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
     data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
   if (!r->figure)
     r->figure = astro_figure_new(&r->style);
-  r->kind->take(r->instance, data, steps, duration_ns, panels);
+  r->kind->take(r->instance, data, steps, moment->duration_ns, panels);
+  set_beams(r, moment->image);
   for (guint i = 0; i < r->panels->len; i++)
     colour_panel(r, i, target->red_first);
   astro_figure_draw(r->figure, panels, r->panels->len, r->colouring, title, target);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/render/stretch.h"
+#include "core/stream/grid.h"
 #include "core/stream/observation.h"
 
 #include <gst/gst.h>
@@ -49,12 +50,18 @@ AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *s
 void astro_renderer_free(AstroRenderer *render);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRenderer, astro_renderer_free)
 
+/* What is known of a buffer beside its samples. */
+typedef struct {
+  gint64 middle_ns;            /* of what it shows, from the observation's start */
+  guint64 duration_ns;         /* 0: not known */
+  const AstroImageMeta *image; /* whose beam is drawn; NULL: none */
+} AstroRenderMoment;
+
 /* One buffer's samples as a picture, of the last one where it holds several images or integrations.
- * middle_ns: of what it shows, from the observation's start; duration_ns: 0 where it is not known.
  */
 gboolean astro_renderer_frame(AstroRenderer *render, gconstpointer data, gsize bytes,
-                              gint64 middle_ns, guint64 duration_ns,
-                              const AstroRenderTarget *target, GError **error);
+                              const AstroRenderMoment *moment, const AstroRenderTarget *target,
+                              GError **error);
 
 /* What can be shown, for a template. */
 GstCaps *astro_render_get_caps(void);

@@ -67,7 +67,8 @@ static gsize find_extremes(const float *values, gsize n, float *low, float *high
   }
   for (; i + LANES <= n; i += LANES)
     add_lanes(&e, values + i, LANES);
-  add_lanes(&e, values + i, (guint)(n - i));
+  if (i < n)
+    add_lanes(&e, values + i, (guint)(n - i));
   *low = INFINITY;
   *high = -INFINITY;
   for (guint lane = 0; lane < LANES; lane++) {

@@ -263,6 +263,13 @@ static void against_cherk(void)
     double ours, theirs, ours_8, theirs_8;
     bench_pair(run_case, &floats, run_cherk, &cherk, 3, &ours, &theirs);
     bench_pair(run_case, &bytes, run_cherk, &cherk, 3, &ours_8, &theirs_8);
+    if (astro_cpu_level() >= ASTRO_CPU_AVX512) {
+      double theirs_alone, peak;
+      g_autofree char *of_peak = g_strdup_printf("cherk itself, %u x 2, of AVX-512 FMA", stations);
+      bench_pair(run_cherk, &cherk, run_peak, (gpointer)&peaks[FMA_512], 5, &theirs_alone, &peak);
+      bench_row(of_peak, floats.operations / theirs_alone * 1e-12,
+                peaks[FMA_512].operations * TASKS / peak * 1e-12, "TOP/s", 0);
+    }
     g_autofree char *what = g_strdup_printf("CF32LE, %u x 2", stations);
     g_autofree char *what_8 = g_strdup_printf("CI8, %u x 2", stations);
     bench_row(what, floats.operations / ours * 1e-12, floats.operations / theirs * 1e-12, "TOP/s",

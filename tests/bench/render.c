@@ -26,8 +26,8 @@ static void draw(gpointer data)
   const AstroRenderTarget target = { frame, WIDTH * 4, WIDTH, HEIGHT, FALSE };
   GError *error = NULL;
   p->next++;
-  if (!astro_renderer_frame(p->render, p->data[p->next % 2], p->bytes, p->next * GST_SECOND,
-                            GST_SECOND, &target, &error))
+  const AstroRenderMoment moment = { p->next * GST_SECOND, GST_SECOND, NULL };
+  if (!astro_renderer_frame(p->render, p->data[p->next % 2], p->bytes, &moment, &target, &error))
     g_error("%s", error->message);
 }
 

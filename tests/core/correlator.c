@@ -283,6 +283,26 @@ static void test_channels(gconstpointer format)
   }
 }
 
+/* So many inputs that their tiles come in two bands of rows: an integration that is one block of
+ * more than one pass, and one of several blocks. */
+static void test_bands(void)
+{
+  static const guint cuts[] = { 260, 9, 0 };
+  static const guint steps[] = { 520, 269 };
+  for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+    Run r = {
+      .config = new_config(185 + i, 2, 8, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
+      .steps = steps[i],
+      .integration = steps[i],
+      .cuts = i > 0 ? cuts : NULL,
+    };
+    set_layout(&r.config, "channel:time:station:pol");
+    r.data = new_data(&r.config, r.steps, i);
+    check(&r);
+    test_free((gpointer)r.data);
+  }
+}
+
 /* Time innermost, which devices read in place where blocks are long and lie well. */
 static void test_time_last(gconstpointer format)
 {
@@ -833,6 +853,7 @@ int main(int argc, char **argv)
       g_test_add_data_func(path, &inputs[f], cases[c].func);
     }
   }
+  g_test_add_func("/correlator/bands", test_bands);
   g_test_add_func("/correlator/full-scale", test_full_scale);
   g_test_add_func("/correlator/long", test_long);
   g_test_add_func("/correlator/overflow", test_overflow);

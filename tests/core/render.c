@@ -174,7 +174,8 @@ static void ranges(void)
       for (gsize i = 0; i < sizes[s]; i++)
         if (isfinite(values[i]))
           sorted[n++] = values[i];
-      qsort(sorted, n, sizeof *sorted, compare);
+      if (n > 0)
+        qsort(sorted, n, sizeof *sorted, compare);
       g_assert_cmpint(astro_range_find(values, sizes[s], percents[p], &low, &high), ==, n > 0);
       gsize cut = n ? (gsize)((n - 1) * (100 - percents[p]) / 200) : 0;
       g_assert_cmpfloat(low, ==, n ? sorted[cut] : 0);
@@ -287,15 +288,17 @@ static AstroRenderer *new_render(const char *text, const AstroRenderStyle *style
   return render;
 }
 
-static guint8 *draw_frame(AstroRenderer *render, gconstpointer data, gsize bytes, guint width,
-                          guint height, gboolean red_first)
+static const AstroRenderMoment five = { 5 * GST_SECOND, GST_SECOND, NULL };
+
+static guint8 *draw_moment(AstroRenderer *render, gconstpointer data, gsize bytes,
+                           const AstroRenderMoment *moment, guint width, guint height,
+                           gboolean red_first)
 {
   GError *error = NULL;
   gsize stride = width * 4 + GAP, size = stride * height;
   guint8 *frame = test_alloc(size);
   const AstroRenderTarget target = { frame, stride, width, height, red_first };
-  g_assert_true(
-      astro_renderer_frame(render, data, bytes, 5 * GST_SECOND, GST_SECOND, &target, &error));
+  g_assert_true(astro_renderer_frame(render, data, bytes, moment, &target, &error));
   g_assert_no_error(error);
   test_check_guard(frame, size);
   for (guint y = 0; y < height; y++) {
@@ -305,6 +308,12 @@ static guint8 *draw_frame(AstroRenderer *render, gconstpointer data, gsize bytes
       g_assert_cmphex(frame[y * stride + width * 4 + i], ==, 0xa5);
   }
   return frame;
+}
+
+static guint8 *draw_frame(AstroRenderer *render, gconstpointer data, gsize bytes, guint width,
+                          guint height, gboolean red_first)
+{
+  return draw_moment(render, data, bytes, &five, width, height, red_first);
 }
 
 static const struct {
@@ -462,6 +471,51 @@ static void correlation_points(void)
   test_free(frame);
 }
 
+/* The beam is an ellipse in the lower left corner, as wide as it is in pixels, of which a model has
+ * none; the major axis goes from north to east, which is to the left. */
+static void beam(void)
+{
+  enum { W = 400, H = 400, N = 100 };
+  static const float zeros[2 * N * N];
+  AstroImageMeta image = { .has_beam = TRUE, .major = 0.02, .minor = 0.005, .angle = G_PI / 4 };
+  const AstroRenderMoment moment = { 5 * GST_SECOND, GST_SECOND, &image };
+  const struct {
+    const char *caps;
+    gsize bytes;
+    gboolean drawn;
+  } cases[] = {
+    { IMAGE "width=100,height=100,pols=1,pixel=(double)0.001", sizeof zeros / 2, TRUE },
+    { IMAGE "width=100,height=100,pols=1,pixel=(double)0.001,products=I-MODEL", sizeof zeros / 2,
+      FALSE },
+    { IMAGE "width=100,height=100,pols=1", sizeof zeros / 2, FALSE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(AstroRenderer) a = new_render(cases[i].caps, &plain),
+                             b = new_render(cases[i].caps, &plain);
+    guint8 *with = draw_moment(a, zeros, cases[i].bytes, &moment, W, H, FALSE),
+           *without = draw_frame(b, zeros, cases[i].bytes, W, H, FALSE);
+    gint left = W, right = 0, top = H, bottom = 0, top_x = 0;
+    for (gint y = 0; y < H; y++)
+      for (gint x = 0; x < W; x++)
+        if (pixel_at(with, W, x, y) != pixel_at(without, W, x, y)) {
+          top_x = y < top ? x : top_x;
+          left = MIN(left, x);
+          right = MAX(right, x);
+          top = MIN(top, y);
+          bottom = MAX(bottom, y);
+        }
+    g_assert_cmpint(right > left, ==, cases[i].drawn);
+    if (cases[i].drawn) {
+      g_assert_cmpint(right, <, W / 2);
+      g_assert_cmpint(top, >, H / 2);
+      g_assert_cmpint(ABS((right - left) - (bottom - top)), <=, 2);
+      g_assert_cmpint(top_x, <, (left + right) / 2); /* the upper end is the eastern one */
+    }
+    test_free(with);
+    test_free(without);
+  }
+}
+
 static void refused(void)
 {
   static const struct {
@@ -499,7 +553,7 @@ static void wrong_size(void)
   g_autoptr(GError) error = NULL;
   guint8 frame[16 * 16 * 4], data[65] = { 0 };
   const AstroRenderTarget target = { frame, 64, 16, 16, FALSE };
-  g_assert_false(astro_renderer_frame(render, data, sizeof data, 0, 0, &target, &error));
+  g_assert_false(astro_renderer_frame(render, data, sizeof data, &five, &target, &error));
   g_assert_nonnull(error);
 }
 
@@ -520,6 +574,7 @@ static void add_tests(void)
   g_test_add_func("/render/waterfall-falls", waterfall_falls);
   g_test_add_func("/render/matrix-of-visibilities", matrix_of_visibilities);
   g_test_add_func("/render/correlation-points", correlation_points);
+  g_test_add_func("/render/beam", beam);
   g_test_add_func("/render/refused", refused);
   g_test_add_func("/render/wrong-size", wrong_size);
 }

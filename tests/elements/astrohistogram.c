@@ -292,9 +292,9 @@ static void test_refusals(void)
                "11 regions of 10 points");
   test_refused("astrocatsrc points=0 ! h.data astrohistogram name=h ! fakesink",
                "data catalogue is empty");
-  test_refused(
-      "astrocatsrc ! h.data astrocatsrc points=0 ! h.random astrohistogram name=h ! fakesink",
-      "random catalogue is empty");
+  test_refused("astrocatsrc points=99 ! h.data astrocatsrc points=0 ! h.random astrohistogram "
+               "name=h ! fakesink",
+               "random catalogue is empty");
   test_refused("astrocatsrc ! h.random astrohistogram name=h ! fakesink", "no data catalogue");
   test_refused(
       "astrocatsrc regions=3 ! h.data astrocatsrc ! h.random astrohistogram name=h regions=3 ! "

@@ -84,8 +84,9 @@ static void live(void)
 static void stop_while_waiting(void)
 {
   for (guint i = 0; i < 3; i++) {
-    GstElement *pipeline = begin("fakesrc num-buffers=3 sizetype=fixed sizemax=100 ! image/jpeg ! "
-                                 "astrohttpsink name=sink port=0 wait=true");
+    GstElement *pipeline =
+        begin("fakesrc num-buffers=3 sizetype=fixed sizemax=100 filltype=zero ! image/jpeg ! "
+              "astrohttpsink name=sink port=0 wait=true");
     g_usleep(i * 20000);
     end(pipeline);
   }
@@ -94,8 +95,9 @@ static void stop_while_waiting(void)
 /* The page is there after the end of the stream, until the pipeline stops. */
 static void after_the_end(void)
 {
-  GstElement *pipeline = begin("fakesrc num-buffers=3 sizetype=fixed sizemax=100 ! image/jpeg ! "
-                               "astrohttpsink name=sink port=0");
+  GstElement *pipeline =
+      begin("fakesrc num-buffers=3 sizetype=fixed sizemax=100 filltype=zero ! image/jpeg ! "
+            "astrohttpsink name=sink port=0");
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
   g_autoptr(GstMessage) message =
       gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);

@@ -1,0 +1,9 @@
+#!/bin/sh
+# An image of visibilities in a UVFITS file, cleaned, with the model and what is left beside it:
+#   clean.sh IN.uvfits OUT.fits SIZE CELL [THRESHOLD]
+# (pixels a side, twice the field that has sources; arcsec a pixel; Jy/beam)
+set -eu
+[ $# -ge 4 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+exec gst-launch-1.0 -m astrofitssrc location="$1" ! astrogridder size="$3" cell="$4" ! astrofft ! \
+  astroimage ! astroclean iterations=10000 threshold="${5:-0}" output=all ! \
+  astrofitssink location="$2"
