@@ -8,7 +8,8 @@
  *
  * stokes makes Stokes parameters of XX:XY:YX:YY, RR:RL:LR:LL or some of them; without it products
  * stay as they are, of XY and the like the real parts. A product of a channel without any weight is
- * NaN; an image without any is an error.
+ * NaN; an image without any is an error. Where the grid is no larger than an image of even size, as
+ * after algorithm=direct, the first column repeats what the grid has on its other side.
  *
  * psf=true (or an element downstream that wants it, such as astroclean) asks the gridder for the
  * point-spread function, which becomes the last product, PSF. An ellipse is fitted to its main lobe
@@ -84,10 +85,13 @@ static void set_layouts(GstStructure *s, const GValue *given, gboolean to_src)
   for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
     if (is_named(given, to_src ? layouts[i].grid : layouts[i].image))
       append_name(&list, to_src ? layouts[i].image : layouts[i].grid);
-  if (gst_value_list_get_size(&list))
-    gst_structure_take_value(s, "layout", &list);
-  else
+  if (!gst_value_list_get_size(&list)) {
     g_value_unset(&list);
+    return;
+  }
+  gst_structure_take_value(s, "layout", &list);
+  if (to_src)
+    gst_structure_remove_field(s, "planes");
 }
 
 static void set_formats(GstStructure *s, gboolean to_src)
@@ -131,7 +135,7 @@ static GstStructure *image_of(const AstroImage *self, const GstStructure *given)
 
   gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
   gst_structure_remove_fields(s, "cell", "image-size", "spread", "support", "beta", "oversampling",
-                              "interpolated", "planes", "rate", NULL);
+                              "interpolated", "rate", NULL);
   if (!gst_caps_is_fixed(caps))
     gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
   else

@@ -1,5 +1,5 @@
-/* The parts of the CUDA channelizer. Samples are CI8 or CF32LE, inputs with time contiguous; a transform has n points,
- * real samples are complex ones with no imaginary part. */
+/* The parts of the CUDA channelizer. Samples are CI8 or CF32LE, inputs with time contiguous; a
+ * transform has n points, real samples are complex ones with no imaginary part. */
 #pragma once
 
 #include "gpu/cuda.h"
@@ -8,8 +8,8 @@ extern "C" {
 #include "core/channelizer/channelizer.h"
 }
 
-/* The samples that spectra are made of, counted from the first of the first spectrum's: those before `split` are held,
- * the others lie in the block. */
+/* The samples that spectra are made of, counted from the first of the first spectrum's: those
+ * before `split` are held, the others lie in the block. */
 struct ChannelizerSamples {
   const guint8 *held;  /* of sample 0 */
   const guint8 *block; /* of sample split; NULL: zeros */
@@ -23,8 +23,9 @@ struct ChannelizerRun {
   const float2 *twiddles; /* exp(-2 pi i k / n) */
   const float2 *powers;   /* of the fused kernel's passes: astro_channelizer_powers */
   const float *gains;     /* of channels, or NULL */
-  guint32 taps, n, channels, turn; /* turn: sample that point 0 begins with; points before it come last */
-  guint32 below;                   /* channels below the band's centre */
+  guint32 taps, n, channels,
+      turn;      /* turn: sample that point 0 begins with; points before it come last */
+  guint32 below; /* channels below the band's centre */
   guint32 inputs;
   guint64 count; /* spectra */
   guint8 *out;
@@ -34,20 +35,29 @@ struct ChannelizerRun {
 
 /* All in one kernel: n is a power of two from 16 to 4096. */
 gboolean astro_channelizer_fuses(guint32 n);
-/* For the second and the third pass: exp(-2 pi i k / m) to the powers 1, 2, 4 and 8, k below the points that the passes
- * before made, m those that it makes. Returns how many; powers may be NULL. */
+/* For the second and the third pass: exp(-2 pi i k / m) to the powers 1, 2, 4 and 8, k below the
+ * points that the passes before made, m those that it makes. Returns how many; powers may be NULL.
+ */
 guint astro_channelizer_powers(guint32 n, float2 *powers);
-gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream, GError **error);
+gboolean astro_channelizer_fused(gboolean bytes, const ChannelizerRun *run, cudaStream_t stream,
+                                 GError **error);
 
-/* Any n: filtered samples go to room, of 2 x rows x n float2, and are transformed there factor by factor. */
-gboolean astro_channelizer_passes(gboolean bytes, const ChannelizerRun *run, float2 *room, guint32 rows,
-                                  cudaStream_t stream, GError **error);
+/* Any n: filtered samples go to room, of 2 x rows x n float2, and are transformed there factor by
+ * factor. */
+gboolean astro_channelizer_passes(gboolean bytes, const ChannelizerRun *run, float2 *room,
+                                  guint32 rows, cudaStream_t stream, GError **error);
 
 #ifdef __CUDACC__
 #include "gpu/samples.h"
 
-__device__ inline float2 channelizer_value(char2 sample) { return make_float2(sample.x, sample.y); }
-__device__ inline float2 channelizer_value(float2 sample) { return sample; }
+__device__ inline float2 channelizer_value(char2 sample)
+{
+  return make_float2(sample.x, sample.y);
+}
+__device__ inline float2 channelizer_value(float2 sample)
+{
+  return sample;
+}
 
 template <typename Sample>
 __device__ inline float2 channelizer_sample(const ChannelizerSamples &in, guint32 input, gint64 at)
@@ -60,7 +70,8 @@ __device__ inline float2 channelizer_sample(const ChannelizerSamples &in, guint3
 }
 
 /* One bin of a transform to its channel, if it has one. row: input x count + spectrum. */
-__device__ inline void channelizer_give(const ChannelizerRun &run, guint64 row, guint32 bin, float2 value, int *clipped)
+__device__ inline void channelizer_give(const ChannelizerRun &run, guint64 row, guint32 bin,
+                                        float2 value, int *clipped)
 {
   guint32 channel = bin + run.below;
   if (bin >= run.channels)

@@ -1,6 +1,6 @@
-/* The parts of the CUDA correlator. Samples are prepared first: inputs (a polarisation of a station) with
- * time contiguous, real and imaginary parts side by side. A kernel then sums tiles of pairs of inputs over
- * a run of time steps and gives them to a sink. */
+/* The parts of the CUDA correlator. Samples are prepared first: inputs (a polarisation of a
+ * station) with time contiguous, real and imaginary parts side by side. A kernel then sums tiles of
+ * pairs of inputs over a run of time steps and gives them to a sink. */
 #pragma once
 
 #include "gpu/cuda.h"
@@ -21,10 +21,10 @@ struct CorrelatorOperand {
 
 /* Where the sums of a run go: complex numbers channel:baseline:pol:pol of the lower triangle. */
 struct CorrelatorSink {
-  gpointer sums;    /* of int, gint64 or double */
-  gpointer out;     /* visibilities; NULL: sums take what comes */
-  gboolean add;     /* sums hold something */
-  gboolean means;   /* visibilities are floats, sums times factor; else sums */
+  gpointer sums;  /* of int, gint64 or double */
+  gpointer out;   /* visibilities; NULL: sums take what comes */
+  gboolean add;   /* sums hold something */
+  gboolean means; /* visibilities are floats, sums times factor; else sums */
   double factor;
   guint64 products; /* of a channel */
   guint32 stations, pols;
@@ -46,15 +46,17 @@ gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error);
 gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, gint multiprocessors,
                                 cudaStream_t stream, GError **error);
 gboolean astro_correlator_mma_init(CorrelatorKind kind, GError **error);
-gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream, GError **error);
+gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream,
+                              GError **error);
 /* from: CI8, CI16LE (sums of gint64), CF16LE or CF32LE. */
-gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaStream_t stream, GError **error);
+gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaStream_t stream,
+                               GError **error);
 
-/* CF32LE in two planes of CF16LE, low and high, whose sum is the sample over a power of two, one for each channel and
- * input, that goes to scales. */
-gboolean astro_correlator_split(const CorrelatorOperand *in, guint8 *planes, guint64 row, guint64 plane,
-                                double *scales, guint32 inputs, guint32 channels, cudaStream_t stream,
-                                GError **error);
+/* CF32LE in two planes of CF16LE, low and high, whose sum is the sample over a power of two, one
+ * for each channel and input, that goes to scales. */
+gboolean astro_correlator_split(const CorrelatorOperand *in, guint8 *planes, guint64 row,
+                                guint64 plane, double *scales, guint32 inputs, guint32 channels,
+                                cudaStream_t stream, GError **error);
 
 /* ---- for kernels ---- */
 
@@ -83,7 +85,8 @@ template <typename Sum> struct alignas(2 * sizeof(Sum)) CorrelatorComplex {
   Sum re, im;
 };
 
-__device__ inline guint64 correlator_product(const CorrelatorSink &sink, guint32 channel, guint32 row, guint32 column)
+__device__ inline guint64 correlator_product(const CorrelatorSink &sink, guint32 channel,
+                                             guint32 row, guint32 column)
 {
   guint32 i = sink.pols == 2 ? row / 2 : row, j = sink.pols == 2 ? column / 2 : column;
   guint64 baseline = (guint64)i * (i + 1) / 2 + j;
@@ -91,8 +94,8 @@ __device__ inline guint64 correlator_product(const CorrelatorSink &sink, guint32
          (sink.pols == 2 ? baseline * 4 + (row & 1) * 2 + (column & 1) : baseline);
 }
 
-/* How sums are given: as means; as they are, to the sums or, integers, to the output; or after adding what the sums
- * hold, wherever they go. */
+/* How sums are given: as means; as they are, to the sums or, integers, to the output; or after
+ * adding what the sums hold, wherever they go. */
 enum CorrelatorGiving { GIVE_MEANS, GIVE_SUMS, GIVE_ADDED };
 
 __device__ inline CorrelatorGiving correlator_giving(const CorrelatorSink &sink)
@@ -100,7 +103,8 @@ __device__ inline CorrelatorGiving correlator_giving(const CorrelatorSink &sink)
   return sink.add ? GIVE_ADDED : sink.out && sink.means ? GIVE_MEANS : GIVE_SUMS;
 }
 
-template <typename Sum> __device__ inline float2 correlator_mean(const CorrelatorSink &sink, Sum re, Sum im)
+template <typename Sum>
+__device__ inline float2 correlator_mean(const CorrelatorSink &sink, Sum re, Sum im)
 {
   return make_float2((float)((double)re * sink.factor), (float)((double)im * sink.factor));
 }
@@ -124,14 +128,16 @@ __device__ inline void correlator_give(const CorrelatorSink &sink, guint64 at, S
 
 /* Two products side by side, the first at an even place. */
 template <CorrelatorGiving GIVING, typename Sum>
-__device__ inline void correlator_give_pair(const CorrelatorSink &sink, guint64 at, Sum re0, Sum im0, Sum re1,
-                                            Sum im1)
+__device__ inline void correlator_give_pair(const CorrelatorSink &sink, guint64 at, Sum re0,
+                                            Sum im0, Sum re1, Sum im1)
 {
   if (GIVING == GIVE_MEANS) {
-    float2 first = correlator_mean<Sum>(sink, re0, im0), second = correlator_mean<Sum>(sink, re1, im1);
+    float2 first = correlator_mean<Sum>(sink, re0, im0),
+           second = correlator_mean<Sum>(sink, re1, im1);
     ((float4 *)sink.out)[at / 2] = make_float4(first.x, first.y, second.x, second.y);
   } else if (GIVING == GIVE_SUMS && std::is_same_v<Sum, int>) {
-    ((int4 *)(sink.out ? sink.out : sink.sums))[at / 2] = make_int4((int)re0, (int)im0, (int)re1, (int)im1);
+    ((int4 *)(sink.out ? sink.out : sink.sums))[at / 2] =
+        make_int4((int)re0, (int)im0, (int)re1, (int)im1);
   } else {
     correlator_give<GIVING, Sum>(sink, at, re0, im0);
     correlator_give<GIVING, Sum>(sink, at + 1, re1, im1);
@@ -140,12 +146,13 @@ __device__ inline void correlator_give_pair(const CorrelatorSink &sink, guint64 
 
 /* A row's pairs of columns from an even one on: what is the same for all of them. */
 template <int POLS> struct CorrelatorRow {
-  guint64 at;   /* the product of the first column */
-  gint32 last;  /* column that is wanted, counted from the first; below 0: none */
-  double scale; /* of the row */
+  guint64 at;           /* the product of the first column */
+  gint32 last;          /* column that is wanted, counted from the first; below 0: none */
+  double scale;         /* of the row */
   const double *scales; /* of the columns; NULL: 1 */
 
-  __device__ CorrelatorRow(const CorrelatorSink &sink, guint32 inputs, guint32 channel, guint32 row, guint32 column)
+  __device__ CorrelatorRow(const CorrelatorSink &sink, guint32 inputs, guint32 channel, guint32 row,
+                           guint32 column)
   {
     at = correlator_product(sink, channel, row, column);
     last = row < inputs ? (gint32)(POLS == 2 ? row | 1 : row) - (gint32)column : -1;
@@ -154,7 +161,8 @@ template <int POLS> struct CorrelatorRow {
   }
 
   template <CorrelatorGiving GIVING, typename Sum>
-  __device__ void give(const CorrelatorSink &sink, guint32 offset, Sum re0, Sum im0, Sum re1, Sum im1) const
+  __device__ void give(const CorrelatorSink &sink, guint32 offset, Sum re0, Sum im0, Sum re1,
+                       Sum im1) const
   {
     const guint64 there = at + offset * POLS;
     const bool two = POLS == 2 || (gint32)offset < last;
@@ -179,7 +187,8 @@ template <int POLS> struct CorrelatorRow {
 };
 
 /* Calls give(giving, pols), both known at compile time, for what the sink asks. */
-template <typename Give> __device__ inline void correlator_give_all(const CorrelatorSink &sink, Give give)
+template <typename Give>
+__device__ inline void correlator_give_all(const CorrelatorSink &sink, Give give)
 {
   using std::integral_constant;
   auto with = [&](auto pols) {

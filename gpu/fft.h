@@ -1,8 +1,14 @@
 /* Transforms of 2, 4, 8 and 16 points in registers, exp(-2 pi i jk / n), in natural order. */
 #pragma once
 
-__device__ inline float2 fft_add(float2 a, float2 b) { return make_float2(a.x + b.x, a.y + b.y); }
-__device__ inline float2 fft_sub(float2 a, float2 b) { return make_float2(a.x - b.x, a.y - b.y); }
+__device__ inline float2 fft_add(float2 a, float2 b)
+{
+  return make_float2(a.x + b.x, a.y + b.y);
+}
+__device__ inline float2 fft_sub(float2 a, float2 b)
+{
+  return make_float2(a.x - b.x, a.y - b.y);
+}
 __device__ inline float2 fft_mul(float2 a, float2 b)
 {
   return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
@@ -67,7 +73,8 @@ template <int R> __device__ inline void fft(float2 (&v)[R])
   }
 }
 
-/* Element r times twiddle to the power r, for a twiddle whose first, second, fourth and eighth powers are known. */
+/* Element r times twiddle to the power r, for a twiddle whose first, second, fourth and eighth
+ * powers are known. */
 template <int R> __device__ inline void fft_twiddle(float2 (&v)[R], const float2 (&powers)[4])
 {
   float2 w[R];

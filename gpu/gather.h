@@ -1,5 +1,5 @@
-/* Samples of any order of axes to rows with time contiguous, one for each channel and input (a polarisation of a
- * station); their format may change on the way. */
+/* Samples of any order of axes to rows with time contiguous, one for each channel and input (a
+ * polarisation of a station); their format may change on the way. */
 #pragma once
 
 #include "gpu/cuda.h"
@@ -15,7 +15,8 @@ struct AstroCudaGather {
   guint64 to_row, to_channel; /* bytes from input to input and from channel to channel */
   guint32 count, channels, stations, pols;
   AstroFormat format, to_format; /* the same, or CI4 to CI8, or to CF32LE, F32LE with im 0 */
-  /* Whether a sample is good: a byte that is not 0, from the first of these steps on; others become 0. NULL: all. */
+  /* Whether a sample is good: a byte that is not 0, from the first of these steps on; others become
+   * 0. NULL: all. */
   const guint8 *valid;
   guint64 valid_time, valid_channel, valid_station;
 };

@@ -5,13 +5,34 @@
 
 #include "core/stream/stream.h"
 
-__device__ inline float single_of(gint8 x) { return x; }
-__device__ inline float single_of(gint16 x) { return x; }
-__device__ inline float single_of(__half x) { return __half2float(x); }
-__device__ inline float single_of(float x) { return x; }
-template <typename T> __device__ inline double double_of(T x) { return (double)x; }
-template <> __device__ inline double double_of(__half x) { return (double)__half2float(x); }
-template <> __device__ inline double double_of(guint64 x) { return __ull2double_rn(x); }
+__device__ inline float single_of(gint8 x)
+{
+  return x;
+}
+__device__ inline float single_of(gint16 x)
+{
+  return x;
+}
+__device__ inline float single_of(__half x)
+{
+  return __half2float(x);
+}
+__device__ inline float single_of(float x)
+{
+  return x;
+}
+template <typename T> __device__ inline double double_of(T x)
+{
+  return (double)x;
+}
+template <> __device__ inline double double_of(__half x)
+{
+  return (double)__half2float(x);
+}
+template <> __device__ inline double double_of(guint64 x)
+{
+  return __ull2double_rn(x);
+}
 
 /* Real in the high nibble. */
 __device__ inline gint8 nibble_of(guint8 byte, int component)
@@ -20,8 +41,7 @@ __device__ inline gint8 nibble_of(guint8 byte, int component)
 }
 
 /* low is even and high odd, so that halves are rounded beyond high and not beyond low. */
-template <typename Real>
-__device__ inline int hold(Real product, Real low, Real high, int *clipped)
+template <typename Real> __device__ inline int hold(Real product, Real low, Real high, int *clipped)
 {
   *clipped += !(product >= low - (Real)0.5 && product < high + (Real)0.5);
   if constexpr (sizeof(Real) == 4)
@@ -84,7 +104,8 @@ __device__ inline void write_one(double *out, In in, Real product, int *clipped)
 }
 
 /* A sample of single precision in a format of complex samples. */
-__device__ inline void write_sample(guint8 *out, guint64 at, AstroFormat format, float2 sample, int *clipped)
+__device__ inline void write_sample(guint8 *out, guint64 at, AstroFormat format, float2 sample,
+                                    int *clipped)
 {
   switch (format) {
   case ASTRO_FORMAT_CI4: {

@@ -68,7 +68,8 @@ template <typename Sample, typename Word>
 __global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, Tiles tiles)
 {
   constexpr int PACK = sizeof(Word) / sizeof(Sample), SIDE = TILE * PACK;
-  __shared__ Word tile[SIDE][TILE];
+  extern __shared__ uint4 shared[];
+  Word(*tile)[TILE] = (Word(*)[TILE])shared; /* SIDE of them */
   const guint32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
   for (guint32 t = blockIdx.x; t < tiles.n; t += gridDim.x) {
@@ -175,7 +176,10 @@ static void launch_turn(const Transpose *self, gconstpointer in, gpointer out, c
   tiles.row_from = s->from[last];
   tiles.row_to = s->to[inner];
   tiles.n = (guint32)(samples / s->extent[inner] / s->extent[last] * tiles.in_tiles.by * tiles.out_tiles.by);
-  turn<Sample, Word><<<launch_blocks(self, tiles.n), THREADS, 0,
+  constexpr int SHARED = SIDE * TILE * sizeof(Word);
+  if (SHARED > 48 << 10)
+    cudaFuncSetAttribute(turn<Sample, Word>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+  turn<Sample, Word><<<launch_blocks(self, tiles.n), THREADS, SHARED,
                        astro_cuda_stream(self->place.queue)>>>((const Sample *)in, (Sample *)out, tiles);
 }
 
@@ -203,7 +207,9 @@ static const struct {
   } turns[3]; /* the first that fits */
   GatherFunc gather;
 } kernels[] = {
-  { 1, { { launch_turn<guint8, guint32>, 4 }, { launch_turn<guint8, guint8>, 1 } }, launch_gather<guint8> },
+  { 1,
+    { { launch_turn<guint8, uint2>, 8 }, { launch_turn<guint8, guint32>, 4 }, { launch_turn<guint8, guint8>, 1 } },
+    launch_gather<guint8> },
   { 2,
     { { launch_turn<guint16, uint2>, 8 }, { launch_turn<guint16, guint32>, 4 }, { launch_turn<guint16, guint16>, 2 } },
     launch_gather<guint16> },

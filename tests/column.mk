@@ -35,13 +35,15 @@ bench-gpu: all $(gpu_bench_programs)
 
 # Pair counting beside Corrfunc and TreeCorr, from PyPI: equal counts, and speed.
 peers/.complete:
-	rm -rf peers && python3 -m venv peers && peers/bin/pip install --quiet Corrfunc TreeCorr && touch $@
+	rm -rf peers && python3 -m venv peers && peers/bin/pip install --quiet Corrfunc TreeCorr ducc0 && touch $@
 
 check-peers: all tests/bench/histogram peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf check $(builddir)
 
-bench-peers: all tests/bench/histogram peers/.complete
+# And images beside ducc0's.
+bench-peers: all tests/bench/histogram tests/bench/gridder peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-tpacf bench $(builddir)
+	peers/bin/python $(srcdir)/tests/bench/peers-gridder $(builddir)
 
 # Pair counts against the plain loop at the size of a survey, which takes the loop a minute.
 check-large: all tests/core/histogram

@@ -19,6 +19,13 @@
 /* Lines at multiples of this many bytes would share few lines of the innermost cache. */
 #define ALIAS_BYTES 4096
 #define CACHE_LINE 64
+/* Rows that are fetched before they are read: they lie so far apart that nothing else foresees
+ * them.
+ */
+#define AHEAD 8
+/* Blocks that are larger are written past the caches: a line that is not read before it is written
+ * is traffic saved. */
+#define STREAM_BYTES ((gsize)16 << 20)
 /* A task's room at most, where a few lines do not need more. */
 #define ROOM_BYTES ((gsize)8 << 20)
 /* Seconds; measuring transforms of large primes would take longer. */
@@ -190,6 +197,7 @@ typedef struct {
   const REAL *in;
   REAL *out;
   guint64 n_lines, per_task;
+  gboolean stream;
   REAL scale;
 } Run;
 
@@ -213,9 +221,13 @@ static void scatter_along(const Run *run, guint64 line, const REAL *room)
   const AstroFftPass *pass = run->pass;
   REAL *to = run->out + line * pass->n_out * self->width_out;
   guint64 shift = self->signs ? 0 : pass->origin_out, first = pass->n_out - shift;
+  void (*put)(guint8 *, const guint8 *, gsize) =
+      run->stream ? self->kernels->stream : self->kernels->copy;
+  gsize bytes = self->width_out * sizeof(REAL);
 
-  memcpy(to + shift * self->width_out, room, first * self->width_out * sizeof(REAL));
-  memcpy(to, room + first * self->width_out, shift * self->width_out * sizeof(REAL));
+  put((guint8 *)(to + shift * self->width_out), (const guint8 *)room, first * bytes);
+  if (shift)
+    put((guint8 *)to, (const guint8 *)(room + first * self->width_out), shift * bytes);
 }
 
 static void execute(const AstroFftLines *self, const AstroFftPass *pass, REAL *in, REAL *out)
@@ -234,7 +246,8 @@ static void run_along(const Run *run, guint64 begin, guint64 end, REAL *room)
   const AstroFftPass *pass = run->pass;
   REAL *out = room + self->room_in;
   REAL *there = run->out + begin * pass->n_out * self->width_out;
-  gboolean direct = end - begin == self->batch && (self->signs || !pass->origin_out) &&
+  gboolean direct = !run->stream && end - begin == self->batch &&
+                    (self->signs || !pass->origin_out) &&
                     FFTW(alignment_of)(there) == FFTW(alignment_of)(out);
 
   for (guint64 i = begin; i < end; i++)
@@ -249,6 +262,29 @@ static void run_along(const Run *run, guint64 begin, guint64 end, REAL *room)
 static guint unit_log(gsize unit)
 {
   return (guint)__builtin_ctzl(unit);
+}
+
+static void copy_row(guint8 *to, const guint8 *from, gsize bytes)
+{
+  typedef guint8 Line __attribute__((vector_size(CACHE_LINE), aligned(1), may_alias));
+
+  if (bytes % CACHE_LINE) {
+    memcpy(to, from, bytes);
+    return;
+  }
+  for (gsize i = 0; i < bytes; i += CACHE_LINE)
+    *(Line *)(to + i) = *(const Line *)(from + i);
+}
+
+/* Copies rows to the stage. */
+static void stage_rows(const guint8 *from, gsize row, guint rows, guint ahead, gsize bytes,
+                       guint8 *stage)
+{
+  for (guint i = 0; i < rows; i++) {
+    for (gsize at = 0; i < ahead && at < bytes; at += CACHE_LINE)
+      __builtin_prefetch(from + (i + AHEAD) * row + at);
+    copy_row(stage + i * bytes, from + i * row, bytes);
+  }
 }
 
 /* Samples [j][line] of a range of rows to [line][j]. */
@@ -269,24 +305,28 @@ static void gather_rows(const AstroFftLines *self, const REAL *from, gsize row, 
                                   .columns = lines,
                                   .times = 1,
                                   .unit = unit };
-    for (guint i = 0; i < plane.rows; i++)
-      memcpy((guint8 *)stage + i * bytes, from + (begin + i) * row, bytes);
+    guint64 left = rows - begin;
+    stage_rows((const guint8 *)(from + begin * row), row * sizeof(REAL), (guint)plane.rows,
+               left > AHEAD ? (guint)MIN(left - AHEAD, STAGE_ROWS) : 0, bytes, (guint8 *)stage);
     self->kernels->transpose[unit_log(unit)](&plane);
   }
 }
 
-/* And back: the room's lines to a range of rows. */
+/* And back: the room's lines to a range of rows, at once or through the stage and past the caches.
+ */
 static void scatter_rows(const AstroFftLines *self, REAL *to, gsize row, guint64 rows, guint lines,
-                         const REAL *from)
+                         const REAL *from, guint8 *stage)
 {
-  gsize unit = self->width_out * sizeof(REAL), step = row * sizeof(REAL);
+  gsize unit = self->width_out * sizeof(REAL), bytes = lines * unit, far = row * sizeof(REAL);
+  gsize step = stage ? bytes : far;
   guint most = (guint)CLAMP(G_MAXUINT32 / step, 1, STAGE_ROWS);
   guint32 columns[STAGE_ROWS];
 
   for (guint i = 0; i < most; i++)
     columns[i] = (guint32)(i * step);
   for (guint64 begin = 0; begin < rows; begin += most) {
-    AstroTransposePlane plane = { .out = (guint8 *)(to + begin * row),
+    guint8 *there = (guint8 *)(to + begin * row);
+    AstroTransposePlane plane = { .out = stage ? stage : there,
                                   .in = (const guint8 *)(from + begin * self->width_out),
                                   .column_to = columns,
                                   .in_pitch = self->pitch_out * sizeof(REAL),
@@ -295,6 +335,8 @@ static void scatter_rows(const AstroFftLines *self, REAL *to, gsize row, guint64
                                   .times = 1,
                                   .unit = unit };
     self->kernels->transpose[unit_log(unit)](&plane);
+    for (guint i = 0; stage && i < plane.columns; i++)
+      self->kernels->stream(there + i * far, stage + i * bytes, bytes);
   }
 }
 
@@ -317,7 +359,8 @@ static void gather_across(const Run *run, guint64 begin, guint lines, REAL *room
   }
 }
 
-static void scatter_across(const Run *run, guint64 begin, guint lines, const REAL *room)
+static void scatter_across(const Run *run, guint64 begin, guint lines, const REAL *room,
+                           REAL *stage)
 {
   const AstroFftLines *self = run->lines;
   const AstroFftPass *pass = run->pass;
@@ -326,8 +369,10 @@ static void scatter_across(const Run *run, guint64 begin, guint lines, const REA
   REAL *to = run->out + outer * pass->n_out * row + inner * self->width_out;
   guint64 first = pass->n_out - pass->origin_out;
 
-  scatter_rows(self, to + pass->origin_out * row, row, first, lines, room);
-  scatter_rows(self, to, row, pass->origin_out, lines, room + first * self->width_out);
+  guint8 *through = run->stream ? (guint8 *)stage : NULL;
+
+  scatter_rows(self, to + pass->origin_out * row, row, first, lines, room, through);
+  scatter_rows(self, to, row, pass->origin_out, lines, room + first * self->width_out, through);
 }
 
 static void run_across(const Run *run, guint64 begin, guint64 end, REAL *room)
@@ -344,7 +389,7 @@ static void run_across(const Run *run, guint64 begin, guint64 end, REAL *room)
   execute(self, pass, room, out);
   for (guint64 i = begin; i < end; i = next) {
     next = MIN(end, (i / pass->inner + 1) * pass->inner);
-    scatter_across(run, i, (guint)(next - i), out + (i - begin) * self->pitch_out);
+    scatter_across(run, i, (guint)(next - i), out + (i - begin) * self->pitch_out, stage);
   }
 }
 
@@ -361,7 +406,18 @@ static void task(gpointer data, guint64 number)
     next = MIN(i + self->batch, end);
     (self->along ? run_along : run_across)(run, i, next, room);
   }
+  if (run->stream)
+    self->kernels->fence();
   give_room(self, room);
+}
+
+/* Rows must be whole lines: what is written past the caches is. */
+static gboolean can_stream(const AstroFftLines *self, const AstroFftPass *pass, gconstpointer out)
+{
+  gsize row = (self->along ? pass->n_out : pass->inner) * self->width_out * sizeof(REAL);
+  gsize rows = pass->outer * (self->along ? 1 : pass->n_out);
+
+  return row * rows > STREAM_BYTES && row % CACHE_LINE == 0 && (guintptr)out % CACHE_LINE == 0;
 }
 
 static void run_pass(AstroFftLines *self, const AstroFftPass *pass, gconstpointer in, gpointer out,
@@ -373,6 +429,7 @@ static void run_pass(AstroFftLines *self, const AstroFftPass *pass, gconstpointe
               .out = out,
               .n_lines = pass->outer * pass->inner,
               .per_task = self->batch,
+              .stream = can_stream(self, pass, out),
               .scale = pass->inverse ? (REAL)(1 / (double)pass->n) : 1 };
 
   while (run.per_task * pass->n < TASK_SAMPLES)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "core/gridder/pages.h"
 #include "core/stream/track.h"
 
 struct _AstroPrepare {
@@ -211,6 +212,7 @@ static gboolean make_room(AstroPrepare *self, GError **error)
                 (guint64)(n * (visibility + 2 * weight)));
     return FALSE;
   }
+  astro_pages_wish(values, n * visibility);
   self->capacity = capacity;
   return TRUE;
 }

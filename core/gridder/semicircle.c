@@ -120,16 +120,14 @@ static const struct {
 /* What rounding leaves in the middle of an image, measured. */
 #define ROUNDING(is_double) ((is_double) ? 7.5e-17 : 4e-8)
 
-/* What one support and padding cost, in nanoseconds a pixel of the image: transforms of planes
- * whose number grows with the padding, and a few visibilities a pixel, each spread over support
- * planes. */
+/* What one support and padding cost, in nanoseconds a pixel of the image, measured: planes, whose
+ * number grows with the padding, each transformed and added to the image; and two visibilities a
+ * pixel, each spread over support planes. */
 static double cost(double padding, guint support, gboolean is_double)
 {
-  const double transform = is_double ? 60 : 30, visibility = is_double ? 1.2 : 0.5;
-  const guint lanes = is_double ? 4 : 8;
-  const double row = (support + 2 * lanes - 2) / lanes;
-  return transform * padding * padding * (10 * padding + support) +
-         2 * visibility * support * (support * row + 20);
+  const guint block = is_double ? 4 : 8, vectors = (support + 2 * block - 2) / block;
+  const double plane = (is_double ? 10.5 : 5) * padding * padding + 6;
+  return plane * (8 * padding + support) + 2 * support * (0.57 * support * vectors + 7);
 }
 
 /* Division by the transform blows up what rounding left at the edges of the image: by how much,

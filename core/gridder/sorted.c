@@ -4,10 +4,12 @@
 #include <math.h>
 #include <string.h>
 #include "core/backend/threads.h"
+#include "core/gridder/pages.h"
 
 /* Parts of the rows, counted and dealt out side by side; as many whatever the threads. */
 #define PARTS 64
 #define MAX_PLANES 32768
+#define OUT G_MAXUINT16
 
 typedef struct {
   const AstroGridRows *rows;
@@ -15,8 +17,12 @@ typedef struct {
   const AstroPlanes *planes;
   AstroSorted *sorted;
   guint first, channels;
-  guint64 *starts; /* of each band and part, then where the next of them goes */
-  guint32 *order;  /* visibilities, row * channels + channel, by band */
+  double per_cell;  /* cells a wavelength */
+  double middle;    /* cell of the origin */
+  guint16 *band_of; /* of each visibility; OUT: it is not used */
+  gint failed;      /* to get memory */
+  guint64 *starts;  /* of each band and part, then where the next of them goes */
+  guint32 *order;   /* visibilities, row * channels + channel, by band */
 } Sorting;
 
 static gboolean is_zero(const AstroGridRows *rows, guint64 at)
@@ -41,11 +47,6 @@ static inline guint first_cell(double position, guint support, double *inside)
   const double edge = position - support / 2.0, first = ceil(edge);
   *inside = 2 * (first - edge) - 1;
   return (guint)first;
-}
-
-static inline double cells(const AstroGrid *grid, double wavelengths)
-{
-  return wavelengths / grid->cell + grid->size / 2;
 }
 
 /* ---- planes ---- */
@@ -124,19 +125,16 @@ gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *conf
 
 /* ---- into bands ---- */
 
-static guint band_of(const Sorting *s, guint64 row, double per)
-{
-  double inside;
-  return first_cell(cells(s->grid, s->rows->uvw[3 * row + 1] * per), s->grid->spread.support,
-                    &inside) /
-         ASTRO_BAND_ROWS;
-}
-
-static gboolean is_used(const Sorting *s, guint64 row, guint channel)
+static guint16 find_band(const Sorting *s, guint64 row, guint channel)
 {
   const double per = s->rows->wavenumbers[channel], *uvw = s->rows->uvw + 3 * row;
-  return astro_grid_holds(s->grid, uvw[0] * per, uvw[1] * per) &&
-         !is_zero(s->rows, row * s->rows->channels + channel);
+  double inside;
+  if (!astro_grid_holds(s->grid, uvw[0] * per, uvw[1] * per) ||
+      is_zero(s->rows, row * s->rows->channels + channel))
+    return OUT;
+  return (guint16)(first_cell(uvw[1] * per * s->per_cell + s->middle, s->grid->spread.support,
+                              &inside) /
+                   ASTRO_BAND_ROWS);
 }
 
 static void count_part(gpointer data, guint64 part)
@@ -144,10 +142,13 @@ static void count_part(gpointer data, guint64 part)
   Sorting *s = data;
   guint64 from, to;
   part_of(s->rows->rows, part, &from, &to);
+  guint16 *band = s->band_of + from * s->channels;
   for (guint64 row = from; row < to; row++)
-    for (guint c = s->first; c < s->first + s->channels; c++)
-      if (is_used(s, row, c))
-        s->starts[band_of(s, row, s->rows->wavenumbers[c]) * PARTS + part]++;
+    for (guint c = s->first; c < s->first + s->channels; c++, band++) {
+      *band = find_band(s, row, c);
+      if (*band != OUT)
+        s->starts[*band * PARTS + part]++;
+    }
 }
 
 static void deal_part(gpointer data, guint64 part)
@@ -155,11 +156,11 @@ static void deal_part(gpointer data, guint64 part)
   Sorting *s = data;
   guint64 from, to;
   part_of(s->rows->rows, part, &from, &to);
+  const guint16 *band = s->band_of + from * s->channels;
   for (guint64 row = from; row < to; row++)
-    for (guint c = s->first; c < s->first + s->channels; c++)
-      if (is_used(s, row, c))
-        s->order[s->starts[band_of(s, row, s->rows->wavenumbers[c]) * PARTS + part]++] =
-            (guint32)(row * s->rows->channels + c);
+    for (guint c = s->first; c < s->first + s->channels; c++, band++)
+      if (*band != OUT)
+        s->order[s->starts[*band * PARTS + part]++] = (guint32)(row * s->rows->channels + c);
 }
 
 static void counts_to_starts(Sorting *s)
@@ -187,22 +188,25 @@ typedef struct {
   guint16 plane;
   guint8 offset;
   double u, v, w; /* inside the edges */
+  double turns;   /* that the value is turned by */
 } Place;
 
 static void find_place(const Sorting *s, guint64 band, guint32 from, Place *place)
 {
   const AstroGridRows *rows = s->rows;
   const AstroPlanes *planes = s->planes;
-  const double *uvw = rows->uvw + 3 * (guint64)(from / rows->channels);
-  const double per = rows->wavenumbers[from % rows->channels];
+  const guint32 row = from / rows->channels;
+  const double *uvw = rows->uvw + 3 * (guint64)row;
+  const double per = rows->wavenumbers[from - row * rows->channels];
   const guint support = s->grid->spread.support, block = astro_sorted_block(rows->is_double);
-  const guint u = first_cell(cells(s->grid, uvw[0] * per), support, &place->u);
-  const guint v = first_cell(cells(s->grid, uvw[1] * per), support, &place->v);
+  const guint u = first_cell(uvw[0] * per * s->per_cell + s->middle, support, &place->u);
+  const guint v = first_cell(uvw[1] * per * s->per_cell + s->middle, support, &place->v);
   place->from = from;
   place->group = u / block * ASTRO_BAND_ROWS + (v - (guint)band * ASTRO_BAND_ROWS);
   place->offset = u % block;
   place->plane = 0;
   place->w = 0;
+  place->turns = -uvw[2] * per * planes->n_middle;
   if (planes->step > 0)
     place->plane =
         first_cell((uvw[2] * per - planes->first) / planes->step, planes->support, &place->w);
@@ -221,64 +225,89 @@ static void sort_by(const guint32 *from, guint32 *to, guint64 n, const guint32 *
     to[counts[keys[from[i]]]++] = from[i];
 }
 
-static void turn(double *re, double *im, double angle)
+/* exp(2 pi i turns), to 1e-16: the series of a quarter of the angle, doubled twice. Inline and
+ * without a call, which would take as long as all else here. */
+static inline void turn_of(double turns, double *re, double *im)
 {
-  const double c = cos(angle), s = sin(angle), a = *re;
-  *re = a * c - *im * s;
-  *im = a * s + *im * c;
+  static const double sine[] = {
+    -1.0 / 6,        1.0 / 120,        -1.0 / 5040,         1.0 / 362880,
+    -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000
+  };
+  static const double cosine[] = { -1.0 / 2,           1.0 / 24,
+                                   -1.0 / 720,         1.0 / 40320,
+                                   -1.0 / 3628800,     1.0 / 479001600,
+                                   -1.0 / 87178291200, 1.0 / 20922789888000 };
+  const double whole = (turns + 0x1.8p52) - 0x1.8p52, x = (turns - whole) * (G_PI / 2), x2 = x * x;
+  double s = sine[6], c = cosine[7];
+  for (guint k = 6; k-- > 0;)
+    s = s * x2 + sine[k];
+  for (guint k = 7; k-- > 0;)
+    c = c * x2 + cosine[k];
+  s = x + x * x2 * s;
+  c = 1 + x2 * c;
+  for (guint k = 0; k < 2; k++) {
+    const double twice = 2 * s * c;
+    c = 1 - 2 * s * s;
+    s = twice;
+  }
+  *re = c;
+  *im = s;
 }
+
+#define PUT(name, Real)                                                                            \
+  static void name(const Sorting *s, guint64 at, const Place *place)                               \
+  {                                                                                                \
+    const AstroSorted *sorted = s->sorted;                                                         \
+    const guint products = sorted->products;                                                       \
+    const Real *from = (const Real *)s->rows->values + 2 * (gsize)place->from * products;          \
+    Real *to = (Real *)sorted->values + 2 * at * products;                                         \
+    double re, im;                                                                                 \
+    turn_of(place->turns, &re, &im);                                                               \
+    for (guint p = 0; p < products; p++, from += 2, to += 2) {                                     \
+      to[0] = (Real)(from[0] * re - from[1] * im);                                                 \
+      to[1] = (Real)(from[0] * im + from[1] * re);                                                 \
+    }                                                                                              \
+    ((Real *)sorted->u)[at] = (Real)place->u;                                                      \
+    ((Real *)sorted->v)[at] = (Real)place->v;                                                      \
+    ((Real *)sorted->w)[at] = (Real)place->w;                                                      \
+  }
+
+PUT(put_single, float)
+PUT(put_double, double)
 
 static void put(const Sorting *s, guint64 at, const Place *place)
 {
-  AstroSorted *sorted = s->sorted;
-  const AstroGridRows *rows = s->rows;
-  const guint products = rows->products;
-  const guint64 from = (guint64)place->from * products;
-  const double w = rows->uvw[3 * (guint64)(place->from / rows->channels) + 2] *
-                   rows->wavenumbers[place->from % rows->channels];
-  const double turns = -w * s->planes->n_middle, angle = 2 * G_PI * (turns - rint(turns));
-
-  sorted->first_planes[at] = place->plane;
-  sorted->offsets[at] = place->offset;
-  for (guint p = 0; p < products; p++) {
-    double re, im;
-    if (rows->is_double) {
-      re = ((const double *)rows->values)[2 * (from + p)];
-      im = ((const double *)rows->values)[2 * (from + p) + 1];
-    } else {
-      re = ((const float *)rows->values)[2 * (from + p)];
-      im = ((const float *)rows->values)[2 * (from + p) + 1];
-    }
-    turn(&re, &im, angle);
-    if (rows->is_double) {
-      ((double *)sorted->values)[2 * (at * products + p)] = re;
-      ((double *)sorted->values)[2 * (at * products + p) + 1] = im;
-    } else {
-      ((float *)sorted->values)[2 * (at * products + p)] = (float)re;
-      ((float *)sorted->values)[2 * (at * products + p) + 1] = (float)im;
-    }
-  }
-  if (rows->is_double) {
-    ((double *)sorted->u)[at] = place->u;
-    ((double *)sorted->v)[at] = place->v;
-    ((double *)sorted->w)[at] = place->w;
-  } else {
-    ((float *)sorted->u)[at] = (float)place->u;
-    ((float *)sorted->v)[at] = (float)place->v;
-    ((float *)sorted->w)[at] = (float)place->w;
-  }
+  s->sorted->first_planes[at] = place->plane;
+  s->sorted->offsets[at] = place->offset;
+  if (s->sorted->is_double)
+    put_double(s, at, place);
+  else
+    put_single(s, at, place);
 }
 
-static void note_groups(const Sorting *s, guint64 number, const Place *places, const guint32 *order)
+/* Places and values come in no order: they are asked for some visibilities before. */
+static inline void look_ahead(const Sorting *s, const Place *places, const guint32 *order,
+                              guint64 i, guint64 n)
+{
+  enum { NEAR = 24, FAR = 64 };
+  const gsize value = s->rows->products * (s->rows->is_double ? 16 : 8);
+  if (i + FAR < n)
+    __builtin_prefetch(&places[order[i + FAR]]);
+  if (i + NEAR < n)
+    __builtin_prefetch((const char *)s->rows->values + places[order[i + NEAR]].from * value);
+}
+
+static void note_groups(const Sorting *s, guint64 number, const guint32 *groups,
+                        const guint32 *order)
 {
   AstroSortedBand *band = &s->sorted->bands[number];
   for (guint64 i = 0; i < band->n; i++)
-    band->n_groups += i == 0 || places[order[i]].group != places[order[i - 1]].group;
+    band->n_groups += i == 0 || groups[order[i]] != groups[order[i - 1]];
   band->groups = g_new(AstroSortedGroup, band->n_groups);
   AstroSortedGroup *group = band->groups - 1;
   for (guint64 i = 0; i < band->n; i++) {
-    const guint32 key = places[order[i]].group;
-    if (i == 0 || key != places[order[i - 1]].group)
+    const guint32 key = groups[order[i]];
+    if (i == 0 || key != groups[order[i - 1]])
       *++group =
           (AstroSortedGroup){ .start = band->start + i,
                               .row = (guint32)number * ASTRO_BAND_ROWS + key % ASTRO_BAND_ROWS,
@@ -297,8 +326,14 @@ static void sort_band(gpointer data, guint64 number)
 
   if (n == 0)
     return;
-  g_autofree Place *places = g_new(Place, n);
-  g_autofree guint32 *keys = g_new(guint32, n), *one = g_new(guint32, n), *two = g_new(guint32, n);
+  const gsize place_bytes = n * sizeof(Place), index_bytes = n * sizeof(guint32);
+  char *room = g_try_malloc(place_bytes + 3 * index_bytes);
+  if (!room) {
+    g_atomic_int_set(&s->failed, TRUE);
+    return;
+  }
+  Place *places = (Place *)room;
+  guint32 *keys = (guint32 *)(room + place_bytes), *one = keys + n, *two = one + n;
   g_autofree guint32 *counts = g_new(guint32, n_keys + 1);
   for (guint64 i = 0; i < n; i++) {
     find_place(s, number, s->order[band->start + i], &places[i]);
@@ -309,29 +344,27 @@ static void sort_band(gpointer data, guint64 number)
   for (guint64 i = 0; i < n; i++)
     keys[i] = places[i].group;
   sort_by(two, one, n, keys, counts, n_groups);
-  for (guint64 i = 0; i < n; i++)
+  for (guint64 i = 0; i < n; i++) {
+    look_ahead(s, places, one, i, n);
     put(s, band->start + i, &places[one[i]]);
-  note_groups(s, number, places, one);
+  }
+  note_groups(s, number, keys, one);
+  g_free(room);
 }
 
 /* ---- all of it ---- */
 
-static gboolean allocate(AstroSorted *sorted, GError **error)
+static gboolean allocate(AstroSorted *sorted)
 {
   const gsize bytes = sorted->is_double ? sizeof(double) : sizeof(float), n = MAX(sorted->n, 1);
-  sorted->first_planes = g_try_malloc(n * sizeof *sorted->first_planes);
-  sorted->offsets = g_try_malloc(n);
-  sorted->u = g_try_malloc(n * bytes);
-  sorted->v = g_try_malloc(n * bytes);
-  sorted->w = g_try_malloc(n * bytes);
-  sorted->values = g_try_malloc(n * 2 * bytes * sorted->products);
-  if (sorted->first_planes && sorted->offsets && sorted->u && sorted->v && sorted->w &&
-      sorted->values)
-    return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-              "no memory for %" G_GUINT64_FORMAT " visibilities of %u products", sorted->n,
-              sorted->products);
-  return FALSE;
+  sorted->first_planes = astro_pages_alloc(n * sizeof *sorted->first_planes);
+  sorted->offsets = astro_pages_alloc(n);
+  sorted->u = astro_pages_alloc(n * bytes);
+  sorted->v = astro_pages_alloc(n * bytes);
+  sorted->w = astro_pages_alloc(n * bytes);
+  sorted->values = astro_pages_alloc(n * 2 * bytes * sorted->products);
+  return sorted->first_planes && sorted->offsets && sorted->u && sorted->v && sorted->w &&
+         sorted->values;
 }
 
 AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
@@ -345,26 +378,40 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
     return NULL;
   }
   AstroSorted *sorted = g_new0(AstroSorted, 1);
-  Sorting s = { rows, grid, planes, sorted, first, n, NULL, NULL };
+  Sorting s = { .rows = rows,
+                .grid = grid,
+                .planes = planes,
+                .sorted = sorted,
+                .first = first,
+                .channels = n,
+                .per_cell = 1 / grid->cell,
+                .middle = grid->size / 2 };
   sorted->products = rows->products;
   sorted->is_double = rows->is_double;
   sorted->n_bands = (grid->size + ASTRO_BAND_ROWS - 1) / ASTRO_BAND_ROWS;
   sorted->bands = g_new0(AstroSortedBand, sorted->n_bands);
   sorted->planes = planes->n;
   s.starts = g_new0(guint64, (gsize)sorted->n_bands * PARTS);
-  astro_parallel(PARTS, threads, count_part, &s);
-  counts_to_starts(&s);
-  s.order = g_try_new(guint32, MAX(sorted->n, 1));
-  if (s.order && allocate(sorted, error)) {
+  s.band_of = astro_pages_alloc(rows->rows * n * sizeof *s.band_of);
+  if (s.band_of) {
+    astro_parallel(PARTS, threads, count_part, &s);
+    counts_to_starts(&s);
+    s.order = astro_pages_alloc(sorted->n * sizeof *s.order);
+  }
+  if (s.order && allocate(sorted)) {
     astro_parallel(PARTS, threads, deal_part, &s);
     astro_parallel(sorted->n_bands, threads, sort_band, &s);
   } else {
-    if (!s.order)
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                  "no memory to sort %" G_GUINT64_FORMAT " visibilities", sorted->n);
+    s.failed = TRUE;
+  }
+  if (s.failed) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory to sort %" G_GUINT64_FORMAT " visibilities of %u products",
+                rows->rows * n, rows->products);
     g_clear_pointer(&sorted, astro_sorted_free);
   }
-  g_free(s.order);
+  free(s.band_of);
+  free(s.order);
   g_free(s.starts);
   return sorted;
 }
@@ -374,11 +421,11 @@ void astro_sorted_free(AstroSorted *sorted)
   for (guint band = 0; band < sorted->n_bands; band++)
     g_free(sorted->bands[band].groups);
   g_free(sorted->bands);
-  g_free(sorted->first_planes);
-  g_free(sorted->offsets);
-  g_free(sorted->u);
-  g_free(sorted->v);
-  g_free(sorted->w);
-  g_free(sorted->values);
+  free(sorted->first_planes);
+  free(sorted->offsets);
+  free(sorted->u);
+  free(sorted->v);
+  free(sorted->w);
+  free(sorted->values);
   g_free(sorted);
 }

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#define ALIGNMENT 64 /* of rows: a line of the cache, the longest vector */
+
 /* A plane's zeros in front of the first set, as many as windows reach back from it. */
 static gsize front(const AstroTapsPlane *plane)
 {
@@ -58,7 +60,7 @@ AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *suppo
     AstroTapsPlane *plane = &taps->planes[i];
     set_up_plane(plane, supports[i]);
     if (taps->bytes <= had)
-      plane->block = g_try_malloc0(plane_length(plane, oversampling) * each);
+      plane->block = g_try_malloc0(plane_length(plane, oversampling) * each + ALIGNMENT);
     if (!plane->block) {
       g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
                   "convolution functions of %u w-planes need %" G_GUINT64_FORMAT
@@ -66,7 +68,9 @@ AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *suppo
                   n_planes, taps->bytes, had);
       return NULL;
     }
-    plane->taps = (guint8 *)plane->block + front(plane) * each;
+    guint8 *aligned =
+        (guint8 *)(((guintptr)plane->block + ALIGNMENT - 1) & ~(guintptr)(ALIGNMENT - 1));
+    plane->taps = aligned + front(plane) * each;
   }
   return g_steal_pointer(&taps);
 }

@@ -351,8 +351,9 @@ static void choose_windows(AstroWProjection *self)
     Class *class = &self->classes[i];
     guint narrow = (class->support + ASTRO_TAPS_STEP - 1) / ASTRO_TAPS_STEP * ASTRO_TAPS_STEP;
     double size = self->config.size;
-    double reach_a_row = (double)n[i] * (narrow - class->support + 1) * class->support;
-    gboolean few = reach_a_row < 4 * size * size / 4;
+    double in_reach = (double)n[i] * (narrow - class->support + 1) * class->support;
+    /* Records crowd in the grid's middle: four in reach of a row there are far less on average. */
+    gboolean few = in_reach < size * size / 16;
     class->window = few && narrow + ASTRO_TAPS_PADDING <= self->config.size
                         ? narrow + ASTRO_TAPS_PADDING
                         : narrow;

@@ -67,6 +67,9 @@ static void plan(Bench *bench, guint rank, int n, guint threads)
                                         bench->out.data, NULL, 1, all, FFTW_FORWARD, FFTW_MEASURE);
     fftwf_plan_with_nthreads(1);
   }
+  /* Plans for threads must not get into the wisdom that is kept: others could not read it. */
+  fftw_forget_wisdom();
+  fftwf_forget_wisdom();
   astro_fft_planner_unlock();
 }
 

@@ -1,11 +1,10 @@
 /* Images from visibilities by W-stacking: gridding, transform and image, a plane after the other.
  *
- * Without arguments: a table of speeds. With them, for comparisons with other programs on the same
- * data:
- *   gridder ACCURACY SIZE PIXEL PRODUCTS ROWS CHANNELS UVW WAVENUMBERS VISIBILITIES IMAGE ROUNDS
- * reads files of doubles (UVW: metres, w >= 0) and complex numbers (single for accuracies from 1e-5
- * up, else double; rows x channels x products), writes the images (doubles, l and m rising) and
- * prints the seconds of each round. */
+ * Without arguments: a table of speeds; with one, the number of a row, that row. With more, for
+ * comparisons with other programs on the same data: gridder ACCURACY SIZE PIXEL PRODUCTS ROWS
+ * CHANNELS UVW WAVENUMBERS VISIBILITIES IMAGE ROUNDS reads files of doubles (UVW: metres, w >= 0)
+ * and complex numbers (single for accuracies from 1e-5 up, else double; rows x channels x
+ * products), writes the images (doubles, l and m rising) and prints the seconds of each round. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -271,6 +270,8 @@ int main(int argc, char **argv)
          "Mvis/s", "sort", "spread", "FFT", "image");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     Imager self = { .rows = rows };
+    if (argc == 2 && atoi(argv[1]) != (int)i)
+      continue;
     self.rows.products = cases[i].products;
     self.rows.is_double = cases[i].accuracy < 1e-5;
     self.rows.values = make_values(&self.rows);

@@ -1,6 +1,7 @@
 /* The CUDA backends against the references, called as kernels are: no pipeline. Skipped without a
  * GPU. */
 #include "core/convert/convert.h"
+#include "core/correlator/correlator.h"
 #include "core/memory/memory.h"
 #include "core/transpose/transpose.h"
 #include "tests/tests.h"
@@ -238,6 +239,71 @@ static void test_memory_refused(void)
   g_assert_nonnull(strstr(error->message, "35184372088832"));
 }
 
+static AstroCorrelatorConfig correlator_config(guint stations, guint channels)
+{
+  AstroCorrelatorConfig config = { .stations = stations,
+                                   .pols = 2,
+                                   .channels = channels,
+                                   .from = ASTRO_FORMAT_CI8,
+                                   .to = ASTRO_FORMAT_CF32LE,
+                                   .channel_step = 1 };
+  astro_layout_parse(&config.layout, "channel:time:station:pol", ASTRO_QUANTITY_SPECTRA, NULL);
+  config.layout.extents[0] = channels;
+  config.layout.extents[2] = stations;
+  config.layout.extents[3] = 2;
+  return config;
+}
+
+/* Instances given up in mid-integration, together many times the device's memory. */
+static void test_given_up(void)
+{
+  enum { TIMES = 300, STEPS = 8 };
+  g_autoptr(AstroDevice) device = open_device();
+  if (!device)
+    return;
+  const AstroBackend *backend = cuda_backend("correlator");
+  const AstroCorrelatorConfig config = correlator_config(512, 256); /* sums of 1 GB */
+  const gsize bytes = (gsize)STEPS * 512 * 2 * 256 * 2;
+  AstroQueue *queue = device->funcs->queue_new(device, NULL);
+  AstroPlace place = { .device = device, .queue = queue };
+  g_autoptr(GError) error = NULL;
+  AstroBlock in = { .bytes = bytes };
+
+  g_assert_true(device->funcs->alloc(device, bytes, &in.data, NULL));
+  for (guint i = 0; i < TIMES; i++) {
+    AstroCorrelatorArguments arguments = { .steps = STEPS, .count = STEPS };
+    gpointer instance = backend->create(&config, &place, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_true(backend->submit(instance, &in, 1, NULL, 0, &arguments, &error));
+    g_assert_no_error(error);
+    backend->destroy(instance);
+  }
+  device->funcs->free(device, in.data);
+  device->funcs->queue_free(device, queue);
+}
+
+/* More than any device has: the error says how much was needed, and the device goes on. */
+static void test_sums_refused(void)
+{
+  g_autoptr(AstroDevice) device = open_device();
+  if (!device)
+    return;
+  const AstroBackend *backend = cuda_backend("correlator");
+  AstroCorrelatorConfig config = correlator_config(100000, 100);
+  AstroPlace place = { .device = device, .queue = device->funcs->queue_new(device, NULL) };
+  g_autoptr(GError) error = NULL;
+
+  g_assert_null(backend->create(&config, &place, NULL, &error));
+  g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
+  g_assert_nonnull(strstr(error->message, "16000160000000"));
+  g_clear_error(&error);
+  config = correlator_config(4, 4);
+  gpointer instance = backend->create(&config, &place, NULL, &error);
+  g_assert_no_error(error);
+  backend->destroy(instance);
+  device->funcs->queue_free(device, place.queue);
+}
+
 static void add_tests(void)
 {
   static const gsize sample_bytes[] = { 1, 2, 4, 8, 16 };
@@ -254,6 +320,8 @@ static void add_tests(void)
       }
   g_test_add_func("/cuda/convert/all-values", test_convert_all_values);
   g_test_add_func("/cuda/memory-refused", test_memory_refused);
+  g_test_add_func("/cuda/given-up", test_given_up);
+  g_test_add_func("/cuda/sums-refused", test_sums_refused);
 }
 
 int main(int argc, char **argv)

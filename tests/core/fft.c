@@ -207,27 +207,36 @@ static void test_cpu(void)
       }
 }
 
-/* A spectrum has the same bits whatever block it came in. */
-static void test_cuts(void)
+/* A spectrum has the same bits whatever block it came in, and where large blocks are written past
+ * the caches: along the last axis and across it. */
+static void check_cuts(guint64 steps, guint64 part, gboolean across)
 {
-  enum { N = 24, STEPS = 100 };
+  enum { N = 24, INNER = 8 };
   AstroFftConfig config = { .from = ASTRO_FORMAT_CF32LE,
                             .to = ASTRO_FORMAT_CF32LE,
-                            .n_axes = 2,
-                            .extents = { 0, N },
-                            .axes = { [1] = { TRUE, 0, N / 2 } } };
-  gsize bytes = N * STEPS * 8;
+                            .n_axes = across ? 3 : 2,
+                            .extents = { 0, N, INNER },
+                            .axes = { [1] = { TRUE, N / 2, N / 2 } } };
+  gsize step = N * 2 * (across ? INNER : 1), bytes = steps * step * sizeof(float);
   float *in = test_alloc(bytes);
   fill(config.from, in, bytes, 4);
-  float *whole = transform(&astro_fft_cpu, &config, in, STEPS, 0);
-  for (guint at = 0, steps = 1; at < STEPS; at += steps, steps = steps % 7 + 1) {
-    steps = MIN(steps, STEPS - at);
-    float *part = transform(&astro_fft_cpu, &config, in + at * N * 2, steps, 0);
-    g_assert_cmpmem(part, steps * N * 8, whole + at * N * 2, steps * N * 8);
-    test_free(part);
+  float *whole = transform(&astro_fft_cpu, &config, in, steps, 0);
+  for (guint64 at = 0, n = part; at < steps; at += n, n = n % (2 * part) + 1) {
+    n = MIN(n, steps - at);
+    float *piece = transform(&astro_fft_cpu, &config, in + at * step, n, 0);
+    g_assert_cmpmem(piece, n * step * sizeof(float), whole + at * step, n * step * sizeof(float));
+    test_free(piece);
   }
   test_free(whole);
   test_free(in);
+}
+
+static void test_cuts(void)
+{
+  check_cuts(100, 3, FALSE);
+  check_cuts(100, 3, TRUE);
+  check_cuts(100000, 40000, FALSE);
+  check_cuts(12000, 5000, TRUE);
 }
 
 /* There and back, centred or not, through real bins too. */

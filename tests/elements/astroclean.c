@@ -151,6 +151,37 @@ static void test_asks_for_psf(void)
   gst_harness_teardown(h);
 }
 
+/* From visibilities of two sources to what is behind them, with nothing else set. */
+static void test_chain(void)
+{
+  GstElement *pipeline = gst_parse_launch(
+      "astrovissrc sky=0.004,0.003,2;-0.006,0.002,1 array=vla-like num-buffers=4 ! astrogridder "
+      "size=256 cell=40 ! astrofft ! astroimage ! astroclean gain=0.2 threshold=0.003 ! "
+      "fakesink",
+      NULL);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  double flux = 0, peak = 1;
+  gboolean ended = FALSE;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  while (!ended) {
+    GstMessage *message = gst_bus_timed_pop_filtered(
+        bus, 30 * GST_SECOND, GST_MESSAGE_ELEMENT | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    g_assert_cmpint(GST_MESSAGE_TYPE(message), !=, GST_MESSAGE_ERROR);
+    ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+    const GstStructure *s = gst_message_get_structure(message);
+    if (s && gst_structure_has_name(s, "astro-clean"))
+      g_assert_true(
+          gst_structure_get(s, "flux", G_TYPE_DOUBLE, &flux, "peak", G_TYPE_DOUBLE, &peak, NULL));
+    gst_message_unref(message);
+  }
+  g_assert_cmpfloat_with_epsilon(flux, 3, 0.05);
+  g_assert_cmpfloat(peak, <=, 0.003);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+}
+
 /* ---- errors ---- */
 
 static void test_no_beam(void)
@@ -215,6 +246,7 @@ static void add_tests(void)
   g_test_add_func("/astroclean/outputs", test_outputs);
   g_test_add_func("/astroclean/messages", test_messages);
   g_test_add_func("/astroclean/asks-for-psf", test_asks_for_psf);
+  g_test_add_func("/astroclean/chain", test_chain);
   g_test_add_func("/astroclean/no-beam", test_no_beam);
   g_test_add_func("/astroclean/bad-caps", test_bad_caps);
   g_test_add_func("/astroclean/properties", test_properties);

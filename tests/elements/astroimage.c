@@ -311,6 +311,8 @@ static void test_bad_caps(void)
   } cases[] = {
     { "", "layout=pol:v:u,format=CF32LE,pols=1,width=8,height=8,cell=1.0",
       "astrofft must stand before astroimage" },
+    { "", "layout=plane:pol:v:u,planes=1,format=CF32LE,pols=1,width=8,height=8,cell=1.0",
+      "astrofft must stand before astroimage" },
     { "", "layout=y:x:pol,format=CF32LE,pols=1,width=8,height=8,cell=1.0", "not square" },
     { "", "layout=pol:y:x,format=CF32LE,pols=1,width=8,height=8", "cell (wavelengths) or pixel" },
     { "", "layout=pol:y:x,format=CF32LE,pols=1,width=8,height=8,pixel=0.5", "hemisphere" },
