@@ -105,6 +105,19 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   return GST_FLOW_OK;
 }
 
+/* An end of the stream that a user asks for would be held up by the wait. */
+static gboolean send_event(GstElement *element, GstEvent *event)
+{
+  AstroHttpSink *self = ASTRO_HTTP_SINK(element);
+  if (gst_event_has_name(event, "astro-interrupt")) {
+    GST_OBJECT_LOCK(self);
+    if (self->server)
+      astro_picture_server_release(self->server);
+    GST_OBJECT_UNLOCK(self);
+  }
+  return GST_ELEMENT_CLASS(astro_http_sink_parent_class)->send_event(element, event);
+}
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(object);
@@ -172,8 +185,12 @@ static void astro_http_sink_class_init(AstroHttpSinkClass *klass)
                         G_MAXUINT16, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   g_object_class_install_property(
       object, PROP_WAIT,
-      g_param_spec_boolean("wait", "Wait", "Takes no picture while nobody views the stream", FALSE,
-                           flags));
+      g_param_spec_boolean(
+          "wait", "Wait",
+          "Takes no picture while nobody views the stream; an event astro-interrupt, "
+          "sent to the pipeline, ends that",
+          FALSE, flags));
+  element->send_event = send_event;
   sink->start = start;
   sink->stop = stop;
   sink->unlock = unlock;

@@ -209,6 +209,10 @@ static void on_interrupt(guint presses, gpointer data)
   }
   if (!run->arguments->quiet)
     tell(run, "interrupted: ending the stream (once more stops at once)");
+  /* Sinks that wait for somebody hear of it, since they hold up the end of the stream. */
+  gst_element_send_event(
+      run->pipeline,
+      gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty("astro-interrupt")));
   gst_element_send_event(run->pipeline, gst_event_new_eos());
 }
 

@@ -20,7 +20,7 @@ struct _AstroPictureServer {
   char *type;
   guint64 number; /* of the picture; 0: there is none */
   guint connections, viewers;
-  gboolean is_closing, is_cancelled;
+  gboolean is_closing, is_cancelled, is_released;
 };
 
 static const char page[] =
@@ -340,11 +340,19 @@ void astro_picture_server_show(AstroPictureServer *s, GBytes *picture, const cha
 gboolean astro_picture_server_wait(AstroPictureServer *s)
 {
   g_mutex_lock(&s->lock);
-  while (!s->viewers && !s->is_cancelled)
+  while (!s->viewers && !s->is_cancelled && !s->is_released)
     g_cond_wait(&s->changed, &s->lock);
   gboolean good = !s->is_cancelled;
   g_mutex_unlock(&s->lock);
   return good;
+}
+
+void astro_picture_server_release(AstroPictureServer *s)
+{
+  g_mutex_lock(&s->lock);
+  s->is_released = TRUE;
+  g_cond_broadcast(&s->changed);
+  g_mutex_unlock(&s->lock);
 }
 
 void astro_picture_server_cancel(AstroPictureServer *s, gboolean cancel)

@@ -24,6 +24,8 @@ void astro_picture_server_show(AstroPictureServer *server, GBytes *picture, cons
 
 /* Waits until somebody views the stream. FALSE: the wait was cancelled. */
 gboolean astro_picture_server_wait(AstroPictureServer *server);
+/* Nobody needs to be waited for any more. */
+void astro_picture_server_release(AstroPictureServer *server);
 /* Whether waits end at once. */
 void astro_picture_server_cancel(AstroPictureServer *server, gboolean cancel);
 

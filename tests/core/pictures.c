@@ -193,6 +193,8 @@ static void wait_for_viewer(Place *place, gconstpointer data)
   GThread *thread = g_thread_new("viewer", view_once, GUINT_TO_POINTER(place->port));
   g_assert_true(astro_picture_server_wait(place->server));
   g_thread_join(thread);
+  astro_picture_server_release(place->server);
+  g_assert_true(astro_picture_server_wait(place->server));
 }
 
 static void cannot_listen(Place *place, gconstpointer data)

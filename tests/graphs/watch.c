@@ -55,28 +55,56 @@ static void die_with_parent(gpointer data)
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-static void watch(void)
+/* Runs the graph, up to where it says where to look; errors: to be unref'd. */
+static GPid begin(guint *port, GIOChannel **errors)
 {
   g_autofree char *name = program();
   char *argv[] = { name,           "run",     "watch",      "port=0", "stations=5",
                    "duration=600", "size=64", "interval=1", NULL };
   g_autoptr(GError) error = NULL;
   GPid child;
-  gint errors, status;
-  guint pictures = 0;
+  gint fd;
+  g_spawn_async_with_pipes(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, die_with_parent, NULL,
+                           &child, NULL, NULL, &fd, &error);
+  g_assert_no_error(error);
+  *errors = g_io_channel_unix_new(fd);
+  g_io_channel_set_close_on_unref(*errors, TRUE);
+  *port = read_port(*errors);
+  return child;
+}
+
+/* As waitpid has it. */
+static int wait_for_end(GPid child)
+{
+  int status = 0;
+  gboolean ended = FALSE;
+  for (guint i = 0; i < VIEWER_PATIENCE * 20 && !ended; i++) {
+    ended = waitpid(child, &status, WNOHANG) == child;
+    g_usleep(G_USEC_PER_SEC / 20);
+  }
+  g_assert_true(ended);
+  g_spawn_close_pid(child);
+  return status;
+}
+
+static gboolean have_decoder(void)
+{
+  g_autoptr(GstElementFactory) decoder = gst_element_factory_find("jpegdec");
+  if (!decoder)
+    g_test_skip("without jpegdec");
+  return decoder != NULL;
+}
+
+static void watch(void)
+{
+  guint port, pictures = 0;
   Viewer viewer;
   GBytes *picture;
-  g_autoptr(GstElementFactory) decoder = gst_element_factory_find("jpegdec");
-  if (!decoder) {
-    g_test_skip("without jpegdec");
+  GIOChannel *errors;
+  if (!have_decoder())
     return;
-  }
-  g_spawn_async_with_pipes(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, die_with_parent, NULL,
-                           &child, NULL, NULL, &errors, &error);
-  g_assert_no_error(error);
-  GIOChannel *channel = g_io_channel_unix_new(errors);
-  g_io_channel_set_close_on_unref(channel, TRUE);
-  viewer_get(&viewer, read_port(channel), "/stream");
+  GPid child = begin(&port, &errors);
+  viewer_get(&viewer, port, "/stream");
   g_assert_cmpuint(viewer.status, ==, 200);
   while ((picture = viewer_part(&viewer))) {
     check_picture(picture);
@@ -84,17 +112,33 @@ static void watch(void)
     pictures++;
   }
   viewer_close(&viewer);
-  g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+  int status = wait_for_end(child);
   g_assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   g_assert_cmpuint(pictures, >, 0);
   g_assert_cmpuint(pictures, <=, 10);
-  g_spawn_close_pid(child);
-  g_io_channel_unref(channel);
+  g_io_channel_unref(errors);
+}
+
+/* Nobody looks, and one interrupt is enough. */
+static void interrupt(void)
+{
+  guint port;
+  GIOChannel *errors;
+  if (!have_decoder())
+    return;
+  GPid child = begin(&port, &errors);
+  g_usleep(G_USEC_PER_SEC / 2); /* the first picture waits, or is on its way */
+  kill(child, SIGINT);
+  int status = wait_for_end(child);
+  /* A shell is told what a program died of. */
+  g_assert_true(WIFEXITED(status) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGINT));
+  g_io_channel_unref(errors);
 }
 
 static void add_tests(void)
 {
   g_test_add_func("/watch/viewer", watch);
+  g_test_add_func("/watch/interrupt", interrupt);
 }
 
 int main(int argc, char **argv)
