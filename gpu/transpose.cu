@@ -68,8 +68,7 @@ template <typename Sample, typename Word>
 __global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, Tiles tiles)
 {
   constexpr int PACK = sizeof(Word) / sizeof(Sample), SIDE = TILE * PACK;
-  extern __shared__ uint4 shared[];
-  Word(*tile)[TILE] = (Word(*)[TILE])shared; /* SIDE of them */
+  __shared__ Word tile[SIDE][TILE];
   const guint32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
   for (guint32 t = blockIdx.x; t < tiles.n; t += gridDim.x) {
@@ -176,10 +175,7 @@ static void launch_turn(const Transpose *self, gconstpointer in, gpointer out, c
   tiles.row_from = s->from[last];
   tiles.row_to = s->to[inner];
   tiles.n = (guint32)(samples / s->extent[inner] / s->extent[last] * tiles.in_tiles.by * tiles.out_tiles.by);
-  constexpr int SHARED = SIDE * TILE * sizeof(Word);
-  if (SHARED > 48 << 10)
-    cudaFuncSetAttribute(turn<Sample, Word>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
-  turn<Sample, Word><<<launch_blocks(self, tiles.n), THREADS, SHARED,
+  turn<Sample, Word><<<launch_blocks(self, tiles.n), THREADS, 0,
                        astro_cuda_stream(self->place.queue)>>>((const Sample *)in, (Sample *)out, tiles);
 }
 
@@ -198,7 +194,7 @@ static gboolean packs(const Strides *s, gconstpointer in, gconstpointer out, gsi
 typedef void (*TurnFunc)(const Transpose *, gconstpointer, gpointer, const Strides *, guint, guint64);
 typedef void (*GatherFunc)(const Transpose *, gconstpointer, gpointer, const Strides *, guint64);
 
-/* Samples that are smaller than a word of the widest kind go several to a word, where rows are whole words. */
+/* Small samples go several to a word, where rows are whole words. */
 static const struct {
   gsize bytes;
   struct {
@@ -207,9 +203,7 @@ static const struct {
   } turns[3]; /* the first that fits */
   GatherFunc gather;
 } kernels[] = {
-  { 1,
-    { { launch_turn<guint8, uint2>, 8 }, { launch_turn<guint8, guint32>, 4 }, { launch_turn<guint8, guint8>, 1 } },
-    launch_gather<guint8> },
+  { 1, { { launch_turn<guint8, guint32>, 4 }, { launch_turn<guint8, guint8>, 1 } }, launch_gather<guint8> },
   { 2,
     { { launch_turn<guint16, uint2>, 8 }, { launch_turn<guint16, guint32>, 4 }, { launch_turn<guint16, guint16>, 2 } },
     launch_gather<guint16> },

@@ -156,7 +156,7 @@ static void graphs(void)
       "video/x-raw,width=320,height=240 ! fakesink",
       "fakesink" },
     { "astroskysrc stations=3 num-buffers=4 ! astrochannelizer channels=16 ! astrotranspose ! "
-      "astrocorrelator integration=16 ! astrorender ! fakesink",
+      "astrocorrelator integration=4096 ! astrorender ! fakesink",
       "fakesink" },
     { "astrohistogram name=h regions=4 min-angle=100 max-angle=10000 bins-per-decade=3 ! "
       "astrotpacf ! astrorender ! fakesink  astrocatsrc points=300 ! h.data  "
