@@ -16,6 +16,8 @@ typedef struct {
   AstroPredictConfig config;
   AstroObservation *observation;
   AstroSky *sky;
+  double *uvw; /* of the moment asked for last: ERFA takes long */
+  gint64 moment;
 } Setup;
 
 static void set_up(Setup *s, const char *array, guint stations, guint pols, guint channels,
@@ -29,6 +31,8 @@ static void set_up(Setup *s, const char *array, guint stations, guint pols, guin
   s->observation->has_phase_centre = TRUE;
   astro_zenith(s->observation, 0, centre, &s->observation->phase_ra, &s->observation->phase_dec);
   s->observation->phase_ra += 0.4; /* w as long as u and v */
+  s->uvw = g_new(double, 3 * stations);
+  s->moment = -1;
   s->sky = g_new0(AstroSky, 1);
   s->sky->n = sources;
   s->sky->sources = g_new0(AstroSource, sources);
@@ -64,6 +68,15 @@ static void tear_down(Setup *s)
 {
   astro_sky_free(s->sky);
   astro_observation_unref(s->observation);
+  g_free(s->uvw);
+}
+
+static const double *uvw_at(Setup *s, gint64 moment)
+{
+  if (moment != s->moment)
+    astro_uvw(s->observation, moment, s->uvw);
+  s->moment = moment;
+  return s->uvw;
 }
 
 static gsize n_values(const Setup *s)
@@ -72,16 +85,15 @@ static gsize n_values(const Setup *s)
 }
 
 /* By baselines, with no stations' phasors in it. */
-static complex double naive(const Setup *s, guint channel, guint i, guint j, gint64 start_ns,
+static complex double naive(Setup *s, guint channel, guint i, guint j, gint64 start_ns,
                             gint64 duration_ns)
 {
   const AstroStream *stream = &s->config.stream;
   guint points = s->config.points;
   double width = stream->bandwidth / stream->layout.extents[0];
   complex double sum = 0;
-  g_autofree double *uvw = g_new(double, 3 * s->observation->n_stations);
   for (guint t = 0; t < points; t++) {
-    astro_uvw(s->observation, start_ns + (gint64)((t + 0.5) / points * (double)duration_ns), uvw);
+    const double *uvw = uvw_at(s, start_ns + (gint64)((t + 0.5) / points * (double)duration_ns));
     for (guint f = 0; f < points; f++) {
       double frequency =
           stream->frequency - stream->bandwidth / 2 + (channel + (f + 0.5) / points) * width;
@@ -108,7 +120,7 @@ static void assert_value(complex double found, complex double expected, double t
 /* In the middles of these integrations stand whole minutes, where (u,v,w) are not interpolated. */
 #define STEP (120 * SECOND)
 
-static void compare(const Setup *s, AstroPredict *predict, guint64 number, double tolerance)
+static void compare(Setup *s, AstroPredict *predict, guint64 number, double tolerance)
 {
   const AstroLayout *layout = &s->config.stream.layout;
   gboolean is_double = s->config.stream.format == ASTRO_FORMAT_CF64LE;
@@ -146,7 +158,7 @@ static void test_sums(void)
     { "disc", 1, 1, 1, 1, 1, ASTRO_FORMAT_CF64LE, 1e-8 },
     { "disc", 2, 2, 3, 0, 1, ASTRO_FORMAT_CF64LE, 1e-8 },
     { "disc", 7, 1, 5, 3, 1, ASTRO_FORMAT_CF64LE, 1e-8 },
-    { "vla-like", 19, 2, 2, 700, 1, ASTRO_FORMAT_CF64LE, 1e-8 },
+    { "vla-like", 11, 2, 2, 700, 1, ASTRO_FORMAT_CF64LE, 1e-8 },
     { "disc", 64, 2, 1, 2, 1, ASTRO_FORMAT_CF32LE, 1e-7 },
     { "vla-like", 131, 1, 1, 5, 1, ASTRO_FORMAT_CF64LE, 1e-8 },
     { "lofar-like", 9, 1, 2, 4, 3, ASTRO_FORMAT_CF64LE, 1e-5 },
@@ -202,7 +214,7 @@ typedef struct {
   complex double correlation; /* of XX's noise with YY's */
 } Spread;
 
-static Spread measure(const Setup *s, AstroPredict *predict, guint numbers)
+static Spread measure(Setup *s, AstroPredict *predict, guint numbers)
 {
   const AstroLayout *layout = &s->config.stream.layout;
   guint64 baselines = layout->extents[1];
