@@ -5,6 +5,7 @@
 #include "tests/tests.h"
 
 #include <math.h>
+#include <pango/pangocairo.h>
 #include <stdlib.h>
 
 /* ---- values to pixels ---- */
@@ -335,11 +336,29 @@ static const struct {
   { CORRELATION "columns=theta:low:high:w:error,bins=9", 5 * 9 * 8 },
 };
 
+/* Pango draws boxes for letters where it has no fonts, and not always in the same places. */
+static gboolean without_fonts(void)
+{
+  PangoFontMap *map = pango_cairo_font_map_new();
+  PangoContext *context = pango_font_map_create_context(map);
+  PangoLayout *layout = pango_layout_new(context);
+  pango_layout_set_text(layout, "0", -1);
+  gboolean without = pango_layout_get_unknown_glyphs_count(layout) > 0;
+  g_object_unref(layout);
+  g_object_unref(context);
+  g_object_unref(map);
+  if (without)
+    g_test_skip("no fonts here");
+  return without;
+}
+
 /* Of any bytes and any size: every pixel is written, and none beside the frame; colours in the
  * other order are the same colours. */
 static void any_frame(void)
 {
   static const guint sizes[][2] = { { 16, 16 }, { 17, 300 }, { 640, 360 }, { 400, 500 } };
+  if (without_fonts())
+    return;
   for (guint s = 0; s < G_N_ELEMENTS(streams); s++)
     for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
       guint w = sizes[i][0], h = sizes[i][1];
@@ -363,6 +382,8 @@ static void any_frame(void)
 static void kept_page(void)
 {
   static const guint sizes[][2] = { { 320, 240 }, { 320, 240 }, { 640, 480 }, { 320, 240 } };
+  if (without_fonts())
+    return;
   for (guint s = 0; s < G_N_ELEMENTS(streams); s++) {
     if (strstr(streams[s].caps, "spectra")) /* these remember */
       continue;
@@ -489,6 +510,8 @@ static void beam(void)
       FALSE },
     { IMAGE "width=100,height=100,pols=1", sizeof zeros / 2, FALSE },
   };
+  if (without_fonts())
+    return;
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(AstroRenderer) a = new_render(cases[i].caps, &plain),
                              b = new_render(cases[i].caps, &plain);
