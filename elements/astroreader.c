@@ -32,3 +32,14 @@ AstroDevice *astro_reader_find(GstQuery *query)
     return NULL;
   return astro_device_open(device, NULL);
 }
+
+gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
+{
+  GstBaseTransformClass *base = g_type_class_peek(GST_TYPE_BASE_TRANSFORM);
+  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD(trans);
+
+  /* Comes with the pad's stream lock held, which stopping waits for after it has set the flag. */
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION && GST_PAD_IS_FLUSHING(sink))
+    return FALSE;
+  return base->query(trans, direction, query);
+}

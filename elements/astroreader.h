@@ -3,7 +3,7 @@
  * memory. */
 #pragma once
 
-#include <gst/gst.h>
+#include <gst/base/gstbasetransform.h>
 #include "core/memory/device.h"
 
 G_BEGIN_DECLS
@@ -13,5 +13,10 @@ G_BEGIN_DECLS
 void astro_reader_add(GstQuery *query, AstroDevice *device);
 /* A new reference; NULL: the host reads, or nobody said. */
 AstroDevice *astro_reader_find(GstQuery *query);
+
+/* GstBaseTransform's answer to queries, but none on allocation once the pad is being stopped. The
+ * base takes its own last query in hand while it answers one; when it is stopped in between
+ * (queries do not look whether their pad flushes) nobody frees that. */
+gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query);
 
 G_END_DECLS

@@ -383,6 +383,7 @@ static void astro_render_class_init(AstroRenderClass *klass)
   base->propose_allocation = propose_allocation;
   base->transform_meta = transform_meta;
   base->sink_event = sink_event;
+  base->query = astro_transform_query;
   base->transform = transform;
   base->start = start;
   base->stop = stop;

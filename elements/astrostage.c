@@ -767,8 +767,7 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
   /* Noted here, since before there are caps the base class answers by itself. */
   if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION)
     PRIV(ASTRO_STAGE(trans))->answered_host = !PRIV(ASTRO_STAGE(trans))->device;
-  gboolean answered =
-      GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->query(trans, direction, query);
+  gboolean answered = astro_transform_query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
     return add_latency(ASTRO_STAGE(trans), query);
   return answered;
