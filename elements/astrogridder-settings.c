@@ -80,7 +80,7 @@ static char **product_names(const AstroGridderSettings *s, gboolean psf)
 {
   const char *text = s->pols ? s->pols : s->stokes == ASTRO_STOKES_I ? "I" : "I:Q:U:V";
   g_autofree char *all = g_strconcat(text, psf ? ":" ASTRO_PRODUCT_PSF : "", NULL);
-  return g_strsplit(all, ":", -1);
+  return g_strsplit_set(all, ",:", -1);
 }
 
 gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean is_double,
@@ -111,13 +111,13 @@ static gboolean check_products(const AstroGridderSettings *s, GError **error)
 {
   g_auto(GStrv) names = product_names(s, FALSE);
   if (!names[0] || g_strv_length(names) > 4)
-    return refuse(error, "property pols is \"%s\", expected one to four names joined by ':'",
+    return refuse(error, "property pols is \"%s\", expected one to four names joined by ','",
                   s->pols);
   for (guint i = 0; names[i]; i++)
     if (!astro_product_is_known(names[i]) || !strcmp(names[i], ASTRO_PRODUCT_PSF))
       return refuse(error,
                     "property pols is \"%s\": \"%s\" is no product, expected some of XX XY YX YY, "
-                    "RR RL LR LL, I Q U V joined by ':'",
+                    "RR RL LR LL, I Q U V joined by ','",
                     s->pols, names[i]);
   return TRUE;
 }
@@ -363,7 +363,7 @@ void astro_gridder_settings_install(GObjectClass *object, guint first)
                                      "cell",
                                      0, G_MAXDOUBLE, 0, flags));
   INSTALL(POLS, g_param_spec_string("pols", "Polarisations",
-                                    "What is gridded, joined by ':', some of XX XY YX YY, RR RL LR "
+                                    "What is gridded, joined by ',', some of XX XY YX YY, RR RL LR "
                                     "LL, I Q U V; takes the place of stokes",
                                     NULL, flags));
   INSTALL(STOKES, g_param_spec_enum("stokes", "Stokes", "Stokes parameters that are gridded",

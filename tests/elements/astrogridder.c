@@ -372,6 +372,7 @@ static void test_settings(void)
     { "size=8", "cell" },
     { "size=8 cell=1 field-of-view=1", "both" },
     { "size=8 cell=1 pols=QQ", "QQ" },
+    { "size=8 cell=1 pols=XX,QQ", "\"QQ\" is no product" },
     { "size=8 cell=1 pols=I:PSF", "PSF" },
     { "size=8 cell=1 pols=I:Q:U:V:XX", "one to four" },
     { "size=8 cell=1 centre=here", "centre" },
