@@ -95,6 +95,12 @@ guint astro_stage_threads(AstroStage *stage)
   return PRIV(stage)->threads;
 }
 
+gboolean astro_stage_prefers_device(AstroStage *stage)
+{
+  return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, PRIV(stage)->kind,
+                                      PRIV(stage)->device_index);
+}
+
 static void post_error(AstroStage *stage, GError *error)
 {
   GST_ELEMENT_ERROR(stage, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
@@ -159,16 +165,24 @@ static gboolean open_backend(AstroStage *stage, GError **error)
 
 typedef struct {
   GstBuffer *buffer;
+  gboolean on_device;
   GstMapInfo map;
   AstroBlock block;
 } Face;
+
+/* Whether output blocks are written on the device. */
+static gboolean writes_on_device(const AstroStagePrivate *priv)
+{
+  return priv->device && !(priv->backend->host_out && priv->backend->host_out(priv->instance));
+}
 
 static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
 
   face->block.bytes = gst_buffer_get_size(face->buffer);
-  if (priv->device)
+  face->on_device = flags & GST_MAP_WRITE ? writes_on_device(priv) : priv->device != NULL;
+  if (face->on_device)
     return astro_buffer_acquire(&face->buffer, priv->device, priv->queue, flags, &face->block.data,
                                 error);
   if (!gst_buffer_map(face->buffer, &face->map, flags)) {
@@ -184,7 +198,7 @@ static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, GEr
 {
   AstroStagePrivate *priv = PRIV(stage);
 
-  if (priv->device)
+  if (face->on_device)
     return astro_buffer_release(face->buffer, priv->queue, flags,
                                 (flags & GST_MAP_WRITE) && !priv->reader, error);
   gst_buffer_unmap(face->buffer, &face->map);
@@ -245,7 +259,7 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
      * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
      * With a device on either side it begins with enough buffers that one whose work is not over
      * rests while others go round. */
-    const gboolean on_device = priv->device || priv->reader;
+    const gboolean on_device = writes_on_device(priv) || priv->reader;
     priv->pool = astro_buffer_pool_new_active(priv->device ? priv->device : priv->reader, NULL,
                                               bytes, on_device ? IN_FLIGHT + 1 : 1, 0);
     priv->pool_bytes = bytes;

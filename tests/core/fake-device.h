@@ -191,6 +191,17 @@ static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *fa
   return TRUE;
 }
 
+static inline gboolean fake_memory(AstroDevice *device, AstroDeviceMemory *memory, GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  *memory = (AstroDeviceMemory){ .free = G_MAXSIZE / 2, .whole = G_MAXSIZE };
+  pthread_mutex_lock(&fake->lock);
+  for (guint i = 0; i < fake->faces->len; i++)
+    memory->ours += g_array_index(fake->faces, FakeArea, i).bytes;
+  pthread_mutex_unlock(&fake->lock);
+  return TRUE;
+}
+
 static inline gint fake_find_start(GArray *areas, const guint8 *start)
 {
   for (guint i = 0; i < areas->len; i++)
@@ -370,6 +381,7 @@ static inline AstroDevice *fake_device_new(guint32 seed)
   static const AstroDeviceFuncs funcs = {
     .alloc = fake_alloc,
     .free = fake_free,
+    .memory = fake_memory,
     .lock_host = fake_lock_host,
     .unlock_host = fake_unlock_host,
     .queue_new = fake_queue_new,
