@@ -229,11 +229,13 @@ gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gp
   }
   if (ok && priv->device) {
     AstroEvent *event = priv->device->funcs->event_record(priv->device, priv->queue, error);
-    if (!event)
-      return FALSE;
-    g_queue_push_tail(&priv->in_flight, event);
-    ok = wait_oldest(priv, IN_FLIGHT, error);
+    if (event)
+      g_queue_push_tail(&priv->in_flight, event);
+    ok = event && wait_oldest(priv, IN_FLIGHT, error);
   }
+  /* What was queued has no event that close_backend could wait for. */
+  if (!ok && priv->device && priv->backend->drain)
+    priv->backend->drain(priv->instance, NULL);
   return ok;
 }
 
@@ -247,6 +249,18 @@ static void drop_pool(AstroStagePrivate *priv)
   gst_clear_object(&priv->pool);
 }
 
+static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
+{
+  GstMemory *memory = astro_memory_new(bytes, device);
+  GstBuffer *buffer = memory ? gst_buffer_new() : NULL;
+  if (buffer)
+    gst_buffer_append_memory(buffer, memory);
+  else
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+  return buffer;
+}
+
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -254,6 +268,8 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
 
   if (priv->pool && priv->pool_bytes != bytes)
     drop_pool(priv);
+  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+    return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
   if (!priv->pool) {
     /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
      * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
@@ -265,8 +281,9 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
     priv->pool_bytes = bytes;
   }
   if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+    if (!priv->pool || !astro_buffer_pool_take_error(priv->pool, error))
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                  "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
   return buffer;

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 #include "core/memory/device.h"
+#include "tests/tests.h"
 
 typedef enum {
   FAKE_ALLOC,
