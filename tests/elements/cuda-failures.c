@@ -122,9 +122,9 @@ static void test_no_memory(void)
     const char *limit, *line;
     const char *words[5];
   } cases[] = {
-    { "900K",
+    { "200K",
       TEST_SKY "! astrotranspose name=turn backend=cuda layout=pol:time:station",
-      { "turn: ", "a block needs 960000 bytes of ", "921600 of 921600 are free" } },
+      { "turn: ", "a block needs 240000 bytes of ", "204800 of 204800 are free" } },
     { "1500K",
       TEST_SKY "! astroconvert backend=cuda ! "
                "application/x-astro-voltages,format=CF64LE ! astrotranspose backend=cuda "
