@@ -53,6 +53,7 @@ typedef struct {
   guint events;                /* alive */
   guint fail_in[FAKE_N_CALLS]; /* n: the nth call from now fails; 0: none does */
   guint failures;
+  gboolean lost; /* every call fails, as after a kernel's fault */
   guint32 random;
   guint delay; /* microseconds at most before each piece of work */
 } FakeDevice;
@@ -83,7 +84,7 @@ static inline gboolean fake_fails(FakeDevice *fake, FakeCall call, GError **erro
   static const char *const names[] = { "alloc",      "lock_host",    "queue_new", "queue_copy",
                                        "queue_wait", "event_record", "event_wait" };
   pthread_mutex_lock(&fake->lock);
-  const gboolean fails = fake->fail_in[call] > 0 && --fake->fail_in[call] == 0;
+  const gboolean fails = fake->lost || (fake->fail_in[call] > 0 && --fake->fail_in[call] == 0);
   fake->failures += fails;
   pthread_mutex_unlock(&fake->lock);
   if (fails)
@@ -336,7 +337,7 @@ static inline gboolean fake_event_done(AstroDevice *device, AstroEvent *event)
 {
   FakeDevice *fake = (FakeDevice *)device;
   pthread_mutex_lock(&fake->lock);
-  const gboolean done = event->done;
+  const gboolean done = event->done && !fake->lost;
   pthread_mutex_unlock(&fake->lock);
   return done;
 }
@@ -427,6 +428,14 @@ static inline void fake_fail(AstroDevice *device, FakeCall call, guint nth)
   FakeDevice *fake = (FakeDevice *)device;
   pthread_mutex_lock(&fake->lock);
   fake->fail_in[call] = nth;
+  pthread_mutex_unlock(&fake->lock);
+}
+
+static inline void fake_lose(AstroDevice *device, gboolean lost)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  fake->lost = lost;
   pthread_mutex_unlock(&fake->lock);
 }
 

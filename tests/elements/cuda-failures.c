@@ -200,7 +200,8 @@ static GstPadProbeReturn make_fault(GstPad *pad, GstPadProbeInfo *info, gpointer
     .n_axes = 2, .sample_bytes = 4, .extents = { 64, 64 }, .order = { 1, 0 }
   };
   AstroPlace place = { .device = fault->device };
-  AstroBlock nowhere = { GSIZE_TO_POINTER(1 << 20), 64 * 64 * 4 };
+  AstroBlock in = { GSIZE_TO_POINTER(1 << 20), 64 * 64 * 4 };
+  AstroBlock out = { GSIZE_TO_POINTER(1 << 21), 64 * 64 * 4 };
   const char *variant;
 
   if (++fault->blocks != 30)
@@ -209,7 +210,7 @@ static GstPadProbeReturn make_fault(GstPad *pad, GstPadProbeInfo *info, gpointer
     if (g_str_equal((*b)->stage, "transpose")) {
       place.queue = place.device->funcs->queue_new(place.device, NULL);
       gpointer instance = (*b)->create(&config, &place, &variant, NULL);
-      (*b)->submit(instance, &nowhere, 1, &nowhere, 1, &config, NULL);
+      g_assert_true((*b)->submit(instance, &in, 1, &out, 1, &config, NULL));
       (*b)->destroy(instance);
     }
   return GST_PAD_PROBE_OK;

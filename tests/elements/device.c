@@ -185,6 +185,52 @@ static void test_failures(void)
   compare(CHAIN("cuda", "cuda"), CHAIN("cpu", "cpu"));
 }
 
+static GstPadProbeReturn lose(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  guint *blocks = data;
+  if (++*blocks == 12) {
+    g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+    fake_lose(device, TRUE);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* From one call on none succeeds, as after a kernel's fault: an element's error, NULL comes,
+ * nothing is left behind. */
+static void test_lost(void)
+{
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  AstroMemoryCounters before, after;
+  guint blocks = 0;
+
+  astro_memory_counters(&before);
+  GstElement *pipeline = gst_parse_launch(
+      SOURCE(-1) " ! astroconvert backend=cuda ! " CAPS(
+          "CF32LE", "time:station:pol:channel") " ! astrotranspose name=turn backend=cuda "
+                                                "layout=channel:station:pol:time ! fakesink",
+      NULL);
+  GstElement *turn = gst_bin_get_by_name(GST_BIN(pipeline), "turn");
+  GstPad *pad = gst_element_get_static_pad(turn, "sink");
+  GstBus *bus = gst_element_get_bus(pipeline);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, lose, &blocks, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstMessage *message = gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  gst_message_unref(message);
+  gst_object_unref(bus);
+  gst_object_unref(pad);
+  gst_object_unref(turn);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+  astro_memory_reap();
+  fake_lose(device, FALSE);
+  astro_memory_counters(&after);
+  g_assert_cmpuint(after.blocks, ==, before.blocks);
+  g_assert_cmpuint(after.locked, ==, before.locked);
+  g_assert_cmpuint(after.device_bytes, ==, before.device_bytes);
+  compare(CHAIN("cuda", "cuda"), CHAIN("cpu", "cpu"));
+}
+
 static void skip(gconstpointer reason)
 {
   g_test_skip(reason);
@@ -207,8 +253,10 @@ static void add_tests(void)
   g_test_add_func("/device/stops", test_stops);
   g_test_add_func("/device/no-such-device", test_no_such_device);
   /* The last, since a device that failed is forgiven more. */
-  if (g_str_equal(device->name, "fake"))
+  if (g_str_equal(device->name, "fake")) {
     g_test_add_func("/device/failures", test_failures);
+    g_test_add_func("/device/lost", test_lost);
+  }
 }
 
 int main(int argc, char **argv)
