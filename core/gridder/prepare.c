@@ -1,6 +1,7 @@
 #include "config.h"
 #include "core/gridder/prepare.h"
 
+#include <complex.h>
 #include <math.h>
 #include <string.h>
 #include "core/gridder/pages.h"
@@ -276,7 +277,7 @@ static void put(const AstroPrepare *self, gsize at, const complex double correla
     else if (factor != 0) {
       for (guint k = 0; k < 4; k++)
         if (product->used[k])
-          value += product->factors[k] * correlations[k];
+          value += (product->factors[k][0] + I * product->factors[k][1]) * correlations[k];
       value *= factor;
     }
     if (self->config.is_double)
