@@ -24,9 +24,11 @@ typedef struct {
   gboolean (*add)(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
   gboolean (*finish)(AstroGridding *gridder, gpointer grid, GError **error); /* NULL: nothing ever waits */
   void (*destroy)(AstroGridding *gridder);
+  /* Visibilities that were spread since create, after adding up; waits for the device. NULL: nothing is added up. */
+  gboolean (*count)(AstroGridding *gridder, guint64 *spread, GError **error);
 } AstroCudaGridder;
 
-extern const AstroCudaGridder astro_cuda_direct;
+extern const AstroCudaGridder astro_cuda_direct, astro_cuda_wprojection;
 
 /* The one that does what host does; NULL: there is none. */
 const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host);

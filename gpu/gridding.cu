@@ -9,6 +9,7 @@ extern "C" {
 
 static const AstroCudaGridder *const gridders[] = {
   &astro_cuda_direct,
+  &astro_cuda_wprojection,
 };
 
 const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host)
@@ -87,7 +88,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (!algorithm->begin) {
     arguments->planes = 1;
     return algorithm->add(self->gridder, &rows, out->data, error) &&
-           (!algorithm->finish || algorithm->finish(self->gridder, out->data, error));
+           (!algorithm->finish || algorithm->finish(self->gridder, out->data, error)) &&
+           (!arguments->spread || !algorithm->count || algorithm->count(self->gridder, arguments->spread, error));
   }
   if (arguments->first && !algorithm->begin(self->gridder, &rows, &arguments->planes, error))
     return FALSE;

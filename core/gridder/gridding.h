@@ -23,6 +23,8 @@ typedef struct {
   gboolean first;
   guint planes;     /* out, where first is set */
   double w, w_step; /* out */
+  guint64
+      *spread; /* NULL or out: visibilities spread so far, where those of one place are added up */
 } AstroGriddingArguments;
 
 G_END_DECLS
