@@ -27,6 +27,7 @@ typedef struct {
 } AstroCudaGridder;
 
 extern const AstroCudaGridder astro_cuda_direct;
+extern const AstroCudaGridder astro_cuda_wstacking;
 
 /* The one that does what host does; NULL: there is none. */
 const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host);

@@ -21,3 +21,6 @@ example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridding.cu gpu/gridder-direct.cu
 gpu_headers += gpu/gridder.h
+gpu_sources += gpu/gridder-wstacking.cu gpu/gridder-wstacking-sort.cu gpu/gridder-wstacking-plan.cu \
+  gpu/gridder-wstacking-single.cu gpu/gridder-wstacking-double.cu
+gpu_headers += gpu/gridder-wstacking.h gpu/gridder-wstacking-tile.h
