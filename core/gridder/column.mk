@@ -24,3 +24,4 @@ gpu_headers += gpu/gridder.h
 gpu_sources += gpu/gridder-wstacking.cu gpu/gridder-wstacking-sort.cu gpu/gridder-wstacking-plan.cu \
   gpu/gridder-wstacking-single.cu gpu/gridder-wstacking-double.cu
 gpu_headers += gpu/gridder-wstacking.h gpu/gridder-wstacking-tile.h
+gpu_bench_programs += tests/bench/gridder-gpu
