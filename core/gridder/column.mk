@@ -25,3 +25,4 @@ gpu_sources += gpu/gridder-wstacking.cu gpu/gridder-wstacking-sort.cu gpu/gridde
   gpu/gridder-wstacking-single.cu gpu/gridder-wstacking-double.cu
 gpu_headers += gpu/gridder-wstacking.h gpu/gridder-wstacking-tile.h
 gpu_bench_programs += tests/bench/gridder-gpu
+tests_bench_gridder_gpu_LDADD = $(LDADD) -ldl
