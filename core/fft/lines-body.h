@@ -207,9 +207,13 @@ typedef struct {
 static gboolean is_blank(const REAL *line, gsize n)
 {
   gsize i = 0;
-  for (REAL any = 0; i + 32 <= n && any == 0; i += 32)
+  for (; i + 32 <= n; i += 32) {
+    REAL any = 0;
     for (guint k = 0; k < 32; k++)
       any += line[i + k] == 0 ? 0 : 1;
+    if (any > 0)
+      return FALSE;
+  }
   while (i < n && line[i] == 0)
     i++;
   return i == n;

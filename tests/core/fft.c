@@ -272,17 +272,19 @@ static void test_back(void)
 
 /* ---- what is wanted, and what is empty ---- */
 
-/* Empties some of the rows along the last axis, or all of them; every other one that is left has a
- * number in its very last component alone. */
+/* Empties some of the rows along the last axis, or all of them; every other one that is left keeps
+ * one sample, each another one. */
 static void empty_rows(const AstroFftConfig *config, guint8 *block, gsize bytes, guint which)
 {
-  const gsize row = astro_fft_extent(config, config->n_axes - 1, FALSE) *
-                    astro_format_info(config->from)->bytes;
+  const gsize row =
+      astro_fft_extent(config, config->n_axes - 1, FALSE) * astro_format_info(config->from)->bytes;
   for (gsize i = 0; i < bytes / row; i++)
     if (which == 0 || i % which == 1 || i * 3 < bytes / row)
       memset(block + i * row, 0, row);
     else if (i % 2)
-      memset(block + i * row, 0, row - 4);
+      for (gsize at = 0, unit = astro_format_info(config->from)->bytes; at < row; at += unit)
+        if (at != (i * 5 + 1) * unit % row)
+          memset(block + i * row + at, 0, unit);
 }
 
 static gboolean is_wanted(const AstroFftConfig *config, const gsize *strides, gsize sample)
@@ -325,6 +327,25 @@ static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
   test_free(in);
 }
 
+/* Wherever the only number of a row stands, it is seen. */
+static void check_one_sample(guint sample)
+{
+  enum { ROWS = 3, N = 140 };
+  AstroFftConfig config = { .from = ASTRO_FORMAT_CF32LE,
+                            .to = ASTRO_FORMAT_CF32LE,
+                            .n_axes = 2,
+                            .extents = { ROWS, N },
+                            .axes = { { TRUE }, { TRUE } } };
+  float complex in[ROWS][N] = { 0 };
+  in[1][sample] = 2;
+  float complex *out = transform(&astro_fft_cpu, &config, in, 1, 1);
+  for (guint i = 0; i < ROWS * N; i++) {
+    double turns = (double)(i / N) / ROWS + (double)(i % N) * sample / N;
+    g_assert_cmpfloat(cabs(out[i] - 2 * cexp(-2 * G_PI * I * turns)), <, 1e-5);
+  }
+  test_free(out);
+}
+
 static void test_wanted(void)
 {
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
@@ -337,6 +358,8 @@ static void test_wanted(void)
           centre(&config, sides);
           check_wanted(config, shapes[shape].steps, holes);
         }
+  for (guint sample = 0; sample < 140; sample++)
+    check_one_sample(sample);
   /* So large that it is written past the caches. */
   for (guint kind = 0; kind < 4; kind++) {
     AstroFftConfig config = { .from = kinds[kind].from,
