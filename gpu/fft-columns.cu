@@ -1,0 +1,165 @@
+/* Transforms of columns in two passes (n = n1 n2): each thread has some points of one column in registers, a block's
+ * threads exchange them in shared memory. Lanes are neighbouring columns, so that all that is read and written are whole
+ * rows of 256 bytes, and twiddles are the same for all lanes. */
+#include "gpu/fft-parts.h"
+#include "gpu/fft.h"
+
+enum { ROW_BYTES = 256 };
+
+/* A pass over all planes. Point p of transform t is row p from + t from_other, rolled, and goes to row p to + t to_other. */
+struct Pass {
+  guint32 n, width, transforms;
+  guint32 from, from_other, from_roll, to, to_other, to_roll, width_roll;
+  guint32 grain;  /* roots from one of the pass's own to the next */
+  gboolean twists; /* results are multiplied by roots */
+  gboolean flip;
+  double re, im; /* factors of what is read */
+  double im_out; /* and of what is written */
+  gconstpointer in, roots;
+  gpointer out;
+};
+
+template <typename C, int R1, int R2>
+__global__ void __launch_bounds__(ROW_BYTES / sizeof(C) *R2) columns(const __grid_constant__ Pass pass)
+{
+  using Part = decltype(C::x);
+  constexpr int LANES = ROW_BYTES / sizeof(C);
+  extern __shared__ double2 shared[];
+  C *points = (C *)shared + threadIdx.x;
+  const guint32 t = threadIdx.y, x = blockIdx.x * LANES + threadIdx.x, other = blockIdx.y;
+  const bool inside = x < pass.width;
+  const gsize plane = (gsize)blockIdx.z * pass.n * pass.width;
+  const C *roots = (const C *)pass.roots;
+
+  {
+    const guint32 rolled = x + pass.width_roll;
+    const C *in = (const C *)pass.in + plane + (rolled >= pass.width ? rolled - pass.width : rolled);
+    const Part sign = pass.flip && x & 1 ? -1 : 1, re = sign * (Part)pass.re, im = sign * (Part)pass.im;
+    C v[R1];
+#pragma unroll
+    for (int r = 0; r < R1; r++) {
+      guint32 row = (r * R2 + t) * pass.from + other * pass.from_other + pass.from_roll;
+      row = row >= pass.n ? row - pass.n : row;
+      v[r] = inside ? in[(gsize)row * pass.width] : C{};
+    }
+#pragma unroll
+    for (int r = 0; r < R1; r++)
+      v[r] = C{ v[r].x * re, v[r].y * im };
+    fft<R1>(v);
+#pragma unroll
+    for (int r = 0; r < R1; r++) {
+      C value = v[fft_place<R1>(r)];
+      if (r)
+        value = fft_mul(value, roots[r * t * pass.grain]);
+      points[(r * R2 + t) * LANES] = value;
+    }
+  }
+  __syncthreads();
+  C *out = (C *)pass.out + plane + x;
+#pragma unroll
+  for (int first = 0; first < R1; first += R2) {
+    const guint32 c = first + t;
+    if (R1 % R2 && c >= R1)
+      break;
+    C v[R2];
+#pragma unroll
+    for (int r = 0; r < R2; r++)
+      v[r] = points[(c * R2 + r) * LANES];
+    fft<R2>(v);
+#pragma unroll
+    for (int r = 0; r < R2; r++) {
+      const guint32 k = c + R1 * r;
+      guint32 row = k * pass.to + other * pass.to_other + pass.to_roll;
+      row = row >= pass.n ? row - pass.n : row;
+      C value = v[fft_place<R2>(r)];
+      if (pass.twists)
+        value = fft_mul(value, roots[k * other]);
+      value.y *= (Part)pass.im_out;
+      if (inside)
+        out[(gsize)row * pass.width] = value;
+    }
+  }
+}
+
+template <typename C, int R1, int R2> static gboolean launch(const Pass *pass, guint32 planes, cudaStream_t stream, GError **error)
+{
+  constexpr guint32 LANES = ROW_BYTES / sizeof(C), BYTES = R1 * R2 * ROW_BYTES;
+  dim3 grid((pass->width + LANES - 1) / LANES, pass->transforms, planes), threads(LANES, R2);
+
+  if (BYTES > 48 << 10 &&
+      !CUDA_TRY(cudaFuncSetAttribute(columns<C, R1, R2>, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES)))
+    return FALSE;
+  columns<C, R1, R2><<<grid, threads, BYTES, stream>>>(*pass);
+  return CUDA_TRY(cudaGetLastError());
+}
+
+#define ROW(r1, r2) { r1 *r2, { launch<float2, r1, r2>, launch<double2, r1, r2> } }
+static const struct {
+  guint32 points;
+  gboolean (*launch[2])(const Pass *pass, guint32 planes, cudaStream_t stream, GError **error);
+} kernels[] = { ROW(4, 4),  ROW(8, 3), ROW(8, 4),  ROW(8, 5),  ROW(16, 3), ROW(8, 7),
+                ROW(8, 8),  ROW(16, 5), ROW(16, 7), ROW(16, 8), ROW(16, 16) };
+#undef ROW
+
+static gint kernel_of(guint64 points)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(kernels); i++)
+    if (kernels[i].points == points)
+      return (gint)i;
+  return -1;
+}
+
+/* The two are as near to each other as can be. */
+guint32 astro_fft_columns_first(guint64 n)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(kernels); i++) {
+    guint32 points = kernels[i].points;
+    if (n % points == 0 && points >= n / points && kernel_of(n / points) >= 0)
+      return points;
+  }
+  return 0;
+}
+
+gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError **error)
+{
+  const guint32 n1 = c->n_first, n2 = c->n / n1;
+  Pass first = {
+    .n = c->n,
+    .width = c->width,
+    .transforms = n2,
+    .from = n2,
+    .from_other = 1,
+    .from_roll = c->origin_in,
+    .to = n2,
+    .to_other = 1,
+    .width_roll = c->width_origin_in,
+    .grain = n2,
+    .twists = TRUE,
+    .flip = c->flip,
+    .re = c->scale,
+    .im = c->inverse ? -c->scale : c->scale, /* an inverse is a forward one between conjugates */
+    .im_out = 1,
+    .in = c->in,
+    .roots = c->roots,
+    .out = c->between,
+  };
+  Pass second = {
+    .n = c->n,
+    .width = c->width,
+    .transforms = n1,
+    .from = 1,
+    .from_other = n2,
+    .to = n1,
+    .to_other = 1,
+    .to_roll = c->origin_out,
+    .grain = n1,
+    .re = 1,
+    .im = 1,
+    .im_out = c->inverse ? -1.0 : 1.0,
+    .in = c->between,
+    .roots = c->roots,
+    .out = c->out,
+  };
+  return kernels[kernel_of(n1)].launch[c->is_double](&first, c->planes, stream, error) &&
+         kernels[kernel_of(n2)].launch[c->is_double](&second, c->planes, stream, error);
+}
