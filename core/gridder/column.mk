@@ -5,7 +5,7 @@ core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/spre
   core/gridder/wstacking-c.c core/gridder/wstacking-reference.c \
   core/gridder/products.c core/gridder/products.h core/gridder/prepare.c core/gridder/prepare.h \
   core/gridder/weighting.c core/gridder/weighting.h core/gridder/collect.c core/gridder/collect.h \
-  core/gridder/gridding.h
+  core/gridder/collect-host.c core/gridder/dumps.c core/gridder/dumps.h core/gridder/gridding.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h
 core_avx2_sources += core/gridder/wstacking-avx2.c
