@@ -140,8 +140,8 @@ static GstStructure *image_of(const AstroImage *self, const GstStructure *given)
   GstStructure *s = gst_structure_copy(given);
 
   gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
-  gst_structure_remove_fields(s, "cell", "image-size", "spread", "support", "beta", "oversampling",
-                              "interpolated", "rate", NULL);
+  gst_structure_remove_fields(s, "cell", "image-size", "image-only", "spread", "support", "beta",
+                              "oversampling", "interpolated", "rate", NULL);
   if (!gst_caps_is_fixed(caps))
     gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
   else
@@ -179,6 +179,10 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     gst_caps_append_structure(others, gst_structure_copy(s));
     set_formats(s, FALSE);
     set_layouts(s, gst_structure_get_value(given, "layout"), FALSE);
+    /* Nothing but the image is read: better if nothing else is made. */
+    GstStructure *best = gst_structure_copy(s);
+    gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
+    gst_caps_append_structure(result, best);
     gst_caps_append_structure(result, s);
   }
   gst_caps_append(result, others);

@@ -424,6 +424,133 @@ static void test_back(void)
       }
 }
 
+/* ---- what is wanted, and what is empty ---- */
+
+/* Empties some of the rows along the last axis, or all of them; every other one that is left keeps
+ * one sample, each another one. */
+static void empty_rows(const AstroFftConfig *config, guint8 *block, gsize bytes, guint which)
+{
+  const gsize row =
+      astro_fft_extent(config, config->n_axes - 1, FALSE) * astro_format_info(config->from)->bytes;
+  for (gsize i = 0; i < bytes / row; i++)
+    if (which == 0 || i % which == 1 || i * 3 < bytes / row)
+      memset(block + i * row, 0, row);
+    else if (i % 2)
+      for (gsize at = 0, unit = astro_format_info(config->from)->bytes; at < row; at += unit)
+        if (at != (i * 5 + 1) * unit % row)
+          memset(block + i * row + at, 0, unit);
+}
+
+static gboolean is_wanted(const AstroFftConfig *config, const gsize *strides, gsize sample)
+{
+  for (guint i = 0; i < config->n_axes; i++) {
+    const AstroFftAxis *axis = &config->axes[i];
+    const guint64 at = sample / strides[i] % astro_fft_extent(config, i, TRUE);
+    if (axis->n_wanted && (at < axis->wanted || at >= axis->wanted + axis->n_wanted))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* What is wanted has the same bits as where all is. */
+static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
+{
+  gsize in_bytes = block_bytes(&config, steps, FALSE), bytes = block_bytes(&config, steps, TRUE);
+  gsize unit = astro_format_info(config.to)->bytes, strides[ASTRO_MAX_AXES], n = 1, wanted = 0;
+  gpointer in = test_alloc(in_bytes);
+  fill(config.from, in, in_bytes, (guint32)(in_bytes + holes));
+  empty_rows(&config, in, in_bytes, holes);
+  guint8 *all = transform(&astro_fft_cpu, &config, in, steps, 1);
+  for (guint i = config.n_axes; i-- > 0; n *= astro_fft_extent(&config, i, TRUE)) {
+    strides[i] = n;
+    const guint64 extent = astro_fft_extent(&config, i, TRUE);
+    config.axes[i].wanted = config.axes[i].transformed ? extent / 3 : 0;
+    config.axes[i].n_wanted = config.axes[i].transformed ? MAX(extent / 3, 1) : 0;
+  }
+  for (guint threads = 0; threads < 2; threads++) {
+    guint8 *part = transform(&astro_fft_cpu, &config, in, steps, threads);
+    for (gsize i = 0; i < bytes / unit; i++)
+      if (is_wanted(&config, strides, i)) {
+        g_assert_cmpmem(part + i * unit, unit, all + i * unit, unit);
+        wanted++;
+      }
+    test_free(part);
+  }
+  g_assert_cmpuint(wanted, >, 0);
+  test_free(all);
+  test_free(in);
+}
+
+/* Wherever the only number of a row stands, it is seen. */
+static void check_one_sample(guint sample)
+{
+  enum { ROWS = 3, N = 140 };
+  AstroFftConfig config = { .from = ASTRO_FORMAT_CF32LE,
+                            .to = ASTRO_FORMAT_CF32LE,
+                            .n_axes = 2,
+                            .extents = { ROWS, N },
+                            .axes = { { TRUE }, { TRUE } } };
+  float complex in[ROWS][N] = { 0 };
+  in[1][sample] = 2;
+  float complex *out = transform(&astro_fft_cpu, &config, in, 1, 1);
+  for (guint i = 0; i < ROWS * N; i++) {
+    double turns = (double)(i / N) / ROWS + (double)(i % N) * sample / N;
+    g_assert_cmpfloat(cabs(out[i] - 2 * cexp(-2 * G_PI * I * turns)), <, 1e-5);
+  }
+  test_free(out);
+}
+
+static void test_wanted(void)
+{
+  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+    for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
+      for (guint sides = 0; sides < 4; sides++)
+        for (guint holes = 0; holes < 5; holes++) {
+          AstroFftConfig config = config_of(shape, kind);
+          if (shapes[shape].free >= 0)
+            continue;
+          centre(&config, sides);
+          check_wanted(config, shapes[shape].steps, holes);
+        }
+  for (guint sample = 0; sample < 140; sample++)
+    check_one_sample(sample);
+  /* So large that it is written past the caches. */
+  for (guint kind = 0; kind < 4; kind++) {
+    AstroFftConfig config = { .from = kinds[kind].from,
+                              .to = kinds[kind].to,
+                              .inverse = kinds[kind].inverse,
+                              .n_axes = 2,
+                              .extents = { 1536, 1536 },
+                              .axes = { { TRUE, 768, 768 }, { TRUE, 768, 768 } } };
+    check_wanted(config, 1, 4);
+  }
+}
+
+/* Rows of zeros are not looked at again: against the reference, which looks at all. */
+static void test_empty_rows(void)
+{
+  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+    for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
+      for (guint holes = 0; holes < 4; holes++) {
+        AstroFftConfig config = config_of(shape, kind);
+        guint64 steps = shapes[shape].steps;
+        gsize in_bytes = block_bytes(&config, steps, FALSE);
+        gsize bytes = block_bytes(&config, steps, TRUE);
+        if (shapes[shape].free >= 0)
+          continue;
+        centre(&config, 3);
+        gpointer in = test_alloc(in_bytes);
+        fill(config.from, in, in_bytes, 5);
+        empty_rows(&config, in, in_bytes, holes);
+        gpointer expected = transform(&astro_fft_reference, &config, in, steps, 1);
+        gpointer out = transform(&astro_fft_cpu, &config, in, steps, 0);
+        g_assert_cmpfloat(difference(config.to, out, expected, bytes), <, kinds[kind].tolerance);
+        test_free(in);
+        test_free(expected);
+        test_free(out);
+      }
+}
+
 /* ---- errors ---- */
 
 static void test_errors(void)
@@ -443,6 +570,10 @@ static void test_errors(void)
     { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 4, 0 } } }, "4 samples" },
     { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 2 } } }, "begin at zero" },
     { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 3, { 4, 0, 0 }, { { TRUE } } }, "2 free" },
+    { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 0, 2, 3 } } },
+      "3 samples wanted from 2 on" },
+    { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 0, 0, 4 } } },
+      "a transform that makes 3" },
   };
   for (guint b = 0; backends[b]; b++) {
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -478,6 +609,8 @@ static void add_tests(void)
   g_test_add_data_func("/fft/reference/cpu", &astro_fft_cpu, test_reference);
   g_test_add_func("/fft/cuts", test_cuts);
   g_test_add_func("/fft/back", test_back);
+  g_test_add_func("/fft/wanted", test_wanted);
+  g_test_add_func("/fft/empty-rows", test_empty_rows);
   g_test_add_func("/fft/errors", test_errors);
   if (!backends[2])
     return;

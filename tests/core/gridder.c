@@ -2,8 +2,11 @@
 #include "core/gridder/prepare.h"
 #include "core/gridder/semicircle.h"
 #include "core/stream/uvw.h"
+#include "tests/core/gridding-on-device.h"
 #include "tests/core/images.h"
 #include "tests/tests.h"
+
+#include <complex.h>
 
 /* ---- visibilities and images to try ---- */
 
@@ -349,6 +352,44 @@ static void test_direct(void)
   clear(&s);
 }
 
+/* The device's, over several calls and channels, into a grid that held garbage. */
+static void test_direct_on_device(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(21);
+  if (!test_gridding_there()) {
+    g_test_skip("no CUDA device");
+    return;
+  }
+  for (guint i = 0; i < 8; i++) {
+    static const guint sizes[] = { 2, 18, 50, 64 }, rows[] = { 1, 200, 63, 129 };
+    const gboolean is_double = i & 1;
+    GError *error = NULL;
+    const char *variant;
+    Setting s;
+    TestGridding device;
+    make(&s, random, sizes[i / 2], 0.01, 200, rows[i / 2], 6, is_double);
+    s.grid.centre_l = 0.1 * (i % 3);
+    s.config.channels = i % 3 == 1 ? 6 : 1;
+    g_assert_true(astro_direct.choose(&s.config, &s.grid, &error));
+    const gsize bytes = cells(&s) * (is_double ? 16 : 8);
+    gpointer found = test_alloc(bytes), expected = g_malloc0(bytes);
+    AstroGridding *gridding = astro_direct.create(&s.config, &s.grid, &variant, &error);
+    g_assert_true(test_gridding_new(&device, &astro_direct, &s.config, &s.grid, &error));
+    for (guint again = 0; again < 2; again++) {
+      g_assert_true(astro_direct.add(gridding, &s.rows, expected, &error));
+      g_assert_true(test_gridding_submit(&device, &s.rows, again == 0, found, &error));
+    }
+    g_autoptr(GByteArray) a = g_byte_array_new_take(expected, bytes);
+    g_autoptr(GByteArray) b = g_byte_array_append(g_byte_array_new(), found, (guint)bytes);
+    g_assert_cmpfloat(byte_distance(b, a, is_double), <=, is_double ? 1e-13 : 3e-7);
+    test_check_guard(found, bytes);
+    test_free(found);
+    test_gridding_free(&device);
+    astro_direct.destroy(gridding);
+    clear(&s);
+  }
+}
+
 static void test_refused(void)
 {
   static const struct {
@@ -664,6 +705,7 @@ static void add_tests(void)
   g_test_add_func("/gridder/wstacking/flat", test_flat);
   g_test_add_func("/gridder/wstacking/refused", test_refused);
   g_test_add_func("/gridder/direct", test_direct);
+  g_test_add_func("/gridder/direct/cuda", test_direct_on_device);
   g_test_add_func("/gridder/sizes", test_sizes);
   g_test_add_func("/gridder/prepare", test_prepare);
   g_test_add_func("/gridder/left-out", test_left_out);
