@@ -385,7 +385,8 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, const AstroGridMeta *
         ASTRO_STAGE(self), astro_stream_step_bytes(astro_stage_out(ASTRO_STAGE(self))), error);
     self->begin = GST_BUFFER_PTS(in);
   }
-  if (!self->image || !astro_stage_submit(ASTRO_STAGE(self), in, self->image, &arguments, error))
+  if (!self->image || !astro_stage_submit_part(ASTRO_STAGE(self), in, self->image, &arguments,
+                                               arguments.first, arguments.last, error))
     return FALSE;
   self->next_plane++;
   if (arguments.last)

@@ -10,6 +10,7 @@ enum { ROW_BYTES = 256 };
 struct Pass {
   guint32 n, width, transforms;
   guint32 from, from_other, from_roll, to, to_other, to_roll, width_roll;
+  guint32 wanted, n_wanted; /* rows that are written */
   guint32 grain;  /* roots from one of the pass's own to the next */
   gboolean twists; /* results are multiplied by roots */
   gboolean flip;
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) *R2) columns(const __gri
       if (pass.twists)
         value = fft_mul(value, roots[k * other]);
       value.y *= (Part)pass.im_out;
-      if (inside)
+      if (inside && row - pass.wanted < pass.n_wanted)
         out[(gsize)row * pass.width] = value;
     }
   }
@@ -133,6 +134,7 @@ gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError
     .to = n2,
     .to_other = 1,
     .width_roll = c->width_origin_in,
+    .n_wanted = c->n,
     .grain = n2,
     .twists = TRUE,
     .flip = c->flip,
@@ -152,6 +154,8 @@ gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError
     .to = n1,
     .to_other = 1,
     .to_roll = c->origin_out,
+    .wanted = c->wanted,
+    .n_wanted = c->n_wanted,
     .grain = n1,
     .re = 1,
     .im = 1,

@@ -65,6 +65,7 @@ struct AstroFftColumns {
   guint32 n, width, planes;
   guint32 n_first; /* points of the first pass: astro_fft_columns_first */
   guint32 origin_in, origin_out, width_origin_in;
+  guint32 wanted, n_wanted; /* rows of the output; others are left as they are */
   gboolean flip; /* every second column's sign */
   gboolean inverse, is_double;
   double scale;

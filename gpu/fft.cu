@@ -32,6 +32,7 @@ struct Step {
   int plan; /* cuFFT's */
   guint64 loops;
   gsize from_step, to_step; /* bytes from loop to loop */
+  guint64 row_loops;        /* of planes whose rows are not all wanted */
 };
 
 typedef struct {
@@ -105,7 +106,7 @@ static gboolean run_lines(Fft *self, const Step *step, GError **error)
   return TRUE;
 }
 
-/* The columns' second pass cannot write where it reads, the rows' transform can. */
+/* The columns' second pass cannot write where it reads. Rows that nobody wants are not transformed. */
 static gboolean run_planes(Fft *self, const Step *step, GError **error)
 {
   for (guint64 i = 0; i < step->loops; i++) {
@@ -115,8 +116,14 @@ static gboolean run_planes(Fft *self, const Step *step, GError **error)
     columns.between = out;
     columns.out = held;
     columns.roots = self->roots;
-    if (!astro_fft_columns(&columns, stream_of(self), error) || !execute(self, step, held, out, error))
+    if (!astro_fft_columns(&columns, stream_of(self), error))
       return FALSE;
+    const gsize row = columns.width * self->sample_bytes;
+    for (guint64 k = 0; k < step->row_loops; k++) {
+      const gsize at = (k * columns.n + columns.wanted) * row;
+      if (!execute(self, step, held + at, out + at, error))
+        return FALSE;
+    }
   }
   return TRUE;
 }
@@ -316,15 +323,18 @@ static gboolean add_planes(Fft *self, List *list, guint64 steps, GError **error)
   astro_fft_passes(config, steps, passes); /* the first along x */
   const guint64 height = config->extents[y], width = config->extents[x], planes = passes[0].outer / height;
   const gsize plane_bytes = height * width * self->sample_bytes;
+  const guint64 n_wanted = config->axes[y].n_wanted ? config->axes[y].n_wanted : height;
   guint64 group = CLAMP(GROUP_BYTES / plane_bytes, 1, MIN(planes, 65535));
   while (planes % group)
     group--;
   need(list, HELD, group * plane_bytes);
-  if (!add_lines(self, list, &passes[0], 1, width, width, group * height, HELD, OUT, error))
+  const guint64 rows = n_wanted == height ? group * height : n_wanted;
+  if (!add_lines(self, list, &passes[0], 1, width, width, rows, HELD, OUT, error))
     return FALSE;
   Step *step = &g_array_index(list->list, Step, list->list->len - 1);
   step->run = run_planes;
   step->loops = planes / group;
+  step->row_loops = n_wanted == height ? 1 : group;
   step->to_step = group * plane_bytes;
   step->columns = {
     .n = (guint32)height,
@@ -334,6 +344,8 @@ static gboolean add_planes(Fft *self, List *list, guint64 steps, GError **error)
     .origin_in = (guint32)config->axes[y].origin_in,
     .origin_out = (guint32)config->axes[y].origin_out,
     .width_origin_in = (guint32)config->axes[x].origin_in,
+    .wanted = (guint32)config->axes[y].wanted,
+    .n_wanted = (guint32)n_wanted,
     .flip = config->axes[x].origin_out != 0,
     .inverse = config->inverse,
     .is_double = self->is_double,

@@ -8,6 +8,6 @@ core_cflags += $(WCSLIB_CFLAGS)
 core_libs += $(WCSLIB_LIBS)
 element_sources += elements/astroimage.c elements/astroimage.h
 core_tests += tests/core/wcs tests/core/image
-element_tests += tests/elements/astroimage
+element_tests += tests/elements/astroimage tests/elements/imaging-device
 bench_programs += tests/bench/image
 gpu_sources += gpu/image.cu

@@ -142,7 +142,10 @@ static void compare(const Cufft *cufft, guint number, const char *name)
   const gboolean is_double = cases[number].is_double;
   const AstroFormat complex_format = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE;
   const gsize cell = astro_format_info(complex_format)->bytes, bytes = (gsize)size * size * cell;
-  const AstroFftAxis centred = { TRUE, size / 2, size / 2 };
+  /* As astroimage asks for it. */
+  const guint wanted = image_size && image_size < size ? image_size / 2 * 2 + 1 : 0;
+  const AstroFftAxis centred = { TRUE, size / 2, size / 2, wanted ? size / 2 - image_size / 2 : 0,
+                                 wanted };
   AstroFftConfig fft = { .from = complex_format,
                          .to = complex_format,
                          .n_axes = 2,

@@ -313,6 +313,39 @@ static void test_steps(void)
   backends[2]->destroy(instance);
 }
 
+/* What is wanted of a transform is what all of it has there. */
+static void test_wanted_planes(void)
+{
+  enum { HEIGHT = 384, WIDTH = 40 };
+  for (guint kind = 0; kind < 4; kind++)
+    for (guint i = 0; i < 4; i++) {
+      const guint wanted[][2] = { { 0, 1 }, { 100, 201 }, { 383, 1 }, { 0, 384 } };
+      AstroFftConfig config = { .from = kinds[kind].from,
+                                .to = kinds[kind].to,
+                                .inverse = kinds[kind].inverse,
+                                .n_axes = 3,
+                                .extents = { 3, HEIGHT, WIDTH },
+                                .axes = { [1] = { TRUE, 192, 192 }, [2] = { TRUE, 20, 20 } } };
+      gsize row = WIDTH * astro_format_info(config.to)->bytes, plane = HEIGHT * row;
+      gpointer in = samples_of(&config, 2);
+      guint8 *all = transform(&astro_fft_cpu, &config, in, 2, 0);
+      config.axes[1].wanted = wanted[i][0];
+      config.axes[1].n_wanted = wanted[i][1];
+      config.axes[2].wanted = 3;
+      config.axes[2].n_wanted = 30;
+      guint8 *part = transform(backends[2], &config, in, 2, 0);
+      for (guint p = 0; p < 6; p++)
+        for (guint k = 0; k < wanted[i][1]; k++) {
+          const gsize at = p * plane + (wanted[i][0] + k) * row + 3 * row / WIDTH;
+          g_assert_cmpfloat(difference(config.to, part + at, all + at, 30 * row / WIDTH), <,
+                            10 * kinds[kind].tolerance);
+        }
+      test_free(in);
+      test_free(all);
+      test_free(part);
+    }
+}
+
 static gpointer transform_in_thread(gpointer data)
 {
   for (guint i = 0; i < 20; i++)
@@ -617,6 +650,7 @@ static void add_tests(void)
   g_test_add_data_func("/fft/reference/cuda", backends[2], test_reference);
   g_test_add_func("/fft/cuda/planes", test_planes);
   g_test_add_func("/fft/cuda/large", test_large);
+  g_test_add_func("/fft/cuda/wanted", test_wanted_planes);
   g_test_add_func("/fft/cuda/steps", test_steps);
   g_test_add_func("/fft/cuda/two", test_two);
   g_test_add_func("/fft/cuda/no-room", test_no_room);
