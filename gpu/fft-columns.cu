@@ -4,24 +4,39 @@
 #include "gpu/fft-parts.h"
 #include "gpu/fft.h"
 
+#include <math.h>
+
 enum { ROW_BYTES = 256 };
+/* Threads of a multiprocessor, at least: registers for as many. */
+template <typename C, int R1> constexpr int RESIDENT = sizeof(C) == sizeof(double2) ? 640 : R1 == 16 ? 1280 : 1536;
 
 /* A pass over all planes. Point p of transform t is row p from + t from_other, rolled, and goes to row p to + t to_other. */
 struct Pass {
   guint32 n, width, transforms;
   guint32 from, from_other, from_roll, to, to_other, to_roll, width_roll;
   guint32 wanted, n_wanted; /* rows that are written */
-  guint32 grain;  /* roots from one of the pass's own to the next */
-  gboolean twists; /* results are multiplied by roots */
+  gsize roots, twists; /* what is multiplied by, from the tables' begin on */
+  gboolean has_twists; /* results are multiplied by them */
   gboolean flip;
   double re, im; /* factors of what is read */
   double im_out; /* and of what is written */
-  gconstpointer in, roots;
+  gconstpointer in, tables;
   gpointer out;
 };
 
+/* What is read once must not push tables out of the first cache. */
+__device__ inline float2 read_once(const float2 *from)
+{
+  return __ldcg(from);
+}
+__device__ inline double2 read_once(const double2 *from)
+{
+  return __ldcg(from);
+}
+
 template <typename C, int R1, int R2>
-__global__ void __launch_bounds__(ROW_BYTES / sizeof(C) *R2) columns(const __grid_constant__ Pass pass)
+__global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2, RESIDENT<C, R1> / (ROW_BYTES / sizeof(C) * R2))
+    columns(const __grid_constant__ Pass pass)
 {
   using Part = decltype(C::x);
   constexpr int LANES = ROW_BYTES / sizeof(C);
@@ -30,7 +45,8 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) *R2) columns(const __gri
   const guint32 t = threadIdx.y, x = blockIdx.x * LANES + threadIdx.x, other = blockIdx.y;
   const bool inside = x < pass.width;
   const gsize plane = (gsize)blockIdx.z * pass.n * pass.width;
-  const C *roots = (const C *)pass.roots;
+  const C *roots = (const C *)pass.tables + pass.roots;
+  const C *twists = (const C *)pass.tables + pass.twists + other * (R1 * R2);
 
   {
     const guint32 rolled = x + pass.width_roll;
@@ -41,7 +57,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) *R2) columns(const __gri
     for (int r = 0; r < R1; r++) {
       guint32 row = (r * R2 + t) * pass.from + other * pass.from_other + pass.from_roll;
       row = row >= pass.n ? row - pass.n : row;
-      v[r] = inside ? in[(gsize)row * pass.width] : C{};
+      v[r] = inside ? read_once(in + (gsize)row * pass.width) : C{};
     }
 #pragma unroll
     for (int r = 0; r < R1; r++)
@@ -51,7 +67,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) *R2) columns(const __gri
     for (int r = 0; r < R1; r++) {
       C value = v[fft_place<R1>(r)];
       if (r)
-        value = fft_mul(value, roots[r * t * pass.grain]);
+        value = fft_mul(value, roots[r * t]);
       points[(r * R2 + t) * LANES] = value;
     }
   }
@@ -73,8 +89,8 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) *R2) columns(const __gri
       guint32 row = k * pass.to + other * pass.to_other + pass.to_roll;
       row = row >= pass.n ? row - pass.n : row;
       C value = v[fft_place<R2>(r)];
-      if (pass.twists)
-        value = fft_mul(value, roots[k * other]);
+      if (pass.has_twists)
+        value = fft_mul(value, twists[k]);
       value.y *= (Part)pass.im_out;
       if (inside && row - pass.wanted < pass.n_wanted)
         out[(gsize)row * pass.width] = value;
@@ -121,9 +137,35 @@ guint32 astro_fft_columns_first(guint64 n)
   return 0;
 }
 
+template <typename C> static void fill_tables(guint32 n, C *tables)
+{
+  const guint32 n1 = astro_fft_columns_first(n), n2 = n / n1;
+  const auto root = [](guint64 k, guint32 n) {
+    const double angle = 2 * G_PI * (double)k / n;
+    return C{ (decltype(C::x))cos(angle), (decltype(C::x))-sin(angle) };
+  };
+  for (guint64 other = 0; other < n2; other++)
+    for (guint64 k = 0; k < n1; k++)
+      *tables++ = root(other * k, n);
+  for (guint32 k = 0; k < n1; k++)
+    *tables++ = root(k, n1);
+  for (guint32 k = 0; k < n2; k++)
+    *tables++ = root(k, n2);
+}
+
+gsize astro_fft_columns_tables(guint32 n, gboolean is_double, gpointer tables)
+{
+  const guint32 n1 = astro_fft_columns_first(n), n2 = n / n1;
+  if (tables && is_double)
+    fill_tables(n, (double2 *)tables);
+  else if (tables)
+    fill_tables(n, (float2 *)tables);
+  return ((gsize)n + n1 + n2) * (is_double ? sizeof(double2) : sizeof(float2));
+}
+
 gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError **error)
 {
-  const guint32 n1 = c->n_first, n2 = c->n / n1;
+  const guint32 n1 = astro_fft_columns_first(c->n), n2 = c->n / n1;
   Pass first = {
     .n = c->n,
     .width = c->width,
@@ -135,14 +177,14 @@ gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError
     .to_other = 1,
     .width_roll = c->width_origin_in,
     .n_wanted = c->n,
-    .grain = n2,
-    .twists = TRUE,
+    .roots = c->n,
+    .has_twists = TRUE,
     .flip = c->flip,
     .re = c->scale,
     .im = c->inverse ? -c->scale : c->scale, /* an inverse is a forward one between conjugates */
     .im_out = 1,
     .in = c->in,
-    .roots = c->roots,
+    .tables = c->tables,
     .out = c->between,
   };
   Pass second = {
@@ -156,12 +198,12 @@ gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError
     .to_roll = c->origin_out,
     .wanted = c->wanted,
     .n_wanted = c->n_wanted,
-    .grain = n1,
+    .roots = (gsize)c->n + n1,
     .re = 1,
     .im = 1,
     .im_out = c->inverse ? -1.0 : 1.0,
     .in = c->between,
-    .roots = c->roots,
+    .tables = c->tables,
     .out = c->out,
   };
   return kernels[kernel_of(n1)].launch[c->is_double](&first, c->planes, stream, error) &&

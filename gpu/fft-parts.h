@@ -63,7 +63,6 @@ gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer 
  * turned so that their transform is centred too. */
 struct AstroFftColumns {
   guint32 n, width, planes;
-  guint32 n_first; /* points of the first pass: astro_fft_columns_first */
   guint32 origin_in, origin_out, width_origin_in;
   guint32 wanted, n_wanted; /* rows of the output; others are left as they are */
   gboolean flip; /* every second column's sign */
@@ -71,8 +70,10 @@ struct AstroFftColumns {
   double scale;
   gconstpointer in;
   gpointer between, out;
-  gconstpointer roots; /* exp(-2 pi i k / n) */
+  gconstpointer tables; /* astro_fft_columns_tables, on the device */
 };
-/* 0: there are no kernels for columns of n samples. */
+/* Points of the first pass; 0: there are no kernels for columns of n samples. */
 guint32 astro_fft_columns_first(guint64 n);
+/* Fills tables, if there are, and returns their bytes. */
+gsize astro_fft_columns_tables(guint32 n, gboolean is_double, gpointer tables);
 gboolean astro_fft_columns(const AstroFftColumns *columns, cudaStream_t stream, GError **error);

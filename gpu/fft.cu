@@ -3,8 +3,6 @@
  * kernels of our own, which move origins where they read and write anyway. */
 #include "gpu/fft-parts.h"
 
-#include <math.h>
-
 extern "C" {
 #include "core/transpose/transpose.h"
 }
@@ -48,7 +46,7 @@ struct Fft {
   gboolean is_double;
   gsize sample_bytes; /* complex */
   gpointer transpose; /* an instance of astro_cuda_transpose, once one is needed */
-  gpointer roots;
+  gpointer tables;
   GPtrArray *lists; /* List *, the last used first */
   gpointer places[N_PLACES], work;
   gsize bytes[N_PLACES], work_bytes; /* of our own rooms */
@@ -115,7 +113,7 @@ static gboolean run_planes(Fft *self, const Step *step, GError **error)
     columns.in = (guint8 *)self->places[IN] + i * step->to_step;
     columns.between = out;
     columns.out = held;
-    columns.roots = self->roots;
+    columns.tables = self->tables;
     if (!astro_fft_columns(&columns, stream_of(self), error))
       return FALSE;
     const gsize row = columns.width * self->sample_bytes;
@@ -142,26 +140,41 @@ static void free_list(gpointer data)
   g_free(list);
 }
 
-/* Lines of a pass whose samples lie stride apart and which begin so many samples after one another. */
-static gboolean add_lines(Fft *self, List *list, const AstroFftPass *pass, guint64 stride, guint64 step_in,
-                          guint64 step_out, guint64 batch, Place from, Place to, GError **error)
+/* What cuFFT's plans are made of: batch transforms of up to three axes, whose samples lie stride apart and which begin
+ * so many samples after one another. */
+typedef struct {
+  guint rank;
+  long long n[3];
+  gboolean real_in, real_out;
+  guint64 stride, step_in, step_out, batch;
+} Lines;
+
+static gboolean add_lines(Fft *self, List *list, const Lines *lines, Place from, Place to, GError **error)
 {
-  const int type = pass->real_in    ? self->is_double ? CUFFT_D2Z : CUFFT_R2C
-                   : pass->real_out ? self->is_double ? CUFFT_Z2D : CUFFT_C2R
-                                    : (self->is_double ? CUFFT_Z2Z : CUFFT_C2C);
-  long long n = (long long)pass->n, n_in = (long long)pass->n_in, n_out = (long long)pass->n_out;
+  const int type = lines->real_in    ? self->is_double ? CUFFT_D2Z : CUFFT_R2C
+                   : lines->real_out ? self->is_double ? CUFFT_Z2D : CUFFT_C2R
+                                     : (self->is_double ? CUFFT_Z2Z : CUFFT_C2C);
   Step *step = add_step(list, run_lines, from, to);
+  long long n[3] = { lines->n[0], lines->n[1], lines->n[2] };
   size_t bytes = 0;
 
+  /* Extents of the blocks are those of the axes: what cuFFT would leave out of them lies behind the last axis alone. */
   if (!astro_cufft_ok(self->cufft->create(&step->plan), "cufftCreate", error) ||
       !astro_cufft_ok(self->cufft->set_auto_allocation(step->plan, 0), "cufftSetAutoAllocation", error) ||
-      !astro_cufft_ok(self->cufft->make_plan(step->plan, 1, &n, &n_in, (long long)stride, (long long)step_in, &n_out,
-                                             (long long)stride, (long long)step_out, type, (long long)batch, &bytes),
+      !astro_cufft_ok(self->cufft->make_plan(step->plan, (int)lines->rank, n, n, (long long)lines->stride,
+                                             (long long)lines->step_in, n, (long long)lines->stride,
+                                             (long long)lines->step_out, type, (long long)lines->batch, &bytes),
                       "cufftMakePlanMany64", error) ||
       !astro_cufft_ok(self->cufft->set_stream(step->plan, stream_of(self)), "cufftSetStream", error))
     return FALSE;
   list->work_bytes = MAX(list->work_bytes, bytes);
   return TRUE;
+}
+
+/* Lines that lie along the block. */
+static Lines lines_of(const AstroFftPass *pass, guint64 batch)
+{
+  return { 1, { (long long)pass->n }, pass->real_in, pass->real_out, 1, pass->n_in, pass->n_out, batch };
 }
 
 static gboolean add_turn(Fft *self, List *list, guint64 outer, guint64 rows, guint64 columns, gboolean real,
@@ -182,12 +195,13 @@ static gboolean add_turned_lines(Fft *self, List *list, const AstroFftPass *pass
   const guint64 lines = pass->outer * pass->inner;
   const gboolean real = pass->real_in || pass->real_out;
   const Place made = real ? LINES_OUT : LINES_IN;
+  const Lines along = lines_of(pass, lines);
 
   need(list, LINES_IN, lines * pass->n_in * self->sample_bytes / (pass->real_in ? 2 : 1));
   if (real)
     need(list, LINES_OUT, lines * pass->n_out * self->sample_bytes / (pass->real_out ? 2 : 1));
   return add_turn(self, list, pass->outer, pass->n_in, pass->inner, pass->real_in, from, LINES_IN, error) &&
-         add_lines(self, list, pass, 1, pass->n_in, pass->n_out, lines, LINES_IN, made, error) &&
+         add_lines(self, list, &along, LINES_IN, made, error) &&
          add_turn(self, list, pass->outer, pass->inner, pass->n_out, pass->real_out, made, to, error);
 }
 
@@ -249,17 +263,45 @@ static gboolean add_pass(Fft *self, List *list, const AstroFftPass *pass, guint6
   }
   if (pass->real_out)
     add_step(list, run_clean, from, from)->pass = *pass;
+  Lines lines = lines_of(pass, pass->outer);
   if (pass->inner == 1)
-    return add_lines(self, list, pass, 1, pass->n_in, pass->n_out, pass->outer, from, to, error);
+    return add_lines(self, list, &lines, from, to, error);
   if (pass->outer > (real ? 1 : MOST_LOOPS))
     return add_turned_lines(self, list, pass, from, to, error);
-  if (!add_lines(self, list, pass, pass->inner, 1, 1, pass->inner, from, to, error))
+  lines.stride = lines.batch = pass->inner;
+  lines.step_in = lines.step_out = 1;
+  if (!add_lines(self, list, &lines, from, to, error))
     return FALSE;
   Step *step = &g_array_index(list->list, Step, list->list->len - 1);
   step->loops = pass->outer;
   step->from_step = pass->n_in * pass->inner * self->sample_bytes;
   step->to_step = pass->n_out * pass->inner * self->sample_bytes;
   return TRUE;
+}
+
+/* The last two or three axes together, where all of them are transformed: cuFFT does better than one by one. */
+static gboolean add_last_axes(Fft *self, List *list, const AstroFftPass *passes, Place from, guint *done,
+                              GError **error)
+{
+  const AstroFftConfig *config = &self->config;
+  guint rank = 0;
+  Lines lines = { .stride = 1, .step_in = 1 };
+
+  while (rank < MIN(config->n_axes, 3) && config->axes[config->n_axes - 1 - rank].transformed)
+    rank++;
+  if (rank < 2)
+    return TRUE;
+  for (guint i = 0; i < rank; i++) {
+    lines.n[rank - 1 - i] = (long long)passes[i].n;
+    lines.step_in *= passes[i].n;
+    if (passes[i].n == 1)
+      return TRUE;
+  }
+  lines.rank = rank;
+  lines.step_out = lines.step_in;
+  lines.batch = passes[rank - 1].outer;
+  *done = rank;
+  return add_lines(self, list, &lines, from, OUT, error);
 }
 
 /* Complex samples are moved first, on the way to where they are transformed; real ones are moved as such, and turned
@@ -286,7 +328,11 @@ static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
     add_step(list, run_move, IN, from_real ? HELD : between)->move = move;
     at = from_real ? HELD : between;
   }
-  for (guint i = 0; i < n; i++) {
+  guint done = 0;
+  if (!from_real && !to_real && !add_last_axes(self, list, passes, at, &done, error))
+    return FALSE;
+  at = done ? OUT : at;
+  for (guint i = done; i < n; i++) {
     const Place to = i + 1 < n ? between : OUT;
     if (!add_pass(self, list, &passes[i], steps, at, to, error))
       return FALSE;
@@ -329,7 +375,8 @@ static gboolean add_planes(Fft *self, List *list, guint64 steps, GError **error)
     group--;
   need(list, HELD, group * plane_bytes);
   const guint64 rows = n_wanted == height ? group * height : n_wanted;
-  if (!add_lines(self, list, &passes[0], 1, width, width, rows, HELD, OUT, error))
+  const Lines lines = lines_of(&passes[0], rows);
+  if (!add_lines(self, list, &lines, HELD, OUT, error))
     return FALSE;
   Step *step = &g_array_index(list->list, Step, list->list->len - 1);
   step->run = run_planes;
@@ -340,7 +387,6 @@ static gboolean add_planes(Fft *self, List *list, guint64 steps, GError **error)
     .n = (guint32)height,
     .width = (guint32)width,
     .planes = (guint32)group,
-    .n_first = astro_fft_columns_first(height),
     .origin_in = (guint32)config->axes[y].origin_in,
     .origin_out = (guint32)config->axes[y].origin_out,
     .width_origin_in = (guint32)config->axes[x].origin_in,
@@ -354,18 +400,16 @@ static gboolean add_planes(Fft *self, List *list, guint64 steps, GError **error)
   return TRUE;
 }
 
-/* exp(-2 pi i k / n) of the columns' length. */
-template <typename C> static gboolean send_roots(Fft *self, GError **error)
+/* The host's tables are staged before the copy returns. */
+static gboolean send_tables(Fft *self, GError **error)
 {
-  const guint64 n = self->config.extents[self->config.n_axes - 2];
-  g_autofree C *roots = g_new(C, n);
+  const guint32 n = (guint32)self->config.extents[self->config.n_axes - 2];
+  const gsize bytes = astro_fft_columns_tables(n, self->is_double, NULL);
+  g_autofree gpointer tables = g_malloc(bytes);
 
-  for (guint64 k = 0; k < n; k++) {
-    const double angle = 2 * G_PI * (double)k / (double)n;
-    roots[k] = C{ (decltype(C::x))cos(angle), (decltype(C::x))-sin(angle) };
-  }
-  return self->place.device->funcs->alloc(self->place.device, n * sizeof(C), &self->roots, error) &&
-         CUDA_TRY(cudaMemcpyAsync(self->roots, roots, n * sizeof(C), cudaMemcpyHostToDevice, stream_of(self)));
+  astro_fft_columns_tables(n, self->is_double, tables);
+  return self->place.device->funcs->alloc(self->place.device, bytes, &self->tables, error) &&
+         CUDA_TRY(cudaMemcpyAsync(self->tables, tables, bytes, cudaMemcpyHostToDevice, stream_of(self)));
 }
 
 /* ---- rooms ---- */
@@ -466,8 +510,8 @@ static void destroy(gpointer instance)
   g_ptr_array_unref(self->lists);
   if (self->transpose)
     astro_cuda_transpose.destroy(self->transpose);
-  if (self->roots)
-    funcs->free(self->place.device, self->roots);
+  if (self->tables)
+    funcs->free(self->place.device, self->tables);
   if (self->work)
     funcs->free(self->place.device, self->work);
   for (guint i = HELD; i < N_PLACES; i++)
@@ -493,7 +537,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->sample_bytes = self->is_double ? 2 * sizeof(double) : 2 * sizeof(float);
   self->lists = g_ptr_array_new_with_free_func(free_list);
   *variant = has_planes(&self->config) ? "planes" : "cufft";
-  if (!has_planes(&self->config) || (self->is_double ? send_roots<double2> : send_roots<float2>)(self, error))
+  if (!has_planes(&self->config) || send_tables(self, error))
     return self;
   destroy(self);
   return NULL;

@@ -1,6 +1,6 @@
 /* Images on the GPU: a thread makes some pixels of a column of the image, so that of a plane the
- * middle alone is read, once, and the image's memory is gone through once. Sums are of double
- * precision; phases of single precision where all samples are. */
+ * middle alone is read, once, and the image's memory is gone through once. What both samples and
+ * pixels have in single precision is computed in it, but for n - 1. */
 #include "gpu/cuda.h"
 
 extern "C" {
@@ -8,7 +8,7 @@ extern "C" {
 #include "core/image/series.h"
 }
 
-enum { WIDTH = 32, HEIGHT = 8, THREADS = WIDTH * HEIGHT, ROWS = 4 /* of a thread */ };
+enum { WIDTH = 32, HEIGHT = 8, THREADS = WIDTH * HEIGHT, ROWS = 8 /* of a thread */ };
 
 struct Term {
   guint32 product;
@@ -39,28 +39,51 @@ typedef struct {
 
 /* ---- a pixel ---- */
 
-__device__ inline double n_minus_1(double l, double m)
-{
-  double r2 = l * l + m * m;
-  return -r2 / (1 + sqrt(1 - r2));
-}
+/* A thread's pixels, with what is known of all of them. */
+struct Column {
+  double l2, m, pixel; /* m of the first */
 
-/* exp(-2 pi i turns) of a number of turns up to a half. */
+  __device__ double n_minus_1(int row, double) const
+  {
+    double at = m + (double)(row * HEIGHT) * pixel, r2 = l2 + at * at;
+    return -r2 / (1 + sqrt(1 - r2));
+  }
+
+  /* To 1e-13, which single precision does not see after a million wavelengths: one step of Newton's
+   * from what is known of the root in single precision. */
+  __device__ double n_minus_1(int row, float) const
+  {
+    double at = m + (double)(row * HEIGHT) * pixel, square = (1 - l2) - at * at;
+    float about;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(about) : "f"((float)square));
+    double inverse = about, root = square * inverse;
+    return root + (square - root * root) * (0.5 * inverse) - 1;
+  }
+};
+
+/* exp(-2 pi i turns). Whole numbers are found by what is lost next to one so large that it has no fraction: the units
+ * that round and convert are few. Polynomials of half turns up to a quarter, then the quadrant. */
 __device__ inline float2 phase_of(double turns, float)
 {
-  float2 phase;
-  sincospif(-2 * (float)turns, &phase.y, &phase.x);
-  return phase;
+  const double large = 0x1.8p52;
+  const float large_single = 0x1.8p23f;
+  const float x = (float)(2 * (turns - ((turns + large) - large)));
+  const float shifted = 2 * x + large_single, r = x - 0.5f * (shifted - large_single), r2 = r * r;
+  const int quadrant = __float_as_int(shifted) & 3;
+  const float sine = r * 3.14159274f + r * r2 * (-5.16771984f + r2 * (2.55014420f - r2 * 0.592480242f));
+  const float cosine = 1 + r2 * (-4.93480206f + r2 * (4.05869246f + r2 * (-1.33456039f + r2 * 0.226860315f)));
+  const float re = quadrant & 1 ? sine : cosine, im = quadrant & 1 ? cosine : sine;
+  return make_float2(quadrant == 1 || quadrant == 2 ? -re : re, quadrant & 2 ? im : -im);
 }
 __device__ inline double2 phase_of(double turns, double)
 {
   double2 phase;
-  sincospi(-2 * turns, &phase.y, &phase.x);
+  sincospi(-2 * (turns - rint(turns)), &phase.y, &phase.x);
   return phase;
 }
 
-/* Clenshaw's recurrence. */
-__device__ inline double series_at(const AstroImageSeries &series, double x)
+/* Clenshaw's recurrence. Needed once an image: it must not fill the instruction cache of every plane. */
+__device__ __noinline__ double series_at(const AstroImageSeries &series, double x)
 {
   double at = (2 * x - (series.least + series.greatest)) / (series.greatest - series.least);
   double next = 0, after = 0;
@@ -72,47 +95,46 @@ __device__ inline double series_at(const AstroImageSeries &series, double x)
   return series.terms[0] + at * next - after;
 }
 
-/* Real is what phases and products with samples are computed in. */
+/* Real is what is computed in. */
 template <typename Sample, typename Pixel, typename Real, bool TURNS>
-__global__ void __launch_bounds__(THREADS) add_plane(const __grid_constant__ Plane plane)
+__global__ void __launch_bounds__(THREADS, sizeof(Real) == sizeof(double) ? 2 : TURNS ? 3 : 4) add_plane(const __grid_constant__ Plane plane)
 {
   using Phase = decltype(phase_of(0, Real()));
-  const guint32 x = blockIdx.x * WIDTH + threadIdx.x, first_y = blockIdx.y * (HEIGHT * ROWS) + threadIdx.y;
+  const guint32 x = blockIdx.x * WIDTH + threadIdx.x, y = blockIdx.y * (HEIGHT * ROWS) + threadIdx.y;
   const guint32 image = plane.image, half = image / 2;
   /* The grid repeats itself, where the image is as large as it. */
   const guint32 at = plane.size / 2 + half - x, u = at >= plane.size ? at - plane.size : at;
-  const guint32 v = plane.size / 2 - half + first_y;
+  const gsize from = (gsize)(plane.size / 2 - half + y) * plane.size + u, to = (gsize)y * image + x;
+  const gsize cells = (gsize)plane.size * plane.size, pixels = (gsize)image * image;
+  const gsize from_step = (gsize)HEIGHT * plane.size, to_step = (gsize)HEIGHT * image;
+  const int rows = y < image ? MIN((image - y + HEIGHT - 1) / HEIGHT, (guint32)ROWS) : 0;
   const double l = plane.centre_l + ((double)half - (double)x) * plane.pixel;
-  double beyond[ROWS]; /* n - 1 */
+  const Column column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel, plane.pixel };
   Phase phases[ROWS];
 
   if (x >= image)
     return;
+  if (TURNS)
 #pragma unroll
-  for (int r = 0; r < ROWS; r++) {
-    if (TURNS || plane.series.n)
-      beyond[r] = n_minus_1(l, plane.centre_m + ((double)(first_y + r * HEIGHT) - (double)half) * plane.pixel);
-    if (TURNS) {
-      double turns = plane.w * beyond[r];
-      phases[r] = phase_of(turns - rint(turns), Real());
-    }
-  }
+    for (int r = 0; r < ROWS; r++)
+      phases[r] = phase_of(plane.w * column.n_minus_1(r, Real()), Real());
   for (guint32 product = 0; product < plane.n_out; product++) {
-    Pixel *out = (Pixel *)plane.out + ((gsize)product * image + first_y) * image + x;
-    double sums[ROWS] = {};
+    Pixel *out = (Pixel *)plane.out + product * pixels + to;
+    Real sums[ROWS] = {};
     if (!plane.first)
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
-        if (first_y + r * HEIGHT < image)
-          sums[r] = out[(gsize)r * HEIGHT * image];
+        if (r < rows)
+          sums[r] = out[r * to_step];
     for (guint32 i = 0; i < plane.n_terms[product]; i++) {
       const Term &term = plane.terms[product][i];
-      const Sample *in = (const Sample *)plane.in + ((gsize)term.product * plane.size + v) * plane.size + u;
+      const Sample *in = (const Sample *)plane.in + term.product * cells + from;
+      const Real scale = (Real)term.scale;
       Sample samples[ROWS] = {};
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
-        if (first_y + r * HEIGHT < image)
-          samples[r] = in[(gsize)r * HEIGHT * plane.size];
+        if (r < rows)
+          samples[r] = in[r * from_step];
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
         Real re = samples[r].x, im = samples[r].y, value;
@@ -120,21 +142,24 @@ __global__ void __launch_bounds__(THREADS) add_plane(const __grid_constant__ Pla
           value = term.imaginary ? re * phases[r].y + im * phases[r].x : re * phases[r].x - im * phases[r].y;
         else
           value = term.imaginary ? im : re;
-        sums[r] += term.scale * (double)value;
+        sums[r] += scale * value;
       }
+    }
+    if (plane.last) {
+      const double inverse = plane.inverse[2 * half - x];
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        if (r < rows) {
+          double factor = inverse * plane.inverse[y + r * HEIGHT];
+          if (plane.series.n)
+            factor *= series_at(plane.series, column.n_minus_1(r, Real()));
+          sums[r] *= (Real)factor;
+        }
     }
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-      const guint32 y = first_y + r * HEIGHT;
-      if (y >= image)
-        break;
-      if (plane.last) {
-        sums[r] *= plane.inverse[2 * half - x] * plane.inverse[y];
-        if (plane.series.n)
-          sums[r] *= series_at(plane.series, beyond[r]);
-      }
-      out[(gsize)r * HEIGHT * image] = (Pixel)sums[r];
-    }
+    for (int r = 0; r < ROWS; r++)
+      if (r < rows)
+        out[r * to_step] = (Pixel)sums[r];
   }
 }
 
