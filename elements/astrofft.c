@@ -171,14 +171,17 @@ static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64
   const AstroStream *to = astro_stage_out(stage);
   AstroSpectra spectra;
   gboolean direct, ok = TRUE;
-  GstMapInfo map;
+  GstMapInfo map = GST_MAP_INFO_INIT;
 
   if (GST_BUFFER_IS_DISCONT(in))
     astro_fft_cut_clear(self->cut);
-  if (!astro_fft_cut_open(self->cut, in, first, steps, &spectra, &direct, error) ||
-      !map_samples(in, &map, error))
+  if (!astro_fft_cut_open(self->cut, in, first, steps, &spectra, &direct, error))
     return FALSE;
-  const guint8 *block = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP) ? NULL : map.data;
+  /* The host looks at what is put together alone: the block may be on a device. */
+  const gboolean mapped = !direct && !GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  if (mapped && !map_samples(in, &map, error))
+    return FALSE;
+  const guint8 *block = mapped ? map.data : NULL;
   if (spectra.count) {
     GstBuffer *out =
         astro_stage_new_buffer(stage, spectra.count * astro_stream_step_bytes(to), error);
@@ -191,7 +194,8 @@ static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64
       gst_clear_buffer(&out);
   }
   astro_fft_cut_close(self->cut, block);
-  gst_buffer_unmap(in, &map);
+  if (mapped)
+    gst_buffer_unmap(in, &map);
   return ok;
 }
 
