@@ -44,7 +44,7 @@ static char *describe(gint index)
 }
 
 static const AstroBackend *const backends[] = { &astro_cuda_convert, &astro_cuda_transpose,
-                                                &astro_cuda_channelizer, &astro_cuda_correlator, &astro_cuda_delay, NULL };
+                                                &astro_cuda_channelizer, &astro_cuda_correlator, &astro_cuda_delay, &astro_cuda_histogram, NULL };
 
 extern "C" __attribute__((visibility("default"))) const AstroModule astro_module = {
   .abi = ASTRO_MODULE_ABI,
