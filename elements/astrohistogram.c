@@ -11,6 +11,11 @@
  *   astrocatsrc location=galaxies.csv ! h.data
  *   astrocatsrc points=100000 catalogues=10 footprint=cap:180,30,20 ! h.random
  * ]|
+ *
+ * On a GPU (backend=cuda, or auto where there is one) the counts are the CPU's to the last pair; a
+ * random catalogue is made ready while the GPU counts the one before it, so that a histogram is
+ * complete only when it is sent. Sums of weights are added in any order and may differ in their
+ * last digits from run to run.
  */
 #include "config.h"
 #include "elements/astrohistogram.h"
@@ -165,9 +170,8 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
     config.weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
   }
   g_clear_pointer(&self->device, astro_device_unref);
-  self->backend =
-      astro_backend_choose("histogram", astro_histogram_backends, settings.backend, settings.device,
-                           &config, &self->device, error);
+  self->backend = astro_backend_choose("histogram", astro_histogram_backends, settings.backend,
+                                       settings.device, &config, &self->device, error);
   if (!self->backend)
     return FALSE;
   AstroPlace place = { .threads = settings.threads, .device = self->device };
@@ -453,11 +457,21 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   AstroHistogramConfig config;
   GError *error = NULL;
   g_atomic_int_set(&self->stopping, FALSE);
-  if (make_config(self, &config, &error))
-    return TRUE;
-  GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
-  g_error_free(error);
-  return FALSE;
+  if (!make_config(self, &config, &error)) {
+    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
+    g_error_free(error);
+    return FALSE;
+  }
+  if (self->settings.backend == ASTRO_BACKEND_CUDA) {
+    /* asked for by name: said at once where there is none, not when the data is there */
+    g_autoptr(AstroDevice) device = astro_device_open(self->settings.device, &error);
+    if (!device) {
+      GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
+      g_error_free(error);
+      return FALSE;
+    }
+  }
+  return TRUE;
 }
 
 static gboolean astro_histogram_stop(GstAggregator *aggregator)

@@ -37,7 +37,7 @@ struct _AstroCollector {
   AstroRegions *regions;
   gboolean has_region_column;
   Side sides[ASTRO_N_SIDES];
-  gsize values; /* of a kind */
+  gsize values;                    /* of a kind */
   guint64 *counts, *latest_counts; /* latest: of one catalogue, as the backend writes them */
   double *sums, *latest_sums;      /* where there are weights */
   double *pairs;                   /* [kind][region][region] */

@@ -62,8 +62,7 @@ static void run_graph(gpointer user)
   config.n_regions = REGIONS;
   AstroCollector *collector =
       astro_collector_new(&config, is_there, graph->backend, &place, &error);
-  gboolean good =
-      collector && astro_collector_add_data(collector, graph->data, NULL, NULL, &error);
+  gboolean good = collector && astro_collector_add_data(collector, graph->data, NULL, NULL, &error);
   for (guint r = 0; good && r < graph->n_randoms; r++)
     good = astro_collector_add_random(collector, &graph->randoms[r], NULL, NULL, &error);
   if (!good || !astro_collector_finish(collector, &error))
@@ -179,9 +178,8 @@ static void bench_count(AstroPairMethod method, guint64 n, guint n_in)
   Work on_device = work_new(cuda, method, n, n_in),
        on_cpu = work_new(&astro_histogram_cpu, method, small, n_in);
   double ours = pairs_a_second(&on_device, 3), cpu = pairs_a_second(&on_cpu, 1);
-  g_autofree char *row =
-      g_strdup_printf("%s, %" G_GUINT64_FORMAT " points, %s", n_in == 2 ? "DR" : "DD", n,
-                      names[method]);
+  g_autofree char *row = g_strdup_printf("%s, %" G_GUINT64_FORMAT " points, %s",
+                                         n_in == 2 ? "DR" : "DD", n, names[method]);
   bench_row(row, ours, cpu, "Gpairs/s", 0);
   if (method == ASTRO_PAIR_METHOD_BRUTE && n >= 1000000)
     bench_row("the same against what is asked", ours, 1500, "Gpairs/s", 1);

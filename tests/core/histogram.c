@@ -1,3 +1,4 @@
+#include "core/histogram/collect.h"
 #include "core/histogram/histogram.h"
 #include "tests/tests.h"
 
@@ -688,6 +689,107 @@ static void check_single(const AstroBackend *backend)
   }
 }
 
+/* A backend that is as late as a device's may be: outputs are written when it is drained. */
+typedef struct {
+  gpointer counter;
+  GArray *blocks; /* where what was counted is to go, and what that is */
+} Late;
+typedef struct {
+  AstroBlock to;
+  gpointer counts;
+} LateBlock;
+
+static gpointer late_create(gconstpointer config, const AstroPlace *place, const char **variant,
+                            GError **error)
+{
+  Late *late = g_new(Late, 1);
+  late->counter = astro_histogram_cpu.create(config, place, variant, error);
+  late->blocks = g_array_new(FALSE, FALSE, sizeof(LateBlock));
+  return late;
+}
+
+static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                            const AstroBlock *out, guint n_out, gpointer arguments, GError **error)
+{
+  Late *late = instance;
+  LateBlock block = { out[0], g_malloc(out[0].bytes) };
+  AstroBlock own = { block.counts, out[0].bytes };
+  g_assert_cmpuint(n_out, ==, 1);
+  memset(out[0].data, 0xa5, out[0].bytes);
+  g_array_append_val(late->blocks, block);
+  return astro_histogram_cpu.submit(late->counter, in, n_in, &own, 1, arguments, error);
+}
+
+static gboolean late_drain(gpointer instance, GError **error)
+{
+  Late *late = instance;
+  for (guint i = 0; i < late->blocks->len; i++) {
+    LateBlock *block = &g_array_index(late->blocks, LateBlock, i);
+    memcpy(block->to.data, block->counts, block->to.bytes);
+    g_free(block->counts);
+  }
+  g_array_set_size(late->blocks, 0);
+  return TRUE;
+}
+
+static void late_destroy(gpointer instance)
+{
+  Late *late = instance;
+  late_drain(late, NULL);
+  g_array_unref(late->blocks);
+  astro_histogram_cpu.destroy(late->counter);
+  g_free(late);
+}
+
+static gboolean any_shape(gconstpointer config, GError **error)
+{
+  return TRUE;
+}
+
+/* Data, and random catalogues that come while those before them are counted. */
+static guint64 *collect(const AstroBackend *backend, gsize *bytes)
+{
+  static const AstroFootprint band = { .ra_max = 30, .dec_max = 20 };
+  static const gboolean is_there[ASTRO_N_SIDES] = { TRUE, TRUE };
+  AstroHistogramConfig config = standard_bins();
+  AstroPlace place = { 0 };
+  GError *error = NULL;
+  config.n_regions = 4;
+  AstroCollector *collector = astro_collector_new(&config, is_there, backend, &place, &error);
+  for (guint c = 0; c < 6; c++) {
+    AstroCatalogue catalogue;
+    AstroRandom random;
+    astro_random_init(&random, c, 0);
+    astro_catalogue_uniform(&band, 500 + 100 * c, &random, &catalogue, &error);
+    if (c == 0)
+      astro_collector_add_data(collector, &catalogue, NULL, NULL, &error);
+    else
+      astro_collector_add_random(collector, &catalogue, NULL, NULL, &error);
+    g_assert_no_error(error);
+    astro_catalogue_clear(&catalogue);
+  }
+  g_assert_true(astro_collector_finish(collector, &error));
+  gconstpointer values = astro_collector_values(collector, bytes);
+  guint64 *copy = g_memdup2(values, *bytes);
+  astro_collector_free(collector);
+  return copy;
+}
+
+static void test_late(void)
+{
+  static const AstroBackend late = {
+    .shape = any_shape,
+    .create = late_create,
+    .submit = late_submit,
+    .drain = late_drain,
+    .destroy = late_destroy,
+  };
+  gsize bytes, late_bytes;
+  g_autofree guint64 *at_once = collect(&astro_histogram_cpu, &bytes),
+                     *later = collect(&late, &late_bytes);
+  g_assert_cmpmem(later, late_bytes, at_once, bytes);
+}
+
 static void test_single(void)
 {
   check_single(&astro_histogram_cpu);
@@ -972,6 +1074,7 @@ int main(int argc, char **argv)
   g_test_add_func("/histogram/large", test_large);
   g_test_add_func("/histogram/single", test_single);
   g_test_add_func("/histogram/progress", test_progress);
+  g_test_add_func("/histogram/late", test_late);
   g_test_add_func("/histogram/cuda/large", test_cuda_large);
   g_test_add_func("/histogram/cuda/queued", test_cuda_queued);
   g_test_add_func("/histogram/cuda/progress", test_cuda_progress);
