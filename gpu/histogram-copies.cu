@@ -23,14 +23,9 @@ static void forget(HistogramCopies *copies, HistogramCopy *copy)
 {
   if (copy->used)
     cudaEventSynchronize(copy->used);
-  gpointer faces[] = { copy->cells, copy->positions, copy->offsets, copy->weights };
-  for (guint i = 0; i < G_N_ELEMENTS(faces); i++)
-    if (faces[i])
-      copies->device->funcs->free(copies->device, faces[i]);
-  copy->cells = NULL;
-  copy->positions = NULL;
+  if (copy->offsets)
+    copies->device->funcs->free(copies->device, copy->offsets);
   copy->offsets = NULL;
-  copy->weights = NULL;
   copy->serial = copy->room_cells = copy->room_leaves = 0;
 }
 
@@ -56,17 +51,18 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
     return TRUE;
   forget(copies, copy);
   /* some more: the next catalogue is seldom of the very same size */
-  copy->room_cells = cells + cells / 64;
-  copy->room_leaves = leaves + leaves / 64;
-  gsize points_room = copy->room_leaves * LEAF_POINTS;
-  if (funcs->alloc(copies->device, copy->room_cells * sizeof(Cell), (gpointer *)&copy->cells, error) &&
-      funcs->alloc(copies->device, copy->room_leaves * sizeof(LeafPositions), (gpointer *)&copy->positions, error) &&
-      funcs->alloc(copies->device, points_room * sizeof(float4), (gpointer *)&copy->offsets, error) &&
-      (!points->weights ||
-       funcs->alloc(copies->device, points_room * sizeof(double), (gpointer *)&copy->weights, error)))
-    return TRUE;
-  forget(copies, copy);
-  return FALSE;
+  cells += cells / 64;
+  leaves += leaves / 64;
+  gsize a_leaf = LEAF_POINTS * sizeof(float4) + sizeof(LeafPositions) +
+                 (points->weights ? LEAF_POINTS * sizeof(double) : 0);
+  if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell), (gpointer *)&copy->offsets, error))
+    return FALSE;
+  copy->room_cells = cells;
+  copy->room_leaves = leaves;
+  copy->positions = (LeafPositions *)(copy->offsets + leaves * LEAF_POINTS);
+  copy->cells = (Cell *)(copy->positions + leaves);
+  copy->weights = points->weights ? (double *)(copy->cells + cells) : NULL;
+  return TRUE;
 }
 
 /* Pageable memory is read before this returns, so that the points may be freed. */

@@ -6,10 +6,10 @@
 struct HistogramCopy {
   guint64 serial; /* of the points; 0: none */
   guint64 turn;   /* the least was used the longest ago */
-  Cell *cells;
+  float4 *offsets; /* in one block with what follows */
   LeafPositions *positions;
-  float4 *offsets;
-  double *weights;
+  Cell *cells;
+  double *weights; /* NULL: no room for any */
   gsize room_cells, room_leaves;
   gboolean has_weights;
   cudaEvent_t ready; /* it is there */

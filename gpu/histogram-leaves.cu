@@ -110,7 +110,8 @@ __device__ static void append(HistogramList list, bool has, const HistogramPair 
 }
 
 /* Every lane's own pair of leaves: how many of its pairs lie in which place. */
-__device__ static void tally(const HistogramCount &count, bool has, const HistogramPair &pair, const guint32 below[EDGES])
+__device__ static void tally(const HistogramCount &count, bool has, const HistogramPair &pair,
+                             const guint32 below[EDGES])
 {
   guint32 n = pair.last - pair.first, before = 0;
   guint32 all = has ? (guint32)(count.a.cells[pair.a].n * count.b.cells[pair.b].n) : 0;
@@ -345,7 +346,10 @@ static gsize exact_shared(guint n_edges, bool weighted)
 
 gboolean histogram_leaves_prepare(GError **error)
 {
-  return CUDA_TRY(cudaFuncSetAttribute(count_in_double<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  cudaFuncAttributes attributes;
+  return CUDA_TRY(cudaFuncGetAttributes(&attributes, count_in_single)) &&
+         CUDA_TRY(cudaFuncGetAttributes(&attributes, count_in_double<false>)) &&
+         CUDA_TRY(cudaFuncSetAttribute(count_in_double<true>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        (int)exact_shared(ASTRO_HISTOGRAM_MAX_EDGES, true)));
 }
 

@@ -5,6 +5,11 @@ enum { THREADS = 256, WARPS = THREADS / WARP, LISTS = 3 };
 
 enum Fate { NOTHING, SPLIT, SURE, EXACT, WHOLE };
 
+/* By fate, from SPLIT on. A kernel's argument, so that it can be indexed. */
+struct Lists {
+  HistogramList of[LISTS];
+};
+
 /* Child k of 4 of a pair that is to be split; false: there are fewer. */
 __device__ static bool take_child(const HistogramCount &count, HistogramPair &pair, guint32 k)
 {
@@ -45,7 +50,7 @@ __device__ static Fate fate_of(const HistogramCount &count, HistogramPair &pair,
 }
 
 /* Every thread's pair to the list of its fate, with one atomic a block and list: neighbours stay neighbours. */
-__device__ static void append(const HistogramList lists[LISTS], Fate fate, const HistogramPair &pair)
+__device__ static void append(const Lists &lists, Fate fate, const HistogramPair &pair)
 {
   __shared__ guint32 first[LISTS][WARPS];
   guint32 warp = threadIdx.x / WARP, mine = 0;
@@ -64,13 +69,13 @@ __device__ static void append(const HistogramList lists[LISTS], Fate fate, const
       first[threadIdx.x][w] = sum;
       sum += n;
     }
-    guint32 base = sum ? atomicAdd(lists[threadIdx.x].n, sum) : 0;
+    guint32 base = sum ? atomicAdd(lists.of[threadIdx.x].n, sum) : 0;
     for (guint32 w = 0; w < WARPS; w++)
       first[threadIdx.x][w] += base;
   }
   __syncthreads();
   if (fate == SPLIT || fate == SURE || fate == EXACT)
-    lists[fate - SPLIT].pairs[first[fate - SPLIT][warp] + mine] = pair;
+    lists.of[fate - SPLIT].pairs[first[fate - SPLIT][warp] + mine] = pair;
   __syncthreads();
 }
 
@@ -86,9 +91,8 @@ __device__ static void add_whole(const HistogramCount &count, bool is_whole, con
 
 template <bool IS_SPLIT>
 __global__ void __launch_bounds__(THREADS)
-    visit(const __grid_constant__ HistogramCount count, HistogramList from, HistogramList to)
+    visit(const __grid_constant__ HistogramCount count, HistogramList from, const __grid_constant__ Lists lists)
 {
-  const HistogramList lists[LISTS] = { to, count.sure, count.exact };
   const guint32 n = *from.n * (IS_SPLIT ? 4 : 1);
   for (guint32 base = blockIdx.x * THREADS; base < n; base += gridDim.x * THREADS) {
     guint32 index = base + threadIdx.x;
@@ -111,10 +115,11 @@ __global__ void __launch_bounds__(THREADS)
 void histogram_visit(const HistogramCount &count, bool is_split, HistogramList from, HistogramList to, guint blocks,
                      cudaStream_t stream)
 {
+  const Lists lists = { { to, count.sure, count.exact } };
   if (is_split)
-    visit<true><<<blocks, THREADS, 0, stream>>>(count, from, to);
+    visit<true><<<blocks, THREADS, 0, stream>>>(count, from, lists);
   else
-    visit<false><<<blocks, THREADS, 0, stream>>>(count, from, to);
+    visit<false><<<blocks, THREADS, 0, stream>>>(count, from, lists);
 }
 
 /* A warp a cell; those that are leaves have offsets. */
@@ -153,6 +158,15 @@ __global__ void __launch_bounds__(THREADS) sum_copies(const __grid_constant__ Hi
     if (count.sums)
       count.sums[value] = weight;
   }
+}
+
+gboolean histogram_tree_prepare(GError **error)
+{
+  cudaFuncAttributes attributes;
+  return CUDA_TRY(cudaFuncGetAttributes(&attributes, visit<false>)) &&
+         CUDA_TRY(cudaFuncGetAttributes(&attributes, visit<true>)) &&
+         CUDA_TRY(cudaFuncGetAttributes(&attributes, make_offsets)) &&
+         CUDA_TRY(cudaFuncGetAttributes(&attributes, sum_copies));
 }
 
 void histogram_sum(const HistogramCount &count, cudaStream_t stream)

@@ -19,6 +19,12 @@ struct Seeds {
   HistogramPair pairs[MOST_SEEDS];
 };
 
+/* What an instance keeps on the device whatever it counts. */
+struct Fixed {
+  double squares[ASTRO_HISTOGRAM_MAX_EDGES];
+  Seeds seeds;
+};
+
 struct Job {
   Count count;
   AstroHistogramCall call;
@@ -29,7 +35,7 @@ struct Job {
 
 /* At work on the device, or free. */
 struct Slice {
-  Seeds *seeds; /* page-locked */
+  Seeds *seeds;
   cudaEvent_t done;
   Job *job; /* NULL: free */
   guint64 pairs;
@@ -45,8 +51,8 @@ struct CudaCounter {
   gsize values;
   guint copies_of_values;
   HistogramCopies copies;
-  double *squares;
-  Seeds *seeds;         /* on the device */
+  Fixed *fixed;         /* on the device */
+  Seeds *seeds;         /* the slices', page-locked */
   HistogramPair *lists; /* two of half the leaf pairs, two of all */
   guint64 leaf_pairs;
   Slice slices[SLICES];
@@ -135,7 +141,7 @@ static gboolean make_lists(CudaCounter *self, guint64 wanted, GError **error)
 
 static HistogramList list_of(const CudaCounter *self, HistogramPair *pairs, guint number)
 {
-  guint32 *numbers = self->seeds->numbers;
+  guint32 *numbers = self->fixed->seeds.numbers;
   return { pairs, numbers + number, numbers + number + 1 };
 }
 
@@ -186,10 +192,10 @@ static gboolean slice_run(Plan *plan)
   HistogramPair *lists[2] = { self->lists, self->lists + self->leaf_pairs / 2 };
   slice->job = plan->job;
   self->next = (self->next + 1) % SLICES;
-  if (!CUDA_TRY(cudaMemcpyAsync(self->seeds, slice->seeds, bytes, cudaMemcpyHostToDevice, stream_of(self))))
+  if (!CUDA_TRY(cudaMemcpyAsync(&self->fixed->seeds, slice->seeds, bytes, cudaMemcpyHostToDevice, stream_of(self))))
     return FALSE;
   HistogramList from = list_of(self, lists[0], N_SPLIT);
-  histogram_visit(plan->count, false, list_of(self, self->seeds->pairs, N_SEEDS), from, self->blocks, stream_of(self));
+  histogram_visit(plan->count, false, list_of(self, self->fixed->seeds.pairs, N_SEEDS), from, self->blocks, stream_of(self));
   for (guint level = 1; level <= levels; level++) {
     HistogramList to = list_of(self, lists[level % 2], N_SPLIT + level);
     histogram_visit(plan->count, true, from, to, self->blocks, stream_of(self));
@@ -292,7 +298,7 @@ static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
   Plan plan = { .self = self, .job = job, .error = error };
   plan.count = { .a = histogram_copy_tree(a),
                  .b = histogram_copy_tree(b),
-                 .squares = self->squares,
+                 .squares = self->fixed->squares,
                  .counts = job->counts,
                  .sums = job->sums,
                  .values = self->values,
@@ -396,18 +402,17 @@ static void cuda_destroy(gpointer instance)
   for (guint i = 0; i < self->idle->len; i++)
     job_free(self, (Job *)self->idle->pdata[i]);
   g_ptr_array_unref(self->idle);
-  for (guint i = 0; i < SLICES; i++) {
-    if (self->slices[i].seeds)
-      cudaFreeHost(self->slices[i].seeds);
+  for (guint i = 0; i < SLICES; i++)
     if (self->slices[i].done)
       cudaEventDestroy(self->slices[i].done);
-  }
+  if (self->seeds)
+    cudaFreeHost(self->seeds);
   if (self->copies.device)
     histogram_copies_clear(&self->copies);
-  gpointer faces[] = { self->squares, self->seeds, self->lists };
-  for (guint i = 0; i < G_N_ELEMENTS(faces); i++)
-    if (faces[i])
-      funcs->free(self->device, faces[i]);
+  if (self->fixed)
+    funcs->free(self->device, self->fixed);
+  if (self->lists)
+    funcs->free(self->device, self->lists);
   if (self->queue)
     funcs->queue_free(self->device, self->queue);
   histogram_destroy(self->counter);
@@ -422,15 +427,17 @@ static gboolean prepare(CudaCounter *self, GError **error)
   int processors = 0;
   if (!astro_cuda_enter(self->device, error) || !(self->queue = funcs->queue_new(self->device, error)) ||
       !histogram_copies_init(&self->copies, self->device, error) || !histogram_leaves_prepare(error) ||
+      !histogram_tree_prepare(error) ||
       !CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, self->device->index)) ||
-      !funcs->alloc(self->device, bytes, (gpointer *)&self->squares, error) ||
-      !funcs->alloc(self->device, sizeof(Seeds), (gpointer *)&self->seeds, error) ||
-      !CUDA_TRY(cudaMemcpy(self->squares, self->counter->squares, bytes, cudaMemcpyHostToDevice)))
+      !funcs->alloc(self->device, sizeof(Fixed), (gpointer *)&self->fixed, error) ||
+      !CUDA_TRY(cudaMemcpy(self->fixed->squares, self->counter->squares, bytes, cudaMemcpyHostToDevice)) ||
+      !CUDA_TRY(cudaMallocHost((void **)&self->seeds, SLICES * sizeof(Seeds))))
     return FALSE;
-  for (guint i = 0; i < SLICES; i++)
-    if (!CUDA_TRY(cudaMallocHost((void **)&self->slices[i].seeds, sizeof(Seeds))) ||
-        !CUDA_TRY(cudaEventCreateWithFlags(&self->slices[i].done, cudaEventDisableTiming)))
+  for (guint i = 0; i < SLICES; i++) {
+    self->slices[i].seeds = &self->seeds[i];
+    if (!CUDA_TRY(cudaEventCreateWithFlags(&self->slices[i].done, cudaEventDisableTiming)))
       return FALSE;
+  }
   self->blocks = 4 * (guint)processors;
   self->values = astro_histogram_values(config);
   self->copies_of_values = (guint)CLAMP(COUNTERS / self->values, 1, MOST_COPIES);

@@ -51,7 +51,9 @@ void histogram_visit(const HistogramCount &count, bool is_split, HistogramList f
                      cudaStream_t stream);
 /* Those of the list sure in single precision, the doubtful ones appended to exact; then those of exact. */
 void histogram_leaves(const HistogramCount &count, guint blocks, cudaStream_t stream);
-gboolean histogram_leaves_prepare(GError **error); /* once a device */
+/* Kernels are loaded while there is memory for them. */
+gboolean histogram_leaves_prepare(GError **error);
+gboolean histogram_tree_prepare(GError **error);
 /* copies into the first one */
 void histogram_sum(const HistogramCount &count, cudaStream_t stream);
 /* What a catalogue's leaves look like in single precision. */
