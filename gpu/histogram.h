@@ -91,7 +91,8 @@ __device__ inline void add_pairs(const HistogramCount &count, bool has, guint64 
   guint32 left = __ballot_sync(EVERY_LANE, has);
   while (left) {
     int leader = __ffs(left) - 1;
-    bool mine = has && value == __shfl_sync(EVERY_LANE, value, leader);
+    guint64 wanted = __shfl_sync(EVERY_LANE, value, leader); /* by every lane, those without too */
+    bool mine = has && value == wanted;
     guint32 low = __reduce_add_sync(EVERY_LANE, mine ? (guint32)pairs & 0xffffff : 0),
             high = __reduce_add_sync(EVERY_LANE, mine ? (guint32)(pairs >> 24) : 0);
     if (lane_of() == leader)

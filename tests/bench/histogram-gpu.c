@@ -3,7 +3,8 @@
  * everything included that is done with a catalogue; and pairs of a million points one by one.
  * The argument "all" has the CPU count all catalogues too. */
 #include "core/backend/threads.h"
-#include "core/histogram/collect.h"
+#include "core/catalogue/catalogue.h"
+#include "core/histogram/histogram.h"
 #include "tests/bench/bench.h"
 
 #include <stdlib.h>
@@ -42,35 +43,77 @@ static AstroHistogramConfig standard_bins(void)
   return config;
 }
 
-/* ---- the graph's counts ---- */
+/* ---- the graph ---- */
 
 typedef struct {
-  const AstroCatalogue *data, *randoms;
+  GstBuffer *data, *randoms[RANDOMS];
   guint n_randoms;
-  const AstroBackend *backend;
+  const char *backend;
   guint64 *counts; /* of the last run */
   gsize bytes;
 } Graph;
 
+static GstBuffer *buffer_new(guint64 seed)
+{
+  AstroCatalogue catalogue = catalogue_new(POINTS, seed);
+  gsize bytes = POINTS * sizeof(double);
+  GstBuffer *buffer = gst_buffer_new_allocate(NULL, 2 * bytes, NULL);
+  gst_buffer_fill(buffer, 0, catalogue.ra, bytes);
+  gst_buffer_fill(buffer, bytes, catalogue.dec, bytes);
+  astro_catalogue_clear(&catalogue);
+  return buffer;
+}
+
+static void keep_counts(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer user)
+{
+  Graph *graph = user;
+  g_free(graph->counts);
+  graph->bytes = gst_buffer_get_size(buffer);
+  graph->counts = g_malloc(graph->bytes);
+  gst_buffer_extract(buffer, 0, graph->counts, graph->bytes);
+}
+
+static void feed(GstElement *pipeline, const char *name, GstBuffer **buffers, guint n)
+{
+  GstFlowReturn flow;
+  GstElement *source = gst_bin_get_by_name(GST_BIN(pipeline), name);
+  for (guint i = 0; i < n; i++)
+    g_signal_emit_by_name(source, "push-buffer", buffers[i], &flow);
+  g_signal_emit_by_name(source, "end-of-stream", &flow);
+  gst_object_unref(source);
+}
+
 static void run_graph(gpointer user)
 {
-  static const gboolean is_there[ASTRO_N_SIDES] = { TRUE, TRUE };
+#define SOURCE                                                                                     \
+  "format=time caps=application/x-astro-catalogue,format=F64LE,layout=column:point,columns=ra:dec"
   Graph *graph = user;
-  AstroPlace place = { .device = graph->backend == cuda ? device : NULL };
-  AstroHistogramConfig config = standard_bins();
   GError *error = NULL;
-  config.n_regions = REGIONS;
-  AstroCollector *collector =
-      astro_collector_new(&config, is_there, graph->backend, &place, &error);
-  gboolean good = collector && astro_collector_add_data(collector, graph->data, NULL, NULL, &error);
-  for (guint r = 0; good && r < graph->n_randoms; r++)
-    good = astro_collector_add_random(collector, &graph->randoms[r], NULL, NULL, &error);
-  if (!good || !astro_collector_finish(collector, &error))
+  g_autofree char *line = g_strdup_printf(
+      "astrohistogram name=pairs min-angle=0.01 max-angle=10000 bins-per-decade=5 regions=%d "
+      "backend=%s ! fakesink name=sink signal-handoffs=true "
+      "appsrc name=data " SOURCE " ! pairs.data appsrc name=randoms " SOURCE " ! pairs.random",
+      REGIONS, graph->backend);
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  if (!pipeline)
     g_error("%s", error->message);
-  g_free(graph->counts);
-  gconstpointer values = astro_collector_values(collector, &graph->bytes);
-  graph->counts = g_memdup2(values, graph->bytes);
-  astro_collector_free(collector);
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  g_signal_connect(sink, "handoff", G_CALLBACK(keep_counts), graph);
+  gst_object_unref(sink);
+  feed(pipeline, "data", &graph->data, 1);
+  feed(pipeline, "randoms", graph->randoms, graph->n_randoms);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  GstMessage *message =
+      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    gst_message_parse_error(message, &error, NULL);
+    g_error("%s", error->message);
+  }
+  gst_message_unref(message);
+  gst_object_unref(bus);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
 }
 
 static double seconds_once(Graph *graph)
@@ -96,13 +139,14 @@ static void compare_graphs(const Graph *device_graph, const Graph *cpu_graph)
 
 static void bench_graph(gboolean all)
 {
-  AstroCatalogue data = catalogue_new(POINTS, 1), randoms[RANDOMS];
+  Graph graph = { .data = buffer_new(1), .n_randoms = RANDOMS, .backend = "cuda" };
   for (guint r = 0; r < RANDOMS; r++)
-    randoms[r] = catalogue_new(POINTS, 2 + r);
-  Graph few = { &data, randoms, all ? RANDOMS : FEW, cuda }, by_cpu = few,
-        graph = { &data, randoms, RANDOMS, cuda };
-  by_cpu.backend = &astro_histogram_cpu;
-  bench_head("tpacf-seed: 97,178 points, 10 regions, beside the CPU");
+    graph.randoms[r] = buffer_new(2 + r);
+  Graph few = graph;
+  few.n_randoms = all ? RANDOMS : FEW;
+  Graph by_cpu = few;
+  by_cpu.backend = "cpu";
+  bench_head("tpacf-seed from memory: 97,178 points, 10 regions, beside the CPU");
   double cpu = seconds_once(&by_cpu);
   seconds_once(&few);
   compare_graphs(&few, &by_cpu);
@@ -114,9 +158,9 @@ static void bench_graph(gboolean all)
   g_free(few.counts);
   g_free(by_cpu.counts);
   g_free(graph.counts);
-  astro_catalogue_clear(&data);
+  gst_buffer_unref(graph.data);
   for (guint r = 0; r < RANDOMS; r++)
-    astro_catalogue_clear(&randoms[r]);
+    gst_buffer_unref(graph.randoms[r]);
 }
 
 /* ---- counts alone ---- */
@@ -189,6 +233,7 @@ static void bench_count(AstroPairMethod method, guint64 n, guint n_in)
 
 int main(int argc, char **argv)
 {
+  gst_init(&argc, &argv);
   find_device();
   printf("%s, %u threads\n", device->name, astro_threads());
   bench_graph(argc > 1 && g_str_equal(argv[1], "all"));
