@@ -6,7 +6,7 @@
 
 #define MOST_LEAF_PAIRS ((guint64)1 << 23)  /* of a slice: 400 MB of lists */
 #define LEAST_LEAF_PAIRS ((guint64)1 << 14) /* where memory is short */
-#define MOST_SEEDS 16384                    /* pairs of cells that a slice begins with */
+#define MOST_SEEDS 32768                    /* pairs of cells that a slice begins with */
 #define COUNTERS 65536                      /* about so many copies of values */
 #define MOST_COPIES 32
 #define BYTES_A_LEAF_PAIR (3 * sizeof(HistogramPair))
@@ -267,13 +267,15 @@ static gboolean plan_pair(Plan *plan, HistogramPair pair)
   return TRUE;
 }
 
-static gboolean plan_regions(Plan *plan)
+/* Cells above the tops are not measured. */
+static gboolean plan_tops(Plan *plan)
 {
-  const Count *count = &plan->job->count;
-  for (guint32 a = 0; a < count->a->n_regions; a++)
-    for (guint32 b = plan->count.alone ? a : 0; b < count->b->n_regions; b++) {
-      HistogramPair pair = { a, b, 0, (guint16)plan->count.n_edges, (guint16)a, (guint16)b };
-      if (count->a->region_n[a] > 0 && count->b->region_n[b] > 0 && !plan_pair(plan, pair))
+  const AstroPoints *a = plan->job->count.a, *b = plan->job->count.b;
+  for (guint32 i = 0; i < a->n_tops; i++)
+    for (guint32 j = plan->count.alone ? i : 0; j < b->n_tops; j++) {
+      HistogramPair pair = { a->tops[i].cell,        b->tops[j].cell, 0, (guint16)plan->count.n_edges,
+                             (guint16)a->tops[i].region, (guint16)b->tops[j].region };
+      if (!plan_pair(plan, pair))
         return FALSE;
     }
   return plan->slice->seeds->numbers[N_SEEDS] == 0 || slice_run(plan);
@@ -310,7 +312,7 @@ static gboolean run(CudaCounter *self, Job *job, gboolean alone, GError **error)
                  .single = config->precision == ASTRO_PRECISION_SINGLE,
                  .sure = list_of(self, self->lists + self->leaf_pairs, N_SURE),
                  .exact = list_of(self, self->lists + 2 * self->leaf_pairs, N_EXACT) };
-  gboolean ok = slice_begin(&plan) && plan_regions(&plan);
+  gboolean ok = slice_begin(&plan) && plan_tops(&plan);
   if (ok) {
     /* what was counted on the host after the last slice, or without any */
     if (plan.slice->job != job && plan.slice->pairs > 0)
