@@ -63,12 +63,17 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
 gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
                             GError **error);
 
+/* The same with an output block that several calls make: what came before the first of them is
+ * overwritten, and it is ready for its reader with the last. */
+gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
+                                 gpointer arguments, gboolean first, gboolean last, GError **error);
+
 /* Sends on a block of whole steps that begins at step first of the output's time axis. Takes the
  * buffer. */
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps);
 
-/* Pushes at once what was emitted, for a feed or finish that emits much; once downstream refuses,
- * there is no more to do. Not for stages with a device backend, which holds buffers back. */
+/* Pushes at once what was emitted, for a feed or finish that emits much, but for what a device
+ * holds back; once downstream refuses, there is no more to do. */
 GstFlowReturn astro_stage_push(AstroStage *stage);
 
 /* The properties backend, active-backend, device, threads and stats; ids from 1 to
