@@ -197,13 +197,14 @@ static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GErr
   return TRUE;
 }
 
-static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, GError **error)
+static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, gboolean ready,
+                           GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
 
   if (priv->device)
     return astro_buffer_release(face->buffer, priv->queue, flags,
-                                (flags & GST_MAP_WRITE) && !priv->reader, error);
+                                (flags & GST_MAP_WRITE) && ready && !priv->reader, error);
   gst_buffer_unmap(face->buffer, &face->map);
   return TRUE;
 }
@@ -211,22 +212,29 @@ static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, GEr
 gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
                             GError **error)
 {
+  return astro_stage_submit_part(stage, in, out, arguments, TRUE, TRUE, error);
+}
+
+gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
+                                 gpointer arguments, gboolean first, gboolean last, GError **error)
+{
   AstroStagePrivate *priv = PRIV(stage);
   Face from = { .buffer = in ? gst_buffer_ref(in) : NULL }, to = { .buffer = out };
+  const GstMapFlags flags = first ? GST_MAP_WRITE : GST_MAP_READWRITE;
   gboolean ok = TRUE;
 
   if (in && !open_face(stage, &from, GST_MAP_READ, error)) {
     gst_buffer_unref(from.buffer);
     return FALSE;
   }
-  if (!out || (ok = open_face(stage, &to, GST_MAP_WRITE, error))) {
+  if (!out || (ok = open_face(stage, &to, flags, error))) {
     ok = priv->backend->submit(priv->instance, &from.block, in != NULL, &to.block, out != NULL,
                                arguments, error);
     if (out)
-      ok = close_face(stage, &to, GST_MAP_WRITE, ok ? error : NULL) && ok;
+      ok = close_face(stage, &to, flags, last, ok ? error : NULL) && ok;
   }
   if (in) {
-    ok = close_face(stage, &from, GST_MAP_READ, ok ? error : NULL) && ok;
+    ok = close_face(stage, &from, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
     priv->host_copies += from.buffer != in;
     gst_buffer_unref(from.buffer);
   }

@@ -63,6 +63,11 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
 gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
                             GError **error);
 
+/* The same with an output block that several calls make: what came before the first of them is
+ * overwritten, and it is ready for its reader with the last. */
+gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
+                                 gpointer arguments, gboolean first, gboolean last, GError **error);
+
 /* Sends on a block of whole steps that begins at step first of the output's time axis. Takes the
  * buffer. */
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps);
