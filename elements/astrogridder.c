@@ -255,7 +255,8 @@ static gboolean send_grid(AstroGridder *self, GError **error)
     return FALSE;
   warn_of_losses(self, counts);
   add_counts(self, counts);
-  astro_collect_end(collect);
+  if (!astro_collect_end(collect, error))
+    return FALSE;
   self->number++;
   self->dumps = 0;
   if (!self->config.cumulative)

@@ -11,6 +11,8 @@ GST_DEBUG_CATEGORY_STATIC(stage_debug);
 
 /* Blocks that the device may have in work before the host waits for the oldest. */
 #define IN_FLIGHT ASTRO_POOL_DEPTH
+/* Of the blocks that a pool begins with, together. */
+#define MANY_BYTES ((guint64)2 << 30)
 /* Blocks that a device stage holds back where the host reads next: while the host waits for one,
  * the next are in work. */
 #define HOLD_BACK 2
@@ -132,14 +134,13 @@ static void close_backend(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
 }
 
-static gboolean open_backend(AstroStage *stage, GError **error)
+static gboolean open_backend_of(AstroStage *stage, AstroBackendKind kind, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   const char *variant = NULL;
-  const AstroBackend *backend =
-      astro_backend_choose(klass->stage, klass->backends, priv->kind, priv->device_index,
-                           priv->config, &priv->device, error);
+  const AstroBackend *backend = astro_backend_choose(
+      klass->stage, klass->backends, kind, priv->device_index, priv->config, &priv->device, error);
 
   if (!backend)
     return FALSE;
@@ -153,6 +154,22 @@ static gboolean open_backend(AstroStage *stage, GError **error)
   priv->variant = variant;
   GST_OBJECT_UNLOCK(stage);
   return priv->instance != NULL;
+}
+
+/* What auto found room for in shape alone may not be there: the host then does it. */
+static gboolean open_backend(AstroStage *stage, GError **error)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  g_autoptr(GError) why_not = NULL;
+  if (open_backend_of(stage, priv->kind, &why_not))
+    return TRUE;
+  if (priv->kind == ASTRO_BACKEND_AUTO && priv->device) {
+    GST_WARNING_OBJECT(stage, "auto takes cpu: %s", why_not->message);
+    close_backend(stage);
+    return open_backend_of(stage, ASTRO_BACKEND_CPU, error);
+  }
+  g_propagate_error(error, g_steal_pointer(&why_not));
+  return FALSE;
 }
 
 /* ---- faces ---- */
@@ -252,10 +269,15 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
     /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
      * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
      * With a device on either side it begins with enough buffers that one whose work is not over
-     * rests while others go round. */
-    const gboolean on_device = priv->device || priv->reader;
-    priv->pool = astro_buffer_pool_new_active(priv->device ? priv->device : priv->reader, NULL,
-                                              bytes, on_device ? IN_FLIGHT + 1 : 1, 0);
+     * rests while others go round, unless they are too large to have many. What one device writes
+     * and reads needs no host face for copies. */
+    const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
+    AstroDevice *locked_for = priv->device == priv->reader ? NULL
+                              : priv->device               ? priv->device
+                                                           : priv->reader;
+    priv->pool = astro_buffer_pool_new_active(
+        locked_for, NULL, bytes, priv->device || priv->reader ? (guint)MIN(IN_FLIGHT + 1, many) : 1,
+        0);
     priv->pool_bytes = bytes;
   }
   if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
@@ -315,13 +337,20 @@ static void push_time_segment(AstroStage *stage)
   gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), gst_event_new_segment(&segment));
 }
 
+/* Buffers that wait for those after them to be in work. */
+static guint held_back(const AstroStagePrivate *priv)
+{
+  return priv->device && !priv->reader ? HOLD_BACK : 0;
+}
+
 GstFlowReturn astro_stage_push(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
   GstBuffer *buffer;
 
   priv->pushed = GST_FLOW_OK;
-  while (priv->pushed == GST_FLOW_OK && (buffer = pop_ready(priv))) {
+  while (priv->pushed == GST_FLOW_OK && priv->ready.length > held_back(priv)) {
+    buffer = pop_ready(priv);
     push_time_segment(stage);
     priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
   }
@@ -496,7 +525,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     if (flow != GST_FLOW_OK)
       return flow;
   }
-  if (priv->ready.length > (priv->device && !priv->reader ? HOLD_BACK : 0)) {
+  if (priv->ready.length > held_back(priv)) {
     push_time_segment(stage);
     *out = pop_ready(priv);
   }
@@ -764,8 +793,7 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
   if (klass->latency_steps && priv->in.rate_n > 0)
     own += gst_util_uint64_scale(klass->latency_steps(stage), GST_SECOND * (guint64)priv->in.rate_d,
                                  (guint64)priv->in.rate_n);
-  if (priv->device && !priv->reader)
-    own += HOLD_BACK * priv->block_duration;
+  own += held_back(priv) * priv->block_duration;
   gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
   return TRUE;
 }

@@ -72,8 +72,8 @@ gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *ou
  * buffer. */
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps);
 
-/* Pushes at once what was emitted, for a feed or finish that emits much; once downstream refuses,
- * there is no more to do. Not for stages with a device backend, which holds buffers back. */
+/* Pushes at once what was emitted, for a feed or finish that emits much, but for what a device
+ * holds back; once downstream refuses, there is no more to do. */
 GstFlowReturn astro_stage_push(AstroStage *stage);
 
 /* The properties backend, active-backend, device, threads and stats; ids from 1 to

@@ -90,6 +90,8 @@ static __device__ double2 factor(const Segment &segment, double wavenumber, guin
     astro_taps_point(&segment.line, wavenumber, TRUE, &point, fractions);
     weight = astro_taps_corner_weight(fractions, corner);
   }
+  if (segment.line.turns == 0)
+    return make_double2(weight, 0);
   const double turns = segment.line.turns * wavenumber;
   sincospi(-2 * (turns - rint(turns)), &sine, &cosine);
   return make_double2(weight * cosine, weight * sine);

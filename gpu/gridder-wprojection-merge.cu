@@ -27,17 +27,19 @@ static __global__ void __launch_bounds__(THREADS) count_heads(const __grid_const
 
 static __device__ WProjectionRecord make_record(const WProjectionMerge &m, guint64 key)
 {
-  const guint n_sets = m.taps->oversampling;
+  using Keys = WProjectionKeys;
+  const guint n_sets = m.taps->oversampling * m.taps->oversampling;
   WProjectionRecord record;
-  const guint set = WProjectionKeys::field(&key, m.keys.sets), plane = set / (n_sets * n_sets);
-  const guint v = WProjectionKeys::field(&key, WPROJECTION_STRIP);
-  record.u = (guint16)WProjectionKeys::field(&key, m.keys.cells);
-  record.v = (guint16)(WProjectionKeys::field(&key, m.keys.cells - WPROJECTION_STRIP) << WPROJECTION_STRIP | v);
-  record.grid = (guint16)WProjectionKeys::field(&key, m.keys.grids);
+  const guint right = Keys::field(&key, Keys::TILE_BITS), down = Keys::field(&key, Keys::TILE_BITS);
+  const guint set = Keys::field(&key, m.keys.sets), plane = set / n_sets;
+  const guint v = Keys::field(&key, Keys::STRIP_BITS - Keys::TILE_BITS);
+  record.u = (guint16)(Keys::field(&key, m.keys.cells - Keys::TILE_BITS) * WPROJECTION_TILE);
+  record.v = (guint16)(Keys::field(&key, m.keys.cells - Keys::STRIP_BITS) << Keys::STRIP_BITS | v * WPROJECTION_TILE);
+  record.grid = (guint16)Keys::field(&key, m.keys.grids);
   record.clas = (guint16)key;
   const AstroTapsPlane *taps = &m.taps->planes[plane];
-  record.taps = (const guint8 *)taps->taps +
-                (set - plane * n_sets * n_sets) * taps->set * (m.is_double ? sizeof(double2) : sizeof(float2));
+  const gssize first = (gssize)((set - plane * n_sets) * taps->set) - down * taps->stride - right;
+  record.taps = (const guint8 *)taps->taps + first * (gssize)(m.is_double ? sizeof(double2) : sizeof(float2));
   return record;
 }
 

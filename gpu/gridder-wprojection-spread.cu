@@ -1,22 +1,30 @@
-/* Spreading: a team of threads owns a square of cells as large as the support, as if the grid were paved with it, so
- * that each thread's cells are under every record's taps exactly once wherever the record lies (Romein 2012). A thread
- * has several cells of a column and keeps their sums in registers while neighbouring records reach the same cells of
- * the grid; only those that a move of the support leaves are added to the grid. */
+/* Spreading: a team of threads owns a square of cells as large as what supports that begin in one tile reach, as if the
+ * grid were paved with it, so that each thread's cells are under every tile's square exactly once wherever that lies
+ * (Romein 2012, where the square is one support's). A thread has several cells of a column and keeps their sums in
+ * registers while records are of one tile; only those that a move to the next tile leaves are added to the grid. Records
+ * of a tile that want the same taps, if shifted, follow each other and find them in the first cache. */
 #include "gpu/gridder-wprojection.h"
 
 enum {
   THREADS = WPROJECTION_THREADS,
   BLOCKS = 16,     /* of a multiprocessor, at most */
-  MIN_CHUNK = 32,  /* records of a team before its sums go to the grid */
+  MIN_CHUNK = 32, /* records */
   MAX_CHUNK = 512,
+};
+
+/* How a square of cells is divided among teams, a slice each, and threads. */
+struct Division {
+  guint width, columns, rows; /* of the square; of a team's threads */
+  guint slices_u, slices_v;
+  guint count;   /* cells of a thread */
+  guint teams;   /* of a block */
+  guint threads; /* of a block */
 };
 
 struct Spread {
   WProjectionSpread s;
-  guint rows;         /* of threads in a team */
-  guint teams;        /* of a block */
-  guint slices;       /* of cells: a team has one */
-  guint chunk;        /* records */
+  Division d;
+  guint chunk; /* records of a team before its sums go to the grid */
 };
 
 /* ---- adding to the grid ---- */
@@ -64,18 +72,18 @@ template <typename Value, int N, int COUNT> struct Cells {
 };
 
 struct Column {
-  guint x, y, support, stride, rows;
+  guint x, y, width, stride, rows;
 
-  /* From the first cell of a support that begins there to ours. */
+  /* From the first cell of a square that begins there to ours. */
   __device__ guint right(guint u) const
   {
-    const guint left = u % support;
-    return x >= left ? x - left : x + support - left;
+    const guint left = u % width;
+    return x >= left ? x - left : x + width - left;
   }
   __device__ guint down(guint top, guint k) const
   {
-    const guint mine = min(y + k * rows, support - 1);
-    return mine >= top ? mine - top : mine + support - top;
+    const guint mine = min(y + k * rows, width - 1);
+    return mine >= top ? mine - top : mine + width - top;
   }
 };
 
@@ -84,14 +92,14 @@ static __device__ void move(const WProjectionSpread &s, const Column &column, Ce
                             const WProjectionRecord &from, bool any, const WProjectionRecord &to, bool all,
                             double scale)
 {
-  const guint right = column.right(to.u), top = to.v % column.support;
-  const guint old_right = column.right(from.u), old_top = from.v % column.support;
+  const guint right = column.right(to.u), top = to.v % column.width;
+  const guint old_right = column.right(from.u), old_top = from.v % column.width;
   const guint u = from.u + old_right;
-  const bool left = all || u != to.u + right || from.grid != to.grid;
+  const bool left = all || u != to.u + right || from.grid != to.grid, there = any && u < s.size;
 #pragma unroll
   for (int k = 0; k < COUNT; k++) {
     const guint down = column.down(top, k), old_down = column.down(old_top, k), v = from.v + old_down;
-    if (any && (left || v != to.v + down) && column.y + k * column.rows < column.support) {
+    if (there && (left || v != to.v + down) && v < s.size && column.y + k * column.rows < column.width) {
       const gsize plane = (gsize)s.size * s.size;
       gsize at = ((gsize)from.grid * s.products + s.product) * plane + (gsize)v * s.size + u;
 #pragma unroll
@@ -127,16 +135,19 @@ template <typename Value, int N, int COUNT, bool FIXED>
 static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constant__ Spread work)
 {
   const WProjectionSpread &s = work.s;
-  const guint team_threads = work.rows * s.support, team = threadIdx.x / team_threads;
-  const guint lane = threadIdx.x - team * team_threads, slice = blockIdx.x % work.slices;
+  const Division &d = work.d;
+  const guint team_threads = d.rows * d.columns, team = threadIdx.x / team_threads;
+  const guint lane = threadIdx.x - team * team_threads;
+  const guint slices = d.slices_u * d.slices_v, slice = blockIdx.x % slices;
   const guint32 range_end = s.range[1];
   const Values<Value, N> *values = (const Values<Value, N> *)((const Value *)s.sums + s.product * s.capacity);
-  if (team >= work.teams)
+  const Column column = { slice % d.slices_u * d.columns + lane % d.columns,
+                          slice / d.slices_u * d.rows * COUNT + lane / d.columns, d.width, s.stride, d.rows };
+  if (team >= d.teams || column.x >= d.width)
     return;
   const double scale = FIXED ? scalbn(1.0, fixed_exponent(s.fixed)) : 1;
-  Column column = { lane % s.support, slice * work.rows * COUNT + lane / s.support, s.support, s.stride, work.rows };
 
-  for (guint64 chunk = blockIdx.x / work.slices * work.teams + team;; chunk += gridDim.x / work.slices * work.teams) {
+  for (guint64 chunk = blockIdx.x / slices * d.teams + team;; chunk += gridDim.x / slices * d.teams) {
     const guint64 first = s.range[0] + chunk * work.chunk;
     if (first >= range_end)
       return;
@@ -167,21 +178,31 @@ static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constan
 
 /* ---- launching ---- */
 
-/* Rows of threads and slices for count cells a thread; the share of their work that is wanted. */
-static double divide(guint support, guint count, guint *rows, guint *slices)
+/* The best of those with count cells a thread; the share of their lanes that have cells. */
+static double divide(guint width, guint count, Division *best)
 {
-  guint most = MAX(THREADS / support, 1);
-  *slices = (support + most * count - 1) / (most * count);
-  *rows = (support + *slices * count - 1) / (*slices * count);
-  return (double)support / (*slices * *rows * count);
+  double best_share = 0;
+  for (guint slices_u = (width + THREADS - 1) / THREADS; slices_u <= 8; slices_u++) {
+    const guint columns = (width + slices_u - 1) / slices_u, most = THREADS / columns;
+    Division d = { width, columns, 0, slices_u, (width + most * count - 1) / (most * count), count };
+    d.rows = (width + d.slices_v * count - 1) / (d.slices_v * count);
+    d.teams = THREADS / (columns * d.rows);
+    d.threads = (d.teams * columns * d.rows + 31) / 32 * 32;
+    const double share = (double)width * width * d.teams / ((double)slices_u * d.slices_v * count * d.threads);
+    if (share > best_share) {
+      *best = d;
+      best_share = share;
+    }
+  }
+  return best_share;
 }
 
 template <typename Value, int N, int COUNT> static void launch(const Spread &work, guint blocks, cudaStream_t stream)
 {
   if (work.s.fixed.grid)
-    spread<Value, N, COUNT, true><<<blocks, THREADS, 0, stream>>>(work);
+    spread<Value, N, COUNT, true><<<blocks, work.d.threads, 0, stream>>>(work);
   else
-    spread<Value, N, COUNT, false><<<blocks, THREADS, 0, stream>>>(work);
+    spread<Value, N, COUNT, false><<<blocks, work.d.threads, 0, stream>>>(work);
 }
 
 template <typename Value, int COUNT> static void launch_count(const Spread &work, guint blocks, cudaStream_t stream)
@@ -196,24 +217,22 @@ template <typename Value, int COUNT> static void launch_count(const Spread &work
 
 gboolean wprojection_spread(const WProjectionSpread *s, guint64 n, cudaStream_t stream, GError **error)
 {
-  const double narrow_costs = 0.85; /* of 4 cells a thread, to 8 */
+  const double narrow_costs = 0.85; /* 4 cells a thread instead of 8 */
+  const guint width = s->support + WPROJECTION_TILE - 1;
   Spread work = { *s };
-  guint count = 4, rows, slices;
-  double share = divide(s->support, 4, &work.rows, &work.slices);
-  if (!s->is_double && divide(s->support, 8, &rows, &slices) > narrow_costs * share) {
-    work.rows = rows;
-    work.slices = slices;
-    count = 8;
-  }
-  work.teams = THREADS / (work.rows * s->support);
-  const guint64 teams = (guint64)s->multiprocessors * 2 * work.teams;
-  work.chunk = (guint)CLAMP(n * work.slices / (4 * teams), MIN_CHUNK, MAX_CHUNK);
+  Division wide;
+  double share = divide(width, 4, &work.d);
+  if (!s->is_double && divide(width, 8, &wide) > narrow_costs * share)
+    work.d = wide;
+  const guint slices = work.d.slices_u * work.d.slices_v;
+  const guint64 teams = (guint64)s->multiprocessors * 2 * work.d.teams;
+  work.chunk = (guint)CLAMP(n * slices / (4 * teams), MIN_CHUNK, MAX_CHUNK);
   const guint64 chunks = (n + work.chunk - 1) / work.chunk;
-  const guint64 blocks = MIN((chunks + work.teams - 1) / work.teams,
-                             (guint64)s->multiprocessors * BLOCKS / work.slices + 1) * work.slices;
+  const guint64 blocks = MIN((chunks + work.d.teams - 1) / work.d.teams,
+                             (guint64)s->multiprocessors * BLOCKS / slices + 1) * slices;
   if (s->is_double)
     launch_count<double2, 4>(work, (guint)blocks, stream);
-  else if (count == 4)
+  else if (work.d.count == 4)
     launch_count<float2, 4>(work, (guint)blocks, stream);
   else
     launch_count<float2, 8>(work, (guint)blocks, stream);

@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-enum { MIN_RECORDS = 1 << 20, MAX_RECORDS = 6 << 20 };
+/* Of records. */
+#define LEAST_MEMORY ((guint64)512 << 20)
+#define MOST_MEMORY ((guint64)2 << 30)
 
 struct _AstroGridding {
   AstroPlace place;
@@ -17,6 +19,7 @@ struct _AstroGridding {
   gint taps_exponent; /* all are less than 2 to this */
   WProjectionKeys keys;
   guint64 capacity, n; /* records */
+  guint64 piece;       /* segments that are collected at once */
 
   gpointer tables; /* all taps, then planes, their classes and AstroTaps */
   const guint8 *class_of_plane;
@@ -86,12 +89,14 @@ static void set_up(AstroGridding *self, const AstroGridderConfig *config, const 
   self->grids = MAX(config->channels, 1);
   self->is_double = config->is_double;
   self->deterministic = config->deterministic;
-  self->keys = { bits_for(WPROJECTION_CLASSES + 1), bits_for(self->grids), MAX(bits_for(grid->size), WPROJECTION_STRIP),
+  self->keys = { bits_for(WPROJECTION_CLASSES + 1), bits_for(self->grids),
+                 MAX(bits_for(grid->size), (guint)WProjectionKeys::STRIP_BITS),
                  bits_for(planes * grid->spread.oversampling * grid->spread.oversampling) };
   /* A fourth of what grid and tables take, within reason. */
   const guint64 of_record = 2 * value_bytes(self) + 2 * (8 + 4) + sizeof(WProjectionRecord);
   const guint64 memory = (grid_cells(self) * value_bytes(self) / self->config.products + taps_bytes) / 4;
-  self->capacity = CLAMP(memory / of_record, MIN_RECORDS, MAX_RECORDS);
+  self->capacity = CLAMP(memory, LEAST_MEMORY, MOST_MEMORY) / of_record;
+  self->piece = self->capacity;
 }
 
 static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
@@ -166,10 +171,15 @@ static gint exponent_of(const AstroTaps *taps)
   return largest > 0 ? ilogb(largest) + 1 : 0;
 }
 
+/* With the zeros around its sets; whole lines. */
+static gsize plane_bytes(const AstroTaps *taps, guint plane)
+{
+  return astro_taps_length(&taps->planes[plane], taps->oversampling) * (taps->is_double ? 16 : 8);
+}
+
 static gboolean send_taps(AstroGridding *self, const AstroTaps *taps, GError **error)
 {
   const gsize each = taps->is_double ? sizeof(double2) : sizeof(float2);
-  const gsize sets = (gsize)taps->oversampling * taps->oversampling;
   g_autofree AstroTapsPlane *planes = g_new(AstroTapsPlane, taps->n_planes);
   g_autofree guint8 *class_of_plane = g_new(guint8, taps->n_planes);
   AstroTaps copy = *taps;
@@ -178,20 +188,21 @@ static gboolean send_taps(AstroGridding *self, const AstroTaps *taps, GError **e
   if (!classify(self, taps, class_of_plane, error))
     return FALSE;
   for (guint i = 0; i < taps->n_planes; i++)
-    length += (sets * taps->planes[i].set * each + 255) / 256 * 256;
+    length += plane_bytes(taps, i);
   const gsize planes_bytes = taps->n_planes * sizeof *planes;
   if (!self->place.device->funcs->alloc(self->place.device, length + sizeof copy + planes_bytes + taps->n_planes,
                                         &self->tables, error))
     return FALSE;
   guint8 *at = (guint8 *)self->tables;
   for (guint i = 0; i < taps->n_planes; i++) {
-    const gsize plane_bytes = sets * taps->planes[i].set * each;
+    const gsize front = astro_taps_front(&taps->planes[i]) * each;
     planes[i] = taps->planes[i];
     planes[i].block = NULL;
-    planes[i].taps = at;
-    if (!CUDA_TRY(cudaMemcpyAsync(at, taps->planes[i].taps, plane_bytes, cudaMemcpyHostToDevice, stream_of(self))))
+    planes[i].taps = at + front;
+    if (!CUDA_TRY(cudaMemcpyAsync(at, (const guint8 *)taps->planes[i].taps - front, plane_bytes(taps, i),
+                                  cudaMemcpyHostToDevice, stream_of(self))))
       return FALSE;
-    at += (plane_bytes + 255) / 256 * 256;
+    at += plane_bytes(taps, i);
   }
   self->config.taps = (const AstroTaps *)at;
   copy.planes = (AstroTapsPlane *)(at + sizeof copy);
@@ -256,10 +267,16 @@ static gboolean count(AstroGridding *self, const WProjectionCollect *collect, gu
   return TRUE;
 }
 
+/* Segments of a piece, where so many made too many records; as few as there is room for in any case at least. */
+static guint64 fewer_segments(const AstroGridding *self, guint64 segments, guint64 records)
+{
+  const guint64 least = self->capacity / (WPROJECTION_SEGMENT * (self->interpolated ? 8 : 1));
+  return MAX((guint64)(0.9 * segments * self->capacity / records), least);
+}
+
 static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer grid, GError **error)
 {
   const guint channels = rows->channels / self->grids;
-  const guint64 most = self->capacity / (WPROJECTION_SEGMENT * (self->interpolated ? 8 : 1));
   WProjectionCollect collect = { self->config, self->class_of_plane, self->interpolated, self->keys, *rows, channels };
   collect.segments = (channels + WPROJECTION_SEGMENT - 1) / WPROJECTION_SEGMENT * self->grids;
   collect.block_counts = self->block_counts;
@@ -270,9 +287,14 @@ static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer gri
   const guint64 end = rows->rows * collect.segments;
   for (; collect.first < end; collect.first += collect.n) {
     guint64 n;
-    collect.n = MIN(end - collect.first, most);
+    collect.n = MIN(end - collect.first, self->piece);
     if (!count(self, &collect, &n, error))
       return FALSE;
+    if (n > self->capacity) {
+      self->piece = fewer_segments(self, collect.n, n);
+      collect.n = 0;
+      continue;
+    }
     if (self->n + n > self->capacity &&
         (!flush(self, grid, error) || !wprojection_count(&collect, stream_of(self), error)))
       return FALSE;

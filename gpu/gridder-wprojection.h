@@ -10,14 +10,16 @@
 enum {
   WPROJECTION_THREADS = 256,
   WPROJECTION_CLASSES = 63, /* planes of one support */
-  WPROJECTION_STRIP = 4,    /* cells in v whose records are sorted by u first: 2 to this */
+  WPROJECTION_TILE = 4,     /* cells along u and v, no more than ASTRO_TAPS_ROWS + 1 */
   WPROJECTION_SEGMENT = 16, /* channels that a thread collects */
 };
 
-/* A key's fields, the most significant first: class, grid, strip, cell in u, cell in v within the strip, and the set of
- * taps among those of all planes. Records that are neighbours once sorted are spread over nearly the same cells. */
+/* A key's fields, the most significant first: class, grid, strip of tiles along u, tile in u, tile in v within the strip,
+ * the set of taps among those of all planes, cell in v and u within the tile. Hence records of a tile that want the same
+ * taps, shifted, are neighbours once sorted, and so are tiles. */
 struct WProjectionKeys {
-  guint classes, grids, cells, sets; /* bits */
+  enum { TILE_BITS = 2, STRIP_BITS = 6 };
+  guint classes, grids, cells, sets; /* bits; cells no less than STRIP_BITS */
 
   __host__ __device__ guint bits() const
   {
@@ -26,10 +28,11 @@ struct WProjectionKeys {
   __device__ guint64 make(guint clas, guint grid, guint u, guint v, guint set) const
   {
     guint64 key = (guint64)clas << grids | grid;
-    key = key << (cells - WPROJECTION_STRIP) | v >> WPROJECTION_STRIP;
-    key = key << cells | u;
-    key = key << WPROJECTION_STRIP | (v & ((1u << WPROJECTION_STRIP) - 1));
-    return key << sets | set;
+    key = key << (cells - STRIP_BITS) | v >> STRIP_BITS;
+    key = key << (cells - TILE_BITS) | u >> TILE_BITS;
+    key = key << (STRIP_BITS - TILE_BITS) | (v >> TILE_BITS & ((1u << (STRIP_BITS - TILE_BITS)) - 1));
+    key = key << sets | set;
+    return key << 2 * TILE_BITS | (v % WPROJECTION_TILE) << TILE_BITS | u % WPROJECTION_TILE;
   }
   static __device__ guint field(guint64 *key, guint n)
   {
@@ -38,8 +41,12 @@ struct WProjectionKeys {
     return value;
   }
 };
+static_assert(WPROJECTION_TILE == 1 << WProjectionKeys::TILE_BITS && WPROJECTION_TILE <= ASTRO_TAPS_ROWS + 1 &&
+                  WPROJECTION_TILE <= ASTRO_TAPS_PADDING + 1,
+              "tables have zeros around sets for every place in a tile");
 
-/* A sorted record, all but its values: where its taps begin and its first cell. */
+/* A sorted record, all but its values: the first cell of the tile that its support begins in, and what would be the tap
+ * there. Around a set's taps are the zeros that supports which begin elsewhere in the tile need. */
 struct alignas(16) WProjectionRecord {
   gconstpointer taps;
   guint16 u, v;

@@ -50,6 +50,16 @@ AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPla
   return self;
 }
 
+static gboolean enter(const AstroCollect *self, GError **error)
+{
+  return !self->funcs->enter || self->funcs->enter(&self->place, error);
+}
+
+const AstroPlace *astro_collect_place(const AstroCollect *self)
+{
+  return &self->place;
+}
+
 static void forget_observation(AstroCollect *self)
 {
   g_clear_pointer(&self->prepare, self->funcs->prepare->destroy);
@@ -60,13 +70,16 @@ static void forget_observation(AstroCollect *self)
 
 void astro_collect_free(AstroCollect *self)
 {
-  forget_observation(self);
+  if (enter(self, NULL))
+    forget_observation(self);
   g_free(self);
 }
 
 gboolean astro_collect_observe(AstroCollect *self, AstroObservation *observation, GError **error)
 {
   AstroCollectConfig *config = &self->config;
+  if (!enter(self, error))
+    return FALSE;
   forget_observation(self);
   /* With the longest baseline known the support may grow: what it does to caps is nothing. */
   if (observation)
@@ -118,7 +131,8 @@ gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
   *planes = 1;
   if (self->at_once)
     return TRUE;
-  if (!self->funcs->prepare->weigh(self->prepare, self->config.weighting, self->config.robust,
+  if (!enter(self, error) ||
+      !self->funcs->prepare->weigh(self->prepare, self->config.weighting, self->config.robust,
                                    self->config.per_channel, error))
     return FALSE;
   if (!self->config.algorithm->has_planes)
@@ -155,17 +169,21 @@ gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_
                               const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
                               GError **error)
 {
+  if (!enter(self, error))
+    return FALSE;
   if (arguments->is_copy)
     return self->funcs->copy(&self->place, out->data, in->data, out->bytes, error);
   return n_in ? add_dump(self, in, out, arguments, error) : fill_plane(self, out, arguments, error);
 }
 
-void astro_collect_end(AstroCollect *self)
+gboolean astro_collect_end(AstroCollect *self, GError **error)
 {
   if (self->config.cumulative)
-    return;
+    return TRUE;
+  if (!enter(self, error))
+    return FALSE;
   self->funcs->prepare->drop_rows(self->prepare);
-  self->funcs->prepare->reset_counts(self->prepare);
+  return self->funcs->prepare->reset_counts(self->prepare, error);
 }
 
 void astro_collect_add_missing(AstroCollect *self)
@@ -179,7 +197,7 @@ const AstroGridCounts *astro_collect_counts(AstroCollect *self, double *sums, GE
 {
   const AstroGridCounts *counts;
   const double *all;
-  if (!self->funcs->prepare->totals(self->prepare, &counts, &all, error))
+  if (!enter(self, error) || !self->funcs->prepare->totals(self->prepare, &counts, &all, error))
     return NULL;
   for (guint i = 0; sums && i < self->config.gridder.channels; i++)
     sums[i] = 0;

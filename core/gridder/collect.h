@@ -46,7 +46,7 @@ void astro_collect_add_missing(AstroCollect *collect);
 /* Ends what a grid is made of, and says how many planes it has: 1 where dumps went into it. */
 gboolean astro_collect_begin(AstroCollect *collect, guint *planes, GError **error);
 /* The grid is done: what it was made of is forgotten, unless grids are cumulative. */
-void astro_collect_end(AstroCollect *collect);
+gboolean astro_collect_end(AstroCollect *collect, GError **error);
 
 /* Counts, and sums of weights of each of the grid's channels (NULL: not asked for). NULL is an
  * error of a device. */
@@ -68,6 +68,7 @@ typedef struct {
   const AstroPrepareFuncs *prepare;
   /* Values of rows that are added together where dumps go straight into the grid. */
   guint64 together;
+  gboolean (*enter)(const AstroPlace *place, GError **error); /* before the others; may be NULL */
   AstroGridding *(*create)(const AstroCollectConfig *config, const AstroPlace *place,
                            GError **error);
   gboolean (*begin)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
@@ -87,6 +88,7 @@ typedef struct {
 AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPlace *place,
                                 const AstroCollectFuncs *funcs);
 void astro_collect_free(AstroCollect *collect);
+const AstroPlace *astro_collect_place(const AstroCollect *collect);
 gboolean astro_collect_submit(AstroCollect *collect, const AstroBlock *in, guint n_in,
                               const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
                               GError **error);

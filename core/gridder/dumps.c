@@ -100,10 +100,10 @@ void astro_dumps_clear(AstroDumps *self)
 
 /* ---- counts of good samples ---- */
 
-void astro_dump_counts_init(AstroDumpCounts *counts, const AstroValidityMeta *meta,
-                            const AstroLayout *shape, guint64 number)
+void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
+                       const AstroLayout *shape, guint64 number)
 {
-  memset(counts, 0, sizeof *counts);
+  *counts = (AstroDumpCounts){ .n = 1, .channel = { 1, 0 }, .baseline = { 1, 0 } };
   if (!meta || !meta->counts)
     return;
   gsize base = 0;
@@ -116,14 +116,13 @@ void astro_dump_counts_init(AstroDumpCounts *counts, const AstroValidityMeta *me
     const gboolean counted = from < meta->shape.n_axes && meta->shape.axes[from] == shape->axes[a];
     const guint64 stride = counted ? strides[from] : 0;
     const guint64 group = counted ? MAX(extent / MAX(meta->shape.extents[from], 1), 1) : 1;
-    guint32 **table = shape->axes[a] == ASTRO_AXIS_CHANNEL    ? &counts->channel
-                      : shape->axes[a] == ASTRO_AXIS_BASELINE ? &counts->baseline
-                                                              : NULL;
-    if (table) {
-      *table = g_new(guint32, extent);
-      for (guint64 i = 0; i < extent; i++)
-        (*table)[i] = (guint32)(i / group * stride);
-      counts->n += (*table)[extent - 1];
+    AstroCountedAxis *axis = shape->axes[a] == ASTRO_AXIS_CHANNEL    ? &counts->channel
+                             : shape->axes[a] == ASTRO_AXIS_BASELINE ? &counts->baseline
+                                                                     : NULL;
+    if (shape->axes[a] != ASTRO_AXIS_TIME)
+      counts->n += (extent - 1) / group * stride;
+    if (axis) {
+      *axis = (AstroCountedAxis){ (guint32)group, (guint32)stride };
     } else if (shape->axes[a] == ASTRO_AXIS_POL) {
       for (guint k = 0; k < 4; k++)
         counts->pol[k] += (guint32)((pols_seen ? k % 2 : k / 2) / group * stride);
@@ -134,13 +133,6 @@ void astro_dump_counts_init(AstroDumpCounts *counts, const AstroValidityMeta *me
     from += counted;
   }
   counts->counts = meta->counts + base;
-  counts->n += counts->pol[3] + 1;
-}
-
-void astro_dump_counts_clear(AstroDumpCounts *counts)
-{
-  g_free(counts->channel);
-  g_free(counts->baseline);
 }
 
 double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation)

@@ -40,18 +40,23 @@ gboolean astro_dumps_init(AstroDumps *dumps, const AstroPrepareConfig *config,
                           const AstroGrid *grid, AstroObservation *observation, GError **error);
 void astro_dumps_clear(AstroDumps *dumps);
 
-/* Where the count of a value stands: the sum of an offset for each of its indices. */
+/* Where the counts of an axis stand: that of an index at index / group * stride. */
+typedef struct {
+  guint32 group, stride;
+} AstroCountedAxis;
+
+/* Where the count of a value stands: the sum of that for each of its indices. */
 typedef struct {
   const guint32 *counts; /* NULL: all are valid */
   guint64 n;             /* that values of the dump have */
   double full;
-  guint32 *channel, *baseline, pol[4]; /* tables NULL: 0 */
+  AstroCountedAxis channel, baseline;
+  guint32 pol[4];
 } AstroDumpCounts;
 
 /* Of the dump of that number in a buffer of shape. */
-void astro_dump_counts_init(AstroDumpCounts *counts, const AstroValidityMeta *meta,
-                            const AstroLayout *shape, guint64 number);
-void astro_dump_counts_clear(AstroDumpCounts *counts);
+void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
+                       const AstroLayout *shape, guint64 number);
 
 /* The longest baseline in wavelengths at the highest frequency. */
 double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation);

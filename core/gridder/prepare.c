@@ -40,14 +40,46 @@ void astro_prepare_free(AstroPrepare *self)
   g_free(self);
 }
 
-static inline double weight_at(const AstroDumpCounts *counts, guint channel, guint baseline,
-                               guint pol)
+/* ---- counts of good samples ---- */
+
+/* With where an index stands in tables: divisions take longer. */
+typedef struct {
+  AstroDumpCounts dump;
+  guint32 *channel, *baseline;
+} Counts;
+
+static guint32 *table_of(AstroCountedAxis axis, guint n)
 {
-  if (!counts->counts)
+  guint32 *table = g_new(guint32, n);
+  for (guint i = 0; i < n; i++)
+    table[i] = i / axis.group * axis.stride;
+  return table;
+}
+
+static void counts_init(Counts *counts, const AstroPrepareConfig *config,
+                        const AstroValidityMeta *meta, const AstroLayout *shape, guint64 number)
+{
+  memset(counts, 0, sizeof *counts);
+  astro_dumps_count(&counts->dump, meta, shape, number);
+  if (!counts->dump.counts)
+    return;
+  counts->channel = table_of(counts->dump.channel, config->channels);
+  counts->baseline = table_of(counts->dump.baseline, config->baselines);
+}
+
+static void counts_clear(Counts *counts)
+{
+  g_free(counts->channel);
+  g_free(counts->baseline);
+}
+
+static inline double weight_at(const Counts *counts, guint channel, guint baseline, guint pol)
+{
+  if (!counts->dump.counts)
     return 1;
-  const guint32 at = (counts->channel ? counts->channel[channel] : 0) +
-                     (counts->baseline ? counts->baseline[baseline] : 0) + counts->pol[pol];
-  return counts->counts[at] / counts->full;
+  return counts->dump.counts[counts->channel[channel] + counts->baseline[baseline] +
+                             counts->dump.pol[pol]] /
+         counts->dump.full;
 }
 
 /* ---- rows ---- */
@@ -103,8 +135,8 @@ static void turn_round(complex double correlations[4], guint n)
 }
 
 /* The weight that all products of a visibility have; 0 and a count where they cannot be used. */
-static double weigh(AstroPrepare *self, const AstroDumpCounts *counts, guint channel,
-                    guint baseline, const complex double correlations[4])
+static double weigh(AstroPrepare *self, const Counts *counts, guint channel, guint baseline,
+                    const complex double correlations[4])
 {
   double least = INFINITY;
   gboolean finite = TRUE;
@@ -163,7 +195,7 @@ static void find_turns(const AstroPrepare *self, double u, double v, double w,
   *source = cexp(2 * G_PI * I * (depth - rint(depth)));
 }
 
-static float add_visibility(AstroPrepare *self, gconstpointer dump, const AstroDumpCounts *counts,
+static float add_visibility(AstroPrepare *self, gconstpointer dump, const Counts *counts,
                             guint baseline, guint channel, const double uvw[3])
 {
   const gsize to = self->rows * self->dumps.config.channels + channel;
@@ -193,8 +225,8 @@ static float add_visibility(AstroPrepare *self, gconstpointer dump, const AstroD
 }
 
 /* The row of a baseline is kept where anything of it can be used. */
-static void add_row(AstroPrepare *self, gconstpointer dump, const AstroDumpCounts *counts,
-                    guint baseline, const double uvw[3])
+static void add_row(AstroPrepare *self, gconstpointer dump, const Counts *counts, guint baseline,
+                    const double uvw[3])
 {
   gboolean any = FALSE;
   for (guint c = 0; c < self->dumps.config.channels; c++)
@@ -211,10 +243,10 @@ gboolean astro_prepare_add(AstroPrepare *self, gconstpointer dump,
                            guint64 number, gint64 middle_ns, GError **error)
 {
   double axes[3][3];
-  AstroDumpCounts counts;
+  Counts counts;
   if (!make_room(self, error))
     return FALSE;
-  astro_dump_counts_init(&counts, validity, shape, number);
+  counts_init(&counts, &self->dumps.config, validity, shape, number);
   astro_track_axes(self->dumps.track, middle_ns, axes);
   for (guint s = 0; s < self->dumps.stations; s++)
     for (guint i = 0; i < 3; i++) {
@@ -227,7 +259,7 @@ gboolean astro_prepare_add(AstroPrepare *self, gconstpointer dump,
       const double uvw[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
       add_row(self, dump, &counts, i * (i + 1) / 2 + j, uvw);
     }
-  astro_dump_counts_clear(&counts);
+  counts_clear(&counts);
   return TRUE;
 }
 
@@ -310,6 +342,12 @@ static gboolean totals(AstroPrepare *self, const AstroGridCounts **counts, const
   return TRUE;
 }
 
+static gboolean reset_counts(AstroPrepare *self, GError **error)
+{
+  astro_prepare_reset_counts(self);
+  return TRUE;
+}
+
 const AstroPrepareFuncs astro_prepare_funcs = {
   .create = create,
   .destroy = astro_prepare_free,
@@ -320,5 +358,5 @@ const AstroPrepareFuncs astro_prepare_funcs = {
   .totals = totals,
   .forget_rows = astro_prepare_forget_rows,
   .drop_rows = astro_prepare_drop_rows,
-  .reset_counts = astro_prepare_reset_counts,
+  .reset_counts = reset_counts,
 };

@@ -52,7 +52,7 @@ typedef struct {
                      GError **error);
   void (*forget_rows)(AstroPrepare *prepare);
   void (*drop_rows)(AstroPrepare *prepare);
-  void (*reset_counts)(AstroPrepare *prepare);
+  gboolean (*reset_counts)(AstroPrepare *prepare, GError **error);
 } AstroPrepareFuncs;
 
 extern const AstroPrepareFuncs astro_prepare_funcs;

@@ -84,6 +84,18 @@ static inline double astro_taps_position(const AstroTaps *taps, guint plane, gui
   return (set - (double)half) / n;
 }
 
+/* A plane's zeros in front of its first set and behind its last, and all of it, in complex values.
+ */
+static inline gsize astro_taps_front(const AstroTapsPlane *plane)
+{
+  return (gsize)(ASTRO_TAPS_ROWS + 1) * plane->stride;
+}
+
+static inline gsize astro_taps_length(const AstroTapsPlane *plane, guint oversampling)
+{
+  return plane->set * oversampling * oversampling + 2 * astro_taps_front(plane);
+}
+
 /* What tables are built from: of grid its size, cell, centre and spread. */
 typedef struct {
   const AstroGrid *grid;

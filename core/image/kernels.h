@@ -24,9 +24,9 @@ typedef struct {
                      double a);
   void (*add_double)(double *sums, const double *in, gsize n, const double *re, const double *im,
                      double a);
-  /* sums *= by x a x the series at n - 1; a series without terms is 1. */
-  void (*correct)(double *sums, const AstroImageStrip *strip, const double *by, double a,
-                  const AstroImageSeries *series);
+  /* by x the series at n - 1; a series without terms is 1. */
+  void (*corrections)(const AstroImageStrip *strip, const double *by,
+                      const AstroImageSeries *series, double *corrections);
 } AstroImageKernels;
 
 extern const AstroImageKernels astro_image_kernels_c, astro_image_kernels_avx2,

@@ -165,6 +165,11 @@ static const struct {
   { 40, 25, 1, 4, 3, 0.01, 0.2, -0.3, -20, 3.5, ASTRO_SPREAD_SEMICIRCLE },
   { 64, 41, 3, 1, 4, 0.02, 0, 0, 100, 1.5, ASTRO_SPREAD_SEMICIRCLE },
   { 1100, 1030, 1, 1, 1, 2e-4, 0.3, 0.5, 2000, 0, ASTRO_SPREAD_NONE },
+  /* About the phase centre all four sides are alike, or two. */
+  { 1096, 1090, 1, 1, 2, 2e-4, 0, 0, 2000, 3, ASTRO_SPREAD_SEMICIRCLE },
+  { 1090, 1090, 1, 2, 2, 2e-4, 0, 0, 2000, 3, ASTRO_SPREAD_SEMICIRCLE },
+  { 1080, 1051, 1, 1, 1, 2e-4, 0, 0.1, 2000, 0, ASTRO_SPREAD_SEMICIRCLE },
+  { 50, 50, 2, 2, 2, 0.01, 0.1, 0, 300, 2, ASTRO_SPREAD_SEMICIRCLE },
 };
 
 static const AstroFormat pairs[][2] = { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE },
