@@ -303,9 +303,9 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
      * and reads needs no host face for copies. */
     const gboolean on_device = writes_on_device(priv) || priv->reader;
     const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
-    AstroDevice *locked_for = priv->device == priv->reader ? NULL
-                              : priv->device               ? priv->device
-                                                           : priv->reader;
+    AstroDevice *locked_for = priv->device == priv->reader && writes_on_device(priv) ? NULL
+                              : priv->device                                         ? priv->device
+                                                                                     : priv->reader;
     priv->pool = astro_buffer_pool_new_active(locked_for, NULL, bytes,
                                               on_device ? (guint)MIN(IN_FLIGHT + 1, many) : 1, 0);
     priv->pool_bytes = bytes;
