@@ -301,9 +301,9 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
      * With a device on either side it begins with enough buffers that one whose work is not over
      * rests while others go round, unless they are too large to have many. What one device writes
      * and reads needs no host face for copies. */
-    const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
     const gboolean on_device = writes_on_device(priv) || priv->reader;
-    AstroDevice *locked_for = writes_on_device(priv) && priv->device == priv->reader ? NULL
+    const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
+    AstroDevice *locked_for = priv->device == priv->reader && writes_on_device(priv) ? NULL
                               : priv->device                                         ? priv->device
                                                                                      : priv->reader;
     priv->pool = astro_buffer_pool_new_active(locked_for, NULL, bytes,
