@@ -19,15 +19,25 @@ struct HistogramCopy {
 /* Data, and a random catalogue that is sent up while those before it are counted. */
 #define HISTOGRAM_COPIES 4
 
+/* Page-locked memory on the way up. */
+struct HistogramStage {
+  guint8 *host;
+  cudaEvent_t sent;
+};
+#define HISTOGRAM_STAGES 2
+
 struct HistogramCopies {
   AstroDevice *device;
   AstroQueue *up;
+  guint threads;
+  HistogramStage stages[HISTOGRAM_STAGES];
+  guint next_stage;
   HistogramCopy copies[HISTOGRAM_COPIES];
   guint64 turn;
 };
 
 /* Zeroed before; to be cleared if it fails, too. */
-gboolean histogram_copies_init(HistogramCopies *copies, AstroDevice *device, GError **error);
+gboolean histogram_copies_init(HistogramCopies *copies, const AstroPlace *place, GError **error);
 void histogram_copies_clear(HistogramCopies *copies);
 
 /* That of these points, sent up if it is not there, in place of another one than keep. The caller's queue waits for

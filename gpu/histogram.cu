@@ -421,14 +421,14 @@ static void cuda_destroy(gpointer instance)
   g_free(self);
 }
 
-static gboolean prepare(CudaCounter *self, GError **error)
+static gboolean prepare(CudaCounter *self, const AstroPlace *place, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->device->funcs;
   const AstroHistogramConfig *config = &self->counter->config;
   gsize bytes = config->n_edges * sizeof(double);
   int processors = 0;
   if (!astro_cuda_enter(self->device, error) || !(self->queue = funcs->queue_new(self->device, error)) ||
-      !histogram_copies_init(&self->copies, self->device, error) || !histogram_leaves_prepare(error) ||
+      !histogram_copies_init(&self->copies, place, error) || !histogram_leaves_prepare(error) ||
       !histogram_tree_prepare(error) ||
       !CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, self->device->index)) ||
       !funcs->alloc(self->device, sizeof(Fixed), (gpointer *)&self->fixed, error) ||
@@ -456,7 +456,7 @@ static gpointer cuda_create(gconstpointer config, const AstroPlace *place, const
   self->device = place->device;
   self->idle = g_ptr_array_new();
   g_queue_init(&self->jobs);
-  if (!prepare(self, error)) {
+  if (!prepare(self, place, error)) {
     cuda_destroy(self);
     return NULL;
   }
