@@ -16,7 +16,8 @@ gboolean histogram_copies_init(HistogramCopies *copies, const AstroPlace *place,
   AstroDevice *device = copies->device = place->device;
   copies->threads = place->threads;
   copies->up = device->funcs->queue_new(device, error);
-  if (!copies->up || !CUDA_TRY(cudaMallocHost((void **)&copies->stages[0].host, HISTOGRAM_STAGES * STAGE_BYTES)))
+  if (!copies->up ||
+      !CUDA_TRY(cudaMallocHost((void **)&copies->stages[0].host, HISTOGRAM_STAGES * STAGE_BYTES)))
     return FALSE;
   for (guint i = 0; i < HISTOGRAM_STAGES; i++) {
     copies->stages[i].host = copies->stages[0].host + i * STAGE_BYTES;
@@ -59,7 +60,8 @@ void histogram_copies_clear(HistogramCopies *copies)
     copies->device->funcs->queue_free(copies->device, copies->up);
 }
 
-static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points, GError **error)
+static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points,
+                          GError **error)
 {
   const AstroDeviceFuncs *funcs = copies->device->funcs;
   gsize cells = cells_of(points), leaves = MAX(points->n_leaves, 1);
@@ -71,7 +73,8 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
   leaves += leaves / 64;
   gsize a_leaf = LEAF_POINTS * sizeof(float4) + sizeof(LeafPositions) +
                  (points->weights ? LEAF_POINTS * sizeof(double) : 0);
-  if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell), (gpointer *)&copy->offsets, error))
+  if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell), (gpointer *)&copy->offsets,
+                    error))
     return FALSE;
   copy->room_cells = cells;
   copy->room_leaves = leaves;
@@ -94,9 +97,9 @@ static void copy_part(gpointer data, guint64 task)
   memcpy(part->to + first, part->from + first, MIN(COPIED_AT_ONCE, part->bytes - first));
 }
 
-/* By page-locked memory, which takes a third of the time that the driver takes with pageable memory. When this
- * returns the points may be freed. */
-static gboolean send_bytes(HistogramCopies *copies, gpointer to, gconstpointer from, gsize bytes, GError **error)
+/* By way of page-locked memory, filled by several threads. When this returns the points may be freed. */
+static gboolean send_bytes(HistogramCopies *copies, gpointer to, gconstpointer from, gsize bytes,
+                           GError **error)
 {
   cudaStream_t up = astro_cuda_stream(copies->up);
   for (gsize at = 0; at < bytes; at += STAGE_BYTES) {
@@ -142,8 +145,8 @@ static HistogramCopy *oldest(HistogramCopies *copies, const HistogramCopy *keep)
   return found;
 }
 
-HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points, const HistogramCopy *keep,
-                                    GError **error)
+HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points,
+                                    const HistogramCopy *keep, GError **error)
 {
   HistogramCopy *copy = NULL;
   for (guint i = 0; i < HISTOGRAM_COPIES; i++)

@@ -4,8 +4,8 @@
 #include "gpu/histogram.h"
 
 struct HistogramCopy {
-  guint64 serial; /* of the points; 0: none */
-  guint64 turn;   /* the least was used the longest ago */
+  guint64 serial;  /* of the points; 0: none */
+  guint64 turn;    /* the least was used the longest ago */
   float4 *offsets; /* in one block with what follows */
   LeafPositions *positions;
   Cell *cells;
@@ -40,8 +40,8 @@ struct HistogramCopies {
 gboolean histogram_copies_init(HistogramCopies *copies, const AstroPlace *place, GError **error);
 void histogram_copies_clear(HistogramCopies *copies);
 
-/* That of these points, sent up if it is not there, in place of another one than keep. The caller's queue waits for
- * ready and records used. */
-HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points, const HistogramCopy *keep,
-                                    GError **error);
+/* That of these points, sent up if it is not there, in place of another one than keep. The caller's
+ * queue waits for ready and records used. */
+HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points,
+                                    const HistogramCopy *keep, GError **error);
 HistogramTree histogram_copy_tree(const HistogramCopy *copy);
