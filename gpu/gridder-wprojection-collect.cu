@@ -75,6 +75,8 @@ static __global__ void __launch_bounds__(THREADS) count(const __grid_constant__ 
   if (find_segment(c, &segment))
     while (next_run<INTERPOLATED>(c, &segment, &run))
       n += INTERPOLATED ? CORNERS : 1;
+  if ((guint64)blockIdx.x * THREADS + threadIdx.x < c.n)
+    c.counts[(guint64)blockIdx.x * THREADS + threadIdx.x] = (guint8)n;
   n = Reduce(storage).Sum(n);
   if (threadIdx.x == 0)
     c.block_counts[blockIdx.x] = n;
@@ -120,16 +122,26 @@ static __device__ void put(const WProjectionCollect &c, const Segment &segment, 
   const Value *value =
       (const Value *)c.rows.values + (segment.row * c.rows.channels + run.first) * c.rows.products + product;
   double2 sums[N] = {};
-  for (guint k = 0; k < run.n; k++, value += c.rows.products) {
-    double2 by = make_double2(1, 0);
-    if (INTERPOLATED || segment.line.turns != 0)
-      by = factor<INTERPOLATED>(segment, c.rows.wavenumbers[run.first + k], corner);
-    alignas(16) Value values[N];
-    read_values<Value, N>(value, c.wide, values);
+  alignas(16) Value values[N];
+  if (INTERPOLATED || segment.line.turns != 0) {
+    for (guint k = 0; k < run.n; k++, value += c.rows.products) {
+      const double2 by = factor<INTERPOLATED>(segment, c.rows.wavenumbers[run.first + k], corner);
+      read_values<Value, N>(value, c.wide, values);
 #pragma unroll
-    for (int p = 0; p < N; p++) {
-      sums[p].x += values[p].x * by.x - values[p].y * by.y;
-      sums[p].y += values[p].x * by.y + values[p].y * by.x;
+      for (int p = 0; p < N; p++) {
+        sums[p].x += values[p].x * by.x - values[p].y * by.y;
+        sums[p].y += values[p].x * by.y + values[p].y * by.x;
+      }
+    }
+  } else {
+#pragma unroll 4
+    for (guint k = 0; k < run.n; k++) {
+      read_values<Value, N>(value + k * c.rows.products, c.wide, values);
+#pragma unroll
+      for (int p = 0; p < N; p++) {
+        sums[p].x += values[p].x;
+        sums[p].y += values[p].y;
+      }
     }
   }
 #pragma unroll
@@ -145,16 +157,11 @@ static __global__ void __launch_bounds__(THREADS) collect(const __grid_constant_
   using Scan = cub::BlockScan<guint32, THREADS>;
   __shared__ typename Scan::TempStorage storage;
   const guint products = c.rows.products, n_sets = c.config.taps->oversampling;
-  Segment segment, first;
+  Segment segment;
   Run run;
-  guint32 n = 0, before;
+  guint32 before;
   const bool any = find_segment(c, &segment);
-  first = segment;
-  if (any)
-    while (next_run<INTERPOLATED>(c, &segment, &run))
-      n += INTERPOLATED ? CORNERS : 1;
-  Scan(storage).ExclusiveSum(n, before);
-  segment = first;
+  Scan(storage).ExclusiveSum(any ? c.counts[(guint64)blockIdx.x * THREADS + threadIdx.x] : 0u, before);
   guint64 at = c.base + c.block_counts[blockIdx.x] + before;
   while (any && next_run<INTERPOLATED>(c, &segment, &run))
     for (guint corner = 0; corner < (INTERPOLATED ? CORNERS : 1); corner++, at++) {
