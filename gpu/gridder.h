@@ -28,7 +28,7 @@ typedef struct {
   gboolean (*count)(AstroGridding *gridder, guint64 *spread, GError **error);
 } AstroCudaGridder;
 
-extern const AstroCudaGridder astro_cuda_direct, astro_cuda_wprojection;
+extern const AstroCudaGridder astro_cuda_direct, astro_cuda_wprojection, astro_cuda_wstacking;
 
 /* The one that does what host does; NULL: there is none. */
 const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host);

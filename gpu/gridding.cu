@@ -10,6 +10,7 @@ extern "C" {
 static const AstroCudaGridder *const gridders[] = {
   &astro_cuda_direct,
   &astro_cuda_wprojection,
+  &astro_cuda_wstacking,
 };
 
 const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host)
