@@ -62,13 +62,14 @@ static __device__ double add_up(const WProjectionMerge &m, guint64 i, guint64 en
       sums[p].y += value[p].y;
     }
   }
-  Value *to = (Value *)m.sums + product * m.capacity + at * N;
+  WProjectionValues<Value, N> out;
 #pragma unroll
   for (int p = 0; p < N; p++) {
-    to[p].x = sums[p].x;
-    to[p].y = sums[p].y;
+    out.v[p].x = sums[p].x;
+    out.v[p].y = sums[p].y;
     largest = max(largest, max(fabs(sums[p].x), fabs(sums[p].y)));
   }
+  ((WProjectionValues<Value, N> *)((Value *)m.sums + product * m.capacity))[at] = out;
   return largest;
 }
 

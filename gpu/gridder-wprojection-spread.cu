@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constan
   const guint lane = threadIdx.x - team * team_threads;
   const guint slices = d.slices_u * d.slices_v, slice = blockIdx.x % slices;
   const guint32 range_end = s.range[1];
-  const Values<Value, N> *values = (const Values<Value, N> *)((const Value *)s.sums + s.product * s.capacity);
+  const WProjectionValues<Value, N> *values = (const WProjectionValues<Value, N> *)((const Value *)s.sums + s.product * s.capacity);
   const Column column = { slice % d.slices_u * d.columns + lane % d.columns,
                           slice / d.slices_u * d.rows * COUNT + lane / d.columns, d.width, s.stride, d.rows };
   if (team >= d.teams || column.x >= d.width)
@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constan
 #pragma unroll
       for (int k = 0; k < COUNT; k++)
         taps[k] = __ldg((const Value *)record.taps + cells.taps[k]);
-      const Values<Value, N> value = values[i];
+      const WProjectionValues<Value, N> value = values[i];
 #pragma unroll
       for (int k = 0; k < COUNT; k++)
 #pragma unroll

@@ -124,14 +124,14 @@ static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> 
                                guint32 end, double scale, Stage *stage)
 {
   const WProjectionSpread &s = w.s;
-  const Values<float2, N> *values = (const Values<float2, N> *)((const float2 *)s.sums + s.product * s.capacity);
+  const WProjectionValues<float2, N> *values = (const WProjectionValues<float2, N> *)((const float2 *)s.sums + s.product * s.capacity);
   const float2 *taps = NULL;
   WProjectionRecord next = read_record(s.records + first), at = next;
-  Values<float2, N> next_value = values[first];
+  WProjectionValues<float2, N> next_value = values[first];
 
   for (guint32 i = first; i < end; i++) {
     const WProjectionRecord record = next;
-    const Values<float2, N> value = next_value;
+    const WProjectionValues<float2, N> value = next_value;
     next = read_record(s.records + min(i + 1, end - 1));
     next_value = values[min(i + 1, end - 1)];
     if (record.is_new_tile()) {
@@ -222,7 +222,7 @@ template <int COUNT> static void (*kernel_of_count(guint group, gboolean fixed))
  * are wanted, and blocks that share one. */
 static double divide(Staged *w, guint count, guint *blocks)
 {
-  const double own_share = count == MANY ? 0.8 : 0.74; /* of instructions */
+  const double own_share = count == MANY ? 0.75 : 0.65; /* of instructions, four products */
   const guint width = w->width;
   Staged d = *w;
   double best = 0;

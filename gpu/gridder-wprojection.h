@@ -118,6 +118,11 @@ struct WProjectionMerge {
 gsize wprojection_sort_bytes(guint64 capacity, guint bits);
 gboolean wprojection_merge(const WProjectionMerge *merge, cudaStream_t stream, GError **error);
 
+/* Of a group of products, read and written as many bytes at once as there are, up to 16. */
+template <typename Value, int N> struct alignas(sizeof(Value) * N > 16 ? 16 : sizeof(Value) * N) WProjectionValues {
+  Value v[N];
+};
+
 /* Products from the given one on that are spread at once. */
 static inline __host__ __device__ guint wprojection_group(guint product, guint products)
 {
