@@ -339,11 +339,21 @@ static void free_staging(AstroPrepare *self)
   self->counts_bytes = 0;
 }
 
-/* Counts go by way of a page-locked block, so that nobody waits for the queue. */
+static gboolean lost_nothing(const AstroDumpCounts *counts)
+{
+  for (guint64 i = 0; i < counts->n; i++)
+    if (counts->counts[i] != counts->full)
+      return FALSE;
+  return TRUE;
+}
+
+/* Counts go by way of a page-locked block, so that nobody waits for the queue; those that say nothing stay. */
 static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
   const gsize bytes = counts->n * sizeof *counts->counts, page = 4096;
+  if (counts->counts && lost_nothing(counts))
+    counts->counts = NULL;
   if (!counts->counts)
     return TRUE;
   if (!wait_for_staging(self, error))

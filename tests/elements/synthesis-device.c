@@ -132,7 +132,8 @@ static void test_bus(void)
     g_assert_cmpuint(after.copies_up - before.copies_up, ==, cuda.buffers_in);
     g_assert_cmpuint(after.copies_down - before.copies_down, ==, cuda.buffers_out);
     g_assert_cmpuint(device->bytes_down - down, ==, cuda.out->len);
-    /* Counts of good samples, which the host keeps, go up as well: they are few. */
+    /* Counts of good samples, which the host keeps, go up where some were lost: of the first dump,
+     * since the filter bank begins with none before. */
     g_assert_cmpuint(device->bytes_up - up, >=, cuda.bytes_in);
     g_assert_cmpuint(device->bytes_up - up, <=, cuda.bytes_in + cuda.bytes_in / 50);
     clear(&cpu);
