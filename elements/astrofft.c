@@ -1,10 +1,11 @@
 /**
  * SECTION:element-astrofft
  *
- * A Fourier transform along any axes of a stream, by FFTW. Forward has the minus in the exponent
- * and no factor; inverse divides by the number of samples, so that the two undo each other. Samples
- * are CF32LE or CF64LE; real ones (F32LE, F64LE) are transformed forward to length / 2 + 1 bins,
- * and inverse from them where downstream asks for them.
+ * A Fourier transform along any axes of a stream, by FFTW on the CPU and by cuFFT on a GPU (which
+ * has to be there, as libcufft.so.12, where backend=cuda is asked for). Forward has the minus in
+ * the exponent and no factor; inverse divides by the number of samples, so that the two undo each
+ * other. Samples are CF32LE or CF64LE; real ones (F32LE, F64LE) are transformed forward to length /
+ * 2 + 1 bins, and inverse from them where downstream asks for them.
  *
  * Without the property axes a uvgrid is transformed along u and v and becomes one of x and y (and
  * back), and voltages along time: they become spectra of length channels, as from a filter bank of
@@ -24,6 +25,12 @@
  * |[
  * gst-launch-1.0 astroskysrc stations=4 duration=1 ! astroconvert !
  *   application/x-astro-voltages,format=CF32LE ! astrofft length=512 ! filesink location=s.cf32
+ * ]|
+ *
+ * Grids that are already on a GPU stay there, and so does what is made of them:
+ * |[
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=4096 cell=2 backend=cuda !
+ *   astrofft backend=cuda ! astroimage backend=cuda ! astrofitssink location=a.fits
  * ]|
  */
 #include "config.h"

@@ -33,19 +33,34 @@ __device__ inline double turned(const Axis &axis, guint64 i, bool signs)
 }
 
 template <typename To, typename From> struct Convert {
-  static __device__ To of(From sample) { return sample; }
+  static __device__ To of(From sample)
+  {
+    return sample;
+  }
 };
 template <> struct Convert<float2, float> {
-  static __device__ float2 of(float sample) { return make_float2(sample, 0); }
+  static __device__ float2 of(float sample)
+  {
+    return make_float2(sample, 0);
+  }
 };
 template <> struct Convert<double2, double> {
-  static __device__ double2 of(double sample) { return make_double2(sample, 0); }
+  static __device__ double2 of(double sample)
+  {
+    return make_double2(sample, 0);
+  }
 };
 template <> struct Convert<float, float2> {
-  static __device__ float of(float2 sample) { return sample.x; }
+  static __device__ float of(float2 sample)
+  {
+    return sample.x;
+  }
 };
 template <> struct Convert<double, double2> {
-  static __device__ double of(double2 sample) { return sample.x; }
+  static __device__ double of(double2 sample)
+  {
+    return sample.x;
+  }
 };
 
 template <typename Part> __device__ inline Part scaled(Part sample, Part factor)
@@ -146,7 +161,8 @@ gboolean astro_fft_move(const AstroFftMove *wanted, gconstpointer in, gpointer o
 
   /* Axes that stay as they are make one with those before them. */
   for (guint i = 0; i < wanted->n_axes; i++) {
-    Axis axis = { wanted->axes[i].extent, wanted->axes[i].roll, wanted->axes[i].turn, wanted->axes[i].period };
+    Axis axis = { wanted->axes[i].extent, wanted->axes[i].roll, wanted->axes[i].turn,
+                  wanted->axes[i].period };
     m.turns |= axis.turn != 0;
     m.signs &= axis.turn == 0 || axis.turn * 2 == axis.period;
     if (n && !axis.roll && !axis.turn && !m.fast.roll && !m.fast.turn)
@@ -164,9 +180,11 @@ gboolean astro_fft_move(const AstroFftMove *wanted, gconstpointer in, gpointer o
 /* ---- bins ---- */
 
 template <typename Complex>
-__global__ void __launch_bounds__(THREADS) clean(Complex *bins, guint64 lines, guint64 inner, guint64 line, guint64 middle)
+__global__ void __launch_bounds__(THREADS)
+    clean(Complex *bins, guint64 lines, guint64 inner, guint64 line, guint64 middle)
 {
-  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < lines; i += (guint64)gridDim.x * THREADS) {
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < lines;
+       i += (guint64)gridDim.x * THREADS) {
     Complex *first = bins + quotient(i, inner) * line * inner + i % inner;
     first->y = 0;
     if (middle)

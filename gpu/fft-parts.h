@@ -25,47 +25,49 @@ struct AstroCufft {
   int (*create)(int *plan);
   int (*destroy)(int plan);
   int (*set_auto_allocation)(int plan, int automatic);
-  int (*make_plan)(int plan, int rank, long long *n, long long *in_extents, long long in_stride, long long in_step,
-                   long long *out_extents, long long out_stride, long long out_step, int type, long long batch,
-                   size_t *work_bytes);
+  int (*make_plan)(int plan, int rank, long long *n, long long *in_extents, long long in_stride,
+                   long long in_step, long long *out_extents, long long out_stride,
+                   long long out_step, int type, long long batch, size_t *work_bytes);
   int (*set_stream)(int plan, cudaStream_t stream);
   int (*set_work_area)(int plan, void *area);
   int (*exec)(int plan, void *in, void *out, int direction);
 };
 
-/* libcufft.so.12: $ASTRO_CUFFT, or where the loader finds it, or the toolkit's. Loaded once; NULL where there is none. */
+/* libcufft.so.12: $ASTRO_CUFFT, or where the loader finds it, or the toolkit's. Loaded once; NULL
+ * where there is none. */
 const AstroCufft *astro_cufft_get(GError **error);
 gboolean astro_cufft_ok(int status, const char *call, GError **error);
 
 /* ---- copies ---- */
 
-/* Copies samples; those of format real become complex ones and back. Sample i of an axis comes from (i + roll) mod
- * extent and is turned by i turn / period of a full turn. */
+/* Copies samples; those of format real become complex ones and back. Sample i of an axis comes from
+ * (i + roll) mod extent and is turned by i turn / period of a full turn. */
 struct AstroFftMove {
   guint n_axes;
   struct {
     guint64 extent, roll, turn, period;
   } axes[ASTRO_MAX_AXES + 1]; /* whole frames are one more */
-  gboolean backwards; /* turns */
+  gboolean backwards;         /* turns */
   double scale;
   AstroFormat from, to;
 };
-gboolean astro_fft_move(const AstroFftMove *move, gconstpointer in, gpointer out, cudaStream_t stream, GError **error);
+gboolean astro_fft_move(const AstroFftMove *move, gconstpointer in, gpointer out,
+                        cudaStream_t stream, GError **error);
 
 /* Bins that real samples have no imaginary part of lose it: those of a pass to real samples. */
-gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer bins, cudaStream_t stream,
-                         GError **error);
+gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer bins,
+                         cudaStream_t stream, GError **error);
 
 /* ---- columns ---- */
 
-/* Planes of n x width samples, transformed along n in two passes: the first from in to between, the second to out.
- * Where a pass reads and writes, origins are moved along both axes: the rows of the output are centred along n alone, and
- * turned so that their transform is centred too. */
+/* Planes of n x width samples, transformed along n in two passes: the first from in to between, the
+ * second to out. Where a pass reads and writes, origins are moved along both axes: the rows of the
+ * output are centred along n alone, and turned so that their transform is centred too. */
 struct AstroFftColumns {
   guint32 n, width, planes;
   guint32 origin_in, origin_out, width_origin_in;
   guint32 wanted, n_wanted; /* rows of the output; others are left as they are */
-  gboolean flip; /* every second column's sign */
+  gboolean flip;            /* every second column's sign */
   gboolean inverse, is_double;
   double scale;
   gconstpointer in;

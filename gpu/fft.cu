@@ -1,6 +1,6 @@
-/* Fourier transforms on the GPU, by cuFFT. What a block needs is a list of steps, made once for every number of time
- * steps that blocks come with. Planes that are centred, or scaled, go a shorter way: their columns are transformed by
- * kernels of our own, which move origins where they read and write anyway. */
+/* Fourier transforms on the GPU, by cuFFT. What a block needs is a list of steps, made once for every number
+ * of time steps that blocks come with. Planes that are centred, or scaled, go a shorter way: their columns
+ * are transformed by kernels of our own, which move origins where they read and write anyway. */
 #include "gpu/fft-parts.h"
 
 extern "C" {
@@ -9,8 +9,8 @@ extern "C" {
 
 enum {
   MOST_LISTS = 4,
-  MOST_LOOPS = 64,            /* transforms queued one by one; beyond, lines are turned to lie along the block */
-  GROUP_BYTES = 32 << 20,     /* of planes that go through all steps together, in the second cache */
+  MOST_LOOPS = 64,        /* transforms queued one by one; beyond, lines are turned to lie along the block */
+  GROUP_BYTES = 32 << 20, /* of planes that go through all steps together, in the second cache */
   LEAST_WIDTH = 32,
 };
 
@@ -73,7 +73,8 @@ static void need(List *list, Place place, gsize bytes)
 
 static gboolean run_move(Fft *self, const Step *step, GError **error)
 {
-  return astro_fft_move(&step->move, self->places[step->from], self->places[step->to], stream_of(self), error);
+  return astro_fft_move(&step->move, self->places[step->from], self->places[step->to], stream_of(self),
+                        error);
 }
 
 static gboolean run_clean(Fft *self, const Step *step, GError **error)
@@ -91,8 +92,9 @@ static gboolean run_turn(Fft *self, const Step *step, GError **error)
 
 static gboolean execute(Fft *self, const Step *step, guint8 *in, guint8 *out, GError **error)
 {
-  return astro_cufft_ok(self->cufft->exec(step->plan, in, out, self->config.inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
-                        "cufftXtExec", error);
+  return astro_cufft_ok(
+      self->cufft->exec(step->plan, in, out, self->config.inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
+      "cufftXtExec", error);
 }
 
 static gboolean run_lines(Fft *self, const Step *step, GError **error)
@@ -140,8 +142,8 @@ static void free_list(gpointer data)
   g_free(list);
 }
 
-/* What cuFFT's plans are made of: batch transforms of up to three axes, whose samples lie stride apart and which begin
- * so many samples after one another. */
+/* What cuFFT's plans are made of: batch transforms of up to three axes, whose samples lie stride apart and
+ * which begin so many samples after one another. */
 typedef struct {
   guint rank;
   long long n[3];
@@ -158,12 +160,14 @@ static gboolean add_lines(Fft *self, List *list, const Lines *lines, Place from,
   long long n[3] = { lines->n[0], lines->n[1], lines->n[2] };
   size_t bytes = 0;
 
-  /* Extents of the blocks are those of the axes: what cuFFT would leave out of them lies behind the last axis alone. */
+  /* Extents of the blocks are those of the axes: what cuFFT would leave out of them lies behind the last axis
+   * alone. */
   if (!astro_cufft_ok(self->cufft->create(&step->plan), "cufftCreate", error) ||
       !astro_cufft_ok(self->cufft->set_auto_allocation(step->plan, 0), "cufftSetAutoAllocation", error) ||
       !astro_cufft_ok(self->cufft->make_plan(step->plan, (int)lines->rank, n, n, (long long)lines->stride,
                                              (long long)lines->step_in, n, (long long)lines->stride,
-                                             (long long)lines->step_out, type, (long long)lines->batch, &bytes),
+                                             (long long)lines->step_out, type, (long long)lines->batch,
+                                             &bytes),
                       "cufftMakePlanMany64", error) ||
       !astro_cufft_ok(self->cufft->set_stream(step->plan, stream_of(self)), "cufftSetStream", error))
     return FALSE;
@@ -190,7 +194,8 @@ static gboolean add_turn(Fft *self, List *list, guint64 outer, guint64 rows, gui
 }
 
 /* Lines across the block that no loop reaches are turned to lie along it, and back. */
-static gboolean add_turned_lines(Fft *self, List *list, const AstroFftPass *pass, Place from, Place to, GError **error)
+static gboolean add_turned_lines(Fft *self, List *list, const AstroFftPass *pass, Place from, Place to,
+                                 GError **error)
 {
   const guint64 lines = pass->outer * pass->inner;
   const gboolean real = pass->real_in || pass->real_out;
@@ -279,7 +284,8 @@ static gboolean add_pass(Fft *self, List *list, const AstroFftPass *pass, guint6
   return TRUE;
 }
 
-/* The last two or three axes together, where all of them are transformed: cuFFT does better than one by one. */
+/* The last two or three axes together, where all of them are transformed: cuFFT does better than one by one.
+ */
 static gboolean add_last_axes(Fft *self, List *list, const AstroFftPass *passes, Place from, guint *done,
                               GError **error)
 {
@@ -304,8 +310,8 @@ static gboolean add_last_axes(Fft *self, List *list, const AstroFftPass *passes,
   return add_lines(self, list, &lines, from, OUT, error);
 }
 
-/* Complex samples are moved first, on the way to where they are transformed; real ones are moved as such, and turned
- * when they are complex. */
+/* Complex samples are moved first, on the way to where they are transformed; real ones are moved as such, and
+ * turned when they are complex. */
 static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
 {
   const AstroFftConfig *config = &self->config;
@@ -313,7 +319,8 @@ static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
   const gboolean from_real = !astro_format_info(config->from)->is_complex;
   AstroFftPass passes[ASTRO_MAX_AXES];
   const guint n = astro_fft_passes(config, steps, passes);
-  AstroFftMove move = move_of(self, steps, FALSE, TRUE, !from_real), turn = move_of(self, steps, TRUE, FALSE, TRUE);
+  AstroFftMove move = move_of(self, steps, FALSE, TRUE, !from_real),
+               turn = move_of(self, steps, TRUE, FALSE, TRUE);
   Place at = IN, between = to_real ? HELD : OUT;
 
   move.scale = scale_of(config);
@@ -478,8 +485,8 @@ static List *find_list(Fft *self, guint64 steps, GError **error)
 
 /* ---- the backend ---- */
 
-static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gpointer arguments, GError **error)
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer arguments, GError **error)
 {
   Fft *self = (Fft *)instance;
   const guint64 *steps = (const guint64 *)arguments;

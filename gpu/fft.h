@@ -1,4 +1,5 @@
-/* Transforms of 2, 3, 4, 5, 7, 8 and 16 points in registers, exp(-2 pi i jk / n), of float2 or double2. */
+/* Transforms of 2 to 16 points, but 11 and 13, in registers, exp(-2 pi i jk / n), of float2 or
+ * double2. */
 #pragma once
 
 template <typename C> __device__ inline C fft_add(C a, C b)
@@ -30,29 +31,38 @@ template <typename C> __device__ inline void fft_4(C &a, C &b, C &c, C &d)
   d = C{ left.x - right.y, left.y + right.x };
 }
 
-/* Of cos and sin(2 pi k / R). */
-template <int R> __device__ constexpr double fft_cosine(int k)
-{
-  constexpr double third[] = { 1, -0.5 }, fifth[] = { 1, 0.30901699437494742, -0.80901699437494742 },
-                   seventh[] = { 1, 0.62348980185873353, -0.22252093395631440, -0.90096886790241913 };
-  k %= R;
-  k = k > R / 2 ? R - k : k;
-  return R == 3 ? third[k] : R == 5 ? fifth[k] : seventh[k];
-}
-template <int R> __device__ constexpr double fft_sine(int k)
-{
-  constexpr double third[] = { 0, 0.86602540378443865 }, fifth[] = { 0, 0.95105651629515357, 0.58778525229247313 },
-                   seventh[] = { 0, 0.78183148246802981, 0.97492791218182361, 0.43388373911755812 };
-  k %= R;
-  int up = k > R / 2 ? R - k : k;
-  double sine = R == 3 ? third[up] : R == 5 ? fifth[up] : seventh[up];
-  return up == k ? sine : -sine;
-}
+/* cos and sin(2 pi k / R), made by the compiler. */
+template <int R> struct FftRoots {
+  double cosine[R], sine[R];
+
+  /* cos(2 pi k / n) */
+  static constexpr double cosine_of(int k, int n)
+  {
+    k = k % n < 0 ? k % n + n : k % n;
+    k = 2 * k > n ? n - k : k;
+    if (4 * k >= n)
+      return 4 * k == n ? 0 : -cosine_of(n - 2 * k, 2 * n);
+    double x = 6.28318530717958648 * k / n, term = 1, sum = 1;
+    for (int i = 2; i < 30; i += 2) {
+      term *= -x * x / (i * (i - 1));
+      sum += term;
+    }
+    return sum;
+  }
+  constexpr FftRoots() : cosine(), sine()
+  {
+    for (int k = 0; k < R; k++) {
+      cosine[k] = cosine_of(k, R);
+      sine[k] = cosine_of(4 * k - R, 4 * R);
+    }
+  }
+};
 
 /* Points k and R - k have the same cosines, and sines of the other sign. */
 template <int R, typename C> __device__ inline void fft_odd(C (&v)[R])
 {
   using Part = decltype(C::x);
+  constexpr FftRoots<R> roots;
   C sums[R / 2], differences[R / 2], first = v[0];
 #pragma unroll
   for (int k = 1; k <= R / 2; k++) {
@@ -65,7 +75,7 @@ template <int R, typename C> __device__ inline void fft_odd(C (&v)[R])
     C even = first, odd = {};
 #pragma unroll
     for (int k = 1; k <= R / 2; k++) {
-      const Part cosine = (Part)fft_cosine<R>(m * k), sine = (Part)fft_sine<R>(m * k);
+      const Part cosine = (Part)roots.cosine[m * k % R], sine = (Part)roots.sine[m * k % R];
       even.x += cosine * sums[k - 1].x;
       even.y += cosine * sums[k - 1].y;
       odd.x += sine * differences[k - 1].x;
@@ -76,23 +86,67 @@ template <int R, typename C> __device__ inline void fft_odd(C (&v)[R])
   }
 }
 
+/* R = A x B for those made of two. */
+template <int R>
+constexpr int FFT_A = R == 16 || R == 12             ? 4
+                      : R == 9 || R == 15            ? 3
+                      : R == 6 || R == 10 || R == 14 ? 2
+                                                     : 1;
+
 /* Where the result of that number lies after fft<R>. */
 template <int R> __device__ constexpr int fft_place(int number)
 {
-  return R == 16 ? number % 4 * 4 + number / 4 : R == 8 ? number % 4 * 2 + number / 4 : number;
+  constexpr int A = R == 8 ? 2 : FFT_A<R>, B = R / A;
+  return A == 1 ? number : number % B * A + number / B;
+}
+
+template <int R, typename C> __device__ inline void fft(C (&v)[R]);
+
+/* Points a, a + A, ... of each a, turned, then those that lie together. */
+template <int A, int B, typename C> __device__ inline void fft_composite(C (&v)[A * B])
+{
+  using Part = decltype(C::x);
+  constexpr FftRoots<A * B> roots;
+#pragma unroll
+  for (int a = 0; a < A; a++) {
+    C part[B];
+#pragma unroll
+    for (int b = 0; b < B; b++)
+      part[b] = v[a + A * b];
+    fft<B>(part);
+#pragma unroll
+    for (int k = 0; k < B; k++)
+      v[a + A * k] =
+          a && k ? fft_mul(part[k], C{ (Part)roots.cosine[a * k], (Part)-roots.sine[a * k] })
+                 : part[k];
+  }
+#pragma unroll
+  for (int k = 0; k < B; k++) {
+    C part[A];
+#pragma unroll
+    for (int a = 0; a < A; a++)
+      part[a] = v[A * k + a];
+    fft<A>(part);
+#pragma unroll
+    for (int a = 0; a < A; a++)
+      v[A * k + a] = part[a];
+  }
 }
 
 template <int R, typename C> __device__ inline void fft(C (&v)[R])
 {
   using Part = decltype(C::x);
-  constexpr Part C1 = (Part)0.92387953251128674, S1 = (Part)0.38268343236508977, C2 = (Part)0.70710678118654752;
-  if constexpr (R % 2) {
+  if constexpr (FFT_A < R >> 1) {
+    fft_composite<FFT_A<R>, R / FFT_A<R>>(v);
+  } else if constexpr (R % 2) {
     fft_odd<R>(v);
   } else if constexpr (R == 2) {
     fft_2(v[0], v[1]);
   } else if constexpr (R == 4) {
     fft_4(v[0], v[1], v[2], v[3]);
-  } else if constexpr (R == 8) {
+  } else {
+    static_assert(R == 8);
+    constexpr Part C2 = (Part)0.70710678118654752;
     C even[4] = { v[0], v[2], v[4], v[6] }, odd[4] = { v[1], v[3], v[5], v[7] };
     fft_4(even[0], even[1], even[2], even[3]);
     fft_4(odd[0], odd[1], odd[2], odd[3]);
@@ -104,22 +158,6 @@ template <int R, typename C> __device__ inline void fft(C (&v)[R])
       v[2 * k] = fft_add(even[k], odd[k]);
       v[2 * k + 1] = fft_sub(even[k], odd[k]);
     }
-  } else {
-    static_assert(R == 16);
-    const C w[4][4] = { { { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 } },
-                        { { 1, 0 }, { C1, -S1 }, { C2, -C2 }, { S1, -C1 } },
-                        { { 1, 0 }, { C2, -C2 }, { 0, -1 }, { -C2, -C2 } },
-                        { { 1, 0 }, { S1, -C1 }, { -C2, -C2 }, { -C1, S1 } } };
-#pragma unroll
-    for (int a = 0; a < 4; a++) {
-      fft_4(v[a], v[a + 4], v[a + 8], v[a + 12]);
-#pragma unroll
-      for (int k = 1; k < 4 && a > 0; k++)
-        v[a + 4 * k] = fft_mul(v[a + 4 * k], w[a][k]);
-    }
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      fft_4(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
   }
 }
 

@@ -61,8 +61,8 @@ struct Column {
   }
 };
 
-/* exp(-2 pi i turns). Whole numbers are found by what is lost next to one so large that it has no fraction: the units
- * that round and convert are few. Polynomials of half turns up to a quarter, then the quadrant. */
+/* exp(-2 pi i turns). Whole numbers are found by what is lost next to one so large that it has no fraction:
+ * the units that round and convert are few. Polynomials of half turns up to a quarter, then the quadrant. */
 __device__ inline float2 phase_of(double turns, float)
 {
   const double large = 0x1.8p52;
@@ -95,9 +95,13 @@ __device__ __noinline__ double series_at(const AstroImageSeries &series, double 
   return series.terms[0] + at * next - after;
 }
 
+/* Of a multiprocessor, at least: registers for as many. */
+template <typename Real, bool TURNS> constexpr int BLOCKS = sizeof(Real) == sizeof(double) ? 2 : TURNS ? 3 : 4;
+
 /* Real is what is computed in. */
 template <typename Sample, typename Pixel, typename Real, bool TURNS>
-__global__ void __launch_bounds__(THREADS, sizeof(Real) == sizeof(double) ? 2 : TURNS ? 3 : 4) add_plane(const __grid_constant__ Plane plane)
+__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>)
+    add_plane(const __grid_constant__ Plane plane)
 {
   using Phase = decltype(phase_of(0, Real()));
   const guint32 x = blockIdx.x * WIDTH + threadIdx.x, y = blockIdx.y * (HEIGHT * ROWS) + threadIdx.y;
@@ -163,7 +167,8 @@ __global__ void __launch_bounds__(THREADS, sizeof(Real) == sizeof(double) ? 2 : 
   }
 }
 
-template <typename Sample, typename Pixel, typename Real> static void launch(const Plane *plane, cudaStream_t stream)
+template <typename Sample, typename Pixel, typename Real>
+static void launch(const Plane *plane, cudaStream_t stream)
 {
   dim3 grid((plane->image + WIDTH - 1) / WIDTH, (plane->image + HEIGHT * ROWS - 1) / (HEIGHT * ROWS));
   dim3 threads(WIDTH, HEIGHT);
@@ -211,7 +216,8 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
     plane.n_terms[i] = config->products[i].n_terms;
     for (guint k = 0; k < plane.n_terms[i]; k++) {
       const AstroImageTerm *term = &config->products[i].terms[k];
-      plane.terms[i][k] = { term->product, term->imaginary, astro_image_scale(config, arguments, channel, term) };
+      plane.terms[i][k] = { term->product, term->imaginary,
+                            astro_image_scale(config, arguments, channel, term) };
     }
   }
   return plane;
@@ -230,8 +236,8 @@ static gboolean send_middle(const Image *self, const AstroImageArguments *argume
          CUDA_TRY(cudaStreamSynchronize(stream));
 }
 
-static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                       gpointer argument, GError **error)
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer argument, GError **error)
 {
   Image *self = (Image *)instance;
   const AstroImageArguments *arguments = (const AstroImageArguments *)argument;
@@ -272,8 +278,8 @@ static gboolean send_inverse(Image *self, GError **error)
   if (!self->place.device->funcs->alloc(self->place.device, bytes, &face, error))
     return FALSE;
   self->inverse = (double *)face;
-  return CUDA_TRY(cudaMemcpyAsync(face, inverse, bytes, cudaMemcpyHostToDevice,
-                                  astro_cuda_stream(self->place.queue)));
+  return CUDA_TRY(
+      cudaMemcpyAsync(face, inverse, bytes, cudaMemcpyHostToDevice, astro_cuda_stream(self->place.queue)));
 }
 
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)

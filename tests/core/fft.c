@@ -245,9 +245,10 @@ static void test_reference(gconstpointer backend)
  * row of threads; origins anywhere. */
 static void test_planes(void)
 {
-  static const guint heights[] = { 256,  384,  480,  512,  560,   640,   768,
-                                   896,  1024, 1120, 1536, 1600,  2048,  3136,
-                                   4096, 6144, 9000, 8192, 12544, 16384, 65536 };
+  static const guint heights[] = { 256,   512,   600,   729,   1024,  1225,  1600,  1764,  2025,
+                                   2304,  2401,  2500,  3136,  3600,  4096,  4900,  5184,  6400,
+                                   6561,  7000,  8192,  9000,  9604,  10000, 11664, 12544, 14400,
+                                   15876, 16384, 19600, 20736, 22500, 25600, 38416, 65536 };
   static const guint widths[] = { 32, 33, 50, 96 };
   for (guint i = 0; i < G_N_ELEMENTS(heights); i++)
     for (guint kind = 0; kind < 4; kind++) {
