@@ -1,10 +1,11 @@
 /**
  * SECTION:element-astrofft
  *
- * A Fourier transform along any axes of a stream, by FFTW. Forward has the minus in the exponent
- * and no factor; inverse divides by the number of samples, so that the two undo each other. Samples
- * are CF32LE or CF64LE; real ones (F32LE, F64LE) are transformed forward to length / 2 + 1 bins,
- * and inverse from them where downstream asks for them.
+ * A Fourier transform along any axes of a stream, by FFTW on the CPU and by cuFFT on a GPU (which
+ * has to be there, as libcufft.so.12, where backend=cuda is asked for). Forward has the minus in
+ * the exponent and no factor; inverse divides by the number of samples, so that the two undo each
+ * other. Samples are CF32LE or CF64LE; real ones (F32LE, F64LE) are transformed forward to length /
+ * 2 + 1 bins, and inverse from them where downstream asks for them.
  *
  * Without the property axes a uvgrid is transformed along u and v and becomes one of x and y (and
  * back), and voltages along time: they become spectra of length channels, as from a filter bank of
@@ -24,6 +25,12 @@
  * |[
  * gst-launch-1.0 astroskysrc stations=4 duration=1 ! astroconvert !
  *   application/x-astro-voltages,format=CF32LE ! astrofft length=512 ! filesink location=s.cf32
+ * ]|
+ *
+ * Grids that are already on a GPU stay there, and so does what is made of them:
+ * |[
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=4096 cell=2 backend=cuda !
+ *   astrofft backend=cuda ! astroimage backend=cuda ! astrofitssink location=a.fits
  * ]|
  */
 #include "config.h"
@@ -171,14 +178,17 @@ static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64
   const AstroStream *to = astro_stage_out(stage);
   AstroSpectra spectra;
   gboolean direct, ok = TRUE;
-  GstMapInfo map;
+  GstMapInfo map = GST_MAP_INFO_INIT;
 
   if (GST_BUFFER_IS_DISCONT(in))
     astro_fft_cut_clear(self->cut);
-  if (!astro_fft_cut_open(self->cut, in, first, steps, &spectra, &direct, error) ||
-      !map_samples(in, &map, error))
+  if (!astro_fft_cut_open(self->cut, in, first, steps, &spectra, &direct, error))
     return FALSE;
-  const guint8 *block = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP) ? NULL : map.data;
+  /* The host looks at what is put together alone: the block may be on a device. */
+  const gboolean mapped = !direct && !GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  if (mapped && !map_samples(in, &map, error))
+    return FALSE;
+  const guint8 *block = mapped ? map.data : NULL;
   if (spectra.count) {
     GstBuffer *out =
         astro_stage_new_buffer(stage, spectra.count * astro_stream_step_bytes(to), error);
@@ -191,7 +201,8 @@ static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64
       gst_clear_buffer(&out);
   }
   astro_fft_cut_close(self->cut, block);
-  gst_buffer_unmap(in, &map);
+  if (mapped)
+    gst_buffer_unmap(in, &map);
   return ok;
 }
 

@@ -27,10 +27,13 @@ typedef struct {
   guint channels;     /* of the grid: 1, all channels on one; or as many as rows have */
   guint threads;
   gboolean is_reference; /* the formula, slow and obvious, in place of kernels */
-  double padding;        /* of the grid over the image */
-  double accuracy;       /* wanted, relative L2 */
-  double longest;        /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
-  guint support;         /* cells */
+  /* Sums are made in one order, so that grids are the same to the last bit each time. What CPUs do
+   * always; on a device it costs speed. */
+  gboolean deterministic;
+  double padding;  /* of the grid over the image */
+  double accuracy; /* wanted, relative L2 */
+  double longest;  /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
+  guint support;   /* cells */
   /* wprojection alone */
   guint oversampling, w_planes;
   gboolean interpolated;

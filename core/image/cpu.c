@@ -4,26 +4,21 @@
 #include "config.h"
 #include "core/image/check.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/backend/threads.h"
-#include "core/gridder/gridder.h"
 #include "core/image/kernels.h"
 
 static const AstroImageKernels *const variants[] = { &astro_image_kernels_avx512,
                                                      &astro_image_kernels_avx2,
                                                      &astro_image_kernels_c };
 
-/* A series is as good as its last terms are small, beside the first. */
-#define NEGLIGIBLE 1e-15
-
 typedef struct {
   AstroImageConfig config;
   const AstroImageKernels *kernels;
   guint threads;
-  double *inverse; /* of the spread's transform at l, from the least l up, which is m's too */
-  double w_step;   /* that the series is for */
+  double *inverse;
+  double w_step; /* that the series is for */
   AstroImageSeries series;
 } Cpu;
 
@@ -45,60 +40,9 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
     if (variants[i]->variant.level <= level)
       self->kernels = variants[i];
-  const AstroGrid *grid = &self->config.grid;
-  self->inverse = g_new(double, grid->image_size + 1);
-  for (guint i = 0; i <= grid->image_size; i++)
-    self->inverse[i] =
-        1 / astro_spread_correction(grid, (i - (double)(grid->image_size / 2)) * grid->pixel);
+  self->inverse = astro_image_inverse(&self->config.grid);
   *variant = self->kernels->variant.name;
   return self;
-}
-
-/* ---- the correction in w ---- */
-
-static void fit_series(const AstroGrid *grid, double w_step, AstroImageSeries *series, guint n)
-{
-  double values[ASTRO_IMAGE_TERMS];
-  for (guint i = 0; i < n; i++) {
-    double at = cos(G_PI * (i + 0.5) / n);
-    values[i] = 1 / astro_spread_correction_w(grid, w_step,
-                                              (series->least + series->greatest) / 2 +
-                                                  at * (series->greatest - series->least) / 2);
-  }
-  series->n = n;
-  for (guint k = 0; k < n; k++) {
-    series->terms[k] = 0;
-    for (guint i = 0; i < n; i++)
-      series->terms[k] += values[i] * cos(G_PI * k * (i + 0.5) / n) * (k ? 2.0 : 1.0) / n;
-  }
-}
-
-/* n - 1 is greatest at the pixel next to the phase centre and least at a corner. */
-static void set_series(Cpu *self, double w_step)
-{
-  const AstroGrid *grid = &self->config.grid;
-  AstroImageSeries *series = &self->series;
-  double half = grid->image_size / 2 * grid->pixel;
-  double l = fabs(grid->centre_l), m = fabs(grid->centre_m);
-
-  if (w_step == self->w_step)
-    return;
-  self->w_step = w_step;
-  series->n = 0;
-  if (w_step == 0)
-    return;
-  series->least = astro_image_n_minus_1(l + half, m + half);
-  series->greatest = astro_image_n_minus_1(MAX(l - half, 0), MAX(m - half, 0));
-  if (!(series->greatest > series->least)) /* a single pixel */
-    series->least = series->greatest - 1e-9;
-  for (guint n = 16; n <= ASTRO_IMAGE_TERMS; n *= 2) {
-    fit_series(grid, w_step, series, n);
-    double last = fabs(series->terms[n - 1]) + fabs(series->terms[n - 2]);
-    if (last < NEGLIGIBLE * fabs(series->terms[0]))
-      break;
-  }
-  while (series->n > 1 && fabs(series->terms[series->n - 1]) < NEGLIGIBLE * series->terms[0] / 10)
-    series->n--;
 }
 
 /* ---- the work ---- */
@@ -258,14 +202,17 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   Cpu *self = instance;
   Call call = { .cpu = self, .arguments = arguments };
 
-  if (!astro_image_check_call(&self->config, in, n_in, out, n_out, error))
+  if (!astro_image_check_call(&self->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
   call.in = in->data;
   call.out = out->data;
-  if (call.arguments->last)
-    set_series(self, call.arguments->w_step);
+  if (call.arguments->last && call.arguments->w_step != self->w_step) {
+    self->w_step = call.arguments->w_step;
+    astro_image_series_set(&self->series, &self->config.grid, self->w_step);
+  }
   astro_parallel(self->config.channels * rows_of_tasks(&self->config.grid), self->threads, task,
                  &call);
+  astro_image_copy_middle(&self->config, call.arguments, out->data);
   return TRUE;
 }
 

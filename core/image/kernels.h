@@ -3,24 +3,17 @@
 #pragma once
 
 #include "core/backend/cpu.h"
+#include "core/image/series.h"
 
 G_BEGIN_DECLS
 
 #define ASTRO_IMAGE_STRIP 512
-#define ASTRO_IMAGE_TERMS 128 /* of a series, at most */
 
 /* A strip: l of its first pixel and from pixel to pixel, m of its row, from the phase centre. */
 typedef struct {
   double l, pixel, m;
   gsize n;
 } AstroImageStrip;
-
-/* A function on least ... greatest as a sum of Chebyshev polynomials. */
-typedef struct {
-  double least, greatest;
-  guint n;
-  double terms[ASTRO_IMAGE_TERMS];
-} AstroImageSeries;
 
 typedef struct {
   AstroVariant variant;
