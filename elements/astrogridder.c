@@ -84,6 +84,21 @@ static void forget_grid(AstroGridder *self)
   self->begin = GST_CLOCK_TIME_NONE;
 }
 
+static void warn_of_accuracy(AstroGridder *self)
+{
+  const AstroGridderSettings *s = &self->settings;
+  if (s->algorithm != ASTRO_ALGORITHM_WPROJECTION || !s->asks_accuracy ||
+      s->accuracy >= astro_wprojection_reach(&self->grid.spread))
+    return;
+  GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
+                      ("accuracy is %g, but algorithm=wprojection with oversampling=%u reaches "
+                       "about %.1g: more oversampling, kernel=interpolated or algorithm=wstacking "
+                       "is expected for it",
+                       s->accuracy, self->grid.spread.oversampling,
+                       astro_wprojection_reach(&self->grid.spread)),
+                      (NULL));
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -131,6 +146,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   };
   self->config = *config;
   self->observed = FALSE;
+  warn_of_accuracy(self);
   forget_grid(self);
   return TRUE;
 }
