@@ -169,7 +169,8 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
   GstBuffer *out;
   arguments->is_new = self->open_is_new;
   arguments->is_copy = FALSE;
-  if (self->open && !astro_stage_submit(stage, NULL, self->open, arguments, error))
+  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, arguments, self->open_is_new,
+                                             !self->config.cumulative, error))
     return NULL;
   self->open_is_new = FALSE;
   if (self->open && !self->config.cumulative)
@@ -317,7 +318,7 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
   } else {
     arguments->middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
     arguments->is_new = self->open_is_new;
-    if (!astro_stage_submit(stage, in, self->open, arguments, error))
+    if (!astro_stage_submit_part(stage, in, self->open, arguments, self->open_is_new, FALSE, error))
       return FALSE;
     self->open_is_new = FALSE;
   }

@@ -97,6 +97,12 @@ guint astro_stage_threads(AstroStage *stage)
   return PRIV(stage)->threads;
 }
 
+gboolean astro_stage_prefers_device(AstroStage *stage)
+{
+  return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, PRIV(stage)->kind,
+                                      PRIV(stage)->device_index);
+}
+
 static void post_error(AstroStage *stage, GError *error)
 {
   GST_ELEMENT_ERROR(stage, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
@@ -176,16 +182,24 @@ static gboolean open_backend(AstroStage *stage, GError **error)
 
 typedef struct {
   GstBuffer *buffer;
+  gboolean on_device;
   GstMapInfo map;
   AstroBlock block;
 } Face;
+
+/* Whether output blocks are written on the device. */
+static gboolean writes_on_device(const AstroStagePrivate *priv)
+{
+  return priv->device && !(priv->backend->host_out && priv->backend->host_out(priv->instance));
+}
 
 static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
 
   face->block.bytes = gst_buffer_get_size(face->buffer);
-  if (priv->device)
+  face->on_device = flags & GST_MAP_WRITE ? writes_on_device(priv) : priv->device != NULL;
+  if (face->on_device)
     return astro_buffer_acquire(&face->buffer, priv->device, priv->queue, flags, &face->block.data,
                                 error);
   if (!gst_buffer_map(face->buffer, &face->map, flags)) {
@@ -202,7 +216,7 @@ static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, gbo
 {
   AstroStagePrivate *priv = PRIV(stage);
 
-  if (priv->device)
+  if (face->on_device)
     return astro_buffer_release(face->buffer, priv->queue, flags,
                                 (flags & GST_MAP_WRITE) && ready && !priv->reader, error);
   gst_buffer_unmap(face->buffer, &face->map);
@@ -240,11 +254,13 @@ gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *ou
   }
   if (ok && priv->device) {
     AstroEvent *event = priv->device->funcs->event_record(priv->device, priv->queue, error);
-    if (!event)
-      return FALSE;
-    g_queue_push_tail(&priv->in_flight, event);
-    ok = wait_oldest(priv, IN_FLIGHT, error);
+    if (event)
+      g_queue_push_tail(&priv->in_flight, event);
+    ok = event && wait_oldest(priv, IN_FLIGHT, error);
   }
+  /* What was queued has no event that close_backend could wait for. */
+  if (!ok && priv->device && priv->backend->drain)
+    priv->backend->drain(priv->instance, NULL);
   return ok;
 }
 
@@ -258,6 +274,18 @@ static void drop_pool(AstroStagePrivate *priv)
   gst_clear_object(&priv->pool);
 }
 
+static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
+{
+  GstMemory *memory = astro_memory_new(bytes, device);
+  GstBuffer *buffer = memory ? gst_buffer_new() : NULL;
+  if (buffer)
+    gst_buffer_append_memory(buffer, memory);
+  else
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+  return buffer;
+}
+
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -265,24 +293,27 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
 
   if (priv->pool && priv->pool_bytes != bytes)
     drop_pool(priv);
+  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+    return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
   if (!priv->pool) {
     /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
      * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
      * With a device on either side it begins with enough buffers that one whose work is not over
      * rests while others go round, unless they are too large to have many. What one device writes
      * and reads needs no host face for copies. */
+    const gboolean on_device = writes_on_device(priv) || priv->reader;
     const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
-    AstroDevice *locked_for = priv->device == priv->reader ? NULL
-                              : priv->device               ? priv->device
-                                                           : priv->reader;
-    priv->pool = astro_buffer_pool_new_active(
-        locked_for, NULL, bytes, priv->device || priv->reader ? (guint)MIN(IN_FLIGHT + 1, many) : 1,
-        0);
+    AstroDevice *locked_for = priv->device == priv->reader && writes_on_device(priv) ? NULL
+                              : priv->device                                         ? priv->device
+                                                                                     : priv->reader;
+    priv->pool = astro_buffer_pool_new_active(locked_for, NULL, bytes,
+                                              on_device ? (guint)MIN(IN_FLIGHT + 1, many) : 1, 0);
     priv->pool_bytes = bytes;
   }
   if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+    if (!priv->pool || !astro_buffer_pool_take_error(priv->pool, error))
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                  "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
   return buffer;

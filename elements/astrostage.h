@@ -53,7 +53,9 @@ struct _AstroStageClass {
 const AstroStream *astro_stage_in(AstroStage *stage);
 const AstroStream *astro_stage_out(AstroStage *stage);
 const AstroObservation *astro_stage_observation(AstroStage *stage); /* NULL: none came */
-gpointer astro_stage_instance(AstroStage *stage);                   /* the backend's */
+/* Whether a GPU would do the work, as far as can be told before there are caps. */
+gboolean astro_stage_prefers_device(AstroStage *stage);
+gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
 guint astro_stage_threads(AstroStage *stage);
 
 /* A buffer of the output pool. */

@@ -97,6 +97,21 @@ static __device__ double2 factor(const Segment &segment, double wavenumber, guin
   return make_double2(weight * cosine, weight * sine);
 }
 
+/* N values, 16 bytes at once where they lie so. */
+template <typename Value, int N> static __device__ void read_values(const Value *from, bool wide, Value (&values)[N])
+{
+  constexpr int TOGETHER = sizeof(float4) / sizeof(Value);
+  if (wide && N % TOGETHER == 0) {
+#pragma unroll
+    for (int p = 0; p < N / TOGETHER; p++)
+      ((float4 *)values)[p] = __ldg((const float4 *)from + p);
+    return;
+  }
+#pragma unroll
+  for (int p = 0; p < N; p++)
+    values[p] = __ldg(from + p);
+}
+
 /* Sums of N products of a run. */
 template <typename Value, bool INTERPOLATED, int N>
 static __device__ void put(const WProjectionCollect &c, const Segment &segment, const Run &run, guint corner,
@@ -109,11 +124,12 @@ static __device__ void put(const WProjectionCollect &c, const Segment &segment, 
     double2 by = make_double2(1, 0);
     if (INTERPOLATED || segment.line.turns != 0)
       by = factor<INTERPOLATED>(segment, c.rows.wavenumbers[run.first + k], corner);
+    alignas(16) Value values[N];
+    read_values<Value, N>(value, c.wide, values);
 #pragma unroll
     for (int p = 0; p < N; p++) {
-      const Value v = value[p];
-      sums[p].x += v.x * by.x - v.y * by.y;
-      sums[p].y += v.x * by.y + v.y * by.x;
+      sums[p].x += values[p].x * by.x - values[p].y * by.y;
+      sums[p].y += values[p].x * by.y + values[p].y * by.x;
     }
   }
 #pragma unroll

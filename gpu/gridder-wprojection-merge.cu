@@ -36,9 +36,10 @@ static __device__ WProjectionRecord make_record(const WProjectionMerge &m, guint
   record.u = (guint16)(Keys::field(&key, m.keys.cells - Keys::TILE_BITS) * WPROJECTION_TILE);
   record.v = (guint16)(Keys::field(&key, m.keys.cells - Keys::STRIP_BITS) << Keys::STRIP_BITS | v * WPROJECTION_TILE);
   record.grid = (guint16)Keys::field(&key, m.keys.grids);
-  record.clas = (guint16)key;
+  record.clas = (guint8)key;
+  record.place = (guint8)(down << Keys::TILE_BITS | right);
   const AstroTapsPlane *taps = &m.taps->planes[plane];
-  const gssize first = (gssize)((set - plane * n_sets) * taps->set) - down * taps->stride - right;
+  const gssize first = (gssize)((set - plane * n_sets) * taps->set) - record.shift(taps->stride);
   record.taps = (const guint8 *)taps->taps + first * (gssize)(m.is_double ? sizeof(double2) : sizeof(float2));
   return record;
 }

@@ -3,7 +3,7 @@
  * (Romein 2012, where the square is one support's). A thread has several cells of a column and keeps their sums in
  * registers while records are of one tile; only those that a move to the next tile leaves are added to the grid. Records
  * of a tile that want the same taps, if shifted, follow each other and find them in the first cache. */
-#include "gpu/gridder-wprojection.h"
+#include "gpu/gridder-wprojection-cells.h"
 
 enum {
   THREADS = WPROJECTION_THREADS,
@@ -26,42 +26,6 @@ struct Spread {
   Division d;
   guint chunk; /* records of a team before its sums go to the grid */
 };
-
-/* ---- adding to the grid ---- */
-
-static __device__ void add_to(float2 *cell, float2 sum)
-{
-#if __CUDA_ARCH__ >= 900
-  atomicAdd(cell, sum);
-#else
-  atomicAdd(&cell->x, sum.x);
-  atomicAdd(&cell->y, sum.y);
-#endif
-}
-
-static __device__ void add_to(double2 *cell, double2 sum)
-{
-  atomicAdd(&cell->x, sum.x);
-  atomicAdd(&cell->y, sum.y);
-}
-
-static __device__ gint fixed_exponent(const WProjectionFixed &fixed)
-{
-  const double largest = __longlong_as_double((gint64)*fixed.largest);
-  return largest > 0 ? 61 - ilogb(largest) - fixed.taps_exponent - fixed.records_exponent : 0;
-}
-
-template <typename Value, bool FIXED>
-static __device__ void add_cell(const WProjectionSpread &s, gsize at, Value sum, double scale)
-{
-  if (FIXED) {
-    unsigned long long *cell = (unsigned long long *)s.fixed.grid + 2 * at;
-    atomicAdd(cell, (unsigned long long)__double2ll_rn(sum.x * scale));
-    atomicAdd(cell + 1, (unsigned long long)__double2ll_rn(sum.y * scale));
-  } else {
-    add_to((Value *)s.grid + at, sum);
-  }
-}
 
 /* ---- a thread's cells ---- */
 
@@ -110,25 +74,6 @@ static __device__ void move(const WProjectionSpread &s, const Column &column, Ce
     }
     cells.taps[k] = down * column.stride + right;
   }
-}
-
-template <typename Value> static __device__ void multiply_add(Value &sum, Value a, Value b)
-{
-  sum.x += a.x * b.x;
-  sum.y += a.x * b.y;
-  sum.x -= a.y * b.y;
-  sum.y += a.y * b.x;
-}
-
-/* As many bytes at once as there are, up to 16. */
-template <typename Value, int N> struct alignas(sizeof(Value) * N > 16 ? 16 : sizeof(Value) * N) Values {
-  Value v[N];
-};
-
-static __device__ WProjectionRecord read_record(const WProjectionRecord *record)
-{
-  const uint4 bits = __ldg((const uint4 *)record);
-  return *(const WProjectionRecord *)&bits;
 }
 
 template <typename Value, int N, int COUNT, bool FIXED>

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+enum { LEAST_STAGED = 12 /* cells of a support */ };
 /* Of records. */
 #define LEAST_MEMORY ((guint64)512 << 20)
 #define MOST_MEMORY ((guint64)2 << 30)
@@ -14,7 +15,7 @@ struct _AstroGridding {
   AstroWProjectionConfig config; /* its taps are device memory */
   guint grids;                   /* as many as channels on grids of their own */
   gboolean is_double, interpolated, deterministic;
-  gint multiprocessors;
+  gint multiprocessors, shared_bytes; /* 0: the device has no bulk copy engine */
   guint n_classes, supports[WPROJECTION_CLASSES], strides[WPROJECTION_CLASSES];
   gint taps_exponent; /* all are less than 2 to this */
   WProjectionKeys keys;
@@ -234,6 +235,7 @@ static gboolean flush(AstroGridding *self, gpointer grid, GError **error)
   spread.capacity = self->capacity;
   spread.grid = grid;
   spread.multiprocessors = self->multiprocessors;
+  spread.shared_bytes = (guint)self->shared_bytes;
   if (self->deterministic)
     spread.fixed = { self->fixed, self->largest, self->taps_exponent, (gint)g_bit_storage(self->n) };
   if (!wprojection_merge(&merge, stream_of(self), error))
@@ -244,7 +246,9 @@ static gboolean flush(AstroGridding *self, gpointer grid, GError **error)
     spread.stride = self->strides[clas];
     for (spread.product = 0; spread.product < spread.products; spread.product += spread.group) {
       spread.group = wprojection_group(spread.product, spread.products);
-      if (!wprojection_spread(&spread, self->n, stream_of(self), error))
+      if (!(self->shared_bytes && spread.support >= LEAST_STAGED
+                ? wprojection_spread_staged(&spread, self->n, stream_of(self), error)
+                : wprojection_spread(&spread, self->n, stream_of(self), error)))
         return FALSE;
     }
   }
@@ -277,7 +281,9 @@ static guint64 fewer_segments(const AstroGridding *self, guint64 segments, guint
 static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer grid, GError **error)
 {
   const guint channels = rows->channels / self->grids;
-  WProjectionCollect collect = { self->config, self->class_of_plane, self->interpolated, self->keys, *rows, channels };
+  WProjectionCollect collect = { self->config, self->class_of_plane, self->interpolated, self->keys, *rows };
+  collect.wide = value_bytes(self) % 16 == 0 && (guintptr)rows->values % 16 == 0;
+  collect.channels = channels;
   collect.segments = (channels + WPROJECTION_SEGMENT - 1) / WPROJECTION_SEGMENT * self->grids;
   collect.block_counts = self->block_counts;
   collect.to_keys = self->keys_in;
@@ -326,6 +332,18 @@ static void destroy(AstroGridding *self)
   g_free(self);
 }
 
+static gboolean know_device(AstroGridding *self, GError **error)
+{
+  const gint device = self->place.device->index;
+  gint major = 0;
+  if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount, device)) ||
+      !CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)))
+    return FALSE;
+  if (major < 9 || self->is_double || g_strcmp0(g_getenv("ASTRO_CUDA"), "teams") == 0)
+    return TRUE;
+  return CUDA_TRY(cudaDeviceGetAttribute(&self->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+}
+
 static gboolean start(AstroGridding *self, const AstroTaps *taps, GError **error)
 {
   self->interpolated = taps->interpolated;
@@ -336,8 +354,7 @@ static gboolean start(AstroGridding *self, const AstroTaps *taps, GError **error
   if (!self->place.device->funcs->alloc(self->place.device, lay_out(self, NULL), &self->block, error))
     return FALSE;
   lay_out(self, (guint8 *)self->block);
-  return CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
-                                         self->place.device->index)) &&
+  return know_device(self, error) &&
          CUDA_TRY(cudaMallocHost((void **)&self->counted, sizeof *self->counted)) &&
          CUDA_TRY(cudaMemsetAsync(self->spread, 0, sizeof *self->spread, stream_of(self))) &&
          (!self->deterministic ||
@@ -360,7 +377,10 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
     destroy(self);
     return NULL;
   }
-  *variant = self->deterministic ? "teams-deterministic" : "teams";
+  if (self->shared_bytes)
+    *variant = self->deterministic ? "staged-deterministic" : "staged";
+  else
+    *variant = self->deterministic ? "teams-deterministic" : "teams";
   return self;
 }
 

@@ -50,7 +50,14 @@ static_assert(WPROJECTION_TILE == 1 << WProjectionKeys::TILE_BITS && WPROJECTION
 struct alignas(16) WProjectionRecord {
   gconstpointer taps;
   guint16 u, v;
-  guint16 clas, grid;
+  guint8 clas, place; /* in the tile: cells down, cells right */
+  guint16 grid;
+
+  /* From the set's first tap to what would be the tile's, complex values. */
+  __device__ guint shift(guint stride) const
+  {
+    return (place >> WProjectionKeys::TILE_BITS) * stride + place % WPROJECTION_TILE;
+  }
 };
 
 /* Rows to records, in pieces of segments: up to WPROJECTION_SEGMENT channels of a row, of one grid. */
@@ -60,6 +67,7 @@ struct WProjectionCollect {
   gboolean interpolated;
   WProjectionKeys keys;
   AstroGridRows rows;
+  gboolean wide;            /* all of a visibility's values lie at multiples of 16 bytes */
   guint channels, segments; /* of a grid, of a row */
   guint64 first, n;         /* segments */
   guint32 *block_counts;    /* of records; then where a block's begin */
@@ -128,10 +136,13 @@ struct WProjectionSpread {
   gpointer grid;
   WProjectionFixed fixed;
   gint multiprocessors;
+  guint shared_bytes; /* that a multiprocessor's blocks may share, each less what it has besides */
 };
 
 /* n: no more records than these. */
 gboolean wprojection_spread(const WProjectionSpread *spread, guint64 n, cudaStream_t stream, GError **error);
+/* The same in single precision and on devices with one: taps brought to shared memory by the bulk copy engine. */
+gboolean wprojection_spread_staged(const WProjectionSpread *spread, guint64 n, cudaStream_t stream, GError **error);
 /* Adds sums to the grid and makes them 0. */
 gboolean wprojection_unfix(const WProjectionFixed *fixed, gpointer grid, gsize n, gboolean is_double,
                            cudaStream_t stream, GError **error);

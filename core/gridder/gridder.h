@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * time; its channels stand on a line from the origin of (u,v,w). */
 typedef struct {
   guint64 rows;
-  guint channels, products;
+  guint channels, products; /* ASTRO_MAX_PRODUCTS at most */
   gboolean is_double;
   const double *uvw;         /* rows x 3, metres */
   const double *wavenumbers; /* of each channel, 1/m: frequency over the speed of light */

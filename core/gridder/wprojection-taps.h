@@ -66,12 +66,12 @@ typedef struct {
   guint set;
 } AstroTapsPlace;
 
-/* fine: a coordinate in cells times oversampling, from the grid's cell 0. */
+/* fine: a coordinate in cells times oversampling, from the grid's cell 0; no more than 2^30. */
 ASTRO_TAPS_INLINE AstroTapsPlace astro_taps_place(const AstroTaps *taps, guint plane, gint64 fine)
 {
-  gint64 n = taps->oversampling;
-  gint64 left = fine - (n * taps->planes[plane].support) / 2;
-  gint64 cell = left >= 0 ? (left + n - 1) / n : -(-left / n);
+  gint n = (gint)taps->oversampling;
+  gint left = (gint)fine - n * (gint)taps->planes[plane].support / 2;
+  gint cell = left >= 0 ? (left + n - 1) / n : -(-left / n);
   AstroTapsPlace place = { cell, (guint)(cell * n - left) };
   return place;
 }

@@ -414,6 +414,9 @@ static void grid_on_device(const DeviceSetting *s, const AstroGridRows *rows, gp
   test_gridding_free(&device);
 }
 
+/* Caps on the kernels chosen: none, then those that any device has. */
+static const char *const device_levels[] = { NULL, "teams" };
+
 static void check_on_device(const DeviceCase *d, guint32 seed)
 {
   const Case *c = &d->c;
@@ -431,21 +434,26 @@ static void check_on_device(const DeviceCase *d, guint32 seed)
   for (guint i = 0; i < d->grids; i++)
     astro_wprojection_reference(&s.own, &rows.rows, i, d->grids > 1 ? 1 : channels,
                                 (double *)(expected + i * cells));
-  gpointer found = test_alloc(bytes);
-  grid_on_device(&s, &rows.rows, found);
-  double error = relative_error(found, c->is_double, expected, NULL, length);
-  g_test_message("support %u, %u products, oversampling %u%s%s%s, %u grids: error %g", c->support,
-                 c->products, c->oversampling, c->interpolated ? ", interpolated" : "",
-                 c->is_double ? ", double" : "", d->deterministic ? ", deterministic" : "",
-                 d->grids, error);
-  g_assert_cmpfloat(error, <=, c->is_double ? 1e-12 : 1e-5);
-  test_check_guard(found, bytes);
-  if (d->deterministic) {
-    gpointer again = test_alloc(bytes);
-    grid_on_device(&s, &rows.rows, again);
-    g_assert_cmpmem(found, bytes, again, bytes);
-    test_free(again);
+  gpointer found = test_alloc(bytes), again = test_alloc(bytes);
+  for (guint i = 0; i < G_N_ELEMENTS(device_levels); i++) {
+    if (device_levels[i])
+      g_setenv("ASTRO_CUDA", device_levels[i], TRUE);
+    grid_on_device(&s, &rows.rows, found);
+    double error = relative_error(found, c->is_double, expected, NULL, length);
+    g_test_message("support %u, %u products, oversampling %u%s%s%s%s, %u grids: error %g",
+                   c->support, c->products, c->oversampling,
+                   c->interpolated ? ", interpolated" : "", c->is_double ? ", double" : "",
+                   d->deterministic ? ", deterministic" : "", device_levels[i] ? ", teams" : "",
+                   d->grids, error);
+    g_assert_cmpfloat(error, <=, c->is_double ? 1e-12 : 1e-5);
+    test_check_guard(found, bytes);
+    if (d->deterministic) {
+      grid_on_device(&s, &rows.rows, again);
+      g_assert_cmpmem(found, bytes, again, bytes);
+    }
+    g_unsetenv("ASTRO_CUDA");
   }
+  test_free(again);
   test_free(found);
   g_free(expected);
   clear_rows(&rows);
