@@ -1,6 +1,7 @@
 /* To CI8 from CI4 and CI8, with as few instructions as keep up with device memory; conversions between whole numbers
  * and single precision, which have an eighth of the rate of others, are too many at two a component. */
 #include "gpu/convert.h"
+#include "gpu/samples.h"
 
 #include <math.h>
 
@@ -59,23 +60,13 @@ template <bool CLIPS> struct FromNibbles {
 
 /* ---- CI8 ---- */
 
-template <bool CLIPS> struct FromBytes {
+struct FromBytes {
   using In = uint4;
   float scale;
 
-  /* Single precision has no fraction beside 3 x 2^22, whose low bits are then the whole number's. The product is
-   * rounded before it is added. */
   __device__ guint32 one(guint32 bytes, int i, int *clipped) const
   {
-    const float centre = 12582912;
-    const float rounded = __fadd_rn((float)(gint8)(bytes >> 8 * i) * scale, centre);
-    if (!CLIPS)
-      return __float_as_uint(rounded);
-    const float held = fminf(fmaxf(rounded, centre - 128), centre + 127);
-    int differs; /* -1 or 0 */
-    asm("set.ne.s32.f32 %0, %1, %2;" : "=r"(differs) : "f"(held), "f"(rounded));
-    *clipped -= differs;
-    return __float_as_uint(held);
+    return hold_byte((float)(gint8)(bytes >> 8 * i) * scale, clipped);
   }
   __device__ guint32 four(guint32 bytes, int *clipped) const
   {
@@ -153,8 +144,5 @@ void astro_convert_nibbles(const AstroConvertBytes *work, cudaStream_t stream)
 
 void astro_convert_bytes(const AstroConvertBytes *work, cudaStream_t stream)
 {
-  if (fabsf(work->scale) * 128 > 127)
-    launch(FromBytes<true>{ work->scale }, work, stream);
-  else
-    launch(FromBytes<false>{ work->scale }, work, stream);
+  launch(FromBytes{ work->scale }, work, stream);
 }

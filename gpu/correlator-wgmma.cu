@@ -9,6 +9,7 @@
  * Half precision: tensor cores cut what they add, which errs one way; so they add two chunks at most, and what
  * they give is added with rounding. One set of accumulators takes the real and the imaginary part in turn while
  * the other warpgroup keeps the tensor cores busy. */
+#include "gpu/barrier.h"
 #include "gpu/correlator.h"
 #include "gpu/wgmma.h"
 
@@ -36,34 +37,9 @@ enum { SHARED_BYTES = sizeof(Shared) + 1024 /* to begin at a line of the swizzle
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-__device__ inline guint32 shared_address(const void *p)
-{
-  return (guint32)__cvta_generic_to_shared(p);
-}
-
-__device__ inline void barrier_init(guint64 *barrier, guint32 count)
-{
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count));
-}
-
 __device__ inline void barrier_expect(guint64 *barrier, guint32 bytes)
 {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
-               : "memory");
-}
-
-__device__ inline void barrier_arrive(guint64 *barrier)
-{
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-
-__device__ inline void barrier_wait(guint64 *barrier, guint32 parity)
-{
-  asm volatile("{\n.reg .pred p;\n"
-               "again:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-               "@!p bra again;\n}\n" ::"r"(shared_address(barrier)),
-               "r"(parity)
                : "memory");
 }
 

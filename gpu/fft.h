@@ -1,4 +1,4 @@
-/* Transforms of 2, 4, 8 and 16 points in registers, exp(-2 pi i jk / n), in natural order. */
+/* Transforms of 2, 4, 8, 16 and 32 points in registers, exp(-2 pi i jk / n), in natural order. */
 #pragma once
 
 __device__ inline float2 fft_add(float2 a, float2 b)
@@ -33,7 +33,33 @@ __device__ inline void fft_4(float2 &a, float2 &b, float2 &c, float2 &d)
 /* Where the result of that number lies after fft<R>. */
 template <int R> __device__ constexpr int fft_place(int number)
 {
-  return R == 16 ? number % 4 * 4 + number / 4 : R == 8 ? number % 4 * 2 + number / 4 : number;
+  return R == 32   ? number % 4 * 8 + fft_place<8>(number / 4)
+         : R == 16 ? number % 4 * 4 + number / 4
+         : R == 8  ? number % 4 * 2 + number / 4
+                   : number;
+}
+
+/* cos(2 pi k / 32) */
+__device__ constexpr float fft_cos(int k)
+{
+  constexpr float quarter[] = { 1,
+                                0.98078528040323043f,
+                                0.92387953251128674f,
+                                0.83146961230254524f,
+                                0.70710678118654752f,
+                                0.55557023301960218f,
+                                0.38268343236508977f,
+                                0.19509032201612825f,
+                                0 };
+  k = (k % 32 + 32) % 32;
+  k = k > 16 ? 32 - k : k;
+  return k <= 8 ? quarter[k] : -quarter[16 - k];
+}
+
+/* a exp(-2 pi i k / 32) */
+__device__ inline float2 fft_turn(float2 a, int k)
+{
+  return k == 8 ? make_float2(a.y, -a.x) : fft_mul(a, make_float2(fft_cos(k), -fft_cos(k - 8)));
 }
 
 template <int R> __device__ inline void fft(float2 (&v)[R])
@@ -54,6 +80,25 @@ template <int R> __device__ inline void fft(float2 (&v)[R])
     for (int k = 0; k < 4; k++) {
       v[2 * k] = fft_add(even[k], odd[k]);
       v[2 * k + 1] = fft_sub(even[k], odd[k]);
+    }
+  } else if constexpr (R == 32) {
+#pragma unroll
+    for (int a = 0; a < 8; a++) {
+      fft_4(v[a], v[a + 8], v[a + 16], v[a + 24]);
+#pragma unroll
+      for (int k = 1; k < 4 && a > 0; k++)
+        v[a + 8 * k] = fft_turn(v[a + 8 * k], a * k);
+    }
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      float2 part[8];
+#pragma unroll
+      for (int a = 0; a < 8; a++)
+        part[a] = v[8 * k + a];
+      fft<8>(part);
+#pragma unroll
+      for (int a = 0; a < 8; a++)
+        v[8 * k + a] = part[a];
     }
   } else {
     const float2 w[4][4] = { { { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 } },

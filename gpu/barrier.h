@@ -1,0 +1,42 @@
+/* Barriers in shared memory that count arrivals and bytes, and turn over: waiters say which turn
+ * they wait for. */
+#pragma once
+
+#include <glib.h>
+
+__device__ inline guint32 shared_address(const void *p)
+{
+  return (guint32)__cvta_generic_to_shared(p);
+}
+
+__device__ inline void barrier_init(guint64 *barrier, guint32 count)
+{
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(count));
+}
+
+__device__ inline void barrier_arrive(guint64 *barrier)
+{
+  asm volatile("{\n.reg .b64 state;\n"
+               "mbarrier.arrive.shared::cta.b64 state, [%0];\n}\n" ::"r"(shared_address(barrier))
+               : "memory");
+}
+
+__device__ inline void barrier_wait(guint64 *barrier, guint32 parity)
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{\n.reg .pred p;\n"
+               "again:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+               "@!p bra again;\n}\n" ::"r"(shared_address(barrier)),
+               "r"(parity)
+               : "memory");
+#else
+  asm volatile("{\n.reg .pred p;\n"
+               "again:\n"
+               "mbarrier.test_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+               "@!p bra again;\n}\n" ::"r"(shared_address(barrier)),
+               "r"(parity)
+               : "memory");
+#endif
+}
