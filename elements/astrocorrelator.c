@@ -7,6 +7,11 @@
  * zero, so that loss and cuts do not move them. What was lost lowers the counts of the baselines
  * concerned (their validity), as does a stream that begins or ends inside an integration.
  *
+ * Spectra may come in any order of their axes. The one that the backend likes best is named first
+ * in the caps, so that an astrotranspose before this element gives it: channel:time:station:pol for
+ * the CPU, channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all
+ * channels, they take turns there in groups, and active-backend says of how many channels.
+ *
  * Visibilities are means (CF32LE), or exact sums (CI32LE) where downstream's caps ask for them and
  * samples are integers.
  *
@@ -23,7 +28,9 @@
 
 #include "core/correlator/correlator.h"
 
-#define BEST_LAYOUT "channel:time:station:pol"
+/* That each of the backends likes best. */
+#define CPU_LAYOUT "channel:time:station:pol"
+#define CUDA_LAYOUT "channel:station:pol:time"
 #define OUTPUT_LAYOUT "channel:baseline:pol:pol"
 
 struct _AstroCorrelator {
@@ -174,13 +181,16 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
   return to;
 }
 
-/* Of spectra the order that we like best is named first; any other will do. */
+/* Of spectra the order that the backend likes best is named first; any other will do. */
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  static const char *const layouts[] = { BEST_LAYOUT, NULL };
   AstroCorrelator *self = ASTRO_CORRELATOR(trans);
   GstCaps *result = gst_caps_new_empty();
+  const char *layouts[] = { CPU_LAYOUT, NULL };
+
+  if (direction == GST_PAD_SRC && astro_stage_prefers_device(ASTRO_STAGE(trans)))
+    layouts[0] = CUDA_LAYOUT;
 
   for (guint i = 0; i < gst_caps_get_size(caps) && direction == GST_PAD_SINK; i++)
     gst_caps_append_structure(result, to_visibilities(self, gst_caps_get_structure(caps, i)));
@@ -219,6 +229,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .to = out->format,
     .triangle = self->triangle,
     .channel_step = self->channel_step,
+    .integration = dump_spectra(self),
   };
   if (self->integration < 1)
     return refuse(error, "property integration is 0, expected 1 spectrum or more");

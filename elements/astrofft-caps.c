@@ -314,6 +314,8 @@ static void map_to_format(const AstroFftSettings *settings, const GstStructure *
     forget_lengths(settings, s, in, is_real(here) || is_real(there));
   map_layouts(settings, s, in, astro_quantity_from_media_type(gst_structure_get_name(given)),
               to_src);
+  /* What need not be made of the output has to be there in the input, and the other way round. */
+  gst_structure_remove_field(s, "image-only");
   gst_caps_append_structure(result, s);
 }
 
@@ -337,6 +339,21 @@ static void map_structure(const AstroFftSettings *settings, const GstStructure *
     map_to_format(settings, given, in, other, to_src, pairs[0].in, pairs[0].out, result);
 }
 
+/* Of a grid with an image in its middle either all is made or the image alone, to whom asks. */
+static void offer_image_only(GstCaps *result)
+{
+  const guint n = gst_caps_get_size(result);
+  for (guint i = 0; i < n; i++) {
+    GstStructure *s = gst_caps_get_structure(result, i);
+    if (!gst_structure_has_field(s, "image-size"))
+      continue;
+    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, FALSE, NULL);
+    s = gst_structure_copy(s);
+    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
+    gst_caps_append_structure(result, s);
+  }
+}
+
 GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, GstCaps *caps, gboolean to_src)
 {
   GstCaps *result = gst_caps_new_empty(), *others = gst_caps_new_empty();
@@ -355,6 +372,8 @@ GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, GstCaps *caps, gbo
         gst_caps_append(others, gst_caps_new_empty_simple(astro_quantity_media_type(in)));
       }
   }
+  if (to_src)
+    offer_image_only(result);
   /* What is none of these is taken last, and refused where an error can say why. */
   gst_caps_append(result, others);
   return result;
@@ -393,6 +412,25 @@ static gboolean check_axes(const AstroFftSettings *settings, const AstroStream *
       return FALSE;
     }
   return TRUE;
+}
+
+void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config)
+{
+  const GstStructure *s = gst_caps_get_structure(caps, 0);
+  gboolean image_only = FALSE;
+  gint size;
+
+  if (!gst_structure_get_boolean(s, "image-only", &image_only) || !image_only ||
+      !gst_structure_get_int(s, "image-size", &size) || size < 1)
+    return;
+  for (guint i = 0; i < config->n_axes; i++) {
+    const AstroAxis axis = out->layout.axes[i];
+    const guint64 n = config->extents[i], half = MIN((guint64)size / 2, n / 2);
+    if (!config->axes[i].transformed || (axis != ASTRO_AXIS_X && axis != ASTRO_AXIS_Y))
+      continue;
+    config->axes[i].wanted = n / 2 - half;
+    config->axes[i].n_wanted = MIN(2 * half + 1, n - config->axes[i].wanted);
+  }
 }
 
 gboolean astro_fft_configure(const AstroFftSettings *settings, const AstroStream *in,

@@ -37,4 +37,7 @@ gboolean astro_fft_configure(const AstroFftSettings *settings, const AstroStream
                              const AstroStream *out, AstroFftConfig *config, AstroFftKind *kind,
                              GError **error);
 
+/* Where the output's caps agree on image-only, nothing else is wanted of the transform. */
+void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config);
+
 G_END_DECLS

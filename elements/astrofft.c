@@ -1,10 +1,11 @@
 /**
  * SECTION:element-astrofft
  *
- * A Fourier transform along any axes of a stream, by FFTW. Forward has the minus in the exponent
- * and no factor; inverse divides by the number of samples, so that the two undo each other. Samples
- * are CF32LE or CF64LE; real ones (F32LE, F64LE) are transformed forward to length / 2 + 1 bins,
- * and inverse from them where downstream asks for them.
+ * A Fourier transform along any axes of a stream, by FFTW on the CPU and by cuFFT on a GPU (which
+ * has to be there, as libcufft.so.12, where backend=cuda is asked for). Forward has the minus in
+ * the exponent and no factor; inverse divides by the number of samples, so that the two undo each
+ * other. Samples are CF32LE or CF64LE; real ones (F32LE, F64LE) are transformed forward to length /
+ * 2 + 1 bins, and inverse from them where downstream asks for them.
  *
  * Without the property axes a uvgrid is transformed along u and v and becomes one of x and y (and
  * back), and voltages along time: they become spectra of length channels, as from a filter bank of
@@ -13,6 +14,10 @@
  * next buffer, and is dropped at the end and where samples are missing. Any other axis keeps its
  * name.
  *
+ * Of a grid with image-size in its caps that becomes x and y, image-only=true in the output's caps
+ * (astroimage asks for it) says that only the image in the middle is made, which takes about half
+ * the time; what lies around it is then undefined.
+ *
  * With centred=auto index zero of u, v, x, y and channels lies in the middle (length / 2), so that
  * images have their centre there and channels ascend in frequency; all else counts from the first
  * index.
@@ -20,6 +25,12 @@
  * |[
  * gst-launch-1.0 astroskysrc stations=4 duration=1 ! astroconvert !
  *   application/x-astro-voltages,format=CF32LE ! astrofft length=512 ! filesink location=s.cf32
+ * ]|
+ *
+ * Grids that are already on a GPU stay there, and so does what is made of them:
+ * |[
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=4096 cell=2 backend=cuda !
+ *   astrofft backend=cuda ! astroimage backend=cuda ! astrofitssink location=a.fits
  * ]|
  */
 #include "config.h"
@@ -35,6 +46,7 @@ struct _AstroFft {
   char *axes;
   AstroFftSettings settings;
 
+  GstCaps *made; /* the output's */
   AstroFftKind kind;
   guint64 samples;                   /* of a transform that joins time */
   AstroAxis counted[ASTRO_MAX_AXES]; /* transformed: they lose their counts */
@@ -88,11 +100,10 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
       astro_fft_map_caps(&self->settings, caps, direction == GST_PAD_SINK), filter);
 }
 
-/* What the transform names first: complex samples. */
-static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
-                            GstCaps *othercaps)
+static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
-  return gst_caps_fixate(othercaps);
+  gst_caps_replace(&ASTRO_FFT(trans)->made, out);
+  return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->set_caps(trans, in, out);
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
@@ -107,6 +118,8 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   if (!astro_fft_configure(&self->settings, in, astro_stage_out(stage), transform, &self->kind,
                            error))
     return FALSE;
+  if (self->kind == ASTRO_FFT_SAME_STEPS)
+    astro_fft_want_image(astro_stage_out(stage), self->made, transform);
   if (self->kind == ASTRO_FFT_SPLITS_TIME) {
     self->cut = astro_fft_cut_new(in, self->settings.length);
     gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
@@ -165,14 +178,17 @@ static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64
   const AstroStream *to = astro_stage_out(stage);
   AstroSpectra spectra;
   gboolean direct, ok = TRUE;
-  GstMapInfo map;
+  GstMapInfo map = GST_MAP_INFO_INIT;
 
   if (GST_BUFFER_IS_DISCONT(in))
     astro_fft_cut_clear(self->cut);
-  if (!astro_fft_cut_open(self->cut, in, first, steps, &spectra, &direct, error) ||
-      !map_samples(in, &map, error))
+  if (!astro_fft_cut_open(self->cut, in, first, steps, &spectra, &direct, error))
     return FALSE;
-  const guint8 *block = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP) ? NULL : map.data;
+  /* The host looks at what is put together alone: the block may be on a device. */
+  const gboolean mapped = !direct && !GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  if (mapped && !map_samples(in, &map, error))
+    return FALSE;
+  const guint8 *block = mapped ? map.data : NULL;
   if (spectra.count) {
     GstBuffer *out =
         astro_stage_new_buffer(stage, spectra.count * astro_stream_step_bytes(to), error);
@@ -185,7 +201,8 @@ static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64
       gst_clear_buffer(&out);
   }
   astro_fft_cut_close(self->cut, block);
-  gst_buffer_unmap(in, &map);
+  if (mapped)
+    gst_buffer_unmap(in, &map);
   return ok;
 }
 
@@ -259,6 +276,7 @@ static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->stop(trans);
   g_clear_pointer(&ASTRO_FFT(trans)->cut, astro_fft_cut_free);
+  gst_clear_caps(&ASTRO_FFT(trans)->made);
   return ok;
 }
 
@@ -354,7 +372,8 @@ static void astro_fft_class_init(AstroFftClass *klass)
                         "twice the bins less two",
                         1, MAX_LENGTH, 1024, flags));
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = fixate_caps;
+  trans->fixate_caps = astro_stage_fixate_preferred;
+  trans->set_caps = set_caps;
   trans->start = start;
   trans->stop = stop;
   stage->stage = "fft";

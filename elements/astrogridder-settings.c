@@ -95,7 +95,8 @@ gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean i
                                   .oversampling = s->oversampling,
                                   .w_planes = s->w_planes,
                                   .interpolated = s->kernel == ASTRO_TAPS_INTERPOLATED,
-                                  .taper = s->taper };
+                                  .taper = s->taper,
+                                  .deterministic = s->deterministic };
   *grid = (AstroGrid){ .image_size = s->size };
   grid->pixel =
       s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * RADIANS_PER_DEGREE / MAX(s->size, 1);
@@ -202,7 +203,8 @@ enum {
   OVERSAMPLING,
   W_PLANES,
   KERNEL,
-  TAPER
+  TAPER,
+  DETERMINISTIC
 };
 
 void astro_gridder_settings_init(AstroGridderSettings *s)
@@ -280,6 +282,9 @@ gboolean astro_gridder_settings_set(AstroGridderSettings *s, guint property, con
   case TAPER:
     s->taper = g_value_get_enum(value);
     return TRUE;
+  case DETERMINISTIC:
+    s->deterministic = g_value_get_boolean(value);
+    return TRUE;
   default:
     return FALSE;
   }
@@ -344,6 +349,9 @@ gboolean astro_gridder_settings_get(const AstroGridderSettings *s, guint propert
     return TRUE;
   case TAPER:
     g_value_set_enum(value, s->taper);
+    return TRUE;
+  case DETERMINISTIC:
+    g_value_set_boolean(value, s->deterministic);
     return TRUE;
   default:
     return FALSE;
@@ -412,5 +420,10 @@ void astro_gridder_settings_install(GObjectClass *object, guint first)
                                     astro_taps_kind_get_type(), ASTRO_TAPS_NEAREST, flags));
   INSTALL(TAPER, g_param_spec_enum("taper", "Taper", "wprojection: what keeps aliases low",
                                    astro_taper_get_type(), ASTRO_SPREAD_KAISER_BESSEL, flags));
+  INSTALL(DETERMINISTIC, g_param_spec_boolean(
+                             "deterministic", "Deterministic",
+                             "On a GPU: sums in one order, so that a grid is the same to the last "
+                             "bit each time, at a cost; on the CPU it always is",
+                             FALSE, flags));
 #undef INSTALL
 }

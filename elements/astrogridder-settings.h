@@ -27,7 +27,7 @@ typedef struct {
   AstroStokes stokes;
   AstroWeighting weighting;
   double robust;
-  gboolean per_channel, cumulative;
+  gboolean per_channel, cumulative, deterministic;
   guint interval;
   AstroAlgorithm algorithm;
   double accuracy, padding;

@@ -33,6 +33,7 @@ struct _AstroGridder {
   AstroGrid grid;            /* its grid, with products */
   gboolean observed;         /* the instance knows the observation */
   GstBuffer *open;           /* dumps go straight into it */
+  gboolean open_is_new;      /* nothing did yet */
   guint64 dumps;             /* in the grid that is not sent yet */
   guint64 number;            /* of that grid */
   GstClockTime begin, end;   /* of what is in it */
@@ -132,17 +133,18 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
 
 /* ---- grids out ---- */
 
-static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, guint planes,
-                     const AstroCollectArguments *arguments)
+static gboolean describe(AstroGridder *self, GstBuffer *buffer, guint plane, guint planes,
+                         const AstroCollectArguments *arguments, GError **error)
 {
-  AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
-  const AstroGridCounts *counts = astro_collect_counts(collect);
   const guint channels = self->config.gridder.channels;
   const guint products = g_strv_length(self->grid.products);
-  AstroGridMeta *meta = astro_buffer_add_grid(buffer, channels * products);
   g_autofree double *sums = g_new(double, channels);
+  const AstroGridCounts *counts =
+      astro_collect_counts(astro_stage_instance(ASTRO_STAGE(self)), sums, error);
 
-  astro_collect_sums(collect, sums);
+  if (!counts)
+    return FALSE;
+  AstroGridMeta *meta = astro_buffer_add_grid(buffer, channels * products);
   for (guint c = 0; c < channels; c++)
     for (guint p = 0; p < products; p++)
       meta->weights[c * products + p] = sums[c];
@@ -157,27 +159,28 @@ static void describe(AstroGridder *self, GstBuffer *buffer, guint plane, guint p
   GST_BUFFER_PTS(buffer) = self->begin;
   if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_CLOCK_TIME_IS_VALID(self->end))
     GST_BUFFER_DURATION(buffer) = self->end - self->begin;
+  return TRUE;
 }
 
+/* Dumps that go on adding to the open grid want a copy of it sent. */
 static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *arguments, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   GstBuffer *out;
-  if (self->open && !astro_stage_submit(stage, NULL, self->open, arguments, error))
+  arguments->is_new = self->open_is_new;
+  arguments->is_copy = FALSE;
+  if (self->open && !astro_stage_submit_part(stage, NULL, self->open, arguments, self->open_is_new,
+                                             !self->config.cumulative, error))
     return NULL;
+  self->open_is_new = FALSE;
   if (self->open && !self->config.cumulative)
     return g_steal_pointer(&self->open);
   out = astro_stage_new_buffer(stage, astro_collect_grid_bytes(&self->config), error);
   if (!out)
     return NULL;
-  if (self->open) {
-    GstMapInfo map;
-    gst_buffer_map(self->open, &map, GST_MAP_READ);
-    gst_buffer_fill(out, 0, map.data, map.size);
-    gst_buffer_unmap(self->open, &map);
-  } else if (!astro_stage_submit(stage, NULL, out, arguments, error)) {
+  arguments->is_copy = self->open != NULL;
+  if (!astro_stage_submit(stage, self->open, out, arguments, error))
     gst_clear_buffer(&out);
-  }
   return out;
 }
 
@@ -233,7 +236,10 @@ static gboolean send_planes(AstroGridder *self, GError **error)
     GstBuffer *out = next_plane(self, &arguments, error);
     if (!out)
       return FALSE;
-    describe(self, out, plane, planes, &arguments);
+    if (!describe(self, out, plane, planes, &arguments, error)) {
+      gst_buffer_unref(out);
+      return FALSE;
+    }
     astro_stage_emit(stage, out, self->number, 1);
     if (astro_stage_push(stage) != GST_FLOW_OK)
       return TRUE;
@@ -244,13 +250,14 @@ static gboolean send_planes(AstroGridder *self, GError **error)
 static gboolean send_grid(AstroGridder *self, GError **error)
 {
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
-  const AstroGridCounts counts = *astro_collect_counts(collect);
+  const AstroGridCounts *counts = astro_collect_counts(collect, NULL, error);
 
-  if (!check_counts(self, &counts, error) || !send_planes(self, error))
+  if (!counts || !check_counts(self, counts, error) || !send_planes(self, error))
     return FALSE;
-  warn_of_losses(self, &counts);
-  add_counts(self, &counts);
-  astro_collect_end(collect);
+  warn_of_losses(self, counts);
+  add_counts(self, counts);
+  if (!astro_collect_end(collect, error))
+    return FALSE;
   self->number++;
   self->dumps = 0;
   if (!self->config.cumulative)
@@ -275,8 +282,7 @@ static gboolean open_grid(AstroGridder *self, GError **error)
     return TRUE;
   self->open =
       astro_stage_new_buffer(ASTRO_STAGE(self), astro_collect_grid_bytes(&self->config), error);
-  if (self->open)
-    gst_buffer_memset(self->open, 0, 0, gst_buffer_get_size(self->open));
+  self->open_is_new = TRUE;
   return self->open != NULL;
 }
 
@@ -311,8 +317,10 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
     astro_collect_add_missing(astro_stage_instance(stage));
   } else {
     arguments->middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
-    if (!astro_stage_submit(stage, in, self->open, arguments, error))
+    arguments->is_new = self->open_is_new;
+    if (!astro_stage_submit_part(stage, in, self->open, arguments, self->open_is_new, FALSE, error))
       return FALSE;
+    self->open_is_new = FALSE;
   }
   if (!GST_CLOCK_TIME_IS_VALID(self->begin))
     self->begin = times[0];

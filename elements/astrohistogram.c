@@ -11,6 +11,11 @@
  *   astrocatsrc location=galaxies.csv ! h.data
  *   astrocatsrc points=100000 catalogues=10 footprint=cap:180,30,20 ! h.random
  * ]|
+ *
+ * On a GPU (backend=cuda, or auto where there is one) the counts are the CPU's to the last pair; a
+ * random catalogue is made ready while the GPU counts the one before it, so that a histogram is
+ * complete only when it is sent. Sums of weights are added in any order and may differ in their
+ * last digits from run to run.
  */
 #include "config.h"
 #include "elements/astrohistogram.h"
@@ -60,6 +65,7 @@ struct _AstroHistogram {
 
   AstroCatalogue data[ASTRO_N_SIDES]; /* what data pads gave so far */
   AstroCollector *collector;          /* once the data is complete */
+  const AstroBackend *backend;
   AstroDevice *device;
   guint64 n_random;
   guint n_bins;
@@ -163,14 +169,14 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
     is_there[side] = pad != NULL;
     config.weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
   }
-  const AstroBackend *backend =
-      astro_backend_choose("histogram", astro_histogram_backends, settings.backend, settings.device,
-                           &config, &self->device, error);
-  if (!backend)
+  g_clear_pointer(&self->device, astro_device_unref);
+  self->backend = astro_backend_choose("histogram", astro_histogram_backends, settings.backend,
+                                       settings.device, &config, &self->device, error);
+  if (!self->backend)
     return FALSE;
   AstroPlace place = { .threads = settings.threads, .device = self->device };
   self->n_bins = config.n_edges - 1;
-  self->collector = astro_collector_new(&config, is_there, backend, &place, error);
+  self->collector = astro_collector_new(&config, is_there, self->backend, &place, error);
   return self->collector != NULL;
 }
 
@@ -179,9 +185,10 @@ static void set_active_backend(AstroHistogram *self)
   const char *variant = astro_collector_variant(self->collector);
   GST_OBJECT_LOCK(self);
   g_free(self->active_backend);
-  self->active_backend = variant && !g_str_equal(variant, "reference")
-                             ? g_strconcat("cpu/", variant, NULL)
-                             : g_strdup(variant);
+  self->active_backend =
+      variant && !g_str_equal(variant, "reference")
+          ? g_strconcat(astro_backend_kind_name(self->backend->kind), "/", variant, NULL)
+          : g_strdup(variant);
   GST_OBJECT_UNLOCK(self);
   g_object_notify(G_OBJECT(self), "active-backend");
 }
@@ -279,6 +286,13 @@ static gboolean set_caps(AstroHistogram *self)
   return TRUE;
 }
 
+/* Waits for what a device still counts. */
+static GstFlowReturn settle(AstroHistogram *self)
+{
+  GError *error = NULL;
+  return astro_collector_finish(self->collector, &error) ? GST_FLOW_OK : fail(self, error);
+}
+
 static GstFlowReturn push(AstroHistogram *self)
 {
   AstroSummary summary;
@@ -321,15 +335,21 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
     return fail(self, error);
   self->n_random++;
   guint interval = self->settings.interval;
-  return interval && self->n_random % interval == 0 ? push(self) : GST_FLOW_OK;
+  if (interval == 0 || self->n_random % interval != 0)
+    return GST_FLOW_OK;
+  GstFlowReturn flow = settle(self);
+  return flow == GST_FLOW_OK ? push(self) : flow;
 }
 
 static GstFlowReturn finish(AstroHistogram *self)
 {
   guint interval = self->settings.interval;
   gboolean is_sent = interval && self->n_random > 0 && self->n_random % interval == 0;
+  GstFlowReturn flow = settle(self);
+  if (flow != GST_FLOW_OK)
+    return flow;
   end_progress(self);
-  GstFlowReturn flow = is_sent ? GST_FLOW_OK : push(self);
+  flow = is_sent ? GST_FLOW_OK : push(self);
   return flow == GST_FLOW_OK ? GST_FLOW_EOS : flow;
 }
 
@@ -425,7 +445,7 @@ static void forget(AstroHistogram *self)
   for (guint side = 0; side < ASTRO_N_SIDES; side++)
     astro_catalogue_clear(&self->data[side]);
   g_clear_pointer(&self->collector, astro_collector_free);
-  self->device = NULL;
+  g_clear_pointer(&self->device, astro_device_unref);
   self->n_random = 0;
   self->announced = FALSE;
   self->reporting = FALSE;
@@ -437,11 +457,21 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   AstroHistogramConfig config;
   GError *error = NULL;
   g_atomic_int_set(&self->stopping, FALSE);
-  if (make_config(self, &config, &error))
-    return TRUE;
-  GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
-  g_error_free(error);
-  return FALSE;
+  if (!make_config(self, &config, &error)) {
+    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
+    g_error_free(error);
+    return FALSE;
+  }
+  if (self->settings.backend == ASTRO_BACKEND_CUDA) {
+    /* asked for by name: said at once where there is none, not when the data is there */
+    g_autoptr(AstroDevice) device = astro_device_open(self->settings.device, &error);
+    if (!device) {
+      GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
+      g_error_free(error);
+      return FALSE;
+    }
+  }
+  return TRUE;
 }
 
 static gboolean astro_histogram_stop(GstAggregator *aggregator)

@@ -39,11 +39,17 @@ struct _AstroImage {
   guint next_plane;
   GstClockTime begin; /* of the image */
   guint64 images;
+  /* The point-spread function about its peak: alone what the fit of the beam needs of an image that
+   * may be on a device. */
+  gint psf_product; /* of the middle channel; -1: the image has none */
+  guint middle_size;
+  gpointer middle;
 };
 
 enum { PROP_PSF = ASTRO_STAGE_N_PROPERTIES, PROP_STOKES };
 
 #define DEGREES (180 / G_PI)
+#define MIDDLE 256 /* pixels: beams have a few */
 
 G_DEFINE_TYPE(AstroImage, astro_image, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroimage, "astroimage", GST_RANK_NONE, ASTRO_TYPE_IMAGE)
@@ -134,8 +140,8 @@ static GstStructure *image_of(const AstroImage *self, const GstStructure *given)
   GstStructure *s = gst_structure_copy(given);
 
   gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
-  gst_structure_remove_fields(s, "cell", "image-size", "spread", "support", "beta", "oversampling",
-                              "interpolated", "rate", NULL);
+  gst_structure_remove_fields(s, "cell", "image-size", "image-only", "spread", "support", "beta",
+                              "oversampling", "interpolated", "rate", NULL);
   if (!gst_caps_is_fixed(caps))
     gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
   else
@@ -173,6 +179,10 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     gst_caps_append_structure(others, gst_structure_copy(s));
     set_formats(s, FALSE);
     set_layouts(s, gst_structure_get_value(given, "layout"), FALSE);
+    /* Nothing but the image is read: better if nothing else is made. */
+    GstStructure *best = gst_structure_copy(s);
+    gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
+    gst_caps_append_structure(result, best);
     gst_caps_append_structure(result, s);
   }
   gst_caps_append(result, others);
@@ -205,6 +215,21 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   return ok;
 }
 
+/* Of several channels the beam is that of the middle one. */
+static void make_middle(AstroImage *self)
+{
+  const AstroImageConfig *config = &self->config;
+
+  g_clear_pointer(&self->middle, g_free);
+  self->psf_product = -1;
+  self->middle_size = MIN(config->grid.image_size, MIDDLE);
+  for (guint i = 0; i < config->n_out; i++)
+    if (g_str_equal(config->products[i].name, ASTRO_PRODUCT_PSF))
+      self->psf_product = (gint)(config->channels / 2 * config->n_out + i);
+  if (self->psf_product >= 0)
+    self->middle = g_malloc_n(self->middle_size, self->middle_size * sizeof(double));
+}
+
 static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
 {
   AstroImage *self = ASTRO_IMAGE(stage);
@@ -234,6 +259,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
       astro_image_products(&self->grid, self->stokes, self->config.products, error);
   if (!self->config.n_out)
     return FALSE;
+  make_middle(self);
   *(AstroImageConfig *)given = self->config;
   return TRUE;
 }
@@ -285,24 +311,33 @@ static void add_weights(const AstroImage *self, const AstroGridMeta *grid, Astro
             grid->weights[channel * config->n_in + config->products[i].terms[k].product];
 }
 
+/* Where the main lobe is wider than the middle the whole image is looked at. */
+static gboolean fit_lobe(AstroImage *self, AstroImageMeta *meta)
+{
+  const AstroImageConfig *config = &self->config;
+  gsize pixels = (gsize)config->grid.image_size * config->grid.image_size;
+  gboolean cut,
+      found = astro_image_fit_beam(config->to, self->middle, self->middle_size, config->grid.pixel,
+                                   &meta->major, &meta->minor, &meta->angle, &cut);
+  GstMapInfo map;
+
+  if (!cut || self->middle_size == config->grid.image_size ||
+      !gst_buffer_map(self->image, &map, GST_MAP_READ))
+    return found;
+  found = astro_image_fit_beam(
+      config->to,
+      map.data + (gsize)self->psf_product * pixels * astro_format_info(config->to)->bytes,
+      config->grid.image_size, config->grid.pixel, &meta->major, &meta->minor, &meta->angle, NULL);
+  gst_buffer_unmap(self->image, &map);
+  return found;
+}
+
 /* Of the PSF, if the image has one. */
 static void fit_beam(AstroImage *self, AstroImageMeta *meta)
 {
-  const AstroImageConfig *config = &self->config;
-  guint product = 0, channel = config->channels / 2;
-  gsize pixels = (gsize)config->grid.image_size * config->grid.image_size;
-  GstMapInfo map;
-
-  while (product < config->n_out && !g_str_equal(config->products[product].name, ASTRO_PRODUCT_PSF))
-    product++;
-  if (product == config->n_out || !gst_buffer_map(self->image, &map, GST_MAP_READ))
+  if (self->psf_product < 0)
     return;
-  meta->has_beam = astro_image_fit_beam(config->to,
-                                        map.data + (channel * config->n_out + product) * pixels *
-                                                       astro_format_info(config->to)->bytes,
-                                        config->grid.image_size, config->grid.pixel, &meta->major,
-                                        &meta->minor, &meta->angle);
-  gst_buffer_unmap(self->image, &map);
+  meta->has_beam = fit_lobe(self, meta);
   if (!meta->has_beam) {
     GST_ELEMENT_WARNING(self, STREAM, FAILED, (NULL),
                         ("no beam can be fitted to the point-spread function"));
@@ -337,7 +372,10 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, const AstroGridMeta *
                                     .w_step = meta->w_step,
                                     .weights = meta->weights,
                                     .first = plane == 0,
-                                    .last = plane == planes - 1 };
+                                    .last = plane == planes - 1,
+                                    .middle = self->middle,
+                                    .middle_size = self->middle_size,
+                                    .middle_product = (guint)MAX(self->psf_product, 0) };
 
   if (plane != self->next_plane)
     return fail(error, "plane %u of %u of a grid came where plane %u was due", plane, planes,
@@ -347,7 +385,8 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, const AstroGridMeta *
         ASTRO_STAGE(self), astro_stream_step_bytes(astro_stage_out(ASTRO_STAGE(self))), error);
     self->begin = GST_BUFFER_PTS(in);
   }
-  if (!self->image || !astro_stage_submit(ASTRO_STAGE(self), in, self->image, &arguments, error))
+  if (!self->image || !astro_stage_submit_part(ASTRO_STAGE(self), in, self->image, &arguments,
+                                               arguments.first, arguments.last, error))
     return FALSE;
   self->next_plane++;
   if (arguments.last)
@@ -443,6 +482,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 static void finalize(GObject *object)
 {
   g_free(ASTRO_IMAGE(object)->stokes);
+  g_free(ASTRO_IMAGE(object)->middle);
   G_OBJECT_CLASS(astro_image_parent_class)->finalize(object);
 }
 

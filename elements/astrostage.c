@@ -11,6 +11,8 @@ GST_DEBUG_CATEGORY_STATIC(stage_debug);
 
 /* Blocks that the device may have in work before the host waits for the oldest. */
 #define IN_FLIGHT ASTRO_POOL_DEPTH
+/* Of the blocks that a pool begins with, together. */
+#define MANY_BYTES ((guint64)2 << 30)
 /* Blocks that a device stage holds back where the host reads next: while the host waits for one,
  * the next are in work. */
 #define HOLD_BACK 2
@@ -95,6 +97,12 @@ guint astro_stage_threads(AstroStage *stage)
   return PRIV(stage)->threads;
 }
 
+gboolean astro_stage_prefers_device(AstroStage *stage)
+{
+  return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, PRIV(stage)->kind,
+                                      PRIV(stage)->device_index);
+}
+
 static void post_error(AstroStage *stage, GError *error)
 {
   GST_ELEMENT_ERROR(stage, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
@@ -132,14 +140,13 @@ static void close_backend(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
 }
 
-static gboolean open_backend(AstroStage *stage, GError **error)
+static gboolean open_backend_of(AstroStage *stage, AstroBackendKind kind, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   const char *variant = NULL;
-  const AstroBackend *backend =
-      astro_backend_choose(klass->stage, klass->backends, priv->kind, priv->device_index,
-                           priv->config, &priv->device, error);
+  const AstroBackend *backend = astro_backend_choose(
+      klass->stage, klass->backends, kind, priv->device_index, priv->config, &priv->device, error);
 
   if (!backend)
     return FALSE;
@@ -155,20 +162,44 @@ static gboolean open_backend(AstroStage *stage, GError **error)
   return priv->instance != NULL;
 }
 
+/* What auto found room for in shape alone may not be there: the host then does it. */
+static gboolean open_backend(AstroStage *stage, GError **error)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  g_autoptr(GError) why_not = NULL;
+  if (open_backend_of(stage, priv->kind, &why_not))
+    return TRUE;
+  if (priv->kind == ASTRO_BACKEND_AUTO && priv->device) {
+    GST_WARNING_OBJECT(stage, "auto takes cpu: %s", why_not->message);
+    close_backend(stage);
+    return open_backend_of(stage, ASTRO_BACKEND_CPU, error);
+  }
+  g_propagate_error(error, g_steal_pointer(&why_not));
+  return FALSE;
+}
+
 /* ---- faces ---- */
 
 typedef struct {
   GstBuffer *buffer;
+  gboolean on_device;
   GstMapInfo map;
   AstroBlock block;
 } Face;
+
+/* Whether output blocks are written on the device. */
+static gboolean writes_on_device(const AstroStagePrivate *priv)
+{
+  return priv->device && !(priv->backend->host_out && priv->backend->host_out(priv->instance));
+}
 
 static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
 
   face->block.bytes = gst_buffer_get_size(face->buffer);
-  if (priv->device)
+  face->on_device = flags & GST_MAP_WRITE ? writes_on_device(priv) : priv->device != NULL;
+  if (face->on_device)
     return astro_buffer_acquire(&face->buffer, priv->device, priv->queue, flags, &face->block.data,
                                 error);
   if (!gst_buffer_map(face->buffer, &face->map, flags)) {
@@ -180,13 +211,14 @@ static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GErr
   return TRUE;
 }
 
-static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, GError **error)
+static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, gboolean ready,
+                           GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
 
-  if (priv->device)
+  if (face->on_device)
     return astro_buffer_release(face->buffer, priv->queue, flags,
-                                (flags & GST_MAP_WRITE) && !priv->reader, error);
+                                (flags & GST_MAP_WRITE) && ready && !priv->reader, error);
   gst_buffer_unmap(face->buffer, &face->map);
   return TRUE;
 }
@@ -194,32 +226,41 @@ static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, GEr
 gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
                             GError **error)
 {
+  return astro_stage_submit_part(stage, in, out, arguments, TRUE, TRUE, error);
+}
+
+gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
+                                 gpointer arguments, gboolean first, gboolean last, GError **error)
+{
   AstroStagePrivate *priv = PRIV(stage);
   Face from = { .buffer = in ? gst_buffer_ref(in) : NULL }, to = { .buffer = out };
+  const GstMapFlags flags = first ? GST_MAP_WRITE : GST_MAP_READWRITE;
   gboolean ok = TRUE;
 
   if (in && !open_face(stage, &from, GST_MAP_READ, error)) {
     gst_buffer_unref(from.buffer);
     return FALSE;
   }
-  if (!out || (ok = open_face(stage, &to, GST_MAP_WRITE, error))) {
+  if (!out || (ok = open_face(stage, &to, flags, error))) {
     ok = priv->backend->submit(priv->instance, &from.block, in != NULL, &to.block, out != NULL,
                                arguments, error);
     if (out)
-      ok = close_face(stage, &to, GST_MAP_WRITE, ok ? error : NULL) && ok;
+      ok = close_face(stage, &to, flags, last, ok ? error : NULL) && ok;
   }
   if (in) {
-    ok = close_face(stage, &from, GST_MAP_READ, ok ? error : NULL) && ok;
+    ok = close_face(stage, &from, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
     priv->host_copies += from.buffer != in;
     gst_buffer_unref(from.buffer);
   }
   if (ok && priv->device) {
     AstroEvent *event = priv->device->funcs->event_record(priv->device, priv->queue, error);
-    if (!event)
-      return FALSE;
-    g_queue_push_tail(&priv->in_flight, event);
-    ok = wait_oldest(priv, IN_FLIGHT, error);
+    if (event)
+      g_queue_push_tail(&priv->in_flight, event);
+    ok = event && wait_oldest(priv, IN_FLIGHT, error);
   }
+  /* What was queued has no event that close_backend could wait for. */
+  if (!ok && priv->device && priv->backend->drain)
+    priv->backend->drain(priv->instance, NULL);
   return ok;
 }
 
@@ -233,6 +274,18 @@ static void drop_pool(AstroStagePrivate *priv)
   gst_clear_object(&priv->pool);
 }
 
+static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
+{
+  GstMemory *memory = astro_memory_new(bytes, device);
+  GstBuffer *buffer = memory ? gst_buffer_new() : NULL;
+  if (buffer)
+    gst_buffer_append_memory(buffer, memory);
+  else
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+  return buffer;
+}
+
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -240,19 +293,27 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
 
   if (priv->pool && priv->pool_bytes != bytes)
     drop_pool(priv);
+  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+    return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
   if (!priv->pool) {
     /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
      * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
      * With a device on either side it begins with enough buffers that one whose work is not over
-     * rests while others go round. */
-    const gboolean on_device = priv->device || priv->reader;
-    priv->pool = astro_buffer_pool_new_active(priv->device ? priv->device : priv->reader, NULL,
-                                              bytes, on_device ? IN_FLIGHT + 1 : 1, 0);
+     * rests while others go round, unless they are too large to have many. What one device writes
+     * and reads needs no host face for copies. */
+    const gboolean on_device = writes_on_device(priv) || priv->reader;
+    const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
+    AstroDevice *locked_for = priv->device == priv->reader && writes_on_device(priv) ? NULL
+                              : priv->device                                         ? priv->device
+                                                                                     : priv->reader;
+    priv->pool = astro_buffer_pool_new_active(locked_for, NULL, bytes,
+                                              on_device ? (guint)MIN(IN_FLIGHT + 1, many) : 1, 0);
     priv->pool_bytes = bytes;
   }
   if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+    if (!priv->pool || !astro_buffer_pool_take_error(priv->pool, error))
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                  "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
   return buffer;
@@ -307,13 +368,20 @@ static void push_time_segment(AstroStage *stage)
   gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), gst_event_new_segment(&segment));
 }
 
+/* Buffers that wait for those after them to be in work. */
+static guint held_back(const AstroStagePrivate *priv)
+{
+  return priv->device && !priv->reader ? HOLD_BACK : 0;
+}
+
 GstFlowReturn astro_stage_push(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
   GstBuffer *buffer;
 
   priv->pushed = GST_FLOW_OK;
-  while (priv->pushed == GST_FLOW_OK && (buffer = pop_ready(priv))) {
+  while (priv->pushed == GST_FLOW_OK && priv->ready.length > held_back(priv)) {
+    buffer = pop_ready(priv);
     push_time_segment(stage);
     priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
   }
@@ -488,7 +556,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     if (flow != GST_FLOW_OK)
       return flow;
   }
-  if (priv->ready.length > (priv->device && !priv->reader ? HOLD_BACK : 0)) {
+  if (priv->ready.length > held_back(priv)) {
     push_time_segment(stage);
     *out = pop_ready(priv);
   }
@@ -756,8 +824,7 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
   if (klass->latency_steps && priv->in.rate_n > 0)
     own += gst_util_uint64_scale(klass->latency_steps(stage), GST_SECOND * (guint64)priv->in.rate_d,
                                  (guint64)priv->in.rate_n);
-  if (priv->device && !priv->reader)
-    own += HOLD_BACK * priv->block_duration;
+  own += held_back(priv) * priv->block_duration;
   gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
   return TRUE;
 }

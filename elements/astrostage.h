@@ -53,7 +53,9 @@ struct _AstroStageClass {
 const AstroStream *astro_stage_in(AstroStage *stage);
 const AstroStream *astro_stage_out(AstroStage *stage);
 const AstroObservation *astro_stage_observation(AstroStage *stage); /* NULL: none came */
-gpointer astro_stage_instance(AstroStage *stage);                   /* the backend's */
+/* Whether a GPU would do the work, as far as can be told before there are caps. */
+gboolean astro_stage_prefers_device(AstroStage *stage);
+gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
 guint astro_stage_threads(AstroStage *stage);
 
 /* A buffer of the output pool. */
@@ -63,12 +65,17 @@ GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error
 gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
                             GError **error);
 
+/* The same with an output block that several calls make: what came before the first of them is
+ * overwritten, and it is ready for its reader with the last. */
+gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
+                                 gpointer arguments, gboolean first, gboolean last, GError **error);
+
 /* Sends on a block of whole steps that begins at step first of the output's time axis. Takes the
  * buffer. */
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps);
 
-/* Pushes at once what was emitted, for a feed or finish that emits much; once downstream refuses,
- * there is no more to do. Not for stages with a device backend, which holds buffers back. */
+/* Pushes at once what was emitted, for a feed or finish that emits much, but for what a device
+ * holds back; once downstream refuses, there is no more to do. */
 GstFlowReturn astro_stage_push(AstroStage *stage);
 
 /* The properties backend, active-backend, device, threads and stats; ids from 1 to

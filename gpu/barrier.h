@@ -1,8 +1,7 @@
-/* Barriers in shared memory that count arrivals and bytes, and turn over: waiters say which turn
- * they wait for. */
+/* Barriers in shared memory that count arrivals and, on sm_90, bytes of the bulk copy engine. */
 #pragma once
 
-#include <glib.h>
+#include "gpu/cuda.h"
 
 __device__ inline guint32 shared_address(const void *p)
 {
@@ -15,6 +14,14 @@ __device__ inline void barrier_init(guint64 *barrier, guint32 count)
                "r"(count));
 }
 
+__device__ inline void barrier_expect(guint64 *barrier, guint32 bytes)
+{
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
+}
+
 __device__ inline void barrier_arrive(guint64 *barrier)
 {
   asm volatile("{\n.reg .b64 state;\n"
@@ -22,21 +29,17 @@ __device__ inline void barrier_arrive(guint64 *barrier)
                : "memory");
 }
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define BARRIER_ASK "mbarrier.try_wait" /* may sleep */
+#else
+#define BARRIER_ASK "mbarrier.test_wait"
+#endif
+
 __device__ inline void barrier_wait(guint64 *barrier, guint32 parity)
 {
-#if __CUDA_ARCH__ >= 900
   asm volatile("{\n.reg .pred p;\n"
-               "again:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
+               "again:\n" BARRIER_ASK ".parity.shared::cta.b64 p, [%0], %1;\n"
                "@!p bra again;\n}\n" ::"r"(shared_address(barrier)),
                "r"(parity)
                : "memory");
-#else
-  asm volatile("{\n.reg .pred p;\n"
-               "again:\n"
-               "mbarrier.test_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-               "@!p bra again;\n}\n" ::"r"(shared_address(barrier)),
-               "r"(parity)
-               : "memory");
-#endif
 }

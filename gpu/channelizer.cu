@@ -100,9 +100,7 @@ static gboolean need_gathered(Channelizer *self, gsize bytes, GError **error)
 {
   if (bytes <= self->gathered_bytes)
     return TRUE;
-  if (self->gathered)
-    cudaFree(self->gathered);
-  self->gathered = NULL;
+  astro_cuda_free(&self->place, &self->gathered);
   self->gathered_bytes = 0;
   if (!alloc(self, &self->gathered, bytes, error))
     return FALSE;
@@ -331,11 +329,10 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static void destroy(gpointer instance)
 {
   Channelizer *self = (Channelizer *)instance;
-  gpointer blocks[] = { self->weights, self->gains,    self->twiddles, self->powers, self->held[0], self->held[1], self->gathered, self->room,     self->counter };
-  if (astro_cuda_enter(self->place.device, NULL))
-    for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
-      if (blocks[i])
-        astro_cuda_ok(cudaFree(blocks[i]), "cudaFree", NULL);
+  gpointer blocks[] = { self->weights, self->gains,    self->twiddles, self->powers, self->held[0],
+                        self->held[1], self->gathered, self->room,     self->counter };
+  for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
+    astro_cuda_free(&self->place, &blocks[i]);
   g_free(self);
 }
 

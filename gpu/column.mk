@@ -8,7 +8,7 @@ gpu_objects = $(gpu_sources:.cu=.o)
 
 SUFFIXES = .cu
 NVCCFLAGS = -O3 -std=c++20 $(NVCC_ARCH) -Xcompiler -fPIC,-fvisibility=hidden -Wno-deprecated-gpu-targets \
-  --expt-relaxed-constexpr -diag-suppress 1217 -DPACKAGE_VERSION=\"$(PACKAGE_VERSION)\"
+  --expt-relaxed-constexpr -diag-suppress 1217 -DPACKAGE_VERSION=\"$(PACKAGE_VERSION)\" -DCUDA_TOOLKIT=\"$(CUDA_TOOLKIT)\"
 
 .cu.o:
 	@$(MKDIR_P) $(@D)

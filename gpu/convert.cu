@@ -208,8 +208,7 @@ static const ConvertFunc conversions[ASTRO_N_FORMATS][ASTRO_N_FORMATS] = {
 static void destroy(gpointer instance)
 {
   Convert *self = (Convert *)instance;
-  if (self->counter)
-    cudaFree(self->counter);
+  astro_cuda_free(&self->place, &self->counter);
   g_free(self);
 }
 
@@ -222,7 +221,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   if (!astro_convert_shape(config, error) || !astro_cuda_enter(place->device, error) ||
       !CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        place->device->index)) ||
-      !CUDA_TRY(cudaMalloc((void **)&self->counter, sizeof *self->counter)) ||
+      !place->device->funcs->alloc(place->device, sizeof *self->counter, (gpointer *)&self->counter, error) ||
       !CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof *self->counter,
                                 astro_cuda_stream(place->queue)))) {
     destroy(self);

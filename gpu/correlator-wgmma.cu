@@ -37,12 +37,6 @@ enum { SHARED_BYTES = sizeof(Shared) + 1024 /* to begin at a line of the swizzle
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 
-__device__ inline void barrier_expect(guint64 *barrier, guint32 bytes)
-{
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
-               : "memory");
-}
-
 __device__ inline void load_tile(const CUtensorMap *map, guint64 *barrier, void *to, guint32 byte, guint32 input,
                                  guint32 channel)
 {

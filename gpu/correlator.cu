@@ -3,7 +3,11 @@
  *
  * Spectra in channel:station:pol:time are multiplied where they lie. Others, short blocks and those with losses are
  * gathered first, and multiplied when enough have come or the integration ends. Where an integration ends with a
- * run and nothing was lost, the kernel writes visibilities itself; else sums wait on the device. */
+ * run and nothing was lost, the kernel writes visibilities itself; else sums wait on the device.
+ *
+ * Where the device has no room for the sums of all channels and the visibilities made of them, channels take turns in
+ * groups: their sums wait on the host, and visibilities are given to the host. What is known of sums (State) is then
+ * the same for every group, since all of them go the same way. */
 #include "gpu/correlator.h"
 
 extern "C" {
@@ -25,6 +29,7 @@ enum {
   THREADS = 256,
 };
 #define GATHERED_BYTES ((gsize)1 << 30) /* wanted at most */
+#define OUT_BLOCKS 4                    /* of visibilities that a stage goes round with */
 
 typedef enum { SUMS_INT32, SUMS_INT64, SUMS_DOUBLE } SumKind;
 
@@ -36,6 +41,12 @@ typedef struct {
 
 static const Level levels[] = { { "wgmma", 90, TRUE }, { "mma", 80, FALSE }, { "simt", 0, FALSE } };
 enum { WGMMA, MMA, SIMT };
+
+/* Of the sums of a channel. */
+typedef struct {
+  gboolean have_sums, have_carried;
+  guint64 since; /* steps in sums */
+} State;
 
 typedef struct {
   AstroCorrelatorConfig config;
@@ -49,14 +60,17 @@ typedef struct {
   SumKind sum_kind;
   gsize sum_bytes;
 
-  gpointer sums;      /* complex, of sum_kind */
-  gpointer carried;   /* complex gint64: what int32 sums held before they could overflow; or NULL */
-  gboolean have_sums, have_carried;
-  guint64 since;      /* steps in sums */
+  guint group;            /* channels whose sums are on the device together */
+  guint first, n;         /* those in work */
+  CorrelatorHeld sums;    /* complex, of sum_kind */
+  CorrelatorHeld carried; /* complex gint64: what int32 sums held before they could overflow; made at the first need */
+  State state;
+  gpointer given; /* visibilities of a group on their way to the host; NULL: there is one group */
   AstroCorrelatorCounts counts;
 
   guint8 *gathered; /* channel:input:step */
   guint64 gathered_steps, capacity, gathered_row;
+  gsize gathered_bytes; /* wanted at most */
 
   guint8 *planes; /* halves of CF32LE */
   guint64 planes_row;
@@ -84,9 +98,7 @@ static gboolean need_upload(Correlator *self, gsize bytes, GError **error)
 {
   if (bytes <= self->upload_bytes)
     return TRUE;
-  if (self->upload)
-    cudaFree(self->upload);
-  self->upload = NULL;
+  astro_cuda_free(&self->place, &self->upload);
   self->upload_bytes = 0;
   if (!alloc(self, &self->upload, bytes, 1, error))
     return FALSE;
@@ -108,7 +120,8 @@ static gboolean need_gathered(Correlator *self, GError **error)
 
 static gboolean need_carried(Correlator *self, GError **error)
 {
-  return self->carried || alloc(self, &self->carried, self->products * self->config.channels, 16, error);
+  return self->carried.face || astro_correlator_held_alloc(&self->carried, &self->place, self->config.channels,
+                                                           self->group, self->products * 16, error);
 }
 
 static gboolean splits(const Correlator *self)
@@ -116,22 +129,59 @@ static gboolean splits(const Correlator *self)
   return self->prepared == ASTRO_FORMAT_CF32LE && self->level != SIMT;
 }
 
+/* Of a run. */
 static guint64 most_steps(const Correlator *self)
 {
-  guint64 step = 8 * (guint64)self->config.channels * self->inputs;
+  guint64 step = 8 * (guint64)self->group * self->inputs;
   if (self->sum_kind != SUMS_DOUBLE)
     return INT32_RUN;
   if (self->level == SIMT)
     return self->prepared == ASTRO_FORMAT_CF32LE ? F32_RUN : SIMT_RUN;
-  return splits(self) ? CLAMP(2 * GATHERED_BYTES / step / 64 * 64, 64, SPLIT_RUN) : F16_RUN;
+  return splits(self) ? CLAMP(2 * self->gathered_bytes / step / 64 * 64, 64, SPLIT_RUN) : F16_RUN;
 }
 
 static gboolean need_planes(Correlator *self, GError **error)
 {
-  gsize lines = (gsize)self->config.channels * self->inputs;
+  gsize lines = (gsize)self->group * self->inputs;
   self->planes_row = most_steps(self) * 4;
   return alloc_rows(self, &self->planes, 2 * lines, self->planes_row, error) &&
          (self->scales || alloc(self, (gpointer *)&self->scales, lines, sizeof(double), error));
+}
+
+/* ---- groups of channels ---- */
+
+static void take_group(Correlator *self, guint first, State state)
+{
+  self->first = first;
+  self->n = MIN(self->group, self->config.channels - first);
+  self->state = state;
+}
+
+static gboolean bring(Correlator *self, const CorrelatorHeld *held, GError **error)
+{
+  return astro_correlator_held_bring(held, self->first, self->n, astro_cuda_stream(self->place.queue), error);
+}
+
+static gboolean keep(Correlator *self, const CorrelatorHeld *held, GError **error)
+{
+  return astro_correlator_held_keep(held, self->first, self->n, astro_cuda_stream(self->place.queue), error);
+}
+
+/* Where a group's visibilities are written, and from where they go to the output. */
+static gpointer target(const Correlator *self, gpointer out)
+{
+  return out && self->given ? self->given : out;
+}
+
+static gboolean give(Correlator *self, gpointer out, GError **error)
+{
+  gsize channel = astro_correlator_output_bytes(&self->config) /
+                  (self->config.channels / self->config.channel_step);
+  guint step = self->config.channel_step;
+  return !self->given ||
+         CUDA_TRY(cudaMemcpyAsync((guint8 *)out + self->first / step * channel, self->given,
+                                  self->n / step * channel, cudaMemcpyDeviceToHost,
+                                  astro_cuda_stream(self->place.queue)));
 }
 
 /* ---- sums ---- */
@@ -150,19 +200,17 @@ static __global__ void __launch_bounds__(THREADS)
 /* Before int32 sums could overflow. */
 static gboolean carry_sums(Correlator *self, GError **error)
 {
-  guint64 n = self->products * self->config.channels;
-  if (!self->have_sums)
+  guint64 n = self->products * self->n;
+  if (!self->state.have_sums)
     return TRUE;
-  if (!need_carried(self, error))
+  if (!need_carried(self, error) || (self->state.have_carried && !bring(self, &self->carried, error)))
     return FALSE;
   carry<<<(guint)MIN((n + THREADS - 1) / THREADS, (guint64)self->multiprocessors * 32), THREADS, 0,
-          astro_cuda_stream(self->place.queue)>>>((CorrelatorComplex<long long> *)self->carried,
-                                                  (const CorrelatorComplex<int> *)self->sums, n,
-                                                  self->have_carried);
-  self->have_carried = TRUE;
-  self->have_sums = FALSE;
-  self->since = 0;
-  return CUDA_TRY(cudaGetLastError());
+          astro_cuda_stream(self->place.queue)>>>((CorrelatorComplex<long long> *)self->carried.face,
+                                                  (const CorrelatorComplex<int> *)self->sums.face, n,
+                                                  self->state.have_carried);
+  self->state = { .have_carried = TRUE };
+  return CUDA_TRY(cudaGetLastError()) && keep(self, &self->carried, error);
 }
 
 struct Dump {
@@ -260,21 +308,16 @@ static __global__ void __launch_bounds__(THREADS) dump_sums(const __grid_constan
 
 static void forget(Correlator *self)
 {
-  self->have_sums = self->have_carried = FALSE;
-  self->since = 0;
+  self->state = {};
   self->gathered_steps = 0;
   astro_correlator_counts_reset(&self->counts);
 }
 
-/* Sums that could be beyond int32 are tried before anything is written: the host has to know. */
+/* Whether the group's sums fit CI32LE. */
 static gboolean check_sums(Correlator *self, Dump dump, guint blocks, GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
   gint failed = 0;
-  if (self->config.to != ASTRO_FORMAT_CI32LE ||
-      (self->sum_kind == SUMS_INT32 && !self->have_carried &&
-       self->counts.samples * self->config.channel_step <= INT32_STEPS))
-    return TRUE;
   dump.failed = self->failed;
   if (!CUDA_TRY(cudaMemsetAsync(self->failed, 0, sizeof failed, stream)))
     return FALSE;
@@ -287,38 +330,71 @@ static gboolean check_sums(Correlator *self, Dump dump, guint blocks, GError **e
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
                 "a sum of channel %u over %" G_GUINT64_FORMAT
                 " time steps does not fit CI32LE: use CF32LE or a shorter integration",
-                self->config.channels - (guint)failed * self->config.channel_step, self->counts.samples);
+                self->first + self->n - (guint)failed * self->config.channel_step, self->counts.samples);
   return !failed;
 }
 
-static gboolean dump_all(Correlator *self, gpointer out, GError **error)
+static gboolean send_lost(Correlator *self, Dump *dump, GError **error)
 {
-  cudaStream_t stream = astro_cuda_stream(self->place.queue);
   const AstroCorrelatorCounts *counts = &self->counts;
-  gsize lost_bytes = counts->tables * counts->baselines * sizeof *counts->lost;
-  guint64 n = self->products * (self->config.channels / self->config.channel_step);
+  guint tables = counts->tables > 1 ? self->n : counts->tables;
+  guint64 first = counts->tables > 1 ? self->first * counts->baselines : 0;
+  gsize bytes = tables * counts->baselines * sizeof *counts->lost;
+
+  if (!tables)
+    return TRUE;
+  if (!need_upload(self, bytes, error) ||
+      !CUDA_TRY(cudaMemcpyAsync(self->upload, counts->lost + first, bytes, cudaMemcpyHostToDevice,
+                                astro_cuda_stream(self->place.queue))))
+    return FALSE;
+  dump->lost = (const guint32 *)self->upload;
+  return TRUE;
+}
+
+/* Gives the group's visibilities, or only checks that their sums fit. */
+static gboolean dump_group(Correlator *self, gpointer out, gboolean check, GError **error)
+{
+  guint64 n = self->products * (self->n / self->config.channel_step);
   guint blocks = (guint)MIN((n + THREADS - 1) / THREADS, (guint64)self->multiprocessors * 32);
   Dump dump = {
     .config = self->config,
     .products = self->products,
-    .baselines = counts->baselines,
+    .baselines = self->counts.baselines,
     .kind = self->sum_kind,
-    .sums = self->have_sums ? self->sums : NULL,
-    .carried = self->have_carried ? (const CorrelatorComplex<long long> *)self->carried : NULL,
-    .lost_by_channel = counts->tables > 1,
-    .samples = counts->samples,
-    .out = out,
+    .sums = self->state.have_sums ? self->sums.face : NULL,
+    .carried = self->state.have_carried ? (const CorrelatorComplex<long long> *)self->carried.face : NULL,
+    .lost_by_channel = self->counts.tables > 1,
+    .samples = self->counts.samples,
+    .out = target(self, out),
   };
-  if (counts->tables) {
-    if (!need_upload(self, lost_bytes, error) ||
-        !CUDA_TRY(cudaMemcpyAsync(self->upload, counts->lost, lost_bytes, cudaMemcpyHostToDevice, stream)))
-      return FALSE;
-    dump.lost = (const guint32 *)self->upload;
-  }
-  if (!check_sums(self, dump, blocks, error))
+  dump.config.channels = self->n;
+  if ((dump.sums && !bring(self, &self->sums, error)) || (dump.carried && !bring(self, &self->carried, error)))
     return FALSE;
-  dump_sums<<<blocks, THREADS, 0, stream>>>(dump);
-  return CUDA_TRY(cudaGetLastError());
+  if (check)
+    return check_sums(self, dump, blocks, error);
+  if (!send_lost(self, &dump, error))
+    return FALSE;
+  dump_sums<<<blocks, THREADS, 0, astro_cuda_stream(self->place.queue)>>>(dump);
+  return CUDA_TRY(cudaGetLastError()) && give(self, out, error);
+}
+
+static gboolean dump_groups(Correlator *self, gpointer out, gboolean check, GError **error)
+{
+  for (guint first = 0; first < self->config.channels; first += self->group) {
+    take_group(self, first, self->state);
+    if (!dump_group(self, out, check, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Sums that could be beyond int32 are tried before anything is written: the host has to know. */
+static gboolean dump_all(Correlator *self, gpointer out, GError **error)
+{
+  gboolean fit = self->config.to != ASTRO_FORMAT_CI32LE ||
+                 (self->sum_kind == SUMS_INT32 && !self->state.have_carried &&
+                  self->counts.samples * self->config.channel_step <= INT32_STEPS);
+  return (fit || dump_groups(self, out, TRUE, error)) && dump_groups(self, out, FALSE, error);
 }
 
 /* ---- runs ---- */
@@ -327,7 +403,7 @@ static gboolean dump_all(Correlator *self, gpointer out, GError **error)
 static gboolean is_plain(const Correlator *self)
 {
   return self->config.triangle == ASTRO_TRIANGLE_LOWER && self->config.channel_step == 1 &&
-         self->counts.tables == 0 && !self->have_carried &&
+         self->counts.tables == 0 && !self->state.have_carried &&
          (self->sum_kind != SUMS_INT64 || self->config.to == ASTRO_FORMAT_CF32LE);
 }
 
@@ -342,9 +418,9 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
   CorrelatorKind kind = kind_of(self);
 
   if (splits(self)) {
-    guint64 row = self->planes_row, plane = row * self->inputs * self->config.channels;
+    guint64 row = self->planes_row, plane = row * self->inputs * self->n;
     if (!astro_correlator_split(&run->in, self->planes, row, plane, self->scales, self->inputs,
-                                self->config.channels, stream, error))
+                                self->n, stream, error))
       return FALSE;
     run->in = { self->planes, row, row * self->inputs, run->in.steps };
     run->planes = 2;
@@ -359,25 +435,27 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
                               : astro_correlator_mma(kind, run, stream, error);
 }
 
-/* Adds prepared samples. out: the integration ends with them, and visibilities go there; *written says so. */
-static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps, gpointer out, gboolean *written,
-                          GError **error)
+/* Adds a group's channels of prepared samples. */
+static gboolean correlate_group(Correlator *self, CorrelatorOperand in, guint64 steps, gpointer out,
+                                gboolean *written, GError **error)
 {
   guint64 most = most_steps(self);
+  State *state = &self->state;
 
+  in.data += self->first * in.channel;
   for (guint64 done = 0; done < steps; done += in.steps) {
     in.steps = (guint32)MIN(steps - done, most);
-    if (self->sum_kind == SUMS_INT32 && self->since + in.steps > INT32_STEPS && !carry_sums(self, error))
+    if (self->sum_kind == SUMS_INT32 && state->since + in.steps > INT32_STEPS && !carry_sums(self, error))
       return FALSE;
     gboolean last = out && done + in.steps == steps && is_plain(self);
     CorrelatorRun run = {
       .in = in,
       .inputs = self->inputs,
-      .channels = self->config.channels,
+      .channels = self->n,
       .planes = 1,
-      .sink = { .sums = self->sums,
+      .sink = { .sums = self->sums.face,
                 .out = last ? out : NULL,
-                .add = self->have_sums,
+                .add = state->have_sums,
                 .means = self->config.to == ASTRO_FORMAT_CF32LE,
                 .factor = 1 / (double)self->counts.samples,
                 .products = self->products,
@@ -387,9 +465,25 @@ static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps,
     run.in.data = in.data + done * self->prepared_bytes;
     if (!launch(self, &run, error))
       return FALSE;
-    self->have_sums = !last;
-    self->since = last ? 0 : self->since + in.steps;
+    state->have_sums = !last;
+    state->since = last ? 0 : state->since + in.steps;
     *written = last;
+  }
+  return TRUE;
+}
+
+/* Adds prepared samples. out: the integration ends with them, and visibilities go there; *written says so. */
+static gboolean correlate(Correlator *self, CorrelatorOperand in, guint64 steps, gpointer out, gboolean *written,
+                          GError **error)
+{
+  const State before = self->state;
+
+  for (guint first = 0; first < self->config.channels && steps > 0; first += self->group) {
+    take_group(self, first, before);
+    if ((before.have_sums && !bring(self, &self->sums, error)) ||
+        !correlate_group(self, in, steps, target(self, out), written, error) ||
+        !(*written ? give(self, out, error) : keep(self, &self->sums, error)))
+      return FALSE;
   }
   return TRUE;
 }
@@ -483,6 +577,13 @@ static gboolean add(Correlator *self, const guint8 *in, AstroCorrelatorArguments
          correlate(self, operand, arguments->count, out, written, error);
 }
 
+static gboolean drain(gpointer instance, GError **error)
+{
+  Correlator *self = (Correlator *)instance;
+  return astro_cuda_enter(self->place.device, error) &&
+         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(self->place.queue)));
+}
+
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
                        gpointer argument, GError **error)
 {
@@ -510,27 +611,21 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   arguments->samples = self->counts.samples * self->config.channel_step;
   arguments->complete = self->counts.tables == 0;
   forget(self);
-  return ok;
+  return ok && (!self->given || drain(self, error)); /* the host reads what it was given at once */
 }
 
 /* ---- the backend ---- */
 
-static gboolean drain(gpointer instance, GError **error)
-{
-  Correlator *self = (Correlator *)instance;
-  return astro_cuda_enter(self->place.device, error) &&
-         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(self->place.queue)));
-}
-
 static void destroy(gpointer instance)
 {
   Correlator *self = (Correlator *)instance;
-  gpointer blocks[] = { self->sums,   self->carried, self->gathered, self->planes,
-                        self->scales, self->upload,  self->failed };
-  if (astro_cuda_enter(self->place.device, NULL))
-    for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
-      if (blocks[i])
-        astro_cuda_ok(cudaFree(blocks[i]), "cudaFree", NULL);
+  gpointer blocks[] = { self->given, self->gathered, self->planes, self->scales, self->upload, self->failed };
+  if (self->given)
+    drain(self, NULL); /* what is held on the host is still being copied */
+  astro_correlator_held_free(&self->sums, &self->place);
+  astro_correlator_held_free(&self->carried, &self->place);
+  for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
+    astro_cuda_free(&self->place, &blocks[i]);
   astro_correlator_counts_free(&self->counts);
   g_free(self);
 }
@@ -576,6 +671,59 @@ static const char *variant_name(const Correlator *self)
   return names[row][self->level];
 }
 
+/* ---- memory that there is ---- */
+
+/* Bytes on the device that a channel needs while its group is in work. */
+static guint64 channel_bytes(const Correlator *self)
+{
+  gboolean carries = self->sum_kind == SUMS_INT32 && self->config.integration > INT32_STEPS;
+  guint64 bytes = self->products * (self->sum_bytes + (carries ? 16 : 0));
+  bytes += self->counts.baselines * sizeof *self->counts.lost;
+  return splits(self) ? bytes + self->inputs * (2 * 4 * LEAST_GATHERED + sizeof(double)) : bytes;
+}
+
+/* All channels at once where there is room for that and blocks of spectra beside it, else as many as half of the
+ * memory holds. */
+static gboolean pick_group(Correlator *self, GError **error)
+{
+  const AstroCorrelatorConfig *config = &self->config;
+  AstroDeviceMemory memory;
+  guint64 channel = channel_bytes(self), out = astro_correlator_output_bytes(config);
+  gsize step_bytes = (gsize)self->inputs * config->channels * self->prepared_bytes;
+
+  if (!self->place.device->funcs->memory(self->place.device, &memory, error))
+    return FALSE;
+  self->gathered_bytes = MIN(GATHERED_BYTES, memory.free / 8);
+  self->capacity = CLAMP(self->gathered_bytes / step_bytes / 64 * 64, LEAST_GATHERED, MOST_GATHERED);
+  self->gathered_row = (self->capacity * self->prepared_bytes + LINE - 1) / LINE * LINE;
+  guint64 shared = self->gathered_row * self->inputs * config->channels + (splits(self) ? 2 * self->gathered_bytes : 0);
+  self->group = config->channels;
+  if (shared + (double)channel * config->channels + (double)OUT_BLOCKS * out <= memory.free / 8 * 7)
+    return TRUE;
+  guint64 room = memory.free / 2 > shared ? memory.free / 2 - shared : 0;
+  guint steps = config->channels / config->channel_step;
+  guint64 fit = room / (channel * config->channel_step + out / steps);
+  self->group = (guint)CLAMP(fit, 1, steps) * config->channel_step;
+  return TRUE;
+}
+
+static gboolean alloc_sums(Correlator *self, GError **error)
+{
+  guint step = self->config.channel_step;
+  gsize out = astro_correlator_output_bytes(&self->config) / (self->config.channels / step);
+  if (astro_correlator_held_alloc(&self->sums, &self->place, self->config.channels, self->group,
+                                  self->products * self->sum_bytes, error) &&
+      (self->group == self->config.channels || alloc(self, &self->given, self->group / step, out, error)))
+    return TRUE;
+  g_prefix_error(error, "correlator, sums of %u of %u channels: ", self->group, self->config.channels);
+  return FALSE;
+}
+
+static gboolean host_out(gpointer instance)
+{
+  return ((Correlator *)instance)->given != NULL;
+}
+
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
 {
   if (!astro_correlator_shape(config, error) || !astro_cuda_enter(place->device, error))
@@ -591,14 +739,10 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
                    : self->prepared == ASTRO_FORMAT_CI16LE ? SUMS_INT64
                                                            : SUMS_DOUBLE;
   self->sum_bytes = self->sum_kind == SUMS_INT32 ? 8 : 16;
-  gsize step_bytes = (gsize)self->inputs * self->config.channels * self->prepared_bytes;
-  self->capacity = CLAMP(GATHERED_BYTES / step_bytes / 64 * 64, LEAST_GATHERED, MOST_GATHERED);
-  self->gathered_row = (self->capacity * self->prepared_bytes + LINE - 1) / LINE * LINE;
   astro_correlator_counts_init(&self->counts, &self->config);
   if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        place->device->index)) ||
-      !pick_level(self, error) ||
-      !alloc(self, &self->sums, self->products * self->config.channels, self->sum_bytes, error) ||
+      !pick_level(self, error) || !pick_group(self, error) || !alloc_sums(self, error) ||
       !alloc(self, (gpointer *)&self->failed, 1, sizeof *self->failed, error) ||
       (splits(self) && !need_planes(self, error))) {
     destroy(self);
@@ -606,6 +750,10 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   }
   if (variant)
     *variant = variant_name(self);
+  if (variant && self->group < self->config.channels) {
+    g_autofree char *name = g_strdup_printf("%s, %u channels at a time", *variant, self->group);
+    *variant = g_intern_string(name);
+  }
   return self;
 }
 
@@ -618,4 +766,5 @@ const AstroBackend astro_cuda_correlator = {
   .submit = submit,
   .drain = drain,
   .destroy = destroy,
+  .host_out = host_out,
 };

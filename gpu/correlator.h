@@ -10,7 +10,26 @@ extern "C" {
 #include "core/correlator/sums.h"
 }
 
+#include <gst/gst.h>
 #include <type_traits>
+
+/* A block for every channel: on the device, or where that has no room for all, on the host, and on
+ * the device those of a group of channels at a time. */
+struct CorrelatorHeld {
+  gpointer face; /* of the group in work */
+  gsize channel_bytes;
+  GstMemory *memory; /* NULL: the group is all channels, and nothing is brought or kept */
+  GstMapInfo host;
+};
+
+gboolean astro_correlator_held_alloc(CorrelatorHeld *held, const AstroPlace *place, guint channels,
+                                     guint group, gsize channel_bytes, GError **error);
+void astro_correlator_held_free(CorrelatorHeld *held, const AstroPlace *place);
+/* Queue copies of n channels' blocks from the host to the face, and back. */
+gboolean astro_correlator_held_bring(const CorrelatorHeld *held, guint first, guint n,
+                                     cudaStream_t stream, GError **error);
+gboolean astro_correlator_held_keep(const CorrelatorHeld *held, guint first, guint n,
+                                    cudaStream_t stream, GError **error);
 
 /* Prepared samples: [channel][input][step]. */
 struct CorrelatorOperand {

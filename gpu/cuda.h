@@ -11,12 +11,17 @@ typedef struct {
   AstroDevice base;
   GMutex lock;
   GPtrArray *idle_events; /* cudaEvent_t that wait for their next use */
+  GHashTable *faces;      /* what alloc gave out: its bytes */
+  gsize ours;             /* their sum */
 } AstroCudaDevice;
 
 /* For an AstroBackend's and an AstroDevice's functions: FALSE and an error where the call failed.
  */
 gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error);
 #define CUDA_TRY(call) astro_cuda_ok((call), #call, error)
+
+/* Frees what a backend's place gave it, and NULL; sets it to NULL. */
+void astro_cuda_free(const AstroPlace *place, gpointer face);
 
 /* Makes the device of a place current for this thread. */
 gboolean astro_cuda_enter(const AstroDevice *device, GError **error);
@@ -33,6 +38,11 @@ extern const AstroBackend astro_cuda_channelizer;
 extern const AstroBackend astro_cuda_convert;
 extern const AstroBackend astro_cuda_correlator;
 extern const AstroBackend astro_cuda_delay;
+extern const AstroBackend astro_cuda_fft;
+extern const AstroBackend astro_cuda_gridder;
+extern const AstroBackend astro_cuda_gridding;
+extern const AstroBackend astro_cuda_histogram;
+extern const AstroBackend astro_cuda_image;
 extern const AstroBackend astro_cuda_transpose;
 
 /* Division by a number known at launch: a multiply and a shift, exact for 31-bit operands. */

@@ -60,9 +60,7 @@ static gboolean send(Delay *self, Piece *pieces, guint n, GError **error)
   for (guint i = 0; i < n; i++)
     bytes += pieces[i].bytes;
   if (bytes > self->upload_bytes) {
-    if (self->upload)
-      cudaFree(self->upload);
-    self->upload = NULL;
+    astro_cuda_free(&self->place, &self->upload);
     self->upload_bytes = 0;
     if (!alloc(self, &self->upload, bytes, 1, error))
       return FALSE;
@@ -230,9 +228,7 @@ static gboolean make_room(Delay *self, gint64 keep, gsize length, GError **error
     return TRUE;
   if (self->spare_capacity < length) {
     gsize capacity = length + length / 4;
-    if (self->spare)
-      cudaFree(self->spare);
-    self->spare = NULL;
+    astro_cuda_free(&self->place, &self->spare);
     self->spare_capacity = 0;
     if (!alloc(self, &self->spare, capacity * self->inputs, sizeof *self->spare, error))
       return FALSE;
@@ -460,10 +456,8 @@ static void destroy(gpointer instance)
 {
   Delay *self = (Delay *)instance;
   gpointer blocks[] = { self->taps, self->upload, self->window, self->spare };
-  if (astro_cuda_enter(self->place.device, NULL))
-    for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
-      if (blocks[i])
-        astro_cuda_ok(cudaFree(blocks[i]), "cudaFree", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
+    astro_cuda_free(&self->place, &blocks[i]);
   g_free(self);
 }
 

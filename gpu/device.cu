@@ -1,6 +1,8 @@
 /* The device face of core/memory on CUDA: queues are streams, events are events. */
 #include "gpu/cuda.h"
 
+#include <string.h>
+
 gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error)
 {
   if (status == cudaSuccess)
@@ -22,29 +24,99 @@ static AstroCudaDevice *cuda(AstroDevice *device)
   return (AstroCudaDevice *)device;
 }
 
+/* ---- memory ---- */
+
+/* ASTRO_CUDA_MEMORY makes the device look smaller: bytes, or so many K, M or G of them. Read once a call, so that
+ * a test may set it between calls. */
+static gsize memory_limit(void)
+{
+  static gint reported = 0;
+  const char *text = g_getenv("ASTRO_CUDA_MEMORY");
+  static const char units[] = "KMG";
+  char *end;
+
+  if (!text || !*text)
+    return G_MAXSIZE;
+  guint64 limit = g_ascii_strtoull(text, &end, 10);
+  const char *unit = *end ? strchr(units, *end) : NULL;
+  guint shift = unit ? 10 * (guint)(unit - units + 1) : 0;
+  if (end != text && end[unit ? 1 : 0] == '\0' && limit <= G_MAXSIZE >> shift)
+    return limit << shift;
+  if (g_atomic_int_compare_and_exchange(&reported, 0, 1))
+    g_warning("ASTRO_CUDA_MEMORY=%s is no number of bytes (such as 512M): ignored", text);
+  return G_MAXSIZE;
+}
+
+static gboolean device_memory(AstroDevice *device, AstroDeviceMemory *memory, GError **error)
+{
+  size_t had, whole;
+  gsize limit = memory_limit();
+
+  if (!astro_cuda_enter(device, error) || !CUDA_TRY(cudaMemGetInfo(&had, &whole)))
+    return FALSE;
+  g_mutex_lock(&cuda(device)->lock);
+  memory->ours = cuda(device)->ours;
+  g_mutex_unlock(&cuda(device)->lock);
+  memory->free = MIN((gsize)had, limit - MIN(limit, memory->ours));
+  memory->whole = MIN((gsize)whole, limit);
+  return TRUE;
+}
+
+/* Counts bytes before they are allocated, so that two threads cannot go beyond the limit together. */
+static gboolean reserve(AstroDevice *device, gsize bytes)
+{
+  gsize limit = memory_limit();
+  g_mutex_lock(&cuda(device)->lock);
+  gboolean fits = cuda(device)->ours <= limit && bytes <= limit - cuda(device)->ours;
+  if (fits)
+    cuda(device)->ours += bytes;
+  g_mutex_unlock(&cuda(device)->lock);
+  return fits;
+}
+
 static gboolean device_alloc(AstroDevice *device, gsize bytes, gpointer *face, GError **error)
 {
-  size_t had = 0, whole = 0;
+  AstroDeviceMemory memory = { 0 };
 
   *face = NULL;
   if (!astro_cuda_enter(device, error))
     return FALSE;
-  cudaError_t status = cudaMalloc(face, bytes);
+  gboolean fits = reserve(device, bytes);
+  cudaError_t status = fits ? cudaMalloc(face, bytes) : cudaErrorMemoryAllocation;
+  g_mutex_lock(&cuda(device)->lock);
+  if (status == cudaSuccess)
+    g_hash_table_insert(cuda(device)->faces, *face, GSIZE_TO_POINTER(bytes));
+  else if (fits)
+    cuda(device)->ours -= bytes;
+  g_mutex_unlock(&cuda(device)->lock);
   if (status != cudaErrorMemoryAllocation)
     return astro_cuda_ok(status, "cudaMalloc", error);
   cudaGetLastError();
-  cudaMemGetInfo(&had, &whole);
+  device_memory(device, &memory, NULL);
   g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
               "a block needs %" G_GSIZE_FORMAT " bytes of %s's memory, %" G_GSIZE_FORMAT
               " of %" G_GSIZE_FORMAT " are free",
-              bytes, device->name, (gsize)had, (gsize)whole);
+              bytes, device->name, memory.free, memory.whole);
   return FALSE;
 }
 
+/* Counted as free even where a fault took the device: it has no more use for anybody then. */
 static void device_free(AstroDevice *device, gpointer face)
 {
+  g_mutex_lock(&cuda(device)->lock);
+  cuda(device)->ours -= GPOINTER_TO_SIZE(g_hash_table_lookup(cuda(device)->faces, face));
+  g_hash_table_remove(cuda(device)->faces, face);
+  g_mutex_unlock(&cuda(device)->lock);
   if (astro_cuda_enter(device, NULL))
     astro_cuda_ok(cudaFree(face), "cudaFree", NULL);
+}
+
+void astro_cuda_free(const AstroPlace *place, gpointer face)
+{
+  gpointer *pointer = (gpointer *)face;
+  if (*pointer)
+    place->device->funcs->free(place->device, *pointer);
+  *pointer = NULL;
 }
 
 static gboolean lock_host(AstroDevice *device, gpointer host, gsize bytes, GError **error)
@@ -148,6 +220,7 @@ static void device_close(AstroDevice *device)
   for (guint i = 0; i < self->idle_events->len; i++)
     cudaEventDestroy((cudaEvent_t)self->idle_events->pdata[i]);
   g_ptr_array_unref(self->idle_events);
+  g_hash_table_unref(self->faces);
   g_mutex_clear(&self->lock);
   g_free(device->name);
   g_free(self);
@@ -156,6 +229,7 @@ static void device_close(AstroDevice *device)
 const AstroDeviceFuncs astro_cuda_device_funcs = {
   .alloc = device_alloc,
   .free = device_free,
+  .memory = device_memory,
   .lock_host = lock_host,
   .unlock_host = unlock_host,
   .queue_new = queue_new,
@@ -181,6 +255,7 @@ AstroDevice *astro_cuda_device_new(gint index, GError **error)
   self->base.index = index;
   self->base.name = g_strdup(properties.name);
   self->idle_events = g_ptr_array_new();
+  self->faces = g_hash_table_new(NULL, NULL);
   g_mutex_init(&self->lock);
   self->base.up = queue_new(&self->base, error);
   self->base.down = self->base.up ? queue_new(&self->base, error) : NULL;

@@ -1,120 +1,167 @@
-/* Transforms of 2, 4, 8, 16 and 32 points in registers, exp(-2 pi i jk / n), in natural order. */
+/* Transforms of 2 to 16 points, but 11 and 13, and of 32, in registers, exp(-2 pi i jk / n), of
+ * float2 or double2. */
 #pragma once
 
-__device__ inline float2 fft_add(float2 a, float2 b)
+template <typename C> __device__ inline C fft_add(C a, C b)
 {
-  return make_float2(a.x + b.x, a.y + b.y);
+  return C{ a.x + b.x, a.y + b.y };
 }
-__device__ inline float2 fft_sub(float2 a, float2 b)
+template <typename C> __device__ inline C fft_sub(C a, C b)
 {
-  return make_float2(a.x - b.x, a.y - b.y);
+  return C{ a.x - b.x, a.y - b.y };
 }
-__device__ inline float2 fft_mul(float2 a, float2 b)
+template <typename C> __device__ inline C fft_mul(C a, C b)
 {
-  return make_float2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+  return C{ a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x };
 }
 
-__device__ inline void fft_2(float2 &a, float2 &b)
+template <typename C> __device__ inline void fft_2(C &a, C &b)
 {
-  float2 sum = fft_add(a, b);
+  C sum = fft_add(a, b);
   b = fft_sub(a, b);
   a = sum;
 }
 
-__device__ inline void fft_4(float2 &a, float2 &b, float2 &c, float2 &d)
+template <typename C> __device__ inline void fft_4(C &a, C &b, C &c, C &d)
 {
-  float2 even = fft_add(a, c), odd = fft_add(b, d), left = fft_sub(a, c), right = fft_sub(b, d);
+  C even = fft_add(a, c), odd = fft_add(b, d), left = fft_sub(a, c), right = fft_sub(b, d);
   a = fft_add(even, odd);
   c = fft_sub(even, odd);
-  b = make_float2(left.x + right.y, left.y - right.x);
-  d = make_float2(left.x - right.y, left.y + right.x);
+  b = C{ left.x + right.y, left.y - right.x };
+  d = C{ left.x - right.y, left.y + right.x };
 }
+
+/* cos and sin(2 pi k / R), made by the compiler. */
+template <int R> struct FftRoots {
+  double cosine[R], sine[R];
+
+  /* cos(2 pi k / n) */
+  static constexpr double cosine_of(int k, int n)
+  {
+    k = k % n < 0 ? k % n + n : k % n;
+    k = 2 * k > n ? n - k : k;
+    if (4 * k >= n)
+      return 4 * k == n ? 0 : -cosine_of(n - 2 * k, 2 * n);
+    double x = 6.28318530717958648 * k / n, term = 1, sum = 1;
+    for (int i = 2; i < 30; i += 2) {
+      term *= -x * x / (i * (i - 1));
+      sum += term;
+    }
+    return sum;
+  }
+  constexpr FftRoots() : cosine(), sine()
+  {
+    for (int k = 0; k < R; k++) {
+      cosine[k] = cosine_of(k, R);
+      sine[k] = cosine_of(4 * k - R, 4 * R);
+    }
+  }
+};
+
+/* Points k and R - k have the same cosines, and sines of the other sign. */
+template <int R, typename C> __device__ inline void fft_odd(C (&v)[R])
+{
+  using Part = decltype(C::x);
+  constexpr FftRoots<R> roots;
+  C sums[R / 2], differences[R / 2], first = v[0];
+#pragma unroll
+  for (int k = 1; k <= R / 2; k++) {
+    sums[k - 1] = fft_add(v[k], v[R - k]);
+    differences[k - 1] = fft_sub(v[k], v[R - k]);
+    v[0] = fft_add(v[0], sums[k - 1]);
+  }
+#pragma unroll
+  for (int m = 1; m <= R / 2; m++) {
+    C even = first, odd = {};
+#pragma unroll
+    for (int k = 1; k <= R / 2; k++) {
+      const Part cosine = (Part)roots.cosine[m * k % R], sine = (Part)roots.sine[m * k % R];
+      even.x += cosine * sums[k - 1].x;
+      even.y += cosine * sums[k - 1].y;
+      odd.x += sine * differences[k - 1].x;
+      odd.y += sine * differences[k - 1].y;
+    }
+    v[m] = C{ even.x + odd.y, even.y - odd.x };
+    v[R - m] = C{ even.x - odd.y, even.y + odd.x };
+  }
+}
+
+/* R = A x B for those made of two. */
+template <int R>
+constexpr int FFT_A = R == 32                        ? 8
+                      : R == 16 || R == 12           ? 4
+                      : R == 9 || R == 15            ? 3
+                      : R == 6 || R == 10 || R == 14 ? 2
+                                                     : 1;
 
 /* Where the result of that number lies after fft<R>. */
 template <int R> __device__ constexpr int fft_place(int number)
 {
-  return R == 32   ? number % 4 * 8 + fft_place<8>(number / 4)
-         : R == 16 ? number % 4 * 4 + number / 4
-         : R == 8  ? number % 4 * 2 + number / 4
-                   : number;
+  constexpr int A = R == 8 ? 2 : FFT_A<R>, B = R / A;
+  if constexpr (A == 1)
+    return number;
+  else
+    return number % B * A + fft_place<A>(number / B);
 }
 
-/* cos(2 pi k / 32) */
-__device__ constexpr float fft_cos(int k)
+template <int R, typename C> __device__ inline void fft(C (&v)[R]);
+
+/* Points a, a + A, ... of each a, turned, then those that lie together. */
+template <int A, int B, typename C> __device__ inline void fft_composite(C (&v)[A * B])
 {
-  constexpr float quarter[] = { 1,
-                                0.98078528040323043f,
-                                0.92387953251128674f,
-                                0.83146961230254524f,
-                                0.70710678118654752f,
-                                0.55557023301960218f,
-                                0.38268343236508977f,
-                                0.19509032201612825f,
-                                0 };
-  k = (k % 32 + 32) % 32;
-  k = k > 16 ? 32 - k : k;
-  return k <= 8 ? quarter[k] : -quarter[16 - k];
+  using Part = decltype(C::x);
+  constexpr FftRoots<A * B> roots;
+#pragma unroll
+  for (int a = 0; a < A; a++) {
+    C part[B];
+#pragma unroll
+    for (int b = 0; b < B; b++)
+      part[b] = v[a + A * b];
+    fft<B>(part);
+#pragma unroll
+    for (int k = 0; k < B; k++)
+      v[a + A * k] =
+          a && k ? fft_mul(part[k], C{ (Part)roots.cosine[a * k], (Part)-roots.sine[a * k] })
+                 : part[k];
+  }
+#pragma unroll
+  for (int k = 0; k < B; k++) {
+    C part[A];
+#pragma unroll
+    for (int a = 0; a < A; a++)
+      part[a] = v[A * k + a];
+    fft<A>(part);
+#pragma unroll
+    for (int a = 0; a < A; a++)
+      v[A * k + a] = part[a];
+  }
 }
 
-/* a exp(-2 pi i k / 32) */
-__device__ inline float2 fft_turn(float2 a, int k)
+template <int R, typename C> __device__ inline void fft(C (&v)[R])
 {
-  return k == 8 ? make_float2(a.y, -a.x) : fft_mul(a, make_float2(fft_cos(k), -fft_cos(k - 8)));
-}
-
-template <int R> __device__ inline void fft(float2 (&v)[R])
-{
-  constexpr float C1 = 0.92387953251128674f, S1 = 0.38268343236508977f, C2 = 0.70710678118654752f;
-  if constexpr (R == 2) {
+  using Part = decltype(C::x);
+  if constexpr (FFT_A < R >> 1) {
+    fft_composite<FFT_A<R>, R / FFT_A<R>>(v);
+  } else if constexpr (R % 2) {
+    fft_odd<R>(v);
+  } else if constexpr (R == 2) {
     fft_2(v[0], v[1]);
   } else if constexpr (R == 4) {
     fft_4(v[0], v[1], v[2], v[3]);
-  } else if constexpr (R == 8) {
-    float2 even[4] = { v[0], v[2], v[4], v[6] }, odd[4] = { v[1], v[3], v[5], v[7] };
+  } else {
+    static_assert(R == 8);
+    constexpr Part C2 = (Part)0.70710678118654752;
+    C even[4] = { v[0], v[2], v[4], v[6] }, odd[4] = { v[1], v[3], v[5], v[7] };
     fft_4(even[0], even[1], even[2], even[3]);
     fft_4(odd[0], odd[1], odd[2], odd[3]);
-    odd[1] = make_float2(C2 * (odd[1].x + odd[1].y), C2 * (odd[1].y - odd[1].x));
-    odd[2] = make_float2(odd[2].y, -odd[2].x);
-    odd[3] = make_float2(C2 * (odd[3].y - odd[3].x), -C2 * (odd[3].x + odd[3].y));
+    odd[1] = C{ C2 * (odd[1].x + odd[1].y), C2 * (odd[1].y - odd[1].x) };
+    odd[2] = C{ odd[2].y, -odd[2].x };
+    odd[3] = C{ C2 * (odd[3].y - odd[3].x), -C2 * (odd[3].x + odd[3].y) };
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       v[2 * k] = fft_add(even[k], odd[k]);
       v[2 * k + 1] = fft_sub(even[k], odd[k]);
     }
-  } else if constexpr (R == 32) {
-#pragma unroll
-    for (int a = 0; a < 8; a++) {
-      fft_4(v[a], v[a + 8], v[a + 16], v[a + 24]);
-#pragma unroll
-      for (int k = 1; k < 4 && a > 0; k++)
-        v[a + 8 * k] = fft_turn(v[a + 8 * k], a * k);
-    }
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-      float2 part[8];
-#pragma unroll
-      for (int a = 0; a < 8; a++)
-        part[a] = v[8 * k + a];
-      fft<8>(part);
-#pragma unroll
-      for (int a = 0; a < 8; a++)
-        v[8 * k + a] = part[a];
-    }
-  } else {
-    const float2 w[4][4] = { { { 1, 0 }, { 1, 0 }, { 1, 0 }, { 1, 0 } },
-                             { { 1, 0 }, { C1, -S1 }, { C2, -C2 }, { S1, -C1 } },
-                             { { 1, 0 }, { C2, -C2 }, { 0, -1 }, { -C2, -C2 } },
-                             { { 1, 0 }, { S1, -C1 }, { -C2, -C2 }, { -C1, S1 } } };
-#pragma unroll
-    for (int a = 0; a < 4; a++) {
-      fft_4(v[a], v[a + 4], v[a + 8], v[a + 12]);
-#pragma unroll
-      for (int k = 1; k < 4 && a > 0; k++)
-        v[a + 4 * k] = fft_mul(v[a + 4 * k], w[a][k]);
-    }
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-      fft_4(v[4 * k], v[4 * k + 1], v[4 * k + 2], v[4 * k + 3]);
   }
 }
 

@@ -43,8 +43,11 @@ static char *describe(gint index)
                          whole / 1073741824.0);
 }
 
-static const AstroBackend *const backends[] = { &astro_cuda_convert, &astro_cuda_transpose,
-                                                &astro_cuda_channelizer, &astro_cuda_correlator, &astro_cuda_delay, NULL };
+static const AstroBackend *const backends[] = {
+  &astro_cuda_convert, &astro_cuda_transpose, &astro_cuda_channelizer, &astro_cuda_correlator, &astro_cuda_delay,
+  &astro_cuda_gridder, &astro_cuda_gridding, &astro_cuda_fft, &astro_cuda_image, &astro_cuda_histogram,
+  NULL,
+};
 
 extern "C" __attribute__((visibility("default"))) const AstroModule astro_module = {
   .abi = ASTRO_MODULE_ABI,

@@ -1,4 +1,5 @@
 #include "graphs/stats.h"
+#include "core/memory/memory.h"
 #include "graphs/flow.h"
 #include "graphs/format.h"
 
@@ -9,6 +10,7 @@ typedef struct {
 struct _AstroStats {
   GstElement *pipeline;
   gint64 start;
+  AstroMemoryCounters counters; /* at the start */
   gulong handler;
   GMutex lock;
   GHashTable *watches; /* GstElement -> Watch */
@@ -68,6 +70,7 @@ AstroStats *astro_stats_new(GstElement *pipeline)
   AstroStats *stats = g_new0(AstroStats, 1);
   stats->pipeline = gst_object_ref(pipeline);
   stats->start = g_get_monotonic_time();
+  astro_memory_counters(&stats->counters);
   stats->watches = g_hash_table_new_full(NULL, NULL, gst_object_unref, watch_free);
   g_mutex_init(&stats->lock);
   GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
@@ -234,6 +237,26 @@ static void add_bin(AstroStats *stats, GstBin *bin, double seconds, GArray *rows
   }
 }
 
+/* Blocks that went between host and GPUs; nothing where none did. */
+static void print_copies(const AstroStats *stats, FILE *out)
+{
+  const AstroMemoryCounters *before = &stats->counters;
+  AstroMemoryCounters now;
+
+  astro_memory_counters(&now);
+  const guint64 up = now.copies_up - before->copies_up,
+                down = now.copies_down - before->copies_down;
+  if (up + down == 0)
+    return;
+  g_autofree char *bytes_up = astro_format_bytes((double)(now.bytes_up - before->bytes_up));
+  g_autofree char *bytes_down = astro_format_bytes((double)(now.bytes_down - before->bytes_down));
+  fprintf(out,
+          "copies to GPUs %" G_GUINT64_FORMAT " (%s), back %" G_GUINT64_FORMAT
+          " (%s), on the host %" G_GUINT64_FORMAT "; the host waited %" G_GUINT64_FORMAT " times\n",
+          up, bytes_up, down, bytes_down, now.host_copies - before->host_copies,
+          now.host_waits - before->host_waits);
+}
+
 void astro_stats_print(AstroStats *stats, FILE *out)
 {
   double seconds = (g_get_monotonic_time() - stats->start) / 1e6;
@@ -244,6 +267,7 @@ void astro_stats_print(AstroStats *stats, FILE *out)
   g_array_append_val(rows, titles);
   add_bin(stats, GST_BIN(stats->pipeline), seconds, rows);
   print_rows(rows, out);
+  print_copies(stats, out);
   for (guint i = 0; i < rows->len; i++)
     for (guint j = 0; j < COLUMNS; j++)
       g_free(g_array_index(rows, Row, i)[j]);

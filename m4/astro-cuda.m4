@@ -16,5 +16,7 @@ AC_DEFUN([ASTRO_CUDA], [
   # nvcc knows neither -pthread nor the linker's -Wl.
   AC_SUBST([NVCC_GST_CFLAGS], [$(echo "$GST_CFLAGS $GLIB_CFLAGS" | sed 's/-pthread//g')])
   AC_SUBST([NVCC_GLIB_LIBS], [$(echo "$GLIB_LIBS" | sed 's/-pthread//g; s/-Wl,[[^ ]]*//g')])
+  # Where the module looks for the toolkit's libraries that the loader does not know.
+  AC_SUBST([CUDA_TOOLKIT], [$(dirname "$(dirname "${NVCC##* }")")])
   AM_CONDITIONAL([HAVE_CUDA], [test "x$NVCC" != x])
 ])

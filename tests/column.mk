@@ -1,7 +1,7 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += tests/bench/gpu-notes.md tests/tests.h tests/elements/elements.h tests/core/fake-device.h tests/core/on-device.h tests/bench/bench.h tests/bench/free-src.h tests/environment \
+dist_files += tests/bench/gpu-notes.md tests/tests.h tests/elements/elements.h tests/elements/running.h tests/elements/left.h tests/core/fake-device.h tests/core/on-device.h tests/bench/bench.h tests/bench/free-src.h tests/environment \
   tests/fuzz/corpus tests/subbuild tests/lsan.supp
 
 if INSTALLED_TESTS
@@ -11,6 +11,7 @@ testelementsdir = $(testdir)/elements
 testelements_PROGRAMS = $(element_tests)
 testgraphsdir = $(testdir)/graphs
 testgraphs_PROGRAMS = $(graph_tests)
+dist_test_SCRIPTS = tests/check-gpu-sanitizers
 testbenchdir = $(testdir)/bench
 testbench_PROGRAMS = $(bench_programs) $(gpu_bench_programs)
 EXTRA_PROGRAMS = $(fuzz_programs) $(interop_programs)
@@ -24,7 +25,7 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
-.PHONY: bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads
+.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads
 
 # Each prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -48,6 +49,10 @@ bench-peers: all tests/bench/histogram tests/bench/gridder peers/.complete
 # Pair counts against the plain loop at the size of a survey, which takes the loop a minute.
 check-large: all tests/core/histogram
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram -m slow -p /histogram/large
+
+# On a machine with a GPU: compute-sanitizer over the kernels' tests.
+check-gpu-sanitizers: all $(core_tests)
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; TESTS=tests/core $(srcdir)/tests/check-gpu-sanitizers
 
 # Every fuzz target for a minute, from its corpus, in a build of its own by clang.
 FUZZ_SECONDS = 60

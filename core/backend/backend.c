@@ -103,6 +103,16 @@ static const AstroBackend *choose_cuda(const char *stage, gsize config_bytes, gi
   return NULL;
 }
 
+gboolean astro_backend_prefers_device(const char *stage, AstroBackendKind kind, gint device_index)
+{
+  const AstroModule *module = kind == ASTRO_BACKEND_AUTO ? astro_module_get(NULL) : NULL;
+
+  if (!module)
+    return kind == ASTRO_BACKEND_CUDA;
+  return find(module->backends, stage, ASTRO_BACKEND_CUDA) &&
+         module->n_devices(NULL) > device_index;
+}
+
 static const AstroBackend *choose_own(const char *stage, const AstroBackend *const *own,
                                       AstroBackendKind kind, gconstpointer config, GError **error)
 {

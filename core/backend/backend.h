@@ -60,10 +60,13 @@ typedef struct {
   /* Waits until all that was submitted is done; NULL where submit does the work. */
   gboolean (*drain)(gpointer instance, GError **error);
   void (*destroy)(gpointer instance);
+  /* Whether a device backend's output blocks are host pointers, since its device has no room for
+   * them; they are written when submit returns. NULL: they are not. */
+  gboolean (*host_out)(gpointer instance);
 } AstroBackend;
 
 /* The versioned table that a module exports as astro_module. */
-#define ASTRO_MODULE_ABI 1
+#define ASTRO_MODULE_ABI 2
 typedef struct {
   guint32 abi;
   guint32 bytes; /* sizeof(AstroModule) */
@@ -91,6 +94,10 @@ const AstroBackend *astro_backend_choose(const char *stage, const AstroBackend *
                                          AstroBackendKind kind, gint device_index,
                                          gconstpointer config, AstroDevice **device,
                                          GError **error);
+
+/* Whether a device would do the stage's work, as far as can be told before there is a
+ * configuration: for negotiation. */
+gboolean astro_backend_prefers_device(const char *stage, AstroBackendKind kind, gint device_index);
 
 /* Where an installed path lies now, the prefix moved or not: PATH as configured, the part under the
  * prefix kept. */

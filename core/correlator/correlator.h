@@ -6,7 +6,8 @@
  *
  * Spectra come in any order of time, channel, station and pol. The cpu backend reads those with
  * station:pol innermost in place, and likes channel:time:station:pol best, in blocks of 256 time
- * steps or more; it gathers other orders and shorter blocks first. An integration spans any number
+ * steps or more; the cuda backend channel:station:pol:time, whose blocks it reads in place then.
+ * Other orders and shorter blocks are gathered first. An integration spans any number
  * of blocks and may be cut anywhere: submit adds time steps, and ends the integration when told to.
  *
  * Sums of CI4, CI8 and CI16LE are exact. Those of CF16LE and CF32LE err by less than 2e-6 of the
@@ -31,6 +32,7 @@ typedef struct {
   AstroTriangle triangle;
   guint
       channel_step; /* so many channels become one visibility; divides channels; 1: each its own */
+  guint64 integration; /* time steps that one will have at most, for whoever plans memory; 0: any */
 } AstroCorrelatorConfig;
 
 typedef struct {

@@ -6,6 +6,9 @@ const AstroBackend *const astro_fft_backends[] = { &astro_fft_cpu, &astro_fft_re
 /* FFTW counts with int. */
 #define MOST_SAMPLES ((guint64)1 << 30)
 
+/* What is wanted is widened to whole cache lines, which is where it is copied by. */
+#define WANTED_GRAIN 16
+
 static gboolean is_real(AstroFormat format)
 {
   return !astro_format_info(format)->is_complex;
@@ -73,6 +76,14 @@ gboolean astro_fft_check(gconstpointer given, GError **error)
                   config->extents[i], MOST_SAMPLES);
       return FALSE;
     }
+    guint64 made = astro_fft_extent(config, i, TRUE);
+    if (axis->n_wanted > made || axis->wanted > made - axis->n_wanted) {
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                  "%" G_GUINT64_FORMAT " samples wanted from %" G_GUINT64_FORMAT
+                  " on, of a transform that makes %" G_GUINT64_FORMAT,
+                  axis->n_wanted, axis->wanted, made);
+      return FALSE;
+    }
   }
   gint halved = astro_fft_halved(config);
   if (halved >= 0 && (is_real(config->from) ? config->axes[halved].origin_out
@@ -115,6 +126,28 @@ gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in
   return FALSE;
 }
 
+static void find_wanted(const AstroFftAxis *axis, guint64 n, guint64 *first, guint64 *count)
+{
+  guint64 end = axis->n_wanted ? axis->wanted + axis->n_wanted : n;
+
+  *first = axis->wanted / WANTED_GRAIN * WANTED_GRAIN;
+  *count = MIN((end + WANTED_GRAIN - 1) / WANTED_GRAIN * WANTED_GRAIN, n) - *first;
+}
+
+/* Along the last axis, where it has been transformed before. */
+static void find_lines(const AstroFftConfig *config, guint64 last_extent, gboolean is_last,
+                       AstroFftPass *pass)
+{
+  const AstroFftAxis *last = &config->axes[config->n_axes - 1];
+
+  pass->period = pass->n_lines = pass->inner;
+  pass->first_line = 0;
+  if (is_last || !last->transformed || is_real(config->to))
+    return;
+  pass->period = last_extent;
+  find_wanted(last, last_extent, &pass->first_line, &pass->n_lines);
+}
+
 guint astro_fft_passes(const AstroFftConfig *config, guint64 steps,
                        AstroFftPass passes[ASTRO_MAX_AXES])
 {
@@ -149,6 +182,9 @@ guint astro_fft_passes(const AstroFftConfig *config, guint64 steps,
         extent = config->extents[b] / 2 + 1;
       *(b < a ? &pass->outer : &pass->inner) *= b == a ? 1 : extent;
     }
+    find_wanted(axis, pass->n_out, &pass->wanted, &pass->n_wanted);
+    find_lines(config, astro_fft_extent(config, config->n_axes - 1, TRUE), a + 1 == config->n_axes,
+               pass);
   }
   return n;
 }

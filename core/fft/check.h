@@ -10,9 +10,13 @@ gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in
                               const AstroBlock *out, guint n_out, const guint64 *steps,
                               GError **error);
 
-/* Samples are [outer][n of the line][inner] on both sides. */
+/* Samples are [outer][n of the line][inner] on both sides. Of the lines only those are made whose
+ * inner index, modulo period, lies among n_lines from first_line on, and of each only n_wanted
+ * samples from wanted on. */
 typedef struct {
   guint64 outer, inner;
+  guint64 period, first_line, n_lines;
+  guint64 wanted, n_wanted;
   guint64 n;           /* of the transform */
   guint64 n_in, n_out; /* samples of a line */
   guint64 origin_in, origin_out;

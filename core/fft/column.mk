@@ -13,3 +13,8 @@ tests_bench_fft_LDADD = $(LDADD) $(FFTW_LIBS) -lfftw3f_threads -lfftw3_threads
 tests_core_planner_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_planner_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/spectrum.sh
+gpu_sources += gpu/fft.cu gpu/fft-cufft.cu gpu/fft-move.cu gpu/fft-columns.cu \
+  gpu/fft-columns-single.cu gpu/fft-columns-double.cu
+gpu_headers += gpu/fft.h gpu/fft-columns.h gpu/fft-parts.h
+gpu_bench_programs += tests/bench/fft-gpu
+tests_bench_fft_gpu_LDADD = $(LDADD) -ldl

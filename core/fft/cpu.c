@@ -20,6 +20,12 @@ typedef struct {
   AstroFftLines *lines[ASTRO_MAX_AXES];
   gpointer between; /* what several passes to real samples leave to one another */
   gsize between_bytes;
+  /* A grid of visibilities is empty for the most part, whole rows of it: they need neither be
+   * transformed nor written and read again, where the lines of the first pass are the rows of the
+   * second. */
+  gboolean skips_blank;
+  guint8 *blank;
+  gsize n_blank;
 } Cpu;
 
 static void destroy(gpointer instance)
@@ -29,6 +35,7 @@ static void destroy(gpointer instance)
     if (self->lines[i])
       self->precision->destroy(self->lines[i]);
   g_aligned_free(self->between);
+  g_free(self->blank);
   g_free(self);
 }
 
@@ -48,6 +55,8 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->threads = place->threads;
   /* Of two steps: an axis behind the free one is along the block only where it is the last. */
   self->n_passes = astro_fft_passes(&self->config, 2, passes);
+  self->skips_blank = self->n_passes > 1 && passes[0].inner == 1 && passes[1].inner > 1 &&
+                      passes[1].inner == passes[0].n_out;
   for (guint i = 0; i < self->n_passes; i++) {
     self->lines[i] =
         self->precision->create(&passes[i], passes[i].inner == 1, picked->kernels, error);
@@ -75,6 +84,18 @@ static gpointer room_between(Cpu *self, const AstroFftPass *pass, const AstroBlo
   return self->between;
 }
 
+static guint8 *room_for_blank(Cpu *self, guint64 lines)
+{
+  if (!self->skips_blank)
+    return NULL;
+  if (lines > self->n_blank) {
+    g_free(self->blank);
+    self->blank = g_malloc(lines);
+    self->n_blank = lines;
+  }
+  return self->blank;
+}
+
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
                        guint n_out, gpointer arguments, GError **error)
 {
@@ -86,9 +107,11 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return FALSE;
   astro_fft_passes(&self->config, *steps, passes);
   gpointer between = room_between(self, &passes[0], out);
+  guint8 *blank = room_for_blank(self, passes[0].outer);
   for (guint i = 0; i < self->n_passes; i++)
     self->precision->run(self->lines[i], &passes[i], i ? between : in->data,
-                         i + 1 < self->n_passes ? between : out->data, self->threads);
+                         i + 1 < self->n_passes ? between : out->data, i == 1 ? blank : NULL,
+                         i == 0 ? blank : NULL, self->threads);
   return TRUE;
 }
 

@@ -11,6 +11,9 @@ G_BEGIN_DECLS
 typedef struct {
   gboolean transformed;
   guint64 origin_in, origin_out; /* indices of time, frequency or place zero */
+  /* Of the output, indices that somebody wants: n_wanted from wanted on; 0: all. What else there is
+   * may be left out: nothing is promised of it. */
+  guint64 wanted, n_wanted;
 } AstroFftAxis;
 
 /* Where one side is real, the other holds extent / 2 + 1 bins of the last transformed axis, from

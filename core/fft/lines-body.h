@@ -196,10 +196,39 @@ typedef struct {
   const AstroFftPass *pass;
   const REAL *in;
   REAL *out;
+  const guint8 *blank_in; /* rows that are zeros; NULL: not known */
+  guint8 *blank_out;
   guint64 n_lines, per_task;
   gboolean stream;
   REAL scale;
 } Run;
+
+/* Samples of a line that is not all zeros are looked at up to the first that is none. */
+static gboolean is_blank(const REAL *line, gsize n)
+{
+  gsize i = 0;
+  for (; i + 32 <= n; i += 32) {
+    REAL any = 0;
+    for (guint k = 0; k < 32; k++)
+      any += line[i + k] == 0 ? 0 : 1;
+    if (any > 0)
+      return FALSE;
+  }
+  while (i < n && line[i] == 0)
+    i++;
+  return i == n;
+}
+
+/* What is wanted of a line's samples from room_from on, n of them, which belong to index to on. */
+static guint64 clip(const AstroFftPass *pass, guint64 *to, guint64 *room_from, guint64 n)
+{
+  guint64 begin = MAX(*to, pass->wanted), end = MIN(*to + n, pass->wanted + pass->n_wanted);
+  if (begin >= end)
+    return 0;
+  *room_from += begin - *to;
+  *to = begin;
+  return end - begin;
+}
 
 /* From the origin to the end, then from the beginning. */
 static void gather_along(const Run *run, guint64 line, REAL *room)
@@ -215,19 +244,39 @@ static void gather_along(const Run *run, guint64 line, REAL *room)
        first % 2 ? a : b);
 }
 
-static void scatter_along(const Run *run, guint64 line, const REAL *room)
+static void scatter_along_part(const Run *run, guint64 line, const REAL *room, guint64 to,
+                               guint64 room_from, guint64 n)
 {
   const AstroFftLines *self = run->lines;
-  const AstroFftPass *pass = run->pass;
-  REAL *to = run->out + line * pass->n_out * self->width_out;
-  guint64 shift = self->signs ? 0 : pass->origin_out, first = pass->n_out - shift;
+  guint64 wanted = clip(run->pass, &to, &room_from, n);
   void (*put)(guint8 *, const guint8 *, gsize) =
       run->stream ? self->kernels->stream : self->kernels->copy;
-  gsize bytes = self->width_out * sizeof(REAL);
 
-  put((guint8 *)(to + shift * self->width_out), (const guint8 *)room, first * bytes);
-  if (shift)
-    put((guint8 *)to, (const guint8 *)(room + first * self->width_out), shift * bytes);
+  if (wanted)
+    put((guint8 *)(run->out + (line * run->pass->n_out + to) * self->width_out),
+        (const guint8 *)(room + room_from * self->width_out),
+        wanted * self->width_out * sizeof(REAL));
+}
+
+static void scatter_along(const Run *run, guint64 line, const REAL *room)
+{
+  const AstroFftPass *pass = run->pass;
+  guint64 shift = run->lines->signs ? 0 : pass->origin_out, first = pass->n_out - shift;
+
+  scatter_along_part(run, line, room, shift, 0, first);
+  scatter_along_part(run, line, room, 0, first, shift);
+}
+
+/* Whether all lines from begin to end are zeros, and so are their transforms; notes it. */
+static gboolean pass_blank(const Run *run, guint64 begin, guint64 end)
+{
+  gsize line = run->pass->n_in * run->lines->width_in;
+
+  if (!run->blank_out)
+    return FALSE;
+  gboolean blank = is_blank(run->in + begin * line, (end - begin) * line);
+  memset(run->blank_out + begin, blank, end - begin);
+  return blank;
 }
 
 static void execute(const AstroFftLines *self, const AstroFftPass *pass, REAL *in, REAL *out)
@@ -250,6 +299,8 @@ static void run_along(const Run *run, guint64 begin, guint64 end, REAL *room)
                     (self->signs || !pass->origin_out) &&
                     FFTW(alignment_of)(there) == FFTW(alignment_of)(out);
 
+  if (pass_blank(run, begin, end))
+    return;
   for (guint64 i = begin; i < end; i++)
     gather_along(run, i, room + (i - begin) * self->pitch_in);
   if (direct)
@@ -278,9 +329,13 @@ static void copy_row(guint8 *to, const guint8 *from, gsize bytes)
 
 /* Copies rows to the stage. */
 static void stage_rows(const guint8 *from, gsize row, guint rows, guint ahead, gsize bytes,
-                       guint8 *stage)
+                       const guint8 *blank, guint8 *stage)
 {
   for (guint i = 0; i < rows; i++) {
+    if (blank && blank[i]) {
+      memset(stage + i * bytes, 0, bytes);
+      continue;
+    }
     for (gsize at = 0; i < ahead && at < bytes; at += CACHE_LINE)
       __builtin_prefetch(from + (i + AHEAD) * row + at);
     copy_row(stage + i * bytes, from + i * row, bytes);
@@ -289,7 +344,7 @@ static void stage_rows(const guint8 *from, gsize row, guint rows, guint ahead, g
 
 /* Samples [j][line] of a range of rows to [line][j]. */
 static void gather_rows(const AstroFftLines *self, const REAL *from, gsize row, guint64 rows,
-                        guint lines, REAL *to, REAL *stage)
+                        const guint8 *blank, guint lines, REAL *to, REAL *stage)
 {
   gsize unit = self->width_in * sizeof(REAL), bytes = lines * unit;
   guint32 columns[ACROSS_BYTES];
@@ -306,8 +361,14 @@ static void gather_rows(const AstroFftLines *self, const REAL *from, gsize row, 
                                   .times = 1,
                                   .unit = unit };
     guint64 left = rows - begin;
+    if (blank && !memchr(blank + begin, FALSE, plane.rows)) {
+      for (guint i = 0; i < lines; i++)
+        memset(plane.out + columns[i], 0, plane.rows * unit);
+      continue;
+    }
     stage_rows((const guint8 *)(from + begin * row), row * sizeof(REAL), (guint)plane.rows,
-               left > AHEAD ? (guint)MIN(left - AHEAD, STAGE_ROWS) : 0, bytes, (guint8 *)stage);
+               left > AHEAD ? (guint)MIN(left - AHEAD, STAGE_ROWS) : 0, bytes,
+               blank ? blank + begin : NULL, (guint8 *)stage);
     self->kernels->transpose[unit_log(unit)](&plane);
   }
 }
@@ -340,18 +401,28 @@ static void scatter_rows(const AstroFftLines *self, REAL *to, gsize row, guint64
   }
 }
 
+/* Where line number i begins: outer and inner index. */
+static guint64 place_of(const AstroFftPass *pass, guint64 i, guint64 *inner)
+{
+  guint64 at = i / pass->n_lines * pass->period + pass->first_line + i % pass->n_lines;
+  *inner = at % pass->inner;
+  return at / pass->inner;
+}
+
 /* Lines from begin to end are of one outer index, next to one another. */
 static void gather_across(const Run *run, guint64 begin, guint lines, REAL *room, REAL *stage)
 {
   const AstroFftLines *self = run->lines;
   const AstroFftPass *pass = run->pass;
   gsize row = pass->inner * self->width_in;
-  guint64 outer = begin / pass->inner, inner = begin % pass->inner;
+  guint64 inner, outer = place_of(pass, begin, &inner);
   const REAL *from = run->in + outer * pass->n_in * row + inner * self->width_in;
+  const guint8 *blank = run->blank_in ? run->blank_in + outer * pass->n_in : NULL;
   guint64 first = pass->n_in - pass->origin_in;
 
-  gather_rows(self, from + pass->origin_in * row, row, first, lines, room, stage);
-  gather_rows(self, from, row, pass->origin_in, lines, room + first * self->width_in, stage);
+  gather_rows(self, from + pass->origin_in * row, row, first,
+              blank ? blank + pass->origin_in : NULL, lines, room, stage);
+  gather_rows(self, from, row, pass->origin_in, blank, lines, room + first * self->width_in, stage);
   for (guint i = 0; run->scale != 1 && i < lines; i++) {
     REAL *line = room + i * self->pitch_in;
     for (gsize k = 0; k < pass->n_in * self->width_in; k++)
@@ -365,14 +436,17 @@ static void scatter_across(const Run *run, guint64 begin, guint lines, const REA
   const AstroFftLines *self = run->lines;
   const AstroFftPass *pass = run->pass;
   gsize row = pass->inner * self->width_out;
-  guint64 outer = begin / pass->inner, inner = begin % pass->inner;
+  guint64 inner, outer = place_of(pass, begin, &inner);
   REAL *to = run->out + outer * pass->n_out * row + inner * self->width_out;
-  guint64 first = pass->n_out - pass->origin_out;
-
   guint8 *through = run->stream ? (guint8 *)stage : NULL;
+  /* The room holds the samples from the output's origin on, then those before it. */
+  guint64 first = pass->n_out - pass->origin_out;
+  const guint64 parts[2][3] = { { pass->origin_out, 0, first }, { 0, first, pass->origin_out } };
 
-  scatter_rows(self, to + pass->origin_out * row, row, first, lines, room, through);
-  scatter_rows(self, to, row, pass->origin_out, lines, room + first * self->width_out, through);
+  for (guint i = 0; i < 2; i++) {
+    guint64 at = parts[i][0], room_from = parts[i][1], n = clip(pass, &at, &room_from, parts[i][2]);
+    scatter_rows(self, to + at * row, row, n, lines, room + room_from * self->width_out, through);
+  }
 }
 
 static void run_across(const Run *run, guint64 begin, guint64 end, REAL *room)
@@ -383,12 +457,12 @@ static void run_across(const Run *run, guint64 begin, guint64 end, REAL *room)
   guint64 next;
 
   for (guint64 i = begin; i < end; i = next) {
-    next = MIN(end, (i / pass->inner + 1) * pass->inner);
+    next = MIN(end, (i / pass->n_lines + 1) * pass->n_lines);
     gather_across(run, i, (guint)(next - i), room + (i - begin) * self->pitch_in, stage);
   }
   execute(self, pass, room, out);
   for (guint64 i = begin; i < end; i = next) {
-    next = MIN(end, (i / pass->inner + 1) * pass->inner);
+    next = MIN(end, (i / pass->n_lines + 1) * pass->n_lines);
     scatter_across(run, i, (guint)(next - i), out + (i - begin) * self->pitch_out, stage);
   }
 }
@@ -421,13 +495,15 @@ static gboolean can_stream(const AstroFftLines *self, const AstroFftPass *pass, 
 }
 
 static void run_pass(AstroFftLines *self, const AstroFftPass *pass, gconstpointer in, gpointer out,
-                     guint threads)
+                     const guint8 *blank_in, guint8 *blank_out, guint threads)
 {
   Run run = { .lines = self,
               .pass = pass,
               .in = in,
               .out = out,
-              .n_lines = pass->outer * pass->inner,
+              .blank_in = blank_in,
+              .blank_out = blank_out,
+              .n_lines = pass->outer * pass->inner / pass->period * pass->n_lines,
               .per_task = self->batch,
               .stream = can_stream(self, pass, out),
               .scale = pass->inverse ? (REAL)(1 / (double)pass->n) : 1 };

@@ -14,9 +14,11 @@ typedef struct {
   /* For passes like this one, whatever their outer and inner. along: inner is always 1. */
   AstroFftLines *(*create)(const AstroFftPass *pass, gboolean along,
                            const AstroTransposeKernels *kernels, GError **error);
-  /* out may be in where both hold the same samples. */
+  /* out may be in where both hold the same samples. Lines along the block of nothing but zeros are
+   * not written but noted in blank_out ([outer], or NULL), and lines across take samples of
+   * blank_in ([outer][n_in], or NULL), a row of the block each, for zeros without reading them. */
   void (*run)(AstroFftLines *lines, const AstroFftPass *pass, gconstpointer in, gpointer out,
-              guint threads);
+              const guint8 *blank_in, guint8 *blank_out, guint threads);
   void (*destroy)(AstroFftLines *lines);
 } AstroFftPrecision;
 

@@ -1,11 +1,10 @@
 #include "config.h"
 #include "core/gridder/collect.h"
 
-#include <string.h>
-#include <unistd.h>
-
 struct _AstroCollect {
   AstroCollectConfig config;
+  const AstroCollectFuncs *funcs;
+  AstroPlace place;
   gboolean at_once;
   AstroPrepare *prepare;
   AstroGridding *gridder;
@@ -16,8 +15,6 @@ gboolean astro_collect_adds_at_once(const AstroCollectConfig *config)
   return !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL;
 }
 
-/* ---- what it takes ---- */
-
 guint64 astro_collect_grid_bytes(const AstroCollectConfig *config)
 {
   const AstroGrid *grid = &config->grid;
@@ -25,102 +22,105 @@ guint64 astro_collect_grid_bytes(const AstroCollectConfig *config)
          config->gridder.channels * (config->gridder.is_double ? 16 : 8);
 }
 
-guint64 astro_collect_bytes(const AstroCollectConfig *config)
+gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, guint64 had,
+                            const char *who, GError **error)
 {
-  return astro_collect_grid_bytes(config) * (config->cumulative ? 2 : 1) +
-         config->algorithm->bytes(&config->gridder, &config->grid);
-}
-
-static gboolean shape(gconstpointer configuration, GError **error)
-{
-  const AstroCollectConfig *config = configuration;
-  const guint64 needed = astro_collect_bytes(config);
-  const guint64 had = (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE);
+  const guint64 needed = astro_collect_grid_bytes(config) * (config->cumulative ? 2 : 1) + tables;
   if (needed < had)
     return TRUE;
   g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
               "a grid of %u x %u cells, %u products and %u channels needs %" G_GUINT64_FORMAT
-              " bytes, this machine has %" G_GUINT64_FORMAT,
+              " bytes, %s has %" G_GUINT64_FORMAT,
               config->grid.size, config->grid.size, g_strv_length(config->grid.products),
-              config->gridder.channels, needed, had);
+              config->gridder.channels, needed, who, had);
   return FALSE;
 }
 
 /* ---- instances ---- */
 
-static AstroCollect *create_of(const AstroCollectConfig *config, const AstroPlace *place,
-                               gboolean is_reference, const char **variant, GError **error)
+AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPlace *place,
+                                const AstroCollectFuncs *funcs)
 {
   AstroCollect *self = g_new0(AstroCollect, 1);
   self->config = *config;
   self->config.gridder.threads = place->threads;
-  self->config.gridder.is_reference = is_reference;
+  self->funcs = funcs;
+  self->place = *place;
   self->at_once = astro_collect_adds_at_once(config);
-  *variant = config->algorithm->name;
   return self;
 }
 
-static gpointer create_reference(gconstpointer config, const AstroPlace *place,
-                                 const char **variant, GError **error)
+static gboolean enter(const AstroCollect *self, GError **error)
 {
-  return create_of(config, place, TRUE, variant, error);
+  return !self->funcs->enter || self->funcs->enter(&self->place, error);
 }
 
-static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
-                       GError **error)
+const AstroPlace *astro_collect_place(const AstroCollect *self)
 {
-  return create_of(config, place, FALSE, variant, error);
+  return &self->place;
 }
 
 static void forget_observation(AstroCollect *self)
 {
-  g_clear_pointer(&self->prepare, astro_prepare_free);
-  g_clear_pointer(&self->gridder, self->config.algorithm->destroy);
+  g_clear_pointer(&self->prepare, self->funcs->prepare->destroy);
+  if (self->gridder)
+    self->funcs->destroy(self->config.algorithm, self->gridder);
+  self->gridder = NULL;
 }
 
-static void destroy(gpointer instance)
+void astro_collect_free(AstroCollect *self)
 {
-  forget_observation(instance);
-  g_free(instance);
+  if (enter(self, NULL))
+    forget_observation(self);
+  g_free(self);
 }
 
 gboolean astro_collect_observe(AstroCollect *self, AstroObservation *observation, GError **error)
 {
-  const char *variant;
   AstroCollectConfig *config = &self->config;
+  if (!enter(self, error))
+    return FALSE;
   forget_observation(self);
   /* With the longest baseline known the support may grow: what it does to caps is nothing. */
   if (observation)
     config->gridder.longest = astro_prepare_longest(&config->prepare, observation);
   if (!config->algorithm->choose(&config->gridder, &config->grid, error))
     return FALSE;
-  self->prepare = astro_prepare_new(&config->prepare, &config->grid, observation, error);
+  self->prepare = self->funcs->prepare->create(&config->prepare, &config->grid, observation,
+                                               &self->place, error);
   if (!self->prepare)
     return FALSE;
-  self->gridder =
-      self->config.algorithm->create(&self->config.gridder, &self->config.grid, &variant, error);
+  self->gridder = self->funcs->create(config, &self->place, error);
   return self->gridder != NULL;
 }
 
 /* ---- dumps in ---- */
 
-static gboolean add_dump(AstroCollect *self, const AstroBlock *in, gpointer grid,
+/* Rows that wait go into the grid, where there are as many as that. */
+static gboolean add_rows(AstroCollect *self, guint64 values, gpointer grid, GError **error)
+{
+  AstroGridRows rows;
+  self->funcs->prepare->rows(self->prepare, &rows);
+  if (rows.rows == 0 || rows.rows * rows.channels * rows.products < values)
+    return TRUE;
+  const gboolean ok = self->funcs->add(self->config.algorithm, self->gridder, &rows, grid, error);
+  self->funcs->prepare->forget_rows(self->prepare);
+  return ok;
+}
+
+static gboolean add_dump(AstroCollect *self, const AstroBlock *in, const AstroBlock *out,
                          const AstroCollectArguments *arguments, GError **error)
 {
   const AstroPrepareConfig *prepare = &self->config.prepare;
   const gsize bytes = (gsize)prepare->channels * prepare->baselines * prepare->pols *
                       prepare->pols * astro_format_info(prepare->format)->bytes;
   const char *dump = (const char *)in->data + arguments->number * bytes;
-  AstroGridRows rows;
-  if (!astro_prepare_add(self->prepare, dump, arguments->validity, arguments->shape,
-                         arguments->number, arguments->middle_ns, error))
+  if (self->at_once && arguments->is_new &&
+      !self->funcs->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
-  if (!self->at_once)
-    return TRUE;
-  astro_prepare_rows(self->prepare, &rows);
-  const gboolean ok = self->config.algorithm->add(self->gridder, &rows, grid, error);
-  astro_prepare_forget_rows(self->prepare);
-  return ok;
+  return self->funcs->prepare->add(self->prepare, dump, arguments->validity, arguments->shape,
+                                   arguments->number, arguments->middle_ns, error) &&
+         (!self->at_once || add_rows(self, self->funcs->together, out->data, error));
 }
 
 /* ---- planes out ---- */
@@ -131,104 +131,82 @@ gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
   *planes = 1;
   if (self->at_once)
     return TRUE;
-  if (!astro_prepare_weigh(self->prepare, self->config.weighting, self->config.robust,
-                           self->config.per_channel, error))
+  if (!enter(self, error) ||
+      !self->funcs->prepare->weigh(self->prepare, self->config.weighting, self->config.robust,
+                                   self->config.per_channel, error))
     return FALSE;
   if (!self->config.algorithm->has_planes)
     return TRUE;
-  astro_prepare_rows(self->prepare, &rows);
-  if (!self->config.algorithm->begin(self->gridder, &rows, planes, error))
+  self->funcs->prepare->rows(self->prepare, &rows);
+  if (!self->funcs->begin(self->config.algorithm, self->gridder, &rows, planes, error))
     return FALSE;
   if (!self->config.cumulative)
-    astro_prepare_drop_rows(self->prepare);
+    self->funcs->prepare->drop_rows(self->prepare);
   return TRUE;
 }
 
 static gboolean fill_plane(AstroCollect *self, const AstroBlock *out,
                            AstroCollectArguments *arguments, GError **error)
 {
+  const AstroCollectFuncs *funcs = self->funcs;
   const AstroGridAlgorithm *algorithm = self->config.algorithm;
-  AstroGridRows rows;
   arguments->w = arguments->w_step = 0;
-  if (self->at_once) {
-    if (algorithm->finish)
-      algorithm->finish(self->gridder, out->data);
-    return TRUE;
-  }
-  memset(out->data, 0, out->bytes);
-  if (algorithm->has_planes) {
-    algorithm->plane(self->gridder, out->data, &arguments->w, &arguments->w_step);
-    return TRUE;
-  }
-  astro_prepare_rows(self->prepare, &rows);
-  if (!algorithm->add(self->gridder, &rows, out->data, error))
+  if ((!self->at_once || arguments->is_new) &&
+      !funcs->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
-  if (algorithm->finish)
-    algorithm->finish(self->gridder, out->data);
-  return TRUE;
+  if (algorithm->has_planes)
+    return funcs->plane(algorithm, self->gridder, out->data, &arguments->w, &arguments->w_step,
+                        error);
+  AstroGridRows rows;
+  funcs->prepare->rows(self->prepare, &rows);
+  const gboolean added = self->at_once
+                             ? add_rows(self, 0, out->data, error)
+                             : funcs->add(algorithm, self->gridder, &rows, out->data, error);
+  return added && funcs->finish(algorithm, self->gridder, out->data, error);
 }
 
-static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
+gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_in,
+                              const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
+                              GError **error)
 {
-  return n_in ? add_dump(instance, in, n_out ? out->data : NULL, arguments, error)
-              : fill_plane(instance, out, arguments, error);
+  if (!enter(self, error))
+    return FALSE;
+  if (arguments->is_copy)
+    return self->funcs->copy(&self->place, out->data, in->data, out->bytes, error);
+  return n_in ? add_dump(self, in, out, arguments, error) : fill_plane(self, out, arguments, error);
 }
 
-void astro_collect_end(AstroCollect *self)
+gboolean astro_collect_end(AstroCollect *self, GError **error)
 {
   if (self->config.cumulative)
-    return;
-  astro_prepare_drop_rows(self->prepare);
-  astro_prepare_reset_counts(self->prepare);
+    return TRUE;
+  if (!enter(self, error))
+    return FALSE;
+  self->funcs->prepare->drop_rows(self->prepare);
+  return self->funcs->prepare->reset_counts(self->prepare, error);
 }
 
 void astro_collect_add_missing(AstroCollect *self)
 {
-  astro_prepare_add_missing(self->prepare);
+  self->funcs->prepare->add_missing(self->prepare);
 }
 
 /* ---- what is told ---- */
 
-const AstroGridCounts *astro_collect_counts(AstroCollect *self)
+const AstroGridCounts *astro_collect_counts(AstroCollect *self, double *sums, GError **error)
 {
-  return astro_prepare_counts(self->prepare);
-}
-
-void astro_collect_sums(AstroCollect *self, double *sums)
-{
-  const double *all = astro_prepare_sums(self->prepare);
-  const guint channels = self->config.prepare.channels;
-  for (guint i = 0; i < self->config.gridder.channels; i++)
+  const AstroGridCounts *counts;
+  const double *all;
+  if (!enter(self, error) || !self->funcs->prepare->totals(self->prepare, &counts, &all, error))
+    return NULL;
+  for (guint i = 0; sums && i < self->config.gridder.channels; i++)
     sums[i] = 0;
-  for (guint c = 0; c < channels; c++)
+  for (guint c = 0; sums && c < self->config.prepare.channels; c++)
     sums[self->config.per_channel ? c : 0] += all[c];
+  return counts;
 }
 
 double astro_collect_longest(AstroCollect *self)
 {
   return self->config.gridder.longest;
 }
-
-const AstroBackend astro_gridder_reference = {
-  .stage = "gridder",
-  .kind = ASTRO_BACKEND_REFERENCE,
-  .config_bytes = sizeof(AstroCollectConfig),
-  .shape = shape,
-  .create = create_reference,
-  .submit = submit,
-  .destroy = destroy,
-};
-
-const AstroBackend astro_gridder_cpu = {
-  .stage = "gridder",
-  .kind = ASTRO_BACKEND_CPU,
-  .config_bytes = sizeof(AstroCollectConfig),
-  .shape = shape,
-  .create = create,
-  .submit = submit,
-  .destroy = destroy,
-};
-
-const AstroBackend *const astro_gridder_backends[] = { &astro_gridder_reference, &astro_gridder_cpu,
-                                                       NULL };

@@ -29,6 +29,8 @@ typedef struct {
   const AstroLayout *shape;
   guint64 number;
   gint64 middle_ns;
+  gboolean is_new;  /* what dumps go into: it begins with zeros */
+  gboolean is_copy; /* the block in is a grid that dumps went into, copied to the block out */
   double w, w_step; /* out, of a plane */
 } AstroCollectArguments;
 
@@ -44,15 +46,51 @@ void astro_collect_add_missing(AstroCollect *collect);
 /* Ends what a grid is made of, and says how many planes it has: 1 where dumps went into it. */
 gboolean astro_collect_begin(AstroCollect *collect, guint *planes, GError **error);
 /* The grid is done: what it was made of is forgotten, unless grids are cumulative. */
-void astro_collect_end(AstroCollect *collect);
+gboolean astro_collect_end(AstroCollect *collect, GError **error);
 
-const AstroGridCounts *astro_collect_counts(AstroCollect *collect);
-/* Sums of weights, of each of the grid's channels. */
-void astro_collect_sums(AstroCollect *collect, double *sums);
+/* Counts, and sums of weights of each of the grid's channels (NULL: not asked for). NULL is an
+ * error of a device. */
+const AstroGridCounts *astro_collect_counts(AstroCollect *collect, double *sums, GError **error);
 double astro_collect_longest(AstroCollect *collect);
 
-/* Bytes of a grid's buffer, and of all that must be there at once beside the visibilities. */
+/* Bytes of a grid's buffer. */
 guint64 astro_collect_grid_bytes(const AstroCollectConfig *config);
-guint64 astro_collect_bytes(const AstroCollectConfig *config);
+/* Whether there is room for all that must be there at once beside the visibilities: grids and that
+ * many bytes of tables. An error says what is needed and had; who has it is a noun. */
+gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, guint64 had,
+                            const char *who, GError **error);
+
+/* ---- for backends ---- */
+
+/* Where it all happens: on the host, or on a device, whose grids and rows are device pointers. The
+ * functions take the algorithm that the configuration names. */
+typedef struct {
+  const AstroPrepareFuncs *prepare;
+  /* Values of rows that are added together where dumps go straight into the grid. */
+  guint64 together;
+  gboolean (*enter)(const AstroPlace *place, GError **error); /* before the others; may be NULL */
+  AstroGridding *(*create)(const AstroCollectConfig *config, const AstroPlace *place,
+                           GError **error);
+  gboolean (*begin)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
+                    const AstroGridRows *rows, guint *planes, GError **error);
+  gboolean (*plane)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,
+                    double *w, double *w_step, GError **error);
+  gboolean (*add)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
+                  const AstroGridRows *rows, gpointer grid, GError **error);
+  gboolean (*finish)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,
+                     GError **error);
+  void (*destroy)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder);
+  gboolean (*zero)(const AstroPlace *place, gpointer grid, gsize bytes, GError **error);
+  gboolean (*copy)(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes,
+                   GError **error);
+} AstroCollectFuncs;
+
+AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPlace *place,
+                                const AstroCollectFuncs *funcs);
+void astro_collect_free(AstroCollect *collect);
+const AstroPlace *astro_collect_place(const AstroCollect *collect);
+gboolean astro_collect_submit(AstroCollect *collect, const AstroBlock *in, guint n_in,
+                              const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
+                              GError **error);
 
 G_END_DECLS

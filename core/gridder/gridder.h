@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * time; its channels stand on a line from the origin of (u,v,w). */
 typedef struct {
   guint64 rows;
-  guint channels, products;
+  guint channels, products; /* ASTRO_MAX_PRODUCTS at most */
   gboolean is_double;
   const double *uvw;         /* rows x 3, metres */
   const double *wavenumbers; /* of each channel, 1/m: frequency over the speed of light */
@@ -27,10 +27,13 @@ typedef struct {
   guint channels;     /* of the grid: 1, all channels on one; or as many as rows have */
   guint threads;
   gboolean is_reference; /* the formula, slow and obvious, in place of kernels */
-  double padding;        /* of the grid over the image */
-  double accuracy;       /* wanted, relative L2 */
-  double longest;        /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
-  guint support;         /* cells */
+  /* Sums are made in one order, so that grids are the same to the last bit each time. What CPUs do
+   * always; on a device it costs speed. */
+  gboolean deterministic;
+  double padding;  /* of the grid over the image */
+  double accuracy; /* wanted, relative L2 */
+  double longest;  /* baseline, wavelengths at the highest frequency: no u, v, w is beyond */
+  guint support;   /* cells */
   /* wprojection alone */
   guint oversampling, w_planes;
   gboolean interpolated;

@@ -1,26 +1,10 @@
 /* Visibilities as they come, made ready for gridding and held. */
 #pragma once
 
-#include "core/gridder/gridder.h"
-#include "core/gridder/products.h"
+#include "core/gridder/dumps.h"
 #include "core/gridder/weighting.h"
-#include "core/stream/observation.h"
-#include "core/stream/validity.h"
 
 G_BEGIN_DECLS
-
-typedef struct {
-  guint channels, baselines, pols; /* of a dump: channel:baseline:pol:pol */
-  AstroFormat format;              /* CF32LE or CF64LE */
-  double frequency, bandwidth;     /* Hz */
-  gboolean is_double;              /* what is prepared */
-  gboolean keep_weights;           /* for astro_prepare_weigh */
-} AstroPrepareConfig;
-
-/* In visibilities of one product each. */
-typedef struct {
-  guint64 used, outside, flagged, not_finite;
-} AstroGridCounts;
 
 typedef struct _AstroPrepare AstroPrepare;
 
@@ -52,7 +36,25 @@ void astro_prepare_forget_rows(AstroPrepare *prepare);
 void astro_prepare_drop_rows(AstroPrepare *prepare);
 void astro_prepare_reset_counts(AstroPrepare *prepare);
 
-/* The longest baseline in wavelengths at the highest frequency. */
-double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation);
+/* What collecting (core/gridder/collect.h) calls of whoever prepares: the functions above, or those
+ * of a device, whose rows hold device pointers. */
+typedef struct {
+  AstroPrepare *(*create)(const AstroPrepareConfig *config, const AstroGrid *grid,
+                          AstroObservation *observation, const AstroPlace *place, GError **error);
+  void (*destroy)(AstroPrepare *prepare);
+  gboolean (*add)(AstroPrepare *prepare, gconstpointer dump, const AstroValidityMeta *validity,
+                  const AstroLayout *shape, guint64 number, gint64 middle_ns, GError **error);
+  void (*add_missing)(AstroPrepare *prepare);
+  void (*rows)(AstroPrepare *prepare, AstroGridRows *rows);
+  gboolean (*weigh)(AstroPrepare *prepare, AstroWeighting weighting, double robust,
+                    gboolean per_channel, GError **error);
+  gboolean (*totals)(AstroPrepare *prepare, const AstroGridCounts **counts, const double **sums,
+                     GError **error);
+  void (*forget_rows)(AstroPrepare *prepare);
+  void (*drop_rows)(AstroPrepare *prepare);
+  gboolean (*reset_counts)(AstroPrepare *prepare, GError **error);
+} AstroPrepareFuncs;
+
+extern const AstroPrepareFuncs astro_prepare_funcs;
 
 G_END_DECLS

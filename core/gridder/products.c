@@ -1,6 +1,7 @@
 #include "config.h"
 #include "core/gridder/products.h"
 
+#include <complex.h>
 #include <string.h>
 #include "core/backend/backend.h"
 #include "core/stream/grid.h"
@@ -71,7 +72,8 @@ gboolean astro_product_find(AstroProduct *product, const char *name, const char 
       continue;
     const Row *row = find(t, name);
     for (guint k = 0; row && k < 4; k++) {
-      product->factors[k] = row->factors[k];
+      product->factors[k][0] = creal(row->factors[k]);
+      product->factors[k][1] = cimag(row->factors[k]);
       product->used[k] = row->factors[k] != 0;
     }
     if (row)

@@ -1,7 +1,6 @@
 /* What is gridded of a visibility's correlations. */
 #pragma once
 
-#include <complex.h>
 #include <glib.h>
 
 G_BEGIN_DECLS
@@ -12,7 +11,7 @@ G_BEGIN_DECLS
 typedef struct {
   gboolean is_psf; /* 1 whatever they are */
   gboolean used[4];
-  complex double factors[4];
+  double factors[4][2]; /* complex */
 } AstroProduct;
 
 /* Of a product's name ("XX", "I", "PSF") in a basis (linear, circular) with that many

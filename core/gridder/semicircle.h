@@ -30,9 +30,11 @@ double astro_semicircle_transform(guint support, double beta, double frequency);
  * power first), where f in 0..1 is how far the first tap stands inside the function's edge. */
 void astro_semicircle_fit(guint support, double beta, guint tap, guint degree, double *powers);
 
+/* The least degree that misses the function, with the sharpest beta in use, by no more than the
+ * function itself misses. */
 static inline guint astro_semicircle_degree(guint support)
 {
-  return (support + 1) / 2 + 4;
+  return support > 8 ? (support + 1) / 2 + 4 : support / 2 + 3;
 }
 
 G_END_DECLS

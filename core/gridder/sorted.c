@@ -85,19 +85,13 @@ static void find_range(gpointer data, guint64 part)
   range->greatest[part] = greatest;
 }
 
-gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *config,
-                             const AstroGrid *grid, const AstroGridRows *rows, GError **error)
+gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *config,
+                               const AstroGrid *grid, double least, double greatest, GError **error)
 {
-  Range range = { .rows = rows, .grid = grid };
-  double least = INFINITY, greatest = 0, n_least, n_greatest;
+  double n_least, n_greatest;
 
   if (!astro_grid_n_range(grid, &n_least, &n_greatest, error))
     return FALSE;
-  astro_parallel(PARTS, config->threads, find_range, &range);
-  for (guint part = 0; part < PARTS; part++) {
-    least = MIN(least, range.least[part]);
-    greatest = MAX(greatest, range.greatest[part]);
-  }
   least = MIN(least, greatest);
   const double half_n = (n_greatest - n_least) / 2, half_w = (greatest - least) / 2;
   *planes = (AstroPlanes){ .first = (least + greatest) / 2,
@@ -121,6 +115,20 @@ gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *conf
               "possible: a smaller field, or shorter baselines",
               least, greatest, n, MAX_PLANES);
   return FALSE;
+}
+
+gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *config,
+                             const AstroGrid *grid, const AstroGridRows *rows, GError **error)
+{
+  Range range = { .rows = rows, .grid = grid };
+  double least = INFINITY, greatest = 0;
+
+  astro_parallel(PARTS, config->threads, find_range, &range);
+  for (guint part = 0; part < PARTS; part++) {
+    least = MIN(least, range.least[part]);
+    greatest = MAX(greatest, range.greatest[part]);
+  }
+  return astro_planes_of_range(planes, config, grid, least, greatest, error);
 }
 
 /* ---- into bands ---- */

@@ -49,6 +49,10 @@ typedef struct {
 /* Planes for all w that rows have. */
 gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *config,
                              const AstroGrid *grid, const AstroGridRows *rows, GError **error);
+/* The same where their range is known (infinity to 0: there are none). */
+gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *config,
+                               const AstroGrid *grid, double least, double greatest,
+                               GError **error);
 
 /* Channels first to first + n of rows. Values of zero and what the grid does not hold are left out.
  * Does not depend on threads. */

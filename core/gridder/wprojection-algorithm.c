@@ -22,7 +22,7 @@ static double table_accuracy(const AstroSpread *spread)
   return spread->interpolated ? 0.02 / (n * n) : 0.01 / n;
 }
 
-static AstroTapsConfig taps_config(const AstroGridderConfig *config, const AstroGrid *grid)
+AstroTapsConfig astro_wprojection_taps(const AstroGridderConfig *config, const AstroGrid *grid)
 {
   double accuracy = config->accuracy > 0 ? config->accuracy : DEFAULT_ACCURACY;
   return (AstroTapsConfig){ .grid = grid,
@@ -59,7 +59,7 @@ static gboolean check(const AstroGridderConfig *config, GError **error)
  * centre moves it. */
 static gboolean choose_support(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
 {
-  AstroTapsConfig taps = taps_config(config, grid);
+  AstroTapsConfig taps = astro_wprojection_taps(config, grid);
   guint support, planes = astro_taps_planes(&taps);
   double slope = hypot(grid->centre_l, grid->centre_m) /
                  sqrt(1 - grid->centre_l * grid->centre_l - grid->centre_m * grid->centre_m);
@@ -91,13 +91,13 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
     .oversampling = config->oversampling ? config->oversampling : DEFAULT_OVERSAMPLING,
     .interpolated = config->interpolated,
   };
-  grid->spread.beta = 1 - log(taps_config(config, grid).accuracy);
+  grid->spread.beta = 1 - log(astro_wprojection_taps(config, grid).accuracy);
   return choose_support(config, grid, error);
 }
 
 static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 {
-  AstroTapsConfig taps = taps_config(config, grid);
+  AstroTapsConfig taps = astro_wprojection_taps(config, grid);
   return astro_taps_bytes(&taps);
 }
 
@@ -122,7 +122,7 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
                              const char **variant, GError **error)
 {
   AstroGridding *gridder = g_new0(AstroGridding, 1);
-  AstroTapsConfig taps = taps_config(config, grid);
+  AstroTapsConfig taps = astro_wprojection_taps(config, grid);
   guint products = g_strv_length(grid->products);
 
   gridder->channels = MAX(config->channels, 1);

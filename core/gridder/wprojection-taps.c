@@ -6,23 +6,11 @@
 
 #define ALIGNMENT 64 /* of rows: a line of the cache, the longest vector */
 
-/* A plane's zeros in front of the first set, as many as windows reach back from it. */
-static gsize front(const AstroTapsPlane *plane)
-{
-  return (gsize)(ASTRO_TAPS_ROWS + 1) * plane->stride;
-}
-
 static void set_up_plane(AstroTapsPlane *plane, guint support)
 {
   guint whole = (support + ASTRO_TAPS_STEP - 1) / ASTRO_TAPS_STEP * ASTRO_TAPS_STEP;
   *plane = (AstroTapsPlane){ .support = support, .stride = whole + ASTRO_TAPS_PADDING };
   plane->set = (gsize)(support + ASTRO_TAPS_ROWS) * plane->stride;
-}
-
-/* Complex values. */
-static gsize plane_length(const AstroTapsPlane *plane, guint oversampling)
-{
-  return plane->set * oversampling * oversampling + 2 * front(plane);
 }
 
 guint64 astro_taps_bytes_of(guint oversampling, guint n_planes, const guint *supports,
@@ -32,7 +20,7 @@ guint64 astro_taps_bytes_of(guint oversampling, guint n_planes, const guint *sup
   for (guint i = 0; i < n_planes; i++) {
     AstroTapsPlane plane;
     set_up_plane(&plane, supports[i]);
-    length += plane_length(&plane, oversampling);
+    length += astro_taps_length(&plane, oversampling);
   }
   return length * 2 * (is_double ? sizeof(double) : sizeof(float));
 }
@@ -60,7 +48,7 @@ AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *suppo
     AstroTapsPlane *plane = &taps->planes[i];
     set_up_plane(plane, supports[i]);
     if (taps->bytes <= had)
-      plane->block = g_try_malloc0(plane_length(plane, oversampling) * each + ALIGNMENT);
+      plane->block = g_try_malloc0(astro_taps_length(plane, oversampling) * each + ALIGNMENT);
     if (!plane->block) {
       g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
                   "convolution functions of %u w-planes need %" G_GUINT64_FORMAT
@@ -70,7 +58,7 @@ AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *suppo
     }
     guint8 *aligned =
         (guint8 *)(((guintptr)plane->block + ALIGNMENT - 1) & ~(guintptr)(ALIGNMENT - 1));
-    plane->taps = aligned + front(plane) * each;
+    plane->taps = aligned + astro_taps_front(plane) * each;
   }
   return g_steal_pointer(&taps);
 }

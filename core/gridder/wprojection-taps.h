@@ -11,6 +11,13 @@
 
 G_BEGIN_DECLS
 
+/* The CUDA module compiles what decides on places for its devices too. */
+#ifdef __CUDACC__
+#define ASTRO_TAPS_INLINE static inline __host__ __device__
+#else
+#define ASTRO_TAPS_INLINE static inline
+#endif
+
 #define ASTRO_TAPS_MIN_SUPPORT 4
 #define ASTRO_TAPS_MAX_SUPPORT 256
 #define ASTRO_TAPS_MAX_OVERSAMPLING 64
@@ -48,7 +55,7 @@ void astro_taps_free(AstroTaps *taps);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroTaps, astro_taps_free)
 
 /* Where a set begins, in complex values from the plane's first tap. */
-static inline gsize astro_taps_offset(const AstroTaps *taps, guint plane, guint v, guint u)
+ASTRO_TAPS_INLINE gsize astro_taps_offset(const AstroTaps *taps, guint plane, guint v, guint u)
 {
   return ((gsize)v * taps->oversampling + u) * taps->planes[plane].set;
 }
@@ -59,13 +66,14 @@ typedef struct {
   guint set;
 } AstroTapsPlace;
 
-/* fine: a coordinate in cells times oversampling, from the grid's cell 0. */
-static inline AstroTapsPlace astro_taps_place(const AstroTaps *taps, guint plane, gint64 fine)
+/* fine: a coordinate in cells times oversampling, from the grid's cell 0; no more than 2^30. */
+ASTRO_TAPS_INLINE AstroTapsPlace astro_taps_place(const AstroTaps *taps, guint plane, gint64 fine)
 {
-  gint64 n = taps->oversampling;
-  gint64 left = fine - (n * taps->planes[plane].support) / 2;
-  gint64 cell = left >= 0 ? (left + n - 1) / n : -(-left / n);
-  return (AstroTapsPlace){ cell, (guint)(cell * n - left) };
+  gint n = (gint)taps->oversampling;
+  gint left = (gint)fine - n * (gint)taps->planes[plane].support / 2;
+  gint cell = left >= 0 ? (left + n - 1) / n : -(-left / n);
+  AstroTapsPlace place = { cell, (guint)(cell * n - left) };
+  return place;
 }
 
 /* Cells from the middle of the function to tap 0 of a set; negative. */
@@ -74,6 +82,18 @@ static inline double astro_taps_position(const AstroTaps *taps, guint plane, gui
   double n = taps->oversampling;
   guint half = (taps->oversampling * taps->planes[plane].support) / 2;
   return (set - (double)half) / n;
+}
+
+/* A plane's zeros in front of its first set and behind its last, and all of it, in complex values.
+ */
+static inline gsize astro_taps_front(const AstroTapsPlane *plane)
+{
+  return (gsize)(ASTRO_TAPS_ROWS + 1) * plane->stride;
+}
+
+static inline gsize astro_taps_length(const AstroTapsPlane *plane, guint oversampling)
+{
+  return plane->set * oversampling * oversampling + 2 * astro_taps_front(plane);
 }
 
 /* What tables are built from: of grid its size, cell, centre and spread. */

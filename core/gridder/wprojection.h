@@ -38,6 +38,9 @@ void astro_wprojection_add(AstroWProjection *self, const AstroGridRows *rows, gu
 void astro_wprojection_flush(AstroWProjection *self, gpointer grid);
 void astro_wprojection_counts(const AstroWProjection *self, AstroWProjectionCounts *counts);
 
+/* The tables that a grid and its configuration ask for. */
+AstroTapsConfig astro_wprojection_taps(const AstroGridderConfig *config, const AstroGrid *grid);
+
 /* The formula, in double: adds to grid, products x size x size complex. Returns what is outside. */
 guint64 astro_wprojection_reference(const AstroWProjectionConfig *config, const AstroGridRows *rows,
                                     guint first, guint n, double *grid);

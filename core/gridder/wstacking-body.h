@@ -8,6 +8,10 @@ typedef REAL NAME(Vector) __attribute__((vector_size(VECTOR_BYTES), aligned(VECT
 
 typedef REAL NAME(Unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
 
+typedef typeof((NAME(Vector)){ 0 } < (NAME(Vector)){ 0 }) NAME(Places);
+
+typedef gint64 NAME(Wide) __attribute__((vector_size(VECTOR_BYTES)));
+
 enum {
   NAME(LANES) = VECTOR_BYTES / sizeof(REAL),
   NAME(BLOCK) = 32 / sizeof(REAL), /* cells whose groups are one */
@@ -21,7 +25,7 @@ typedef struct {
   NAME(Vector) u[HANDFUL][NAME(ROW) + NAME(MOST_U)];
   _Alignas(64) REAL v[HANDFUL][2 * ASTRO_SEMICIRCLE_MAX];
   REAL w[HANDFUL][2]; /* complex, the plane's turn in it */
-  NAME(Vector) value[HANDFUL];
+  _Alignas(2 * sizeof(REAL)) REAL values[ASTRO_MAX_PRODUCTS][HANDFUL][2];
 } NAME(Handful);
 
 static inline __attribute__((always_inline)) void
@@ -77,10 +81,25 @@ NAME(evaluate)(const AstroSpreadPlane *p, guint64 from, guint n, const guint sup
   }
 }
 
+/* Over and over; a vector that is put together of scalars becomes an instruction for each. */
+static inline __attribute__((always_inline)) NAME(Vector) NAME(repeat)(const REAL pair[2])
+{
+  NAME(Places) places;
+  if (sizeof(REAL) == sizeof(float)) {
+    gint64 both;
+    memcpy(&both, pair, sizeof both);
+    return (NAME(Vector))((NAME(Wide)){ 0 } + both);
+  }
+  UNROLLED
+  for (guint k = 0; k < NAME(LANES); k++)
+    places[k] = k % 2;
+  return __builtin_shuffle((NAME(Vector)){ pair[0], pair[1] }, places);
+}
+
 /* Rows first to first + ROWS of the footprint, summed in registers. */
 static inline __attribute__((always_inline)) void
-NAME(sum_rows)(const NAME(Handful) * h, guint n, guint first, const guint rows, const guint row,
-               guint support, guint n_there, REAL *cells, gsize stride)
+NAME(sum_rows)(const NAME(Handful) * h, guint product, guint n, guint first, const guint rows,
+               const guint row, guint support, guint n_there, REAL *cells, gsize stride)
 {
   NAME(Vector) sums[REGISTERS + NAME(ROW)];
   UNROLLED
@@ -89,10 +108,10 @@ NAME(sum_rows)(const NAME(Handful) * h, guint n, guint first, const guint rows, 
   for (guint k = 0; k < row; k++)
     sums[r * row + k] = (NAME(Vector)){ 0 };
   for (guint i = 0; i < n; i++) {
-    NAME(Vector) values[NAME(ROW)];
+    NAME(Vector) values[NAME(ROW)], value = NAME(repeat)(h->values[product][i]);
     UNROLLED
     for (guint k = 0; k < row; k++)
-      values[k] = h->u[i][k] * h->value[i];
+      values[k] = h->u[i][k] * value;
     UNROLLED
     for (guint r = 0; r < rows; r++)
       UNROLLED
@@ -128,21 +147,17 @@ NAME(spread)(const AstroSpreadPlane *p, const AstroSortedGroup *group, const gui
        from += HANDFUL) {
     const guint n = (guint)MIN(end - from, HANDFUL);
     NAME(evaluate)(p, from, n, support, degree, &h);
-    for (guint product = 0; product < products; product++) {
-      for (guint i = 0; i < n; i++) {
-        const REAL *value = (const REAL *)p->sorted->values + 2 * ((from + i) * products + product);
-        const REAL re = value[0] * h.w[i][0] - value[1] * h.w[i][1];
-        const REAL im = value[0] * h.w[i][1] + value[1] * h.w[i][0];
-        UNROLLED
-        for (guint k = 0; k < NAME(LANES); k += 2) {
-          h.value[i][k] = re;
-          h.value[i][k + 1] = im;
-        }
+    const REAL *value = (const REAL *)p->sorted->values + 2 * from * products;
+    for (guint i = 0; i < n; i++)
+      for (guint product = 0; product < products; product++, value += 2) {
+        h.values[product][i][0] = value[0] * h.w[i][0] - value[1] * h.w[i][1];
+        h.values[product][i][1] = value[0] * h.w[i][1] + value[1] * h.w[i][0];
       }
+    for (guint product = 0; product < products; product++) {
       for (guint strip = 0; strip < strips; strip++)
         NAME(sum_rows)
-      (&h, n, strip * rows, rows, row, support, n_there, cells + product * stride * p->size,
-       stride);
+      (&h, product, n, strip * rows, rows, row, support, n_there,
+       cells + product * stride * p->size, stride);
     }
   }
 }

@@ -143,6 +143,12 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
 {
   const guint channels = rows->channels / self->config.channels;
   forget(self);
+  if (rows->products > ASTRO_MAX_PRODUCTS) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                "%u products of each visibility, at most %d are possible", rows->products,
+                ASTRO_MAX_PRODUCTS);
+    return FALSE;
+  }
   fill_taps(self);
   self->next = 0;
   if (!astro_planes_choose(&self->planes, &self->config, &self->grid, rows, error))
@@ -163,12 +169,27 @@ typedef struct {
   AstroSpreadPlane plane;
   const AstroSorted *sorted;
   AstroSpreadGroup spread;
-  guint support;
+  guint support, rows; /* in w, in v */
   const guint *bands;
 } Work;
 
+/* Rows of a footprint lie so far apart that nothing else foresees them. */
+static void fetch(const Work *work, const AstroSortedGroup *group)
+{
+  enum { LINE = 64 };
+  const AstroSpreadPlane *plane = &work->plane;
+  const gsize row = plane->size * (work->sorted->is_double ? 16 : 8);
+  const char *cells = (const char *)plane->grid + group->row * row + group->block * LINE;
+  for (guint product = 0; product < work->sorted->products; product++, cells += row * plane->size)
+    for (guint i = 0; i < work->rows; i++) {
+      __builtin_prefetch(cells + i * row, 1);
+      __builtin_prefetch(cells + i * row + LINE, 1);
+    }
+}
+
 static void spread_band(gpointer data, guint64 number)
 {
+  enum { AHEAD = 4 };
   Work *work = data;
   AstroSortedBand *band = &work->sorted->bands[work->bands[number]];
   const guint plane = work->plane.plane;
@@ -179,6 +200,8 @@ static void spread_band(gpointer data, guint64 number)
       group->hi++;
     while (group->lo < group->hi && first[group->lo] + work->support <= plane)
       group->lo++;
+    if (group + AHEAD < end)
+      fetch(work, group + AHEAD);
     if (group->lo < group->hi)
       work->spread(&work->plane, group);
   }
@@ -202,6 +225,7 @@ static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpoin
     .spread =
         self->config.is_double ? self->kernels->in_double[index] : self->kernels->single[index],
     .support = self->planes.support,
+    .rows = self->grid.spread.support,
     .bands = bands,
   };
   for (guint parity = 0; parity < 2; parity++) {

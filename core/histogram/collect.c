@@ -1,5 +1,7 @@
 #include "core/histogram/collect.h"
 
+#include "core/backend/threads.h"
+
 #include <string.h>
 
 #define MAX_KINDS 4
@@ -35,10 +37,11 @@ struct _AstroCollector {
   AstroRegions *regions;
   gboolean has_region_column;
   Side sides[ASTRO_N_SIDES];
-  gsize values; /* of a kind */
-  guint64 *counts, *kind_counts;
-  double *sums, *kind_sums; /* where there are weights */
-  double *pairs;            /* [kind][region][region] */
+  gsize values;                    /* of a kind */
+  guint64 *counts, *latest_counts; /* latest: of one catalogue, as the backend writes them */
+  double *sums, *latest_sums;      /* where there are weights */
+  double *pairs;                   /* [kind][region][region] */
+  gboolean submitted[MAX_KINDS];   /* latest is written until the backend is drained */
 };
 
 const char *astro_side_name(AstroSide side)
@@ -90,9 +93,9 @@ void astro_collector_free(AstroCollector *collector)
     side_clear(&collector->sides[s]);
   astro_regions_free(collector->regions);
   g_free(collector->counts);
-  g_free(collector->kind_counts);
+  g_free(collector->latest_counts);
   g_free(collector->sums);
-  g_free(collector->kind_sums);
+  g_free(collector->latest_sums);
   g_free(collector->pairs);
   g_free(collector);
 }
@@ -109,10 +112,10 @@ static gboolean start(AstroCollector *collector, GError **error)
   collector->values = astro_histogram_values(config);
   gsize all = collector->values * collector->n_kinds;
   collector->counts = g_new0(guint64, all);
-  collector->kind_counts = g_new(guint64, collector->values);
+  collector->latest_counts = g_new(guint64, all);
   if (config->weighted) {
     collector->sums = g_new0(double, all);
-    collector->kind_sums = g_new(double, collector->values);
+    collector->latest_sums = g_new(double, all);
   }
   collector->pairs = g_new0(double, collector->n_kinds *regions *regions);
   collector->instance =
@@ -127,14 +130,31 @@ static gboolean refuse(AstroSide side, const char *what, GError **error)
   return FALSE;
 }
 
+typedef struct {
+  const AstroRegions *regions;
+  const AstroCatalogue *catalogue;
+  double *column;
+} FindRegions;
+
+#define POINTS_AT_ONCE 4096
+
+static void find_regions(gpointer data, guint64 task)
+{
+  const FindRegions *find = data;
+  const AstroCatalogue *catalogue = find->catalogue;
+  guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, catalogue->n);
+  for (guint64 i = first; i < last; i++)
+    find->column[i] = astro_regions_find(find->regions, catalogue->ra[i], catalogue->dec[i]);
+}
+
 static double *region_column(const AstroCollector *collector, const AstroCatalogue *catalogue)
 {
   if (!collector->regions)
     return NULL;
-  double *region = g_new(double, catalogue->n);
-  for (guint64 i = 0; i < catalogue->n; i++)
-    region[i] = astro_regions_find(collector->regions, catalogue->ra[i], catalogue->dec[i]);
-  return region;
+  FindRegions find = { collector->regions, catalogue, g_new(double, catalogue->n) };
+  astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, collector->place.threads,
+                 find_regions, &find);
+  return find.column;
 }
 
 static void weigh_regions(AstroCollector *collector, Side *side, const AstroCatalogue *catalogue,
@@ -209,6 +229,28 @@ static void add_pairs(AstroCollector *collector, guint kind)
                                                  : a->weight[i] * b->weight[j];
 }
 
+static void add_latest(AstroCollector *collector, guint kind)
+{
+  gsize n = collector->values, first = n * kind;
+  for (gsize k = first; k < first + n; k++)
+    collector->counts[k] += collector->latest_counts[k];
+  for (gsize k = first; k < first + n && collector->sums; k++)
+    collector->sums[k] += collector->latest_sums[k];
+}
+
+gboolean astro_collector_finish(AstroCollector *collector, GError **error)
+{
+  if (collector->backend->drain && collector->instance &&
+      !collector->backend->drain(collector->instance, error))
+    return FALSE;
+  for (guint k = 0; k < collector->n_kinds; k++) {
+    if (collector->submitted[k])
+      add_latest(collector, k);
+    collector->submitted[k] = FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogramCall *call,
                            GError **error)
 {
@@ -216,14 +258,12 @@ static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogram
   gsize n = collector->values, bytes = n * sizeof(guint64), first = n * kind;
   AstroBlock in[2] = { { collector->sides[now->a].points, 0 },
                        { collector->sides[now->b].points, 0 } };
-  AstroBlock out[2] = { { collector->kind_counts, bytes }, { collector->kind_sums, bytes } };
+  AstroBlock out[2] = { { collector->latest_counts + first, bytes },
+                        { collector->sums ? collector->latest_sums + first : NULL, bytes } };
   if (!collector->backend->submit(collector->instance, in, now->a == now->b ? 1 : 2, out,
                                   collector->sums ? 2 : 1, call, error))
     return FALSE;
-  for (gsize k = 0; k < n; k++)
-    collector->counts[first + k] += collector->kind_counts[k];
-  for (gsize k = 0; k < n && collector->sums; k++)
-    collector->sums[first + k] += collector->kind_sums[k];
+  collector->submitted[kind] = TRUE;
   add_pairs(collector, kind);
   return TRUE;
 }
@@ -243,16 +283,19 @@ static gboolean set_sides(AstroCollector *collector, AstroSide first, const Astr
          (!needs(collector, second) || set_side(collector, second, two, error));
 }
 
+/* A device is still counting the catalogues before while these are made ready. */
 static gboolean count_kinds(AstroCollector *collector, gboolean with_random,
                             AstroHistogramCall *call, GError **error)
 {
+  if (!astro_collector_finish(collector, error))
+    return FALSE;
   for (guint k = 0; k < collector->n_kinds; k++) {
     const Kind *kind = collector->kinds[k];
     gboolean has_random = is_random(kind->a) || is_random(kind->b);
     if (has_random == with_random && !count_kind(collector, k, call, error))
       return FALSE;
   }
-  return TRUE;
+  return collector->backend->drain || astro_collector_finish(collector, error);
 }
 
 gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogue *data,

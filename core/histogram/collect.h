@@ -28,13 +28,17 @@ AstroCollector *astro_collector_new(const AstroHistogramConfig *config,
 void astro_collector_free(AstroCollector *collector);
 const char *astro_collector_variant(const AstroCollector *collector); /* NULL before a count */
 
-/* Data first. Empty catalogues are refused. */
+/* Data first. Empty catalogues are refused. What a device counts is waited for at the next call: so
+ * long a call's progress may be called. */
 gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogue *data,
                                   const AstroCatalogue *data2, AstroHistogramCall *call,
                                   GError **error);
 gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalogue *random,
                                     const AstroCatalogue *random2, AstroHistogramCall *call,
                                     GError **error);
+
+/* Waits for what is being counted, before values are asked for. */
+gboolean astro_collector_finish(AstroCollector *collector, GError **error);
 
 char *astro_collector_kinds(const AstroCollector *collector);      /* "dd:dr:rr" */
 const char *astro_collector_kind(const AstroCollector *collector); /* that is counted now */

@@ -2,7 +2,7 @@ core_sources += core/histogram/histogram.h core/histogram/bins.c core/histogram/
   core/histogram/points.c core/histogram/pairs.h core/histogram/pairs.c core/histogram/reference.c \
   core/histogram/cpu.c core/histogram/summary.h core/histogram/summary.c \
   core/histogram/collect.h core/histogram/collect.c \
-  core/histogram/kernels.h core/histogram/kernels-c.c
+  core/histogram/bounds.h core/histogram/kernels.h core/histogram/kernels-c.c
 core_avx2_sources += core/histogram/kernels-avx2.c
 core_avx512_sources += core/histogram/kernels-avx512.c
 core_tests += tests/core/histogram
@@ -10,3 +10,6 @@ bench_programs += tests/bench/histogram
 dist_files += tests/bench/peers-tpacf
 element_sources += elements/astrohistogram.c elements/astrohistogram.h
 element_tests += tests/elements/astrohistogram
+gpu_sources += gpu/histogram.cu gpu/histogram-copies.cu gpu/histogram-tree.cu gpu/histogram-leaves.cu
+gpu_headers += gpu/histogram.h gpu/histogram-copies.h
+gpu_bench_programs += tests/bench/histogram-gpu

@@ -1,17 +1,11 @@
 /* Pairs of cells of two trees. Where all pairs of two cells fall between the same two edges they
  * are counted whole; two leaves are compared with those edges only that cut through the range of
  * their separations, first in single precision, and in double where that cannot tell. */
-#include "core/histogram/pairs.h"
 #include "core/backend/threads.h"
+#include "core/histogram/bounds.h"
+#include "core/histogram/pairs.h"
 
 #include <math.h>
-
-/* More than the roundings of the bin rule and of the bounds together, in squares of chords. */
-#define MARGIN 1e-14
-/* Bounds the roundings of single precision: about 30 of 2^-24 each, of the largest term. */
-#define DOUBT 2e-6
-/* Of the square of an edge's chord: how far off single precision may put it. */
-#define SINGLE_TOLERANCE 1e-5
 
 typedef struct {
   const Counter *counter;
@@ -20,11 +14,6 @@ typedef struct {
   guint64 places[ASTRO_HISTOGRAM_MAX_EDGES + 1];
   double weights[ASTRO_HISTOGRAM_MAX_EDGES + 1];
 } Walk;
-
-/* The edges [first, last) are those that pairs may lie on both sides of. */
-typedef struct {
-  guint first, last;
-} Edges;
 
 /* total pairs, below[k] of them below edge first + k, of n. */
 static void tally(Walk *walk, guint first, guint n, guint64 total, const guint64 *below,
@@ -46,12 +35,6 @@ static void tally(Walk *walk, guint first, guint n, guint64 total, const guint64
   }
 }
 
-static double between_squared(const Cell *a, const Cell *b)
-{
-  double dx = a->x - b->x, dy = a->y - b->y, dz = a->z - b->z;
-  return dx * dx + dy * dy + dz * dz;
-}
-
 /* Tries two different leaves in single precision. */
 static gboolean below_in_single(const Walk *walk, const Cell *a, const Cell *b, guint first,
                                 guint n, guint64 *below)
@@ -63,8 +46,7 @@ static gboolean below_in_single(const Walk *walk, const Cell *a, const Cell *b, 
   double dx = a->x - b->x, dy = a->y - b->y, dz = a->z - b->z;
   double square = dx * dx + dy * dy + dz * dz, reach = a->chord + b->chord;
   double distance = sqrt(square);
-  double largest = MAX(2 * distance * reach + reach * reach, fabs(square - squares[0]));
-  double doubt = largest * DOUBT + 2 * MARGIN;
+  double doubt = single_doubt(square, distance, reach, squares[0]);
   /* from b's middle to its furthest point the distance of a's points changes by so much */
   double lower = 2 * (distance + a->chord) * b->chord, raise = lower + b->chord * b->chord;
   LeafShift shift = { (float)(2 * dx),        (float)(2 * dy),
@@ -134,32 +116,9 @@ static void visit_leaf(Walk *walk, const Cell *cell, Edges edges)
     }
 }
 
-/* Drops the edges that all pairs of the two caps lie on one side of. */
-static Edges narrow(const Counter *counter, const Cell *a, const Cell *b, Edges edges)
-{
-  double low = 0, high = 4 + MARGIN;
-  /* caps that do not reach half way around together */
-  if (a->chord + b->chord < 1.4) {
-    double square = MIN(between_squared(a, b), 4);
-    double cos_between = 1 - square / 2, sin_between = sqrt(square * (1 - square / 4));
-    double cos_reach = a->cos_radius * b->cos_radius - a->sin_radius * b->sin_radius,
-           sin_reach = a->sin_radius * b->cos_radius + a->cos_radius * b->sin_radius;
-    double cosines = cos_between * cos_reach, sines = sin_between * sin_reach;
-    if (cos_between < cos_reach)
-      low = MAX(2 - 2 * (cosines + sines) - MARGIN, 0);
-    if (cos_between > -cos_reach)
-      high = 2 - 2 * (cosines - sines) + MARGIN;
-  }
-  while (edges.first < edges.last && counter->squares[edges.first] <= low)
-    edges.first++;
-  while (edges.first < edges.last && counter->squares[edges.last - 1] > high)
-    edges.last--;
-  return edges;
-}
-
 static void visit(Walk *walk, const Cell *a, const Cell *b, Edges edges)
 {
-  edges = narrow(walk->counter, a, b, edges);
+  edges = narrow(walk->counter->squares, a, b, edges);
   if (edges.first == edges.last && !walk->brute) {
     walk->places[edges.first] += a->n * b->n;
     walk->weights[edges.first] += a->weight * b->weight;

@@ -87,7 +87,10 @@ typedef struct {
 /* submit takes one or two blocks in, whose data is an AstroPoints (bytes are not looked at). One:
  * its pairs with itself, each once, regions (a, b) with a <= b. Two: every pair, regions (first,
  * second). Out: U64 counts [region][region][bin], and if weighted F64 sums of the products of
- * weights, alike; both are written, not added to. Arguments: an AstroHistogramCall or NULL. */
+ * weights, alike; both are written, not added to. Arguments: an AstroHistogramCall or NULL.
+ *
+ * A device backend takes the same host pointers. When submit returns, catalogues may be freed;
+ * outputs are written, and progress may be called, until it is drained. */
 extern const AstroBackend astro_histogram_reference;
 extern const AstroBackend astro_histogram_cpu;
 extern const AstroBackend *const astro_histogram_backends[]; /* up to a NULL */

@@ -6,6 +6,8 @@
 
 #define LEAF_POINTS 32
 
+G_BEGIN_DECLS
+
 /* Places past the last point of a leaf hold NaN positions, weight 0 and an infinite square. */
 typedef struct {
   double x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS];
@@ -42,3 +44,5 @@ typedef struct {
 extern const HistogramKernels astro_histogram_kernels_c;
 extern const HistogramKernels astro_histogram_kernels_avx2;
 extern const HistogramKernels astro_histogram_kernels_avx512;
+
+G_END_DECLS

@@ -3,6 +3,8 @@
 
 #include "core/histogram/points.h"
 
+G_BEGIN_DECLS
+
 /* An instance of a backend. */
 typedef struct {
   AstroHistogramConfig config;
@@ -39,3 +41,5 @@ gboolean count_end(Count *count, GError **error); /* FALSE where it was cancelle
  * once. */
 void count_add(Count *count, guint region_a, guint region_b, const guint64 *places,
                const double *weights);
+
+G_END_DECLS

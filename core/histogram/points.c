@@ -345,7 +345,9 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
                               const double *weight, const double *region, guint64 n,
                               guint n_regions, guint threads, GError **error)
 {
+  static guint64 serial;
   AstroPoints *points = g_new0(AstroPoints, 1);
+  points->serial = __atomic_add_fetch(&serial, 1, __ATOMIC_RELAXED);
   points->n = n;
   points->n_regions = MAX(n_regions, 1);
   points->region_n = g_new0(guint64, points->n_regions);

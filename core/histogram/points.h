@@ -4,6 +4,8 @@
 #include "core/histogram/histogram.h"
 #include "core/histogram/kernels.h"
 
+G_BEGIN_DECLS
+
 /* A cell of the tree: a cap around a unit vector that holds all its points. */
 typedef struct {
   double x, y, z;
@@ -22,6 +24,7 @@ typedef struct {
 } Top;
 
 struct _AstroPoints {
+  guint64 serial; /* no two have the same one, so that what is kept of one is known again */
   guint64 n;
   guint n_regions;
   guint64 *region_n;          /* points of each region */
@@ -34,3 +37,5 @@ struct _AstroPoints {
   Top *tops; /* ordered by region; together they hold all points */
   guint n_tops;
 };
+
+G_END_DECLS

@@ -27,7 +27,7 @@ static double value_at(const Psf *psf, guint x, guint y)
 }
 
 /* The pixels above a level that hang together with the peak. */
-static GArray *find_lobe(const Psf *psf, double level)
+static GArray *find_lobe(const Psf *psf, double level, gboolean *cut)
 {
   guint middle = psf->size / 2;
   double peak = value_at(psf, middle, middle);
@@ -48,6 +48,7 @@ static GArray *find_lobe(const Psf *psf, double level)
     g_array_append_val(lobe, pixel);
     gsize next[] = { at - 1, at + 1, at - psf->size, at + psf->size };
     gboolean inside[] = { x > 0, x + 1 < psf->size, y > 0, y + 1 < psf->size };
+    *cut |= !inside[0] || !inside[1] || !inside[2] || !inside[3];
     for (guint i = 0; i < G_N_ELEMENTS(next); i++)
       if (inside[i] && !seen[next[i]]) {
         seen[next[i]] = 1;
@@ -131,18 +132,22 @@ static gboolean fit(const GArray *lobe, Form *form)
 }
 
 gboolean astro_image_fit_beam(AstroFormat format, gconstpointer data, guint size, double pixel,
-                              double *major, double *minor, double *angle)
+                              double *major, double *minor, double *angle, gboolean *cut)
 {
   Psf psf = { format, data, size };
-  gboolean found = FALSE;
+  gboolean found = FALSE, ends = FALSE;
   Form form;
 
+  if (cut)
+    *cut = FALSE;
   if (size == 0 || !(value_at(&psf, size / 2, size / 2) > 0))
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS(levels) && !found; i++) {
-    g_autoptr(GArray) lobe = find_lobe(&psf, levels[i]);
+    g_autoptr(GArray) lobe = find_lobe(&psf, levels[i], &ends);
     found = fit(lobe, &form);
   }
+  if (cut)
+    *cut = ends;
   if (!found)
     return FALSE;
   /* East is against x. */

@@ -2,6 +2,7 @@
 #include "core/image/check.h"
 
 #include <math.h>
+#include <string.h>
 
 const AstroBackend *const astro_image_backends[] = { &astro_image_cpu, &astro_image_reference,
                                                      NULL };
@@ -68,12 +69,18 @@ gboolean astro_image_check(gconstpointer given, GError **error)
 }
 
 gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock *in, guint n_in,
-                                const AstroBlock *out, guint n_out, GError **error)
+                                const AstroBlock *out, guint n_out,
+                                const AstroImageArguments *arguments, GError **error)
 {
   gsize size = config->grid.size, image = config->grid.image_size;
   gsize bytes_in = astro_format_info(config->from)->bytes * config->channels * config->n_in;
   gsize bytes_out = astro_format_info(config->to)->bytes * config->channels * config->n_out;
 
+  if (arguments->middle && (arguments->middle_size > image ||
+                            arguments->middle_product >= config->channels * config->n_out))
+    return fail(error, "image: the middle %u pixels of product %u, expected %u of %u at most",
+                arguments->middle_size, arguments->middle_product, config->grid.image_size,
+                config->channels * config->n_out);
   if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in * size * size &&
       out->bytes >= bytes_out * image * image)
     return TRUE;
@@ -95,4 +102,26 @@ double astro_image_scale(const AstroImageConfig *config, const AstroImageArgumen
 {
   double weight = arguments->weights[channel * config->n_in + term->product];
   return weight > 0 ? term->factor / weight : NAN;
+}
+
+gsize astro_image_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
+                         gsize *pitch)
+{
+  gsize image = config->grid.image_size, bytes = astro_format_info(config->to)->bytes;
+  gsize begin = image / 2 - arguments->middle_size / 2;
+
+  *pitch = image * bytes;
+  return ((arguments->middle_product * image + begin) * image + begin) * bytes;
+}
+
+void astro_image_copy_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
+                             gconstpointer image)
+{
+  gsize pitch, row = arguments->middle_size * astro_format_info(config->to)->bytes;
+
+  if (!arguments->last || !arguments->middle)
+    return;
+  const guint8 *from = (const guint8 *)image + astro_image_middle(config, arguments, &pitch);
+  for (gsize y = 0; y < arguments->middle_size; y++)
+    memcpy((guint8 *)arguments->middle + y * row, from + y * pitch, row);
 }

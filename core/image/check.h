@@ -6,7 +6,8 @@ G_BEGIN_DECLS
 
 gboolean astro_image_check(gconstpointer config, GError **error);
 gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock *in, guint n_in,
-                                const AstroBlock *out, guint n_out, GError **error);
+                                const AstroBlock *out, guint n_out,
+                                const AstroImageArguments *arguments, GError **error);
 
 /* n - 1 at so far from the phase centre, without losing it in 1. */
 double astro_image_n_minus_1(double l, double m);
@@ -14,5 +15,12 @@ double astro_image_n_minus_1(double l, double m);
 /* What a term is multiplied by: its factor over the weights. NaN where there are none. */
 double astro_image_scale(const AstroImageConfig *config, const AstroImageArguments *arguments,
                          guint channel, const AstroImageTerm *term);
+
+/* For backends on the host: the middle of a finished image, where it is asked for. */
+void astro_image_copy_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
+                             gconstpointer image);
+/* Bytes from the image's begin to that middle's, and from row to row. */
+gsize astro_image_middle(const AstroImageConfig *config, const AstroImageArguments *arguments,
+                         gsize *pitch);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 # Images of the sky from transformed grids, and where in the sky they are.
 core_sources += core/image/wcs.c core/image/wcs.h core/image/image.h core/image/check.c core/image/check.h \
-  core/image/products.c core/image/reference.c core/image/beam.c core/image/cpu.c core/image/kernels.h \
+  core/image/products.c core/image/reference.c core/image/beam.c core/image/cpu.c core/image/series.c core/image/series.h core/image/kernels.h \
   core/image/kernels-body.h core/image/kernels-c.c
 core_avx2_sources += core/image/kernels-avx2.c
 core_avx512_sources += core/image/kernels-avx512.c
@@ -8,5 +8,6 @@ core_cflags += $(WCSLIB_CFLAGS)
 core_libs += $(WCSLIB_LIBS)
 element_sources += elements/astroimage.c elements/astroimage.h
 core_tests += tests/core/wcs tests/core/image
-element_tests += tests/elements/astroimage
+element_tests += tests/elements/astroimage tests/elements/imaging-device
 bench_programs += tests/bench/image
+gpu_sources += gpu/image.cu

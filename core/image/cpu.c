@@ -1,28 +1,24 @@
 /* The cpu backend. A task makes a row of the image in all products, a strip of pixels at a time:
- * what is computed once a pixel (the phase of w) serves all products. */
+ * what is computed once a pixel (the phase of w) serves all products, and the pixels on the other
+ * sides of the phase centre. */
 #include "config.h"
 #include "core/image/check.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/backend/threads.h"
-#include "core/gridder/gridder.h"
 #include "core/image/kernels.h"
 
 static const AstroImageKernels *const variants[] = { &astro_image_kernels_avx512,
                                                      &astro_image_kernels_avx2,
                                                      &astro_image_kernels_c };
 
-/* A series is as good as its last terms are small, beside the first. */
-#define NEGLIGIBLE 1e-15
-
 typedef struct {
   AstroImageConfig config;
   const AstroImageKernels *kernels;
   guint threads;
-  double *inverse; /* of the spread's transform at l, from the least l up, which is m's too */
-  double w_step;   /* that the series is for */
+  double *inverse;
+  double w_step; /* that the series is for */
   AstroImageSeries series;
 } Cpu;
 
@@ -44,60 +40,9 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
     if (variants[i]->variant.level <= level)
       self->kernels = variants[i];
-  const AstroGrid *grid = &self->config.grid;
-  self->inverse = g_new(double, grid->image_size + 1);
-  for (guint i = 0; i <= grid->image_size; i++)
-    self->inverse[i] =
-        1 / astro_spread_correction(grid, (i - (double)(grid->image_size / 2)) * grid->pixel);
+  self->inverse = astro_image_inverse(&self->config.grid);
   *variant = self->kernels->variant.name;
   return self;
-}
-
-/* ---- the correction in w ---- */
-
-static void fit_series(const AstroGrid *grid, double w_step, AstroImageSeries *series, guint n)
-{
-  double values[ASTRO_IMAGE_TERMS];
-  for (guint i = 0; i < n; i++) {
-    double at = cos(G_PI * (i + 0.5) / n);
-    values[i] = 1 / astro_spread_correction_w(grid, w_step,
-                                              (series->least + series->greatest) / 2 +
-                                                  at * (series->greatest - series->least) / 2);
-  }
-  series->n = n;
-  for (guint k = 0; k < n; k++) {
-    series->terms[k] = 0;
-    for (guint i = 0; i < n; i++)
-      series->terms[k] += values[i] * cos(G_PI * k * (i + 0.5) / n) * (k ? 2.0 : 1.0) / n;
-  }
-}
-
-/* n - 1 is greatest at the pixel next to the phase centre and least at a corner. */
-static void set_series(Cpu *self, double w_step)
-{
-  const AstroGrid *grid = &self->config.grid;
-  AstroImageSeries *series = &self->series;
-  double half = grid->image_size / 2 * grid->pixel;
-  double l = fabs(grid->centre_l), m = fabs(grid->centre_m);
-
-  if (w_step == self->w_step)
-    return;
-  self->w_step = w_step;
-  series->n = 0;
-  if (w_step == 0)
-    return;
-  series->least = astro_image_n_minus_1(l + half, m + half);
-  series->greatest = astro_image_n_minus_1(MAX(l - half, 0), MAX(m - half, 0));
-  if (!(series->greatest > series->least)) /* a single pixel */
-    series->least = series->greatest - 1e-9;
-  for (guint n = 16; n <= ASTRO_IMAGE_TERMS; n *= 2) {
-    fit_series(grid, w_step, series, n);
-    double last = fabs(series->terms[n - 1]) + fabs(series->terms[n - 2]);
-    if (last < NEGLIGIBLE * fabs(series->terms[0]))
-      break;
-  }
-  while (series->n > 1 && fabs(series->terms[series->n - 1]) < NEGLIGIBLE * series->terms[0] / 10)
-    series->n--;
 }
 
 /* ---- the work ---- */
@@ -130,14 +75,20 @@ static void store(const Call *call, gsize end, gsize n, const double *sums)
       ((float *)call->out)[end - i] = (float)sums[i];
 }
 
+/* What the pixels of a strip are multiplied by, whatever their product. */
+typedef struct {
+  double re[ASTRO_IMAGE_STRIP], im[ASTRO_IMAGE_STRIP], minus_re[ASTRO_IMAGE_STRIP];
+  double correction[ASTRO_IMAGE_STRIP];
+} Factors;
+
 /* The imaginary part is the real one of what is turned back by a quarter. */
 static void add_term(const Call *call, guint channel, const AstroImageTerm *term, gsize at, gsize n,
-                     double *sums, const double *re, const double *im, const double *minus_re)
+                     double *sums, const Factors *by)
 {
   const AstroImageConfig *config = &call->cpu->config;
   const AstroImageKernels *kernels = call->cpu->kernels;
   double scale = astro_image_scale(config, call->arguments, channel, term);
-  const double *a = term->imaginary ? im : re, *b = term->imaginary ? minus_re : im;
+  const double *a = term->imaginary ? by->im : by->re, *b = term->imaginary ? by->minus_re : by->im;
 
   if (config->from == ASTRO_FORMAT_CF64LE)
     kernels->add_double(sums, (const double *)call->in + 2 * at, n, a, b, scale);
@@ -145,54 +96,103 @@ static void add_term(const Call *call, guint channel, const AstroImageTerm *term
     kernels->add_single(sums, (const float *)call->in + 2 * at, n, a, b, scale);
 }
 
-/* Pixels first to first + n - 1 along l of row y, whose cells lie from u on in the grid's row v. */
-static void make_strip(const Call *call, guint channel, guint y, gsize first, gsize n, gsize u)
+/* Pixels l to l + n - 1 (from the image's middle) of row y. */
+static void make_strip(const Call *call, guint channel, gsize y, gint64 l, gsize n,
+                       const Factors *by)
 {
   const Cpu *cpu = call->cpu;
   const AstroImageConfig *config = &cpu->config;
-  const AstroGrid *grid = &config->grid;
-  gsize size = grid->size, image = grid->image_size, half = image / 2, v = size / 2 - half + y;
-  double lowest = (double)half - (double)(image - 1); /* l of x = image - 1, in pixels */
-  AstroImageStrip strip = { .l = grid->centre_l + (lowest + (double)first) * grid->pixel,
-                            .pixel = grid->pixel,
-                            .m = grid->centre_m + ((double)y - (double)half) * grid->pixel,
-                            .n = n };
-  double re[ASTRO_IMAGE_STRIP], im[ASTRO_IMAGE_STRIP], minus_re[ASTRO_IMAGE_STRIP];
+  gsize size = config->grid.size, image = config->grid.image_size, half = image / 2;
+  gsize v = size / 2 - half + y, u = (gsize)((gint64)(size / 2) + l) % size;
   double sums[ASTRO_IMAGE_STRIP];
 
-  cpu->kernels->phases(&strip, call->arguments->w, re, im);
-  for (gsize i = 0; i < n; i++)
-    minus_re[i] = -re[i];
   for (guint product = 0; product < config->n_out; product++) {
     const AstroImageProduct *made = &config->products[product];
-    gsize end = ((channel * config->n_out + product) * image + y) * image + image - 1 - first;
+    gsize end = ((channel * config->n_out + product) * image + y) * image + (gsize)(half - l);
     memset(sums, 0, sizeof sums);
     if (!call->arguments->first)
       load(call, end, n, sums);
     for (guint i = 0; i < made->n_terms; i++)
       add_term(call, channel, &made->terms[i],
                ((channel * config->n_in + made->terms[i].product) * size + v) * size + u, n, sums,
-               re, im, minus_re);
+               by);
     if (call->arguments->last)
-      cpu->kernels->correct(sums, &strip, cpu->inverse + (gint64)lowest + (gint64)(half + first),
-                            cpu->inverse[y], &cpu->series);
+      for (gsize i = 0; i < n; i++)
+        sums[i] *= by->correction[i] * cpu->inverse[y];
     store(call, end, n, sums);
   }
 }
 
+static void find_factors(const Call *call, gsize y, gint64 l, gsize n, Factors *by)
+{
+  const Cpu *cpu = call->cpu;
+  const AstroGrid *grid = &cpu->config.grid;
+  gint64 half = grid->image_size / 2;
+  AstroImageStrip strip = { .l = grid->centre_l + (double)l * grid->pixel,
+                            .pixel = grid->pixel,
+                            .m = grid->centre_m + ((double)y - (double)half) * grid->pixel,
+                            .n = n };
+
+  cpu->kernels->phases(&strip, call->arguments->w, by->re, by->im);
+  for (gsize i = 0; i < n; i++)
+    by->minus_re[i] = -by->re[i];
+  if (call->arguments->last)
+    cpu->kernels->corrections(&strip, cpu->inverse + half + l, &cpu->series, by->correction);
+}
+
+static void turn_round(const Factors *by, gsize n, gboolean last, Factors *round)
+{
+  for (gsize i = 0; i < n; i++) {
+    round->re[i] = by->re[n - 1 - i];
+    round->im[i] = by->im[n - 1 - i];
+    round->minus_re[i] = by->minus_re[n - 1 - i];
+  }
+  for (gsize i = 0; last && i < n; i++)
+    round->correction[i] = by->correction[n - 1 - i];
+}
+
+/* About the phase centre, n - 1 is the same on all four sides. */
+static gboolean is_even(double centre)
+{
+  return centre == 0;
+}
+
+static guint64 rows_of_tasks(const AstroGrid *grid)
+{
+  return is_even(grid->centre_m) ? grid->image_size / 2 + 1 : grid->image_size;
+}
+
+/* A row, and the one on the other side of the middle where that has the same factors. */
 static void task(gpointer data, guint64 number)
 {
   const Call *call = data;
   const AstroGrid *grid = &call->cpu->config.grid;
-  gsize size = grid->size, image = grid->image_size;
-  gsize begin = size / 2 + image / 2 + 1 - image; /* the cell of the least l */
-  guint channel = (guint)(number / image), y = (guint)(number % image);
+  const gint64 size = grid->size, image = grid->image_size, half = image / 2;
+  const gint64 lowest = half - (image - 1); /* l of x = image - 1 */
+  const guint64 rows = rows_of_tasks(grid);
+  const guint channel = (guint)(number / rows);
+  const gint64 y = (gint64)(number % rows), other = 2 * half - y;
+  const gboolean has_other = is_even(grid->centre_m) && other != y && other < image;
+  Factors by, round;
 
-  for (gsize first = 0, n; first < image; first += n) {
+  for (gint64 l = is_even(grid->centre_l) ? 0 : lowest, n; l <= half; l += n) {
     /* The grid repeats itself, where the image is as large as it. */
-    gsize u = (begin + first) % size;
-    n = MIN(MIN(image - first, size - u), ASTRO_IMAGE_STRIP);
-    make_strip(call, channel, y, first, n, u);
+    const gint64 end = size - size / 2;
+    n = MIN(MIN(half + 1 - l, l < end ? end - l : half + 1 - l), ASTRO_IMAGE_STRIP);
+    find_factors(call, (gsize)y, l, (gsize)n, &by);
+    make_strip(call, channel, (gsize)y, l, (gsize)n, &by);
+    if (has_other)
+      make_strip(call, channel, (gsize)other, l, (gsize)n, &by);
+    if (!is_even(grid->centre_l))
+      continue;
+    /* From the least l that there is to the one next to the middle. */
+    const gint64 from = MAX(-(l + n - 1), lowest), to = MIN(-l, -1);
+    if (from > to)
+      continue;
+    turn_round(&by, (gsize)(1 - l - from), call->arguments->last, &round);
+    make_strip(call, channel, (gsize)y, from, (gsize)(to - from + 1), &round);
+    if (has_other)
+      make_strip(call, channel, (gsize)other, from, (gsize)(to - from + 1), &round);
   }
 }
 
@@ -202,14 +202,17 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   Cpu *self = instance;
   Call call = { .cpu = self, .arguments = arguments };
 
-  if (!astro_image_check_call(&self->config, in, n_in, out, n_out, error))
+  if (!astro_image_check_call(&self->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
   call.in = in->data;
   call.out = out->data;
-  if (call.arguments->last)
-    set_series(self, call.arguments->w_step);
-  astro_parallel((guint64)self->config.channels * self->config.grid.image_size, self->threads, task,
+  if (call.arguments->last && call.arguments->w_step != self->w_step) {
+    self->w_step = call.arguments->w_step;
+    astro_image_series_set(&self->series, &self->config.grid, self->w_step);
+  }
+  astro_parallel(self->config.channels * rows_of_tasks(&self->config.grid), self->threads, task,
                  &call);
+  astro_image_copy_middle(&self->config, call.arguments, out->data);
   return TRUE;
 }
 

@@ -43,6 +43,10 @@ typedef struct {
   double w, w_step;      /* of the plane, wavelengths */
   const double *weights; /* [channel][product] of the whole grid */
   gboolean first, last;  /* plane */
+  /* On the host: room for the middle of a finished image, size x size pixels of the product number
+   * [channel][product] of it, their centre the image's; NULL: not asked for. */
+  gpointer middle;
+  guint middle_size, middle_product;
 } AstroImageArguments;
 
 extern const AstroBackend astro_image_reference, astro_image_cpu;
@@ -50,8 +54,9 @@ extern const AstroBackend *const astro_image_backends[];
 
 /* Least squares over the main lobe of a point-spread function, size x size pixels of the given size
  * in radians with its peak in the middle: full widths at half maximum (radians) and the angle of
- * the major axis from north through east, -pi/2 to pi/2. FALSE: there is no lobe to fit. */
+ * the major axis from north through east, -pi/2 to pi/2. FALSE: there is no lobe to fit. cut (may
+ * be NULL): the lobe goes on where the pixels end, so that more of them would give another beam. */
 gboolean astro_image_fit_beam(AstroFormat format, gconstpointer psf, guint size, double pixel,
-                              double *major, double *minor, double *angle);
+                              double *major, double *minor, double *angle, gboolean *cut);
 
 G_END_DECLS

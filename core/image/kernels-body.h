@@ -92,16 +92,16 @@ static inline Vector series_at(const AstroImageSeries *series, Vector x)
   return series->terms[0] + at * next - after;
 }
 
-static void correct(double *sums, const AstroImageStrip *strip, const double *by, double a,
-                    const AstroImageSeries *series)
+static void corrections(const AstroImageStrip *strip, const double *by,
+                        const AstroImageSeries *series, double *corrections)
 {
   const Vector count = counting();
 
+  for (gsize i = 0; i < strip->n; i++)
+    corrections[i] = by[i];
   if (series->n)
     for (gsize i = 0; i < strip->n; i += LANES)
-      STORE(sums + i, LOAD(sums + i) * series_at(series, n_minus_1(strip, i, count)));
-  for (gsize i = 0; i < strip->n; i++)
-    sums[i] *= by[i] * a;
+      STORE(corrections + i, LOAD(corrections + i) * series_at(series, n_minus_1(strip, i, count)));
 }
 
-const AstroImageKernels KERNELS = { { NAME, LEVEL }, phases, add_single, add_double, correct };
+const AstroImageKernels KERNELS = { { NAME, LEVEL }, phases, add_single, add_double, corrections };

@@ -3,24 +3,17 @@
 #pragma once
 
 #include "core/backend/cpu.h"
+#include "core/image/series.h"
 
 G_BEGIN_DECLS
 
 #define ASTRO_IMAGE_STRIP 512
-#define ASTRO_IMAGE_TERMS 128 /* of a series, at most */
 
 /* A strip: l of its first pixel and from pixel to pixel, m of its row, from the phase centre. */
 typedef struct {
   double l, pixel, m;
   gsize n;
 } AstroImageStrip;
-
-/* A function on least ... greatest as a sum of Chebyshev polynomials. */
-typedef struct {
-  double least, greatest;
-  guint n;
-  double terms[ASTRO_IMAGE_TERMS];
-} AstroImageSeries;
 
 typedef struct {
   AstroVariant variant;
@@ -31,9 +24,9 @@ typedef struct {
                      double a);
   void (*add_double)(double *sums, const double *in, gsize n, const double *re, const double *im,
                      double a);
-  /* sums *= by x a x the series at n - 1; a series without terms is 1. */
-  void (*correct)(double *sums, const AstroImageStrip *strip, const double *by, double a,
-                  const AstroImageSeries *series);
+  /* by x the series at n - 1; a series without terms is 1. */
+  void (*corrections)(const AstroImageStrip *strip, const double *by,
+                      const AstroImageSeries *series, double *corrections);
 } AstroImageKernels;
 
 extern const AstroImageKernels astro_image_kernels_c, astro_image_kernels_avx2,

@@ -82,7 +82,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 {
   const AstroImageConfig *config = &((Reference *)instance)->config;
 
-  if (!astro_image_check_call(config, in, n_in, out, n_out, error))
+  if (!astro_image_check_call(config, in, n_in, out, n_out, arguments, error))
     return FALSE;
   Call call = { config, arguments, in->data, out->data };
   for (guint channel = 0; channel < config->channels; channel++)
@@ -90,6 +90,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       for (guint y = 0; y < config->grid.image_size; y++)
         for (guint x = 0; x < config->grid.image_size; x++)
           make_pixel(&call, channel, product, y, x);
+  astro_image_copy_middle(config, arguments, out->data);
   return TRUE;
 }
 

@@ -19,9 +19,16 @@ typedef enum {
   ASTRO_COPY_DOWN, /* device to host */
 } AstroCopyDirection;
 
+/* Bytes of a device's memory. */
+typedef struct {
+  gsize free, whole;
+  gsize ours; /* that alloc gave out and free has not had back */
+} AstroDeviceMemory;
+
 typedef struct {
   gboolean (*alloc)(AstroDevice *device, gsize bytes, gpointer *face, GError **error);
   void (*free)(AstroDevice *device, gpointer face);
+  gboolean (*memory)(AstroDevice *device, AstroDeviceMemory *memory, GError **error);
   /* Page-locks a host area so that copies run beside the host. */
   gboolean (*lock_host)(AstroDevice *device, gpointer host, gsize bytes, GError **error);
   void (*unlock_host)(AstroDevice *device, gpointer host);
@@ -50,7 +57,7 @@ struct _AstroDevice {
   char *name;
   AstroQueue *up, *down; /* the two copy queues, shared by all memory of this device */
   /* Counters, atomic, kept by the memory: what its copies moved and how often the host waited for
-   * an event that was not done; printed by --stats. */
+   * an event that was not done. */
   gsize bytes_up, bytes_down, host_waits;
 };
 

@@ -152,6 +152,7 @@ static gboolean wait_for(AstroFaces *faces, Mark *mark, GError **error)
   gboolean done = mark_done(mark);
   if (!done) {
     ASTRO_COUNT(device->host_waits, 1);
+    ASTRO_COUNT(astro_faces_counters.host_waits, 1);
     done = device->funcs->event_wait(device, mark->event, error) ||
            failed(device, "event_wait", error);
   }
@@ -179,6 +180,7 @@ static gboolean copy_down(AstroFaces *faces, GError **error)
                                  faces->bytes, error))
     return failed(device, "queue_copy down", error);
   ASTRO_COUNT(device->bytes_down, faces->bytes);
+  ASTRO_COUNT(astro_faces_counters.bytes_down, faces->bytes);
   ASTRO_COUNT(astro_faces_counters.copies_down, 1);
   Mark *mark = record(faces, device->down, error);
   if (mark == NULL)
@@ -202,6 +204,7 @@ static gboolean copy_up(AstroFaces *faces, GError **error)
                                  faces->bytes, error))
     return failed(device, "queue_copy up", error);
   ASTRO_COUNT(device->bytes_up, faces->bytes);
+  ASTRO_COUNT(astro_faces_counters.bytes_up, faces->bytes);
   ASTRO_COUNT(astro_faces_counters.copies_up, 1);
   Mark *mark = record(faces, device->up, error);
   if (mark == NULL)

@@ -37,7 +37,8 @@ void astro_faces_forget(AstroFaces *faces);
 
 /* Counters of the process; astro_memory_counters() reads them. */
 typedef struct {
-  guint64 blocks, bytes, locked, device_bytes, copies_up, copies_down, host_copies;
+  guint64 blocks, bytes, locked, device_bytes, copies_up, copies_down, bytes_up, bytes_down;
+  guint64 host_copies, host_waits;
 } AstroFacesCounters;
 extern AstroFacesCounters astro_faces_counters;
 #define ASTRO_COUNT(counter, n) __atomic_fetch_add(&(counter), (n), __ATOMIC_RELAXED)

@@ -181,7 +181,10 @@ void astro_memory_counters(AstroMemoryCounters *counters)
   counters->device_bytes = __atomic_load_n(&from->device_bytes, __ATOMIC_RELAXED);
   counters->copies_up = __atomic_load_n(&from->copies_up, __ATOMIC_RELAXED);
   counters->copies_down = __atomic_load_n(&from->copies_down, __ATOMIC_RELAXED);
+  counters->bytes_up = __atomic_load_n(&from->bytes_up, __ATOMIC_RELAXED);
+  counters->bytes_down = __atomic_load_n(&from->bytes_down, __ATOMIC_RELAXED);
   counters->host_copies = __atomic_load_n(&from->host_copies, __ATOMIC_RELAXED);
+  counters->host_waits = __atomic_load_n(&from->host_waits, __ATOMIC_RELAXED);
 }
 
 static gpointer memory_map(GstMemory *memory, GstMapInfo *info, gsize maxsize)

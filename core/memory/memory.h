@@ -70,8 +70,9 @@ typedef struct {
   guint64 bytes;  /* of their host faces */
   guint64 locked; /* of these page-locked */
   guint64 device_bytes;
-  guint64 copies_up, copies_down;
+  guint64 copies_up, copies_down, bytes_up, bytes_down; /* between the faces */
   guint64 host_copies; /* of foreign memory into ours, and merges */
+  guint64 host_waits;  /* of the host for an event that was not done */
 } AstroMemoryCounters;
 void astro_memory_counters(AstroMemoryCounters *counters);
 

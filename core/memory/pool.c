@@ -7,6 +7,7 @@ struct _AstroBufferPool {
   AstroDevice *device;
   guint bytes; /* of a buffer, and how its memory is laid out: as configured */
   GstAllocationParams params;
+  GError *error; /* of the last buffer that failed to settle; under the object's lock */
 };
 
 G_DEFINE_TYPE(AstroBufferPool, astro_buffer_pool, GST_TYPE_BUFFER_POOL)
@@ -58,6 +59,10 @@ static GstFlowReturn pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer
   if (!astro_memory_settle(memory, &error)) {
     GST_ERROR_OBJECT(pool, "%s", error->message);
     GST_BUFFER_FLAG_SET(*buffer, GST_BUFFER_FLAG_TAG_MEMORY);
+    GST_OBJECT_LOCK(pool);
+    g_clear_error(&self->error);
+    self->error = g_steal_pointer(&error);
+    GST_OBJECT_UNLOCK(pool);
     flow = GST_FLOW_ERROR;
   } else if (GST_BUFFER_POOL_IS_FLUSHING(pool)) {
     flow = GST_FLOW_FLUSHING;
@@ -88,10 +93,21 @@ static void pool_reset_buffer(GstBufferPool *pool, GstBuffer *buffer)
   }
 }
 
+gboolean astro_buffer_pool_take_error(GstBufferPool *pool, GError **error)
+{
+  GST_OBJECT_LOCK(pool);
+  GError *taken = g_steal_pointer(&ASTRO_BUFFER_POOL(pool)->error);
+  GST_OBJECT_UNLOCK(pool);
+  if (taken)
+    g_propagate_error(error, taken);
+  return taken != NULL;
+}
+
 static void pool_finalize(GObject *object)
 {
   AstroBufferPool *self = ASTRO_BUFFER_POOL(object);
   AstroDevice *device = self->device;
+  g_clear_error(&self->error);
   G_OBJECT_CLASS(astro_buffer_pool_parent_class)->finalize(object);
   if (device != NULL)
     astro_device_unref(device);

@@ -19,4 +19,7 @@ GstBufferPool *astro_buffer_pool_new(AstroDevice *device);
 GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, gsize bytes,
                                             guint min, guint max);
 
+/* Why the last buffer was not given, where a device failed: FALSE where it was something else. */
+gboolean astro_buffer_pool_take_error(GstBufferPool *pool, GError **error);
+
 G_END_DECLS

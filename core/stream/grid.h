@@ -52,7 +52,10 @@ typedef struct {
 /* pixel, image size and centre of an image's caps go by the same names; a grid's are all here:
  * cell, pixel, image-size, centre-l, centre-m, products, spread, support, beta, oversampling,
  * interpolated. Only cell or pixel must be there: others have a meaning where they are missing
- * (centre 0, no spread, the whole grid, products I, XX:YY or XX:XY:YX:YY by their number). */
+ * (centre 0, no spread, the whole grid, products I, XX:YY or XX:XY:YX:YY by their number).
+ *
+ * After the FFT image-only=true may be agreed on: nothing is promised then of what lies outside the
+ * image, image-size / 2 pixels to either side of the middle. */
 gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **error);
 /* Of images alone: they need not be square (size is the width then) nor tell how large a pixel is
  * (pixel and cell are 0 then). */

@@ -4,9 +4,9 @@
  * Arguments choose cases by a part of their name. */
 #include "core/correlator/correlator.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/cublas.h"
 #include "tests/tests.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 static AstroDevice *device;
@@ -47,32 +47,8 @@ static gpointer random_block(gsize bytes, AstroFormat format)
 
 /* ---- cuBLAS ---- */
 
-typedef struct {
-  int (*create)(void **handle);
-  int (*destroy)(void *handle);
-  int (*set_stream)(void *handle, void *stream);
-  int (*gemm)(void *handle, int trans_a, int trans_b, int m, int n, int k, const void *alpha,
-              const void *a, int type_a, int lda, const void *b, int type_b, int ldb,
-              const void *beta, void *c, int type_c, int ldc, int compute, int algorithm);
-} Cublas;
-
 enum { TRANSPOSED = 1, PLAIN = 0, GEMM = 8192 };
 enum { R_32F = 0, R_16F = 2, R_8I = 3, R_32I = 10, COMPUTE_32F = 68, COMPUTE_32I = 72 };
-
-static gboolean load_cublas(Cublas *cublas)
-{
-  static const char *const names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so" };
-  void *library = NULL;
-  for (guint i = 0; !library && i < G_N_ELEMENTS(names); i++)
-    library = dlopen(names[i], RTLD_NOW);
-  if (!library)
-    return FALSE;
-  *(void **)&cublas->create = dlsym(library, "cublasCreate_v2");
-  *(void **)&cublas->destroy = dlsym(library, "cublasDestroy_v2");
-  *(void **)&cublas->set_stream = dlsym(library, "cublasSetStream_v2");
-  *(void **)&cublas->gemm = dlsym(library, "cublasGemmEx");
-  return cublas->create && cublas->destroy && cublas->set_stream && cublas->gemm;
-}
 
 /* Operations a second. */
 static double run_gemm(const Cublas *cublas, gboolean bytes)

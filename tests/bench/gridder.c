@@ -58,8 +58,10 @@ static void imager_open(Imager *self, double accuracy, guint size, double pixel)
   AstroFftConfig fft = { .from = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE,
                          .n_axes = 3,
                          .extents = { products, n, n },
-                         .axes = {
-                             { FALSE, 0, 0 }, { TRUE, n / 2, n / 2 }, { TRUE, n / 2, n / 2 } } };
+                         .axes = { [1] = { TRUE, n / 2, n / 2 } } };
+  fft.axes[1].wanted = n / 2 - size / 2;
+  fft.axes[1].n_wanted = MIN(size + 1, n - (guint)fft.axes[1].wanted);
+  fft.axes[2] = fft.axes[1];
   fft.to = fft.from;
   self->fft = astro_fft_cpu.create(&fft, &place, &variant, &error);
   if (!self->fft)

@@ -1,6 +1,6 @@
 /* Streams through CUDA stages, from host blocks to visibilities that the host reads, beside
  * page-locked copies up in the same run. An integration is long, so that what goes down is little.
- */
+ * Arguments choose streams by a part of their name. */
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
 #include "tests/bench/bench.h"
@@ -138,11 +138,23 @@ static const struct {
     "astrochannelizer backend=cuda channels=128 taps=8 ! " TO_CI8
     " ! astrocorrelator backend=cuda integration=16384",
     64, 256, 0.9 },
-  { "the same, spectra in single precision", VOLTAGES(256),
+  { "channelizer (128), transpose, correlator, 256 stations", VOLTAGES(256),
+    "astrochannelizer backend=cuda channels=128 taps=8 ! " TO_CI8
+    " ! astrotranspose backend=cuda ! astrocorrelator backend=cuda integration=16384",
+    64, 256, 0.9 },
+  { "channelizer (128) and correlator, spectra in single precision", VOLTAGES(256),
     "astrochannelizer backend=cuda channels=128 taps=8 ! astrocorrelator backend=cuda "
     "integration=16384",
     64, 256, 0 },
 };
+
+static gboolean is_wanted(const char *name, int argc, char **argv)
+{
+  for (int i = 1; i < argc; i++)
+    if (strstr(name, argv[i]))
+      return TRUE;
+  return argc <= 1;
+}
 
 int main(int argc, char **argv)
 {
@@ -160,6 +172,8 @@ int main(int argc, char **argv)
       "%s: CI8 to visibilities on the host, GB/s (limit: page-locked copies up)", device->name);
   bench_head(title);
   for (guint i = 0; i < G_N_ELEMENTS(streams); i++) {
+    if (!is_wanted(streams[i].name, argc, argv))
+      continue;
     gsize block = (gsize)streams[i].mebibytes << 20;
     guint64 read;
     double before = run_copies(device, block, streams[i].blocks);

@@ -739,6 +739,117 @@ static void test_threads(void)
   }
 }
 
+/* The run on a device that has room for its blocks and the sums once, which is too little for the
+ * sums and the visibilities made of them: channels take turns. */
+static void check_little_memory(Run *r, guint64 block)
+{
+  const guint64 sums = astro_correlator_baselines(r->config.stations, ASTRO_TRIANGLE_LOWER) *
+                       r->config.pols * r->config.pols * r->config.channels *
+                       (astro_format_info(r->config.from)->bytes > 2 ? 16 : 8);
+  g_autofree char *limit =
+      g_strdup_printf("%" G_GUINT64_FORMAT, 3 * block * step_bytes(&r->config) / 2 + sums);
+  Result expected = run(&astro_correlator_reference, r, NULL);
+  setenv("ASTRO_CUDA_MEMORY", limit, 1);
+  gpointer instance = all[2]->create(&r->config, NULL, NULL, NULL);
+  g_assert_nonnull(instance);
+  g_assert_true(all[2]->host_out(instance));
+  all[2]->destroy(instance);
+  check_device(r, &expected);
+  unsetenv("ASTRO_CUDA_MEMORY");
+  result_clear(&expected);
+}
+
+static void test_little_memory(gconstpointer format)
+{
+  static const guint cuts[] = { 60, 100, 7, 0 };
+  AstroFormat from = *(const AstroFormat *)format;
+  enum { STATIONS = 51, CHANNELS = 10, STEPS = 340, MOST = 100, IN_PLACE = 264 };
+  guint8 *valid = test_alloc(STEPS * CHANNELS * STATIONS);
+  test_fill(valid, STEPS * CHANNELS * STATIONS, 7);
+  for (gsize i = 0; i < STEPS * CHANNELS * STATIONS; i++)
+    valid[i] = valid[i] % 8 > 0;
+  for (guint k = 0; all[2] && k < (astro_format_info(from)->is_float ? 3 : 5); k++) {
+    Run r = {
+      .config = new_config(STATIONS, 2, CHANNELS, from, ASTRO_FORMAT_CF32LE),
+      .steps = STEPS,
+      .integration = STEPS / 2,
+      .cuts = cuts,
+    };
+    if (k == 1) {
+      /* Read in place. */
+      r.steps = r.integration = IN_PLACE;
+      r.cuts = NULL;
+      set_layout(&r.config, "channel:station:pol:time");
+    }
+    if (k == 2 && !astro_format_info(from)->is_float && from != ASTRO_FORMAT_CI16LE)
+      r.config.to = ASTRO_FORMAT_CI32LE;
+    if (k == 3) {
+      r.config.channel_step = 2;
+      r.config.triangle = ASTRO_TRIANGLE_FULL;
+    }
+    if (k >= 3) {
+      r.valid = valid;
+      r.valid_time = CHANNELS * STATIONS;
+      r.valid_channel = k == 4 ? STATIONS : 0;
+      r.valid_station = 1;
+    }
+    r.data = new_data(&r.config, r.steps, k);
+    check_little_memory(&r, k == 1 ? IN_PLACE : MOST);
+    test_free((gpointer)r.data);
+  }
+  test_free(valid);
+  if (!all[2])
+    g_test_skip("no device");
+}
+
+/* Sums that are carried before they could overflow, and exact ones of which one does not fit. */
+static void test_little_memory_long(void)
+{
+  static const guint cuts[] = { 250, 0 };
+  enum { STEPS = 66000 };
+  if (!all[2]) {
+    g_test_skip("no device");
+    return;
+  }
+  Run r = { .config = new_config(40, 1, 4, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
+            .steps = STEPS,
+            .integration = STEPS,
+            .cuts = cuts };
+  r.config.integration = STEPS;
+  gsize bytes = step_bytes(&r.config) * STEPS;
+  guint8 *data = (guint8 *)new_data(&r.config, STEPS, 1);
+  r.data = data;
+  /* Channel 2 of station 7 is at full scale. */
+  for (gsize t = 0; t < STEPS; t++)
+    memset(data + ((t * 4 + 2) * 40 + 7) * 2, 0x80, 2);
+  check_little_memory(&r, 250);
+
+  r.config.to = ASTRO_FORMAT_CI32LE;
+  AstroCorrelatorArguments arguments = { .steps = 250, .count = 250 };
+  g_autofree guint8 *out = g_malloc(astro_correlator_output_bytes(&r.config));
+  GError *error = NULL;
+  memset(out, 0xa5, astro_correlator_output_bytes(&r.config));
+  setenv("ASTRO_CUDA_MEMORY", "170K", 1);
+  gpointer instance = all[2]->create(&r.config, NULL, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_true(all[2]->host_out(instance));
+  for (gsize at = 0; at < bytes; at += 250 * step_bytes(&r.config)) {
+    AstroBlock in = { data + at, 250 * step_bytes(&r.config) };
+    g_assert_true(all[2]->submit(instance, &in, 1, NULL, 0, &arguments, &error));
+  }
+  AstroCorrelatorArguments dump = { .dump = TRUE };
+  AstroBlock to = { out, astro_correlator_output_bytes(&r.config) };
+  g_assert_false(all[2]->submit(instance, NULL, 0, &to, 1, &dump, &error));
+  g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+  g_assert_nonnull(strstr(error->message, "channel 2 "));
+  for (gsize i = 0; i < to.bytes; i++)
+    g_assert_cmphex(out[i], ==, 0xa5); /* nothing was written */
+  g_clear_error(&error);
+  all[2]->destroy(instance);
+  unsetenv("ASTRO_CUDA_MEMORY");
+  test_free(data);
+}
+
 static void test_shapes(void)
 {
   const AstroCorrelatorConfig good = new_config(4, 2, 6, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE);
@@ -844,9 +955,13 @@ int main(int argc, char **argv)
     static const struct {
       const char *name;
       void (*func)(gconstpointer format);
-    } cases[] = { { "stations", test_stations },   { "channels", test_channels },
-                  { "time-last", test_time_last }, { "cuts", test_cuts },
-                  { "layouts", test_layouts },     { "validity", test_validity } };
+    } cases[] = { { "stations", test_stations },
+                  { "channels", test_channels },
+                  { "time-last", test_time_last },
+                  { "cuts", test_cuts },
+                  { "layouts", test_layouts },
+                  { "validity", test_validity },
+                  { "little-memory", test_little_memory } };
     for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
       g_autofree char *path =
           g_strdup_printf("/correlator/%s/%s", cases[c].name, astro_format_info(inputs[f])->name);
@@ -864,6 +979,7 @@ int main(int argc, char **argv)
   g_test_add_func("/correlator/products", test_products);
   g_test_add_func("/correlator/channel-step", test_channel_step);
   g_test_add_func("/correlator/threads", test_threads);
+  g_test_add_func("/correlator/little-memory/long", test_little_memory_long);
   g_test_add_func("/correlator/shapes", test_shapes);
   g_test_add_func("/correlator/blocks", test_blocks);
   return g_test_run();

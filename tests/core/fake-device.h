@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 #include "core/memory/device.h"
+#include "tests/tests.h"
 
 typedef enum {
   FAKE_ALLOC,
@@ -52,6 +53,7 @@ typedef struct {
   guint events;                /* alive */
   guint fail_in[FAKE_N_CALLS]; /* n: the nth call from now fails; 0: none does */
   guint failures;
+  gboolean lost; /* every call fails, as after a kernel's fault */
   guint32 random;
   guint delay; /* microseconds at most before each piece of work */
 } FakeDevice;
@@ -82,7 +84,7 @@ static inline gboolean fake_fails(FakeDevice *fake, FakeCall call, GError **erro
   static const char *const names[] = { "alloc",      "lock_host",    "queue_new", "queue_copy",
                                        "queue_wait", "event_record", "event_wait" };
   pthread_mutex_lock(&fake->lock);
-  const gboolean fails = fake->fail_in[call] > 0 && --fake->fail_in[call] == 0;
+  const gboolean fails = fake->lost || (fake->fail_in[call] > 0 && --fake->fail_in[call] == 0);
   fake->failures += fails;
   pthread_mutex_unlock(&fake->lock);
   if (fails)
@@ -188,6 +190,17 @@ static inline gboolean fake_alloc(AstroDevice *device, gsize bytes, gpointer *fa
   g_array_append_val(fake->faces, area);
   pthread_mutex_unlock(&fake->lock);
   *face = (gpointer)((guintptr)area.start | FAKE_BIT);
+  return TRUE;
+}
+
+static inline gboolean fake_memory(AstroDevice *device, AstroDeviceMemory *memory, GError **error)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  *memory = (AstroDeviceMemory){ .free = G_MAXSIZE / 2, .whole = G_MAXSIZE };
+  pthread_mutex_lock(&fake->lock);
+  for (guint i = 0; i < fake->faces->len; i++)
+    memory->ours += g_array_index(fake->faces, FakeArea, i).bytes;
+  pthread_mutex_unlock(&fake->lock);
   return TRUE;
 }
 
@@ -324,7 +337,7 @@ static inline gboolean fake_event_done(AstroDevice *device, AstroEvent *event)
 {
   FakeDevice *fake = (FakeDevice *)device;
   pthread_mutex_lock(&fake->lock);
-  const gboolean done = event->done;
+  const gboolean done = event->done && !fake->lost;
   pthread_mutex_unlock(&fake->lock);
   return done;
 }
@@ -370,6 +383,7 @@ static inline AstroDevice *fake_device_new(guint32 seed)
   static const AstroDeviceFuncs funcs = {
     .alloc = fake_alloc,
     .free = fake_free,
+    .memory = fake_memory,
     .lock_host = fake_lock_host,
     .unlock_host = fake_unlock_host,
     .queue_new = fake_queue_new,
@@ -414,6 +428,14 @@ static inline void fake_fail(AstroDevice *device, FakeCall call, guint nth)
   FakeDevice *fake = (FakeDevice *)device;
   pthread_mutex_lock(&fake->lock);
   fake->fail_in[call] = nth;
+  pthread_mutex_unlock(&fake->lock);
+}
+
+static inline void fake_lose(AstroDevice *device, gboolean lost)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  fake->lost = lost;
   pthread_mutex_unlock(&fake->lock);
 }
 

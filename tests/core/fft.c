@@ -1,11 +1,13 @@
-/* Transforms: the reference against sums written out by hand, then cpu against the reference. */
+/* Transforms: the reference against sums written out by hand, then cpu and cuda against the
+ * reference, and where that takes too long cuda against cpu. */
 #include "core/fft/fft.h"
+#include "tests/core/on-device.h"
 #include "tests/tests.h"
 
 #include <complex.h>
 #include <math.h>
 
-static const AstroBackend *const backends[] = { &astro_fft_reference, &astro_fft_cpu };
+static const AstroBackend *backends[4] = { &astro_fft_reference, &astro_fft_cpu };
 
 static gsize block_bytes(const AstroFftConfig *config, guint64 steps, gboolean out)
 {
@@ -47,8 +49,10 @@ static gpointer transform(const AstroBackend *backend, const AstroFftConfig *con
   g_assert_nonnull(variant);
   out.data = test_alloc(out.bytes);
   /* A block leaves nothing to the next one. */
-  for (guint i = 0; i < (backend->kind == ASTRO_BACKEND_CPU ? 2 : 1); i++)
-    g_assert_true(backend->submit(instance, &in, 1, &out, 1, &steps, &error));
+  for (guint i = 0; i < (backend->kind == ASTRO_BACKEND_REFERENCE ? 1 : 2); i++) {
+    backend->submit(instance, &in, 1, &out, 1, &steps, &error);
+    g_assert_no_error(error);
+  }
   test_check_guard(out.data, out.bytes);
   backend->destroy(instance);
   return out.data;
@@ -73,7 +77,7 @@ static double difference(AstroFormat format, gconstpointer a, gconstpointer b, g
 /* A wave along the second axis of [2][6][3] becomes one bin, wherever zero is. */
 static void test_wave(void)
 {
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
+  for (guint b = 0; backends[b]; b++)
     for (guint origin_in = 0; origin_in < 6; origin_in++)
       for (guint origin_out = 0; origin_out < 6; origin_out++) {
         AstroFftConfig config = { .from = ASTRO_FORMAT_CF64LE,
@@ -99,7 +103,7 @@ static void test_real_by_hand(void)
   static const double expected[][2] = { { 15, 0 },
                                         { -2.5, 3.440954801177933 },
                                         { -2.5, 0.8122992405822659 } };
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+  for (guint b = 0; backends[b]; b++) {
     float in[] = { 1, 2, 3, 4, 5 };
     AstroFftConfig config = { .from = ASTRO_FORMAT_F32LE,
                               .to = ASTRO_FORMAT_CF32LE,
@@ -113,7 +117,7 @@ static void test_real_by_hand(void)
   }
 }
 
-/* ---- cpu against the reference ---- */
+/* ---- against the reference ---- */
 
 /* Which axes, of which lengths; which one is free (-1: none). */
 static const struct {
@@ -175,12 +179,19 @@ static void centre(AstroFftConfig *config, guint sides)
   }
 }
 
-static void compare(const AstroFftConfig *config, guint64 steps, double tolerance)
+static gpointer samples_of(const AstroFftConfig *config, guint64 steps)
+{
+  gsize bytes = block_bytes(config, steps, FALSE);
+  gpointer samples = test_alloc(bytes);
+  fill(config->from, samples, bytes, (guint32)(bytes + config->n_axes));
+  return samples;
+}
+
+static void compare_cpu(const AstroFftConfig *config, guint64 steps, double tolerance)
 {
   static const char *const levels[] = { "c", "avx2", "avx512" };
-  gsize in_bytes = block_bytes(config, steps, FALSE), bytes = block_bytes(config, steps, TRUE);
-  gpointer in = test_alloc(in_bytes);
-  fill(config->from, in, in_bytes, (guint32)(in_bytes + config->n_axes));
+  gsize bytes = block_bytes(config, steps, TRUE);
+  gpointer in = samples_of(config, steps);
   gpointer expected = transform(&astro_fft_reference, config, in, steps, 1);
   for (guint i = 0; i < G_N_ELEMENTS(levels); i++) {
     g_setenv("ASTRO_CPU", levels[i], TRUE);
@@ -196,15 +207,192 @@ static void compare(const AstroFftConfig *config, guint64 steps, double toleranc
   test_free(expected);
 }
 
-static void test_cpu(void)
+static void compare_device(const AstroBackend *known, const AstroFftConfig *config, guint64 steps,
+                           double tolerance)
+{
+  gpointer in = samples_of(config, steps);
+  gpointer expected = transform(known, config, in, steps, 0);
+  gpointer found = transform(backends[2], config, in, steps, 0);
+  double wrong = difference(config->to, found, expected, block_bytes(config, steps, TRUE));
+  if (!(wrong < tolerance))
+    g_error("%" G_GUINT64_FORMAT " steps of %u axes, the last %" G_GUINT64_FORMAT
+            ", %s to %s: error %g, expected less than %g",
+            steps, config->n_axes, config->extents[config->n_axes - 1],
+            astro_format_info(config->from)->name, astro_format_info(config->to)->name, wrong,
+            tolerance);
+  test_free(in);
+  test_free(expected);
+  test_free(found);
+}
+
+static void test_reference(gconstpointer backend)
 {
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
     for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
       for (guint sides = 0; sides < 4; sides++) {
         AstroFftConfig config = config_of(shape, kind);
         centre(&config, sides);
-        compare(&config, shapes[shape].steps, kinds[kind].tolerance);
+        if (backend == &astro_fft_cpu)
+          compare_cpu(&config, shapes[shape].steps, kinds[kind].tolerance);
+        else
+          compare_device(&astro_fft_reference, &config, shapes[shape].steps, kinds[kind].tolerance);
       }
+}
+
+/* ---- cuda against cpu ---- */
+
+/* Planes of every length that has kernels for columns of its own, and others; widths that fill no
+ * row of threads; origins anywhere. */
+static void test_planes(void)
+{
+  static const guint heights[] = { 256,   512,   600,   729,   1024,  1225,  1600,  1764,  2025,
+                                   2304,  2401,  2500,  3136,  3600,  4096,  4900,  5184,  6400,
+                                   6561,  7000,  8192,  9000,  9604,  10000, 11664, 12544, 14400,
+                                   15876, 16384, 19600, 20736, 22500, 25600, 38416, 65536 };
+  static const guint widths[] = { 32, 33, 50, 96 };
+  for (guint i = 0; i < G_N_ELEMENTS(heights); i++)
+    for (guint kind = 0; kind < 4; kind++) {
+      const guint centred = (i + kind) % 3;
+      guint64 height = heights[i], width = widths[(i + kind / 2) % G_N_ELEMENTS(widths)];
+      AstroFftConfig config = { .from = kinds[kind].from,
+                                .to = kinds[kind].to,
+                                .inverse = kinds[kind].inverse,
+                                .n_axes = 3,
+                                .extents = { height > 2000 ? 1 : 3, height, width },
+                                .axes = { [1] = { TRUE }, [2] = { TRUE } } };
+      if (centred == 1)
+        centre(&config, 3);
+      if (centred == 2) {
+        config.axes[1] = (AstroFftAxis){ TRUE, 7, height - 3 };
+        config.axes[2] = (AstroFftAxis){ TRUE, width - 1, 0 };
+      }
+      compare_device(&astro_fft_cpu, &config, 2, kinds[kind].tolerance);
+    }
+}
+
+/* A prime, a power of two, many short lines along and across a block. */
+static void test_large(void)
+{
+  static const AstroFftConfig cases[] = {
+    { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 1000003 }, { { TRUE, 500001, 500001 } } },
+    { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 1 << 22 }, { { TRUE, 1 << 21, 1 << 21 } } },
+    { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 1, { 1000003 }, { { TRUE, 3, 0 } } },
+    { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 2, { 0, 6 }, { [1] = { TRUE, 3, 3 } } },
+    { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 3, { 0, 6, 5 }, { [1] = { TRUE, 3, 3 } } },
+    { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 3, { 0, 6, 5 }, { [1] = { TRUE, 3, 0 } } },
+    { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 2, { 6, 0 }, { { TRUE, 3, 3 } } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
+    compare_device(&astro_fft_cpu, &cases[i], cases[i].n_axes == 1 ? 1 : 100000, 1e-6);
+}
+
+/* Blocks of other numbers of steps by one instance, more of them than it remembers. */
+static void test_steps(void)
+{
+  AstroFftConfig config = {
+    ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 3, { 0, 18, 5 }, { [1] = { TRUE, 9, 9 } }
+  };
+  static const guint64 steps[] = { 5, 1, 70, 2, 71, 5, 300, 0, 7, 70, 2 };
+  AstroPlace place = { 0 };
+  const char *variant;
+  GError *error = NULL;
+  gpointer instance = backends[2]->create(&config, &place, &variant, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+    guint64 n = steps[i];
+    gpointer in = samples_of(&config, n);
+    AstroBlock from = { in, block_bytes(&config, n, FALSE) };
+    AstroBlock to = { test_alloc(from.bytes), from.bytes };
+    backends[2]->submit(instance, &from, 1, &to, 1, &n, &error);
+    g_assert_no_error(error);
+    gpointer expected = transform(&astro_fft_cpu, &config, in, n, 0);
+    g_assert_cmpfloat(difference(config.to, to.data, expected, to.bytes), <, 1e-6);
+    test_free(in);
+    test_free(to.data);
+    test_free(expected);
+  }
+  backends[2]->destroy(instance);
+}
+
+/* What is wanted of a transform is what all of it has there. */
+static void test_wanted_planes(void)
+{
+  enum { HEIGHT = 384, WIDTH = 40 };
+  for (guint kind = 0; kind < 4; kind++)
+    for (guint i = 0; i < 4; i++) {
+      const guint wanted[][2] = { { 0, 1 }, { 100, 201 }, { 383, 1 }, { 0, 384 } };
+      AstroFftConfig config = { .from = kinds[kind].from,
+                                .to = kinds[kind].to,
+                                .inverse = kinds[kind].inverse,
+                                .n_axes = 3,
+                                .extents = { 3, HEIGHT, WIDTH },
+                                .axes = { [1] = { TRUE, 192, 192 }, [2] = { TRUE, 20, 20 } } };
+      gsize row = WIDTH * astro_format_info(config.to)->bytes, plane = HEIGHT * row;
+      gpointer in = samples_of(&config, 2);
+      guint8 *all = transform(&astro_fft_cpu, &config, in, 2, 0);
+      config.axes[1].wanted = wanted[i][0];
+      config.axes[1].n_wanted = wanted[i][1];
+      config.axes[2].wanted = 3;
+      config.axes[2].n_wanted = 30;
+      guint8 *part = transform(backends[2], &config, in, 2, 0);
+      for (guint p = 0; p < 6; p++)
+        for (guint k = 0; k < wanted[i][1]; k++) {
+          const gsize at = p * plane + (wanted[i][0] + k) * row + 3 * row / WIDTH;
+          g_assert_cmpfloat(difference(config.to, part + at, all + at, 30 * row / WIDTH), <,
+                            10 * kinds[kind].tolerance);
+        }
+      test_free(in);
+      test_free(all);
+      test_free(part);
+    }
+}
+
+static gpointer transform_in_thread(gpointer data)
+{
+  for (guint i = 0; i < 20; i++)
+    compare_device(&astro_fft_cpu, data, 2, 1e-6);
+  return NULL;
+}
+
+/* Two of them on one device at once. */
+static void test_two(void)
+{
+  AstroFftConfig configs[] = { { ASTRO_FORMAT_CF32LE,
+                                 ASTRO_FORMAT_CF32LE,
+                                 2,
+                                 { 512, 512 },
+                                 { { TRUE, 256, 256 }, { TRUE, 256, 256 } } },
+                               { ASTRO_FORMAT_CF32LE,
+                                 ASTRO_FORMAT_CF32LE,
+                                 2,
+                                 { 300, 301 },
+                                 { { TRUE, 150, 150 }, { TRUE, 150, 150 } } } };
+  GThread *thread = g_thread_new("other", transform_in_thread, &configs[0]);
+  transform_in_thread(&configs[1]);
+  g_thread_join(thread);
+}
+
+/* Work areas that the device has no room for. */
+static void test_no_room(void)
+{
+  AstroFftConfig config = { ASTRO_FORMAT_CF64LE,  ASTRO_FORMAT_F64LE,     2,
+                            { 1 << 20, 1 << 20 }, { { TRUE }, { TRUE } }, TRUE };
+  AstroPlace place = { .device = astro_device_open(0, NULL) };
+  const char *variant;
+  g_autoptr(GError) error = NULL;
+  guint64 steps = 1;
+  gpointer face;
+  place.queue = place.device->funcs->queue_new(place.device, NULL);
+  place.device->funcs->alloc(place.device, 64, &face, NULL);
+  gpointer instance = test_device_backend->create(&config, &place, &variant, NULL);
+  AstroBlock in = { face, G_MAXSIZE }, out = { face, G_MAXSIZE };
+  g_assert_false(test_device_backend->submit(instance, &in, 1, &out, 1, &steps, &error));
+  if (!strstr(error->message, "are free") && !strstr(error->message, "cuFFT"))
+    g_error("\"%s\" does not say what is free", error->message);
+  test_device_backend->destroy(instance);
+  place.device->funcs->free(place.device, face);
+  place.device->funcs->queue_free(place.device, place.queue);
+  astro_device_unref(place.device);
 }
 
 /* A spectrum has the same bits whatever block it came in, and where large blocks are written past
@@ -242,7 +430,7 @@ static void test_cuts(void)
 /* There and back, centred or not, through real bins too. */
 static void test_back(void)
 {
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
+  for (guint b = 0; backends[b]; b++)
     for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
       for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
         AstroFftConfig there = config_of(shape, kind), back;
@@ -270,6 +458,133 @@ static void test_back(void)
       }
 }
 
+/* ---- what is wanted, and what is empty ---- */
+
+/* Empties some of the rows along the last axis, or all of them; every other one that is left keeps
+ * one sample, each another one. */
+static void empty_rows(const AstroFftConfig *config, guint8 *block, gsize bytes, guint which)
+{
+  const gsize row =
+      astro_fft_extent(config, config->n_axes - 1, FALSE) * astro_format_info(config->from)->bytes;
+  for (gsize i = 0; i < bytes / row; i++)
+    if (which == 0 || i % which == 1 || i * 3 < bytes / row)
+      memset(block + i * row, 0, row);
+    else if (i % 2)
+      for (gsize at = 0, unit = astro_format_info(config->from)->bytes; at < row; at += unit)
+        if (at != (i * 5 + 1) * unit % row)
+          memset(block + i * row + at, 0, unit);
+}
+
+static gboolean is_wanted(const AstroFftConfig *config, const gsize *strides, gsize sample)
+{
+  for (guint i = 0; i < config->n_axes; i++) {
+    const AstroFftAxis *axis = &config->axes[i];
+    const guint64 at = sample / strides[i] % astro_fft_extent(config, i, TRUE);
+    if (axis->n_wanted && (at < axis->wanted || at >= axis->wanted + axis->n_wanted))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* What is wanted has the same bits as where all is. */
+static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
+{
+  gsize in_bytes = block_bytes(&config, steps, FALSE), bytes = block_bytes(&config, steps, TRUE);
+  gsize unit = astro_format_info(config.to)->bytes, strides[ASTRO_MAX_AXES], n = 1, wanted = 0;
+  gpointer in = test_alloc(in_bytes);
+  fill(config.from, in, in_bytes, (guint32)(in_bytes + holes));
+  empty_rows(&config, in, in_bytes, holes);
+  guint8 *all = transform(&astro_fft_cpu, &config, in, steps, 1);
+  for (guint i = config.n_axes; i-- > 0; n *= astro_fft_extent(&config, i, TRUE)) {
+    strides[i] = n;
+    const guint64 extent = astro_fft_extent(&config, i, TRUE);
+    config.axes[i].wanted = config.axes[i].transformed ? extent / 3 : 0;
+    config.axes[i].n_wanted = config.axes[i].transformed ? MAX(extent / 3, 1) : 0;
+  }
+  for (guint threads = 0; threads < 2; threads++) {
+    guint8 *part = transform(&astro_fft_cpu, &config, in, steps, threads);
+    for (gsize i = 0; i < bytes / unit; i++)
+      if (is_wanted(&config, strides, i)) {
+        g_assert_cmpmem(part + i * unit, unit, all + i * unit, unit);
+        wanted++;
+      }
+    test_free(part);
+  }
+  g_assert_cmpuint(wanted, >, 0);
+  test_free(all);
+  test_free(in);
+}
+
+/* Wherever the only number of a row stands, it is seen. */
+static void check_one_sample(guint sample)
+{
+  enum { ROWS = 3, N = 140 };
+  AstroFftConfig config = { .from = ASTRO_FORMAT_CF32LE,
+                            .to = ASTRO_FORMAT_CF32LE,
+                            .n_axes = 2,
+                            .extents = { ROWS, N },
+                            .axes = { { TRUE }, { TRUE } } };
+  float complex in[ROWS][N] = { 0 };
+  in[1][sample] = 2;
+  float complex *out = transform(&astro_fft_cpu, &config, in, 1, 1);
+  for (guint i = 0; i < ROWS * N; i++) {
+    double turns = (double)(i / N) / ROWS + (double)(i % N) * sample / N;
+    g_assert_cmpfloat(cabs(out[i] - 2 * cexp(-2 * G_PI * I * turns)), <, 1e-5);
+  }
+  test_free(out);
+}
+
+static void test_wanted(void)
+{
+  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+    for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
+      for (guint sides = 0; sides < 4; sides++)
+        for (guint holes = 0; holes < 5; holes++) {
+          AstroFftConfig config = config_of(shape, kind);
+          if (shapes[shape].free >= 0)
+            continue;
+          centre(&config, sides);
+          check_wanted(config, shapes[shape].steps, holes);
+        }
+  for (guint sample = 0; sample < 140; sample++)
+    check_one_sample(sample);
+  /* So large that it is written past the caches. */
+  for (guint kind = 0; kind < 4; kind++) {
+    AstroFftConfig config = { .from = kinds[kind].from,
+                              .to = kinds[kind].to,
+                              .inverse = kinds[kind].inverse,
+                              .n_axes = 2,
+                              .extents = { 1536, 1536 },
+                              .axes = { { TRUE, 768, 768 }, { TRUE, 768, 768 } } };
+    check_wanted(config, 1, 4);
+  }
+}
+
+/* Rows of zeros are not looked at again: against the reference, which looks at all. */
+static void test_empty_rows(void)
+{
+  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+    for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
+      for (guint holes = 0; holes < 4; holes++) {
+        AstroFftConfig config = config_of(shape, kind);
+        guint64 steps = shapes[shape].steps;
+        gsize in_bytes = block_bytes(&config, steps, FALSE);
+        gsize bytes = block_bytes(&config, steps, TRUE);
+        if (shapes[shape].free >= 0)
+          continue;
+        centre(&config, 3);
+        gpointer in = test_alloc(in_bytes);
+        fill(config.from, in, in_bytes, 5);
+        empty_rows(&config, in, in_bytes, holes);
+        gpointer expected = transform(&astro_fft_reference, &config, in, steps, 1);
+        gpointer out = transform(&astro_fft_cpu, &config, in, steps, 0);
+        g_assert_cmpfloat(difference(config.to, out, expected, bytes), <, kinds[kind].tolerance);
+        test_free(in);
+        test_free(expected);
+        test_free(out);
+      }
+}
+
 /* ---- errors ---- */
 
 static void test_errors(void)
@@ -289,8 +604,12 @@ static void test_errors(void)
     { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 4, 0 } } }, "4 samples" },
     { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 2 } } }, "begin at zero" },
     { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 3, { 4, 0, 0 }, { { TRUE } } }, "2 free" },
+    { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 0, 2, 3 } } },
+      "3 samples wanted from 2 on" },
+    { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE, 0, 0, 0, 4 } } },
+      "a transform that makes 3" },
   };
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+  for (guint b = 0; backends[b]; b++) {
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
       g_autoptr(GError) error = NULL;
       AstroPlace place = { 0 };
@@ -318,12 +637,24 @@ static void test_errors(void)
 
 static void add_tests(void)
 {
+  backends[2] = test_on_device("fft");
   g_test_add_func("/fft/wave", test_wave);
   g_test_add_func("/fft/real-by-hand", test_real_by_hand);
-  g_test_add_func("/fft/cpu", test_cpu);
+  g_test_add_data_func("/fft/reference/cpu", &astro_fft_cpu, test_reference);
   g_test_add_func("/fft/cuts", test_cuts);
   g_test_add_func("/fft/back", test_back);
+  g_test_add_func("/fft/wanted", test_wanted);
+  g_test_add_func("/fft/empty-rows", test_empty_rows);
   g_test_add_func("/fft/errors", test_errors);
+  if (!backends[2])
+    return;
+  g_test_add_data_func("/fft/reference/cuda", backends[2], test_reference);
+  g_test_add_func("/fft/cuda/planes", test_planes);
+  g_test_add_func("/fft/cuda/large", test_large);
+  g_test_add_func("/fft/cuda/wanted", test_wanted_planes);
+  g_test_add_func("/fft/cuda/steps", test_steps);
+  g_test_add_func("/fft/cuda/two", test_two);
+  g_test_add_func("/fft/cuda/no-room", test_no_room);
 }
 
 int main(int argc, char **argv)

@@ -2,8 +2,11 @@
 #include "core/gridder/prepare.h"
 #include "core/gridder/semicircle.h"
 #include "core/stream/uvw.h"
+#include "tests/core/gridding-on-device.h"
 #include "tests/core/images.h"
 #include "tests/tests.h"
+
+#include <complex.h>
 
 /* ---- visibilities and images to try ---- */
 
@@ -13,9 +16,19 @@ typedef struct {
   AstroGridRows rows;
   double *uvw, *wavenumbers, *values;
   float *single;
+  gboolean on_device;
 } Setting;
 
 static char *two_products[] = { "I", "PSF", NULL };
+
+/* For tests of W-stacking that go to both. */
+static gboolean can_run(gconstpointer on_device)
+{
+  if (!on_device || test_gridding_there())
+    return TRUE;
+  g_test_skip("no CUDA device");
+  return FALSE;
+}
 
 /* A plane of tracks: u and v fill what the pixels resolve, w goes to that many wavelengths. */
 static void make(Setting *s, GRand *random, guint size, double pixel, double w, guint rows,
@@ -64,15 +77,38 @@ static gsize cells(const Setting *s)
 
 typedef struct {
   double w, w_step;
-  guint planes;
+  guint planes, next;
   AstroGridding *gridder;
+  TestGridding device;
+  gpointer first; /* plane, which the device gives as it begins */
 } Run;
+
+/* Into a grid of garbage. */
+static gpointer next_on_device(Setting *s, Run *run, const AstroGridRows *rows)
+{
+  GError *error = NULL;
+  const gsize bytes = cells(s) * (s->config.is_double ? 16 : 8);
+  gpointer grid = test_alloc(bytes);
+  test_gridding_submit(&run->device, rows, rows != NULL, grid, &error);
+  g_assert_no_error(error);
+  test_check_guard(grid, bytes);
+  run->planes = run->device.arguments.planes;
+  run->w = run->device.arguments.w;
+  run->w_step = run->device.arguments.w_step;
+  return grid;
+}
 
 static void begin(Setting *s, Run *run)
 {
   GError *error = NULL;
   const char *variant;
   g_assert_true(astro_wstacking.choose(&s->config, &s->grid, &error));
+  if (s->on_device) {
+    test_gridding_new(&run->device, &astro_wstacking, &s->config, &s->grid, &error);
+    g_assert_no_error(error);
+    run->first = next_on_device(s, run, &s->rows);
+    return;
+  }
   run->gridder = astro_wstacking.create(&s->config, &s->grid, &variant, &error);
   g_assert_no_error(error);
   g_assert_true(astro_wstacking.begin(run->gridder, &s->rows, &run->planes, &error));
@@ -81,11 +117,21 @@ static void begin(Setting *s, Run *run)
 static gpointer next_plane(Setting *s, Run *run)
 {
   const gsize bytes = cells(s) * (s->config.is_double ? 16 : 8);
+  if (s->on_device)
+    return run->next++ == 0 ? run->first : next_on_device(s, run, NULL);
   gpointer grid = test_alloc(bytes);
   memset(grid, 0, bytes);
   astro_wstacking.plane(run->gridder, grid, &run->w, &run->w_step);
   test_check_guard(grid, bytes);
   return grid;
+}
+
+static void end(Setting *s, Run *run)
+{
+  if (s->on_device)
+    test_gridding_free(&run->device);
+  else
+    astro_wstacking.destroy(run->gridder);
 }
 
 static double *stacked_image(Setting *s, guint *planes)
@@ -102,7 +148,7 @@ static double *stacked_image(Setting *s, guint *planes)
   }
   if (planes)
     *planes = run.planes;
-  astro_wstacking.destroy(run.gridder);
+  end(s, &run);
   return image;
 }
 
@@ -129,15 +175,18 @@ static double distance(const double *a, const double *b, gsize n)
 /* ---- tests ---- */
 
 /* Fields of a tenth of a degree to forty degrees, w to thousands of wavelengths. */
-static void test_accuracy(void)
+static void test_accuracy(gconstpointer on_device)
 {
   g_autoptr(GRand) random = g_rand_new_with_seed(4);
+  if (!can_run(on_device))
+    return;
   for (guint setting = 0; setting < 10; setting++) {
     Setting s;
     const guint size = 2 * (guint)g_rand_int_range(random, 16, 29);
     const double field = 0.002 * pow(350, setting / 9.0);
     const double w = MIN(4 / (field * field), g_rand_double_range(random, 100, 5000));
     make(&s, random, size, field / size, w, 60, 3, TRUE);
+    s.on_device = on_device != NULL;
     if (setting % 3 == 1) {
       s.grid.centre_l = 0.1;
       s.grid.centre_m = -0.05;
@@ -177,7 +226,7 @@ static GByteArray *all_planes(Setting *s, const char *level, guint threads, guin
     test_free(grid);
   }
   *planes = run.planes;
-  astro_wstacking.destroy(run.gridder);
+  end(s, &run);
   g_unsetenv("ASTRO_CPU");
   return all;
 }
@@ -237,12 +286,15 @@ static void test_threads(void)
 }
 
 /* Baselines in another order give the same to rounding. */
-static void test_order(void)
+static void test_order(gconstpointer on_device)
 {
   g_autoptr(GRand) random = g_rand_new_with_seed(7);
   Setting s;
   guint planes;
+  if (!can_run(on_device))
+    return;
   make(&s, random, 64, 0.005, 500, 200, 1, TRUE);
+  s.on_device = on_device != NULL;
   g_autoptr(GByteArray) before = all_planes(&s, "avx512", 0, &planes);
   for (guint row = 0; row < 100; row++) {
     const guint other = 199 - row;
@@ -264,13 +316,16 @@ static void test_order(void)
 
 /* <grid(V), G> = <V, degrid(G)> for any V and G, where degridding reads the grid through the taps
  * that gridding writes with: a visibility of 1 alone shows them. */
-static void test_adjoint(void)
+static void test_adjoint(gconstpointer on_device)
 {
   g_autoptr(GRand) random = g_rand_new_with_seed(8);
   Setting s;
   guint planes;
   enum { ROWS = 9 };
+  if (!can_run(on_device))
+    return;
   make(&s, random, 20, 0.01, 400, ROWS, 1, TRUE);
+  s.on_device = on_device != NULL;
   s.config.accuracy = 1e-7;
   g_autoptr(GByteArray) all = all_planes(&s, "avx512", 0, &planes);
   const gsize n = all->len / sizeof(double), plane_n = 2 * cells(&s);
@@ -310,12 +365,15 @@ static void test_adjoint(void)
 }
 
 /* A constant w is one plane with nothing spread; no visibility at all is an empty one. */
-static void test_flat(void)
+static void test_flat(gconstpointer on_device)
 {
   g_autoptr(GRand) random = g_rand_new_with_seed(9);
   Setting s;
   guint planes;
+  if (!can_run(on_device))
+    return;
   make(&s, random, 32, 0.01, 0, 50, 1, TRUE);
+  s.on_device = on_device != NULL;
   s.config.accuracy = 1e-8;
   g_autofree double *exact = exact_image(&s), *image = stacked_image(&s, &planes);
   g_assert_cmpuint(planes, ==, 1);
@@ -326,6 +384,196 @@ static void test_flat(void)
   for (guint i = 0; i < 2 * 32 * 32; i++)
     g_assert_cmpfloat(empty[i], ==, 0);
   clear(&s);
+}
+
+/* ---- W-stacking on the device alone ---- */
+
+/* Values that single precision holds, of that many products; some are 0, some stand beyond the
+ * grid. rows is at most a third of what was made. The least w of all stands on the very edge of the
+ * function, whose jump there is rounding's to decide: that visibility is faint. */
+static void make_on_device(Setting *s, GRand *random, guint rows, guint products)
+{
+  static char *names[] = { "XX", "XY", "YX", "YY", "PSF", NULL };
+  g_assert_cmpuint(3 * rows, <=, s->rows.rows);
+  s->on_device = TRUE;
+  s->rows.rows = rows;
+  s->rows.products = products;
+  s->grid.products = names + 5 - products;
+  for (guint row = 2; row < rows; row++)
+    if (g_rand_int_range(random, 0, 50) == 0)
+      s->uvw[3 * row + g_rand_int_range(random, 0, 2)] *= 20;
+  s->uvw[2] = 0;
+  for (gsize i = 0; i < (gsize)rows * s->rows.channels; i++) {
+    const gboolean is_faint = i < s->rows.channels;
+    const gboolean is_zero = i > 2 * s->rows.channels && g_rand_int_range(random, 0, 20) == 0;
+    for (gsize at = 2 * i * products; at < 2 * (i + 1) * products; at++)
+      s->values[at] = s->single[at] *= is_zero ? 0 : is_faint ? 1e-6f : 1;
+  }
+}
+
+/* The device's planes against those of the same in double: the formula in single precision, the
+ * CPU's kernels with the same polynomials in double. */
+static double device_error(Setting *s)
+{
+  Setting cpu = *s;
+  guint expected_planes, planes;
+  cpu.on_device = FALSE;
+  cpu.config.is_double = cpu.rows.is_double = TRUE;
+  cpu.rows.values = cpu.values;
+  g_autoptr(GByteArray) found = all_planes(s, "avx512", 0, &planes);
+  g_autoptr(GByteArray) expected =
+      all_planes(&cpu, s->config.is_double ? "avx512" : NULL, 0, &expected_planes);
+  g_assert_cmpuint(planes, ==, expected_planes);
+  g_assert_cmpuint(cpu.grid.size, ==, s->grid.size);
+  if (s->config.is_double)
+    return byte_distance(found, expected, TRUE);
+  const gsize n = found->len / sizeof(float);
+  double *wide = g_new(double, n);
+  for (gsize i = 0; i < n; i++)
+    wide[i] = ((float *)found->data)[i];
+  g_autoptr(GByteArray) in_double = g_byte_array_new_take((guint8 *)wide, n * sizeof *wide);
+  return byte_distance(in_double, expected, TRUE);
+}
+
+/* Every support, precision and number of products, channels together and apart, grids of whole and
+ * half tiles. */
+static void test_device_variants(void)
+{
+  static const guint sizes[] = { 22, 35, 41, 64, 83 };
+  g_autoptr(GRand) random = g_rand_new_with_seed(22);
+  if (!can_run("device"))
+    return;
+  for (guint is_double = 0; is_double < 2; is_double++)
+    for (guint support = ASTRO_SEMICIRCLE_MIN; support <= ASTRO_SEMICIRCLE_MAX; support++)
+      for (guint i = 0; i < 2; i++) {
+        Setting s;
+        const guint products = 1 + (support + 3 * i) % 5, rows = 2 + 97 * i;
+        make(&s, random, sizes[(support + i) % 5], 0.01, 300, 3 * rows, 3, is_double);
+        make_on_device(&s, random, rows, products);
+        s.config.support = support;
+        s.config.padding = 1.5 + 0.25 * (support % 3);
+        s.config.accuracy = 0.1;
+        s.config.channels = (support + i) % 2 ? 3 : 1;
+        const double error = device_error(&s);
+        g_test_message("%s support %u products %u rows %u grid %u: %.2e",
+                       is_double ? "double" : "single", support, products, rows, s.grid.size,
+                       error);
+        g_assert_cmpfloat(error, <=, is_double ? 1e-12 : 1e-5);
+        clear(&s);
+      }
+}
+
+static void in_one_cell(Setting *s)
+{
+  for (guint row = 0; row < s->rows.rows; row++)
+    for (guint i = 0; i < 3; i++)
+      s->uvw[3 * row + i] = s->uvw[i] * 0.3;
+}
+
+/* All of one sign, so that what sums lose adds up. */
+static void ones_in_one_cell(Setting *s)
+{
+  in_one_cell(s);
+  for (gsize i = 0; i < 2 * s->rows.rows * s->rows.channels * s->rows.products; i++)
+    s->values[i] = s->single[i] = 1;
+}
+
+/* Three quarters of them in the first plane and the last. */
+static void at_both_ends(Setting *s)
+{
+  for (guint row = 0; row < s->rows.rows; row++)
+    if (row % 4)
+      s->uvw[3 * row + 2] = row % 2 ? 0 : 600;
+}
+
+static void at_the_edges(Setting *s)
+{
+  const double reach = (s->grid.size - s->grid.spread.support) / 2.0 - 1;
+  for (guint row = 0; row < s->rows.rows; row++)
+    for (guint i = 0; i < 2; i++)
+      s->uvw[3 * row + i] =
+          (row >> i & 1 ? 0.999999 : -0.999999) * reach * s->grid.cell / s->wavenumbers[0];
+}
+
+static void none(Setting *s)
+{
+}
+
+static void test_device_places(void)
+{
+  static const struct {
+    const char *name;
+    guint rows, size;
+    void (*change)(Setting *s);
+  } cases[] = {
+    { "spread", 9000, 60, none },
+    { "in one cell", 9000, 60, in_one_cell },
+    { "ones in one cell", 9000, 60, ones_in_one_cell },
+    { "in the first plane and the last", 500, 47, at_both_ends },
+    { "at the edges", 40, 47, at_the_edges },
+  };
+  g_autoptr(GRand) random = g_rand_new_with_seed(23);
+  if (!can_run("device"))
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
+    for (guint is_double = 0; is_double < 2; is_double++) {
+      Setting s;
+      GError *error = NULL;
+      make(&s, random, cases[i].size, 0.01, 200, 3 * cases[i].rows, 2, is_double);
+      make_on_device(&s, random, cases[i].rows, 1 + i % 2);
+      s.config.accuracy = is_double ? 1e-6 : 1e-4;
+      s.config.support = is_double ? 10 : 7;
+      s.config.padding = 1.75;
+      g_assert_true(astro_wstacking.choose(&s.config, &s.grid, &error));
+      cases[i].change(&s);
+      s.rows.channels = cases[i].change == at_the_edges ? 1 : s.rows.channels;
+      const double far = device_error(&s);
+      g_test_message("%s, %s: %.2e", cases[i].name, is_double ? "double" : "single", far);
+      g_assert_cmpfloat(far, <=, is_double ? 1e-12 : 1e-5);
+      clear(&s);
+    }
+}
+
+/* Grids are the same to the last bit, whatever warps took; an instance that began with few
+ * visibilities takes many and none. */
+static void test_device_again(void)
+{
+  static const guint rows[] = { 10, 6000, 0, 6000 };
+  g_autoptr(GRand) random = g_rand_new_with_seed(24);
+  if (!can_run("device"))
+    return;
+  for (guint is_double = 0; is_double < 2; is_double++) {
+    GByteArray *all[G_N_ELEMENTS(rows)];
+    GError *error = NULL;
+    Setting s;
+    Run run = { 0 };
+    make(&s, random, 50, 0.01, 200, 18000, 2, is_double);
+    make_on_device(&s, random, 6000, 2);
+    for (guint row = 0; row < 3000; row++)
+      for (guint i = 0; i < 3; i++)
+        s.uvw[3 * row + i] *= 0.05;
+    g_assert_true(astro_wstacking.choose(&s.config, &s.grid, &error));
+    test_gridding_new(&run.device, &astro_wstacking, &s.config, &s.grid, &error);
+    g_assert_no_error(error);
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+      s.rows.rows = rows[i];
+      all[i] = g_byte_array_new();
+      run.planes = 1;
+      for (guint plane = 0; plane < run.planes; plane++) {
+        gpointer grid = next_on_device(&s, &run, plane == 0 ? &s.rows : NULL);
+        g_byte_array_append(all[i], grid, (guint)(cells(&s) * (is_double ? 16 : 8)));
+        test_free(grid);
+      }
+    }
+    g_assert_cmpmem(all[1]->data, all[1]->len, all[3]->data, all[3]->len);
+    g_assert_cmpuint(all[2]->len, ==, cells(&s) * (is_double ? 16 : 8));
+    for (guint i = 0; i < all[2]->len; i++)
+      g_assert_cmphex(all[2]->data[i], ==, 0);
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++)
+      g_byte_array_unref(all[i]);
+    test_gridding_free(&run.device);
+    clear(&s);
+  }
 }
 
 /* The direct algorithm's grid is the one whose transform is the direct image. */
@@ -347,6 +595,44 @@ static void test_direct(void)
   g_autofree double *exact = exact_image(&s);
   g_assert_cmpfloat(distance(image, exact, 2 * 18 * 18), <=, 1e-13);
   clear(&s);
+}
+
+/* The device's, over several calls and channels, into a grid that held garbage. */
+static void test_direct_on_device(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(21);
+  if (!test_gridding_there()) {
+    g_test_skip("no CUDA device");
+    return;
+  }
+  for (guint i = 0; i < 8; i++) {
+    static const guint sizes[] = { 2, 18, 50, 64 }, rows[] = { 1, 200, 63, 129 };
+    const gboolean is_double = i & 1;
+    GError *error = NULL;
+    const char *variant;
+    Setting s;
+    TestGridding device;
+    make(&s, random, sizes[i / 2], 0.01, 200, rows[i / 2], 6, is_double);
+    s.grid.centre_l = 0.1 * (i % 3);
+    s.config.channels = i % 3 == 1 ? 6 : 1;
+    g_assert_true(astro_direct.choose(&s.config, &s.grid, &error));
+    const gsize bytes = cells(&s) * (is_double ? 16 : 8);
+    gpointer found = test_alloc(bytes), expected = g_malloc0(bytes);
+    AstroGridding *gridding = astro_direct.create(&s.config, &s.grid, &variant, &error);
+    g_assert_true(test_gridding_new(&device, &astro_direct, &s.config, &s.grid, &error));
+    for (guint again = 0; again < 2; again++) {
+      g_assert_true(astro_direct.add(gridding, &s.rows, expected, &error));
+      g_assert_true(test_gridding_submit(&device, &s.rows, again == 0, found, &error));
+    }
+    g_autoptr(GByteArray) a = g_byte_array_new_take(expected, bytes);
+    g_autoptr(GByteArray) b = g_byte_array_append(g_byte_array_new(), found, (guint)bytes);
+    g_assert_cmpfloat(byte_distance(b, a, is_double), <=, is_double ? 1e-13 : 3e-7);
+    test_check_guard(found, bytes);
+    test_free(found);
+    test_gridding_free(&device);
+    astro_direct.destroy(gridding);
+    clear(&s);
+  }
 }
 
 static void test_refused(void)
@@ -656,14 +942,22 @@ static void test_weights(void)
 
 static void add_tests(void)
 {
-  g_test_add_func("/gridder/wstacking/accuracy", test_accuracy);
+  g_test_add_data_func("/gridder/wstacking/accuracy", NULL, test_accuracy);
+  g_test_add_data_func("/gridder/wstacking/accuracy/cuda", "device", test_accuracy);
   g_test_add_func("/gridder/wstacking/variants", test_variants);
   g_test_add_func("/gridder/wstacking/threads", test_threads);
-  g_test_add_func("/gridder/wstacking/order", test_order);
-  g_test_add_func("/gridder/wstacking/adjoint", test_adjoint);
-  g_test_add_func("/gridder/wstacking/flat", test_flat);
+  g_test_add_data_func("/gridder/wstacking/order", NULL, test_order);
+  g_test_add_data_func("/gridder/wstacking/order/cuda", "device", test_order);
+  g_test_add_data_func("/gridder/wstacking/adjoint", NULL, test_adjoint);
+  g_test_add_data_func("/gridder/wstacking/adjoint/cuda", "device", test_adjoint);
+  g_test_add_data_func("/gridder/wstacking/flat", NULL, test_flat);
+  g_test_add_data_func("/gridder/wstacking/flat/cuda", "device", test_flat);
+  g_test_add_func("/gridder/wstacking/variants/cuda", test_device_variants);
+  g_test_add_func("/gridder/wstacking/places/cuda", test_device_places);
+  g_test_add_func("/gridder/wstacking/again/cuda", test_device_again);
   g_test_add_func("/gridder/wstacking/refused", test_refused);
   g_test_add_func("/gridder/direct", test_direct);
+  g_test_add_func("/gridder/direct/cuda", test_direct_on_device);
   g_test_add_func("/gridder/sizes", test_sizes);
   g_test_add_func("/gridder/prepare", test_prepare);
   g_test_add_func("/gridder/left-out", test_left_out);

@@ -1,3 +1,4 @@
+#include "core/histogram/collect.h"
 #include "core/histogram/histogram.h"
 #include "tests/tests.h"
 
@@ -170,6 +171,60 @@ static AstroPoints *points_of(const AstroHistogramConfig *config, const Catalogu
   return points;
 }
 
+/* The CUDA backend, where there is a device: it takes the same pointers as the CPU's. */
+static const AstroBackend *cuda_backend;
+static AstroDevice *cuda_device;
+
+static gpointer on_device_create(gconstpointer config, const AstroPlace *place,
+                                 const char **variant, GError **error)
+{
+  AstroPlace on_device = { .device = cuda_device };
+  return cuda_backend->create(config, &on_device, variant, error);
+}
+
+/* Waits, as the CPU's does. */
+static gboolean on_device_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                                 const AstroBlock *out, guint n_out, gpointer arguments,
+                                 GError **error)
+{
+  return cuda_backend->submit(instance, in, n_in, out, n_out, arguments, error) &&
+         cuda_backend->drain(instance, error);
+}
+
+static void on_device_destroy(gpointer instance)
+{
+  cuda_backend->destroy(instance);
+}
+
+static const AstroBackend on_device = {
+  .stage = "histogram",
+  .kind = ASTRO_BACKEND_CUDA,
+  .create = on_device_create,
+  .submit = on_device_submit,
+  .destroy = on_device_destroy,
+};
+
+static void find_device(void)
+{
+  g_autoptr(GError) error = NULL;
+  cuda_device = astro_device_open(0, &error);
+  if (!cuda_device) {
+    g_test_message("no device: %s", error->message);
+    return;
+  }
+  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
+    if (g_str_equal((*b)->stage, "histogram"))
+      cuda_backend = *b;
+  g_assert_nonnull(cuda_backend);
+}
+
+static gboolean skip_without_device(void)
+{
+  if (!cuda_device)
+    g_test_skip("there is no CUDA device");
+  return !cuda_device;
+}
+
 /* Outputs begin as garbage, with guards behind. */
 static void count(const AstroBackend *backend, const AstroHistogramConfig *config, guint threads,
                   const Catalogue *a, const Catalogue *b, guint64 *counts, double *sums)
@@ -215,6 +270,25 @@ static void assert_sums(const double *found, const double *expected, gsize n, co
               expected[k]);
 }
 
+static void check_device(AstroHistogramConfig *config, const Catalogue *a, const Catalogue *b,
+                         const char *what, const guint64 *expected, const double *expected_sums)
+{
+  static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
+  gsize values = astro_histogram_values(config);
+  g_autofree guint64 *found = g_new(guint64, values);
+  g_autofree double *sums = g_new(double, values);
+  for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
+    config->method = methods[m];
+    g_autofree char *here = g_strdup_printf("%s, %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                                            " points, on the device, method %d",
+                                            what, a->n, b->n, methods[m]);
+    count(&on_device, config, 0, a, b, found, sums);
+    assert_counts(found, expected, values, here);
+    if (config->weighted)
+      assert_sums(sums, expected_sums, values, here);
+  }
+}
+
 /* Every variant, method and number of threads against the plain loop. */
 static void check_all(AstroHistogramConfig *config, const Catalogue *a, const Catalogue *b,
                       const char *what)
@@ -249,6 +323,8 @@ static void check_all(AstroHistogramConfig *config, const Catalogue *a, const Ca
     }
   }
   unsetenv("ASTRO_CPU");
+  if (cuda_device)
+    check_device(config, a, b, what, expected, expected_sums);
   config->method = ASTRO_PAIR_METHOD_AUTO;
   g_free(expected);
   g_free(found);
@@ -595,7 +671,7 @@ static void test_large(void)
   g_free(sums);
 }
 
-static void test_single(void)
+static void check_single(const AstroBackend *backend)
 {
   AstroHistogramConfig config = standard_bins();
   guint64 exact[64], single[64];
@@ -605,12 +681,193 @@ static void test_single(void)
     config.precision = ASTRO_PRECISION_EXACT;
     count(&astro_histogram_cpu, &config, 0, &a, &a, exact, sums);
     config.precision = ASTRO_PRECISION_SINGLE;
-    count(&astro_histogram_cpu, &config, 0, &a, &a, single, sums);
+    count(backend, &config, 0, &a, &a, single, sums);
     for (guint k = 0; k + 1 < config.n_edges; k++)
       g_assert_cmpfloat(fabs((double)single[k] - (double)exact[k]), <=,
                         2 + 1e-4 * (double)exact[k]);
     catalogue_clear(&a);
   }
+}
+
+/* A backend that is as late as a device's may be: outputs are written when it is drained. */
+typedef struct {
+  gpointer counter;
+  GArray *blocks; /* where what was counted is to go, and what that is */
+} Late;
+typedef struct {
+  AstroBlock to;
+  gpointer counts;
+} LateBlock;
+
+static gpointer late_create(gconstpointer config, const AstroPlace *place, const char **variant,
+                            GError **error)
+{
+  Late *late = g_new(Late, 1);
+  late->counter = astro_histogram_cpu.create(config, place, variant, error);
+  late->blocks = g_array_new(FALSE, FALSE, sizeof(LateBlock));
+  return late;
+}
+
+static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                            const AstroBlock *out, guint n_out, gpointer arguments, GError **error)
+{
+  Late *late = instance;
+  LateBlock block = { out[0], g_malloc(out[0].bytes) };
+  AstroBlock own = { block.counts, out[0].bytes };
+  g_assert_cmpuint(n_out, ==, 1);
+  memset(out[0].data, 0xa5, out[0].bytes);
+  g_array_append_val(late->blocks, block);
+  return astro_histogram_cpu.submit(late->counter, in, n_in, &own, 1, arguments, error);
+}
+
+static gboolean late_drain(gpointer instance, GError **error)
+{
+  Late *late = instance;
+  for (guint i = 0; i < late->blocks->len; i++) {
+    LateBlock *block = &g_array_index(late->blocks, LateBlock, i);
+    memcpy(block->to.data, block->counts, block->to.bytes);
+    g_free(block->counts);
+  }
+  g_array_set_size(late->blocks, 0);
+  return TRUE;
+}
+
+static void late_destroy(gpointer instance)
+{
+  Late *late = instance;
+  late_drain(late, NULL);
+  g_array_unref(late->blocks);
+  astro_histogram_cpu.destroy(late->counter);
+  g_free(late);
+}
+
+static gboolean any_shape(gconstpointer config, GError **error)
+{
+  return TRUE;
+}
+
+/* Data, and random catalogues that come while those before them are counted. */
+static guint64 *collect(const AstroBackend *backend, gsize *bytes)
+{
+  static const AstroFootprint band = { .ra_max = 30, .dec_max = 20 };
+  static const gboolean is_there[ASTRO_N_SIDES] = { TRUE, TRUE };
+  AstroHistogramConfig config = standard_bins();
+  AstroPlace place = { 0 };
+  GError *error = NULL;
+  config.n_regions = 4;
+  AstroCollector *collector = astro_collector_new(&config, is_there, backend, &place, &error);
+  for (guint c = 0; c < 6; c++) {
+    AstroCatalogue catalogue;
+    AstroRandom random;
+    astro_random_init(&random, c, 0);
+    astro_catalogue_uniform(&band, 500 + 100 * c, &random, &catalogue, &error);
+    if (c == 0)
+      astro_collector_add_data(collector, &catalogue, NULL, NULL, &error);
+    else
+      astro_collector_add_random(collector, &catalogue, NULL, NULL, &error);
+    g_assert_no_error(error);
+    astro_catalogue_clear(&catalogue);
+  }
+  g_assert_true(astro_collector_finish(collector, &error));
+  gconstpointer values = astro_collector_values(collector, bytes);
+  guint64 *copy = g_memdup2(values, *bytes);
+  astro_collector_free(collector);
+  return copy;
+}
+
+static void test_late(void)
+{
+  static const AstroBackend late = {
+    .shape = any_shape,
+    .create = late_create,
+    .submit = late_submit,
+    .drain = late_drain,
+    .destroy = late_destroy,
+  };
+  gsize bytes, late_bytes;
+  g_autofree guint64 *at_once = collect(&astro_histogram_cpu, &bytes),
+                     *later = collect(&late, &late_bytes);
+  g_assert_cmpmem(later, late_bytes, at_once, bytes);
+}
+
+static void test_single(void)
+{
+  check_single(&astro_histogram_cpu);
+  if (cuda_device)
+    check_single(&on_device);
+}
+
+/* The device against the CPU where the lists are long and a count takes several slices: every
+ * sky, dense and clustered, one and two catalogues, weights and regions in turn. */
+static void test_cuda_large(void)
+{
+  if (skip_without_device())
+    return;
+  for (guint s = 0; s < G_N_ELEMENTS(skies); s++) {
+    AstroHistogramConfig config = s % 2 ? whole_range() : standard_bins();
+    config.n_regions = s % 3 ? 7 : 0;
+    config.weighted = s == 0 || s == 4;
+    gsize values = astro_histogram_values(&config);
+    g_autofree guint64 *expected = g_new(guint64, values), *found = g_new(guint64, values);
+    g_autofree double *expected_sums = g_new(double, values), *sums = g_new(double, values);
+    Catalogue a = catalogue_new(skies[s].place, s == 1 ? 200001 : 30011, 7, 21),
+              b = catalogue_new(skies[(s + 1) % G_N_ELEMENTS(skies)].place, 20077, 7, 22);
+    for (guint two = 0; two < 2; two++) {
+      config.method = ASTRO_PAIR_METHOD_AUTO;
+      count(&astro_histogram_cpu, &config, 0, &a, two ? &b : &a, expected, expected_sums);
+      for (; config.method <= ASTRO_PAIR_METHOD_BRUTE; config.method++) {
+        count(&on_device, &config, 0, &a, two ? &b : &a, found, sums);
+        assert_counts(found, expected, values, skies[s].name);
+        if (config.weighted)
+          assert_sums(sums, expected_sums, values, skies[s].name);
+      }
+    }
+    catalogue_clear(&a);
+    catalogue_clear(&b);
+  }
+}
+
+/* Several counts queued before the first is waited for, of catalogues that are freed at once, so
+ * that others lie where they lay. */
+static void test_cuda_queued(void)
+{
+  enum { CATALOGUES = 12 };
+  if (skip_without_device())
+    return;
+  AstroHistogramConfig config = standard_bins();
+  AstroPlace place = { .device = cuda_device };
+  const char *variant;
+  GError *error = NULL;
+  guint64 found[CATALOGUES][2][30], expected[30];
+  double sums[30];
+  Catalogue data = catalogue_new(place_half, 20000, 1, 30), random[CATALOGUES];
+  gpointer instance = cuda_backend->create(&config, &place, &variant, &error);
+  g_assert_no_error(error);
+  memset(found, 0xa5, sizeof found);
+  AstroPoints *points = points_of(&config, &data, 0);
+  for (guint c = 0; c < CATALOGUES; c++) {
+    random[c] = catalogue_new(place_sphere, 20000, 1, 31 + c);
+    AstroPoints *other = points_of(&config, &random[c], 0);
+    AstroBlock in[2] = { { points, 0 }, { other, 0 } };
+    for (guint n_in = 1; n_in <= 2; n_in++) {
+      AstroBlock out = { found[c][n_in - 1], sizeof found[c][n_in - 1] };
+      cuda_backend->submit(instance, n_in == 1 ? in + 1 : in, n_in, &out, 1, NULL, &error);
+      g_assert_no_error(error);
+    }
+    astro_points_free(other);
+  }
+  astro_points_free(points);
+  cuda_backend->drain(instance, &error);
+  g_assert_no_error(error);
+  cuda_backend->destroy(instance);
+  for (guint c = 0; c < CATALOGUES; c++) {
+    count(&astro_histogram_cpu, &config, 0, &random[c], &random[c], expected, sums);
+    assert_counts(found[c][0], expected, 30, "queued, one catalogue");
+    count(&astro_histogram_cpu, &config, 0, &data, &random[c], expected, sums);
+    assert_counts(found[c][1], expected, 30, "queued, two catalogues");
+    catalogue_clear(&random[c]);
+  }
+  catalogue_clear(&data);
 }
 
 typedef struct {
@@ -628,33 +885,169 @@ static gboolean watch(guint64 done, guint64 total, gpointer data)
   return ++seen->calls != seen->stop_at;
 }
 
-static void test_progress(void)
+static void check_progress(const AstroBackend *backend, guint64 n)
 {
-  const AstroBackend *backends[] = { &astro_histogram_reference, &astro_histogram_cpu };
   AstroHistogramConfig config = standard_bins();
-  Catalogue a = catalogue_new(place_half, 500, 1, 15);
+  Catalogue a = catalogue_new(place_half, n, 1, 15);
   AstroPoints *points = points_of(&config, &a, 0);
   guint64 counts[64];
   AstroBlock in[2] = { { points, 0 }, { points, 0 } }, out = { counts, sizeof counts };
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+  const char *variant;
+  GError *error = NULL;
+  gpointer counter = backend->create(&config, NULL, &variant, NULL);
+  for (guint n_in = 1; n_in <= 2; n_in++) {
+    Watch seen = { 0 };
+    AstroHistogramCall call = { watch, &seen };
+    g_assert_true(backend->submit(counter, in, n_in, &out, 1, &call, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(seen.total, ==, n_in == 1 ? a.n * (a.n - 1) / 2 : a.n * a.n);
+    g_assert_cmpuint(seen.done, ==, seen.total);
+  }
+  Watch seen = { .stop_at = 3 };
+  AstroHistogramCall call = { watch, &seen };
+  g_assert_false(backend->submit(counter, in, 1, &out, 1, &call, &error));
+  g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+  g_clear_error(&error);
+  g_assert_cmpuint(seen.done, <, seen.total);
+  backend->destroy(counter);
+  astro_points_free(points);
+  catalogue_clear(&a);
+}
+
+static void test_progress(void)
+{
+  check_progress(&astro_histogram_reference, 500);
+  check_progress(&astro_histogram_cpu, 500);
+}
+
+/* Called once a slice: a catalogue of several. */
+static void test_cuda_progress(void)
+{
+  if (!skip_without_device())
+    check_progress(&on_device, 300000);
+}
+
+static guint64 free_bytes(void)
+{
+  /* what can be had in blocks of 8 MiB */
+  enum { BLOCK = 8 << 20 };
+  g_autoptr(GPtrArray) blocks = g_ptr_array_new();
+  gpointer block;
+  gsize bytes = (gsize)64 << 30;
+  guint64 sum = 0;
+  while (bytes >= BLOCK)
+    if (cuda_device->funcs->alloc(cuda_device, bytes, &block, NULL)) {
+      g_ptr_array_add(blocks, block);
+      sum += bytes;
+    } else {
+      bytes /= 2;
+    }
+  for (guint i = 0; i < blocks->len; i++)
+    cuda_device->funcs->free(cuda_device, blocks->pdata[i]);
+  return sum;
+}
+
+/* Stopped in mid-count again and again: with slices at work, and with counts that nobody waits for
+ * any more. */
+static void test_cuda_stops(void)
+{
+  enum { STOPS = 1000 };
+  static Watch seen[STOPS];
+  if (skip_without_device())
+    return;
+  AstroHistogramConfig config = standard_bins();
+  AstroPlace place = { .device = cuda_device };
+  guint64 counts[30], before = 0;
+  AstroBlock out = { counts, sizeof counts };
+  Catalogue a = catalogue_new(place_half, 300000, 1, 40), b = catalogue_new(place_half, 100, 1, 41);
+  AstroPoints *many = points_of(&config, &a, 0), *few = points_of(&config, &b, 0);
+  gpointer kept = NULL;
+  guint in_mid_count = 0;
+  for (guint i = 0; i < STOPS; i++) {
     const char *variant;
     GError *error = NULL;
-    gpointer counter = backends[b]->create(&config, NULL, &variant, NULL);
-    for (guint n_in = 1; n_in <= 2; n_in++) {
-      Watch seen = { 0 };
-      AstroHistogramCall call = { watch, &seen };
-      g_assert_true(backends[b]->submit(counter, in, n_in, &out, 1, &call, &error));
-      g_assert_no_error(error);
-      g_assert_cmpuint(seen.total, ==, n_in == 1 ? a.n * (a.n - 1) / 2 : a.n * a.n);
-      g_assert_cmpuint(seen.done, ==, seen.total);
+    /* most of them of one instance, since making one takes as long as counting */
+    gpointer instance =
+        kept && i % 20 ? kept : cuda_backend->create(&config, &place, &variant, &error);
+    g_assert_no_error(error);
+    /* may be called until the count is drained or the instance destroyed */
+    seen[i] = (Watch){ .stop_at = 1 + i % 20 / 10 };
+    AstroHistogramCall call = { watch, &seen[i] };
+    AstroBlock in = { i % 10 ? few : many, 0 };
+    gboolean good = cuda_backend->submit(instance, &in, 1, &out, 1, &call, &error);
+    if (!good) {
+      g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+      g_assert_cmpuint(seen[i].done, <, seen[i].total);
+      g_clear_error(&error);
+      in_mid_count++;
     }
-    Watch seen = { .stop_at = 3 };
-    AstroHistogramCall call = { watch, &seen };
-    g_assert_false(backends[b]->submit(counter, in, 1, &out, 1, &call, &error));
-    g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
-    g_clear_error(&error);
-    g_assert_cmpuint(seen.done, <, seen.total);
-    backends[b]->destroy(counter);
+    if (instance != kept) {
+      if (kept)
+        cuda_backend->destroy(kept);
+      kept = instance;
+    }
+    if (i == 100)
+      before = free_bytes();
+  }
+  g_assert_cmpuint(in_mid_count, ==, STOPS / 10);
+  g_assert_cmpuint(free_bytes() + ((guint64)256 << 20), >=, before);
+  cuda_backend->destroy(kept);
+  astro_points_free(many);
+  astro_points_free(few);
+  catalogue_clear(&a);
+  catalogue_clear(&b);
+}
+
+/* Little memory is made do with; less is refused in words. */
+static void test_cuda_memory(void)
+{
+  static const gsize left[] = { (gsize)24 << 20, (gsize)1 << 20 };
+  if (skip_without_device())
+    return;
+  AstroHistogramConfig config = standard_bins();
+  AstroPlace place = { .device = cuda_device };
+  guint64 counts[30], expected[30];
+  double sums[30];
+  AstroBlock out = { counts, sizeof counts };
+  Catalogue a = catalogue_new(place_half, 97178, 1, 50);
+  count(&astro_histogram_cpu, &config, 0, &a, &a, expected, sums);
+  AstroPoints *points = points_of(&config, &a, 0);
+  AstroBlock in = { points, 0 };
+  for (guint l = 0; l < G_N_ELEMENTS(left); l++) {
+    g_autoptr(GPtrArray) blocks = g_ptr_array_new();
+    const char *variant;
+    GError *error = NULL;
+    gpointer block, instance = cuda_backend->create(&config, &place, &variant, &error);
+    g_assert_no_error(error);
+    cuda_device->funcs->alloc(cuda_device, left[l], &block, &error);
+    g_assert_no_error(error);
+    gpointer hole = block;
+    for (gsize bytes = (gsize)64 << 30; bytes >= 1 << 20;)
+      if (cuda_device->funcs->alloc(cuda_device, bytes, &block, NULL))
+        g_ptr_array_add(blocks, block);
+      else
+        bytes /= 2;
+    cuda_device->funcs->free(cuda_device, hole);
+    gboolean good = cuda_backend->submit(instance, &in, 1, &out, 1, NULL, &error) &&
+                    cuda_backend->drain(instance, &error);
+    if (l == 0) {
+      g_assert_no_error(error);
+      assert_counts(counts, expected, 30, "little memory");
+    } else {
+      g_assert_false(good);
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
+      g_assert_nonnull(strstr(error->message, "bytes of"));
+      g_clear_error(&error);
+    }
+    for (guint i = 0; i < blocks->len; i++)
+      cuda_device->funcs->free(cuda_device, blocks->pdata[i]);
+    /* the same one goes on when there is memory again */
+    cuda_backend->submit(instance, &in, 1, &out, 1, NULL, &error);
+    g_assert_no_error(error);
+    cuda_backend->drain(instance, &error);
+    g_assert_no_error(error);
+    assert_counts(counts, expected, 30, "memory again");
+    cuda_backend->destroy(instance);
   }
   astro_points_free(points);
   catalogue_clear(&a);
@@ -663,6 +1056,7 @@ static void test_progress(void)
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
+  find_device();
   g_test_add_func("/histogram/edges", test_edges);
   g_test_add_func("/histogram/refused-edges", test_refused_edges);
   g_test_add_func("/histogram/refused-points", test_refused_points);
@@ -682,5 +1076,13 @@ int main(int argc, char **argv)
   g_test_add_func("/histogram/large", test_large);
   g_test_add_func("/histogram/single", test_single);
   g_test_add_func("/histogram/progress", test_progress);
-  return g_test_run();
+  g_test_add_func("/histogram/late", test_late);
+  g_test_add_func("/histogram/cuda/large", test_cuda_large);
+  g_test_add_func("/histogram/cuda/queued", test_cuda_queued);
+  g_test_add_func("/histogram/cuda/progress", test_cuda_progress);
+  g_test_add_func("/histogram/cuda/stops", test_cuda_stops);
+  g_test_add_func("/histogram/cuda/memory", test_cuda_memory);
+  int status = g_test_run();
+  g_clear_pointer(&cuda_device, astro_device_unref);
+  return status;
 }

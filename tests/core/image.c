@@ -1,5 +1,5 @@
-/* Images: the reference by hand, cpu against the reference, the beam, and the whole way from
- * visibilities of known sources. */
+/* Images: the reference by hand, cpu and cuda against the reference, the beam, and the whole way
+ * from visibilities of known sources. */
 #include "core/image/image.h"
 
 #include <complex.h>
@@ -8,9 +8,10 @@
 #include "core/fft/fft.h"
 #include "core/gridder/gridder.h"
 #include "core/image/kernels.h"
+#include "tests/core/on-device.h"
 #include "tests/tests.h"
 
-static const AstroBackend *const backends[] = { &astro_image_reference, &astro_image_cpu };
+static const AstroBackend *backends[4] = { &astro_image_reference, &astro_image_cpu };
 
 static gboolean is_double(AstroFormat format)
 {
@@ -77,7 +78,7 @@ static double *make_image(const AstroBackend *backend, const AstroImageConfig *c
 static void test_place(void)
 {
   static const guint sizes[][2] = { { 8, 4 }, { 8, 5 }, { 9, 4 }, { 9, 5 }, { 9, 9 }, { 8, 8 } };
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
+  for (guint b = 0; backends[b]; b++)
     for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
       AstroImageConfig config = simple(sizes[i][0], sizes[i][1]);
       gsize size = sizes[i][0], image_size = sizes[i][1];
@@ -103,7 +104,7 @@ static void test_place(void)
 /* A plane of ones at w has the real part of its phase. */
 static void test_phase(void)
 {
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+  for (guint b = 0; backends[b]; b++) {
     AstroImageConfig config = simple(40, 30);
     config.grid.pixel = 0.01;
     config.grid.centre_l = 0.1;
@@ -150,7 +151,7 @@ static void test_phases(void)
   }
 }
 
-/* ---- cpu against the reference ---- */
+/* ---- against the reference ---- */
 
 static const struct {
   guint size, image_size, channels, n_in, planes;
@@ -164,6 +165,11 @@ static const struct {
   { 40, 25, 1, 4, 3, 0.01, 0.2, -0.3, -20, 3.5, ASTRO_SPREAD_SEMICIRCLE },
   { 64, 41, 3, 1, 4, 0.02, 0, 0, 100, 1.5, ASTRO_SPREAD_SEMICIRCLE },
   { 1100, 1030, 1, 1, 1, 2e-4, 0.3, 0.5, 2000, 0, ASTRO_SPREAD_NONE },
+  /* About the phase centre all four sides are alike, or two. */
+  { 1096, 1090, 1, 1, 2, 2e-4, 0, 0, 2000, 3, ASTRO_SPREAD_SEMICIRCLE },
+  { 1090, 1090, 1, 2, 2, 2e-4, 0, 0, 2000, 3, ASTRO_SPREAD_SEMICIRCLE },
+  { 1080, 1051, 1, 1, 1, 2e-4, 0, 0.1, 2000, 0, ASTRO_SPREAD_SEMICIRCLE },
+  { 50, 50, 2, 2, 2, 0.01, 0.1, 0, 300, 2, ASTRO_SPREAD_SEMICIRCLE },
 };
 
 static const AstroFormat pairs[][2] = { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE },
@@ -196,7 +202,7 @@ static double difference(const double *a, const double *b, gsize n)
   return sqrt(error / sum);
 }
 
-static void compare(guint shape, guint pair)
+static void compare(const AstroBackend *backend, guint shape, guint pair)
 {
   AstroImageConfig config = simple(shapes[shape].size, shapes[shape].image_size);
   double weights[12];
@@ -223,9 +229,9 @@ static void compare(guint shape, guint pair)
   g_autofree double *expected =
       make_image(&astro_image_reference, &config, planes, shapes[shape].planes, shapes[shape].w,
                  shapes[shape].w_step, weights, 0);
-  g_autofree double *one = make_image(&astro_image_cpu, &config, planes, shapes[shape].planes,
+  g_autofree double *one = make_image(backend, &config, planes, shapes[shape].planes,
                                       shapes[shape].w, shapes[shape].w_step, weights, 1);
-  g_autofree double *many = make_image(&astro_image_cpu, &config, planes, shapes[shape].planes,
+  g_autofree double *many = make_image(backend, &config, planes, shapes[shape].planes,
                                        shapes[shape].w, shapes[shape].w_step, weights, 0);
   g_assert_cmpfloat(difference(one, expected, n), <, is_double(config.to) ? 2e-12 : 2e-7);
   g_assert_cmpmem(one, n * sizeof *one, many, n * sizeof *many);
@@ -233,13 +239,67 @@ static void compare(guint shape, guint pair)
     test_free(planes[i]);
 }
 
+static void test_reference(gconstpointer backend)
+{
+  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+    for (guint pair = 0; pair < (shapes[shape].size > 100 ? 1 : G_N_ELEMENTS(pairs)); pair++)
+      compare(backend, shape, pair);
+}
+
 static void test_cpu(gconstpointer level)
 {
   g_setenv("ASTRO_CPU", level, TRUE);
-  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
-    for (guint pair = 0; pair < (shapes[shape].size > 100 ? 1 : G_N_ELEMENTS(pairs)); pair++)
-      compare(shape, pair);
+  test_reference(&astro_image_cpu);
   g_unsetenv("ASTRO_CPU");
+}
+
+/* The middle of the image's last product, as it lies in it; nothing of an image that is not
+ * finished. */
+static void test_middle(void)
+{
+  static const guint sizes[][2] = { { 8, 8 }, { 8, 3 }, { 9, 4 }, { 9, 5 }, { 5, 1 }, { 6, 0 } };
+  for (guint b = 0; backends[b]; b++)
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
+      for (guint single = 0; single < 2; single++) {
+        gsize image = sizes[i][0], size = sizes[i][1], begin = image / 2 - size / 2;
+        AstroImageConfig config = simple(12, sizes[i][0]);
+        config.to = single ? ASTRO_FORMAT_F32LE : ASTRO_FORMAT_F64LE;
+        config.channels = config.n_in = config.n_out = 2;
+        config.products[1] = (AstroImageProduct){ "Q", 1, { { 1, FALSE, 1 } } };
+        gsize bytes = astro_format_info(config.to)->bytes;
+        double weights[] = { 1, 2, 3, 4 };
+        guint8 *middle = test_alloc(size * size * bytes);
+        AstroImageArguments arguments = { .weights = weights,
+                                          .first = TRUE,
+                                          .middle = middle,
+                                          .middle_size = sizes[i][1],
+                                          .middle_product = 3 };
+        AstroBlock in = { random_grid(&config, i), bytes_in(&config) };
+        AstroBlock out = { test_alloc(pixels_out(&config) * bytes), pixels_out(&config) * bytes };
+        AstroPlace place = { 0 };
+        const char *variant;
+        gpointer instance = backends[b]->create(&config, &place, &variant, NULL);
+        g_assert_true(backends[b]->submit(instance, &in, 1, &out, 1, &arguments, NULL));
+        for (gsize k = 0; k < size * size * bytes; k++)
+          g_assert_cmphex(middle[k], ==, 0xa5);
+        arguments.first = FALSE;
+        arguments.last = TRUE;
+        g_assert_true(backends[b]->submit(instance, &in, 1, &out, 1, &arguments, NULL));
+        for (gsize y = 0; y < size; y++)
+          g_assert_cmpmem(middle + y * size * bytes, size * bytes,
+                          (guint8 *)out.data + ((3 * image + begin + y) * image + begin) * bytes,
+                          size * bytes);
+        test_check_guard(middle, size * size * bytes);
+        arguments.middle_product = 4;
+        g_assert_false(backends[b]->submit(instance, &in, 1, &out, 1, &arguments, NULL));
+        arguments.middle_product = 3;
+        arguments.middle_size = sizes[i][0] + 1;
+        g_assert_false(backends[b]->submit(instance, &in, 1, &out, 1, &arguments, NULL));
+        backends[b]->destroy(instance);
+        test_free(in.data);
+        test_free(out.data);
+        test_free(middle);
+      }
 }
 
 /* ---- products ---- */
@@ -310,7 +370,7 @@ static void test_polarisation(void)
     for (gint v = 0; v < 16; v++)
       for (gint u = 0; u < 16; u++)
         cells[(p * 16 + v) * 16 + u] = u == 10 && v == 5 ? 2 * measured[p] : 0;
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+  for (guint b = 0; backends[b]; b++) {
     g_autofree double *image = make_image(backends[b], &config, planes, 1, 0, 0, weights, 0);
     for (guint p = 0; p < 4; p++)
       g_assert_cmpfloat_with_epsilon(image[(p * 12 + 3) * 12 + 4], stokes[p], 1e-15);
@@ -322,7 +382,7 @@ static void test_polarisation(void)
 /* A product without weights is NaN, others are not touched by it. */
 static void test_no_weights(void)
 {
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+  for (guint b = 0; backends[b]; b++) {
     AstroImageConfig config = simple(8, 8);
     config.n_in = config.n_out = 2;
     config.products[1] = (AstroImageProduct){ "Q", 1, { { 1, FALSE, 1 } } };
@@ -357,16 +417,35 @@ static void test_beam(void)
                 exp(-fwhm * (pow(along / sizes[i], 2) + pow(across / (sizes[i] * ratio), 2)));
             single[y * SIZE + x] = (float)psf[y * SIZE + x];
           }
-        g_assert_true(
-            astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, pixel, &major, &minor, &found));
+        g_assert_true(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, pixel, &major, &minor,
+                                           &found, NULL));
         g_assert_cmpfloat_with_epsilon(major, sizes[i] * pixel, 1e-9 * pixel);
         g_assert_cmpfloat_with_epsilon(minor, sizes[i] * ratio * pixel, 1e-9 * pixel);
         if (ratio < 0.99)
           g_assert_cmpfloat_with_epsilon(found, angle, 1e-7);
-        g_assert_true(
-            astro_image_fit_beam(ASTRO_FORMAT_F32LE, single, SIZE, pixel, &major, &minor, &found));
+        g_assert_true(astro_image_fit_beam(ASTRO_FORMAT_F32LE, single, SIZE, pixel, &major, &minor,
+                                           &found, NULL));
         g_assert_cmpfloat_with_epsilon(major, sizes[i] * pixel, 1e-5 * pixel);
       }
+}
+
+/* A lobe that goes on beyond the pixels is said to. */
+static void test_cut_beam(void)
+{
+  enum { SIZE = 64, PART = 12 };
+  double psf[SIZE * SIZE], part[PART * PART], major, minor, angle;
+  gboolean cut;
+  for (gint i = 0; i < SIZE * SIZE; i++)
+    psf[i] = exp(-4 * G_LN2 *
+                 (pow((i % SIZE - SIZE / 2) / 12.0, 2) + pow((i / SIZE - SIZE / 2) / 9.0, 2)));
+  for (gint i = 0; i < PART * PART; i++)
+    part[i] = psf[(i / PART + (SIZE - PART) / 2) * SIZE + i % PART + (SIZE - PART) / 2];
+  g_assert_true(
+      astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle, &cut));
+  g_assert_false(cut);
+  g_assert_true(
+      astro_image_fit_beam(ASTRO_FORMAT_F64LE, part, PART, 1, &major, &minor, &angle, &cut));
+  g_assert_true(cut);
 }
 
 /* No lobe: nothing, a peak of one pixel, a plain, a valley, NaN. */
@@ -374,19 +453,24 @@ static void test_no_beam(void)
 {
   enum { SIZE = 20 };
   double psf[SIZE * SIZE] = { 0 }, major, minor, angle;
-  g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle));
+  g_assert_false(
+      astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle, NULL));
   psf[SIZE / 2 * SIZE + SIZE / 2] = 1;
-  g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle));
+  g_assert_false(
+      astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle, NULL));
   for (guint i = 0; i < SIZE * SIZE; i++)
     psf[i] = 1;
-  g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle));
+  g_assert_false(
+      astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle, NULL));
   for (guint i = 0; i < SIZE * SIZE; i++)
     psf[i] = 1 + pow(i / SIZE - SIZE / 2.0, 2);
-  g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle));
+  g_assert_false(
+      astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle, NULL));
   for (guint i = 0; i < SIZE * SIZE; i++)
     psf[i] = NAN;
-  g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle));
-  g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, 0, 1, &major, &minor, &angle));
+  g_assert_false(
+      astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, SIZE, 1, &major, &minor, &angle, NULL));
+  g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, 0, 1, &major, &minor, &angle, NULL));
 }
 
 /* ---- from visibilities ---- */
@@ -395,9 +479,8 @@ static void test_no_beam(void)
 
 /* Sources seen at random u, v, w: gridded, transformed and imaged, each image is the sum over
  * visibilities, which is written out here. */
-static void test_sources(gconstpointer data)
+static void check_sources(const AstroBackend *backend, gboolean off_centre)
 {
-  const gboolean off_centre = GPOINTER_TO_INT(data);
   static const double sources[][3] = { { 0.01, -0.02, 1 }, { -0.015, 0.005, 0.5 } };
   char *names[] = { (char *)"I", NULL };
   AstroGrid grid = { .image_size = 48,
@@ -444,7 +527,7 @@ static void test_sources(gconstpointer data)
                                          { TRUE, grid.size / 2, grid.size / 2 } } };
   AstroPlace place = { 0 };
   gpointer fft = astro_fft_cpu.create(&transform, &place, &variant, &error);
-  gpointer imaging = astro_image_cpu.create(&config, &place, &variant, &error);
+  gpointer imaging = backend->create(&config, &place, &variant, &error);
   gsize bytes = bytes_in(&config);
   AstroBlock plane = { g_aligned_alloc(1, bytes, 64), bytes };
   AstroBlock sky = { g_aligned_alloc(1, bytes, 64), bytes };
@@ -458,7 +541,7 @@ static void test_sources(gconstpointer data)
     memset(plane.data, 0, bytes);
     astro_wstacking.plane(gridder, plane.data, &arguments.w, &arguments.w_step);
     g_assert_true(astro_fft_cpu.submit(fft, &plane, 1, &sky, 1, &steps, &error));
-    g_assert_true(astro_image_cpu.submit(imaging, &sky, 1, &image, 1, &arguments, &error));
+    g_assert_true(backend->submit(imaging, &sky, 1, &image, 1, &arguments, &error));
   }
   double wrong = 0, sum = 0;
   for (gint y = 0; y < 48; y++)
@@ -478,8 +561,14 @@ static void test_sources(gconstpointer data)
   g_aligned_free(plane.data);
   g_aligned_free(sky.data);
   astro_fft_cpu.destroy(fft);
-  astro_image_cpu.destroy(imaging);
+  backend->destroy(imaging);
   astro_wstacking.destroy(gridder);
+}
+
+static void test_sources(gconstpointer off_centre)
+{
+  for (guint b = 1; backends[b]; b++)
+    check_sources(backends[b], GPOINTER_TO_INT(off_centre));
 }
 
 /* ---- errors ---- */
@@ -498,7 +587,7 @@ static void test_errors(void)
   cases[4].grid.image_size = 9;
   cases[5].products[0].terms[0].product = 1;
   cases[6].grid.centre_l = -0.9999;
-  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+  for (guint b = 0; backends[b]; b++) {
     AstroPlace place = { 0 };
     const char *variant;
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -522,16 +611,21 @@ static void test_errors(void)
 
 static void add_tests(void)
 {
+  backends[2] = test_on_device("image");
   g_test_add_func("/image/place", test_place);
   g_test_add_func("/image/phase", test_phase);
   g_test_add_func("/image/phases", test_phases);
   g_test_add_data_func("/image/cpu/c", "c", test_cpu);
   g_test_add_data_func("/image/cpu/avx2", "avx2", test_cpu);
   g_test_add_data_func("/image/cpu/avx512", "avx512", test_cpu);
+  if (backends[2])
+    g_test_add_data_func("/image/cuda", backends[2], test_reference);
+  g_test_add_func("/image/middle", test_middle);
   g_test_add_func("/image/products", test_products);
   g_test_add_func("/image/polarisation", test_polarisation);
   g_test_add_func("/image/no-weights", test_no_weights);
   g_test_add_func("/image/beam", test_beam);
+  g_test_add_func("/image/cut-beam", test_cut_beam);
   g_test_add_func("/image/no-beam", test_no_beam);
   g_test_add_data_func("/image/sources/centred", GINT_TO_POINTER(FALSE), test_sources);
   g_test_add_data_func("/image/sources/off-centre", GINT_TO_POINTER(TRUE), test_sources);

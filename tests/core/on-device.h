@@ -10,10 +10,11 @@ typedef struct {
   gsize bytes;
 } TestFace;
 
+#define TEST_MAX_IN 3
 typedef struct {
   AstroPlace place;
   gpointer instance;
-  TestFace in, out;
+  TestFace in[TEST_MAX_IN], out;
 } TestOnDevice;
 
 static const AstroBackend *test_device_backend;
@@ -62,20 +63,30 @@ static inline gpointer test_device_create(gconstpointer config, const AstroPlace
   return NULL;
 }
 
+static inline gboolean test_device_host_out(gpointer instance)
+{
+  TestOnDevice *self = instance;
+  return test_device_backend->host_out && test_device_backend->host_out(self->instance);
+}
+
 static inline gboolean test_device_submit(gpointer instance, const AstroBlock *in, guint n_in,
                                           const AstroBlock *out, guint n_out, gpointer arguments,
                                           GError **error)
 {
   TestOnDevice *self = instance;
-  AstroBlock from = { 0 }, to = { 0 };
+  AstroBlock from[TEST_MAX_IN] = { 0 }, to = { 0 };
   guint8 guard[TEST_GUARD];
+  const gboolean on_device = n_out && !test_device_host_out(instance);
 
-  if (n_in) {
-    test_face_need(self, &self->in, in->bytes + 1);
-    test_face_copy(self, ASTRO_COPY_UP, self->in.face, in->data, in->bytes);
-    from = (AstroBlock){ self->in.face, in->bytes };
+  g_assert_cmpuint(n_in, <=, TEST_MAX_IN);
+  for (guint i = 0; i < n_in; i++) {
+    test_face_need(self, &self->in[i], in[i].bytes + 1);
+    test_face_copy(self, ASTRO_COPY_UP, self->in[i].face, in[i].data, in[i].bytes);
+    from[i] = (AstroBlock){ self->in[i].face, in[i].bytes };
   }
-  if (n_out) {
+  if (n_out && !on_device)
+    to = *out;
+  if (on_device) {
     test_face_need(self, &self->out, out->bytes + TEST_GUARD);
     memset(guard, 0x5a, sizeof guard);
     test_face_copy(self, ASTRO_COPY_UP, self->out.face, out->data, out->bytes);
@@ -83,10 +94,10 @@ static inline gboolean test_device_submit(gpointer instance, const AstroBlock *i
     to = (AstroBlock){ self->out.face, out->bytes };
   }
   gboolean ok =
-      test_device_backend->submit(self->instance, &from, n_in, &to, n_out, arguments, error);
+      test_device_backend->submit(self->instance, from, n_in, &to, n_out, arguments, error);
   if (test_device_backend->drain)
     ok = test_device_backend->drain(self->instance, ok ? error : NULL) && ok;
-  if (n_out) {
+  if (on_device) {
     test_face_copy(self, ASTRO_COPY_DOWN, out->data, self->out.face, out->bytes);
     test_face_copy(self, ASTRO_COPY_DOWN, guard, (guint8 *)self->out.face + out->bytes,
                    sizeof guard);
@@ -101,8 +112,9 @@ static inline void test_device_destroy(gpointer instance)
   TestOnDevice *self = instance;
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
   test_device_backend->destroy(self->instance);
-  if (self->in.face)
-    funcs->free(self->place.device, self->in.face);
+  for (guint i = 0; i < TEST_MAX_IN; i++)
+    if (self->in[i].face)
+      funcs->free(self->place.device, self->in[i].face);
   if (self->out.face)
     funcs->free(self->place.device, self->out.face);
   funcs->queue_free(self->place.device, self->place.queue);
@@ -125,6 +137,7 @@ static inline const AstroBackend *test_on_device(const char *stage)
     .create = test_device_create,
     .submit = test_device_submit,
     .destroy = test_device_destroy,
+    .host_out = test_device_host_out,
   };
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroDevice) device = astro_device_open(0, &error);

@@ -312,6 +312,19 @@ static void test_upstream(void)
   gst_harness_teardown(h);
 }
 
+/* A GPU likes another order, and names it where it is sure to do the work. */
+static void test_upstream_of_device(void)
+{
+  GstHarness *h = new_harness(10);
+  gst_util_set_object_arg(G_OBJECT(h->element), "backend", "cuda");
+  g_autoptr(GstCaps) caps = gst_pad_peer_query_caps(h->srcpad, NULL);
+  g_assert_cmpuint(gst_caps_get_size(caps), ==, 2);
+  g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(caps, 0), "layout"), ==,
+                  "channel:station:pol:time");
+  g_assert_false(gst_structure_has_field(gst_caps_get_structure(caps, 1), "layout"));
+  gst_harness_teardown(h);
+}
+
 static void test_latency(void)
 {
   GstHarness *h = new_harness(25);
@@ -380,6 +393,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);
   g_test_add_func("/astrocorrelator/upstream", test_upstream);
+  g_test_add_func("/astrocorrelator/upstream/device", test_upstream_of_device);
   g_test_add_func("/astrocorrelator/latency", test_latency);
   g_test_add_func("/astrocorrelator/errors", test_errors);
   g_test_add_func("/astrocorrelator/overflow", test_overflow);

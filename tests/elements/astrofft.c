@@ -47,9 +47,50 @@ static void test_grid(void)
   g_autoptr(GstCaps) wanted = gst_caps_from_string(GRID ",planes=(int)3");
   wanted = gst_caps_make_writable(wanted);
   gst_structure_remove_field(gst_caps_get_structure(wanted, 0), "planes");
-  gst_caps_set_simple(wanted, "layout", G_TYPE_STRING, "pol:y:x", NULL);
+  gst_caps_set_simple(wanted, "layout", G_TYPE_STRING, "pol:y:x", "image-only", G_TYPE_BOOLEAN,
+                      FALSE, NULL);
   g_assert_true(gst_caps_is_equal(got, wanted));
   gst_harness_teardown(h);
+}
+
+/* Where downstream reads the image alone, that is what a whole transform has there; upstream has to
+ * make all of the grid. */
+static void test_image_only(void)
+{
+  static const char *const wanted[] = {
+    "application/x-astro-uvgrid,layout=pol:y:x",
+    "application/x-astro-uvgrid,layout=pol:y:x,image-only=true",
+  };
+  float complex *grids[2];
+  for (guint i = 0; i < 2; i++) {
+    GstHarness *h = test_harness("astrofft");
+    gst_harness_set_sink_caps_str(h, wanted[i]);
+    g_autoptr(GstCaps) asked = gst_pad_peer_query_caps(h->srcpad, NULL);
+    g_autoptr(GstCaps) grid = gst_caps_from_string(GRID);
+    g_autoptr(GstCaps) made = gst_caps_intersect(asked, grid);
+    g_assert_true(gst_caps_is_equal(made, grid));
+    gst_harness_set_src_caps_str(h, GRID);
+    const gsize bytes = 2 * SIZE * SIZE * sizeof(float complex);
+    float *cells = g_malloc(bytes);
+    for (gsize k = 0; k < bytes / sizeof *cells; k++)
+      cells[k] = (float)(k * 7919 % 1000) / 1000;
+    GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_new_wrapped(cells, bytes));
+    gsize size;
+    gst_buffer_extract_dup(out, 0, bytes, (gpointer *)&grids[i], &size);
+    g_assert_cmpuint(size, ==, bytes);
+    gst_buffer_unref(out);
+    g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+    gboolean image_only;
+    g_assert_true(
+        gst_structure_get_boolean(gst_caps_get_structure(caps, 0), "image-only", &image_only));
+    g_assert_cmpint(image_only, ==, i);
+    gst_harness_teardown(h);
+  }
+  for (gint i = 0; i < 2 * SIZE * SIZE; i++)
+    if (ABS(i % SIZE - SIZE / 2) <= 6 && ABS(i / SIZE % SIZE - SIZE / 2) <= 6)
+      g_assert_true(grids[0][i] == grids[1][i]);
+  g_free(grids[0]);
+  g_free(grids[1]);
 }
 
 /* What downstream wants tells upstream what to make. */
@@ -447,6 +488,7 @@ static void test_errors(void)
 static void add_tests(void)
 {
   g_test_add_func("/astrofft/grid", test_grid);
+  g_test_add_func("/astrofft/image-only", test_image_only);
   g_test_add_func("/astrofft/upstream", test_upstream);
   g_test_add_func("/astrofft/time", test_time);
   g_test_add_func("/astrofft/missing", test_missing);

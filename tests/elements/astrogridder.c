@@ -1,5 +1,6 @@
 #include <complex.h>
 #include "core/stream/uvw.h"
+#include "core/backend/backend.h"
 #include "core/stream/validity.h"
 #include "tests/core/images.h"
 #include "tests/elements/elements.h"
@@ -9,6 +10,8 @@ enum { STATIONS = 7, BASELINES = 28, CHANNELS = 3, DUMPS = 6, VALUES = CHANNELS 
 #define VISIBILITIES                                                                               \
   "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=3,"     \
   "baselines=28,pols=2,rate=1/600,frequency=150e6,bandwidth=3e6"
+static const char *backend; /* that a test runs on */
+
 #define SECOND G_GINT64_CONSTANT(1000000000)
 
 static AstroObservation *observe(void)
@@ -60,7 +63,8 @@ typedef struct {
 
 static void rig_open(Rig *rig, const char *settings, const char *downstream)
 {
-  g_autofree char *line = g_strconcat("astrogridder backend=cpu size=64 cell=200 ", settings, NULL);
+  g_autofree char *line = g_strconcat("astrogridder backend=", backend,
+                                      " deterministic=true size=64 cell=200 ", settings, NULL);
   rig->h = gst_harness_new_parse(line);
   g_autoptr(GstElement) element = gst_harness_find_element(rig->h, "astrogridder");
   rig->bus = gst_bus_new();
@@ -433,16 +437,40 @@ static void test_refused(void)
   }
 }
 
+/* Every test on every backend that is there. */
+static const struct {
+  const char *name;
+  void (*test)(void);
+} tests[] = {
+  { "source", test_source },   { "cuts", test_cuts },     { "intervals", test_intervals },
+  { "psf", test_psf },         { "counts", test_counts }, { "outside", test_outside },
+  { "refused", test_refused },
+};
+
+typedef struct {
+  const char *backend;
+  void (*test)(void);
+} Case;
+
+static void run_case(gconstpointer data)
+{
+  const Case *c = data;
+  backend = c->backend;
+  c->test();
+}
+
 static void add_tests(void)
 {
-  g_test_add_func("/astrogridder/source", test_source);
-  g_test_add_func("/astrogridder/cuts", test_cuts);
-  g_test_add_func("/astrogridder/intervals", test_intervals);
-  g_test_add_func("/astrogridder/psf", test_psf);
-  g_test_add_func("/astrogridder/counts", test_counts);
-  g_test_add_func("/astrogridder/outside", test_outside);
+  static const char *const backends[] = { "cpu", "cuda" };
+  static Case cases[G_N_ELEMENTS(backends)][G_N_ELEMENTS(tests)];
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  for (guint b = 0; b < (device ? 2 : 1); b++)
+    for (guint i = 0; i < G_N_ELEMENTS(tests); i++) {
+      g_autofree char *path = g_strdup_printf("/astrogridder/%s/%s", backends[b], tests[i].name);
+      cases[b][i] = (Case){ backends[b], tests[i].test };
+      g_test_add_data_func(path, &cases[b][i], run_case);
+    }
   g_test_add_func("/astrogridder/settings", test_settings);
-  g_test_add_func("/astrogridder/refused", test_refused);
 }
 
 int main(int argc, char **argv)

@@ -362,6 +362,69 @@ static void test_stop(void)
   gst_object_unref(pipeline);
 }
 
+/* A device that is not there is named when the pipeline starts. */
+static void test_no_device(void)
+{
+  GstElement *pipeline = gst_parse_launch(
+      "astrocatsrc points=100 ! h.data astrohistogram name=h backend=cuda device=63 ! fakesink",
+      NULL);
+  g_assert_cmpint(gst_element_set_state(pipeline, GST_STATE_PAUSED), ==, GST_STATE_CHANGE_FAILURE);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  g_autoptr(GError) error = NULL;
+  gst_message_parse_error(message, &error, NULL);
+  g_assert_true(g_str_has_prefix(error->message, "backend=cuda: "));
+  gst_message_unref(message);
+  gst_object_unref(bus);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+}
+
+static GPtrArray *samples_of(const char *backend)
+{
+  g_autofree char *message = NULL,
+                  *line = g_strdup_printf(
+                      "astrohistogram name=h interval=2 regions=6 backend=%s" BINS
+                      "! appsink name=out astrocatsrc points=5000 seed=1" BAND "! h.data "
+                      "astrocatsrc points=3000 catalogues=5 seed=2" BAND "! h.random",
+                      backend);
+  GPtrArray *samples = test_samples(line, &message);
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 3);
+  return samples;
+}
+
+/* The same histograms from a GPU, regions and all, sent at intervals too; and stops in mid-count.
+ */
+static void test_cuda(void)
+{
+  g_autoptr(GError) none = NULL;
+  g_autoptr(AstroDevice) device = astro_device_open(0, &none);
+  if (!device) {
+    g_test_skip(none->message);
+    return;
+  }
+  g_autoptr(GPtrArray) by_cpu = samples_of("cpu");
+  g_autoptr(GPtrArray) by_cuda = samples_of("cuda");
+  for (guint i = 0; i < by_cpu->len; i++) {
+    gsize bytes, expected_bytes;
+    g_autofree guint64 *expected = test_sample_data(by_cpu, i, &expected_bytes),
+                       *found = test_sample_data(by_cuda, i, &bytes);
+    g_assert_cmpmem(found, bytes, expected, expected_bytes);
+  }
+  for (guint i = 0; i < 50; i++) {
+    GstElement *pipeline = gst_parse_launch(
+        "astrocatsrc points=300000 ! h.data astrocatsrc points=300000 catalogues=50 ! h.random "
+        "astrohistogram name=h method=brute backend=cuda ! fakesink async=false",
+        NULL);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    g_usleep(i * 10000);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+  }
+}
+
 static void test_active_backend(void)
 {
   GstElement *pipeline = gst_parse_launch("astrocatsrc points=100 ! h.data astrohistogram name=h "
@@ -399,6 +462,8 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
   g_test_add_func("/astrohistogram/stop", test_stop);
+  g_test_add_func("/astrohistogram/no-device", test_no_device);
+  g_test_add_func("/astrohistogram/cuda", test_cuda);
   g_test_add_func("/astrohistogram/active-backend", test_active_backend);
 }
 

@@ -223,6 +223,8 @@ static void test_upstream(void)
       TRUE },
     { "application/x-astro-image,layout=pol:y:x",
       "application/x-astro-uvgrid,layout=channel:pol:y:x,format=CF32LE", FALSE },
+    { "application/x-astro-image", "application/x-astro-uvgrid,image-only=true", TRUE },
+    { "application/x-astro-image", "application/x-astro-uvgrid,image-only=false", FALSE },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GstCaps) asked = asked_of_upstream("astroimage backend=cpu", cases[i].wanted);

@@ -2,7 +2,8 @@
  * nothing left behind when they are stopped. Skipped without a GPU. */
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
-#include "tests/elements/elements.h"
+#include "tests/core/fake-device.h"
+#include "tests/elements/running.h"
 
 #define CAPS(format, layout)                                                                       \
   "application/x-astro-spectra,format=" format ",layout=" layout ",channels=16,stations=6,pols=2"
@@ -131,6 +132,124 @@ static void test_stops(void)
   g_assert_cmpuint(after.device_bytes, ==, before.device_bytes);
 }
 
+#define SOURCE(buffers)                                                                            \
+  "fakesrc num-buffers=" #buffers                                                                  \
+  " sizetype=2 sizemax=49152 ! " CAPS("CI8", "time:station:pol:channel")
+
+/* Two pipelines on one device: each gives what the CPU gives. */
+static void test_two_at_once(void)
+{
+#define PATTERN(backend)                                                                           \
+  "fakesrc num-buffers=50 sizetype=2 sizemax=49152 filltype=pattern-span ! " CAPS(                 \
+      "CI8", "time:station:pol:channel") " ! " CHAIN(backend, backend)
+  g_autoptr(GByteArray) wanted = test_run_line(PATTERN("cpu") " ! identity");
+  g_autoptr(GByteArray) a = g_byte_array_new(), b = g_byte_array_new();
+  GstElement *first = test_start(PATTERN("cuda") " ! identity", a);
+  GstElement *second = test_start(PATTERN("cuda") " ! identity", b);
+  g_assert_cmpstr(test_wait(first), ==, NULL);
+  g_assert_cmpstr(test_wait(second), ==, NULL);
+  test_stop(first);
+  test_stop(second);
+  g_assert_cmpuint(wanted->len, >, 0);
+  g_assert_cmpmem(a->data, a->len, wanted->data, wanted->len);
+  g_assert_cmpmem(b->data, b->len, wanted->data, wanted->len);
+}
+
+static void test_no_such_device(void)
+{
+  g_autofree char *message =
+      test_launch(SOURCE(3) " ! astrotranspose name=turn backend=cuda device=4711 ! fakesink");
+  g_assert_nonnull(message);
+  g_assert_nonnull(
+      strstr(message, "turn: backend=cuda: there is no device 4711, this machine has "));
+}
+
+/* Whichever call of the device fails, early or late: the error of an element names it, nothing is
+ * left behind, and the next pipeline runs. */
+static void test_failures(void)
+{
+  static const struct {
+    FakeCall call;
+    const char *name;
+  } calls[] = {
+    { FAKE_ALLOC, "alloc" },         { FAKE_QUEUE_NEW, "queue_new" },
+    { FAKE_COPY, "queue_copy" },     { FAKE_QUEUE_WAIT, "queue_wait" },
+    { FAKE_RECORD, "event_record" }, { FAKE_EVENT_WAIT, "event_wait" },
+  };
+  static const guint nth[] = { 1, 2, 3, 7, 20, 41 };
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  AstroMemoryCounters before, after;
+
+  astro_memory_reap();
+  astro_memory_counters(&before);
+  for (guint c = 0; c < G_N_ELEMENTS(calls); c++)
+    for (guint n = 0; n < G_N_ELEMENTS(nth); n++) {
+      const guint failures = fake_failures(device);
+      fake_fail(device, calls[c].call, nth[n]);
+      g_autofree char *message = test_launch(SOURCE(60) " ! " CHAIN("cuda", "cuda") " ! fakesink");
+      astro_memory_reap();
+      fake_fail(device, calls[c].call, 0);
+      g_test_message("%s %u: %s", calls[c].name, nth[n], message);
+      /* Who waits only to free has no use for the bytes, and may go on. */
+      if (fake_failures(device) == failures)
+        g_assert_cmpstr(message, ==, NULL);
+      else
+        g_assert_true(message ? strstr(message, calls[c].name) != NULL
+                              : calls[c].call == FAKE_EVENT_WAIT);
+      astro_memory_counters(&after);
+      g_assert_cmpuint(after.blocks, ==, before.blocks);
+      g_assert_cmpuint(after.locked, ==, before.locked);
+      g_assert_cmpuint(after.device_bytes, ==, before.device_bytes);
+    }
+  compare(CHAIN("cuda", "cuda"), CHAIN("cpu", "cpu"));
+}
+
+static GstPadProbeReturn lose(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  guint *blocks = data;
+  if (++*blocks == 12) {
+    g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+    fake_lose(device, TRUE);
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+/* From one call on none succeeds, as after a kernel's fault: an element's error, NULL comes,
+ * nothing is left behind. */
+static void test_lost(void)
+{
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  AstroMemoryCounters before, after;
+  guint blocks = 0;
+
+  astro_memory_counters(&before);
+  GstElement *pipeline = gst_parse_launch(
+      SOURCE(-1) " ! astroconvert backend=cuda ! " CAPS(
+          "CF32LE", "time:station:pol:channel") " ! astrotranspose name=turn backend=cuda "
+                                                "layout=channel:station:pol:time ! fakesink",
+      NULL);
+  GstElement *turn = gst_bin_get_by_name(GST_BIN(pipeline), "turn");
+  GstPad *pad = gst_element_get_static_pad(turn, "sink");
+  GstBus *bus = gst_element_get_bus(pipeline);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, lose, &blocks, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstMessage *message = gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  gst_message_unref(message);
+  gst_object_unref(bus);
+  gst_object_unref(pad);
+  gst_object_unref(turn);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+  astro_memory_reap();
+  fake_lose(device, FALSE);
+  astro_memory_counters(&after);
+  g_assert_cmpuint(after.blocks, ==, before.blocks);
+  g_assert_cmpuint(after.locked, ==, before.locked);
+  g_assert_cmpuint(after.device_bytes, ==, before.device_bytes);
+  compare(CHAIN("cuda", "cuda"), CHAIN("cpu", "cpu"));
+}
+
 static void skip(gconstpointer reason)
 {
   g_test_skip(reason);
@@ -151,6 +270,13 @@ static void add_tests(void)
   g_test_add_func("/device/no-host-between", test_no_host_between);
   g_test_add_func("/device/foreign-source", test_foreign_source);
   g_test_add_func("/device/stops", test_stops);
+  g_test_add_func("/device/two-at-once", test_two_at_once);
+  g_test_add_func("/device/no-such-device", test_no_such_device);
+  /* The last, since a device that failed is forgiven more. */
+  if (g_str_equal(device->name, "fake")) {
+    g_test_add_func("/device/failures", test_failures);
+    g_test_add_func("/device/lost", test_lost);
+  }
 }
 
 int main(int argc, char **argv)

@@ -22,9 +22,16 @@ typedef struct {
   gpointer arguments;
 } LateWork;
 
+static void late_free(gpointer data)
+{
+  Late *late = data;
+  late->cpu->destroy(late->instance);
+}
+
 static void late_work_free(gpointer data)
 {
   LateWork *work = data;
+  g_atomic_rc_box_release_full(work->late, late_free);
   g_free(work->arguments);
   g_free(work);
 }
@@ -45,7 +52,7 @@ static gpointer late_create(const AstroBackend *cpu, gsize argument_bytes, gcons
   gpointer instance = cpu->create(config, &host, variant, error);
   if (!instance)
     return NULL;
-  Late *late = g_new0(Late, 1);
+  Late *late = g_atomic_rc_box_new0(Late); /* work of a device that was lost comes after destroy */
   late->cpu = cpu;
   late->argument_bytes = argument_bytes;
   late->place = *place;
@@ -62,7 +69,8 @@ static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
 
   g_assert_cmpuint(n_in, ==, 1);
   g_assert_cmpuint(n_out, ==, 1);
-  *work = (LateWork){ late, *in, *out, g_memdup2(arguments, late->argument_bytes) };
+  *work = (LateWork){ g_atomic_rc_box_acquire(late), *in, *out,
+                      g_memdup2(arguments, late->argument_bytes) };
   if (late->cpu == &astro_convert_cpu) {
     AstroConvertArguments *convert = work->arguments;
     late->total = convert->clipped;
@@ -90,9 +98,7 @@ static gboolean late_drain(gpointer instance, GError **error)
 
 static void late_destroy(gpointer instance)
 {
-  Late *late = instance;
-  late->cpu->destroy(late->instance);
-  g_free(late);
+  g_atomic_rc_box_release_full(instance, late_free);
 }
 
 #define LATE(name, core, Config, Arguments)                                                        \

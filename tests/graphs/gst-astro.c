@@ -300,6 +300,37 @@ static void test_stats(void)
   }
 }
 
+/* What goes between host and GPUs is told: blocks up once and down once. */
+static void test_stats_of_device(void)
+{
+  const char *build = g_getenv("G_TEST_BUILDDIR"), *before = g_getenv("ASTRO_CUDA_MODULE");
+  g_autofree char *module =
+      build ? g_build_filename(build, "tests/elements/.libs/fake-module.so", NULL) : NULL;
+  if (!module || !g_file_test(module, G_FILE_TEST_EXISTS)) {
+    g_test_skip("no fake module beside this test");
+    return;
+  }
+  write_file(
+      "device.graph",
+      "fakesrc num-buffers=9 sizetype=fixed sizemax=49152\n"
+      "  ! application/x-astro-spectra, format=CI8, layout=time:station:channel, stations=4,\n"
+      "    channels=16\n"
+      "  ! astroconvert backend=cuda ! application/x-astro-spectra, format=CF32LE\n"
+      "  ! astrotranspose backend=cuda layout=channel:station:time ! fakesink",
+      -1);
+  g_autofree char *restored = g_strdup(before);
+  g_setenv("ASTRO_CUDA_MODULE", module, TRUE);
+  g_auto(Result) result = run("run ./device.graph --stats --quiet");
+  if (restored)
+    g_setenv("ASTRO_CUDA_MODULE", restored, TRUE);
+  else
+    g_unsetenv("ASTRO_CUDA_MODULE");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_true(g_regex_match_simple("(?m)^copies to GPUs 9 \\(442 kB\\), back 9 \\(1\\.77 MB\\), "
+                                     "on the host [0-9]+; the host waited [0-9]+ times$",
+                                     result.out, 0, 0));
+}
+
 static void test_dot(void)
 {
   g_auto(Result) result = run("run good blocks=2 output=dot.raw --quiet --dot good.dot");
@@ -761,6 +792,7 @@ int main(int argc, char **argv)
     { "/gst-astro/list-broken", test_list_broken },
     { "/gst-astro/print", test_print },
     { "/gst-astro/stats", test_stats },
+    { "/gst-astro/stats/device", test_stats_of_device },
     { "/gst-astro/dot", test_dot },
     { "/gst-astro/interrupt-once", test_interrupt_once },
     { "/gst-astro/interrupt-twice", test_interrupt_twice },

@@ -1,0 +1,149 @@
+#include "config.h"
+#include "core/gridder/dumps.h"
+
+#include <math.h>
+#include <string.h>
+
+static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static gboolean refuse(GError **error, const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  g_autofree char *text = g_strdup_vprintf(format, list);
+  va_end(list);
+  g_set_error_literal(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, text);
+  return FALSE;
+}
+
+/* ---- what is to be known ---- */
+
+#define EARTH_CORE 1e6 /* metres: nobody observes from below */
+
+static gboolean check_positions(const AstroObservation *o, GError **error)
+{
+  for (guint i = 0; i < o->n_stations; i++) {
+    const double *p = &o->positions[3 * i], radius = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+    if (!(radius > EARTH_CORE))
+      return refuse(error,
+                    "station %s is %.3g m from the earth's centre: positions have to be geocentric "
+                    "(ITRF) metres, not local ones",
+                    o->names[i], radius);
+  }
+  return TRUE;
+}
+
+static gboolean check(const AstroPrepareConfig *config, const AstroObservation *o, GError **error)
+{
+  if (!o)
+    return refuse(error, "the stream has no observation (stations, phase centre, start), which "
+                         "(u,v,w) are computed from");
+  if (!o->has_phase_centre)
+    return refuse(error, "the observation has no phase centre");
+  if (!o->has_start)
+    return refuse(error, "the observation has no start");
+  if ((guint64)o->n_stations * (o->n_stations + 1) / 2 != config->baselines)
+    return refuse(error,
+                  "%u baselines are not those of the observation's %u stations with themselves and "
+                  "each other: %" G_GUINT64_FORMAT,
+                  config->baselines, o->n_stations,
+                  (guint64)o->n_stations * (o->n_stations + 1) / 2);
+  if (!(config->frequency > 0))
+    return refuse(error, "the caps have no frequency, which (u,v,w) in wavelengths need");
+  if (config->channels > 1 && !(config->bandwidth > 0))
+    return refuse(error, "the caps have %u channels and no bandwidth", config->channels);
+  if (config->bandwidth / 2 >= config->frequency)
+    return refuse(error, "a bandwidth of %g Hz about %g Hz reaches zero", config->bandwidth,
+                  config->frequency);
+  return check_positions(o, error);
+}
+
+static gboolean find_products(AstroDumps *self, char **names, GError **error)
+{
+  for (self->n_products = 0; names[self->n_products]; self->n_products++) {
+    if (self->n_products == ASTRO_MAX_PRODUCTS)
+      return refuse(error, "more than %d products", ASTRO_MAX_PRODUCTS);
+    if (!astro_product_find(&self->products[self->n_products], names[self->n_products],
+                            self->observation->basis, self->config.pols, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean astro_dumps_init(AstroDumps *self, const AstroPrepareConfig *config, const AstroGrid *grid,
+                          AstroObservation *observation, GError **error)
+{
+  memset(self, 0, sizeof *self);
+  if (!check(config, observation, error))
+    return FALSE;
+  self->config = *config;
+  self->grid = *grid;
+  self->grid.products = NULL;
+  self->observation = astro_observation_ref(observation);
+  self->stations = observation->n_stations;
+  self->wavenumbers = g_new(double, config->channels);
+  const double r2 = grid->centre_l * grid->centre_l + grid->centre_m * grid->centre_m;
+  self->centre_n_minus_1 = -r2 / (1 + sqrt(1 - r2));
+  self->track = astro_track_new(observation);
+  for (guint c = 0; c < config->channels; c++)
+    self->wavenumbers[c] = (config->frequency - config->bandwidth / 2 +
+                            (c + 0.5) * config->bandwidth / config->channels) /
+                           ASTRO_LIGHT_SPEED;
+  return find_products(self, grid->products, error);
+}
+
+void astro_dumps_clear(AstroDumps *self)
+{
+  g_clear_pointer(&self->track, astro_track_free);
+  g_clear_pointer(&self->observation, astro_observation_unref);
+  g_clear_pointer(&self->wavenumbers, g_free);
+}
+
+/* ---- counts of good samples ---- */
+
+void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
+                       const AstroLayout *shape, guint64 number)
+{
+  *counts = (AstroDumpCounts){ .n = 1, .channel = { 1, 0 }, .baseline = { 1, 0 } };
+  if (!meta || !meta->counts)
+    return;
+  gsize base = 0;
+  guint64 strides[ASTRO_MAX_AXES];
+  guint from = 0, pols_seen = 0;
+  astro_layout_strides(&meta->shape, strides);
+  counts->full = MAX(meta->full, 1);
+  for (guint a = 0; a < shape->n_axes; a++) {
+    const guint64 extent = shape->extents[a];
+    const gboolean counted = from < meta->shape.n_axes && meta->shape.axes[from] == shape->axes[a];
+    const guint64 stride = counted ? strides[from] : 0;
+    const guint64 group = counted ? MAX(extent / MAX(meta->shape.extents[from], 1), 1) : 1;
+    AstroCountedAxis *axis = shape->axes[a] == ASTRO_AXIS_CHANNEL    ? &counts->channel
+                             : shape->axes[a] == ASTRO_AXIS_BASELINE ? &counts->baseline
+                                                                     : NULL;
+    if (shape->axes[a] != ASTRO_AXIS_TIME)
+      counts->n += (extent - 1) / group * stride;
+    if (axis) {
+      *axis = (AstroCountedAxis){ (guint32)group, (guint32)stride };
+    } else if (shape->axes[a] == ASTRO_AXIS_POL) {
+      for (guint k = 0; k < 4; k++)
+        counts->pol[k] += (guint32)((pols_seen ? k % 2 : k / 2) / group * stride);
+      pols_seen++;
+    } else if (shape->axes[a] == ASTRO_AXIS_TIME) {
+      base = number / group * stride;
+    }
+    from += counted;
+  }
+  counts->counts = meta->counts + base;
+}
+
+double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObservation *observation)
+{
+  const double highest =
+      config->frequency + config->bandwidth / 2 * (1 - 1.0 / MAX(config->channels, 1));
+  double longest = 0;
+  for (guint i = 0; i < observation->n_stations; i++)
+    for (guint j = 0; j < i; j++) {
+      const double *a = &observation->positions[3 * i], *b = &observation->positions[3 * j];
+      longest = MAX(longest, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));
+    }
+  return longest * highest / ASTRO_LIGHT_SPEED;
+}

@@ -1,0 +1,30 @@
+/* A gridding algorithm alone, on rows that are ready: how tests and benchmarks reach the
+ * algorithms of a device. On the CPU they are called as they are (core/gridder/gridder.h). */
+#pragma once
+
+#include "core/gridder/gridder.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const AstroGridAlgorithm *algorithm;
+  AstroGridderConfig gridder;
+  AstroGrid grid; /* as algorithm->choose left it; products are the caller's */
+} AstroGriddingConfig;
+
+/* submit: blocks in are uvw, wavenumbers and values of AstroGridRows, the block out is the grid.
+ *
+ * With planes: first begins with the rows and fills the first plane; submits after it have no
+ * blocks in and fill the next ones. Every plane begins with zeros. Without planes: every submit
+ * adds rows and finishes; first begins with zeros. */
+typedef struct {
+  guint64 rows;
+  guint channels;
+  gboolean first;
+  guint planes;     /* out, where first is set */
+  double w, w_step; /* out */
+  guint64
+      *spread; /* NULL or out: visibilities spread so far, where those of one place are added up */
+} AstroGriddingArguments;
+
+G_END_DECLS

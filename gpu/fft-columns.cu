@@ -1,0 +1,98 @@
+/* Both passes of the columns' transforms, and what they are multiplied by. */
+#include "gpu/fft-columns.h"
+
+#include <math.h>
+
+#define POINTS(r1, r2) r1 *r2
+static const guint32 points[] = { ASTRO_FFT_COLUMNS(POINTS) };
+
+static gint kernel_of(guint64 n)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(points); i++)
+    if (points[i] == n)
+      return (gint)i;
+  return -1;
+}
+
+/* The two are as near to each other as can be. */
+guint32 astro_fft_columns_first(guint64 n)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(points); i++)
+    if (n % points[i] == 0 && points[i] >= n / points[i] && kernel_of(n / points[i]) >= 0)
+      return points[i];
+  return 0;
+}
+
+template <typename C> static void fill_tables(guint32 n, C *tables)
+{
+  const guint32 n1 = astro_fft_columns_first(n), n2 = n / n1;
+  const auto root = [](guint64 k, guint32 n) {
+    const double angle = 2 * G_PI * (double)k / n;
+    return C{ (decltype(C::x))cos(angle), (decltype(C::x))-sin(angle) };
+  };
+  for (guint64 other = 0; other < n2; other++)
+    for (guint64 k = 0; k < n1; k++)
+      *tables++ = root(other * k, n);
+  for (guint32 k = 0; k < n1; k++)
+    *tables++ = root(k, n1);
+  for (guint32 k = 0; k < n2; k++)
+    *tables++ = root(k, n2);
+}
+
+gsize astro_fft_columns_tables(guint32 n, gboolean is_double, gpointer tables)
+{
+  const guint32 n1 = astro_fft_columns_first(n), n2 = n / n1;
+  if (tables && is_double)
+    fill_tables(n, (double2 *)tables);
+  else if (tables)
+    fill_tables(n, (float2 *)tables);
+  return ((gsize)n + n1 + n2) * (is_double ? sizeof(double2) : sizeof(float2));
+}
+
+gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError **error)
+{
+  const guint32 n1 = astro_fft_columns_first(c->n), n2 = c->n / n1;
+  const AstroFftColumnsFunc *kernels = c->is_double ? astro_fft_columns_double : astro_fft_columns_single;
+  AstroFftColumnsPass first = {
+    .n = c->n,
+    .width = c->width,
+    .transforms = n2,
+    .from = n2,
+    .from_other = 1,
+    .from_roll = c->origin_in,
+    .to = n2,
+    .to_other = 1,
+    .width_roll = c->width_origin_in,
+    .n_wanted = c->n,
+    .roots = c->n,
+    .has_twists = TRUE,
+    .flip = c->flip,
+    .re = c->scale,
+    .im = c->inverse ? -c->scale : c->scale, /* an inverse is a forward one between conjugates */
+    .im_out = 1,
+    .in = c->in,
+    .tables = c->tables,
+    .out = c->between,
+  };
+  AstroFftColumnsPass second = {
+    .n = c->n,
+    .width = c->width,
+    .transforms = n1,
+    .from = 1,
+    .from_other = n2,
+    .to = n1,
+    .to_other = 1,
+    .to_roll = c->origin_out,
+    .wanted = c->wanted,
+    .n_wanted = c->n_wanted,
+    .roots = (gsize)c->n + n1,
+    .re = 1,
+    .im = 1,
+    .im_out = c->inverse ? -1.0 : 1.0,
+    .in = c->between,
+    .tables = c->tables,
+    .out = c->out,
+  };
+  return kernels[kernel_of(n1)](&first, c->planes, stream, error) &&
+         kernels[kernel_of(n2)](&second, c->planes, stream, error);
+}

@@ -1,0 +1,141 @@
+/* Transforms of columns in two passes (n = n1 n2): each thread has some points of one column in
+ * registers, a block's threads exchange them in shared memory. Lanes are neighbouring columns, so
+ * that all that is read and written are whole rows of 256 bytes, and twiddles are the same for all
+ * lanes. Here is a pass, of one precision a file. */
+#pragma once
+
+#include "gpu/fft-parts.h"
+#include "gpu/fft.h"
+
+/* A pass over all planes. Point p of transform t is row p from + t from_other, rolled, and goes to
+ * row p to + t to_other. */
+struct AstroFftColumnsPass {
+  guint32 n, width, transforms;
+  guint32 from, from_other, from_roll, to, to_other, to_roll, width_roll;
+  guint32 wanted, n_wanted; /* rows that are written */
+  gsize roots, twists;      /* what is multiplied by, from the tables' begin on */
+  gboolean has_twists;      /* results are multiplied by them */
+  gboolean flip;
+  double re, im; /* factors of what is read */
+  double im_out; /* and of what is written */
+  gconstpointer in, tables;
+  gpointer out;
+};
+
+typedef gboolean (*AstroFftColumnsFunc)(const AstroFftColumnsPass *pass, guint32 planes,
+                                        cudaStream_t stream, GError **error);
+
+/* Points of a pass that there are kernels for, as products of what threads transform: with them all
+ * even sizes of the grids that astrogridder chooses, from 512 to 16384, are products of two. */
+#define ASTRO_FFT_COLUMNS(ROW)                                                                     \
+  ROW(4, 4), ROW(8, 3), ROW(5, 5), ROW(9, 3), ROW(8, 4), ROW(7, 5), ROW(8, 5), ROW(7, 6),          \
+      ROW(9, 5), ROW(8, 6), ROW(7, 7), ROW(10, 5), ROW(8, 7), ROW(10, 6), ROW(8, 8), ROW(10, 7),   \
+      ROW(9, 8), ROW(10, 8), ROW(9, 9), ROW(14, 7), ROW(10, 10), ROW(12, 9), ROW(14, 8),           \
+      ROW(12, 10), ROW(14, 9), ROW(16, 8), ROW(14, 10), ROW(12, 12), ROW(15, 10), ROW(16, 10),     \
+      ROW(14, 14), ROW(16, 16)
+
+/* In that order. */
+extern const AstroFftColumnsFunc astro_fft_columns_single[], astro_fft_columns_double[];
+
+#ifdef COLUMN /* float2 or double2: the including file makes the kernels */
+enum { ROW_BYTES = 256 };
+/* Threads of a multiprocessor, at least: registers for as many. */
+template <typename C, int R1>
+constexpr int RESIDENT = sizeof(C) == sizeof(double2) ? 640
+                         : R1 >= 12                   ? 1280
+                                                      : 1536;
+
+/* What is read once must not push tables out of the first cache. */
+__device__ inline float2 read_once(const float2 *from)
+{
+  return __ldcg(from);
+}
+__device__ inline double2 read_once(const double2 *from)
+{
+  return __ldcg(from);
+}
+
+template <typename C, int R1, int R2>
+__global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
+                                  RESIDENT<C, R1> / (ROW_BYTES / sizeof(C) * R2))
+    columns(const __grid_constant__ AstroFftColumnsPass pass)
+{
+  using Part = decltype(C::x);
+  constexpr int LANES = ROW_BYTES / sizeof(C);
+  extern __shared__ double2 shared[];
+  C *points = (C *)shared + threadIdx.x;
+  const guint32 t = threadIdx.y, x = blockIdx.x * LANES + threadIdx.x, other = blockIdx.y;
+  const bool inside = x < pass.width;
+  const gsize plane = (gsize)blockIdx.z * pass.n * pass.width;
+  const C *roots = (const C *)pass.tables + pass.roots;
+  const C *twists = (const C *)pass.tables + pass.twists + other * (R1 * R2);
+
+  {
+    const guint32 rolled = x + pass.width_roll;
+    const C *in =
+        (const C *)pass.in + plane + (rolled >= pass.width ? rolled - pass.width : rolled);
+    const Part sign = pass.flip && x & 1 ? -1 : 1, re = sign * (Part)pass.re,
+               im = sign * (Part)pass.im;
+    C v[R1];
+#pragma unroll
+    for (int r = 0; r < R1; r++) {
+      guint32 row = (r * R2 + t) * pass.from + other * pass.from_other + pass.from_roll;
+      row = row >= pass.n ? row - pass.n : row;
+      v[r] = inside ? read_once(in + (gsize)row * pass.width) : C{};
+    }
+#pragma unroll
+    for (int r = 0; r < R1; r++)
+      v[r] = C{ v[r].x * re, v[r].y * im };
+    fft<R1>(v);
+#pragma unroll
+    for (int r = 0; r < R1; r++) {
+      C value = v[fft_place<R1>(r)];
+      if (r)
+        value = fft_mul(value, roots[r * t]);
+      points[(r * R2 + t) * LANES] = value;
+    }
+  }
+  __syncthreads();
+  C *out = (C *)pass.out + plane + x;
+#pragma unroll
+  for (int first = 0; first < R1; first += R2) {
+    const guint32 c = first + t;
+    if (R1 % R2 && c >= R1)
+      break;
+    C v[R2];
+#pragma unroll
+    for (int r = 0; r < R2; r++)
+      v[r] = points[(c * R2 + r) * LANES];
+    fft<R2>(v);
+#pragma unroll
+    for (int r = 0; r < R2; r++) {
+      const guint32 k = c + R1 * r;
+      guint32 row = k * pass.to + other * pass.to_other + pass.to_roll;
+      row = row >= pass.n ? row - pass.n : row;
+      C value = v[fft_place<R2>(r)];
+      if (pass.has_twists)
+        value = fft_mul(value, twists[k]);
+      value.y *= (Part)pass.im_out;
+      if (inside && row - pass.wanted < pass.n_wanted)
+        out[(gsize)row * pass.width] = value;
+    }
+  }
+}
+
+template <typename C, int R1, int R2>
+static gboolean launch(const AstroFftColumnsPass *pass, guint32 planes, cudaStream_t stream,
+                       GError **error)
+{
+  constexpr guint32 LANES = ROW_BYTES / sizeof(C), BYTES = R1 * R2 * ROW_BYTES;
+  dim3 grid((pass->width + LANES - 1) / LANES, pass->transforms, planes), threads(LANES, R2);
+
+  if (BYTES > 48 << 10 &&
+      !CUDA_TRY(cudaFuncSetAttribute(columns<C, R1, R2>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES)))
+    return FALSE;
+  columns<C, R1, R2><<<grid, threads, BYTES, stream>>>(*pass);
+  return CUDA_TRY(cudaGetLastError());
+}
+
+#define COLUMNS_LAUNCH(r1, r2) launch<COLUMN, r1, r2>
+#endif

@@ -1,0 +1,81 @@
+/* The parts of the CUDA FFT: cuFFT, which is looked for at run time, copies that move origins, and
+ * transforms of columns that move them on the way. */
+#pragma once
+
+#include "gpu/cuda.h"
+
+extern "C" {
+#include "core/fft/check.h"
+}
+
+/* ---- cuFFT ---- */
+
+/* As cufft.h has them. */
+enum {
+  CUFFT_R2C = 0x2a,
+  CUFFT_C2R = 0x2c,
+  CUFFT_C2C = 0x29,
+  CUFFT_D2Z = 0x6a,
+  CUFFT_Z2D = 0x6c,
+  CUFFT_Z2Z = 0x69,
+};
+enum { CUFFT_FORWARD = -1, CUFFT_INVERSE = 1 };
+
+struct AstroCufft {
+  int (*create)(int *plan);
+  int (*destroy)(int plan);
+  int (*set_auto_allocation)(int plan, int automatic);
+  int (*make_plan)(int plan, int rank, long long *n, long long *in_extents, long long in_stride,
+                   long long in_step, long long *out_extents, long long out_stride,
+                   long long out_step, int type, long long batch, size_t *work_bytes);
+  int (*set_stream)(int plan, cudaStream_t stream);
+  int (*set_work_area)(int plan, void *area);
+  int (*exec)(int plan, void *in, void *out, int direction);
+};
+
+/* libcufft.so.12: $ASTRO_CUFFT, or where the loader finds it, or the toolkit's. Loaded once; NULL
+ * where there is none. */
+const AstroCufft *astro_cufft_get(GError **error);
+gboolean astro_cufft_ok(int status, const char *call, GError **error);
+
+/* ---- copies ---- */
+
+/* Copies samples; those of format real become complex ones and back. Sample i of an axis comes from
+ * (i + roll) mod extent and is turned by i turn / period of a full turn. */
+struct AstroFftMove {
+  guint n_axes;
+  struct {
+    guint64 extent, roll, turn, period;
+  } axes[ASTRO_MAX_AXES + 1]; /* whole frames are one more */
+  gboolean backwards;         /* turns */
+  double scale;
+  AstroFormat from, to;
+};
+gboolean astro_fft_move(const AstroFftMove *move, gconstpointer in, gpointer out,
+                        cudaStream_t stream, GError **error);
+
+/* Bins that real samples have no imaginary part of lose it: those of a pass to real samples. */
+gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer bins,
+                         cudaStream_t stream, GError **error);
+
+/* ---- columns ---- */
+
+/* Planes of n x width samples, transformed along n in two passes: the first from in to between, the
+ * second to out. Where a pass reads and writes, origins are moved along both axes: the rows of the
+ * output are centred along n alone, and turned so that their transform is centred too. */
+struct AstroFftColumns {
+  guint32 n, width, planes;
+  guint32 origin_in, origin_out, width_origin_in;
+  guint32 wanted, n_wanted; /* rows of the output; others are left as they are */
+  gboolean flip;            /* every second column's sign */
+  gboolean inverse, is_double;
+  double scale;
+  gconstpointer in;
+  gpointer between, out;
+  gconstpointer tables; /* astro_fft_columns_tables, on the device */
+};
+/* Points of the first pass; 0: there are no kernels for columns of n samples. */
+guint32 astro_fft_columns_first(guint64 n);
+/* Fills tables, if there are, and returns their bytes. */
+gsize astro_fft_columns_tables(guint32 n, gboolean is_double, gpointer tables);
+gboolean astro_fft_columns(const AstroFftColumns *columns, cudaStream_t stream, GError **error);

@@ -1,0 +1,572 @@
+/* Dumps of visibilities made ready where they lie: a tile of baselines and channels a block, read along baselines, as
+ * dumps have them, and written along channels, as rows do. Baselines of which nothing can be used stay as rows of
+ * zeros, so that the host knows how many rows there are. */
+#include "gpu/gridder-prepare.h"
+
+#include <string.h>
+
+enum {
+  ROWS = 32,
+  CHANNELS = 8,
+  THREADS = ROWS * CHANNELS,
+  FIRST_VALUES = 1 << 20, /* that there is room for at first */
+};
+
+struct _AstroPrepare {
+  AstroDumps dumps;
+  AstroPlace place;
+  guint pairs; /* rows of a dump */
+  double *positions, *wavenumbers;
+  AstroCudaTotals *totals;
+  gpointer staging, counts; /* counts of good samples, page-locked and on the device */
+  gsize counts_bytes;
+  gboolean staging_is_locked;
+  AstroEvent *staged; /* staging has been read */
+
+  guint64 rows, capacity;
+  double *uvw;
+  float *weights, *factors; /* where they are kept */
+  gpointer values;
+  gpointer aligned; /* a dump whose address suits no load */
+
+  gboolean totals_known; /* what follows is what totals says */
+  AstroGridCounts known;
+  double *sums;
+  guint64 missing; /* visibilities of dumps that did not come, flagged */
+};
+
+static cudaStream_t stream_of(const AstroPrepare *self)
+{
+  return astro_cuda_stream(self->place.queue);
+}
+
+static gboolean alloc(const AstroPrepare *self, gpointer face, gsize bytes, GError **error)
+{
+  return self->place.device->funcs->alloc(self->place.device, MAX(bytes, 1), (gpointer *)face, error);
+}
+
+static void release(const AstroPrepare *self, gpointer face)
+{
+  gpointer *place = (gpointer *)face;
+  if (*place)
+    self->place.device->funcs->free(self->place.device, *place);
+  *place = NULL;
+}
+
+/* ---- a tile ---- */
+
+struct Work {
+  const void *dump;
+  AstroDumpCounts counts; /* on the device */
+  guint channels, baselines, pairs, correlations, n_products;
+  AstroProduct products[ASTRO_MAX_PRODUCTS];
+  double axes[3][3];
+  const double *positions, *wavenumbers;
+  double reach, centre_l, centre_m, centre_n_minus_1;
+  double *uvw;
+  void *values;
+  float *weights, *factors; /* NULL: not kept */
+  AstroCudaTotals *totals;
+};
+
+enum Fate { USED, FLAGGED, NOT_FINITE, OUTSIDE, NONE };
+
+__device__ inline double2 times(double2 a, double2 b)
+{
+  return make_double2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+}
+
+__device__ inline double2 turn_of(double turns)
+{
+  double2 turn;
+  sincospi(2 * (turns - rint(turns)), &turn.y, &turn.x);
+  return turn;
+}
+
+/* Station i and j < i of pair i(i - 1)/2 + j. */
+__device__ inline void stations_of(guint pair, guint *i, guint *j)
+{
+  guint larger = (guint)((1 + sqrt(1 + 8.0 * pair)) / 2);
+  while ((guint64)larger * (larger - 1) / 2 > pair)
+    larger--;
+  while ((guint64)larger * (larger + 1) / 2 <= pair)
+    larger++;
+  *i = larger;
+  *j = (guint)(pair - (guint64)larger * (larger - 1) / 2);
+}
+
+/* To the last bit what the host makes of it, so that both leave out the same: nothing is fused. */
+__device__ inline double along(const double axis[3], const double *p)
+{
+  return __dadd_rn(__dadd_rn(__dmul_rn(axis[0], p[0]), __dmul_rn(axis[1], p[1])), __dmul_rn(axis[2], p[2]));
+}
+
+__device__ inline double good_share(const Work &work, guint channel, guint baseline, guint pol)
+{
+  const AstroDumpCounts &c = work.counts;
+  if (!c.counts)
+    return 1;
+  return c.counts[channel / c.channel.group * c.channel.stride + baseline / c.baseline.group * c.baseline.stride +
+                  c.pol[pol]] /
+         c.full;
+}
+
+__device__ inline double weigh(const Work &work, guint channel, guint baseline, const double2 (&correlations)[4],
+                               Fate *fate)
+{
+  double least = INFINITY;
+  bool finite = true;
+  for (guint p = 0; p < work.n_products; p++) {
+    double n = 0, inverse = 0;
+#pragma unroll
+    for (guint k = 0; k < 4; k++)
+      if (work.products[p].used[k]) {
+        n++;
+        inverse += 1 / good_share(work, channel, baseline, k);
+        finite &= isfinite(correlations[k].x) && isfinite(correlations[k].y);
+      }
+    if (n > 0)
+      least = fmin(least, n / inverse);
+  }
+  *fate = least == 0 ? FLAGGED : !finite ? NOT_FINITE : USED;
+  return finite ? least : 0;
+}
+
+template <typename Value> __device__ inline Value value_of(const Work &work, guint product, double2 factor, double2 psf,
+                                                           const double2 (&correlations)[4])
+{
+  const AstroProduct &p = work.products[product];
+  double2 value = make_double2(0, 0);
+  if (p.is_psf) {
+    value = psf;
+  } else if (factor.x != 0 || factor.y != 0) {
+#pragma unroll
+    for (guint k = 0; k < 4; k++)
+      if (p.used[k]) {
+        const double2 part = times(make_double2(p.factors[k][0], p.factors[k][1]), correlations[k]);
+        value = make_double2(value.x + part.x, value.y + part.y);
+      }
+    value = times(value, factor);
+  }
+  Value rounded;
+  rounded.x = value.x;
+  rounded.y = value.y;
+  return rounded;
+}
+
+/* A visibility's values go to its place in the tile; what became of it is said. */
+template <typename In, typename Value>
+__device__ Fate prepare_visibility(const Work &work, guint channel, guint baseline, const double uvw[3], Value *to,
+                                   float *rounded)
+{
+  const In *from = (const In *)work.dump + ((gsize)channel * work.baselines + baseline) * work.correlations;
+  const double sign = uvw[2] < 0 ? -1 : 1, per = sign * work.wavenumbers[channel];
+  const double u = uvw[0] * per, v = uvw[1] * per, w = uvw[2] * per;
+  double2 correlations[4] = {}, to_centre = make_double2(1, 0), source = make_double2(1, 0);
+  Fate fate;
+
+#pragma unroll
+  for (guint k = 0; k < 4; k++)
+    if (k < work.correlations)
+      correlations[k] = make_double2(from[k].x, from[k].y);
+  float weight = (float)weigh(work, channel, baseline, correlations, &fate);
+  if (weight > 0 && !(fabs(u) <= work.reach && fabs(v) <= work.reach)) {
+    fate = OUTSIDE;
+    weight = 0;
+  }
+  if (sign < 0) {
+#pragma unroll
+    for (guint k = 0; k < 4; k++)
+      correlations[k].y = -correlations[k].y;
+    if (work.correlations == 4) {
+      const double2 swapped = correlations[1];
+      correlations[1] = correlations[2];
+      correlations[2] = swapped;
+    }
+  }
+  if (weight > 0 && (work.centre_l != 0 || work.centre_m != 0)) {
+    to_centre = turn_of(-(u * work.centre_l + v * work.centre_m));
+    source = turn_of(w * work.centre_n_minus_1);
+  }
+  to_centre = make_double2(weight * to_centre.x, weight * to_centre.y);
+  source = make_double2(weight * source.x, weight * source.y);
+  for (guint p = 0; p < work.n_products; p++)
+    to[p] = value_of<Value>(work, p, to_centre, source, correlations);
+  *rounded = weight;
+  return fate;
+}
+
+/* What became of a warp's visibilities of a channel. */
+__device__ inline void count(AstroCudaTotals *totals, Fate fate, float weight)
+{
+  const guint used = __popc(__ballot_sync(~0u, fate == USED)), outside = __popc(__ballot_sync(~0u, fate == OUTSIDE));
+  const guint flagged = __popc(__ballot_sync(~0u, fate == FLAGGED));
+  const guint not_finite = __popc(__ballot_sync(~0u, fate == NOT_FINITE));
+  AstroFixed sum = {};
+  sum.add(weight);
+  for (guint step = 16; step > 0; step /= 2) {
+    sum.high += __shfl_down_sync(~0u, sum.high, step);
+    sum.low += __shfl_down_sync(~0u, sum.low, step);
+  }
+  if (threadIdx.x % ROWS != 0)
+    return;
+  sum.add_to(&totals->weights);
+  if (used)
+    atomicAdd(&totals->used, (unsigned long long)used);
+  if (outside)
+    atomicAdd(&totals->outside, (unsigned long long)outside);
+  if (flagged)
+    atomicAdd(&totals->flagged, (unsigned long long)flagged);
+  if (not_finite)
+    atomicAdd(&totals->not_finite, (unsigned long long)not_finite);
+}
+
+template <typename In, typename Value>
+static __global__ void __launch_bounds__(THREADS) prepare_tiles(const __grid_constant__ Work work)
+{
+  __shared__ Value values[ROWS][CHANNELS * ASTRO_MAX_PRODUCTS + 1];
+  __shared__ float weights[ROWS][CHANNELS + 1];
+  const guint lane = threadIdx.x % ROWS, warp = threadIdx.x / ROWS, first_row = blockIdx.x * ROWS;
+  const guint row = first_row + lane, rows = min((guint)ROWS, work.pairs - first_row);
+  guint i, j;
+  double uvw[3];
+
+  stations_of(min(row, work.pairs - 1), &i, &j);
+#pragma unroll
+  for (guint k = 0; k < 3; k++)
+    uvw[k] = __dadd_rn(along(work.axes[k], work.positions + 3 * i), -along(work.axes[k], work.positions + 3 * j));
+  if (blockIdx.y == 0 && warp < 3 && row < work.pairs)
+    work.uvw[3 * (gsize)row + warp] = uvw[2] < 0 ? -uvw[warp] : uvw[warp];
+  for (guint first = blockIdx.y * CHANNELS; first < work.channels; first += gridDim.y * CHANNELS) {
+    const guint channels = min((guint)CHANNELS, work.channels - first), channel = first + warp;
+    if (warp < channels) {
+      Fate fate = NONE;
+      float weight = 0;
+      if (row < work.pairs)
+        fate = prepare_visibility<In>(work, channel, i * (i + 1) / 2 + j, uvw, &values[lane][warp * work.n_products],
+                                      &weight);
+      weights[lane][warp] = weight;
+      count(work.totals + channel, fate, weight);
+    }
+    __syncthreads();
+    const guint wide = channels * work.n_products;
+    for (guint at = threadIdx.x; at < rows * wide; at += THREADS)
+      ((Value *)work.values)[((gsize)(first_row + at / wide) * work.channels + first) * work.n_products + at % wide] =
+          values[at / wide][at % wide];
+    for (guint at = threadIdx.x; work.weights && at < rows * channels; at += THREADS) {
+      const gsize to = (gsize)(first_row + at / channels) * work.channels + first + at % channels;
+      work.weights[to] = weights[at / channels][at % channels];
+      work.factors[to] = 1;
+    }
+    __syncthreads();
+  }
+}
+
+/* ---- room ---- */
+
+struct Held {
+  gpointer *place;
+  gsize bytes; /* of a row */
+};
+
+static guint what_is_held(AstroPrepare *self, Held held[4])
+{
+  const AstroPrepareConfig *config = &self->dumps.config;
+  const gsize n = config->channels;
+  held[0] = Held{ (gpointer *)&self->uvw, 3 * sizeof(double) };
+  held[1] = Held{ &self->values, n * self->dumps.n_products * (config->is_double ? 16 : 8) };
+  held[2] = Held{ (gpointer *)&self->weights, n * sizeof(float) };
+  held[3] = Held{ (gpointer *)&self->factors, n * sizeof(float) };
+  return config->keep_weights ? 4 : 2;
+}
+
+static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
+{
+  Held held[4];
+  const guint n = what_is_held(self, held);
+  for (guint k = 0; k < n; k++) {
+    gpointer larger = NULL;
+    if (!alloc(self, &larger, capacity * held[k].bytes, error))
+      return FALSE;
+    if (self->rows && !CUDA_TRY(cudaMemcpyAsync(larger, *held[k].place, self->rows * held[k].bytes,
+                                                cudaMemcpyDeviceToDevice, stream_of(self)))) {
+      release(self, &larger);
+      return FALSE;
+    }
+    release(self, held[k].place); /* waits for the copy */
+    *held[k].place = larger;
+  }
+  self->capacity = capacity;
+  return TRUE;
+}
+
+/* Twice as much each time, or as much as there is. */
+static gboolean make_room(AstroPrepare *self, GError **error)
+{
+  const guint64 wanted = self->rows + self->pairs;
+  const guint64 first = FIRST_VALUES / ((guint64)self->dumps.config.channels * self->dumps.n_products);
+  if (wanted <= self->capacity)
+    return TRUE;
+  if (grow(self, MAX(MAX(wanted, first), 2 * self->capacity), NULL) || grow(self, wanted, error))
+    return TRUE;
+  g_prefix_error(error, "%" G_GUINT64_FORMAT " rows of visibilities are to be held: ", wanted);
+  return FALSE;
+}
+
+/* ---- dumps ---- */
+
+static gboolean wait_for_staging(AstroPrepare *self, GError **error)
+{
+  const AstroDeviceFuncs *funcs = self->place.device->funcs;
+  AstroEvent *staged = self->staged;
+  self->staged = NULL;
+  if (!staged)
+    return TRUE;
+  const gboolean ok = funcs->event_wait(self->place.device, staged, error);
+  funcs->event_free(self->place.device, staged);
+  return ok;
+}
+
+static void free_staging(AstroPrepare *self)
+{
+  wait_for_staging(self, NULL);
+  if (self->staging_is_locked)
+    self->place.device->funcs->unlock_host(self->place.device, self->staging);
+  g_aligned_free(self->staging);
+  release(self, &self->counts);
+  self->staging = NULL;
+  self->staging_is_locked = FALSE;
+  self->counts_bytes = 0;
+}
+
+/* Counts go by way of a page-locked block, so that nobody waits for the queue. */
+static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError **error)
+{
+  const AstroDeviceFuncs *funcs = self->place.device->funcs;
+  const gsize bytes = counts->n * sizeof *counts->counts, page = 4096;
+  if (!counts->counts)
+    return TRUE;
+  if (!wait_for_staging(self, error))
+    return FALSE;
+  if (bytes > self->counts_bytes) {
+    free_staging(self);
+    if (!alloc(self, &self->counts, bytes, error))
+      return FALSE;
+    self->staging = g_aligned_alloc(1, (bytes + page - 1) / page * page, page);
+    self->staging_is_locked = funcs->lock_host(self->place.device, self->staging, bytes, NULL);
+    self->counts_bytes = bytes;
+  }
+  memcpy(self->staging, counts->counts, bytes);
+  counts->counts = (const guint32 *)self->counts;
+  if (!CUDA_TRY(cudaMemcpyAsync(self->counts, self->staging, bytes, cudaMemcpyHostToDevice, stream_of(self))))
+    return FALSE;
+  __atomic_fetch_add(&self->place.device->bytes_up, bytes, __ATOMIC_RELAXED);
+  self->staged = funcs->event_record(self->place.device, self->place.queue, error);
+  return self->staged != NULL;
+}
+
+/* Loads are of whole values, which a buffer's part need not be aligned to. */
+static gboolean align(AstroPrepare *self, gconstpointer *dump, GError **error)
+{
+  const AstroPrepareConfig *config = &self->dumps.config;
+  const gsize value = config->format == ASTRO_FORMAT_CF64LE ? 16 : 8;
+  const gsize bytes = (gsize)config->channels * config->baselines * config->pols * config->pols * value;
+  if ((gsize)*dump % value == 0)
+    return TRUE;
+  if ((!self->aligned && !alloc(self, &self->aligned, bytes, error)) ||
+      !CUDA_TRY(cudaMemcpyAsync(self->aligned, *dump, bytes, cudaMemcpyDeviceToDevice, stream_of(self))))
+    return FALSE;
+  *dump = self->aligned;
+  return TRUE;
+}
+
+static void describe(AstroPrepare *self, Work *work)
+{
+  const AstroDumps *dumps = &self->dumps;
+  const gsize visibility = dumps->n_products * (dumps->config.is_double ? 16 : 8);
+  const gsize first = self->rows * dumps->config.channels;
+  work->channels = dumps->config.channels;
+  work->baselines = dumps->config.baselines;
+  work->pairs = self->pairs;
+  work->correlations = dumps->config.pols * dumps->config.pols;
+  work->n_products = dumps->n_products;
+  memcpy(work->products, dumps->products, sizeof work->products);
+  work->positions = self->positions;
+  work->wavenumbers = self->wavenumbers;
+  work->reach = ((dumps->grid.size - dumps->grid.spread.support) / 2.0 - 1) * dumps->grid.cell; /* astro_grid_holds */
+  work->centre_l = dumps->grid.centre_l;
+  work->centre_m = dumps->grid.centre_m;
+  work->centre_n_minus_1 = dumps->centre_n_minus_1;
+  work->uvw = self->uvw + 3 * self->rows;
+  work->values = (guint8 *)self->values + first * visibility;
+  if (dumps->config.keep_weights) {
+    work->weights = self->weights + first;
+    work->factors = self->factors + first;
+  }
+  work->totals = self->totals;
+}
+
+static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityMeta *validity,
+                    const AstroLayout *shape, guint64 number, gint64 middle_ns, GError **error)
+{
+  const gboolean from_double = self->dumps.config.format == ASTRO_FORMAT_CF64LE;
+  Work work = {};
+  if (self->pairs == 0)
+    return TRUE;
+  if (!make_room(self, error))
+    return FALSE;
+  astro_dumps_count(&work.counts, validity, shape, number);
+  if (!send_counts(self, &work.counts, error) || !align(self, &dump, error))
+    return FALSE;
+  work.dump = dump;
+  astro_track_axes(self->dumps.track, middle_ns, work.axes);
+  describe(self, &work);
+  const guint tiles = (work.channels + CHANNELS - 1) / CHANNELS;
+  const dim3 blocks((self->pairs + ROWS - 1) / ROWS, MIN(tiles, G_MAXUINT16));
+  if (self->dumps.config.is_double && from_double)
+    prepare_tiles<double2, double2><<<blocks, THREADS, 0, stream_of(self)>>>(work);
+  else if (self->dumps.config.is_double)
+    prepare_tiles<float2, double2><<<blocks, THREADS, 0, stream_of(self)>>>(work);
+  else if (from_double)
+    prepare_tiles<double2, float2><<<blocks, THREADS, 0, stream_of(self)>>>(work);
+  else
+    prepare_tiles<float2, float2><<<blocks, THREADS, 0, stream_of(self)>>>(work);
+  self->rows += self->pairs;
+  self->totals_known = FALSE;
+  return CUDA_TRY(cudaGetLastError());
+}
+
+static void add_missing(AstroPrepare *self)
+{
+  self->missing += (guint64)self->dumps.config.channels * self->pairs;
+  self->totals_known = FALSE;
+}
+
+/* ---- what is held ---- */
+
+static void rows_of(AstroPrepare *self, AstroGridRows *rows)
+{
+  rows->rows = self->rows;
+  rows->channels = self->dumps.config.channels;
+  rows->products = self->dumps.n_products;
+  rows->is_double = self->dumps.config.is_double;
+  rows->uvw = self->uvw;
+  rows->wavenumbers = self->wavenumbers;
+  rows->values = self->values;
+}
+
+static gboolean weigh(AstroPrepare *self, AstroWeighting weighting, double robust, gboolean per_channel,
+                      GError **error)
+{
+  AstroCudaWeights weights = {};
+  AstroGridRows rows;
+  rows_of(self, &rows);
+  weights.weighting = weighting;
+  weights.robust = robust;
+  weights.per_channel = per_channel;
+  weights.grid = &self->dumps.grid;
+  weights.weights = self->weights;
+  weights.factors = self->factors;
+  weights.values = self->values;
+  weights.totals = self->totals;
+  self->totals_known &= weighting == ASTRO_WEIGHTING_NATURAL;
+  return astro_cuda_weights_apply(&weights, &rows, &self->place, error);
+}
+
+static gboolean totals_of(AstroPrepare *self, const AstroGridCounts **counts, const double **sums, GError **error)
+{
+  const guint channels = self->dumps.config.channels;
+  *counts = &self->known;
+  *sums = self->sums;
+  if (self->totals_known)
+    return TRUE;
+  g_autofree AstroCudaTotals *totals = g_new(AstroCudaTotals, channels);
+  if (!CUDA_TRY(cudaMemcpyAsync(totals, self->totals, channels * sizeof *totals, cudaMemcpyDeviceToHost,
+                                stream_of(self))) ||
+      !CUDA_TRY(cudaStreamSynchronize(stream_of(self))))
+    return FALSE;
+  memset(&self->known, 0, sizeof self->known);
+  self->known.flagged = self->missing * self->dumps.n_products;
+  for (guint c = 0; c < channels; c++) {
+    self->sums[c] = totals[c].weights.value();
+    self->known.used += totals[c].used * self->dumps.n_products;
+    self->known.outside += totals[c].outside * self->dumps.n_products;
+    self->known.flagged += totals[c].flagged * self->dumps.n_products;
+    self->known.not_finite += totals[c].not_finite * self->dumps.n_products;
+  }
+  self->totals_known = TRUE;
+  return TRUE;
+}
+
+static void forget_rows(AstroPrepare *self)
+{
+  self->rows = 0;
+}
+
+static void drop_rows(AstroPrepare *self)
+{
+  Held held[4];
+  what_is_held(self, held);
+  for (guint k = 0; k < 4; k++)
+    release(self, held[k].place);
+  self->rows = self->capacity = 0;
+}
+
+static gboolean reset_counts(AstroPrepare *self, GError **error)
+{
+  self->missing = 0;
+  self->totals_known = FALSE;
+  return CUDA_TRY(
+      cudaMemsetAsync(self->totals, 0, self->dumps.config.channels * sizeof *self->totals, stream_of(self)));
+}
+
+/* ---- instances ---- */
+
+static void destroy(AstroPrepare *self)
+{
+  drop_rows(self);
+  free_staging(self);
+  release(self, &self->positions);
+  release(self, &self->wavenumbers);
+  release(self, &self->totals);
+  release(self, &self->aligned);
+  astro_dumps_clear(&self->dumps);
+  g_free(self->sums);
+  g_free(self);
+}
+
+static gboolean send_doubles(AstroPrepare *self, double **to, const double *from, gsize n, GError **error)
+{
+  return alloc(self, to, n * sizeof *from, error) &&
+         CUDA_TRY(cudaMemcpyAsync(*to, from, n * sizeof *from, cudaMemcpyHostToDevice, stream_of(self)));
+}
+
+static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *grid, AstroObservation *observation,
+                            const AstroPlace *place, GError **error)
+{
+  AstroPrepare *self = g_new0(AstroPrepare, 1);
+  self->place = *place;
+  if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
+    self->pairs = config->baselines - self->dumps.stations;
+    self->sums = g_new0(double, config->channels);
+    if (send_doubles(self, &self->positions, observation->positions, 3 * (gsize)self->dumps.stations, error) &&
+        send_doubles(self, &self->wavenumbers, self->dumps.wavenumbers, config->channels, error) &&
+        alloc(self, &self->totals, config->channels * sizeof *self->totals, error) && reset_counts(self, error))
+      return self;
+  }
+  destroy(self);
+  return NULL;
+}
+
+const AstroPrepareFuncs astro_cuda_prepare_funcs = {
+  .create = create,
+  .destroy = destroy,
+  .add = add,
+  .add_missing = add_missing,
+  .rows = rows_of,
+  .weigh = weigh,
+  .totals = totals_of,
+  .forget_rows = forget_rows,
+  .drop_rows = drop_rows,
+  .reset_counts = reset_counts,
+};

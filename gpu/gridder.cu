@@ -1,0 +1,126 @@
+/* The stage "gridder": visibilities made ready, held and gridded on the device. What follows what is core/gridder's
+ * (collect.c). */
+#include "gpu/gridder-prepare.h"
+
+extern "C" {
+#include "core/gridder/collect.h"
+}
+
+#define TOGETHER (1u << 24) /* gridding a few rows leaves most of a device idle */
+
+static gboolean enter(const AstroPlace *place, GError **error)
+{
+  return astro_cuda_enter(place->device, error);
+}
+
+static AstroGridding *create_gridder(const AstroCollectConfig *config, const AstroPlace *place, GError **error)
+{
+  const char *variant;
+  return astro_cuda_gridder_of(config->algorithm)->create(&config->gridder, &config->grid, place, &variant, error);
+}
+
+static gboolean begin(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, const AstroGridRows *rows,
+                      guint *planes, GError **error)
+{
+  return astro_cuda_gridder_of(algorithm)->begin(gridder, rows, planes, error);
+}
+
+static gboolean plane(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid, double *w,
+                      double *w_step, GError **error)
+{
+  return astro_cuda_gridder_of(algorithm)->plane(gridder, grid, w, w_step, error);
+}
+
+static gboolean add(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, const AstroGridRows *rows,
+                    gpointer grid, GError **error)
+{
+  return astro_cuda_gridder_of(algorithm)->add(gridder, rows, grid, error);
+}
+
+static gboolean finish(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid, GError **error)
+{
+  const AstroCudaGridder *device = astro_cuda_gridder_of(algorithm);
+  return !device->finish || device->finish(gridder, grid, error);
+}
+
+static void destroy_gridder(const AstroGridAlgorithm *algorithm, AstroGridding *gridder)
+{
+  astro_cuda_gridder_of(algorithm)->destroy(gridder);
+}
+
+static gboolean zero(const AstroPlace *place, gpointer grid, gsize bytes, GError **error)
+{
+  return CUDA_TRY(cudaMemsetAsync(grid, 0, bytes, astro_cuda_stream(place->queue)));
+}
+
+static gboolean copy(const AstroPlace *place, gpointer to, gconstpointer from, gsize bytes, GError **error)
+{
+  return CUDA_TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, astro_cuda_stream(place->queue)));
+}
+
+static const AstroCollectFuncs funcs = {
+  .prepare = &astro_cuda_prepare_funcs,
+  .together = TOGETHER,
+  .enter = enter,
+  .create = create_gridder,
+  .begin = begin,
+  .plane = plane,
+  .add = add,
+  .finish = finish,
+  .destroy = destroy_gridder,
+  .zero = zero,
+  .copy = copy,
+};
+
+/* ---- the backend ---- */
+
+static gboolean shape(gconstpointer configuration, GError **error)
+{
+  const AstroCollectConfig *config = (const AstroCollectConfig *)configuration;
+  if (astro_cuda_gridder_of(config->algorithm))
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, "%s has no kernels for CUDA",
+              config->algorithm->name);
+  return FALSE;
+}
+
+static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant, GError **error)
+{
+  const AstroCollectConfig *config = (const AstroCollectConfig *)configuration;
+  AstroDeviceMemory memory;
+  if (!shape(config, error) || !place->device->funcs->memory(place->device, &memory, error) ||
+      !astro_collect_fits(config, astro_cuda_gridder_of(config->algorithm)->bytes(&config->gridder, &config->grid),
+                          memory.free, place->device->name, error))
+    return NULL;
+  *variant = config->algorithm->name;
+  return astro_collect_new(config, place, &funcs);
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
+                       gpointer arguments, GError **error)
+{
+  return astro_collect_submit((AstroCollect *)instance, in, n_in, out, n_out, (AstroCollectArguments *)arguments,
+                              error);
+}
+
+static gboolean drain(gpointer instance, GError **error)
+{
+  const AstroPlace *place = astro_collect_place((AstroCollect *)instance);
+  return enter(place, error) && CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(place->queue)));
+}
+
+static void destroy(gpointer instance)
+{
+  astro_collect_free((AstroCollect *)instance);
+}
+
+const AstroBackend astro_cuda_gridder = {
+  .stage = "gridder",
+  .kind = ASTRO_BACKEND_CUDA,
+  .config_bytes = sizeof(AstroCollectConfig),
+  .shape = shape,
+  .create = create,
+  .submit = submit,
+  .drain = drain,
+  .destroy = destroy,
+};

@@ -1,0 +1,307 @@
+/* Images on the GPU: a thread makes some pixels of a column of the image, so that of a plane the
+ * middle alone is read, once, and the image's memory is gone through once. What both samples and
+ * pixels have in single precision is computed in it, but for n - 1. */
+#include "gpu/cuda.h"
+
+extern "C" {
+#include "core/image/check.h"
+#include "core/image/series.h"
+}
+
+enum { WIDTH = 32, HEIGHT = 8, THREADS = WIDTH * HEIGHT, ROWS = 8 /* of a thread */ };
+
+struct Term {
+  guint32 product;
+  gboolean imaginary;
+  double scale;
+};
+
+/* A channel of a plane. */
+struct Plane {
+  gconstpointer in; /* of product 0 */
+  gpointer out;
+  guint32 size, image, n_out;
+  guint32 n_terms[ASTRO_IMAGE_MAX_PRODUCTS];
+  Term terms[ASTRO_IMAGE_MAX_PRODUCTS][2];
+  gboolean first, last;
+  double w, pixel, centre_l, centre_m;
+  const double *inverse;
+  AstroImageSeries series;
+};
+
+typedef struct {
+  AstroImageConfig config;
+  AstroPlace place;
+  double *inverse; /* on the device */
+  double w_step;   /* that the series is for */
+  AstroImageSeries series;
+} Image;
+
+/* ---- a pixel ---- */
+
+/* A thread's pixels, with what is known of all of them. */
+struct Column {
+  double l2, m, pixel; /* m of the first */
+
+  __device__ double n_minus_1(int row, double) const
+  {
+    double at = m + (double)(row * HEIGHT) * pixel, r2 = l2 + at * at;
+    return -r2 / (1 + sqrt(1 - r2));
+  }
+
+  /* To 1e-13, which single precision does not see after a million wavelengths: one step of Newton's
+   * from what is known of the root in single precision. */
+  __device__ double n_minus_1(int row, float) const
+  {
+    double at = m + (double)(row * HEIGHT) * pixel, square = (1 - l2) - at * at;
+    float about;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(about) : "f"((float)square));
+    double inverse = about, root = square * inverse;
+    return root + (square - root * root) * (0.5 * inverse) - 1;
+  }
+};
+
+/* exp(-2 pi i turns). Whole numbers are found by what is lost next to one so large that it has no fraction:
+ * the units that round and convert are few. Polynomials of half turns up to a quarter, then the quadrant. */
+__device__ inline float2 phase_of(double turns, float)
+{
+  const double large = 0x1.8p52;
+  const float large_single = 0x1.8p23f;
+  const float x = (float)(2 * (turns - ((turns + large) - large)));
+  const float shifted = 2 * x + large_single, r = x - 0.5f * (shifted - large_single), r2 = r * r;
+  const int quadrant = __float_as_int(shifted) & 3;
+  const float sine = r * 3.14159274f + r * r2 * (-5.16771984f + r2 * (2.55014420f - r2 * 0.592480242f));
+  const float cosine = 1 + r2 * (-4.93480206f + r2 * (4.05869246f + r2 * (-1.33456039f + r2 * 0.226860315f)));
+  const float re = quadrant & 1 ? sine : cosine, im = quadrant & 1 ? cosine : sine;
+  return make_float2(quadrant == 1 || quadrant == 2 ? -re : re, quadrant & 2 ? im : -im);
+}
+__device__ inline double2 phase_of(double turns, double)
+{
+  double2 phase;
+  sincospi(-2 * (turns - rint(turns)), &phase.y, &phase.x);
+  return phase;
+}
+
+/* Clenshaw's recurrence. Needed once an image: it must not fill the instruction cache of every plane. */
+__device__ __noinline__ double series_at(const AstroImageSeries &series, double x)
+{
+  double at = (2 * x - (series.least + series.greatest)) / (series.greatest - series.least);
+  double next = 0, after = 0;
+  for (guint k = series.n; k-- > 1;) {
+    double now = series.terms[k] + 2 * at * next - after;
+    after = next;
+    next = now;
+  }
+  return series.terms[0] + at * next - after;
+}
+
+/* Of a multiprocessor, at least: registers for as many. */
+template <typename Real, bool TURNS> constexpr int BLOCKS = sizeof(Real) == sizeof(double) ? 2 : TURNS ? 3 : 4;
+
+/* Real is what is computed in. */
+template <typename Sample, typename Pixel, typename Real, bool TURNS>
+__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>)
+    add_plane(const __grid_constant__ Plane plane)
+{
+  using Phase = decltype(phase_of(0, Real()));
+  const guint32 x = blockIdx.x * WIDTH + threadIdx.x, y = blockIdx.y * (HEIGHT * ROWS) + threadIdx.y;
+  const guint32 image = plane.image, half = image / 2;
+  /* The grid repeats itself, where the image is as large as it. */
+  const guint32 at = plane.size / 2 + half - x, u = at >= plane.size ? at - plane.size : at;
+  const gsize from = (gsize)(plane.size / 2 - half + y) * plane.size + u, to = (gsize)y * image + x;
+  const gsize cells = (gsize)plane.size * plane.size, pixels = (gsize)image * image;
+  const gsize from_step = (gsize)HEIGHT * plane.size, to_step = (gsize)HEIGHT * image;
+  const int rows = y < image ? MIN((image - y + HEIGHT - 1) / HEIGHT, (guint32)ROWS) : 0;
+  const double l = plane.centre_l + ((double)half - (double)x) * plane.pixel;
+  const Column column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel, plane.pixel };
+  Phase phases[ROWS];
+
+  if (x >= image)
+    return;
+  if (TURNS)
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      phases[r] = phase_of(plane.w * column.n_minus_1(r, Real()), Real());
+  for (guint32 product = 0; product < plane.n_out; product++) {
+    Pixel *out = (Pixel *)plane.out + product * pixels + to;
+    Real sums[ROWS] = {};
+    if (!plane.first)
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        if (r < rows)
+          sums[r] = out[r * to_step];
+    for (guint32 i = 0; i < plane.n_terms[product]; i++) {
+      const Term &term = plane.terms[product][i];
+      const Sample *in = (const Sample *)plane.in + term.product * cells + from;
+      const Real scale = (Real)term.scale;
+      Sample samples[ROWS] = {};
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        if (r < rows)
+          samples[r] = in[r * from_step];
+#pragma unroll
+      for (int r = 0; r < ROWS; r++) {
+        Real re = samples[r].x, im = samples[r].y, value;
+        if (TURNS)
+          value = term.imaginary ? re * phases[r].y + im * phases[r].x : re * phases[r].x - im * phases[r].y;
+        else
+          value = term.imaginary ? im : re;
+        sums[r] += scale * value;
+      }
+    }
+    if (plane.last) {
+      const double inverse = plane.inverse[2 * half - x];
+#pragma unroll
+      for (int r = 0; r < ROWS; r++)
+        if (r < rows) {
+          double factor = inverse * plane.inverse[y + r * HEIGHT];
+          if (plane.series.n)
+            factor *= series_at(plane.series, column.n_minus_1(r, Real()));
+          sums[r] *= (Real)factor;
+        }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      if (r < rows)
+        out[r * to_step] = (Pixel)sums[r];
+  }
+}
+
+template <typename Sample, typename Pixel, typename Real>
+static void launch(const Plane *plane, cudaStream_t stream)
+{
+  dim3 grid((plane->image + WIDTH - 1) / WIDTH, (plane->image + HEIGHT * ROWS - 1) / (HEIGHT * ROWS));
+  dim3 threads(WIDTH, HEIGHT);
+  if (plane->w == 0)
+    add_plane<Sample, Pixel, Real, false><<<grid, threads, 0, stream>>>(*plane);
+  else
+    add_plane<Sample, Pixel, Real, true><<<grid, threads, 0, stream>>>(*plane);
+}
+
+static const struct {
+  AstroFormat from, to;
+  void (*launch)(const Plane *plane, cudaStream_t stream);
+} kernels[] = {
+  { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE, launch<float2, float, float> },
+  { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F64LE, launch<float2, double, double> },
+  { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_F32LE, launch<double2, float, double> },
+  { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_F64LE, launch<double2, double, double> },
+};
+
+/* ---- the backend ---- */
+
+static Plane plane_of(const Image *self, const AstroImageArguments *arguments, gconstpointer in, gpointer out,
+                      guint channel)
+{
+  const AstroImageConfig *config = &self->config;
+  const AstroGrid *grid = &config->grid;
+  const gsize cells = (gsize)grid->size * grid->size, pixels = (gsize)grid->image_size * grid->image_size;
+  Plane plane = {
+    .in = (const guint8 *)in + channel * config->n_in * cells * astro_format_info(config->from)->bytes,
+    .out = (guint8 *)out + channel * config->n_out * pixels * astro_format_info(config->to)->bytes,
+    .size = grid->size,
+    .image = grid->image_size,
+    .n_out = config->n_out,
+    .first = arguments->first,
+    .last = arguments->last,
+    .w = arguments->w,
+    .pixel = grid->pixel,
+    .centre_l = grid->centre_l,
+    .centre_m = grid->centre_m,
+    .inverse = self->inverse,
+  };
+  if (plane.last)
+    plane.series = self->series;
+  for (guint i = 0; i < config->n_out; i++) {
+    plane.n_terms[i] = config->products[i].n_terms;
+    for (guint k = 0; k < plane.n_terms[i]; k++) {
+      const AstroImageTerm *term = &config->products[i].terms[k];
+      plane.terms[i][k] = { term->product, term->imaginary,
+                            astro_image_scale(config, arguments, channel, term) };
+    }
+  }
+  return plane;
+}
+
+/* The part that the host asked for, which waits for it. */
+static gboolean send_middle(const Image *self, const AstroImageArguments *arguments, gconstpointer image,
+                            GError **error)
+{
+  cudaStream_t stream = astro_cuda_stream(self->place.queue);
+  gsize pitch, row = arguments->middle_size * astro_format_info(self->config.to)->bytes;
+  const guint8 *from = (const guint8 *)image + astro_image_middle(&self->config, arguments, &pitch);
+
+  return CUDA_TRY(cudaMemcpy2DAsync(arguments->middle, row, from, pitch, row, arguments->middle_size,
+                                    cudaMemcpyDeviceToHost, stream)) &&
+         CUDA_TRY(cudaStreamSynchronize(stream));
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer argument, GError **error)
+{
+  Image *self = (Image *)instance;
+  const AstroImageArguments *arguments = (const AstroImageArguments *)argument;
+  guint k = 0;
+
+  if (!astro_image_check_call(&self->config, in, n_in, out, n_out, arguments, error) ||
+      !astro_cuda_enter(self->place.device, error))
+    return FALSE;
+  if (arguments->last && arguments->w_step != self->w_step) {
+    self->w_step = arguments->w_step;
+    astro_image_series_set(&self->series, &self->config.grid, self->w_step);
+  }
+  while (kernels[k].from != self->config.from || kernels[k].to != self->config.to)
+    k++;
+  for (guint channel = 0; channel < self->config.channels; channel++) {
+    Plane plane = plane_of(self, arguments, in->data, out->data, channel);
+    kernels[k].launch(&plane, astro_cuda_stream(self->place.queue));
+  }
+  return CUDA_TRY(cudaGetLastError()) &&
+         (!arguments->last || !arguments->middle || send_middle(self, arguments, out->data, error));
+}
+
+static void destroy(gpointer instance)
+{
+  Image *self = (Image *)instance;
+  if (self->inverse)
+    self->place.device->funcs->free(self->place.device, self->inverse);
+  g_free(self);
+}
+
+/* The host's array is staged before the call returns. */
+static gboolean send_inverse(Image *self, GError **error)
+{
+  g_autofree double *inverse = astro_image_inverse(&self->config.grid);
+  gsize bytes = (self->config.grid.image_size + 1) * sizeof *inverse;
+  gpointer face;
+
+  if (!self->place.device->funcs->alloc(self->place.device, bytes, &face, error))
+    return FALSE;
+  self->inverse = (double *)face;
+  return CUDA_TRY(
+      cudaMemcpyAsync(face, inverse, bytes, cudaMemcpyHostToDevice, astro_cuda_stream(self->place.queue)));
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
+{
+  if (!astro_image_check(config, error))
+    return NULL;
+  Image *self = g_new0(Image, 1);
+  self->config = *(const AstroImageConfig *)config;
+  self->place = *place;
+  *variant = "pixels";
+  if (send_inverse(self, error))
+    return self;
+  destroy(self);
+  return NULL;
+}
+
+const AstroBackend astro_cuda_image = {
+  .stage = "image",
+  .kind = ASTRO_BACKEND_CUDA,
+  .config_bytes = sizeof(AstroImageConfig),
+  .shape = astro_image_check,
+  .create = create,
+  .submit = submit,
+  .destroy = destroy,
+};

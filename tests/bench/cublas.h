@@ -1,0 +1,29 @@
+/* cuBLAS, where it is: its matrix products are limits that kernels are held to. */
+#pragma once
+
+#include <dlfcn.h>
+#include <glib.h>
+
+typedef struct {
+  int (*create)(void **handle);
+  int (*destroy)(void *handle);
+  int (*set_stream)(void *handle, void *stream);
+  int (*gemm)(void *handle, int trans_a, int trans_b, int m, int n, int k, const void *alpha,
+              const void *a, int type_a, int lda, const void *b, int type_b, int ldb,
+              const void *beta, void *c, int type_c, int ldc, int compute, int algorithm);
+} Cublas;
+
+static inline gboolean load_cublas(Cublas *cublas)
+{
+  static const char *const names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so" };
+  void *library = NULL;
+  for (guint i = 0; !library && i < G_N_ELEMENTS(names); i++)
+    library = dlopen(names[i], RTLD_NOW);
+  if (!library)
+    return FALSE;
+  *(void **)&cublas->create = dlsym(library, "cublasCreate_v2");
+  *(void **)&cublas->destroy = dlsym(library, "cublasDestroy_v2");
+  *(void **)&cublas->set_stream = dlsym(library, "cublasSetStream_v2");
+  *(void **)&cublas->gemm = dlsym(library, "cublasGemmEx");
+  return cublas->create && cublas->destroy && cublas->set_stream && cublas->gemm;
+}

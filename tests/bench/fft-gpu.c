@@ -1,0 +1,248 @@
+/* Centred transforms of grids, and the images made of them, beside bare cuFFT of the same size in
+ * the same run: not centred, nothing else done. Arguments choose cases by a part of their name. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "core/fft/fft.h"
+#include "core/image/image.h"
+#include "tests/bench/bench.h"
+#include "tests/tests.h"
+
+#define ROUNDS 7
+#define CALLS 10
+
+static AstroDevice *device;
+static AstroQueue *queue;
+
+static void wait_for_device(void)
+{
+  AstroEvent *event = device->funcs->event_record(device, queue, NULL);
+  GError *error = NULL;
+  if (!device->funcs->event_wait(device, event, &error))
+    g_error("%s", error->message);
+  device->funcs->event_free(device, event);
+}
+
+static gpointer new_face(gsize bytes)
+{
+  GError *error = NULL;
+  gpointer face;
+  if (!device->funcs->alloc(device, bytes, &face, &error))
+    g_error("%s", error->message);
+  return face;
+}
+
+/* Random numbers between 0.5 and 1, either sign. */
+static gpointer random_face(gsize bytes, gboolean is_double)
+{
+  const gsize part = (gsize)32 << 20;
+  guint32 *host = g_malloc(part);
+  guint8 *face = new_face(bytes);
+
+  test_fill(host, part, 1);
+  for (gsize i = 0; i < part / 4; i++)
+    if (!is_double)
+      host[i] = (host[i] & 0x807fffff) | 0x3f000000;
+    else if (i % 2)
+      host[i] = (host[i] & 0x800fffff) | 0x3fe00000;
+  for (gsize at = 0; at < bytes; at += part)
+    device->funcs->queue_copy(device, queue, ASTRO_COPY_UP, face + at, host, MIN(part, bytes - at),
+                              NULL);
+  wait_for_device();
+  g_free(host);
+  return face;
+}
+
+static const AstroBackend *find_backend(const char *stage)
+{
+  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
+    if (g_str_equal((*b)->stage, stage))
+      return *b;
+  return NULL;
+}
+
+/* ---- cuFFT ---- */
+
+typedef struct {
+  int (*plan_2d)(int *plan, int rows, int columns, int type);
+  int (*set_stream)(int plan, void *stream);
+  int (*destroy)(int plan);
+  int (*exec)(int plan, void *in, void *out, int direction);
+} Cufft;
+
+enum { C2C = 0x29, Z2Z = 0x69, FORWARD = -1 };
+
+/* The module has loaded it by then. */
+static gboolean load_cufft(Cufft *cufft)
+{
+  void *library = dlopen("libcufft.so.12", RTLD_NOW);
+  if (!library)
+    return FALSE;
+  *(void **)&cufft->plan_2d = dlsym(library, "cufftPlan2d");
+  *(void **)&cufft->set_stream = dlsym(library, "cufftSetStream");
+  *(void **)&cufft->destroy = dlsym(library, "cufftDestroy");
+  *(void **)&cufft->exec = dlsym(library, "cufftXtExec");
+  return cufft->plan_2d && cufft->set_stream && cufft->destroy && cufft->exec;
+}
+
+/* ---- the two ---- */
+
+typedef struct {
+  const AstroBackend *fft, *image; /* image: NULL where it is not timed */
+  gpointer transform, imaging;
+  AstroBlock grid, sky, picture;
+  AstroImageArguments arguments;
+  const Cufft *cufft;
+  int plan;
+} Work;
+
+static void run_ours(gpointer data)
+{
+  Work *work = data;
+  GError *error = NULL;
+  guint64 steps = 1;
+  for (guint i = 0; i < CALLS; i++)
+    if ((work->fft &&
+         !work->fft->submit(work->transform, &work->grid, 1, &work->sky, 1, &steps, &error)) ||
+        (work->image && !work->image->submit(work->imaging, &work->sky, 1, &work->picture, 1,
+                                             &work->arguments, &error)))
+      g_error("%s", error->message);
+  wait_for_device();
+}
+
+static void run_cufft(gpointer data)
+{
+  Work *work = data;
+  for (guint i = 0; i < CALLS; i++)
+    if (work->cufft->exec(work->plan, work->grid.data, work->sky.data, FORWARD))
+      g_error("cuFFT fails");
+  wait_for_device();
+}
+
+static const struct {
+  guint size, image_size; /* 0: no image */
+  gboolean is_double, image_alone;
+  double w;
+  double wanted;
+} cases[] = {
+  { 8192, 8192, FALSE, FALSE, 0, 0.8 }, { 8192, 5464, FALSE, FALSE, 0, 0.8 },
+  { 8192, 8192, FALSE, FALSE, 300, 0 }, { 8192, 0, FALSE, FALSE, 0, 0 },
+  { 8192, 8192, FALSE, TRUE, 0, 0 },    { 8192, 8192, FALSE, TRUE, 300, 0 },
+  { 8192, 8192, TRUE, FALSE, 0, 0 },    { 8192, 0, TRUE, FALSE, 0, 0 },
+  { 4096, 2736, FALSE, FALSE, 300, 0 }, { 4096, 0, FALSE, FALSE, 0, 0 },
+  { 4096, 2736, FALSE, TRUE, 300, 0 },  { 4096, 2736, TRUE, FALSE, 300, 0 },
+  { 4096, 0, TRUE, FALSE, 0, 0 },       { 6144, 4096, FALSE, FALSE, 300, 0 },
+  { 6144, 0, FALSE, FALSE, 0, 0 },      { 9000, 0, FALSE, FALSE, 0, 0 },
+  { 2048, 0, FALSE, FALSE, 0, 0 },
+};
+
+static void compare(const Cufft *cufft, guint number, const char *name)
+{
+  const guint size = cases[number].size, image_size = cases[number].image_size;
+  const gboolean is_double = cases[number].is_double;
+  const AstroFormat complex_format = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE;
+  const gsize cell = astro_format_info(complex_format)->bytes, bytes = (gsize)size * size * cell;
+  /* As astroimage asks for it. */
+  const guint wanted = image_size && image_size < size ? image_size / 2 * 2 + 1 : 0;
+  const AstroFftAxis centred = { TRUE, size / 2, size / 2, wanted ? size / 2 - image_size / 2 : 0,
+                                 wanted };
+  AstroFftConfig fft = { .from = complex_format,
+                         .to = complex_format,
+                         .n_axes = 2,
+                         .extents = { size, size },
+                         .axes = { centred, centred } };
+  AstroImageConfig image = { .from = complex_format,
+                             .to = is_double ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE,
+                             .grid = { .size = size, .image_size = image_size, .pixel = 1e-5 },
+                             .channels = 1,
+                             .n_in = 1,
+                             .n_out = 1,
+                             .products = { { "I", 1, { { 0, FALSE, 1 } } } } };
+  AstroPlace place = { .device = device, .queue = queue };
+  double weight = 3, ours, bare;
+  /* A plane with a w is one of many: added. */
+  Work work = { .arguments = { .w = cases[number].w,
+                               .weights = &weight,
+                               .first = cases[number].w == 0,
+                               .last = cases[number].w == 0 },
+                .cufft = cufft };
+  const char *variant = "", *pixels;
+  GError *error = NULL;
+
+  if (!cases[number].image_alone) {
+    work.fft = find_backend("fft");
+    if (!(work.transform = work.fft->create(&fft, &place, &variant, &error)))
+      g_error("%s", error->message);
+  }
+  if (image_size) {
+    work.image = find_backend("image");
+    if (!(work.imaging = work.image->create(&image, &place, &pixels, &error)))
+      g_error("%s", error->message);
+    work.picture.bytes = (gsize)image_size * image_size * cell / 2;
+    work.picture.data = random_face(work.picture.bytes, is_double);
+  }
+  work.grid = (AstroBlock){ random_face(bytes, is_double), bytes };
+  work.sky = (AstroBlock){ random_face(bytes, is_double), bytes };
+  if (cufft->plan_2d(&work.plan, (int)size, (int)size, is_double ? Z2Z : C2C) ||
+      cufft->set_stream(work.plan, queue))
+    g_error("cuFFT does not plan");
+  bench_pair(run_ours, &work, run_cufft, &work, ROUNDS, &ours, &bare);
+  g_autofree char *title = g_strdup_printf("%s %s", name, variant);
+  bench_row(title, CALLS / ours, CALLS / bare, "1/s", cases[number].wanted);
+  cufft->destroy(work.plan);
+  device->funcs->free(device, work.grid.data);
+  device->funcs->free(device, work.sky.data);
+  if (work.fft)
+    work.fft->destroy(work.transform);
+  if (work.image) {
+    work.image->destroy(work.imaging);
+    device->funcs->free(device, work.picture.data);
+  }
+}
+
+static char *name_of(guint i)
+{
+  GString *name = g_string_new(NULL);
+  g_string_printf(name, "%u x %u, %s", cases[i].size, cases[i].size,
+                  cases[i].is_double ? "double" : "single");
+  if (cases[i].image_size)
+    g_string_append_printf(name, ", %s %u pixels", cases[i].image_alone ? "image alone" : "image",
+                           cases[i].image_size);
+  if (cases[i].w > 0)
+    g_string_append(name, ", a w-plane");
+  return g_string_free(name, FALSE);
+}
+
+int main(int argc, char **argv)
+{
+  Cufft cufft;
+  g_autoptr(GError) error = NULL;
+
+  gst_init(&argc, &argv);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  device = astro_device_open(0, &error);
+  AstroFftConfig any = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE } } };
+  if (!device || !find_backend("fft")->shape(&any, &error)) {
+    printf("fft-gpu: skipped: %s\n", error->message);
+    return 0;
+  }
+  if (!load_cufft(&cufft)) {
+    printf("fft-gpu: skipped: the loader does not find libcufft.so.12\n");
+    return 0;
+  }
+  queue = device->funcs->queue_new(device, NULL);
+  g_autofree char *title = g_strdup_printf(
+      "%s: centred transforms, and images of them (limit: bare cuFFT of the size)", device->name);
+  bench_head(title);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *name = name_of(i);
+    gboolean chosen = argc < 2;
+    for (int a = 1; a < argc; a++)
+      chosen |= strstr(name, argv[a]) != NULL;
+    if (chosen)
+      compare(&cufft, i, name);
+  }
+  device->funcs->queue_free(device, queue);
+  astro_device_unref(device);
+  return 0;
+}

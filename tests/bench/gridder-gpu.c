@@ -1,0 +1,361 @@
+/* Images from visibilities by W-stacking on a GPU, all of it there: sorting, gridding, transforms
+ * and the sum of planes. 64 stations within 8 km look for six hours at 1.4 GHz; an image of 4096 x
+ * 4096 pixels of 2.6 to a wavelength of the longest baseline is 2.6 degrees wide. Beside it, in the
+ * same run, what cuFFT alone takes for as many planes of that size, which is the limit where there
+ * are few visibilities.
+ *
+ * Arguments are the numbers of the rows wanted. */
+#include "core/fft/fft.h"
+#include "core/gridder/gridding.h"
+#include "core/image/image.h"
+#include "tests/bench/bench.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+
+static AstroDevice *device;
+static AstroQueue *queue;
+
+static void give_up(GError *error)
+{
+  fprintf(stderr, "%s\n", error->message);
+  exit(1);
+}
+
+static void wait_for_device(void)
+{
+  GError *error = NULL;
+  AstroEvent *event = device->funcs->event_record(device, queue, &error);
+  if (!event || !device->funcs->event_wait(device, event, &error))
+    give_up(error);
+  device->funcs->event_free(device, event);
+}
+
+static AstroBlock block_of(gsize bytes)
+{
+  GError *error = NULL;
+  AstroBlock block = { NULL, bytes };
+  if (!device->funcs->alloc(device, bytes, &block.data, &error))
+    give_up(error);
+  return block;
+}
+
+static AstroBlock block_with(gconstpointer host, gsize bytes)
+{
+  GError *error = NULL;
+  AstroBlock block = block_of(bytes);
+  if (!device->funcs->queue_copy(device, queue, ASTRO_COPY_UP, block.data, host, bytes, &error))
+    give_up(error);
+  wait_for_device();
+  return block;
+}
+
+/* ---- visibilities ---- */
+
+enum { STATIONS = 64, BASELINES = STATIONS * (STATIONS - 1) / 2, DUMPS = 200 };
+
+typedef struct {
+  guint channels;
+  double longest; /* wavelengths */
+  double *uvw, *wavenumbers;
+} Tracks;
+
+static void make_tracks(Tracks *tracks, guint channels)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(1);
+  double stations[STATIONS][3], *at;
+  const double latitude = -0.54, declination = -0.8;
+  tracks->channels = channels;
+  tracks->uvw = at = g_new(double, 3 * DUMPS * BASELINES);
+  tracks->wavenumbers = g_new(double, channels);
+  tracks->longest = 0;
+  for (guint i = 0; i < STATIONS; i++) {
+    const double r = 4000 * pow(g_rand_double(random), 1.5), a = g_rand_double(random) * 2 * G_PI;
+    const double east = r * cos(a), north = r * sin(a);
+    stations[i][0] = -north * sin(latitude);
+    stations[i][1] = east;
+    stations[i][2] = north * cos(latitude);
+  }
+  for (guint d = 0; d < DUMPS; d++) {
+    const double angle = (d / (double)DUMPS - 0.5) * G_PI / 2;
+    for (guint i = 1; i < STATIONS; i++)
+      for (guint j = 0; j < i; j++, at += 3) {
+        const double x = stations[i][0] - stations[j][0], y = stations[i][1] - stations[j][1],
+                     z = stations[i][2] - stations[j][2];
+        const double along = x * cos(angle) - y * sin(angle);
+        at[0] = x * sin(angle) + y * cos(angle);
+        at[1] = z * cos(declination) - along * sin(declination);
+        at[2] = z * sin(declination) + along * cos(declination);
+        tracks->longest = MAX(tracks->longest, hypot(hypot(x, y), z));
+        for (guint k = 0; at[2] < 0 && k < 2; k++)
+          at[k] = -at[k];
+        at[2] = fabs(at[2]);
+      }
+  }
+  for (guint c = 0; c < channels; c++)
+    tracks->wavenumbers[c] = (1.35e9 + 1e8 * (c + 0.5) / channels) / 299792458.0;
+  tracks->longest *= tracks->wavenumbers[channels - 1];
+}
+
+/* ---- the chain ---- */
+
+typedef struct {
+  const AstroBackend *backend;
+  gpointer instance;
+} Stage;
+
+typedef struct {
+  AstroGriddingConfig config;
+  AstroGriddingArguments arguments;
+  Stage gridding, fft, image;
+  AstroBlock rows[3], plane, out;
+  double weights[5];
+  gboolean no_fft, no_image; /* leave it out */
+} Imager;
+
+static Stage stage_of(const char *name, gconstpointer config)
+{
+  const AstroPlace place = { .device = device, .queue = queue };
+  Stage stage = { 0 };
+  const char *variant;
+  GError *error = NULL;
+  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
+    if (g_str_equal((*b)->stage, name))
+      stage.backend = *b;
+  if (!stage.backend) {
+    fprintf(stderr, "the CUDA module has no stage %s\n", name);
+    exit(1);
+  }
+  stage.instance = stage.backend->create(config, &place, &variant, &error);
+  if (!stage.instance)
+    give_up(error);
+  return stage;
+}
+
+static void run(Stage *stage, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                gpointer arguments)
+{
+  GError *error = NULL;
+  if (!stage->backend->submit(stage->instance, in, n_in, out, 1, arguments, &error))
+    give_up(error);
+}
+
+static void imager_open(Imager *self, const Tracks *tracks, double accuracy, guint size,
+                        guint products)
+{
+  static char *names[] = { "XX", "XY", "YX", "YY", NULL };
+  GError *error = NULL;
+  const gboolean is_double = accuracy < 1e-5;
+  const gsize real = is_double ? 8 : 4;
+  const guint64 rows = DUMPS * BASELINES;
+  AstroGriddingConfig *config = &self->config;
+  config->algorithm = &astro_wstacking;
+  config->gridder =
+      (AstroGridderConfig){ .is_double = is_double, .channels = 1, .accuracy = accuracy };
+  config->grid = (AstroGrid){ .image_size = size,
+                              .pixel = 1 / (2.6 * tracks->longest),
+                              .products = names + 4 - products };
+  if (!astro_wstacking.choose(&config->gridder, &config->grid, &error))
+    give_up(error);
+  self->gridding = stage_of("gridding", config);
+  self->arguments = (AstroGriddingArguments){ .rows = rows, .channels = tracks->channels };
+  self->rows[0] = block_with(tracks->uvw, rows * 3 * sizeof(double));
+  self->rows[1] = block_with(tracks->wavenumbers, tracks->channels * sizeof(double));
+  const gsize n_values = rows * tracks->channels * products * 2;
+  g_autofree char *values = g_malloc(n_values * real);
+  guint32 state = 1;
+  for (gsize i = 0; i < n_values; i++) {
+    state = state * 1664525 + 1013904223;
+    if (is_double)
+      ((double *)values)[i] = (gint32)state / 2147483648.0;
+    else
+      ((float *)values)[i] = (float)(gint32)state / 2147483648.0f;
+  }
+  self->rows[2] = block_with(values, n_values * real);
+
+  const guint n = config->grid.size;
+  AstroFftConfig fft = { .from = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE,
+                         .n_axes = 3,
+                         .extents = { products, n, n },
+                         .axes = {
+                             { FALSE, 0, 0 }, { TRUE, n / 2, n / 2 }, { TRUE, n / 2, n / 2 } } };
+  fft.to = fft.from;
+  self->fft = stage_of("fft", &fft);
+  AstroImageConfig image = { .from = fft.from,
+                             .to = is_double ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE,
+                             .grid = config->grid,
+                             .channels = 1,
+                             .n_in = products };
+  image.n_out = astro_image_products(&config->grid, NULL, image.products, &error);
+  self->image = stage_of("image", &image);
+  self->plane = block_of((gsize)n * n * products * 2 * real);
+  self->out = block_of((gsize)size * size * products * real);
+  for (guint i = 0; i < products; i++)
+    self->weights[i] = 1;
+}
+
+static void imager_close(Imager *self)
+{
+  Stage *stages[] = { &self->gridding, &self->fft, &self->image };
+  AstroBlock *blocks[] = { &self->rows[0], &self->rows[1], &self->rows[2], &self->plane,
+                           &self->out };
+  for (guint i = 0; i < G_N_ELEMENTS(stages); i++)
+    stages[i]->backend->destroy(stages[i]->instance);
+  for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
+    device->funcs->free(device, blocks[i]->data);
+}
+
+static void run_first(gpointer data)
+{
+  Imager *self = data;
+  self->arguments.first = TRUE;
+  run(&self->gridding, self->rows, 3, &self->plane, &self->arguments);
+  wait_for_device();
+}
+
+static void run_all(gpointer data)
+{
+  Imager *self = data;
+  guint64 steps = 1;
+  for (guint plane = 0; plane == 0 || plane < self->arguments.planes; plane++) {
+    self->arguments.first = plane == 0;
+    run(&self->gridding, self->rows, plane == 0 ? 3 : 0, &self->plane, &self->arguments);
+    AstroImageArguments image = { .w = self->arguments.w,
+                                  .w_step = self->arguments.w_step,
+                                  .weights = self->weights,
+                                  .first = plane == 0,
+                                  .last = plane + 1 == self->arguments.planes };
+    if (!self->no_fft)
+      run(&self->fft, &self->plane, 1, &self->plane, &steps);
+    if (!self->no_image)
+      run(&self->image, &self->plane, 1, &self->out, &image);
+  }
+  wait_for_device();
+}
+
+/* ---- cuFFT ---- */
+
+typedef struct {
+  int (*plan)(int *plan, int nx, int ny, int type);
+  int (*set_stream)(int plan, void *stream);
+  int (*single)(int plan, void *in, void *out, int direction);
+  int (*in_double)(int plan, void *in, void *out, int direction);
+  int (*destroy)(int plan);
+  int handle, products;
+  gsize step;
+  gboolean is_double;
+  guint8 *data;
+} Cufft;
+
+enum { C2C = 0x29, Z2Z = 0x69 };
+
+static gboolean load_cufft(Cufft *cufft)
+{
+  static const char *const names[] = { "libcufft.so.12", "libcufft.so.11", "libcufft.so" };
+  void *library = NULL;
+  for (guint i = 0; !library && i < G_N_ELEMENTS(names); i++)
+    library = dlopen(names[i], RTLD_NOW);
+  if (!library)
+    return FALSE;
+  *(void **)&cufft->plan = dlsym(library, "cufftPlan2d");
+  *(void **)&cufft->set_stream = dlsym(library, "cufftSetStream");
+  *(void **)&cufft->single = dlsym(library, "cufftExecC2C");
+  *(void **)&cufft->in_double = dlsym(library, "cufftExecZ2Z");
+  *(void **)&cufft->destroy = dlsym(library, "cufftDestroy");
+  return cufft->plan && cufft->set_stream && cufft->single && cufft->in_double && cufft->destroy;
+}
+
+static void run_cufft(gpointer data)
+{
+  Cufft *cufft = data;
+  for (int i = 0; i < 4 * cufft->products; i++) {
+    gpointer plane = cufft->data + cufft->step * (i % cufft->products);
+    if ((cufft->is_double ? cufft->in_double : cufft->single)(cufft->handle, plane, plane, -1))
+      g_error("cuFFT fails");
+  }
+  wait_for_device();
+}
+
+/* Seconds of all products of a plane. */
+static double cufft_seconds(Cufft *cufft, const Imager *self)
+{
+  const guint n = self->config.grid.size;
+  cufft->is_double = self->config.gridder.is_double;
+  cufft->products = (int)g_strv_length(self->config.grid.products);
+  cufft->step = (gsize)n * n * (cufft->is_double ? 16 : 8);
+  cufft->data = self->plane.data;
+  if (cufft->plan(&cufft->handle, (int)n, (int)n, cufft->is_double ? Z2Z : C2C) ||
+      cufft->set_stream(cufft->handle, queue))
+    g_error("cuFFT does not start");
+  const double seconds = bench_seconds(run_cufft, cufft, 5) / 4;
+  cufft->destroy(cufft->handle);
+  return seconds;
+}
+
+/* ---- the table ---- */
+
+static gboolean is_wanted(guint row, int argc, char **argv)
+{
+  for (int i = 1; i < argc; i++)
+    if ((guint)atoi(argv[i]) == row)
+      return TRUE;
+  return argc == 1;
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    double accuracy;
+    guint products, channels;
+    double wanted; /* Mvis/s */
+  } rows[] = {
+    { 1e-4, 1, 16, 400 }, { 1e-4, 1, 64, 400 }, { 1e-4, 4, 16, 200 },
+    { 1e-4, 4, 64, 200 }, { 1e-7, 4, 16, 60 },  { 1e-7, 4, 64, 60 },
+  };
+  GError *error = NULL;
+  Cufft cufft = { 0 };
+
+  device = astro_device_open(0, &error);
+  if (!device) {
+    printf("no GPU: %s\n", error->message);
+    return 0;
+  }
+  queue = device->funcs->queue_new(device, &error);
+  if (!load_cufft(&cufft)) {
+    printf("no cuFFT here\n");
+    return 0;
+  }
+  printf("\nImages of 4096 x 4096 by W-stacking on %s: Mvis/s (all products of a visibility count "
+         "once), then milliseconds\n%3s %8s %8s %6s %6s %3s %6s %8s %8s %6s %8s %8s %8s %8s %8s\n",
+         device->name, "", "accuracy", "products", "Mvis", "grid", "W", "planes", "Mvis/s",
+         "wanted", "cuFFT", "all", "sorting", "gridding", "FFT", "image");
+  for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+    Tracks tracks;
+    Imager self = { 0 };
+    if (!is_wanted(i, argc, argv))
+      continue;
+    make_tracks(&tracks, rows[i].channels);
+    imager_open(&self, &tracks, rows[i].accuracy, 4096, rows[i].products);
+    const double n = (double)DUMPS * BASELINES * rows[i].channels;
+    const double all = bench_seconds(run_all, &self, 5);
+    const double first = bench_seconds(run_first, &self, 3);
+    self.no_image = TRUE;
+    const double transformed = bench_seconds(run_all, &self, 3);
+    self.no_fft = TRUE;
+    const double gridded = bench_seconds(run_all, &self, 3);
+    const double limit = cufft_seconds(&cufft, &self) * self.arguments.planes;
+    printf("%3u %8g %8u %6.1f %6u %3u %6u %8.1f %8.0f %6.2f %8.2f %8.2f %8.2f %8.2f %8.2f%s\n", i,
+           rows[i].accuracy, rows[i].products, n * 1e-6, self.config.grid.size,
+           self.config.grid.spread.support, self.arguments.planes, n / all * 1e-6, rows[i].wanted,
+           limit / all, all * 1e3, first * 1e3, gridded * 1e3, (transformed - gridded) * 1e3,
+           (all - transformed) * 1e3, n / all < rows[i].wanted * 1e6 ? "  SHORT" : "");
+    fflush(stdout);
+    imager_close(&self);
+    g_free(tracks.uvw);
+    g_free(tracks.wavenumbers);
+  }
+  device->funcs->queue_free(device, queue);
+  astro_device_unref(device);
+  return 0;
+}

@@ -1,0 +1,385 @@
+/* The stage "gridder" without pipelines: dumps with flags, NaN and what lies outside become grids,
+ * by every backend the same. */
+#include "core/gridder/collect.h"
+#include "core/sky/array.h"
+#include "core/stream/uvw.h"
+#include "tests/core/on-device.h"
+#include "tests/tests.h"
+
+#include <complex.h>
+#include <math.h>
+
+enum { SIZE = 24, DUMPS = 5, BLOCK = 3, MOST_GRIDS = 4 };
+
+/* The reference first; the device's backend is the last, where there is one. */
+static const AstroBackend *backends[] = { &astro_gridder_reference, &astro_gridder_cpu, NULL,
+                                          NULL };
+
+typedef enum { NOTHING, BY_BASELINE, BY_ALL, BY_TIME, N_LOSSES } Losses;
+
+typedef struct {
+  const AstroGridAlgorithm *algorithm;
+  guint stations, channels, pols;
+  char *products; /* joined by ',' */
+  AstroFormat format;
+  gboolean is_double;
+  AstroWeighting weighting;
+  gboolean per_channel, cumulative;
+  guint interval; /* dumps a grid */
+  gboolean off_centre;
+  Losses losses;
+} Setting;
+
+static AstroObservation *observe(guint stations)
+{
+  AstroObservation *observation = astro_array_new("vla-like", stations, NULL, NULL);
+  double centre[3];
+  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
+  astro_array_centre(observation, centre);
+  observation->has_phase_centre = TRUE;
+  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
+  observation->phase_ra += 0.4;
+  return observation;
+}
+
+static guint baselines_of(const Setting *s)
+{
+  return s->stations * (s->stations + 1) / 2;
+}
+
+static gsize dump_values(const Setting *s)
+{
+  return (gsize)s->channels * baselines_of(s) * s->pols * s->pols;
+}
+
+/* The longest baselines reach beyond the grid. */
+static void configure(const Setting *s, const AstroObservation *observation, char **products,
+                      AstroCollectConfig *config)
+{
+  GError *error = NULL;
+  *config = (AstroCollectConfig){
+    .algorithm = s->algorithm,
+    .gridder = { .is_double = s->is_double,
+                 .channels = s->per_channel ? s->channels : 1,
+                 .accuracy = s->is_double ? 1e-9 : 1e-3,
+                 .oversampling = 8,
+                 .taper = ASTRO_SPREAD_KAISER_BESSEL },
+    .grid = { .image_size = SIZE, .products = products },
+    .prepare = { .channels = s->channels,
+                 .baselines = baselines_of(s),
+                 .pols = s->pols,
+                 .format = s->format,
+                 .frequency = 150e6,
+                 .bandwidth = 30e6,
+                 .is_double = s->is_double,
+                 .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL },
+    .weighting = s->weighting,
+    .robust = 0.3,
+    .per_channel = s->per_channel,
+    .cumulative = s->cumulative,
+  };
+  config->grid.pixel = 0.7 / astro_prepare_longest(&config->prepare, observation);
+  config->gridder.longest = astro_prepare_longest(&config->prepare, observation);
+  if (s->off_centre) {
+    config->grid.centre_l = 0.02;
+    config->grid.centre_m = -0.01;
+  }
+  g_assert_true(s->algorithm->choose(&config->gridder, &config->grid, &error));
+}
+
+/* ---- visibilities ---- */
+
+static void put(const Setting *s, gpointer dumps, gsize at, complex double value)
+{
+  if (s->format == ASTRO_FORMAT_CF64LE)
+    ((complex double *)dumps)[at] = value;
+  else
+    ((complex float *)dumps)[at] = (complex float)value;
+}
+
+/* Some are not finite, in all and in single products. */
+static gpointer make_dumps(const Setting *s, GRand *random)
+{
+  const gsize n = dump_values(s) * DUMPS;
+  gpointer dumps = g_malloc(n * (s->format == ASTRO_FORMAT_CF64LE ? 16 : 8));
+  for (gsize i = 0; i < n; i++) {
+    const double re = g_rand_double_range(random, -1, 1), im = g_rand_double_range(random, -1, 1);
+    const guint fate = (guint)g_rand_int_range(random, 0, 50);
+    put(s, dumps, i, fate == 0 ? NAN : fate == 1 ? CMPLX(re, -INFINITY) : re + I * im);
+  }
+  return dumps;
+}
+
+static void make_shape(const Setting *s, guint dumps, AstroLayout *shape)
+{
+  const AstroStream stream = {
+    .layout = { .n_axes = 4,
+                .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
+                .extents = { s->channels, baselines_of(s), s->pols, s->pols } }
+  };
+  astro_stream_shape(&stream, dumps, shape);
+}
+
+/* Counts of 7 samples, which no binary fraction is. */
+static void lose(const Setting *s, GstBuffer *buffer, const AstroLayout *shape, GRand *random)
+{
+  AstroLayout counted = { .n_axes = 1,
+                          .axes = { ASTRO_AXIS_BASELINE },
+                          .extents = { baselines_of(s) } };
+  if (s->losses == NOTHING)
+    return;
+  if (s->losses == BY_ALL)
+    counted = *shape;
+  if (s->losses == BY_TIME && shape->n_axes == 5)
+    counted = (AstroLayout){ .n_axes = 2,
+                             .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL },
+                             .extents = { shape->extents[0], s->channels } };
+  AstroValidityMeta *validity = astro_buffer_add_validity(buffer, &counted, 7);
+  const guint64 n = astro_validity_n_counts(validity);
+  for (guint64 i = 0; i < n; i++)
+    validity->counts[i] = (guint32)MAX(g_rand_int_range(random, -2, 8), 0);
+}
+
+/* ---- grids of them ---- */
+
+typedef struct {
+  AstroGridCounts counts;
+  double *sums;
+  double w_step;
+  GByteArray *planes;
+} Grid;
+
+typedef struct {
+  const Setting *setting;
+  const AstroBackend *backend;
+  gpointer instance;
+  AstroCollect *collect;
+  gsize bytes;
+  gpointer open;
+  gboolean open_is_new;
+  Grid grids[MOST_GRIDS];
+  guint n;
+} Run;
+
+static void clear_run(Run *run)
+{
+  for (guint i = 0; i < run->n; i++) {
+    g_free(run->grids[i].sums);
+    g_byte_array_unref(run->grids[i].planes);
+  }
+}
+
+static void submit(Run *run, gpointer in, gsize in_bytes, gpointer out,
+                   AstroCollectArguments *arguments)
+{
+  const AstroBlock from = { in, in_bytes }, to = { out, run->bytes };
+  GError *error = NULL;
+  run->backend->submit(run->instance, &from, in != NULL, &to, out != NULL, arguments, &error);
+  g_assert_no_error(error);
+}
+
+static void plane_of(Run *run, Grid *grid)
+{
+  AstroCollectArguments arguments = { .is_new = run->open_is_new };
+  gpointer plane = test_alloc(run->bytes);
+  if (run->open)
+    submit(run, NULL, 0, run->open, &arguments);
+  run->open_is_new = FALSE;
+  arguments.is_copy = run->open != NULL;
+  submit(run, run->open, run->open ? run->bytes : 0, plane, &arguments);
+  grid->w_step = arguments.w_step;
+  test_check_guard(plane, run->bytes);
+  g_byte_array_append(grid->planes, plane, (guint)run->bytes);
+  test_free(plane);
+  if (!run->setting->cumulative)
+    g_clear_pointer(&run->open, test_free);
+}
+
+static void send_grid(Run *run)
+{
+  GError *error = NULL;
+  Grid *grid = &run->grids[run->n++];
+  guint planes;
+  const guint channels = run->setting->per_channel ? run->setting->channels : 1;
+  *grid = (Grid){ .sums = g_new(double, channels), .planes = g_byte_array_new() };
+  g_assert_nonnull(astro_collect_counts(run->collect, NULL, &error));
+  g_assert_true(astro_collect_begin(run->collect, &planes, &error));
+  for (guint plane = 0; plane < planes; plane++)
+    plane_of(run, grid);
+  grid->counts = *astro_collect_counts(run->collect, grid->sums, &error);
+  g_assert_true(astro_collect_end(run->collect, &error));
+}
+
+static void add_dumps(Run *run, gpointer dumps, GRand *random)
+{
+  const Setting *s = run->setting;
+  const gsize bytes = dump_values(s) * (s->format == ASTRO_FORMAT_CF64LE ? 16 : 8);
+  for (guint first = 0; first < DUMPS; first += BLOCK) {
+    const guint n = MIN(DUMPS - first, BLOCK);
+    AstroLayout shape;
+    GstBuffer *buffer = gst_buffer_new();
+    make_shape(s, n, &shape);
+    lose(s, buffer, &shape, random);
+    for (guint i = 0; i < n; i++) {
+      AstroCollectArguments arguments = { .validity = astro_buffer_get_validity(buffer),
+                                          .shape = &shape,
+                                          .number = i,
+                                          .middle_ns =
+                                              (first + i) * G_GINT64_CONSTANT(90000000000) };
+      if (!run->open && run->bytes &&
+          astro_collect_adds_at_once(
+              &(AstroCollectConfig){ .algorithm = s->algorithm, .weighting = s->weighting })) {
+        run->open = test_alloc(run->bytes);
+        run->open_is_new = TRUE;
+      }
+      arguments.is_new = run->open_is_new;
+      submit(run, (char *)dumps + first * bytes, n * bytes, run->open, &arguments);
+      run->open_is_new = FALSE;
+      if (first + i + 1 == DUMPS)
+        astro_collect_add_missing(run->collect);
+      if ((first + i + 1) % s->interval == 0 || first + i + 1 == DUMPS)
+        send_grid(run);
+    }
+    gst_buffer_unref(buffer);
+  }
+}
+
+static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gpointer dumps,
+                     guint32 seed)
+{
+  const AstroPlace place = { .threads = 2 };
+  g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+  g_autoptr(AstroObservation) observation = observe(s->stations);
+  g_auto(GStrv) products = g_strsplit(s->products, ",", -1);
+  AstroCollectConfig config;
+  const char *variant;
+  GError *error = NULL;
+  configure(s, observation, products, &config);
+  *run = (Run){ .setting = s, .backend = backend, .bytes = astro_collect_grid_bytes(&config) };
+  g_assert_true(backend->shape(&config, &error));
+  run->instance = backend->create(&config, &place, &variant, &error);
+  g_assert_no_error(error);
+  run->collect = backend->kind == ASTRO_BACKEND_CUDA ? ((TestOnDevice *)run->instance)->instance
+                                                     : run->instance;
+  g_assert_true(astro_collect_observe(run->collect, observation, &error));
+  add_dumps(run, dumps, random);
+  g_clear_pointer(&run->open, test_free);
+  backend->destroy(run->instance);
+}
+
+static void assert_alike(const Setting *s, const Grid *found, const Grid *expected)
+{
+  const gsize n = expected->planes->len / (s->is_double ? sizeof(double) : sizeof(float));
+  double error = 0, norm = 0;
+  g_assert_cmpmem(&found->counts, sizeof found->counts, &expected->counts, sizeof found->counts);
+  for (guint c = 0; c < (s->per_channel ? s->channels : 1); c++)
+    g_assert_cmpfloat(fabs(found->sums[c] - expected->sums[c]), <=, 1e-12 * expected->sums[c]);
+  g_assert_cmpfloat(found->w_step, ==, expected->w_step);
+  g_assert_cmpuint(found->planes->len, ==, expected->planes->len);
+  for (gsize i = 0; i < n; i++) {
+    const double a = s->is_double ? ((double *)found->planes->data)[i]
+                                  : (double)((float *)found->planes->data)[i];
+    const double b = s->is_double ? ((double *)expected->planes->data)[i]
+                                  : (double)((float *)expected->planes->data)[i];
+    error += (a - b) * (a - b);
+    norm += b * b;
+  }
+  g_assert_cmpfloat(norm, >, 0);
+  /* W-stacking's kernels have polynomials in place of the function, as good as the accuracy needs.
+   */
+  const double most = s->algorithm->has_planes ? 2e-11 : 1e-12;
+  g_assert_cmpfloat(sqrt(error / norm), <=, s->is_double ? most : 1e-5);
+}
+
+static const Setting settings[] = {
+  { .stations = 7, .channels = 11, .pols = 2, .products = "I,PSF", .interval = 5 },
+  { .stations = 7,
+    .channels = 3,
+    .pols = 2,
+    .products = "XX,XY,YX,YY",
+    .interval = 2,
+    .losses = BY_ALL,
+    .is_double = TRUE,
+    .format = ASTRO_FORMAT_CF64LE },
+  { .stations = 4,
+    .channels = 9,
+    .pols = 2,
+    .products = "I,Q,U,V,PSF",
+    .interval = 2,
+    .cumulative = TRUE,
+    .losses = BY_TIME,
+    .off_centre = TRUE },
+  { .stations = 13,
+    .channels = 8,
+    .pols = 2,
+    .products = "I",
+    .interval = 5,
+    .is_double = TRUE,
+    .weighting = ASTRO_WEIGHTING_UNIFORM,
+    .losses = BY_BASELINE },
+  { .stations = 9,
+    .channels = 17,
+    .pols = 1,
+    .products = "XX",
+    .interval = 3,
+    .weighting = ASTRO_WEIGHTING_BRIGGS,
+    .losses = BY_ALL,
+    .format = ASTRO_FORMAT_CF64LE },
+  { .stations = 5,
+    .channels = 5,
+    .pols = 2,
+    .products = "YY,PSF",
+    .interval = 2,
+    .per_channel = TRUE,
+    .cumulative = TRUE,
+    .weighting = ASTRO_WEIGHTING_BRIGGS,
+    .losses = BY_TIME,
+    .is_double = TRUE,
+    .off_centre = TRUE },
+  { .stations = 33,
+    .channels = 1,
+    .pols = 2,
+    .products = "XY,V",
+    .interval = 5,
+    .per_channel = TRUE,
+    .losses = BY_BASELINE },
+};
+
+static void test_backends(gconstpointer data)
+{
+  const AstroGridAlgorithm *algorithm = data;
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autoptr(GRand) random = g_rand_new_with_seed(31 + i);
+    Setting s = settings[i];
+    Run expected, found;
+    s.algorithm = algorithm;
+    s.format = s.format ? s.format : ASTRO_FORMAT_CF32LE;
+    g_autofree gpointer dumps = make_dumps(&s, random);
+    grid_all(&expected, &s, backends[0], dumps, i);
+    g_assert_cmpuint(expected.grids[0].counts.used, >, 0);
+    g_assert_cmpuint(expected.grids[0].counts.outside, >, 0);
+    g_assert_cmpuint(expected.grids[0].counts.not_finite, >, 0);
+    for (guint b = 1; backends[b]; b++) {
+      g_test_message("setting %u, %s", i, astro_backend_kind_name(backends[b]->kind));
+      grid_all(&found, &s, backends[b], dumps, i);
+      g_assert_cmpuint(found.n, ==, expected.n);
+      for (guint k = 0; k < found.n; k++)
+        assert_alike(&s, &found.grids[k], &expected.grids[k]);
+      clear_run(&found);
+    }
+    clear_run(&expected);
+  }
+}
+
+static void add_tests(void)
+{
+  backends[2] = test_on_device("gridder");
+  g_test_add_data_func("/collect/direct", &astro_direct, test_backends);
+  g_test_add_data_func("/collect/wprojection", &astro_wprojection, test_backends);
+  g_test_add_data_func("/collect/wstacking", &astro_wstacking, test_backends);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

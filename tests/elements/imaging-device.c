@@ -1,0 +1,162 @@
+/* Grids to images through CUDA stages: the CPU's images and beams, and nothing on the bus but
+ * planes up and pictures down. Skipped without a GPU. */
+#include <math.h>
+
+#include "core/backend/backend.h"
+#include "core/memory/memory.h"
+#include "core/stream/grid.h"
+#include "tests/elements/elements.h"
+
+#define SIZE 320
+#define IMAGE 200
+#define PRODUCTS 3
+#define PLANES 5
+#define GRID(layout)                                                                               \
+  "application/x-astro-uvgrid,format=CF32LE,layout=" layout                                        \
+  ",pols=3,width=320,height=320,cell=25.0,image-size=200,products=(string)XX:YY:PSF,"              \
+  "spread=semicircle,support=6,beta=13.8,frequency=1.4e9"
+
+/* A plane of random cells; those of the PSF fall off from the middle, as a beam's do. */
+static GstBuffer *make_plane(guint number)
+{
+  const gsize cells = PRODUCTS * SIZE * SIZE;
+  float *grid = g_new(float, 2 * cells);
+  g_autofree gint16 *random = g_new(gint16, 2 * cells);
+  test_fill(random, 4 * cells, number);
+  for (gsize i = 0; i < cells; i++) {
+    double u = (double)(i % SIZE) - SIZE / 2, v = (double)(i / SIZE % SIZE) - SIZE / 2;
+    gboolean psf = i / SIZE / SIZE == PRODUCTS - 1;
+    double size = psf ? exp(-(u * u + 2 * v * v) / 800) : 1;
+    grid[2 * i] = (float)(size * (psf ? 1 : random[2 * i] / 32768.0));
+    grid[2 * i + 1] = psf ? 0 : (float)(random[2 * i + 1] / 32768.0);
+  }
+  GstBuffer *buffer = gst_buffer_new_wrapped(grid, 2 * cells * sizeof *grid);
+  AstroGridMeta *meta = astro_buffer_add_grid(buffer, PRODUCTS);
+  meta->w = number % PLANES * 3.5;
+  meta->w_step = 3.5;
+  meta->plane = number % PLANES;
+  meta->planes = PLANES;
+  for (guint i = 0; i < PRODUCTS; i++)
+    meta->weights[i] = 100 + i;
+  return buffer;
+}
+
+typedef struct {
+  float *pixels; /* of all images */
+  gsize n;
+  AstroImageMeta *beams[2];
+  GstBuffer *images[2];
+} Result;
+
+static Result run(const char *backend)
+{
+  g_autofree char *line = g_strdup_printf(
+      "astrofft backend=%s ! astroimage backend=%s stokes=IQ ! identity", backend, backend);
+  GstHarness *h = gst_harness_new_parse(line);
+  Result result = { 0 };
+
+  gst_harness_set_src_caps_str(h, GRID("plane:pol:v:u") ",planes=1");
+  for (guint i = 0; i < 2 * PLANES; i++)
+    g_assert_cmpint(gst_harness_push(h, make_plane(i)), ==, GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  result.n = PRODUCTS * IMAGE * IMAGE;
+  result.pixels = g_new(float, 2 * result.n);
+  for (guint i = 0; i < 2; i++) {
+    result.images[i] = gst_harness_try_pull(h);
+    g_assert_nonnull(result.images[i]);
+    result.beams[i] = astro_buffer_get_image(result.images[i]);
+    g_assert_cmpuint(gst_buffer_extract(result.images[i], 0, result.pixels + i * result.n,
+                                        result.n * sizeof(float)),
+                     ==, result.n * sizeof(float));
+  }
+  gst_harness_teardown(h);
+  return result;
+}
+
+static void clear(Result *result)
+{
+  g_free(result->pixels);
+  for (guint i = 0; i < 2; i++)
+    gst_buffer_unref(result->images[i]);
+}
+
+static void test_images(void)
+{
+  AstroMemoryCounters before, after;
+  Result cpu = run("cpu");
+  astro_memory_counters(&before);
+  Result cuda = run("cuda");
+  astro_memory_counters(&after);
+  double wrong = 0, sum = 0;
+
+  g_assert_cmpuint(after.copies_up - before.copies_up, ==, 2 * PLANES);
+  g_assert_cmpuint(after.copies_down - before.copies_down, ==, 2);
+  for (gsize i = 0; i < 2 * cpu.n; i++) {
+    wrong += pow((double)cuda.pixels[i] - (double)cpu.pixels[i], 2);
+    sum += pow((double)cpu.pixels[i], 2);
+  }
+  g_assert_cmpfloat(sqrt(wrong / sum), <, 1e-6);
+  for (guint i = 0; i < 2; i++) {
+    g_assert_true(cpu.beams[i]->has_beam && cuda.beams[i]->has_beam);
+    g_assert_cmpfloat_with_epsilon(cuda.beams[i]->major / cpu.beams[i]->major, 1, 1e-4);
+    g_assert_cmpfloat_with_epsilon(cuda.beams[i]->minor / cpu.beams[i]->minor, 1, 1e-4);
+    g_assert_cmpfloat_with_epsilon(cuda.beams[i]->angle, cpu.beams[i]->angle, 1e-3);
+  }
+  clear(&cpu);
+  clear(&cuda);
+}
+
+/* Voltages that come in whole transforms stay on the device too. */
+static void test_spectra(void)
+{
+  AstroMemoryCounters before, after;
+  GstHarness *h = gst_harness_new_parse(
+      "astrotranspose backend=cuda ! "
+      "application/x-astro-voltages,format=CF32LE,layout=station:time,stations=3,rate=1000/1 ! "
+      "astrofft backend=cuda length=64 ! identity");
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-voltages,format=CF32LE,layout=time:station,stations=3,rate=1000/1");
+  astro_memory_counters(&before);
+  for (guint i = 0; i < 8; i++) {
+    GstBuffer *block = gst_buffer_new_allocate(NULL, 3 * 640 * 8, NULL);
+    gst_buffer_memset(block, 0, 0x3f, 3 * 640 * 8);
+    g_assert_cmpint(gst_harness_push(h, block), ==, GST_FLOW_OK);
+  }
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GByteArray) got = test_pull_all(h);
+  astro_memory_counters(&after);
+  const float *bins = (const float *)got->data;
+  g_assert_cmpuint(got->len, ==, 8 * 3 * 640 * 8);
+  for (guint i = 0; i < got->len / 4; i++) {
+    guint32 bits = 0x3f3f3f3f;
+    float value, expected;
+    memcpy(&value, &bits, sizeof value);
+    expected = i / 2 % 64 == 32 ? 64 * value : 0;
+    g_assert_cmpfloat_with_epsilon(bins[i], expected, 1e-4);
+  }
+  g_assert_cmpuint(after.copies_up - before.copies_up, ==, 8);
+  g_assert_cmpuint(after.copies_down - before.copies_down, ==, 8);
+  gst_harness_teardown(h);
+}
+
+static void skip(gconstpointer reason)
+{
+  g_test_skip(reason);
+}
+
+static void add_tests(void)
+{
+  static GError *error = NULL;
+  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
+  if (!device) {
+    g_test_add_data_func("/imaging-device/any", error->message, skip);
+    return;
+  }
+  g_test_add_func("/imaging-device/images", test_images);
+  g_test_add_func("/imaging-device/spectra", test_spectra);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,221 @@
+/* From voltages to an image through CUDA stages alone: the CPU's image, nothing on the bus but the
+ * input and the picture, two pipelines at once, and nothing left behind when they are stopped.
+ * Skipped without a GPU. */
+#include <math.h>
+#include <stdio.h>
+
+#include "core/backend/backend.h"
+#include "core/memory/memory.h"
+#include "tests/elements/elements.h"
+
+#define SKY "sky=\"0.01,0.008,2;-0.012,0.004,1\" noise=1"
+
+/* Everything that is computed is computed by one backend. */
+static char *chain(const char *backend, const char *gridder)
+{
+  return g_strdup_printf(
+      "astroskysrc name=source stations=9 bandwidth=200000 duration=0.4 " SKY
+      " ! application/x-astro-voltages,format=CF32LE"
+      " ! astrodelay backend=%s ! astrochannelizer channels=16 backend=%s"
+      " ! application/x-astro-spectra,format=CF32LE ! astrotranspose backend=%s"
+      " ! astrocorrelator integration=500 backend=%s"
+      " ! astrogridder size=128 cell=120 %s backend=%s"
+      " ! astrofft backend=%s ! astroimage backend=%s ! fakesink name=sink sync=false",
+      backend, backend, backend, backend, gridder, backend, backend, backend);
+}
+
+/* ---- pipelines ---- */
+
+typedef struct {
+  GstElement *pipeline;
+  guint64 bytes_in, buffers_in;
+  GByteArray *out;
+  guint64 buffers_out;
+} Run;
+
+static GstPadProbeReturn count_in(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Run *run = data;
+  run->bytes_in += gst_buffer_get_size(GST_PAD_PROBE_INFO_BUFFER(info));
+  run->buffers_in++;
+  return GST_PAD_PROBE_OK;
+}
+
+static GstPadProbeReturn keep_out(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Run *run = data;
+  GstMapInfo map;
+  g_assert_true(gst_buffer_map(GST_PAD_PROBE_INFO_BUFFER(info), &map, GST_MAP_READ));
+  g_byte_array_append(run->out, map.data, (guint)map.size);
+  gst_buffer_unmap(GST_PAD_PROBE_INFO_BUFFER(info), &map);
+  run->buffers_out++;
+  return GST_PAD_PROBE_OK;
+}
+
+static void watch(Run *run, const char *element, const char *pad_name, GstPadProbeCallback callback)
+{
+  g_autoptr(GstElement) found = gst_bin_get_by_name(GST_BIN(run->pipeline), element);
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(found, pad_name);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, callback, run, NULL);
+}
+
+static void start(Run *run, const char *line)
+{
+  g_autoptr(GError) error = NULL;
+  *run = (Run){ .pipeline = gst_parse_launch(line, &error), .out = g_byte_array_new() };
+  g_assert_no_error(error);
+  watch(run, "source", "src", count_in);
+  watch(run, "sink", "sink", keep_out);
+  gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
+}
+
+static void end(Run *run)
+{
+  g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
+  g_autoptr(GstMessage) message =
+      gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+    g_autoptr(GError) error = NULL;
+    gst_message_parse_error(message, &error, NULL);
+    g_error("%s: %s", GST_MESSAGE_SRC_NAME(message), error->message);
+  }
+  gst_element_set_state(run->pipeline, GST_STATE_NULL);
+  gst_object_unref(run->pipeline);
+}
+
+static void clear(Run *run)
+{
+  g_byte_array_unref(run->out);
+}
+
+static double distance(const GByteArray *a, const GByteArray *b)
+{
+  double error = 0, norm = 0;
+  g_assert_cmpuint(a->len, ==, b->len);
+  for (guint i = 0; i < a->len / sizeof(float); i++) {
+    const double x = (double)((float *)a->data)[i], y = (double)((float *)b->data)[i];
+    error += (x - y) * (x - y);
+    norm += y * y;
+  }
+  g_assert_cmpfloat(norm, >, 0);
+  return sqrt(error / norm);
+}
+
+/* ---- tests ---- */
+
+static const char *const gridders[] = {
+  "algorithm=wstacking",
+  "algorithm=wstacking weighting=uniform stokes=IQUV",
+  "algorithm=wprojection weighting=briggs",
+  "algorithm=wprojection",
+  "algorithm=direct interval=40 cumulative=true",
+};
+
+static void test_bus(void)
+{
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(gridders); i++) {
+    g_autofree char *on_cpu = chain("cpu", gridders[i]), *on_cuda = chain("cuda", gridders[i]);
+    AstroMemoryCounters before, after;
+    Run cpu, cuda;
+    start(&cpu, on_cpu);
+    end(&cpu);
+    astro_memory_counters(&before);
+    const gsize up = device->bytes_up, down = device->bytes_down;
+    start(&cuda, on_cuda);
+    end(&cuda);
+    astro_memory_counters(&after);
+    g_test_message("%s: %.1e", gridders[i], distance(cuda.out, cpu.out));
+    g_assert_cmpfloat(distance(cuda.out, cpu.out), <=, 2e-5);
+    g_assert_cmpuint(cuda.buffers_out, ==, cpu.buffers_out);
+    g_assert_cmpuint(after.copies_up - before.copies_up, ==, cuda.buffers_in);
+    g_assert_cmpuint(after.copies_down - before.copies_down, ==, cuda.buffers_out);
+    g_assert_cmpuint(device->bytes_down - down, ==, cuda.out->len);
+    /* Counts of good samples, which the host keeps, go up as well: they are few. */
+    g_assert_cmpuint(device->bytes_up - up, >=, cuda.bytes_in);
+    g_assert_cmpuint(device->bytes_up - up, <=, cuda.bytes_in + cuda.bytes_in / 50);
+    clear(&cpu);
+    clear(&cuda);
+  }
+}
+
+static void test_two(void)
+{
+  g_autofree char *line = chain("cuda", gridders[1]);
+  Run alone, both[2];
+  start(&alone, line);
+  end(&alone);
+  for (guint i = 0; i < 2; i++)
+    start(&both[i], line);
+  for (guint i = 0; i < 2; i++) {
+    end(&both[i]);
+    g_assert_cmpfloat(distance(both[i].out, alone.out), <=, 1e-6);
+    clear(&both[i]);
+  }
+  clear(&alone);
+}
+
+/* GiB, as the module tells a user. */
+static double free_memory(void)
+{
+  g_autofree char *line = astro_module_get(NULL)->describe(0);
+  const char *last = line ? strrchr(line, ',') : NULL;
+  double gib;
+  g_assert_nonnull(last);
+  g_assert_cmpint(sscanf(last, ", %lf", &gib), ==, 1);
+  return gib;
+}
+
+/* Stopped in mid-work again and again: what a pipeline holds, tens of MiB, would be missed. */
+static void test_stops(void)
+{
+  AstroMemoryCounters before, after;
+  double had = 0;
+  for (guint i = 0; i < 104; i++) {
+    g_autofree char *line = g_strdup_printf(
+        "astrovissrc stations=30 channels=16 duration=36000 integration=10 " SKY
+        " ! astrogridder size=1024 cell=40 algorithm=%s weighting=%s interval=%u backend=cuda"
+        " ! astrofft backend=cuda ! astroimage backend=cuda ! fakesink",
+        i % 2 ? "wstacking" : "wprojection", i % 3 ? "uniform" : "natural", i % 5 * 3);
+    GstElement *pipeline = gst_parse_launch(line, NULL);
+    if (i == 4) { /* what the first ones made stays: contexts, libraries */
+      astro_memory_reap();
+      astro_memory_counters(&before);
+      had = free_memory();
+    }
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    gst_element_get_state(pipeline, NULL, NULL, GST_SECOND);
+    g_usleep(1000 + (i % 13) * 2500);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+  }
+  astro_memory_reap();
+  astro_memory_counters(&after);
+  g_assert_cmpuint(after.blocks, ==, before.blocks);
+  g_assert_cmpuint(after.device_bytes, ==, before.device_bytes);
+  g_assert_cmpfloat(free_memory(), >=, had - 0.15);
+}
+
+static void skip(gconstpointer reason)
+{
+  g_test_skip(reason);
+}
+
+static void add_tests(void)
+{
+  static GError *error = NULL;
+  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
+  if (!device) {
+    g_test_add_data_func("/synthesis-device/any", error->message, skip);
+    return;
+  }
+  g_test_add_func("/synthesis-device/bus", test_bus);
+  g_test_add_func("/synthesis-device/two", test_two);
+  g_test_add_func("/synthesis-device/stops", test_stops);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
