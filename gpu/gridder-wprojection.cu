@@ -28,6 +28,7 @@ struct _AstroGridding {
   guint64 *keys_in, *keys_out, *largest, *spread;
   guint32 *indices_in, *indices_out, *block_counts, *class_starts;
   gpointer values, sums, scratch;
+  guint8 *counts; /* of segments */
   gsize scratch_bytes;
   WProjectionRecord *records;
   gint64 *fixed;
@@ -67,6 +68,7 @@ static gsize lay_out(AstroGridding *self, guint8 *block)
   take(self->sums, self->capacity * value_bytes(self));
   take(self->records, self->capacity * sizeof *self->records);
   take(self->scratch, self->scratch_bytes);
+  take(self->counts, self->capacity);
   take(self->block_counts, (wprojection_blocks(self->capacity) + 1) * sizeof *self->block_counts);
   take(self->class_starts, (WPROJECTION_CLASSES + 1) * sizeof *self->class_starts);
   take(self->largest, sizeof *self->largest);
@@ -286,6 +288,7 @@ static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer gri
   collect.wide = value_bytes(self) % 16 == 0 && (guintptr)rows->values % 16 == 0;
   collect.channels = channels;
   collect.segments = (channels + WPROJECTION_SEGMENT - 1) / WPROJECTION_SEGMENT * self->grids;
+  collect.counts = self->counts;
   collect.block_counts = self->block_counts;
   collect.to_keys = self->keys_in;
   collect.to_indices = self->indices_in;
