@@ -16,6 +16,7 @@ enum { THREADS = 256 };
 typedef struct {
   AstroChannelizerConfig config;
   AstroPlace place;
+  gint multiprocessors;
   AstroFormat prepared; /* CI8 or CF32LE */
   gsize prepared_bytes;
   guint inputs, stations, pols;
@@ -72,14 +73,26 @@ static gboolean send_twiddles(Channelizer *self, GError **error)
   return send(self, &self->twiddles, twiddles, self->step * sizeof *twiddles, error);
 }
 
-static gboolean send_powers(Channelizer *self, GError **error)
+static gboolean is_square(const Channelizer *self)
+{
+  return astro_channelizer_is_square((guint32)self->step, self->config.taps);
+}
+
+static guint make_powers(const Channelizer *self, float2 *powers)
 {
   guint32 n = (guint32)self->step;
-  guint made = astro_channelizer_fuses(n) ? astro_channelizer_powers(n, NULL) : 0;
+  return is_square(self)              ? astro_channelizer_square_powers(powers)
+         : astro_channelizer_fuses(n) ? astro_channelizer_powers(n, powers)
+                                      : 0;
+}
+
+static gboolean send_powers(Channelizer *self, GError **error)
+{
+  guint made = make_powers(self, NULL);
   g_autofree float2 *powers = g_new(float2, made);
   if (made == 0)
     return TRUE;
-  astro_channelizer_powers(n, powers);
+  make_powers(self, powers);
   return send(self, &self->powers, powers, made * sizeof *powers, error);
 }
 
@@ -248,6 +261,8 @@ static gboolean channelize(Channelizer *self, AstroSpectra spectra, const AstroC
     .to = self->config.to,
     .clipped = self->counter,
   };
+  if (is_square(self))
+    return astro_channelizer_square(bytes, &run, (guint)self->multiprocessors, stream, error);
   if (astro_channelizer_fuses(run.n))
     return astro_channelizer_fused(bytes, &run, stream, error);
   return need_room(self, error) &&
@@ -338,7 +353,11 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->step = astro_channelizer_step(&self->config);
   self->span = astro_channelizer_span(&self->config);
   gsize held = self->inputs * self->span * self->prepared_bytes;
-  if (!send_weights(self, error) || !send_twiddles(self, error) || !send_powers(self, error) ||
+  if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                       place->device->index)) ||
+      (is_square(self) &&
+       !astro_channelizer_square_init(self->prepared == ASTRO_FORMAT_CI8, self->config.taps, error)) ||
+      !send_weights(self, error) || !send_twiddles(self, error) || !send_powers(self, error) ||
       (self->config.gains &&
        !send(self, &self->gains, self->config.gains, self->config.channels * sizeof *self->gains, error)) ||
       !alloc(self, &self->held[0], held, error) || !alloc(self, &self->held[1], held, error) ||
@@ -347,7 +366,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
     destroy(self);
     return NULL;
   }
-  *variant = astro_channelizer_fuses((guint32)self->step) ? "fused" : "passes";
+  *variant = is_square(self) ? "square" : astro_channelizer_fuses((guint32)self->step) ? "fused" : "passes";
   return self;
 }
 

@@ -21,8 +21,9 @@ struct ChannelizerRun {
   ChannelizerSamples in;
   const float *weights;   /* [tap][point] */
   const float2 *twiddles; /* exp(-2 pi i k / n) */
-  const float2 *powers;   /* of the fused kernel's passes: astro_channelizer_powers */
-  const float *gains;     /* of channels, or NULL */
+  const float2
+      *powers; /* for between a kernel's passes: astro_channelizer_powers, ..._square_powers */
+  const float *gains; /* of channels, or NULL */
   guint32 taps, n, channels,
       turn;      /* turn: sample that point 0 begins with; points before it come last */
   guint32 below; /* channels below the band's centre */
@@ -32,6 +33,14 @@ struct ChannelizerRun {
   AstroFormat to;
   guint64 *clipped;
 };
+
+/* All in one kernel: n is 1024, taps are 4 or 8. Its powers are exp(-2 pi i j k / n), j and k
+ * below 32. */
+gboolean astro_channelizer_is_square(guint32 n, guint taps);
+guint astro_channelizer_square_powers(float2 *powers);
+gboolean astro_channelizer_square_init(gboolean bytes, guint taps, GError **error);
+gboolean astro_channelizer_square(gboolean bytes, const ChannelizerRun *run, guint multiprocessors,
+                                  cudaStream_t stream, GError **error);
 
 /* All in one kernel: n is a power of two from 16 to 4096. */
 gboolean astro_channelizer_fuses(guint32 n);

@@ -1,6 +1,6 @@
 /* Convert on the GPU: the arithmetic of core/convert/convert.h, to the bit. The work is moving bytes: each
  * thread turns a group of components whose larger side is 16 bytes. */
-#include "gpu/cuda.h"
+#include "gpu/convert.h"
 #include "gpu/samples.h"
 
 extern "C" {
@@ -101,6 +101,15 @@ __device__ inline Group<bytes_of<TO>(N)> convert_group(const Group<bytes_of<FROM
   return out;
 }
 
+/* Where more is written than read, what is written is not kept in the caches. */
+template <int BYTES> __device__ inline void store(Group<BYTES> *to, const Group<BYTES> &group, bool grows)
+{
+  if (BYTES == 16 && grows)
+    __stcs((uint4 *)to, *(const uint4 *)&group);
+  else
+    *to = group;
+}
+
 template <AstroFormat FROM, AstroFormat TO, int N>
 __global__ void __launch_bounds__(THREADS)
     convert_kernel(const Group<bytes_of<FROM>(N)> *in, Group<bytes_of<TO>(N)> *out, guint64 groups,
@@ -119,7 +128,8 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
     for (int g = 0; g < GROUPS; g++)
       if (first + g * THREADS < groups)
-        out[first + g * THREADS] = convert_group<FROM, TO, N>(group[g], scale, &clipped);
+        store(&out[first + g * THREADS], convert_group<FROM, TO, N>(group[g], scale, &clipped),
+              sizeof *in < sizeof *out);
   }
   clipped = __reduce_add_sync(0xffffffff, clipped);
   if (threadIdx.x % 32 == 0 && clipped)
@@ -148,7 +158,15 @@ static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 
   bool aligned = (guintptr)in % bytes_of<FROM>(N) == 0 && (guintptr)out % bytes_of<TO>(N) == 0;
   guint64 groups = aligned ? components / N : 0, done = groups * N;
 
-  launch<FROM, TO, N>(self, in, out, groups, scale);
+  if constexpr ((FROM == ASTRO_FORMAT_CI4 || FROM == ASTRO_FORMAT_CI8) && TO == ASTRO_FORMAT_CI8) {
+    if (!isfinite((float)scale))
+      groups = done = 0;
+    const AstroConvertBytes work = { in, out, groups, (float)scale, self->counter, self->multiprocessors };
+    (FROM == ASTRO_FORMAT_CI4 ? astro_convert_nibbles : astro_convert_bytes)(
+        &work, astro_cuda_stream(self->place.queue));
+  } else {
+    launch<FROM, TO, N>(self, in, out, groups, scale);
+  }
   in += done / ONE * bytes_of<FROM>(ONE);
   out += done / ONE * bytes_of<TO>(ONE);
   launch<FROM, TO, ONE>(self, in, out, (components - done) / ONE, scale);

@@ -1,5 +1,4 @@
-/* The correlator on ordinary arithmetic: every format and every device, true single precision and exact sums
- * of 16-bit integers. A block sums a tile of 64 x 64 inputs, a thread 8 x 4 pairs. Floating point is summed in
+/* The correlator on ordinary arithmetic: formats of 8 and 16 bits on every device, exact sums of 16-bit integers. A block sums a tile of 64 x 64 inputs, a thread 8 x 4 pairs. Floating point is summed in
  * two steps, so that errors do not grow with the number of samples. */
 #include "gpu/correlator.h"
 
@@ -33,13 +32,6 @@ template <> struct Samples<ASTRO_FORMAT_CF16LE> {
   using Sum = float;
   static __device__ Value value(Stored s) { return __half22float2(s); }
 };
-template <> struct Samples<ASTRO_FORMAT_CF32LE> {
-  using Stored = float2;
-  using Value = float2;
-  using Sum = float;
-  static __device__ Value value(Stored s) { return s; }
-};
-
 /* What a thread sums: its rows lie side by side, its columns in two pairs 32 apart. */
 __device__ inline guint32 column_of(guint32 thread, int i)
 {
@@ -160,7 +152,6 @@ gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaS
     { ASTRO_FORMAT_CI8, correlate<ASTRO_FORMAT_CI8> },
     { ASTRO_FORMAT_CI16LE, correlate<ASTRO_FORMAT_CI16LE> },
     { ASTRO_FORMAT_CF16LE, correlate<ASTRO_FORMAT_CF16LE> },
-    { ASTRO_FORMAT_CF32LE, correlate<ASTRO_FORMAT_CF32LE> },
   };
   guint32 side = (run->inputs + TILE - 1) / TILE, tiles = side * (side + 1) / 2, k = 0;
 

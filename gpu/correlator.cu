@@ -25,6 +25,7 @@ enum {
   F16_RUN = 4096,
   SPLIT_RUN = 2048,
   SIMT_RUN = 1024,
+  F32_RUN = 2048,
   THREADS = 256,
 };
 #define GATHERED_BYTES ((gsize)1 << 30) /* wanted at most */
@@ -135,7 +136,7 @@ static guint64 most_steps(const Correlator *self)
   if (self->sum_kind != SUMS_DOUBLE)
     return INT32_RUN;
   if (self->level == SIMT)
-    return SIMT_RUN;
+    return self->prepared == ASTRO_FORMAT_CF32LE ? F32_RUN : SIMT_RUN;
   return splits(self) ? CLAMP(2 * self->gathered_bytes / step / 64 * 64, 64, SPLIT_RUN) : F16_RUN;
 }
 
@@ -426,6 +427,8 @@ static gboolean launch(Correlator *self, CorrelatorRun *run, GError **error)
     run->plane = plane;
     run->sink.scales = self->scales;
   }
+  if (self->level == SIMT && self->prepared == ASTRO_FORMAT_CF32LE)
+    return astro_correlator_f32(run, stream, error);
   if (self->sum_kind == SUMS_INT64 || self->level == SIMT)
     return astro_correlator_simt(self->prepared, run, stream, error);
   return self->level == WGMMA ? astro_correlator_wgmma(kind, run, self->multiprocessors, stream, error)
@@ -643,8 +646,14 @@ static gboolean pick_level(Correlator *self, GError **error)
   while (levels[self->level].exact ? capability != levels[self->level].capability
                                    : capability < levels[self->level].capability)
     self->level++;
-  return self->level == WGMMA ? astro_correlator_wgmma_init(kind_of(self), error)
-                              : self->level != MMA || astro_correlator_mma_init(kind_of(self), error);
+  switch (self->level) {
+  case WGMMA:
+    return astro_correlator_wgmma_init(kind_of(self), error);
+  case MMA:
+    return astro_correlator_mma_init(kind_of(self), error);
+  default:
+    return self->prepared != ASTRO_FORMAT_CF32LE || astro_correlator_f32_init(error);
+  }
 }
 
 static const char *variant_name(const Correlator *self)

@@ -67,9 +67,12 @@ gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, g
 gboolean astro_correlator_mma_init(CorrelatorKind kind, GError **error);
 gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream,
                               GError **error);
-/* from: CI8, CI16LE (sums of gint64), CF16LE or CF32LE. */
+/* from: CI8, CI16LE (sums of gint64) or CF16LE. */
 gboolean astro_correlator_simt(AstroFormat from, const CorrelatorRun *run, cudaStream_t stream,
                                GError **error);
+/* CF32LE in true single precision. */
+gboolean astro_correlator_f32_init(GError **error);
+gboolean astro_correlator_f32(const CorrelatorRun *run, cudaStream_t stream, GError **error);
 
 /* CF32LE in two planes of CF16LE, low and high, whose sum is the sample over a power of two, one
  * for each channel and input, that goes to scales. */

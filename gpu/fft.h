@@ -1,5 +1,5 @@
-/* Transforms of 2 to 16 points, but 11 and 13, in registers, exp(-2 pi i jk / n), of float2 or
- * double2. */
+/* Transforms of 2 to 16 points, but 11 and 13, and of 32, in registers, exp(-2 pi i jk / n), of
+ * float2 or double2. */
 #pragma once
 
 template <typename C> __device__ inline C fft_add(C a, C b)
@@ -88,7 +88,8 @@ template <int R, typename C> __device__ inline void fft_odd(C (&v)[R])
 
 /* R = A x B for those made of two. */
 template <int R>
-constexpr int FFT_A = R == 16 || R == 12             ? 4
+constexpr int FFT_A = R == 32                        ? 8
+                      : R == 16 || R == 12           ? 4
                       : R == 9 || R == 15            ? 3
                       : R == 6 || R == 10 || R == 14 ? 2
                                                      : 1;
@@ -97,7 +98,10 @@ constexpr int FFT_A = R == 16 || R == 12             ? 4
 template <int R> __device__ constexpr int fft_place(int number)
 {
   constexpr int A = R == 8 ? 2 : FFT_A<R>, B = R / A;
-  return A == 1 ? number : number % B * A + number / B;
+  if constexpr (A == 1)
+    return number;
+  else
+    return number % B * A + fft_place<A>(number / B);
 }
 
 template <int R, typename C> __device__ inline void fft(C (&v)[R]);

@@ -50,6 +50,20 @@ template <typename Real> __device__ inline int hold(Real product, Real low, Real
     return product != product ? 0 : (int)fmin(fmax(rint(product), low), high);
 }
 
+/* The same for bytes, in the low eight bits, of what is a number, on the arithmetic units alone:
+ * conversions have an eighth of their rate. Single precision has no fraction beside 3 x 2^22, whose
+ * low bits are then the whole number's. */
+__device__ inline guint32 hold_byte(float number, int *clipped)
+{
+  const float centre = 12582912;
+  const float rounded = __fadd_rn(number, centre),
+              held = fminf(fmaxf(rounded, centre - 128), centre + 127);
+  int differs; /* -1 or 0 */
+  asm("set.ne.s32.f32 %0, %1, %2;" : "=r"(differs) : "f"(held), "f"(rounded));
+  *clipped -= differs;
+  return __float_as_uint(held);
+}
+
 template <typename Real, typename In>
 __device__ inline void write_one(gint8 *out, In in, Real product, int *clipped)
 {

@@ -1,7 +1,7 @@
 /* Transpose on the GPU. After simplification (core/transpose) the innermost axes of input and output
  * either are the same, then words are gathered in runs, or differ, then tiles of the two axes turn in
  * shared memory, so that both sides of device memory see whole lines. */
-#include "gpu/cuda.h"
+#include "gpu/transpose.h"
 
 extern "C" {
 #include "core/transpose/check.h"
@@ -12,72 +12,42 @@ enum { THREADS = 256, WARPS = THREADS / 32, TILE = 32 /* words a side */ };
 /* A tile is worth its shared memory where both axes fill a good part of it. */
 enum { LEAST_EXTENT = 16 };
 
+/* Where an axis of as many is cut: samples of every word, and of every tile. */
+enum { WHOLE = 256 };
+
 typedef struct {
   AstroTransposeConfig config;
   AstroPlace place;
   gint multiprocessors;
 } Transpose;
 
-/* ---- axes as kernels see them ---- */
-
-struct Axes {
-  int n;
-  AstroDivisor extent[ASTRO_MAX_AXES]; /* fastest first */
-  guint64 from[ASTRO_MAX_AXES], to[ASTRO_MAX_AXES];
-};
-
-__device__ inline void offsets_of(const Axes &axes, guint32 index, guint64 *from, guint64 *to)
-{
-#pragma unroll
-  for (int i = 0; i < ASTRO_MAX_AXES; i++) {
-    if (i == axes.n)
-      break;
-    guint32 rest = axes.extent[i].divide(index), step = index - rest * axes.extent[i].by;
-    *from += step * axes.from[i];
-    *to += step * axes.to[i];
-    index = rest;
-  }
-}
-
 /* ---- gather: one word of the output a thread ---- */
 
 template <typename Word>
-__global__ void __launch_bounds__(THREADS) gather(const Word *in, Word *out, Axes axes, guint32 words)
+__global__ void __launch_bounds__(THREADS) gather(const Word *in, Word *out, TransposeAxes axes, guint32 words)
 {
   for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < words;
        i += (guint64)gridDim.x * THREADS) {
     guint64 from = 0, to = 0;
-    offsets_of(axes, (guint32)i, &from, &to);
+    transpose_offsets(axes, (guint32)i, &from, &to);
     out[to] = in[from];
   }
 }
 
 /* ---- tiles ---- */
 
-struct Tiles {
-  Axes batch;
-  guint32 in_extent, out_extent; /* of the input's and the output's innermost axis, in samples */
-  AstroDivisor in_tiles, out_tiles;
-  guint64 row_from, row_to; /* between neighbours along the other's axis, in samples */
-  guint32 n;                /* tiles in all */
-};
-
 /* PACK samples of a type fill a word; a word's worth of rows is read, turned in registers, and written
  * to a tile whose words along a row are swapped about so that neither side meets a bank twice. */
 template <typename Sample, typename Word>
-__global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, Tiles tiles)
+__global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, TransposeTiles tiles)
 {
   constexpr int PACK = sizeof(Word) / sizeof(Sample), SIDE = TILE * PACK;
   __shared__ Word tile[SIDE][TILE];
   const guint32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 
   for (guint32 t = blockIdx.x; t < tiles.n; t += gridDim.x) {
-    guint32 rest = tiles.in_tiles.divide(t), at_in = (t - rest * tiles.in_tiles.by) * SIDE;
-    guint32 batch = tiles.out_tiles.divide(rest), at_out = (rest - batch * tiles.out_tiles.by) * SIDE;
-    guint64 from = 0, to = 0;
-    offsets_of(tiles.batch, batch, &from, &to);
-    from += at_in + at_out * tiles.row_from;
-    to += at_out + at_in * tiles.row_to;
+    const TransposeTile place(tiles, t, SIDE, SIDE);
+    const guint64 from = place.from + place.row * tiles.row_from;
 
     Word word[TILE / WARPS][PACK];
 #pragma unroll
@@ -85,7 +55,7 @@ __global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, T
 #pragma unroll
       for (int p = 0; p < PACK; p++) {
         guint32 row = (warp + j * WARPS) * PACK + p, column = lane * PACK;
-        if (at_out + row < tiles.out_extent && at_in + column < tiles.in_extent)
+        if (row < place.rows && column < place.columns)
           word[j][p] = *(const Word *)(in + from + row * tiles.row_from + column);
       }
 #pragma unroll
@@ -102,8 +72,8 @@ __global__ void __launch_bounds__(THREADS) turn(const Sample *in, Sample *out, T
 #pragma unroll
     for (int j = 0; j < SIDE / WARPS; j++) {
       guint32 row = warp + j * WARPS, column = lane * PACK;
-      if (at_in + row < tiles.in_extent && at_out + column < tiles.out_extent)
-        *(Word *)(out + to + row * tiles.row_to + column) = tile[row][lane ^ (row / PACK)];
+      if (row < place.columns && column < place.rows)
+        *(Word *)(out + place.to + row * tiles.row_to + column) = tile[row][lane ^ (row / PACK)];
     }
     __syncthreads();
   }
@@ -132,9 +102,9 @@ static void strides_of(const AstroTransposeConfig *config, Strides *s)
   }
 }
 
-static Axes axes_of(const Strides *s, gint leave_out_a, gint leave_out_b)
+static TransposeAxes axes_of(const Strides *s, gint leave_out_a, gint leave_out_b)
 {
-  Axes axes = {};
+  TransposeAxes axes = {};
   for (guint i = s->n; i-- > 0;) {
     if ((gint)i == leave_out_a || (gint)i == leave_out_b)
       continue;
@@ -159,24 +129,72 @@ static void launch_gather(const Transpose *self, gconstpointer in, gpointer out,
                                                          axes_of(s, -1, -1), (guint32)words);
 }
 
+static TransposeTiles tiles_of(const Strides *s, guint inner)
+{
+  guint last = s->n - 1;
+  TransposeTiles tiles = {};
+
+  tiles.batch = axes_of(s, (gint)inner, (gint)last);
+  tiles.in_extent = (guint32)s->extent[inner];
+  tiles.out_extent = (guint32)s->extent[last];
+  tiles.row_from = s->from[last];
+  tiles.row_to = s->to[inner];
+  return tiles;
+}
+
+static void cut_tiles(TransposeTiles *tiles, guint64 samples, guint32 width, guint32 height)
+{
+  tiles->in_tiles = AstroDivisor((tiles->in_extent + width - 1) / width);
+  tiles->out_tiles = AstroDivisor((tiles->out_extent + height - 1) / height);
+  tiles->n = (guint32)(samples / tiles->in_extent / tiles->out_extent * tiles->in_tiles.by * tiles->out_tiles.by);
+}
+
 template <typename Sample, typename Word>
 static void launch_turn(const Transpose *self, gconstpointer in, gpointer out, const Strides *s,
                         guint inner, guint64 samples)
 {
   constexpr guint32 SIDE = TILE * sizeof(Word) / sizeof(Sample);
-  guint last = s->n - 1;
-  Tiles tiles = {};
-
-  tiles.batch = axes_of(s, (gint)inner, (gint)last);
-  tiles.in_extent = (guint32)s->extent[inner];
-  tiles.out_extent = (guint32)s->extent[last];
-  tiles.in_tiles = AstroDivisor((tiles.in_extent + SIDE - 1) / SIDE);
-  tiles.out_tiles = AstroDivisor((tiles.out_extent + SIDE - 1) / SIDE);
-  tiles.row_from = s->from[last];
-  tiles.row_to = s->to[inner];
-  tiles.n = (guint32)(samples / s->extent[inner] / s->extent[last] * tiles.in_tiles.by * tiles.out_tiles.by);
+  TransposeTiles tiles = tiles_of(s, inner);
+  cut_tiles(&tiles, samples, SIDE, SIDE);
   turn<Sample, Word><<<launch_blocks(self, tiles.n), THREADS, 0,
                        astro_cuda_stream(self->place.queue)>>>((const Sample *)in, (Sample *)out, tiles);
+}
+
+/* Larger tiles where they are filled as well as smaller ones would be. */
+static gboolean fills(guint64 extent, guint32 tile, guint32 smaller)
+{
+  return (extent + tile - 1) / tile * tile == (extent + smaller - 1) / smaller * smaller;
+}
+
+/* The axis of the batch that follows the output's in the output joins it. */
+static void fold(TransposeTiles *tiles)
+{
+  TransposeAxes *batch = &tiles->batch;
+  tiles->fold = AstroDivisor(tiles->out_extent);
+  if (batch->n == 0 || batch->to[0] != tiles->out_extent)
+    return;
+  tiles->fold_from = batch->from[0];
+  tiles->out_extent *= batch->extent[0].by;
+  batch->n--;
+  for (int i = 0; i < batch->n; i++) {
+    batch->extent[i] = batch->extent[i + 1];
+    batch->from[i] = batch->from[i + 1];
+    batch->to[i] = batch->to[i + 1];
+  }
+}
+
+static void launch_bytes(const Transpose *self, gconstpointer in, gpointer out, const Strides *s,
+                         guint inner, guint64 samples)
+{
+  TransposeTiles tiles = tiles_of(s, inner);
+  fold(&tiles);
+  gboolean tall = fills(tiles.out_extent, 256, 128);
+  if (!fills(tiles.in_extent, 256, 128)) {
+    launch_turn<guint8, guint32>(self, in, out, s, inner, samples);
+    return;
+  }
+  cut_tiles(&tiles, samples, 256, tall ? 256 : 128);
+  astro_transpose_bytes(in, out, &tiles, tall, self->multiprocessors, astro_cuda_stream(self->place.queue));
 }
 
 /* Whether all rows begin at whole words of pack samples on both sides. */
@@ -203,7 +221,9 @@ static const struct {
   } turns[3]; /* the first that fits */
   GatherFunc gather;
 } kernels[] = {
-  { 1, { { launch_turn<guint8, guint32>, 4 }, { launch_turn<guint8, guint8>, 1 } }, launch_gather<guint8> },
+  { 1,
+    { { launch_bytes, 8 }, { launch_turn<guint8, guint32>, 4 }, { launch_turn<guint8, guint8>, 1 } },
+    launch_gather<guint8> },
   { 2,
     { { launch_turn<guint16, uint2>, 8 }, { launch_turn<guint16, guint32>, 4 }, { launch_turn<guint16, guint16>, 2 } },
     launch_gather<guint16> },
@@ -231,6 +251,39 @@ static void widen(AstroTransposeConfig *config, gconstpointer in, gconstpointer 
   }
 }
 
+/* Kernels count samples in 31 bits: of a larger block the longest axis is cut, where all rows still begin at whole
+ * words, and its parts are turned one after the other. */
+static void turn_part(Transpose *self, const guint8 *in, guint8 *out, const Strides *s, gsize bytes, gboolean aligned)
+{
+  guint k = kernel_of(bytes), last = s->n - 1, inner = 0, longest = 0;
+  guint64 samples = 1;
+
+  for (guint i = 0; i < s->n; i++) {
+    samples *= s->extent[i];
+    longest = s->extent[i] > s->extent[longest] ? i : longest;
+  }
+  if (samples > G_MAXINT32) {
+    Strides first = *s, second = *s;
+    guint64 half = s->extent[longest] / 2, cut = half < WHOLE ? half : half / WHOLE * WHOLE;
+    first.extent[longest] = cut;
+    second.extent[longest] -= cut;
+    turn_part(self, in, out, &first, bytes, aligned);
+    turn_part(self, in + cut * s->from[longest] * bytes, out + cut * s->to[longest] * bytes, &second, bytes, aligned);
+    return;
+  }
+  while (aligned && s->from[inner] != 1)
+    inner++;
+  if (!aligned || inner == last || s->extent[inner] < LEAST_EXTENT || s->extent[last] < LEAST_EXTENT) {
+    kernels[k].gather(self, in, out, s, samples);
+    return;
+  }
+  guint turn = 0;
+  while (kernels[k].turns[turn].word > bytes &&
+         !packs(s, in, out, kernels[k].turns[turn].word, (guint)(kernels[k].turns[turn].word / bytes)))
+    turn++;
+  kernels[k].turns[turn].turn(self, in, out, s, inner, samples);
+}
+
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
                        guint n_out, gpointer arguments, GError **error)
 {
@@ -250,12 +303,6 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (config.n_axes < 2)
     return CUDA_TRY(cudaMemcpyAsync(out->data, in->data, samples * config.sample_bytes,
                                     cudaMemcpyDeviceToDevice, astro_cuda_stream(self->place.queue)));
-  if (samples > G_MAXINT32) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "a block of %" G_GUINT64_FORMAT " samples is more than the kernel's indices count (2^31)",
-                samples);
-    return FALSE;
-  }
   /* Axes may have been folded into samples that are longer than the block is aligned. */
   gboolean aligned = (guintptr)in->data % config.sample_bytes == 0 && (guintptr)out->data % config.sample_bytes == 0;
   if (aligned)
@@ -263,22 +310,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   else
     config = plain;
   strides_of(&config, &s);
-  guint k = kernel_of(config.sample_bytes), last = s.n - 1, inner = 0;
-  while (aligned && s.from[inner] != 1)
-    inner++;
-  if (!aligned || inner == last || s.extent[inner] < LEAST_EXTENT || s.extent[last] < LEAST_EXTENT) {
-    guint64 words = 1;
-    for (guint i = 0; i < s.n; i++)
-      words *= s.extent[i];
-    kernels[k].gather(self, in->data, out->data, &s, words);
-  } else {
-    guint turn = 0;
-    while (kernels[k].turns[turn].word > config.sample_bytes &&
-           !packs(&s, in->data, out->data, kernels[k].turns[turn].word,
-                  (guint)(kernels[k].turns[turn].word / config.sample_bytes)))
-      turn++;
-    kernels[k].turns[turn].turn(self, in->data, out->data, &s, inner, samples);
-  }
+  turn_part(self, (const guint8 *)in->data, (guint8 *)out->data, &s, config.sample_bytes, aligned);
   return CUDA_TRY(cudaGetLastError());
 }
 

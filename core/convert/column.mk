@@ -5,7 +5,8 @@ core_cflags += -ffp-contract=off
 core_avx2_sources += core/convert/kernels-avx2.c
 core_avx512_sources += core/convert/kernels-avx512.c
 element_sources += elements/astroconvert.c elements/astroconvert.h
-gpu_sources += gpu/convert.cu
+gpu_sources += gpu/convert.cu gpu/convert-bytes.cu
+gpu_headers += gpu/convert.h
 core_tests += tests/core/convert
 element_tests += tests/elements/astroconvert
 bench_programs += tests/bench/convert

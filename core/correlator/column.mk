@@ -16,8 +16,8 @@ core_tests += tests/core/correlator
 element_tests += tests/elements/astrocorrelator
 bench_programs += tests/bench/correlator
 tests_bench_correlator_LDADD = $(LDADD) -ldl
-gpu_sources += gpu/correlator.cu gpu/correlator-held.cu gpu/correlator-split.cu gpu/correlator-simt.cu gpu/correlator-mma.cu \
-  gpu/correlator-wgmma.cu
+gpu_sources += gpu/correlator.cu gpu/correlator-held.cu gpu/correlator-split.cu gpu/correlator-simt.cu \
+  gpu/correlator-f32.cu gpu/correlator-mma.cu gpu/correlator-wgmma.cu
 gpu_headers += gpu/correlator.h gpu/wgmma.h
 gpu_bench_programs += tests/bench/correlator-gpu
 tests_bench_correlator_gpu_LDADD = $(LDADD) -ldl

@@ -513,6 +513,11 @@ static const Shape shapes[] = {
   { "F32LE", "station:pol:time", 1, 1, 64, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 40 },
   { "F32LE", "station:pol:time", 3, 2, 16, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 40 },
   { "F32LE", "time:station:pol", 3, 2, 5, 3, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 20, 80 },
+  { "CF32LE", "station:pol:time", 1, 2, 1024, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 9, 13 },
+  { "CI8", "station:pol:time", 2, 1, 1024, 4, ASTRO_WINDOW_HANN, ASTRO_FORMAT_CI8, 2, 20 },
+  { "CI8", "station:pol:time", 1, 1, 1024, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 3, 9 },
+  { "F32LE", "station:pol:time", 1, 1, 512, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 12 },
+  { "CF32LE", "station:pol:time", 1, 1, 1024, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 5 },
   { "F32LE", "station:pol:time", 1, 1, 300, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 4 },
 };
 
@@ -627,6 +632,25 @@ static void test_past_caches(void)
       test_free(small);
       test_free(in);
     }
+}
+
+/* More than a device does at once holds the same as many small blocks do. */
+static void test_long(void)
+{
+  static const char *const formats[] = { "CI8", "CF32LE" };
+  for (guint f = 0; backends[2] && f < G_N_ELEMENTS(formats); f++) {
+    AstroChannelizerConfig config = make_config(formats[f], "station:pol:time", 30, 2, 1024, 8);
+    guint64 steps = 90 * 1024;
+    AstroSpectra spectra;
+    gpointer in = random_samples(config.in.format, 60 * steps, f);
+    guint8 *large = channelize(backends[2], &config, 1, in, 5, steps, 0, &spectra, NULL);
+    gsize bytes = 60 * spectra.count * 1024 * 8;
+    guint8 *small = channelize(backends[2], &config, 1, in, 5, steps, 9000, &spectra, NULL);
+    g_assert_cmpmem(large, bytes, small, bytes);
+    test_free(large);
+    test_free(small);
+    test_free(in);
+  }
 }
 
 /* The largest shape, and a large prime: a tone comes out where it belongs. */
@@ -873,6 +897,7 @@ static void add_tests(void)
   }
   g_test_add_func("/channelizer/alignment", test_alignment);
   g_test_add_func("/channelizer/past-caches", test_past_caches);
+  g_test_add_func("/channelizer/long", test_long);
   for (guint i = 0; backends[i]; i++) /* too large for the formula */
     if (backends[i] != &astro_channelizer_reference) {
       g_autofree char *path =

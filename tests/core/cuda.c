@@ -6,6 +6,8 @@
 #include "core/transpose/transpose.h"
 #include "tests/tests.h"
 
+#include <math.h>
+
 static AstroDevice *open_device(void)
 {
   g_autoptr(GError) error = NULL;
@@ -117,11 +119,13 @@ static void shuffle(guint *order, guint n)
 
 static void test_transpose(gconstpointer data)
 {
-  static const guint64 sizes[] = { 1, 2, 3, 5, 7, 16, 17, 33, 64, 100, 128 };
+  static const guint64 sizes[] = {
+    1, 2, 3, 5, 7, 16, 17, 33, 64, 100, 128, 136, 200, 256, 264, 648
+  };
   gsize sample_bytes = GPOINTER_TO_SIZE(data);
   g_autoptr(AstroDevice) device = open_device();
 
-  for (guint i = 0; device && i < 120; i++) {
+  for (guint i = 0; device && i < 200; i++) {
     AstroTransposeConfig config = { .n_axes = 2 + i % 4, .sample_bytes = sample_bytes };
     gsize samples = 1;
     for (guint a = 0; a < config.n_axes; a++) {
@@ -141,12 +145,104 @@ static void test_transpose(gconstpointer data)
   }
 }
 
+/* Samples of a byte: tiles that are filled and not, rows that are folded, batches. */
+static void test_transpose_bytes(void)
+{
+  static const AstroTransposeConfig configs[] = {
+    { 3, { 128, 33, 256 }, { 2, 1, 0 }, 1 },
+    { 3, { 24, 50, 264 }, { 2, 1, 0 }, 1 },
+    { 4, { 16, 8, 40, 512 }, { 3, 2, 0, 1 }, 1 },
+    { 3, { 264, 3, 520 }, { 2, 0, 1 }, 1 },
+    { 2, { 1288, 776 }, { 1, 0 }, 1 },
+    { 4, { 5, 136, 9, 256 }, { 3, 0, 2, 1 }, 1 },
+    { 4, { 40, 7, 5, 248 }, { 1, 3, 2, 0 }, 1 },
+    { 3, { 7, 2048, 400 }, { 0, 2, 1 }, 1 },
+    { 3, { 260, 3, 388 }, { 1, 2, 0 }, 1 },
+  };
+  g_autoptr(AstroDevice) device = open_device();
+
+  for (guint i = 0; device && i < G_N_ELEMENTS(configs); i++) {
+    gsize bytes = 1;
+    for (guint a = 0; a < configs[i].n_axes; a++)
+      bytes *= configs[i].extents[a];
+    for (gsize offset = 0; offset <= 8; offset += 4) {
+      Case c = { .reference = &astro_transpose_reference,
+                 .config = &configs[i],
+                 .in_bytes = bytes,
+                 .out_bytes = bytes,
+                 .offset = offset,
+                 .seed = i };
+      run_case(device, &c);
+    }
+  }
+}
+
+/* More samples than kernels count, in pieces of a pattern whose length no stride divides. */
+static void test_transpose_past_31_bits(void)
+{
+  enum { PATTERN = 1 << 24 | 43, LOOKS = 2000, LOOK = 64 };
+  static const AstroTransposeConfig configs[] = {
+    { 2, { 264, 8200008 }, { 1, 0 }, 1 },
+    { 3, { 9, 8200008, 31 }, { 2, 0, 1 }, 1 },
+    { 3, { 11, 12, 16400000 }, { 1, 0, 2 }, 1 }, /* runs of the innermost axis */
+  };
+  g_autoptr(AstroDevice) device = open_device();
+  const AstroBackend *cuda = device ? cuda_backend("transpose") : NULL;
+  g_autofree guint8 *pattern = g_malloc(PATTERN);
+  g_autoptr(GError) error = NULL;
+  const char *variant;
+
+  test_fill(pattern, PATTERN, 1);
+  for (guint i = 0; device && i < G_N_ELEMENTS(configs); i++) {
+    const AstroTransposeConfig *config = &configs[i];
+    const AstroDeviceFuncs *funcs = device->funcs;
+    AstroPlace place = { .device = device, .queue = funcs->queue_new(device, NULL) };
+    guint64 strides[3], bytes = 1;
+    AstroBlock in = { 0 }, out = { 0 };
+    for (guint a = config->n_axes; a-- > 0; bytes *= config->extents[a])
+      strides[a] = bytes;
+    g_assert_cmpuint(bytes, >, G_MAXINT32);
+    in.bytes = out.bytes = bytes;
+    g_assert_true(funcs->alloc(device, bytes, &in.data, &error));
+    g_assert_true(funcs->alloc(device, bytes, &out.data, &error));
+    for (guint64 at = 0; at < bytes; at += PATTERN)
+      funcs->queue_copy(device, place.queue, ASTRO_COPY_UP, (guint8 *)in.data + at, pattern,
+                        MIN(PATTERN, bytes - at), &error);
+    gpointer instance = cuda->create(config, &place, &variant, &error);
+    g_assert_true(cuda->submit(instance, &in, 1, &out, 1, NULL, &error));
+    g_assert_no_error(error);
+    for (guint look = 0; look < LOOKS; look++) {
+      guint64 first = look == 0   ? 0
+                      : look == 1 ? bytes - LOOK
+                                  : (guint64)(g_test_rand_double() * (double)(bytes - LOOK));
+      guint8 got[LOOK];
+      funcs->queue_copy(device, place.queue, ASTRO_COPY_DOWN, got, (guint8 *)out.data + first, LOOK,
+                        &error);
+      AstroEvent *event = funcs->event_record(device, place.queue, &error);
+      g_assert_true(funcs->event_wait(device, event, &error));
+      funcs->event_free(device, event);
+      for (guint b = 0; b < LOOK; b++) {
+        guint64 rest = first + b, from = 0;
+        for (guint a = config->n_axes; a-- > 0; rest /= config->extents[config->order[a]])
+          from += rest % config->extents[config->order[a]] * strides[config->order[a]];
+        g_assert_cmphex(got[b], ==, pattern[from % PATTERN]);
+      }
+    }
+    cuda->destroy(instance);
+    funcs->free(device, in.data);
+    funcs->free(device, out.data);
+    funcs->queue_free(device, place.queue);
+  }
+}
+
 /* ---- convert ---- */
 
 static void test_convert(gconstpointer data)
 {
   static const guint64 sizes[] = { 0, 1, 2, 3, 15, 64, 65, 1000, 4097, 70001 };
-  static const double scales[] = { 1, 0.5, 3.7, 1e-3, 1e6, -1, 0 };
+  static const double scales[] = { 1,          0.5, 3.7, 1e-3, 1e6,
+                                   -1,         0,   -17, 1e30, (double)INFINITY,
+                                   (double)NAN };
   AstroFormat from = GPOINTER_TO_SIZE(data) / ASTRO_N_FORMATS,
               to = GPOINTER_TO_SIZE(data) % ASTRO_N_FORMATS;
   g_autoptr(AstroDevice) device = open_device();
@@ -311,6 +407,8 @@ static void add_tests(void)
     g_autofree char *name = g_strdup_printf("/cuda/transpose/%zu", sample_bytes[i]);
     g_test_add_data_func(name, GSIZE_TO_POINTER(sample_bytes[i]), test_transpose);
   }
+  g_test_add_func("/cuda/transpose/bytes", test_transpose_bytes);
+  g_test_add_func("/cuda/transpose/past-31-bits", test_transpose_past_31_bits);
   for (AstroFormat from = 1; from < ASTRO_N_FORMATS; from++)
     for (AstroFormat to = 1; to < ASTRO_N_FORMATS; to++)
       if (astro_convert_possible(from, to)) {

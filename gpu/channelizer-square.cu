@@ -1,0 +1,411 @@
+/* Filter, transform and format for 1024 points, which are 32 times 32, and the usual numbers of taps. Blocks stay. Half
+ * of a block's warps filter: a thread has points of its own whose weights it keeps, and reads every sample once. The
+ * others transform what was filtered, a spectrum a warp, 32 points a thread at a time, with one exchange. Spectra go
+ * from the ones to the others in a ring in shared memory. */
+#include "gpu/channelizer.h"
+#include "gpu/barrier.h"
+#include "gpu/fft.h"
+
+#include <math.h>
+
+enum {
+  SIDE = 32,
+  N = SIDE * SIDE,
+  ROW = SIDE + 1,    /* of the exchange: neither its rows nor its columns meet a bank twice */
+  ROOM = SIDE * ROW, /* of a spectrum */
+  FILTERS = 256,     /* threads */
+  WARPS = 8,         /* that transform */
+  THREADS = FILTERS + 32 * WARPS,
+  SLOTS = 11, /* of the ring: what every device has room for */
+  LEAST_RUN = 8,
+  MOST_RUN = 128,
+};
+
+struct Shared {
+  float2 spectra[SLOTS][ROOM];
+  float2 powers[N];
+  guint64 full[SLOTS], empty[SLOTS];
+};
+
+struct Ring {
+  guint32 slot, parity;
+  __device__ void next()
+  {
+    if (++slot == SLOTS) {
+      slot = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+/* Some spectra of an input, one after the other. */
+struct Work {
+  guint32 runs; /* of an input */
+  guint32 length, n;
+};
+
+struct Job {
+  guint32 input, there;
+  guint64 first;
+
+  __device__ Job(const ChannelizerRun &run, const Work &work, guint32 number)
+      : input(number / work.runs), first((guint64)(number % work.runs) * work.length)
+  {
+    there = (guint32)min((guint64)work.length, run.count - first);
+  }
+};
+
+/* ---- the filter ---- */
+
+/* Two points side by side. */
+template <typename Sample> struct Pair;
+template <> struct Pair<char2> {
+  using Type = guint32;
+  static constexpr int AHEAD = 4; /* rows that are under way */
+  static __device__ float4 value(guint32 x)
+  {
+    return make_float4((gint8)x, (gint8)(x >> 8), (gint8)(x >> 16), (gint8)(x >> 24));
+  }
+};
+template <> struct Pair<float2> {
+  using Type = float4;
+  static constexpr int AHEAD = 2;
+  static __device__ float4 value(float4 x) { return x; }
+};
+
+/* A thread has two such pairs, half a spectrum apart. */
+enum { PAIRS = 2, HALF = N / PAIRS };
+static_assert(FILTERS * 2 * PAIRS == N, "all points");
+
+__device__ inline float4 scaled(float2 weight, float4 x)
+{
+  return make_float4(weight.x * x.x, weight.x * x.y, weight.y * x.z, weight.y * x.w);
+}
+__device__ inline void add_scaled(float4 &sum, float2 weight, float4 x)
+{
+  sum.x += weight.x * x.x;
+  sum.y += weight.x * x.y;
+  sum.z += weight.y * x.z;
+  sum.w += weight.y * x.w;
+}
+
+/* Gives a spectrum to the ring: both pairs of all threads. */
+__device__ inline void put(Shared *shared, Ring &ring, float4 low, float4 high)
+{
+  float2 *points = shared->spectra[ring.slot] + threadIdx.x * 2;
+  barrier_wait(&shared->empty[ring.slot], ring.parity);
+  *(float4 *)points = low;
+  *(float4 *)(points + HALF) = high;
+  __syncwarp();
+  if (threadIdx.x % 32 == 0)
+    barrier_arrive(&shared->full[ring.slot]);
+  ring.next();
+}
+
+/* Samples that come last, where the spectra begin, come first in the order of points, so that each half is in one
+ * piece. */
+__device__ inline guint32 begin_of(const ChannelizerRun &run, int pair)
+{
+  return (threadIdx.x * 2 + pair * HALF + run.turn) % N;
+}
+
+/* One spectrum whose samples lie anywhere. */
+template <typename Sample>
+__device__ inline void filter_any(const ChannelizerRun &run, guint32 input, guint64 spectrum, float4 (&sum)[PAIRS])
+{
+#pragma unroll
+  for (int p = 0; p < PAIRS; p++) {
+    const gint64 at = (gint64)spectrum * N + begin_of(run, p);
+#pragma unroll 1
+    for (guint32 tap = 0; tap < run.taps; tap++) {
+      const float2 weight = *(const float2 *)(run.weights + tap * N + p * HALF + threadIdx.x * 2);
+      const float2 x = channelizer_sample<Sample>(run.in, input, at + (gint64)tap * N);
+      const float2 y = channelizer_sample<Sample>(run.in, input, at + (gint64)tap * N + 1);
+      const float4 pair = make_float4(x.x, x.y, y.x, y.y);
+      if (tap == 0)
+        sum[p] = scaled(weight, pair);
+      else
+        add_scaled(sum[p], weight, pair);
+    }
+  }
+}
+
+/* What a thread knows of a row after the other: sums of the spectra that it is part of, in turn, and rows to come. */
+template <typename Sample, int TAPS> struct Window {
+  using Type = typename Pair<Sample>::Type;
+  static constexpr int AHEAD = Pair<Sample>::AHEAD;
+  static_assert(TAPS % AHEAD == 0, "rows have fixed places");
+
+  const float2 (&weights)[TAPS][PAIRS];
+  const Type *from[PAIRS];
+  Type next[AHEAD][PAIRS];
+  float4 sums[TAPS][PAIRS];
+
+  __device__ void load(int row, bool there)
+  {
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++)
+      if (there)
+        next[row % AHEAD][p] = from[p][row * HALF];
+  }
+  /* row: counted from one whose number is a multiple of TAPS. */
+  __device__ void add(int row)
+  {
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++) {
+      const float4 x = Pair<Sample>::value(next[row % AHEAD][p]);
+      sums[row % TAPS][p] = scaled(weights[0][p], x);
+#pragma unroll
+      for (int tap = 1; tap < TAPS; tap++)
+        add_scaled(sums[(row - tap + TAPS) % TAPS][p], weights[tap][p], x);
+    }
+  }
+};
+
+/* So many spectra of an input, whose samples lie in the block; every sample is read and converted once. */
+template <typename Sample, int TAPS>
+__device__ inline void filter_all(const ChannelizerRun &run, const Sample *samples, guint32 spectra,
+                                  const float2 (&weights)[TAPS][PAIRS], Shared *shared, Ring &ring)
+{
+  using Rows = Window<Sample, TAPS>;
+  constexpr int FIRST = TAPS - 1; /* the row that completes a spectrum */
+  const guint32 rows = spectra + FIRST;
+  Rows window{ weights };
+
+#pragma unroll
+  for (int p = 0; p < PAIRS; p++)
+    window.from[p] = (const typename Rows::Type *)(samples + begin_of(run, p));
+#pragma unroll
+  for (int row = 0; row < Rows::AHEAD; row++)
+    window.load(row, row < rows);
+#pragma unroll
+  for (int row = 0; row < FIRST; row++) {
+    window.add(row);
+    window.load(row + Rows::AHEAD, row + Rows::AHEAD < rows);
+  }
+#pragma unroll 1
+  for (guint32 begin = 0;; begin += TAPS) {
+#pragma unroll
+    for (int row = FIRST; row < FIRST + TAPS; row++) {
+      if (begin + row >= rows)
+        return;
+      window.add(row);
+      window.load(row + Rows::AHEAD, begin + row + Rows::AHEAD < rows);
+      put(shared, ring, window.sums[(row + 1) % TAPS][0], window.sums[(row + 1) % TAPS][1]);
+    }
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++)
+      window.from[p] += TAPS * HALF;
+  }
+}
+
+template <typename Sample, int TAPS>
+__device__ inline void filter(const ChannelizerRun &run, const Work &work, Shared *shared)
+{
+  Ring ring = { 0, 1 };
+  float2 weights[TAPS][PAIRS];
+
+#pragma unroll
+  for (int tap = 0; tap < TAPS; tap++)
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++)
+      weights[tap][p] = *(const float2 *)(run.weights + tap * N + p * HALF + threadIdx.x * 2);
+
+  for (guint32 number = blockIdx.x; number < work.n; number += gridDim.x) {
+    const Job job(run, work, number);
+    const Sample *block = (const Sample *)run.in.block + job.input * run.in.block_row - run.in.split;
+    const bool aligned = run.in.block && (guintptr)block % sizeof(typename Pair<Sample>::Type) == 0;
+    /* Spectra that need samples from before the block, or all. */
+    const guint64 others = aligned ? (guint64)(max(run.in.split, (gint64)0) + N - 1) / N : G_MAXUINT64;
+    const guint32 apart = job.first >= others ? 0 : (guint32)min((guint64)job.there, others - job.first);
+
+#pragma unroll 1
+    for (guint32 i = 0; i < apart; i++) {
+      float4 sum[PAIRS];
+      filter_any<Sample>(run, job.input, job.first + i, sum);
+      put(shared, ring, sum[0], sum[1]);
+    }
+    if (apart < job.there)
+      filter_all<Sample, TAPS>(run, block + (job.first + apart) * N, job.there - apart, weights, shared, ring);
+  }
+}
+
+/* ---- the transform ---- */
+
+/* Afterwards point k lies at fft_place<SIDE>(k), and is bin lane + SIDE k. */
+__device__ inline void transform(const float2 *twiddles, float2 *points, float2 (&v)[SIDE])
+{
+  const guint32 lane = threadIdx.x % 32;
+#pragma unroll
+  for (int r = 0; r < SIDE; r++)
+    v[r] = points[r * SIDE + lane];
+  fft<SIDE>(v);
+  __syncwarp();
+  points[lane * ROW] = v[0];
+#pragma unroll
+  for (int k = 1; k < SIDE; k++)
+    points[lane * ROW + k] = fft_mul(v[fft_place<SIDE>(k)], twiddles[k * SIDE + lane]);
+  __syncwarp();
+#pragma unroll
+  for (int r = 0; r < SIDE; r++)
+    v[r] = points[r * ROW + lane];
+}
+
+/* Of real samples the upper half of the bins repeats the lower. */
+template <typename Write>
+__device__ inline void give_bins(const ChannelizerRun &run, guint64 row, const float2 (&v)[SIDE], Write write)
+{
+  const guint32 lane = threadIdx.x % 32;
+  const guint64 first = row * run.channels + lane;
+#pragma unroll
+  for (int k = 0; k < SIDE; k++)
+    if (run.below) {
+      const guint32 offset = (k + SIDE / 2) % SIDE * SIDE;
+      write(first + offset, lane + offset, v[fft_place<SIDE>(k)]);
+    } else if (k < SIDE / 2) {
+      write(first + k * SIDE, lane + k * SIDE, v[fft_place<SIDE>(k)]);
+    }
+}
+
+template <typename Sample>
+__device__ inline void give(const ChannelizerRun &run, guint64 row, const float2 (&v)[SIDE], int *clipped)
+{
+  if (run.to == ASTRO_FORMAT_CF32LE && !run.gains)
+    give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) { ((float2 *)run.out)[at] = value; });
+  else if (run.to == ASTRO_FORMAT_CI8 && !run.gains)
+    give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) {
+      if constexpr (sizeof(Sample) == 2) /* of bytes all sums are numbers */
+        ((guint16 *)run.out)[at] =
+            (guint16)__byte_perm(hold_byte(value.x, clipped), hold_byte(value.y, clipped), 0x0040);
+      else
+        write_sample(run.out, at, ASTRO_FORMAT_CI8, value, clipped);
+    });
+  else
+    give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) {
+      if (run.gains) {
+        value.x *= run.gains[channel];
+        value.y *= run.gains[channel];
+      }
+      write_sample(run.out, at, run.to, value, clipped);
+    });
+}
+
+/* Every warp takes its turn. */
+template <typename Sample>
+__device__ inline void transform_all(const ChannelizerRun &run, const Work &work, Shared *shared)
+{
+  const guint32 warp = (threadIdx.x - FILTERS) / 32;
+  guint32 turn = 0;
+  int clipped = 0;
+  Ring ring = { 0, 0 };
+
+  for (guint32 number = blockIdx.x; number < work.n; number += gridDim.x) {
+    const Job job(run, work, number);
+    for (guint32 i = 0; i < job.there; i++, ring.next(), turn = (turn + 1) % WARPS) {
+      if (turn != warp)
+        continue;
+      float2 v[SIDE];
+      barrier_wait(&shared->full[ring.slot], ring.parity);
+      transform(shared->powers, shared->spectra[ring.slot], v);
+      __syncwarp();
+      if (threadIdx.x % 32 == 0)
+        barrier_arrive(&shared->empty[ring.slot]);
+      fft<SIDE>(v);
+      give<Sample>(run, job.input * run.count + job.first + i, v, &clipped);
+    }
+  }
+  channelizer_count(run, clipped);
+}
+
+/* Threads that filter need more registers than those that transform, and get them where they can be passed on. */
+__device__ inline void take_registers()
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 152;");
+#endif
+}
+__device__ inline void leave_registers()
+{
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 104;");
+#endif
+}
+
+template <typename Sample, int TAPS>
+__global__ void __launch_bounds__(THREADS, 1)
+    channelize(const __grid_constant__ ChannelizerRun run, const __grid_constant__ Work work)
+{
+  extern __shared__ __align__(16) guint8 bytes[];
+  Shared *shared = (Shared *)bytes;
+
+  if (threadIdx.x < SLOTS) {
+    barrier_init(&shared->full[threadIdx.x], FILTERS / 32);
+    barrier_init(&shared->empty[threadIdx.x], 1);
+  }
+  for (guint32 i = threadIdx.x; i < N; i += THREADS)
+    shared->powers[i] = run.powers[i];
+  __syncthreads();
+  if (threadIdx.x < FILTERS) {
+    take_registers();
+    filter<Sample, TAPS>(run, work, shared);
+  } else {
+    leave_registers();
+    transform_all<Sample>(run, work, shared);
+  }
+}
+
+/* ---- launch ---- */
+
+typedef void (*Kernel)(ChannelizerRun run, Work work);
+
+static Kernel kernel_of(gboolean bytes, guint taps)
+{
+  return bytes ? (taps == 8 ? channelize<char2, 8> : channelize<char2, 4>)
+               : (taps == 8 ? channelize<float2, 8> : channelize<float2, 4>);
+}
+
+gboolean astro_channelizer_is_square(guint32 n, guint taps)
+{
+  return n == N && (taps == 4 || taps == 8);
+}
+
+guint astro_channelizer_square_powers(float2 *powers)
+{
+  for (guint32 k = 0; k < SIDE; k++)
+    for (guint32 j = 0; j < SIDE && powers; j++) {
+      double angle = -2 * G_PI * (double)(k * j) / (double)N;
+      powers[k * SIDE + j] = make_float2((float)cos(angle), (float)sin(angle));
+    }
+  return N;
+}
+
+gboolean astro_channelizer_square_init(gboolean bytes, guint taps, GError **error)
+{
+  return CUDA_TRY(cudaFuncSetAttribute(kernel_of(bytes, taps), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       sizeof(Shared)));
+}
+
+/* Runs such that all blocks end at about the same time; to begin one costs a few rows, of which half the instructions
+ * are the filter's. */
+static Work divide(const ChannelizerRun *run, guint multiprocessors)
+{
+  Work best = {};
+  guint64 least = G_MAXUINT64;
+  for (guint32 length = LEAST_RUN; length <= MOST_RUN; length++) {
+    guint64 runs = (run->count + length - 1) / length, n = runs * run->inputs;
+    guint64 cost = (n + multiprocessors - 1) / multiprocessors * (length + run->taps / 2);
+    if (cost < least) {
+      least = cost;
+      best = { (guint32)runs, length, (guint32)n };
+    }
+  }
+  return best;
+}
+
+gboolean astro_channelizer_square(gboolean bytes, const ChannelizerRun *run, guint multiprocessors,
+                                  cudaStream_t stream, GError **error)
+{
+  Work work = divide(run, multiprocessors);
+  kernel_of(bytes, run->taps)<<<MIN(work.n, multiprocessors), THREADS, sizeof(Shared), stream>>>(*run, work);
+  return CUDA_TRY(cudaGetLastError());
+}
