@@ -45,11 +45,6 @@ template <typename Value> static __device__ inline void multiply_add(Value &sum,
   sum.y += a.y * b.x;
 }
 
-/* As many bytes at once as there are, up to 16. */
-template <typename Value, int N> struct alignas(sizeof(Value) * N > 16 ? 16 : sizeof(Value) * N) Values {
-  Value v[N];
-};
-
 static __device__ inline WProjectionRecord read_record(const WProjectionRecord *record)
 {
   const uint4 bits = __ldg((const uint4 *)record);

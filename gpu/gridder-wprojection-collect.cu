@@ -75,6 +75,8 @@ static __global__ void __launch_bounds__(THREADS) count(const __grid_constant__ 
   if (find_segment(c, &segment))
     while (next_run<INTERPOLATED>(c, &segment, &run))
       n += INTERPOLATED ? CORNERS : 1;
+  if ((guint64)blockIdx.x * THREADS + threadIdx.x < c.n)
+    c.counts[(guint64)blockIdx.x * THREADS + threadIdx.x] = (guint8)n;
   n = Reduce(storage).Sum(n);
   if (threadIdx.x == 0)
     c.block_counts[blockIdx.x] = n;
@@ -98,18 +100,26 @@ static __device__ double2 factor(const Segment &segment, double wavenumber, guin
 }
 
 /* N values, 16 bytes at once where they lie so. */
-template <typename Value, int N> static __device__ void read_values(const Value *from, bool wide, Value (&values)[N])
+template <typename Value, int N> static __device__ WProjectionValues<Value, N> read_values(const Value *from, bool wide)
 {
-  constexpr int TOGETHER = sizeof(float4) / sizeof(Value);
-  if (wide && N % TOGETHER == 0) {
-#pragma unroll
-    for (int p = 0; p < N / TOGETHER; p++)
-      ((float4 *)values)[p] = __ldg((const float4 *)from + p);
-    return;
-  }
+  WProjectionValues<Value, N> values;
+  if (wide)
+    return *(const WProjectionValues<Value, N> *)from;
 #pragma unroll
   for (int p = 0; p < N; p++)
-    values[p] = __ldg(from + p);
+    values.v[p] = from[p];
+  return values;
+}
+
+template <typename Value, int N>
+static __device__ void write_values(Value *to, const WProjectionValues<Value, N> &values, bool wide)
+{
+  if (wide)
+    *(WProjectionValues<Value, N> *)to = values;
+  else
+#pragma unroll
+    for (int p = 0; p < N; p++)
+      to[p] = values.v[p];
 }
 
 /* Sums of N products of a run. */
@@ -120,23 +130,34 @@ static __device__ void put(const WProjectionCollect &c, const Segment &segment, 
   const Value *value =
       (const Value *)c.rows.values + (segment.row * c.rows.channels + run.first) * c.rows.products + product;
   double2 sums[N] = {};
-  for (guint k = 0; k < run.n; k++, value += c.rows.products) {
-    double2 by = make_double2(1, 0);
-    if (INTERPOLATED || segment.line.turns != 0)
-      by = factor<INTERPOLATED>(segment, c.rows.wavenumbers[run.first + k], corner);
-    alignas(16) Value values[N];
-    read_values<Value, N>(value, c.wide, values);
+  WProjectionValues<Value, N> values;
+  if (INTERPOLATED || segment.line.turns != 0) {
+    for (guint k = 0; k < run.n; k++, value += c.rows.products) {
+      const double2 by = factor<INTERPOLATED>(segment, c.rows.wavenumbers[run.first + k], corner);
+      values = read_values<Value, N>(value, c.wide);
 #pragma unroll
-    for (int p = 0; p < N; p++) {
-      sums[p].x += values[p].x * by.x - values[p].y * by.y;
-      sums[p].y += values[p].x * by.y + values[p].y * by.x;
+      for (int p = 0; p < N; p++) {
+        sums[p].x += values.v[p].x * by.x - values.v[p].y * by.y;
+        sums[p].y += values.v[p].x * by.y + values.v[p].y * by.x;
+      }
+    }
+  } else {
+#pragma unroll 4
+    for (guint k = 0; k < run.n; k++) {
+      values = read_values<Value, N>(value + k * c.rows.products, c.wide);
+#pragma unroll
+      for (int p = 0; p < N; p++) {
+        sums[p].x += values.v[p].x;
+        sums[p].y += values.v[p].y;
+      }
     }
   }
 #pragma unroll
   for (int p = 0; p < N; p++) {
-    to[product + p].x = sums[p].x;
-    to[product + p].y = sums[p].y;
+    values.v[p].x = sums[p].x;
+    values.v[p].y = sums[p].y;
   }
+  write_values<Value, N>(to + product, values, c.wide);
 }
 
 template <typename Value, bool INTERPOLATED>
@@ -145,16 +166,11 @@ static __global__ void __launch_bounds__(THREADS) collect(const __grid_constant_
   using Scan = cub::BlockScan<guint32, THREADS>;
   __shared__ typename Scan::TempStorage storage;
   const guint products = c.rows.products, n_sets = c.config.taps->oversampling;
-  Segment segment, first;
+  Segment segment;
   Run run;
-  guint32 n = 0, before;
+  guint32 before;
   const bool any = find_segment(c, &segment);
-  first = segment;
-  if (any)
-    while (next_run<INTERPOLATED>(c, &segment, &run))
-      n += INTERPOLATED ? CORNERS : 1;
-  Scan(storage).ExclusiveSum(n, before);
-  segment = first;
+  Scan(storage).ExclusiveSum(any ? c.counts[(guint64)blockIdx.x * THREADS + threadIdx.x] : 0u, before);
   guint64 at = c.base + c.block_counts[blockIdx.x] + before;
   while (any && next_run<INTERPOLATED>(c, &segment, &run))
     for (guint corner = 0; corner < (INTERPOLATED ? CORNERS : 1); corner++, at++) {

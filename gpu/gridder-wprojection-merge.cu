@@ -25,19 +25,23 @@ static __global__ void __launch_bounds__(THREADS) count_heads(const __grid_const
     m.block_counts[blockIdx.x] = n;
 }
 
-static __device__ WProjectionRecord make_record(const WProjectionMerge &m, guint64 key)
+/* before: the key in front of it in order; of the first, its complement. */
+static __device__ WProjectionRecord make_record(const WProjectionMerge &m, guint64 key, guint64 before)
 {
   using Keys = WProjectionKeys;
   const guint n_sets = m.taps->oversampling * m.taps->oversampling;
+  const bool new_set = key >> 2 * Keys::TILE_BITS != before >> 2 * Keys::TILE_BITS;
+  const bool new_tile = key >> (2 * Keys::TILE_BITS + m.keys.sets) != before >> (2 * Keys::TILE_BITS + m.keys.sets);
   WProjectionRecord record;
   const guint right = Keys::field(&key, Keys::TILE_BITS), down = Keys::field(&key, Keys::TILE_BITS);
   const guint set = Keys::field(&key, m.keys.sets), plane = set / n_sets;
-  const guint v = Keys::field(&key, Keys::STRIP_BITS - Keys::TILE_BITS);
-  record.u = (guint16)(Keys::field(&key, m.keys.cells - Keys::TILE_BITS) * WPROJECTION_TILE);
-  record.v = (guint16)(Keys::field(&key, m.keys.cells - Keys::STRIP_BITS) << Keys::STRIP_BITS | v * WPROJECTION_TILE);
-  record.grid = (guint16)Keys::field(&key, m.keys.grids);
-  record.clas = (guint8)key;
-  record.place = (guint8)(down << Keys::TILE_BITS | right);
+  const guint tile = Keys::field(&key, Keys::STRIP_BITS - Keys::TILE_BITS);
+  const guint u = Keys::field(&key, m.keys.cells - Keys::TILE_BITS) * WPROJECTION_TILE;
+  const guint v = (Keys::field(&key, m.keys.cells - Keys::STRIP_BITS) << Keys::STRIP_BITS) + tile * WPROJECTION_TILE;
+  const guint grid = Keys::field(&key, m.keys.grids);
+  record.cell = v << 16 | u;
+  record.where = grid << 16 | (guint)key << 8 | (new_tile ? record.NEW_TILE : 0) | (new_set ? record.NEW_SET : 0) |
+                 down << Keys::TILE_BITS | right;
   const AstroTapsPlane *taps = &m.taps->planes[plane];
   const gssize first = (gssize)((set - plane * n_sets) * taps->set) - record.shift(taps->stride);
   record.taps = (const guint8 *)taps->taps + first * (gssize)(m.is_double ? sizeof(double2) : sizeof(float2));
@@ -58,13 +62,14 @@ static __device__ double add_up(const WProjectionMerge &m, guint64 i, guint64 en
       sums[p].y += value[p].y;
     }
   }
-  Value *to = (Value *)m.sums + product * m.capacity + at * N;
+  WProjectionValues<Value, N> out;
 #pragma unroll
   for (int p = 0; p < N; p++) {
-    to[p].x = sums[p].x;
-    to[p].y = sums[p].y;
+    out.v[p].x = sums[p].x;
+    out.v[p].y = sums[p].y;
     largest = max(largest, max(fabs(sums[p].x), fabs(sums[p].y)));
   }
+  ((WProjectionValues<Value, N> *)((Value *)m.sums + product * m.capacity))[at] = out;
   return largest;
 }
 
@@ -88,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS) merge(const __grid_constant__ 
     guint64 end = i + 1;
     while (end < m.n && end % MOST && m.keys_out[end] == key)
       end++;
-    m.records[at] = make_record(m, key);
+    m.records[at] = make_record(m, key, i ? m.keys_out[i - 1] : ~key);
     for (guint product = 0, n; product < m.products; product += n) {
       n = wprojection_group(product, m.products);
       largest = max(largest, n == 4   ? add_up<Value, 4>(m, i, end, product, at)
@@ -112,7 +117,7 @@ static __global__ void find_classes(const __grid_constant__ WProjectionMerge m)
     *m.spread += high;
   while (low < high) {
     const guint32 middle = (low + high) / 2;
-    if (m.records[middle].clas < threadIdx.x)
+    if (m.records[middle].clas() < threadIdx.x)
       low = middle + 1;
     else
       high = middle;

@@ -56,16 +56,16 @@ static __device__ void move(const WProjectionSpread &s, const Column &column, Ce
                             const WProjectionRecord &from, bool any, const WProjectionRecord &to, bool all,
                             double scale)
 {
-  const guint right = column.right(to.u), top = to.v % column.width;
-  const guint old_right = column.right(from.u), old_top = from.v % column.width;
-  const guint u = from.u + old_right;
-  const bool left = all || u != to.u + right || from.grid != to.grid, there = any && u < s.size;
+  const guint right = column.right(to.u()), top = to.v() % column.width;
+  const guint old_right = column.right(from.u()), old_top = from.v() % column.width;
+  const guint u = from.u() + old_right;
+  const bool left = all || u != to.u() + right || from.grid() != to.grid(), there = any && u < s.size;
 #pragma unroll
   for (int k = 0; k < COUNT; k++) {
-    const guint down = column.down(top, k), old_down = column.down(old_top, k), v = from.v + old_down;
-    if (there && (left || v != to.v + down) && v < s.size && column.y + k * column.rows < column.width) {
+    const guint down = column.down(top, k), old_down = column.down(old_top, k), v = from.v() + old_down;
+    if (there && (left || v != to.v() + down) && v < s.size && column.y + k * column.rows < column.width) {
       const gsize plane = (gsize)s.size * s.size;
-      gsize at = ((gsize)from.grid * s.products + s.product) * plane + (gsize)v * s.size + u;
+      gsize at = ((gsize)from.grid() * s.products + s.product) * plane + (gsize)v * s.size + u;
 #pragma unroll
       for (int p = 0; p < N; p++, at += plane) {
         add_cell<Value, FIXED>(s, at, cells.sums[k][p], scale);
@@ -85,7 +85,7 @@ static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constan
   const guint lane = threadIdx.x - team * team_threads;
   const guint slices = d.slices_u * d.slices_v, slice = blockIdx.x % slices;
   const guint32 range_end = s.range[1];
-  const Values<Value, N> *values = (const Values<Value, N> *)((const Value *)s.sums + s.product * s.capacity);
+  const WProjectionValues<Value, N> *values = (const WProjectionValues<Value, N> *)((const Value *)s.sums + s.product * s.capacity);
   const Column column = { slice % d.slices_u * d.columns + lane % d.columns,
                           slice / d.slices_u * d.rows * COUNT + lane / d.columns, d.width, s.stride, d.rows };
   if (team >= d.teams || column.x >= d.width)
@@ -103,14 +103,14 @@ static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constan
     for (guint32 i = (guint32)first; i < end; i++) {
       const WProjectionRecord record = next;
       next = read_record(s.records + min(i + 1, end - 1));
-      if (record.u != at.u || record.v != at.v || record.grid != at.grid)
+      if (record.is_new_tile() && i != (guint32)first)
         move<Value, N, COUNT, FIXED>(s, column, cells, at, true, record, false, scale);
       at = record;
       Value taps[COUNT];
 #pragma unroll
       for (int k = 0; k < COUNT; k++)
         taps[k] = __ldg((const Value *)record.taps + cells.taps[k]);
-      const Values<Value, N> value = values[i];
+      const WProjectionValues<Value, N> value = values[i];
 #pragma unroll
       for (int k = 0; k < COUNT; k++)
 #pragma unroll

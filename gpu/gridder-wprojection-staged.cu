@@ -73,16 +73,12 @@ static __device__ void produce(const Staged &w, Shared *shared, guint slice, gui
   const guint rows = min(block_rows, w.width - slice * block_rows) + ABOVE;
   const gssize begin = ((gssize)(slice * block_rows) - ABOVE) * stride - LEFT;
   const guint32 bytes = (rows * stride + LEFT) * sizeof(float2);
-  unsigned long long last = 0;
 
   for (guint32 i = first; i < end; i += 32) {
-    const bool mine = i + lane < end;
     const WProjectionRecord record = read_record(w.s.records + min(i + lane, end - 1));
     const unsigned long long set = (unsigned long long)set_of(record, stride);
-    unsigned long long before = __shfl_up_sync(0xffffffff, set, 1);
-    before = lane == 0 ? last : before;
-    last = __shfl_sync(0xffffffff, set, 31);
-    for (guint news = __ballot_sync(0xffffffff, mine && set != before); news; news &= news - 1) {
+    const bool is_new = i + lane < end && (record.is_new_set() || i + lane == first);
+    for (guint news = __ballot_sync(0xffffffff, is_new); news; news &= news - 1) {
       const float2 *from = (const float2 *)__shfl_sync(0xffffffff, set, __ffs(news) - 1) + begin;
       if (lane == 0) {
         if (*wrapped)
@@ -106,12 +102,12 @@ template <int N, int COUNT> struct Cells {
   {
     const WProjectionSpread &s = w.s;
     const gsize plane = (gsize)s.size * s.size;
-    const guint u = at.u + x;
+    const guint u = at.u() + x;
 #pragma unroll
     for (int k = 0; k < COUNT; k++) {
-      const guint v = at.v + y + k;
+      const guint v = at.v() + y + k;
       if (any && y + k < w.width && u < s.size && v < s.size) {
-        gsize to = ((gsize)at.grid * s.products + s.product) * plane + (gsize)v * s.size + u;
+        gsize to = ((gsize)at.grid() * s.products + s.product) * plane + (gsize)v * s.size + u;
 #pragma unroll
         for (int p = 0; p < N; p++, to += plane)
           add_cell<float2, FIXED>(s, to, sums[k][p], scale);
@@ -128,27 +124,28 @@ static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> 
                                guint32 end, double scale, Stage *stage)
 {
   const WProjectionSpread &s = w.s;
-  const Values<float2, N> *values = (const Values<float2, N> *)((const float2 *)s.sums + s.product * s.capacity);
-  const float2 *set = NULL, *taps = NULL;
+  const WProjectionValues<float2, N> *values = (const WProjectionValues<float2, N> *)((const float2 *)s.sums + s.product * s.capacity);
+  const float2 *taps = NULL;
   WProjectionRecord next = read_record(s.records + first), at = next;
-  Values<float2, N> next_value = values[first];
+  WProjectionValues<float2, N> next_value = values[first];
 
   for (guint32 i = first; i < end; i++) {
     const WProjectionRecord record = next;
-    const Values<float2, N> value = next_value;
+    const WProjectionValues<float2, N> value = next_value;
     next = read_record(s.records + min(i + 1, end - 1));
     next_value = values[min(i + 1, end - 1)];
-    if (record.u != at.u || record.v != at.v || record.grid != at.grid)
-      cells.template give<FIXED>(w, at, scale);
-    at = record;
-    if (set_of(record, s.stride) != set) {
-      if (set) {
+    if (record.is_new_tile()) {
+      if (i != first)
+        cells.template give<FIXED>(w, at, scale);
+      at = record;
+    }
+    if (record.is_new_set() || i == first) {
+      if (i != first) {
         __syncwarp();
         if (threadIdx.x % 32 == 0)
           barrier_arrive(&shared->empty[stage->number]);
         stage->next(w.stages);
       }
-      set = set_of(record, s.stride);
       barrier_wait(&shared->full[stage->number], stage->parity);
       taps = (const float2 *)(shared->stages + stage->number * w.stage_bytes) + own;
     }
@@ -225,7 +222,7 @@ template <int COUNT> static void (*kernel_of_count(guint group, gboolean fixed))
  * are wanted, and blocks that share one. */
 static double divide(Staged *w, guint count, guint *blocks)
 {
-  const double own_share = count == MANY ? 0.8 : 0.74; /* of instructions */
+  const double own_share = count == MANY ? 0.75 : 0.65; /* of instructions, four products */
   const guint width = w->width;
   Staged d = *w;
   double best = 0;

@@ -28,6 +28,7 @@ struct _AstroGridding {
   guint64 *keys_in, *keys_out, *largest, *spread;
   guint32 *indices_in, *indices_out, *block_counts, *class_starts;
   gpointer values, sums, scratch;
+  guint8 *counts; /* of segments */
   gsize scratch_bytes;
   WProjectionRecord *records;
   gint64 *fixed;
@@ -67,6 +68,7 @@ static gsize lay_out(AstroGridding *self, guint8 *block)
   take(self->sums, self->capacity * value_bytes(self));
   take(self->records, self->capacity * sizeof *self->records);
   take(self->scratch, self->scratch_bytes);
+  take(self->counts, self->capacity);
   take(self->block_counts, (wprojection_blocks(self->capacity) + 1) * sizeof *self->block_counts);
   take(self->class_starts, (WPROJECTION_CLASSES + 1) * sizeof *self->class_starts);
   take(self->largest, sizeof *self->largest);
@@ -110,18 +112,19 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
   return tables + lay_out(&self, NULL);
 }
 
-static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *grid, GError **error)
+static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *grid, const AstroPlace *place,
+                             GError **error)
 {
-  size_t had = 0, whole = 0;
+  AstroDeviceMemory memory;
   const guint64 needed = bytes(config, grid);
-  if (!CUDA_TRY(cudaMemGetInfo(&had, &whole)))
+  if (!place->device->funcs->memory(place->device, &memory, error))
     return FALSE;
-  if (needed <= had)
+  if (needed <= memory.free)
     return TRUE;
   g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
               "wprojection: convolution functions and records need %" G_GUINT64_FORMAT
               " bytes of the device's memory, %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " are free",
-              needed, (gsize)had, (gsize)whole);
+              needed, memory.free, memory.whole);
   return FALSE;
 }
 
@@ -285,6 +288,7 @@ static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer gri
   collect.wide = value_bytes(self) % 16 == 0 && (guintptr)rows->values % 16 == 0;
   collect.channels = channels;
   collect.segments = (channels + WPROJECTION_SEGMENT - 1) / WPROJECTION_SEGMENT * self->grids;
+  collect.counts = self->counts;
   collect.block_counts = self->block_counts;
   collect.to_keys = self->keys_in;
   collect.to_indices = self->indices_in;
@@ -365,7 +369,7 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
                              const char **variant, GError **error)
 {
   const AstroTapsConfig taps_config = astro_wprojection_taps(config, grid);
-  if (!check_memory(config, grid, error))
+  if (!check_memory(config, grid, place, error))
     return NULL;
   g_autoptr(AstroTaps) taps = astro_taps_build(&taps_config, error);
   if (!taps)

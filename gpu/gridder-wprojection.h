@@ -48,15 +48,22 @@ static_assert(WPROJECTION_TILE == 1 << WProjectionKeys::TILE_BITS && WPROJECTION
 /* A sorted record, all but its values: the first cell of the tile that its support begins in, and what would be the tap
  * there. Around a set's taps are the zeros that supports which begin elsewhere in the tile need. */
 struct alignas(16) WProjectionRecord {
+  /* Of place: whether the record before is of another tile, or wants other taps; cells down and right in the tile. */
+  enum { NEW_TILE = 128, NEW_SET = 64 };
   gconstpointer taps;
-  guint16 u, v;
-  guint8 clas, place; /* in the tile: cells down, cells right */
-  guint16 grid;
+  guint32 cell;  /* v and u, 16 bits each: fields of their own would be packed and unpacked in spreading's loops */
+  guint32 where; /* grid (16 bits), class (8), place (8) */
 
+  __device__ guint u() const { return cell & 0xffff; }
+  __device__ guint v() const { return cell >> 16; }
+  __device__ guint grid() const { return where >> 16; }
+  __device__ guint clas() const { return where >> 8 & 0xff; }
+  __device__ bool is_new_tile() const { return where & NEW_TILE; }
+  __device__ bool is_new_set() const { return where & NEW_SET; }
   /* From the set's first tap to what would be the tile's, complex values. */
   __device__ guint shift(guint stride) const
   {
-    return (place >> WProjectionKeys::TILE_BITS) * stride + place % WPROJECTION_TILE;
+    return (where >> WProjectionKeys::TILE_BITS) % WPROJECTION_TILE * stride + where % WPROJECTION_TILE;
   }
 };
 
@@ -70,6 +77,7 @@ struct WProjectionCollect {
   gboolean wide;            /* all of a visibility's values lie at multiples of 16 bytes */
   guint channels, segments; /* of a grid, of a row */
   guint64 first, n;         /* segments */
+  guint8 *counts;           /* of a segment's records */
   guint32 *block_counts;    /* of records; then where a block's begin */
   guint64 base;             /* record that the piece's first is */
   guint64 *to_keys;
@@ -109,6 +117,11 @@ struct WProjectionMerge {
 
 gsize wprojection_sort_bytes(guint64 capacity, guint bits);
 gboolean wprojection_merge(const WProjectionMerge *merge, cudaStream_t stream, GError **error);
+
+/* Of a group of products, read and written as many bytes at once as there are, up to 16. */
+template <typename Value, int N> struct alignas(sizeof(Value) * N > 16 ? 16 : sizeof(Value) * N) WProjectionValues {
+  Value v[N];
+};
 
 /* Products from the given one on that are spread at once. */
 static inline __host__ __device__ guint wprojection_group(guint product, guint products)
