@@ -259,6 +259,7 @@ gboolean astro_gridder_settings_set(AstroGridderSettings *s, guint property, con
     return TRUE;
   case ACCURACY:
     s->accuracy = g_value_get_double(value);
+    s->asks_accuracy = TRUE;
     return TRUE;
   case SUPPORT:
     s->support = g_value_get_uint(value);

@@ -31,6 +31,7 @@ typedef struct {
   guint interval;
   AstroAlgorithm algorithm;
   double accuracy, padding;
+  gboolean asks_accuracy; /* somebody set it */
   guint support;
   guint oversampling, w_planes; /* of wprojection, as kernel and taper */
   AstroTapsKind kernel;

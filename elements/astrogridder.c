@@ -11,6 +11,10 @@
  * outside the grid is left out, counted in every grid and told at the end in a message
  * astro-gridder.
  *
+ * With backend=cuda visibilities, rows and grids stay on the GPU. Threads add to a grid of
+ * algorithm=wprojection in no order there, so that its last bits differ from run to run;
+ * deterministic=true puts an end to that, at a cost.
+ *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft
  *   ! astroimage ! astrofitssink location=a.fits
@@ -80,6 +84,21 @@ static void forget_grid(AstroGridder *self)
   self->begin = GST_CLOCK_TIME_NONE;
 }
 
+static void warn_of_accuracy(AstroGridder *self)
+{
+  const AstroGridderSettings *s = &self->settings;
+  if (s->algorithm != ASTRO_ALGORITHM_WPROJECTION || !s->asks_accuracy ||
+      s->accuracy >= astro_wprojection_reach(&self->grid.spread))
+    return;
+  GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
+                      ("accuracy is %g, but algorithm=wprojection with oversampling=%u reaches "
+                       "about %.1g: more oversampling, kernel=interpolated or algorithm=wstacking "
+                       "is expected for it",
+                       s->accuracy, self->grid.spread.oversampling,
+                       astro_wprojection_reach(&self->grid.spread)),
+                      (NULL));
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -127,6 +146,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   };
   self->config = *config;
   self->observed = FALSE;
+  warn_of_accuracy(self);
   forget_grid(self);
   return TRUE;
 }

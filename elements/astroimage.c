@@ -8,8 +8,8 @@
  *
  * stokes makes Stokes parameters of XX:XY:YX:YY, RR:RL:LR:LL or some of them; without it products
  * stay as they are, of XY and the like the real parts. A product of a channel without any weight is
- * NaN; an image without any is an error. Where the grid is no larger than an image of even size, as
- * after algorithm=direct, the first column repeats what the grid has on its other side.
+ * NaN; an image without any is an error. Where the grid is no larger than an image of even size,
+ * the first column repeats what the grid has on its other side.
  *
  * psf=true (or an element downstream that wants it, such as astroclean) asks the gridder for the
  * point-spread function, which becomes the last product, PSF. An ellipse is fitted to its main lobe

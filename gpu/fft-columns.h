@@ -41,19 +41,7 @@ extern const AstroFftColumnsFunc astro_fft_columns_single[], astro_fft_columns_d
 enum { ROW_BYTES = 256 };
 /* Threads of a multiprocessor, at least: registers for as many. */
 template <typename C, int R1>
-constexpr int RESIDENT = sizeof(C) == sizeof(double2) ? 640
-                         : R1 >= 12                   ? 1280
-                                                      : 1536;
-
-/* What is read once must not push tables out of the first cache. */
-__device__ inline float2 read_once(const float2 *from)
-{
-  return __ldcg(from);
-}
-__device__ inline double2 read_once(const double2 *from)
-{
-  return __ldcg(from);
-}
+constexpr int RESIDENT = (R1 >= 12 ? 768 : 1024) / (sizeof(C) / sizeof(float2));
 
 template <typename C, int R1, int R2>
 __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
@@ -68,7 +56,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   const bool inside = x < pass.width;
   const gsize plane = (gsize)blockIdx.z * pass.n * pass.width;
   const C *roots = (const C *)pass.tables + pass.roots;
-  const C *twists = (const C *)pass.tables + pass.twists + other * (R1 * R2);
+  const C *table = (const C *)pass.tables + pass.twists + other * (R1 * R2);
 
   {
     const guint32 rolled = x + pass.width_roll;
@@ -81,25 +69,39 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
     for (int r = 0; r < R1; r++) {
       guint32 row = (r * R2 + t) * pass.from + other * pass.from_other + pass.from_roll;
       row = row >= pass.n ? row - pass.n : row;
-      v[r] = inside ? read_once(in + (gsize)row * pass.width) : C{};
+      v[r] = inside ? in[(gsize)row * pass.width] : C{};
     }
 #pragma unroll
     for (int r = 0; r < R1; r++)
       v[r] = C{ v[r].x * re, v[r].y * im };
+    C powers[4], results[R1];
+#pragma unroll
+    for (int i = 0; (1 << i) < R1; i++)
+      powers[i] = roots[(t << i) % (R1 * R2)];
     fft<R1>(v);
 #pragma unroll
-    for (int r = 0; r < R1; r++) {
-      C value = v[fft_place<R1>(r)];
-      if (r)
-        value = fft_mul(value, roots[r * t]);
-      points[(r * R2 + t) * LANES] = value;
-    }
+    for (int r = 0; r < R1; r++)
+      results[r] = v[fft_place<R1>(r)];
+    fft_twiddle<R1>(results, powers);
+#pragma unroll
+    for (int r = 0; r < R1; r++)
+      points[(r * R2 + t) * LANES] = results[r];
   }
+  /* What is needed last is under way while the others come. */
+  constexpr int TURNS = (R1 + R2 - 1) / R2;
+  C twists[TURNS][R2];
+  if (pass.has_twists)
+#pragma unroll
+    for (int i = 0; i < TURNS; i++)
+#pragma unroll
+      for (int r = 0; r < R2; r++)
+        if (R1 % R2 == 0 || i * R2 + t < R1)
+          twists[i][r] = table[i * R2 + t + R1 * r];
   __syncthreads();
   C *out = (C *)pass.out + plane + x;
 #pragma unroll
-  for (int first = 0; first < R1; first += R2) {
-    const guint32 c = first + t;
+  for (int i = 0; i < TURNS; i++) {
+    const guint32 c = i * R2 + t;
     if (R1 % R2 && c >= R1)
       break;
     C v[R2];
@@ -114,7 +116,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
       row = row >= pass.n ? row - pass.n : row;
       C value = v[fft_place<R2>(r)];
       if (pass.has_twists)
-        value = fft_mul(value, twists[k]);
+        value = fft_mul(value, twists[i][r]);
       value.y *= (Part)pass.im_out;
       if (inside && row - pass.wanted < pass.n_wanted)
         out[(gsize)row * pass.width] = value;

@@ -163,9 +163,9 @@ template <int R, typename C> __device__ inline void fft(C (&v)[R])
 
 /* Element r times twiddle to the power r, for a twiddle whose first, second, fourth and eighth
  * powers are known. */
-template <int R> __device__ inline void fft_twiddle(float2 (&v)[R], const float2 (&powers)[4])
+template <int R, typename C> __device__ inline void fft_twiddle(C (&v)[R], const C (&powers)[4])
 {
-  float2 w[R];
+  C w[R];
 #pragma unroll
   for (int r = 1; r < R; r++) {
     const int high = r >= 8 ? 3 : r >= 4 ? 2 : r >= 2 ? 1 : 0, rest = r - (1 << high);

@@ -50,6 +50,7 @@ template <typename Value> static __device__ void add_pixel(const Sums &sum, guin
   const double l = ((double)x - sum.size / 2) * sum.pixel, m = ((double)y - sum.size / 2) * sum.pixel;
   const double r2 = (sum.centre_l + l) * (sum.centre_l + l) + (sum.centre_m + m) * (sum.centre_m + m);
   const double n_minus_1 = -r2 / (1 + sqrt(1 - r2));
+  const bool is_sky = r2 < 1; /* else it is below the horizon */
   double2 sums[ASTRO_MAX_PRODUCTS] = {};
 
   for (guint64 first = 0; first < sum.rows.rows; first += TOGETHER) {
@@ -76,7 +77,7 @@ template <typename Value> static __device__ void add_pixel(const Sums &sum, guin
       }
     }
   }
-  if (x >= sum.size || y >= sum.size)
+  if (x >= sum.size || y >= sum.size || !is_sky)
     return;
   double2 *pixel = sum.image + ((gsize)group * products * sum.size + y) * sum.size + x;
 #pragma unroll

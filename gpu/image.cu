@@ -8,7 +8,7 @@ extern "C" {
 #include "core/image/series.h"
 }
 
-enum { WIDTH = 32, HEIGHT = 8, THREADS = WIDTH * HEIGHT, ROWS = 8 /* of a thread */ };
+enum { THREADS = 256, ROWS = 8 /* of a thread, one under the other */ };
 
 struct Term {
   guint32 product;
@@ -45,7 +45,7 @@ struct Column {
 
   __device__ double n_minus_1(int row, double) const
   {
-    double at = m + (double)(row * HEIGHT) * pixel, r2 = l2 + at * at;
+    double at = m + (double)row * pixel, r2 = l2 + at * at;
     return -r2 / (1 + sqrt(1 - r2));
   }
 
@@ -53,7 +53,7 @@ struct Column {
    * from what is known of the root in single precision. */
   __device__ double n_minus_1(int row, float) const
   {
-    double at = m + (double)(row * HEIGHT) * pixel, square = (1 - l2) - at * at;
+    double at = m + (double)row * pixel, square = (1 - l2) - at * at;
     float about;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(about) : "f"((float)square));
     double inverse = about, root = square * inverse;
@@ -96,22 +96,23 @@ __device__ __noinline__ double series_at(const AstroImageSeries &series, double 
 }
 
 /* Of a multiprocessor, at least: registers for as many. */
-template <typename Real, bool TURNS> constexpr int BLOCKS = sizeof(Real) == sizeof(double) ? 2 : TURNS ? 3 : 4;
+template <typename Real, bool TURNS>
+constexpr int BLOCKS = sizeof(Real) == sizeof(double) ? 2
+                       : TURNS                        ? 3
+                                                      : 4;
 
 /* Real is what is computed in. */
 template <typename Sample, typename Pixel, typename Real, bool TURNS>
-__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>)
-    add_plane(const __grid_constant__ Plane plane)
+__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const __grid_constant__ Plane plane)
 {
   using Phase = decltype(phase_of(0, Real()));
-  const guint32 x = blockIdx.x * WIDTH + threadIdx.x, y = blockIdx.y * (HEIGHT * ROWS) + threadIdx.y;
+  const guint32 x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y * ROWS;
   const guint32 image = plane.image, half = image / 2;
   /* The grid repeats itself, where the image is as large as it. */
   const guint32 at = plane.size / 2 + half - x, u = at >= plane.size ? at - plane.size : at;
   const gsize from = (gsize)(plane.size / 2 - half + y) * plane.size + u, to = (gsize)y * image + x;
   const gsize cells = (gsize)plane.size * plane.size, pixels = (gsize)image * image;
-  const gsize from_step = (gsize)HEIGHT * plane.size, to_step = (gsize)HEIGHT * image;
-  const int rows = y < image ? MIN((image - y + HEIGHT - 1) / HEIGHT, (guint32)ROWS) : 0;
+  const int rows = MIN(image - y, (guint32)ROWS);
   const double l = plane.centre_l + ((double)half - (double)x) * plane.pixel;
   const Column column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel, plane.pixel };
   Phase phases[ROWS];
@@ -129,7 +130,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>)
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
         if (r < rows)
-          sums[r] = out[r * to_step];
+          sums[r] = __ldcs(out + (gsize)r * image);
     for (guint32 i = 0; i < plane.n_terms[product]; i++) {
       const Term &term = plane.terms[product][i];
       const Sample *in = (const Sample *)plane.in + term.product * cells + from;
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>)
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
         if (r < rows)
-          samples[r] = in[r * from_step];
+          samples[r] = __ldcs(in + (gsize)r * plane.size);
 #pragma unroll
       for (int r = 0; r < ROWS; r++) {
         Real re = samples[r].x, im = samples[r].y, value;
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>)
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
         if (r < rows) {
-          double factor = inverse * plane.inverse[y + r * HEIGHT];
+          double factor = inverse * plane.inverse[y + r];
           if (plane.series.n)
             factor *= series_at(plane.series, column.n_minus_1(r, Real()));
           sums[r] *= (Real)factor;
@@ -163,19 +164,18 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>)
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       if (r < rows)
-        out[r * to_step] = (Pixel)sums[r];
+        __stcs(out + (gsize)r * image, (Pixel)sums[r]);
   }
 }
 
 template <typename Sample, typename Pixel, typename Real>
 static void launch(const Plane *plane, cudaStream_t stream)
 {
-  dim3 grid((plane->image + WIDTH - 1) / WIDTH, (plane->image + HEIGHT * ROWS - 1) / (HEIGHT * ROWS));
-  dim3 threads(WIDTH, HEIGHT);
+  dim3 grid((plane->image + THREADS - 1) / THREADS, (plane->image + ROWS - 1) / ROWS);
   if (plane->w == 0)
-    add_plane<Sample, Pixel, Real, false><<<grid, threads, 0, stream>>>(*plane);
+    add_plane<Sample, Pixel, Real, false><<<grid, THREADS, 0, stream>>>(*plane);
   else
-    add_plane<Sample, Pixel, Real, true><<<grid, threads, 0, stream>>>(*plane);
+    add_plane<Sample, Pixel, Real, true><<<grid, THREADS, 0, stream>>>(*plane);
 }
 
 static const struct {

@@ -31,6 +31,8 @@ static void add_pixel(const Sum *sum, guint x, guint y)
   const double m = ((double)y - grid->image_size / 2) * grid->pixel;
   const double r2 =
       (grid->centre_l + l) * (grid->centre_l + l) + (grid->centre_m + m) * (grid->centre_m + m);
+  if (!(r2 < 1)) /* below the horizon there is no sky */
+    return;
   const double n_minus_1 = -r2 / (1 + sqrt(1 - r2));
   double *pixel = sum->image + 2 * ((gsize)y * grid->image_size + x);
   const gsize product_stride = 2 * (gsize)grid->image_size * grid->image_size;
@@ -85,7 +87,10 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
   double least, greatest;
   if (!astro_grid_n_range(grid, &least, &greatest, error))
     return FALSE;
-  grid->size = grid->image_size;
+  /* Two more, so that the last l of an even image, which is + size / 2, is not the first, -size
+   * / 2.
+   */
+  grid->size = grid->image_size + 2;
   grid->cell = 1 / (grid->size * grid->pixel);
   grid->spread = (AstroSpread){ .kind = ASTRO_SPREAD_NONE };
   return TRUE;
@@ -104,6 +109,7 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   self->grid = *grid;
   self->products = g_strv_length(grid->products);
   self->grid.products = NULL;
+  self->grid.image_size = grid->size; /* all that the grid's transform has */
   self->image = fftw_malloc(bytes(config, grid));
   if (!self->image) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,

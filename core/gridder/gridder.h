@@ -96,4 +96,7 @@ double astro_spread_correction_w(const AstroGrid *grid, double w_step, double n_
 /* For astro_spread_correction: that of W-projection's tapers (wprojection.c). */
 double astro_wprojection_correction(const AstroGrid *grid, double l);
 
+/* What W-projection's images err by (relative L2), however wide its taps. */
+double astro_wprojection_reach(const AstroSpread *spread);
+
 G_END_DECLS

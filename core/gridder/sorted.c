@@ -22,6 +22,9 @@ typedef struct {
   guint16 *band_of; /* of each visibility; OUT: it is not used */
   gint failed;      /* to get memory */
   guint64 *starts;  /* of each band and part, then where the next of them goes */
+  GMutex lock;
+  gsize room_bytes; /* to sort the largest band in */
+  GSList *rooms;    /* that nobody is in */
   guint32 *order;   /* visibilities, row * channels + channel, by band */
 } Sorting;
 
@@ -44,7 +47,8 @@ static gboolean is_zero(const AstroGridRows *rows, guint64 at)
 /* Cells from the grid's first to the first that a visibility is spread over; inside is -1 to 1. */
 static inline guint first_cell(double position, guint support, double *inside)
 {
-  const double edge = position - support / 2.0, first = ceil(edge);
+  const double edge = position - support / 2.0;
+  const gint32 whole = (gint32)edge, first = whole + (edge > whole);
   *inside = 2 * (first - edge) - 1;
   return (guint)first;
 }
@@ -189,17 +193,17 @@ static void counts_to_starts(Sorting *s)
 
 /* ---- in a band ---- */
 
-/* Where one visibility goes. */
+/* Where one visibility goes: half a cache line, since they are read in no order. */
 typedef struct {
-  guint32 from;  /* visibility of the rows */
-  guint32 group; /* block * ASTRO_BAND_ROWS + row in the band */
+  double u, v, w; /* inside the edges; of one plane alone, w in wavelengths */
+  guint32 from;   /* visibility of the rows */
   guint16 plane;
   guint8 offset;
-  double u, v, w; /* inside the edges */
-  double turns;   /* that the value is turned by */
 } Place;
+G_STATIC_ASSERT(sizeof(Place) == 32);
 
-static void find_place(const Sorting *s, guint64 band, guint32 from, Place *place)
+/* Returns its group: block * ASTRO_BAND_ROWS + row in the band. */
+static guint32 find_place(const Sorting *s, guint64 band, guint32 from, Place *place)
 {
   const AstroGridRows *rows = s->rows;
   const AstroPlanes *planes = s->planes;
@@ -210,14 +214,20 @@ static void find_place(const Sorting *s, guint64 band, guint32 from, Place *plac
   const guint u = first_cell(uvw[0] * per * s->per_cell + s->middle, support, &place->u);
   const guint v = first_cell(uvw[1] * per * s->per_cell + s->middle, support, &place->v);
   place->from = from;
-  place->group = u / block * ASTRO_BAND_ROWS + (v - (guint)band * ASTRO_BAND_ROWS);
   place->offset = u % block;
   place->plane = 0;
-  place->w = 0;
-  place->turns = -uvw[2] * per * planes->n_middle;
+  place->w = uvw[2] * per;
   if (planes->step > 0)
     place->plane =
         first_cell((uvw[2] * per - planes->first) / planes->step, planes->support, &place->w);
+  return u / block * ASTRO_BAND_ROWS + (v - (guint)band * ASTRO_BAND_ROWS);
+}
+
+/* That the value is turned by: w times -n_middle. */
+static double turns_of(const AstroPlanes *planes, const Place *place)
+{
+  const double steps = place->plane - (place->w + 1) / 2 + planes->support / 2.0;
+  return -planes->n_middle * (planes->step > 0 ? planes->first + steps * planes->step : place->w);
 }
 
 /* order[i] becomes the i-th of those in from by their key; stable. counts has n_keys + 1 places. */
@@ -270,14 +280,14 @@ static inline void turn_of(double turns, double *re, double *im)
     const Real *from = (const Real *)s->rows->values + 2 * (gsize)place->from * products;          \
     Real *to = (Real *)sorted->values + 2 * at * products;                                         \
     double re, im;                                                                                 \
-    turn_of(place->turns, &re, &im);                                                               \
+    turn_of(turns_of(s->planes, place), &re, &im);                                                 \
     for (guint p = 0; p < products; p++, from += 2, to += 2) {                                     \
       to[0] = (Real)(from[0] * re - from[1] * im);                                                 \
       to[1] = (Real)(from[0] * im + from[1] * re);                                                 \
     }                                                                                              \
     ((Real *)sorted->u)[at] = (Real)place->u;                                                      \
     ((Real *)sorted->v)[at] = (Real)place->v;                                                      \
-    ((Real *)sorted->w)[at] = (Real)place->w;                                                      \
+    ((Real *)sorted->w)[at] = s->planes->step > 0 ? (Real)place->w : 0;                            \
   }
 
 PUT(put_single, float)
@@ -324,6 +334,29 @@ static void note_groups(const Sorting *s, guint64 number, const guint32 *groups,
   }
 }
 
+/* Rooms are used again: fresh memory costs more than what is done in it. */
+static gpointer take_room(Sorting *s)
+{
+  g_mutex_lock(&s->lock);
+  GSList *link = s->rooms;
+  s->rooms = link ? link->next : NULL;
+  g_mutex_unlock(&s->lock);
+  if (!link)
+    return astro_pages_alloc(s->room_bytes);
+  gpointer room = link->data;
+  g_slist_free_1(link);
+  return room;
+}
+
+static void give_room(Sorting *s, gpointer room)
+{
+  g_mutex_lock(&s->lock);
+  s->rooms = g_slist_prepend(s->rooms, room);
+  g_mutex_unlock(&s->lock);
+}
+
+enum { ROOM_OF_ONE = sizeof(Place) + 4 * sizeof(guint32) };
+
 static void sort_band(gpointer data, guint64 number)
 {
   Sorting *s = data;
@@ -334,30 +367,28 @@ static void sort_band(gpointer data, guint64 number)
 
   if (n == 0)
     return;
-  const gsize place_bytes = n * sizeof(Place), index_bytes = n * sizeof(guint32);
-  char *room = g_try_malloc(place_bytes + 3 * index_bytes);
+  char *room = take_room(s);
   if (!room) {
     g_atomic_int_set(&s->failed, TRUE);
     return;
   }
   Place *places = (Place *)room;
-  guint32 *keys = (guint32 *)(room + place_bytes), *one = keys + n, *two = one + n;
+  guint32 *groups = (guint32 *)(places + n), *first_planes = groups + n;
+  guint32 *one = first_planes + n, *two = one + n;
   g_autofree guint32 *counts = g_new(guint32, n_keys + 1);
   for (guint64 i = 0; i < n; i++) {
-    find_place(s, number, s->order[band->start + i], &places[i]);
-    keys[i] = places[i].plane;
+    groups[i] = find_place(s, number, s->order[band->start + i], &places[i]);
+    first_planes[i] = places[i].plane;
     one[i] = (guint32)i;
   }
-  sort_by(one, two, n, keys, counts, s->sorted->planes);
-  for (guint64 i = 0; i < n; i++)
-    keys[i] = places[i].group;
-  sort_by(two, one, n, keys, counts, n_groups);
+  sort_by(one, two, n, first_planes, counts, s->sorted->planes);
+  sort_by(two, one, n, groups, counts, n_groups);
   for (guint64 i = 0; i < n; i++) {
     look_ahead(s, places, one, i, n);
     put(s, band->start + i, &places[one[i]]);
   }
-  note_groups(s, number, keys, one);
-  g_free(room);
+  note_groups(s, number, groups, one);
+  give_room(s, room);
 }
 
 /* ---- all of it ---- */
@@ -394,6 +425,7 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
                 .channels = n,
                 .per_cell = 1 / grid->cell,
                 .middle = grid->size / 2 };
+  g_mutex_init(&s.lock);
   sorted->products = rows->products;
   sorted->is_double = rows->is_double;
   sorted->n_bands = (grid->size + ASTRO_BAND_ROWS - 1) / ASTRO_BAND_ROWS;
@@ -407,6 +439,8 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
     s.order = astro_pages_alloc(sorted->n * sizeof *s.order);
   }
   if (s.order && allocate(sorted)) {
+    for (guint band = 0; band < sorted->n_bands; band++)
+      s.room_bytes = MAX(s.room_bytes, sorted->bands[band].n * ROOM_OF_ONE);
     astro_parallel(PARTS, threads, deal_part, &s);
     astro_parallel(sorted->n_bands, threads, sort_band, &s);
   } else {
@@ -418,6 +452,8 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
                 rows->rows * n, rows->products);
     g_clear_pointer(&sorted, astro_sorted_free);
   }
+  g_slist_free_full(s.rooms, free);
+  g_mutex_clear(&s.lock);
   free(s.band_of);
   free(s.order);
   g_free(s.starts);

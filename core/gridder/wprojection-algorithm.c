@@ -22,6 +22,13 @@ static double table_accuracy(const AstroSpread *spread)
   return spread->interpolated ? 0.02 / (n * n) : 0.01 / n;
 }
 
+/* Measured: images of 8 taps a cell against the direct transform, 1.4e-2 and 2.4e-4. */
+double astro_wprojection_reach(const AstroSpread *spread)
+{
+  double n = spread->oversampling;
+  return spread->interpolated ? 0.016 / (n * n) : 0.11 / n;
+}
+
 AstroTapsConfig astro_wprojection_taps(const AstroGridderConfig *config, const AstroGrid *grid)
 {
   double accuracy = config->accuracy > 0 ? config->accuracy : DEFAULT_ACCURACY;

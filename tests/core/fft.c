@@ -251,8 +251,8 @@ static void test_planes(void)
                                    15876, 16384, 19600, 20736, 22500, 25600, 38416, 65536 };
   static const guint widths[] = { 32, 33, 50, 96 };
   for (guint i = 0; i < G_N_ELEMENTS(heights); i++)
-    for (guint kind = 0; kind < 4; kind++) {
-      const guint centred = (i + kind) % 3;
+    for (guint is_double = 0; is_double < 2; is_double++) {
+      const guint kind = 2 * is_double + (i + is_double) % 2, centred = (i + kind) % 3;
       guint64 height = heights[i], width = widths[(i + kind / 2) % G_N_ELEMENTS(widths)];
       AstroFftConfig config = { .from = kinds[kind].from,
                                 .to = kinds[kind].to,

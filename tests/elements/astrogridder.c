@@ -365,6 +365,33 @@ static void test_outside(void)
   rig_close(&rig);
 }
 
+/* An accuracy that a table of taps has not is told of, if it was asked for. */
+static void test_coarse_taps(void)
+{
+  static const struct {
+    const char *settings;
+    gboolean warns;
+  } cases[] = {
+    { "", FALSE },
+    { "accuracy=1e-5", FALSE },
+    { "algorithm=wprojection", FALSE },
+    { "algorithm=wprojection accuracy=1e-3", TRUE },
+    { "algorithm=wprojection accuracy=0.02", FALSE },
+    { "algorithm=wprojection accuracy=1e-3 kernel=interpolated", FALSE },
+    { "algorithm=wprojection accuracy=1e-5 kernel=interpolated", TRUE },
+    { "algorithm=wprojection accuracy=1e-5 kernel=interpolated oversampling=64", FALSE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *debug = NULL;
+    Rig rig;
+    rig_open(&rig, cases[i].settings, NULL);
+    rig_start(&rig, TRUE);
+    g_autofree char *warning = rig_message(&rig, GST_MESSAGE_WARNING, &debug);
+    g_assert_cmpint(warning && strstr(warning, "reaches about") != NULL, ==, cases[i].warns);
+    rig_close(&rig);
+  }
+}
+
 /* Settings that cannot be are told of when the element starts. */
 static void test_settings(void)
 {
@@ -442,9 +469,10 @@ static const struct {
   const char *name;
   void (*test)(void);
 } tests[] = {
-  { "source", test_source },   { "cuts", test_cuts },     { "intervals", test_intervals },
-  { "psf", test_psf },         { "counts", test_counts }, { "outside", test_outside },
-  { "refused", test_refused },
+  { "source", test_source },       { "cuts", test_cuts },
+  { "intervals", test_intervals }, { "psf", test_psf },
+  { "counts", test_counts },       { "outside", test_outside },
+  { "refused", test_refused },     { "coarse-taps", test_coarse_taps },
 };
 
 typedef struct {
