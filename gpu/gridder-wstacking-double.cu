@@ -13,12 +13,15 @@ struct DoubleTaps {
     return value;
   }
 
+  /* Terms that the support does not need are 0: loops of known length are worth more. */
   template <bool WIDE>
   __device__ __forceinline__ void at(const double (&x)[2], const gint (&tap)[2], double (&near)[2],
                                      double (&far)[2]) const
   {
+    constexpr int DEGREE = WIDE ? (ASTRO_SEMICIRCLE_MAX + 1) / 2 + 4 : (8 + 1) / 2 + 4;
     near[0] = near[1] = far[0] = far[1] = 0;
-    for (gint term = degree; term >= 0; term--) {
+#pragma unroll
+    for (int term = DEGREE; term >= 0; term--) {
       const double *row = powers + term * ASTRO_SEMICIRCLE_MAX;
 #pragma unroll
       for (int i = 0; i < 2; i++) {
@@ -42,16 +45,16 @@ struct DoubleMatrix {
   }
 
   template <bool WIDE, int PRODUCTS>
-  static __device__ __forceinline__ void add(const Taps &taps, const Batch<double, PRODUCTS> &batch, guint at,
+  static __device__ __forceinline__ void add(const Taps &taps, const Ring<double, PRODUCTS> &ring, guint at,
                                              Sums<double, PRODUCTS> &sums)
   {
     const guint lane = threadIdx.x % LANES;
-    const auto &visit = batch.visits[at + lane % 4];
+    const auto &visit = ring.visits[at + lane % 4];
     double low[2], high[2];
     taps_at<WIDE>(taps, visit.inside, visit.cell, (gint)(lane / 4), low, high);
 #pragma unroll
     for (int product = 0; product < PRODUCTS; product++) {
-      const double2 value = batch.values[product][at + lane % 4];
+      const double2 value = ring.values[product][at + lane % 4];
 #pragma unroll
       for (int half = 0; half < 2; half++)
 #pragma unroll
@@ -67,13 +70,13 @@ struct DoubleMatrix {
 template <int PRODUCTS, bool WIDE>
 static __global__ void __launch_bounds__(WARPS *LANES) spread(const __grid_constant__ WstackingPlane p)
 {
-  __shared__ Batch<double, PRODUCTS> batches[WARPS];
+  __shared__ Ring<double, PRODUCTS> rings[WARPS];
   __shared__ double powers[ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX];
   for (guint i = threadIdx.x; i < ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX; i += WARPS * LANES)
     powers[i] = p.powers[i];
   __syncthreads();
   const DoubleTaps taps = { powers, (gint)p.degree };
-  sum_items<DoubleMatrix, double, PRODUCTS, WIDE>(p, taps, &batches[threadIdx.x / LANES]);
+  sum_items<DoubleMatrix, double, PRODUCTS, WIDE>(p, taps, &rings[threadIdx.x / LANES]);
 }
 
 gboolean astro_wstacking_spread_double(const WstackingPlane *plane, guint multiprocessors, cudaStream_t stream,

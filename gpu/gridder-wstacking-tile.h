@@ -5,16 +5,17 @@
 
 #include "gpu/gridder-wstacking.h"
 
-enum { WARPS = 4, LANES = 32, HALF = WSTACKING_TILE / 2 };
+enum { WARPS = 4, LANES = 32, RING = 2 * LANES, HALF = WSTACKING_TILE / 2 };
 
-/* A batch of visibilities, cells counted from the tile's first. */
-template <typename Real, int PRODUCTS> struct Batch {
+/* Visibilities that reach the tile, cells counted from its first: as soon as there are 32 they are added while the next
+ * go behind them. */
+template <typename Real, int PRODUCTS> struct Ring {
   typedef typename WstackingComplex<Real>::Type Value;
   struct alignas(sizeof(Real) * 4) {
     Real inside[2]; /* along u and v */
     gint cell[2];
-  } visits[LANES];
-  Value values[PRODUCTS][LANES]; /* times the tap in w */
+  } visits[RING];
+  Value values[PRODUCTS][RING]; /* times the tap in w */
 };
 
 /* Of one visibility along u and v, the taps at cells g and g + 8 of the tile: the first of its cells that is g but for
@@ -100,23 +101,46 @@ static __device__ __forceinline__ Loaded<Real, PRODUCTS> load(const WstackingPla
   return loaded;
 }
 
+/* Puts those of a batch that reach the tile at that place of the ring and behind; returns how many. */
 template <typename Real, int PRODUCTS, typename Taps>
-static __device__ __forceinline__ void stage(const WstackingPlane &p, const Taps &taps,
-                                             const Loaded<Real, PRODUCTS> &loaded, Batch<Real, PRODUCTS> *batch)
+static __device__ __forceinline__ guint stage(const WstackingPlane &p, const Taps &taps,
+                                              const Loaded<Real, PRODUCTS> &loaded, bool is_there, guint at,
+                                              Ring<Real, PRODUCTS> *ring)
 {
   const guint lane = threadIdx.x % LANES;
-  auto &visit = batch->visits[lane];
-  visit.inside[0] = loaded.place.u;
-  visit.inside[1] = loaded.place.v;
-  visit.cell[0] = loaded.cell[0] + (gint)(loaded.place.cells % WSTACKING_BIN);
-  visit.cell[1] = loaded.cell[1] + (gint)(loaded.place.cells >> 3) % WSTACKING_BIN;
-  const guint tap = (p.plane - (loaded.place.cells >> 6)) % WSTACKING_PLANES;
-  const Real w = p.is_flat ? 1 : taps.at(loaded.place.w, tap);
-  const Real re = w * (Real)p.turn[0], im = w * (Real)p.turn[1];
+  const gint cell_u = loaded.cell[0] + (gint)(loaded.place.cells % WSTACKING_BIN);
+  const gint cell_v = loaded.cell[1] + (gint)(loaded.place.cells >> 3) % WSTACKING_BIN;
+  const bool reaches = is_there && cell_u + (gint)p.support > 0 && cell_v + (gint)p.support > 0;
+  const guint32 reaching = __ballot_sync(~0u, reaches);
+  if (reaches) {
+    const guint to = (at + __popc(reaching & ((1u << lane) - 1))) % RING;
+    auto &visit = ring->visits[to];
+    visit.inside[0] = loaded.place.u;
+    visit.inside[1] = loaded.place.v;
+    visit.cell[0] = cell_u;
+    visit.cell[1] = cell_v;
+    const guint tap = (p.plane - (loaded.place.cells >> 6)) % WSTACKING_PLANES;
+    const Real w = p.is_flat ? 1 : taps.at(loaded.place.w, tap);
+    const Real re = w * (Real)p.turn[0], im = w * (Real)p.turn[1];
 #pragma unroll
-  for (int i = 0; i < PRODUCTS; i++) {
-    batch->values[i][lane].x = loaded.values[i].x * re - loaded.values[i].y * im;
-    batch->values[i][lane].y = loaded.values[i].x * im + loaded.values[i].y * re;
+    for (int i = 0; i < PRODUCTS; i++) {
+      ring->values[i][to].x = loaded.values[i].x * re - loaded.values[i].y * im;
+      ring->values[i][to].y = loaded.values[i].x * im + loaded.values[i].y * re;
+    }
+  }
+  return __popc(reaching);
+}
+
+/* Adding takes DEPTH at once: behind the last, there are as many of value 0. */
+template <int DEPTH, typename Real, int PRODUCTS>
+static __device__ __forceinline__ void pad(guint at, Ring<Real, PRODUCTS> *ring)
+{
+  const guint lane = threadIdx.x % LANES, to = (at + lane) % RING;
+  if (lane < DEPTH) {
+    ring->visits[to] = {};
+#pragma unroll
+    for (int i = 0; i < PRODUCTS; i++)
+      ring->values[i][to] = {};
   }
 }
 
@@ -159,34 +183,44 @@ static __device__ __forceinline__ void put_tile(const WstackingPlane &p, const W
 
 template <typename Matrix, typename Real, int PRODUCTS, bool WIDE>
 static __device__ __forceinline__ void sum_items(const WstackingPlane &p, const typename Matrix::Taps &taps,
-                                                 Batch<Real, PRODUCTS> *batch)
+                                                 Ring<Real, PRODUCTS> *ring)
 {
   /* Where registers allow, a batch is loaded while the one before is in work. */
   constexpr bool AHEAD = sizeof(Real) * PRODUCTS <= 16;
-  const guint lane = threadIdx.x % LANES;
+  const guint lane = threadIdx.x % LANES, items = p.plan.counts->items;
+  guint number = lane == 0 ? atomicAdd(&p.plan.counts->next, 1) : 0;
   for (;;) {
-    guint number = 0;
-    if (lane == 0)
-      number = atomicAdd(&p.plan.counts->next, 1);
     number = __shfl_sync(~0u, number, 0);
-    if (number >= p.plan.counts->items)
+    if (number >= items)
       break;
     const WstackingItem item = p.plan.items[number];
+    if (lane == 0)
+      number = atomicAdd(&p.plan.counts->next, 1); /* asked for before it is needed */
     const Windows windows = windows_of(p, item.tile);
     Sums<Real, PRODUCTS> sums = {};
-    Loaded<Real, PRODUCTS> loaded = load<Real, PRODUCTS>(p, windows, item.from + lane, item.to);
+    Loaded<Real, PRODUCTS> loaded;
+    guint n = 0, done = 0; /* staged, added */
+    if (AHEAD)
+      loaded = load<Real, PRODUCTS>(p, windows, item.from + lane, item.to);
     for (guint k = item.from; k < item.to; k += LANES) {
-      stage(p, taps, loaded, batch);
+      if (!AHEAD)
+        loaded = load<Real, PRODUCTS>(p, windows, k + lane, item.to);
+      n += stage(p, taps, loaded, k + lane < item.to, n, ring);
       __syncwarp();
       if (AHEAD && k + LANES < item.to)
         loaded = load<Real, PRODUCTS>(p, windows, k + LANES + lane, item.to);
-      const guint n = min(item.to - k, (guint)LANES);
-      for (guint at = 0; at < n; at += Matrix::DEPTH)
-        Matrix::template add<WIDE>(taps, *batch, at, sums);
-      __syncwarp();
-      if (!AHEAD && k + LANES < item.to)
-        loaded = load<Real, PRODUCTS>(p, windows, k + LANES + lane, item.to);
+      if (n - done >= LANES) {
+        for (guint at = 0; at < LANES; at += Matrix::DEPTH)
+          Matrix::template add<WIDE>(taps, *ring, done % RING + at, sums);
+        __syncwarp();
+        done += LANES;
+      }
     }
+    pad<Matrix::DEPTH>(n, ring);
+    __syncwarp();
+    for (; (gint)(n - done) > 0; done += Matrix::DEPTH)
+      Matrix::template add<WIDE>(taps, *ring, done % RING, sums);
+    __syncwarp();
     put_tile(p, item, sums);
   }
 }

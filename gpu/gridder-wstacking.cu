@@ -63,6 +63,7 @@ static gpointer lay_out(AstroGridding *self, Room *room)
   plan->windows = (uint2 *)piece(room, (gsize)sorted->n_bins * sizeof *plan->windows);
   plan->items = (WstackingItem *)piece(room, ((gsize)work->n_tiles + plan->n_slots) * sizeof *plan->items);
   plan->heavy = (WstackingHeavy *)piece(room, (gsize)plan->n_slots * sizeof *plan->heavy);
+  plan->is_empty = (guint8 *)piece(room, work->n_tiles);
   plan->counts = (WstackingCounts *)piece(room, sizeof *plan->counts);
   plan->slots = piece(room, MAX(slots, astro_wstacking_sort_bytes(sorted->n, sorted->n_bins, self->planes.n)));
   return plan->slots;
@@ -165,7 +166,7 @@ static gboolean plane(AstroGridding *self, gpointer grid, double *w, double *w_s
 static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 {
   const guint64 bins = (guint64)grid->size * grid->size / (WSTACKING_BIN * WSTACKING_BIN) * config->channels;
-  return bins * (sizeof(guint32) + sizeof(uint2) + sizeof(WstackingItem) / 4);
+  return bins * (sizeof(guint32) + sizeof(uint2)) + (bins / 4 + 1) * (sizeof(WstackingItem) + 1);
 }
 
 static void destroy(AstroGridding *self)
@@ -201,6 +202,7 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   self->grid = *grid;
   self->grid.products = NULL;
   work->products = g_strv_length(grid->products);
+  work->is_double = config->is_double;
   work->support = grid->spread.support;
   work->beta = grid->spread.beta;
   work->degree = astro_semicircle_degree(work->support);

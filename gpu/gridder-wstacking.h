@@ -84,6 +84,7 @@ typedef struct {
   WstackingItem *items;
   WstackingHeavy *heavy;
   WstackingCounts *counts;
+  guint8 *is_empty; /* tile */
   gpointer slots; /* slot, product, row, column: complex */
   guint n_slots;
 } WstackingPlan;
@@ -94,7 +95,7 @@ typedef struct {
   guint plane, support, size, products;
   guint n_tiles, tiles; /* all; along u and v */
   guint reach;          /* bins before a tile's whose visibilities reach it, along u and v */
-  gboolean is_flat;     /* nothing is spread in w */
+  gboolean is_double, is_flat; /* flat: nothing is spread in w */
   double turn[2];       /* complex factor of the plane */
   double beta;
   guint degree;

@@ -10,8 +10,8 @@ extern "C" {
 
 /* All work is queued on place->queue, with its device current; rows and grid are there when the
  * queue comes to them and may be freed, in the order of the queue, once a function has returned.
- * grid is channels x products x size x size complex numbers, aligned to 64 bytes, to which all is
- * added. */
+ * grid is channels x products x size x size complex numbers, aligned to 64 bytes; plane fills it,
+ * add adds to it. */
 typedef struct {
   const AstroGridAlgorithm *host; /* whose choose says size, cell and spread */
   /* Of device memory that create will hold (tables), beyond grids and rows. */

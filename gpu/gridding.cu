@@ -83,7 +83,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     rows.wavenumbers = (const double *)in[1].data;
     rows.values = in[2].data;
   }
-  if ((arguments->first || algorithm->begin) &&
+  if (arguments->first && !algorithm->begin &&
       !CUDA_TRY(cudaMemsetAsync(out->data, 0, out->bytes, astro_cuda_stream(self->place.queue))))
     return FALSE;
   if (!algorithm->begin) {

@@ -151,12 +151,12 @@ static gboolean fill_plane(AstroCollect *self, const AstroBlock *out,
   const AstroCollectFuncs *funcs = self->funcs;
   const AstroGridAlgorithm *algorithm = self->config.algorithm;
   arguments->w = arguments->w_step = 0;
-  if ((!self->at_once || arguments->is_new) &&
-      !funcs->zero(&self->place, out->data, out->bytes, error))
-    return FALSE;
   if (algorithm->has_planes)
     return funcs->plane(algorithm, self->gridder, out->data, &arguments->w, &arguments->w_step,
                         error);
+  if ((!self->at_once || arguments->is_new) &&
+      !funcs->zero(&self->place, out->data, out->bytes, error))
+    return FALSE;
   AstroGridRows rows;
   funcs->prepare->rows(self->prepare, &rows);
   const gboolean added = self->at_once

@@ -43,7 +43,7 @@ typedef struct {
 typedef struct _AstroGridding AstroGridding; /* an algorithm's own */
 
 /* A grid is channels x products x size x size complex numbers, aligned to 64 bytes; whoever calls
- * owns it and fills it with zeros before rows are added. */
+ * owns it, and without planes fills it with zeros before rows are added. */
 typedef struct {
   const char *name; /* "wstacking" */
   /* Spreads rows over several planes, one after the other: rows come all at once and begin is
@@ -61,8 +61,8 @@ typedef struct {
    * NULL without planes. */
   gboolean (*begin)(AstroGridding *gridder, const AstroGridRows *rows, guint *planes,
                     GError **error);
-  /* The next plane's visibilities are added to grid, with w (wavelengths) of the plane and between
-   * planes (0: nothing to correct in w). NULL without planes. */
+  /* Fills grid with the next plane's visibilities, whatever it held; gives w (wavelengths) of the
+   * plane and between planes (0: nothing to correct in w). NULL without planes. */
   void (*plane)(AstroGridding *gridder, gpointer grid, double *w, double *w_step);
   /* Adds rows to grid. NULL with planes. */
   gboolean (*add)(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid, GError **error);

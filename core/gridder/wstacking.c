@@ -4,6 +4,7 @@
 #include "core/gridder/gridder.h"
 
 #include <math.h>
+#include <string.h>
 #include "core/backend/threads.h"
 #include "core/gridder/semicircle.h"
 #include "core/gridder/sorted.h"
@@ -243,12 +244,12 @@ static void plane(AstroGridding *self, gpointer grid, double *w, double *w_step)
   /* What values were turned by, at the plane instead of at their w: the plane's image is then as if
    * they had not been. */
   const double turns = at * self->planes.n_middle;
+  const gsize cell = 2 * (self->config.is_double ? sizeof(double) : sizeof(float));
   for (guint i = 0; i < self->n_sorted; i++) {
-    const gsize cells = (gsize)i * self->sorted[i]->products * self->grid.size * self->grid.size;
-    spread_channel(self, self->sorted[i],
-                   (char *)grid +
-                       cells * 2 * (self->config.is_double ? sizeof(double) : sizeof(float)),
-                   turns - rint(turns));
+    const gsize cells = (gsize)self->sorted[i]->products * self->grid.size * self->grid.size;
+    char *channel = (char *)grid + i * cells * cell;
+    memset(channel, 0, cells * cell);
+    spread_channel(self, self->sorted[i], channel, turns - rint(turns));
   }
   *w = at;
   *w_step = self->planes.step;

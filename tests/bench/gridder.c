@@ -115,7 +115,6 @@ static void imager_run(gpointer data)
                                       .first = plane == 0,
                                       .last = plane + 1 == self->planes };
     times[1] = now();
-    memset(self->plane.data, 0, self->plane.bytes);
     astro_wstacking.plane(self->gridding, self->plane.data, &arguments.w, &arguments.w_step);
     times[2] = now();
     if (!astro_fft_cpu.submit(self->fft, &self->plane, 1, &self->plane, 1, &steps, &error))

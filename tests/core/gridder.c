@@ -120,7 +120,6 @@ static gpointer next_plane(Setting *s, Run *run)
   if (s->on_device)
     return run->next++ == 0 ? run->first : next_on_device(s, run, NULL);
   gpointer grid = test_alloc(bytes);
-  memset(grid, 0, bytes);
   astro_wstacking.plane(run->gridder, grid, &run->w, &run->w_step);
   test_check_guard(grid, bytes);
   return grid;
