@@ -10,18 +10,22 @@ __device__ inline guint32 shared_address(const void *p)
 
 __device__ inline void barrier_init(guint64 *barrier, guint32 count)
 {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count));
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
+               "r"(count));
 }
 
 __device__ inline void barrier_expect(guint64 *barrier, guint32 bytes)
 {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 }
 
 __device__ inline void barrier_arrive(guint64 *barrier)
 {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+               : "memory");
 }
 
 __device__ inline void barrier_wait(guint64 *barrier, guint32 parity)
