@@ -11,6 +11,10 @@
  * outside the grid is left out, counted in every grid and told at the end in a message
  * astro-gridder.
  *
+ * With backend=cuda visibilities, rows and grids stay on the GPU. Threads add to a grid of
+ * algorithm=wprojection in no order there, so that its last bits differ from run to run;
+ * deterministic=true puts an end to that, at a cost.
+ *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft
  *   ! astroimage ! astrofitssink location=a.fits

@@ -9,6 +9,7 @@ enum {
   ROWS = 32,
   CHANNELS = 8,
   THREADS = ROWS * CHANNELS,
+  ENOUGH_BLOCKS = 2048,
   FIRST_VALUES = 1 << 20, /* that there is room for at first */
 };
 
@@ -60,6 +61,7 @@ struct Work {
   AstroDumpCounts counts; /* on the device */
   guint channels, baselines, pairs, correlations, n_products;
   AstroProduct products[ASTRO_MAX_PRODUCTS];
+  gboolean used[4]; /* by any of them */
   double axes[3][3];
   const double *positions, *wavenumbers;
   double reach, centre_l, centre_m, centre_n_minus_1;
@@ -104,8 +106,6 @@ __device__ inline double along(const double axis[3], const double *p)
 __device__ inline double good_share(const Work &work, guint channel, guint baseline, guint pol)
 {
   const AstroDumpCounts &c = work.counts;
-  if (!c.counts)
-    return 1;
   return c.counts[channel / c.channel.group * c.channel.stride + baseline / c.baseline.group * c.baseline.stride +
                   c.pol[pol]] /
          c.full;
@@ -114,16 +114,18 @@ __device__ inline double good_share(const Work &work, guint channel, guint basel
 __device__ inline double weigh(const Work &work, guint channel, guint baseline, const double2 (&correlations)[4],
                                Fate *fate)
 {
-  double least = INFINITY;
+  double least = work.counts.counts ? INFINITY : 1;
   bool finite = true;
-  for (guint p = 0; p < work.n_products; p++) {
+#pragma unroll
+  for (guint k = 0; k < 4; k++)
+    finite &= !work.used[k] || (isfinite(correlations[k].x) && isfinite(correlations[k].y));
+  for (guint p = 0; work.counts.counts && p < work.n_products; p++) {
     double n = 0, inverse = 0;
 #pragma unroll
     for (guint k = 0; k < 4; k++)
       if (work.products[p].used[k]) {
         n++;
         inverse += 1 / good_share(work, channel, baseline, k);
-        finite &= isfinite(correlations[k].x) && isfinite(correlations[k].y);
       }
     if (n > 0)
       least = fmin(least, n / inverse);
@@ -235,8 +237,10 @@ static __global__ void __launch_bounds__(THREADS) prepare_tiles(const __grid_con
 #pragma unroll
   for (guint k = 0; k < 3; k++)
     uvw[k] = __dadd_rn(along(work.axes[k], work.positions + 3 * i), -along(work.axes[k], work.positions + 3 * j));
-  if (blockIdx.y == 0 && warp < 3 && row < work.pairs)
-    work.uvw[3 * (gsize)row + warp] = uvw[2] < 0 ? -uvw[warp] : uvw[warp];
+  if (blockIdx.y == 0 && warp < 3 && row < work.pairs) {
+    const double mine = warp == 0 ? uvw[0] : warp == 1 ? uvw[1] : uvw[2];
+    work.uvw[3 * (gsize)row + warp] = uvw[2] < 0 ? -mine : mine;
+  }
   for (guint first = blockIdx.y * CHANNELS; first < work.channels; first += gridDim.y * CHANNELS) {
     const guint channels = min((guint)CHANNELS, work.channels - first), channel = first + warp;
     if (warp < channels) {
@@ -339,11 +343,21 @@ static void free_staging(AstroPrepare *self)
   self->counts_bytes = 0;
 }
 
-/* Counts go by way of a page-locked block, so that nobody waits for the queue. */
+static gboolean lost_nothing(const AstroDumpCounts *counts)
+{
+  for (guint64 i = 0; i < counts->n; i++)
+    if (counts->counts[i] != counts->full)
+      return FALSE;
+  return TRUE;
+}
+
+/* Counts go by way of a page-locked block, so that nobody waits for the queue; those that say nothing stay. */
 static gboolean send_counts(AstroPrepare *self, AstroDumpCounts *counts, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
   const gsize bytes = counts->n * sizeof *counts->counts, page = 4096;
+  if (counts->counts && lost_nothing(counts))
+    counts->counts = NULL;
   if (!counts->counts)
     return TRUE;
   if (!wait_for_staging(self, error))
@@ -391,6 +405,9 @@ static void describe(AstroPrepare *self, Work *work)
   work->correlations = dumps->config.pols * dumps->config.pols;
   work->n_products = dumps->n_products;
   memcpy(work->products, dumps->products, sizeof work->products);
+  for (guint p = 0; p < dumps->n_products; p++)
+    for (guint k = 0; k < 4; k++)
+      work->used[k] |= dumps->products[p].used[k];
   work->positions = self->positions;
   work->wavenumbers = self->wavenumbers;
   work->reach = ((dumps->grid.size - dumps->grid.spread.support) / 2.0 - 1) * dumps->grid.cell; /* astro_grid_holds */
@@ -421,8 +438,9 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
   work.dump = dump;
   astro_track_axes(self->dumps.track, middle_ns, work.axes);
   describe(self, &work);
-  const guint tiles = (work.channels + CHANNELS - 1) / CHANNELS;
-  const dim3 blocks((self->pairs + ROWS - 1) / ROWS, MIN(tiles, G_MAXUINT16));
+  /* (u,v,w) are computed once for all tiles of a block. */
+  const guint tiles = (work.channels + CHANNELS - 1) / CHANNELS, along = (self->pairs + ROWS - 1) / ROWS;
+  const dim3 blocks(along, CLAMP(ENOUGH_BLOCKS / along, 1, MIN(tiles, G_MAXUINT16)));
   if (self->dumps.config.is_double && from_double)
     prepare_tiles<double2, double2><<<blocks, THREADS, 0, stream_of(self)>>>(work);
   else if (self->dumps.config.is_double)

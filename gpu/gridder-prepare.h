@@ -26,7 +26,7 @@ struct AstroCudaWeights {
   AstroCudaTotals *totals; /* whose weights are made anew */
 };
 
-gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGridRows *rows, const AstroPlace *place,
-                                  GError **error);
+gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGridRows *rows,
+                                  const AstroPlace *place, GError **error);
 
 extern const AstroPrepareFuncs astro_cuda_prepare_funcs;

@@ -28,14 +28,29 @@ __device__ inline gsize place(const Density &d, double u, double v)
   return y * d.size + x;
 }
 
+/* Which visibilities a thread takes: all of one channel, so that sums of it stay in registers. */
+struct Share {
+  guint64 row, step; /* the first, and between them */
+  guint channel;
+};
+
+__device__ inline Share share_of(const Density &d)
+{
+  const guint64 thread = (guint64)blockIdx.x * THREADS + threadIdx.x;
+  Share share;
+  share.step = (guint64)gridDim.x * THREADS / d.channels;
+  share.row = thread / d.channels < share.step ? thread / d.channels : d.rows.rows;
+  share.channel = d.from + (guint)(thread % d.channels);
+  return share;
+}
+
 static __global__ void __launch_bounds__(THREADS) fill_cells(const __grid_constant__ Density d)
 {
-  const guint64 n = d.rows.rows * d.channels;
-  for (guint64 at = (guint64)blockIdx.x * THREADS + threadIdx.x; at < n; at += (guint64)gridDim.x * THREADS) {
-    const guint64 row = at / d.channels;
-    const guint channel = d.from + (guint)(at % d.channels);
-    const float weight = d.weights[row * d.rows.channels + channel];
-    const double per = d.rows.wavenumbers[channel], u = d.rows.uvw[3 * row] * per, v = d.rows.uvw[3 * row + 1] * per;
+  const Share share = share_of(d);
+  const double per = d.rows.wavenumbers[share.channel];
+  for (guint64 row = share.row; row < d.rows.rows; row += share.step) {
+    const float weight = d.weights[row * d.rows.channels + share.channel];
+    const double u = d.rows.uvw[3 * row] * per, v = d.rows.uvw[3 * row + 1] * per;
     AstroFixed fixed = {};
     if (weight == 0)
       continue;
@@ -82,19 +97,14 @@ static __global__ void __launch_bounds__(THREADS) find_slope(const __grid_consta
     *d.slope = sum.y > 0 ? noise * noise * sum.x / sum.y : 0;
 }
 
-/* A thread has one channel, so that its sum stays in registers. */
 template <typename Value>
 static __global__ void __launch_bounds__(THREADS) change_weights(const __grid_constant__ Density d)
 {
-  const guint64 thread = (guint64)blockIdx.x * THREADS + threadIdx.x;
-  const guint64 rows_at_once = (guint64)gridDim.x * THREADS / d.channels;
-  const guint channel = d.from + (guint)(thread % d.channels);
-  const double per = d.rows.wavenumbers[channel];
+  const Share share = share_of(d);
+  const double per = d.rows.wavenumbers[share.channel];
   AstroFixed sum = {};
-  if (thread >= rows_at_once * d.channels)
-    return;
-  for (guint64 row = thread / d.channels; row < d.rows.rows; row += rows_at_once) {
-    const guint64 at = row * d.rows.channels + channel;
+  for (guint64 row = share.row; row < d.rows.rows; row += share.step) {
+    const guint64 at = row * d.rows.channels + share.channel;
     const float weight = d.weights[at];
     if (weight == 0)
       continue;
@@ -109,7 +119,7 @@ static __global__ void __launch_bounds__(THREADS) change_weights(const __grid_co
     d.factors[at] = factor;
     sum.add((double)weight * factor);
   }
-  sum.add_to(&d.totals[channel].weights);
+  sum.add_to(&d.totals[share.channel].weights);
 }
 
 static gboolean weigh_channels(const AstroCudaWeights *weights, const Density *d, cudaStream_t stream, GError **error)

@@ -112,18 +112,19 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
   return tables + lay_out(&self, NULL);
 }
 
-static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *grid, GError **error)
+static gboolean check_memory(const AstroGridderConfig *config, const AstroGrid *grid, const AstroPlace *place,
+                             GError **error)
 {
-  size_t had = 0, whole = 0;
+  AstroDeviceMemory memory;
   const guint64 needed = bytes(config, grid);
-  if (!CUDA_TRY(cudaMemGetInfo(&had, &whole)))
+  if (!place->device->funcs->memory(place->device, &memory, error))
     return FALSE;
-  if (needed <= had)
+  if (needed <= memory.free)
     return TRUE;
   g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
               "wprojection: convolution functions and records need %" G_GUINT64_FORMAT
               " bytes of the device's memory, %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT " are free",
-              needed, (gsize)had, (gsize)whole);
+              needed, memory.free, memory.whole);
   return FALSE;
 }
 
@@ -369,7 +370,7 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
                              const char **variant, GError **error)
 {
   const AstroTapsConfig taps_config = astro_wprojection_taps(config, grid);
-  if (!check_memory(config, grid, error))
+  if (!check_memory(config, grid, place, error))
     return NULL;
   g_autoptr(AstroTaps) taps = astro_taps_build(&taps_config, error);
   if (!taps)

@@ -87,10 +87,10 @@ static gboolean shape(gconstpointer configuration, GError **error)
 static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroCollectConfig *config = (const AstroCollectConfig *)configuration;
-  size_t had = 0, whole = 0;
-  if (!shape(config, error) || !astro_cuda_enter(place->device, error) || !CUDA_TRY(cudaMemGetInfo(&had, &whole)) ||
-      !astro_collect_fits(config, astro_cuda_gridder_of(config->algorithm)->bytes(&config->gridder, &config->grid), had,
-                          place->device->name, error))
+  AstroDeviceMemory memory;
+  if (!shape(config, error) || !place->device->funcs->memory(place->device, &memory, error) ||
+      !astro_collect_fits(config, astro_cuda_gridder_of(config->algorithm)->bytes(&config->gridder, &config->grid),
+                          memory.free, place->device->name, error))
     return NULL;
   *variant = config->algorithm->name;
   return astro_collect_new(config, place, &funcs);

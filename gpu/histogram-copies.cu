@@ -1,17 +1,29 @@
 /* Catalogues on the device: a few are kept, since one is counted against many. */
 #include "gpu/histogram-copies.h"
 
+#include "core/backend/threads.h"
+
+#define STAGE_BYTES ((gsize)1 << 20)
+#define COPIED_AT_ONCE ((gsize)128 << 10)
+
 static guint cells_of(const AstroPoints *points)
 {
   return points->n_regions + 2 * MAX(points->n_leaves, 1);
 }
 
-gboolean histogram_copies_init(HistogramCopies *copies, AstroDevice *device, GError **error)
+gboolean histogram_copies_init(HistogramCopies *copies, const AstroPlace *place, GError **error)
 {
-  copies->device = device;
+  AstroDevice *device = copies->device = place->device;
+  copies->threads = place->threads;
   copies->up = device->funcs->queue_new(device, error);
-  if (!copies->up)
+  if (!copies->up ||
+      !CUDA_TRY(cudaMallocHost((void **)&copies->stages[0].host, HISTOGRAM_STAGES * STAGE_BYTES)))
     return FALSE;
+  for (guint i = 0; i < HISTOGRAM_STAGES; i++) {
+    copies->stages[i].host = copies->stages[0].host + i * STAGE_BYTES;
+    if (!CUDA_TRY(cudaEventCreateWithFlags(&copies->stages[i].sent, cudaEventDisableTiming)))
+      return FALSE;
+  }
   for (guint i = 0; i < HISTOGRAM_COPIES; i++)
     if (!CUDA_TRY(cudaEventCreateWithFlags(&copies->copies[i].ready, cudaEventDisableTiming)) ||
         !CUDA_TRY(cudaEventCreateWithFlags(&copies->copies[i].used, cudaEventDisableTiming)))
@@ -39,11 +51,17 @@ void histogram_copies_clear(HistogramCopies *copies)
     if (copy->used)
       cudaEventDestroy(copy->used);
   }
+  for (guint i = 0; i < HISTOGRAM_STAGES; i++)
+    if (copies->stages[i].sent)
+      cudaEventDestroy(copies->stages[i].sent);
+  if (copies->stages[0].host)
+    cudaFreeHost(copies->stages[0].host);
   if (copies->up)
     copies->device->funcs->queue_free(copies->device, copies->up);
 }
 
-static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points, GError **error)
+static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points,
+                          GError **error)
 {
   const AstroDeviceFuncs *funcs = copies->device->funcs;
   gsize cells = cells_of(points), leaves = MAX(points->n_leaves, 1);
@@ -55,7 +73,8 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
   leaves += leaves / 64;
   gsize a_leaf = LEAF_POINTS * sizeof(float4) + sizeof(LeafPositions) +
                  (points->weights ? LEAF_POINTS * sizeof(double) : 0);
-  if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell), (gpointer *)&copy->offsets, error))
+  if (!funcs->alloc(copies->device, leaves * a_leaf + cells * sizeof(Cell), (gpointer *)&copy->offsets,
+                    error))
     return FALSE;
   copy->room_cells = cells;
   copy->room_leaves = leaves;
@@ -65,19 +84,47 @@ static gboolean make_room(HistogramCopies *copies, HistogramCopy *copy, const As
   return TRUE;
 }
 
-/* Pageable memory is read before this returns, so that the points may be freed. */
+typedef struct {
+  guint8 *to;
+  const guint8 *from;
+  gsize bytes;
+} Part;
+
+static void copy_part(gpointer data, guint64 task)
+{
+  const Part *part = (const Part *)data;
+  gsize first = task * COPIED_AT_ONCE;
+  memcpy(part->to + first, part->from + first, MIN(COPIED_AT_ONCE, part->bytes - first));
+}
+
+/* By way of page-locked memory, filled by several threads. When this returns the points may be freed. */
+static gboolean send_bytes(HistogramCopies *copies, gpointer to, gconstpointer from, gsize bytes,
+                           GError **error)
+{
+  cudaStream_t up = astro_cuda_stream(copies->up);
+  for (gsize at = 0; at < bytes; at += STAGE_BYTES) {
+    HistogramStage *stage = &copies->stages[copies->next_stage++ % HISTOGRAM_STAGES];
+    Part part = { stage->host, (const guint8 *)from + at, MIN(STAGE_BYTES, bytes - at) };
+    if (!CUDA_TRY(cudaEventSynchronize(stage->sent)))
+      return FALSE;
+    astro_parallel((part.bytes + COPIED_AT_ONCE - 1) / COPIED_AT_ONCE, copies->threads, copy_part, &part);
+    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)to + at, part.to, part.bytes, cudaMemcpyHostToDevice, up)) ||
+        !CUDA_TRY(cudaEventRecord(stage->sent, up)))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean send(HistogramCopies *copies, HistogramCopy *copy, const AstroPoints *points, GError **error)
 {
   cudaStream_t up = astro_cuda_stream(copies->up);
   gsize leaves = points->n_leaves, cells = cells_of(points);
   copy->serial = 0;
   if (!CUDA_TRY(cudaEventSynchronize(copy->used)) ||
-      !CUDA_TRY(cudaMemcpyAsync(copy->cells, points->cells, cells * sizeof(Cell), cudaMemcpyHostToDevice, up)) ||
-      !CUDA_TRY(cudaMemcpyAsync(copy->positions, points->positions, leaves * sizeof(LeafPositions),
-                                cudaMemcpyHostToDevice, up)) ||
+      !send_bytes(copies, copy->cells, points->cells, cells * sizeof(Cell), error) ||
+      !send_bytes(copies, copy->positions, points->positions, leaves * sizeof(LeafPositions), error) ||
       (points->weights &&
-       !CUDA_TRY(cudaMemcpyAsync(copy->weights, points->weights, leaves * LEAF_POINTS * sizeof(double),
-                                 cudaMemcpyHostToDevice, up))))
+       !send_bytes(copies, copy->weights, points->weights, leaves * LEAF_POINTS * sizeof(double), error)))
     return FALSE;
   histogram_offsets(copy->cells, (guint)cells, copy->positions, copy->offsets, up);
   if (!CUDA_TRY(cudaGetLastError()) || !CUDA_TRY(cudaEventRecord(copy->ready, up)))
@@ -98,8 +145,8 @@ static HistogramCopy *oldest(HistogramCopies *copies, const HistogramCopy *keep)
   return found;
 }
 
-HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points, const HistogramCopy *keep,
-                                    GError **error)
+HistogramCopy *histogram_copies_get(HistogramCopies *copies, const AstroPoints *points,
+                                    const HistogramCopy *keep, GError **error)
 {
   HistogramCopy *copy = NULL;
   for (guint i = 0; i < HISTOGRAM_COPIES; i++)

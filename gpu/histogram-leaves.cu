@@ -1,12 +1,13 @@
-/* Pairs of leaves, a warp each: in single precision where no pair is so near to an edge that it cannot tell, in
- * double precision, as the bin rule says, otherwise. */
+/* Pairs of leaves, a warp each: in single precision where no pair is so near to an edge that it cannot tell,
+ * in double precision, as the bin rule says, otherwise. */
 #include "gpu/histogram.h"
 
 /* A lane has 4 points of a leaf and 8 of the other one: 12 loads for 32 pairs. */
 enum { THREADS = 256, WARPS = THREADS / WARP, ROWS = 4, COLUMNS = 8, EDGES = HISTOGRAM_SINGLE_EDGES };
 
-/* What the lanes of a warp need to know of a pair of leaves: the vector from b's middle to a's, twice, and its square
- * less the lowest edge; the other edges less the lowest; a pair nearer than doubt to an edge is doubtful. */
+/* What the lanes of a warp need to know of a pair of leaves: the vector from b's middle to a's, twice, and
+ * its square less the lowest edge; the other edges less the lowest; a pair nearer than doubt to an edge is
+ * doubtful. */
 struct Leaves {
   float4 shift;
   float limits[EDGES - 1], doubt;
@@ -35,7 +36,8 @@ __device__ static Leaves prepare(const HistogramCount &count, const HistogramPai
 
 /* below[k] += pairs of this lane below edge k. Returns the distance to the nearest edge. */
 template <guint N>
-__device__ static float count_below(const Leaves &leaves, const float4 *a, const float4 *b, guint32 below[EDGES])
+__device__ static float count_below(const Leaves &leaves, const float4 *a, const float4 *b,
+                                    guint32 below[EDGES])
 {
   const guint32 lane = lane_of();
   const float4 shift = leaves.shift;
@@ -119,7 +121,8 @@ __device__ static void tally(const HistogramCount &count, bool has, const Histog
   for (guint32 k = 0; k <= EDGES; k++) {
     guint32 up_to = k < EDGES && k < n ? below[k < EDGES ? k : 0] : all, place = pair.first + k;
     bool counts = has && k <= n && up_to > before && is_bin(count, place);
-    add_pairs(count, counts, counts ? value_of(count, pair.region_a, pair.region_b, place) : 0, up_to - before);
+    add_pairs(count, counts, counts ? value_of(count, pair.region_a, pair.region_b, place) : 0,
+              up_to - before);
     before = up_to;
   }
 }
@@ -262,7 +265,8 @@ __device__ static void few_edges(const double *squares, guint32 first, guint32 n
 }
 
 template <bool WEIGHTED>
-__device__ static void many_edges(const double *squares, guint32 first, guint32 last, const Row &row, Bins &bins)
+__device__ static void many_edges(const double *squares, guint32 first, guint32 last, const Row &row,
+                                  Bins &bins)
 {
   for (guint32 j = row.from; j < row.to; j++) {
     double square = chord_square(row.x, row.y, row.z, *row.leaf, j);

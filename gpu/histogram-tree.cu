@@ -49,7 +49,8 @@ __device__ static Fate fate_of(const HistogramCount &count, HistogramPair &pair,
   return a.left || b.left ? SPLIT : fate_of_leaves(count, pair);
 }
 
-/* Every thread's pair to the list of its fate, with one atomic a block and list: neighbours stay neighbours. */
+/* Every thread's pair to the list of its fate, with one atomic a block and list: neighbours stay neighbours.
+ */
 __device__ static void append(const Lists &lists, Fate fate, const HistogramPair &pair)
 {
   __shared__ guint32 first[LISTS][WARPS];
@@ -79,8 +80,8 @@ __device__ static void append(const Lists &lists, Fate fate, const HistogramPair
   __syncthreads();
 }
 
-__device__ static void add_whole(const HistogramCount &count, bool is_whole, const HistogramPair &pair, const Cell *a,
-                                 const Cell *b)
+__device__ static void add_whole(const HistogramCount &count, bool is_whole, const HistogramPair &pair,
+                                 const Cell *a, const Cell *b)
 {
   bool has = is_whole && is_bin(count, pair.first);
   guint64 value = has ? value_of(count, pair.region_a, pair.region_b, pair.first) : 0;
@@ -90,8 +91,8 @@ __device__ static void add_whole(const HistogramCount &count, bool is_whole, con
 }
 
 template <bool IS_SPLIT>
-__global__ void __launch_bounds__(THREADS)
-    visit(const __grid_constant__ HistogramCount count, HistogramList from, const __grid_constant__ Lists lists)
+__global__ void __launch_bounds__(THREADS) visit(const __grid_constant__ HistogramCount count,
+                                                 HistogramList from, const __grid_constant__ Lists lists)
 {
   const guint32 n = *from.n * (IS_SPLIT ? 4 : 1);
   for (guint32 base = blockIdx.x * THREADS; base < n; base += gridDim.x * THREADS) {
@@ -112,8 +113,8 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
-void histogram_visit(const HistogramCount &count, bool is_split, HistogramList from, HistogramList to, guint blocks,
-                     cudaStream_t stream)
+void histogram_visit(const HistogramCount &count, bool is_split, HistogramList from, HistogramList to,
+                     guint blocks, cudaStream_t stream)
 {
   const Lists lists = { { to, count.sure, count.exact } };
   if (is_split)

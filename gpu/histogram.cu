@@ -1,7 +1,7 @@
-/* Pair counts on a device. A count is planned on the host as slices: pairs of cells whose pairs of leaves, were none
- * counted whole, fit the lists. A slice is a row of kernels; the host is at most two slices ahead, so that a count can
- * be stopped. What submit queued last is still at work when it returns, so that the host can make the next catalogue
- * ready beside it: drain brings the counts. */
+/* Pair counts on a device. A count is planned on the host as slices: pairs of cells whose pairs of leaves,
+ * were none counted whole, fit the lists. A slice is a row of kernels; the host is at most two slices ahead,
+ * so that a count can be stopped. What submit queued last is still at work when it returns, so that the host
+ * can make the next catalogue ready beside it: drain brings the counts. */
 #include "gpu/histogram-copies.h"
 
 #define MOST_LEAF_PAIRS ((guint64)1 << 23)  /* of a slice: 400 MB of lists */
@@ -57,7 +57,7 @@ struct CudaCounter {
   guint64 leaf_pairs;
   Slice slices[SLICES];
   guint next;
-  GQueue jobs;    /* submitted, oldest first */
+  GQueue jobs;     /* submitted, oldest first */
   GPtrArray *idle; /* jobs with their memory */
 };
 
@@ -192,10 +192,12 @@ static gboolean slice_run(Plan *plan)
   HistogramPair *lists[2] = { self->lists, self->lists + self->leaf_pairs / 2 };
   slice->job = plan->job;
   self->next = (self->next + 1) % SLICES;
-  if (!CUDA_TRY(cudaMemcpyAsync(&self->fixed->seeds, slice->seeds, bytes, cudaMemcpyHostToDevice, stream_of(self))))
+  if (!CUDA_TRY(
+          cudaMemcpyAsync(&self->fixed->seeds, slice->seeds, bytes, cudaMemcpyHostToDevice, stream_of(self))))
     return FALSE;
   HistogramList from = list_of(self, lists[0], N_SPLIT);
-  histogram_visit(plan->count, false, list_of(self, self->fixed->seeds.pairs, N_SEEDS), from, self->blocks, stream_of(self));
+  histogram_visit(plan->count, false, list_of(self, self->fixed->seeds.pairs, N_SEEDS), from, self->blocks,
+                  stream_of(self));
   for (guint level = 1; level <= levels; level++) {
     HistogramList to = list_of(self, lists[level % 2], N_SPLIT + level);
     histogram_visit(plan->count, true, from, to, self->blocks, stream_of(self));
@@ -273,8 +275,12 @@ static gboolean plan_tops(Plan *plan)
   const AstroPoints *a = plan->job->count.a, *b = plan->job->count.b;
   for (guint32 i = 0; i < a->n_tops; i++)
     for (guint32 j = plan->count.alone ? i : 0; j < b->n_tops; j++) {
-      HistogramPair pair = { a->tops[i].cell,        b->tops[j].cell, 0, (guint16)plan->count.n_edges,
-                             (guint16)a->tops[i].region, (guint16)b->tops[j].region };
+      HistogramPair pair = { a->tops[i].cell,
+                             b->tops[j].cell,
+                             0,
+                             (guint16)plan->count.n_edges,
+                             (guint16)a->tops[i].region,
+                             (guint16)b->tops[j].region };
       if (!plan_pair(plan, pair))
         return FALSE;
     }
@@ -343,8 +349,8 @@ static gboolean fetch(CudaCounter *self, Job *job, GError **error)
   return TRUE;
 }
 
-static gboolean cuda_submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
-                            gpointer arguments, GError **error)
+static gboolean cuda_submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                            guint n_out, gpointer arguments, GError **error)
 {
   CudaCounter *self = (CudaCounter *)instance;
   GError *cause = NULL;
@@ -421,14 +427,14 @@ static void cuda_destroy(gpointer instance)
   g_free(self);
 }
 
-static gboolean prepare(CudaCounter *self, GError **error)
+static gboolean prepare(CudaCounter *self, const AstroPlace *place, GError **error)
 {
   const AstroDeviceFuncs *funcs = self->device->funcs;
   const AstroHistogramConfig *config = &self->counter->config;
   gsize bytes = config->n_edges * sizeof(double);
   int processors = 0;
   if (!astro_cuda_enter(self->device, error) || !(self->queue = funcs->queue_new(self->device, error)) ||
-      !histogram_copies_init(&self->copies, self->device, error) || !histogram_leaves_prepare(error) ||
+      !histogram_copies_init(&self->copies, place, error) || !histogram_leaves_prepare(error) ||
       !histogram_tree_prepare(error) ||
       !CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, self->device->index)) ||
       !funcs->alloc(self->device, sizeof(Fixed), (gpointer *)&self->fixed, error) ||
@@ -446,7 +452,8 @@ static gboolean prepare(CudaCounter *self, GError **error)
   return TRUE;
 }
 
-static gpointer cuda_create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
+static gpointer cuda_create(gconstpointer config, const AstroPlace *place, const char **variant,
+                            GError **error)
 {
   Counter *counter = (Counter *)histogram_create(config, place, NULL, error);
   if (!counter)
@@ -456,7 +463,7 @@ static gpointer cuda_create(gconstpointer config, const AstroPlace *place, const
   self->device = place->device;
   self->idle = g_ptr_array_new();
   g_queue_init(&self->jobs);
-  if (!prepare(self, error)) {
+  if (!prepare(self, place, error)) {
     cuda_destroy(self);
     return NULL;
   }

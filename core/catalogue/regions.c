@@ -2,6 +2,7 @@
  * each side is to hold. */
 #include "core/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
+#include "core/histogram/select.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,18 +18,7 @@ struct _AstroRegions {
   Split *splits; /* n_regions - 1 */
 };
 
-typedef struct {
-  double x[3];
-} Place;
-
-static int compare_axis(gconstpointer a, gconstpointer b, gpointer user_data)
-{
-  guint axis = GPOINTER_TO_UINT(user_data);
-  double x = ((const Place *)a)->x[axis], y = ((const Place *)b)->x[axis];
-  return (x > y) - (x < y);
-}
-
-static guint widest_axis(const Place *places, guint64 n)
+static guint widest_axis(const AstroVector *places, guint64 n)
 {
   guint widest = 0;
   double width = -1;
@@ -47,7 +37,7 @@ static guint widest_axis(const Place *places, guint64 n)
 }
 
 /* Returns the split, or region, of places. */
-static guint halve(AstroRegions *regions, Place *places, guint64 n, guint first_region,
+static guint halve(AstroRegions *regions, AstroVector *places, guint64 n, guint first_region,
                    guint n_regions, guint *n_splits)
 {
   if (n_regions == 1)
@@ -55,9 +45,14 @@ static guint halve(AstroRegions *regions, Place *places, guint64 n, guint first_
   guint index = (*n_splits)++, on_left = n_regions / 2;
   guint axis = widest_axis(places, n);
   guint64 n_left = n * on_left / n_regions;
-  g_qsort_with_data(places, (gint)n, sizeof *places, compare_axis, GUINT_TO_POINTER(axis));
+  astro_select(places, NULL, n, n_left, axis);
+  double below = -2, above = 2;
+  for (guint64 i = 0; i < n_left; i++)
+    below = MAX(below, places[i].x[axis]);
+  for (guint64 i = n_left; i < n; i++)
+    above = MIN(above, places[i].x[axis]);
   /* a plane between two points rather than through one */
-  double threshold = (places[n_left - 1].x[axis] + places[n_left].x[axis]) / 2;
+  double threshold = (below + above) / 2;
   guint left = halve(regions, places, n_left, first_region, on_left, n_splits),
         right = halve(regions, places + n_left, n - n_left, first_region + on_left,
                       n_regions - on_left, n_splits);
@@ -68,7 +63,7 @@ static guint halve(AstroRegions *regions, Place *places, guint64 n, guint first_
 AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
                                 GError **error)
 {
-  if (n_regions < 1 || n_regions > n || n > G_MAXINT) {
+  if (n_regions < 1 || n_regions > n) {
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS,
                 "%u regions of %" G_GUINT64_FORMAT " points: 1 to as many as there are points",
                 n_regions, n);
@@ -77,7 +72,7 @@ AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, 
   AstroRegions *regions = g_new(AstroRegions, 1);
   regions->n_regions = n_regions;
   regions->splits = g_new0(Split, n_regions);
-  Place *places = g_new(Place, n);
+  AstroVector *places = g_new(AstroVector, n);
   for (guint64 i = 0; i < n; i++)
     astro_unit_vector(ra[i], dec[i], &places[i].x[0], &places[i].x[1], &places[i].x[2]);
   guint n_splits = 0;

@@ -5,6 +5,7 @@
  * alone, so subtrees are built in parallel and the tree is the same for any number of threads. */
 #include "core/histogram/points.h"
 #include "core/backend/threads.h"
+#include "core/histogram/select.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,9 +15,7 @@
 
 /* A point that has no place yet. Those of a leaf lie where its positions will, so that the tree is
  * made in its own memory; weights, if there are any, are moved along. */
-typedef struct {
-  double x[3];
-} Item;
+typedef AstroVector Item;
 G_STATIC_ASSERT(sizeof(Item) * LEAF_POINTS == sizeof(LeafPositions));
 
 /* A cell on the way to becoming a top. */
@@ -47,55 +46,6 @@ static Item *items_of(const AstroPoints *points, const Cell *cell)
 static double *weights_of(const AstroPoints *points, const Cell *cell)
 {
   return points->weights ? points->weights + (gsize)cell->first_leaf * LEAF_POINTS : NULL;
-}
-
-static inline void swap_items(Item *items, double *weights, guint64 a, guint64 b)
-{
-  Item item = items[a];
-  items[a] = items[b];
-  items[b] = item;
-  if (weights) {
-    double weight = weights[a];
-    weights[a] = weights[b];
-    weights[b] = weight;
-  }
-}
-
-/* Orders items so that the first k are those smallest along the axis. */
-static void select_items(Item *items, double *weights, guint64 n, guint64 k, guint axis)
-{
-  while (n > 1) {
-    guint64 last = n - 1, middle = n / 2;
-    if (items[middle].x[axis] < items[0].x[axis])
-      swap_items(items, weights, middle, 0);
-    if (items[last].x[axis] < items[0].x[axis])
-      swap_items(items, weights, last, 0);
-    if (items[last].x[axis] < items[middle].x[axis])
-      swap_items(items, weights, last, middle);
-    double pivot = items[middle].x[axis];
-    guint64 i = 0, j = n - 1;
-    for (;;) {
-      while (items[i].x[axis] < pivot)
-        i++;
-      while (items[j].x[axis] > pivot)
-        j--;
-      if (i >= j)
-        break;
-      swap_items(items, weights, i++, j--);
-    }
-    /* items before i are <= pivot, those from i on >= pivot (an i == j holds the pivot itself) */
-    guint64 split = MAX(i, 1);
-    if (k == split)
-      return;
-    if (k < split) {
-      n = split;
-    } else {
-      items += split;
-      weights = weights ? weights + split : NULL;
-      n -= split;
-      k -= split;
-    }
-  }
 }
 
 static guint widest_axis(const Item *items, guint64 n)
@@ -173,7 +123,7 @@ static void split_cell(AstroPoints *points, guint32 index, guint32 free)
   Cell *cell = &points->cells[index];
   Item *items = items_of(points, cell);
   gsize n_left = (leaves_of(cell->n) + 1) / 2 * LEAF_POINTS;
-  select_items(items, weights_of(points, cell), cell->n, n_left, widest_axis(items, cell->n));
+  astro_select(items, weights_of(points, cell), cell->n, n_left, widest_axis(items, cell->n));
   cell->left = free;
   points->cells[free] = (Cell){ .n = n_left, .first_leaf = cell->first_leaf };
   points->cells[free + 1] =

@@ -1,66 +1,11 @@
 /* What CUDA stages do when they are stopped, when memory is out and when the GPU fails: errors that
  * say what and where, and nothing left behind. Skipped without a GPU. */
 #include "core/transpose/transpose.h"
-#include "tests/elements/running.h"
-
-/* All that a pipeline may leave behind. */
-typedef struct {
-  AstroMemoryCounters counters;
-  AstroDeviceMemory memory;
-  guint threads;
-} Left;
-
-static guint count_threads(void)
-{
-  g_autoptr(GDir) folder = g_dir_open("/proc/self/task", 0, NULL);
-  guint n = 0;
-  while (folder && g_dir_read_name(folder))
-    n++;
-  return n;
-}
-
-static Left look(AstroDevice *device)
-{
-  Left left;
-  g_autoptr(GError) error = NULL;
-  astro_memory_reap();
-  astro_memory_counters(&left.counters);
-  device->funcs->memory(device, &left.memory, &error);
-  g_assert_no_error(error);
-  left.threads = count_threads();
-  return left;
-}
-
-static void check_counters(const AstroMemoryCounters *after, const AstroMemoryCounters *before)
-{
-  g_assert_cmpuint(after->blocks, ==, before->blocks);
-  g_assert_cmpuint(after->bytes, ==, before->bytes);
-  g_assert_cmpuint(after->locked, ==, before->locked);
-  g_assert_cmpuint(after->device_bytes, ==, before->device_bytes);
-}
-
-/* Streams and page tables are the driver's own and come in pieces; threads rest in GLib's pool. A
- * leak with every stop would be far beyond either. */
-static void check_left(AstroDevice *device, const Left *before)
-{
-  Left after = look(device);
-  check_counters(&after.counters, &before->counters);
-  g_assert_cmpuint(after.memory.ours, ==, before->memory.ours);
-  g_assert_cmpuint(after.memory.free + (32u << 20), >=, before->memory.free);
-  g_assert_cmpuint(after.threads, <=, before->threads + 16);
-}
+#include "tests/elements/left.h"
 
 /* ---- stops ---- */
 
 #define VOLTAGES TEST_SKY "repeat=3 ! application/x-astro-voltages,format=CI8 ! " TEST_CHAIN("cuda")
-
-static void stop_soon(gulong microseconds)
-{
-  GstElement *pipeline = test_start(VOLTAGES, NULL);
-  gst_element_get_state(pipeline, NULL, NULL, GST_SECOND);
-  g_usleep(microseconds);
-  test_stop(pipeline);
-}
 
 /* A thousand times, in mid-stream and before the first block. */
 static void test_stops(void)
@@ -69,11 +14,11 @@ static void test_stops(void)
   if (!device)
     return;
   for (gulong i = 0; i < 20; i++)
-    stop_soon(i * 500);
-  const Left before = look(device);
+    test_stop_soon(VOLTAGES, i * 500);
+  const TestLeft before = test_look(device);
   for (gulong i = 0; i < 1000; i++)
-    stop_soon(i % 11 * 300);
-  check_left(device, &before);
+    test_stop_soon(VOLTAGES, i % 11 * 300);
+  test_check_left(device, &before);
 }
 
 /* ---- devices that are not there ---- */
@@ -101,17 +46,6 @@ static void test_no_such_device(void)
 }
 
 /* ---- no memory ---- */
-
-static void check_fails(const char *line, const char *const *words)
-{
-  GstElement *pipeline = test_start(line, NULL);
-  g_autofree char *message = test_wait(pipeline);
-  g_test_message("%s", message);
-  g_assert_nonnull(message);
-  for (; *words; words++)
-    g_assert_nonnull(strstr(message, *words));
-  test_stop(pipeline);
-}
 
 /* A block that the device has no room for, in the first stage and in a later one; and sums of which
  * there is no room for a single channel. Bytes needed and had are told, NULL frees everything, and
@@ -141,15 +75,15 @@ static void test_no_memory(void)
   if (!device)
     return;
   g_byte_array_unref(test_run_line(TEST_SKY "duration=0.02 ! " TEST_CHAIN("cuda")));
-  const Left before = look(device);
+  const TestLeft before = test_look(device);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_setenv("ASTRO_CUDA_MEMORY", cases[i].limit, TRUE);
-    check_fails(cases[i].line, cases[i].words);
+    test_fails(cases[i].line, cases[i].words);
     g_unsetenv("ASTRO_CUDA_MEMORY");
-    check_left(device, &before);
+    test_check_left(device, &before);
   }
   g_byte_array_unref(test_run_line(TEST_SKY "duration=0.02 ! " TEST_CHAIN("cuda")));
-  check_left(device, &before);
+  test_check_left(device, &before);
 }
 
 /* The correlator makes do where its sums and visibilities have no room: 8 channels of 100 stations
@@ -167,7 +101,7 @@ static void test_little_memory(void)
     return;
   g_autoptr(GByteArray) wanted = test_run_line(MANY_STATIONS("cpu"));
   g_autoptr(GByteArray) found = g_byte_array_new();
-  const Left before = look(device);
+  const TestLeft before = test_look(device);
   g_autofree char *active = NULL;
 
   g_setenv("ASTRO_CUDA_MEMORY", "6M", TRUE);
@@ -182,7 +116,7 @@ static void test_little_memory(void)
   g_test_message("%s", active);
   g_assert_nonnull(strstr(active, " channels at a time"));
   g_assert_cmpmem(found->data, found->len, wanted->data, wanted->len);
-  check_left(device, &before);
+  test_check_left(device, &before);
 }
 
 /* ---- a fault ---- */
@@ -238,7 +172,7 @@ static void test_fault_here(void)
   test_stop(pipeline);
   astro_memory_reap();
   astro_memory_counters(&after);
-  check_counters(&after, &before);
+  test_check_counters(&after, &before);
   /* What comes later is told as well. */
   g_autofree char *again = test_launch(VOLTAGES " ! fakesink");
   g_assert_nonnull(again);

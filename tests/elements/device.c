@@ -3,7 +3,7 @@
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
 #include "tests/core/fake-device.h"
-#include "tests/elements/elements.h"
+#include "tests/elements/running.h"
 
 #define CAPS(format, layout)                                                                       \
   "application/x-astro-spectra,format=" format ",layout=" layout ",channels=16,stations=6,pols=2"
@@ -136,6 +136,25 @@ static void test_stops(void)
   "fakesrc num-buffers=" #buffers                                                                  \
   " sizetype=2 sizemax=49152 ! " CAPS("CI8", "time:station:pol:channel")
 
+/* Two pipelines on one device: each gives what the CPU gives. */
+static void test_two_at_once(void)
+{
+#define PATTERN(backend)                                                                           \
+  "fakesrc num-buffers=50 sizetype=2 sizemax=49152 filltype=pattern-span ! " CAPS(                 \
+      "CI8", "time:station:pol:channel") " ! " CHAIN(backend, backend)
+  g_autoptr(GByteArray) wanted = test_run_line(PATTERN("cpu") " ! identity");
+  g_autoptr(GByteArray) a = g_byte_array_new(), b = g_byte_array_new();
+  GstElement *first = test_start(PATTERN("cuda") " ! identity", a);
+  GstElement *second = test_start(PATTERN("cuda") " ! identity", b);
+  g_assert_cmpstr(test_wait(first), ==, NULL);
+  g_assert_cmpstr(test_wait(second), ==, NULL);
+  test_stop(first);
+  test_stop(second);
+  g_assert_cmpuint(wanted->len, >, 0);
+  g_assert_cmpmem(a->data, a->len, wanted->data, wanted->len);
+  g_assert_cmpmem(b->data, b->len, wanted->data, wanted->len);
+}
+
 static void test_no_such_device(void)
 {
   g_autofree char *message =
@@ -251,6 +270,7 @@ static void add_tests(void)
   g_test_add_func("/device/no-host-between", test_no_host_between);
   g_test_add_func("/device/foreign-source", test_foreign_source);
   g_test_add_func("/device/stops", test_stops);
+  g_test_add_func("/device/two-at-once", test_two_at_once);
   g_test_add_func("/device/no-such-device", test_no_such_device);
   /* The last, since a device that failed is forgiven more. */
   if (g_str_equal(device->name, "fake")) {

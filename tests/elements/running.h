@@ -13,6 +13,13 @@ static inline void test_append(GstElement *sink, GstBuffer *buffer, GstPad *pad,
   gst_buffer_unmap(buffer, &map);
 }
 
+/* The text with every occurrence of a word replaced. */
+static inline char *test_replace(const char *text, const char *word, const char *by)
+{
+  g_auto(GStrv) parts = g_strsplit(text, word, -1);
+  return g_strjoinv(by, parts);
+}
+
 /* Starts a line, to which a sink is added. bytes, or NULL, gets what comes there. */
 static inline GstElement *test_start(const char *line, GByteArray *bytes)
 {
@@ -59,6 +66,27 @@ static inline GByteArray *test_run_line(const char *line)
   g_assert_cmpstr(error, ==, NULL);
   test_stop(pipeline);
   return bytes;
+}
+
+/* A line that is stopped after so long, wherever it is then. */
+static inline void test_stop_soon(const char *line, gulong microseconds)
+{
+  GstElement *pipeline = test_start(line, NULL);
+  gst_element_get_state(pipeline, NULL, NULL, GST_SECOND);
+  g_usleep(microseconds);
+  test_stop(pipeline);
+}
+
+/* A line that ends with an element's error, in which words occur (up to a NULL). */
+static inline void test_fails(const char *line, const char *const *words)
+{
+  GstElement *pipeline = test_start(line, NULL);
+  g_autofree char *message = test_wait(pipeline);
+  g_test_message("%s", message);
+  g_assert_nonnull(message);
+  for (; *words; words++)
+    g_assert_nonnull(strstr(message, *words));
+  test_stop(pipeline);
 }
 
 /* The device, or the test is skipped. */

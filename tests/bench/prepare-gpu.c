@@ -1,0 +1,192 @@
+/* Dumps of visibilities made ready for gridding on a GPU, and weighed, beside what the fewest bytes
+ * take that have to be moved, at the rate of a copy inside the device's memory in the same run. */
+#include <stdlib.h>
+
+#include "core/gridder/collect.h"
+#include "core/sky/array.h"
+#include "core/stream/uvw.h"
+#include "tests/bench/bench.h"
+#include "tests/tests.h"
+
+enum { STATIONS = 256, CHANNELS = 64, PAIRS = STATIONS * (STATIONS - 1) / 2, SIZE = 4096 };
+enum { BASELINES = PAIRS + STATIONS };
+/* Room for rows doubles: there is room for 32 dumps after 17. */
+enum { WARM = 17, TIMED = 15 };
+
+static AstroDevice *device;
+static AstroQueue *queue;
+
+static const AstroLayout shape = { .n_axes = 4,
+                                   .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE,
+                                             ASTRO_AXIS_POL, ASTRO_AXIS_POL },
+                                   .extents = { CHANNELS, BASELINES, 2, 2 } };
+
+static void wait_for_device(void)
+{
+  GError *error = NULL;
+  AstroEvent *event = device->funcs->event_record(device, queue, &error);
+  if (!event || !device->funcs->event_wait(device, event, &error))
+    g_error("%s", error->message);
+  device->funcs->event_free(device, event);
+}
+
+static AstroBlock new_block(gsize bytes)
+{
+  GError *error = NULL;
+  AstroBlock block = { .bytes = bytes };
+  if (!device->funcs->alloc(device, bytes, &block.data, &error))
+    g_error("%s", error->message);
+  return block;
+}
+
+static AstroObservation *observe(void)
+{
+  AstroObservation *observation = astro_array_new("lofar-like", STATIONS, NULL, NULL);
+  double centre[3];
+  astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL);
+  astro_array_centre(observation, centre);
+  observation->has_phase_centre = TRUE;
+  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
+  return observation;
+}
+
+static const AstroBackend *cuda_backend(void)
+{
+  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
+    if (g_str_equal((*b)->stage, "gridder"))
+      return *b;
+  return NULL;
+}
+
+/* Not gridded: with these weights rows wait for all others, and the direct transform has no
+ * planes to begin with. */
+static AstroCollect *new_collect(const AstroBackend *backend, char **products,
+                                 AstroWeighting weighting)
+{
+  const AstroPlace place = { .device = device, .queue = queue };
+  g_autoptr(AstroObservation) observation = observe();
+  GError *error = NULL;
+  const char *variant;
+  AstroCollectConfig config = {
+    .algorithm = &astro_direct,
+    .gridder = { .channels = 1 },
+    .grid = { .image_size = SIZE, .products = products },
+    .prepare = { .channels = CHANNELS,
+                 .baselines = BASELINES,
+                 .pols = 2,
+                 .format = ASTRO_FORMAT_CF32LE,
+                 .frequency = 150e6,
+                 .bandwidth = 10e6,
+                 .keep_weights = TRUE },
+    .weighting = weighting,
+  };
+  config.grid.pixel = 0.4 / astro_prepare_longest(&config.prepare, observation);
+  astro_direct.choose(&config.gridder, &config.grid, NULL);
+  AstroCollect *collect = backend->create(&config, &place, &variant, &error);
+  if (!collect || !astro_collect_observe(collect, observation, &error))
+    g_error("%s", error->message);
+  return collect;
+}
+
+static double add_dumps(const AstroBackend *backend, AstroCollect *collect, const AstroBlock *dump,
+                        const AstroValidityMeta *validity, guint n)
+{
+  GError *error = NULL;
+  wait_for_device();
+  const gint64 start = g_get_monotonic_time();
+  for (guint i = 0; i < n; i++) {
+    AstroCollectArguments arguments = { .shape = &shape,
+                                        .validity = validity,
+                                        .middle_ns = i * G_GINT64_CONSTANT(60000000000) };
+    if (!backend->submit(collect, dump, 1, NULL, 0, &arguments, &error))
+      g_error("%s", error->message);
+  }
+  wait_for_device();
+  return (double)(g_get_monotonic_time() - start) * 1e-6;
+}
+
+/* Bytes read and written a second by a copy. */
+static double copy_rate(const AstroBackend *backend, AstroCollect *collect)
+{
+  AstroBlock from = new_block((gsize)1 << 30), to = new_block((gsize)1 << 30);
+  AstroCollectArguments arguments = { .is_copy = TRUE };
+  double seconds = 0;
+  for (guint round = 0; round < 2; round++) {
+    wait_for_device();
+    const gint64 start = g_get_monotonic_time();
+    for (guint i = 0; i < 20; i++)
+      backend->submit(collect, &from, 1, &to, 1, &arguments, NULL);
+    wait_for_device();
+    seconds = (double)(g_get_monotonic_time() - start) * 1e-6 / 20;
+  }
+  device->funcs->free(device, from.data);
+  device->funcs->free(device, to.data);
+  return 2.0 * (double)from.bytes / seconds;
+}
+
+static void bench_case(const AstroBackend *backend, const AstroBlock *dump, char **products,
+                       AstroWeighting weighting, const AstroValidityMeta *validity)
+{
+  const guint n = g_strv_length(products);
+  const double visibilities = (double)PAIRS * CHANNELS;
+  g_autofree char *names = g_strjoinv(",", products);
+  g_autofree char *name = g_strdup_printf("%s of four polarisations%s", names,
+                                          validity ? ", counts of samples from the host" : "");
+  g_autofree char *weigh_name = g_strdup_printf(
+      "weights of %s, %s", names, weighting == ASTRO_WEIGHTING_BRIGGS ? "Briggs" : "uniform");
+  GError *error = NULL;
+  guint planes;
+  AstroCollect *collect = new_collect(backend, products, weighting);
+  const double rate = copy_rate(backend, collect);
+  add_dumps(backend, collect, dump, validity, WARM);
+  const double seconds = add_dumps(backend, collect, dump, validity, TIMED);
+  bench_row(name, TIMED * visibilities * (4 * 8 + n * 8 + 8) / seconds / 1e12, rate / 1e12, "TB/s",
+            0);
+  wait_for_device();
+  const gint64 start = g_get_monotonic_time();
+  if (!astro_collect_begin(collect, &planes, &error))
+    g_error("%s", error->message);
+  wait_for_device();
+  const double weighing = (double)(g_get_monotonic_time() - start) * 1e-6;
+  bench_row(weigh_name,
+            ((WARM + TIMED) * visibilities * (4 + 8 + n * 16) + SIZE * SIZE * 16.0) / weighing /
+                1e12,
+            rate / 1e12, "TB/s", 0);
+  backend->destroy(collect);
+}
+
+int main(int argc, char **argv)
+{
+  static char *one[] = { "I", NULL }, *all[] = { "I", "Q", "U", "V", "PSF", NULL };
+  g_autoptr(GError) error = NULL;
+  gst_init(&argc, &argv);
+  device = astro_device_open(0, &error);
+  if (!device) {
+    printf("prepare-gpu: skipped: %s\n", error->message);
+    return 0;
+  }
+  queue = device->funcs->queue_new(device, NULL);
+  const gsize bytes = (gsize)CHANNELS * BASELINES * 4 * 8;
+  g_autofree float *host = g_new(float, bytes / 4);
+  for (gsize i = 0; i < bytes / 4; i++)
+    host[i] = (float)(i % 97) - 48;
+  const AstroBlock dump = new_block(bytes);
+  device->funcs->queue_copy(device, queue, ASTRO_COPY_UP, dump.data, host, bytes, NULL);
+  GstBuffer *buffer = gst_buffer_new();
+  const AstroLayout counted = { .n_axes = 2,
+                                .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE },
+                                .extents = { CHANNELS, BASELINES } };
+  AstroValidityMeta *validity = astro_buffer_add_validity(buffer, &counted, 100);
+  for (guint i = 0; i < CHANNELS * BASELINES; i++)
+    validity->counts[i] = 50 + i % 51;
+
+  bench_head("dumps of 256 stations, 64 channels, TB/s (limit: a copy inside device memory)");
+  bench_case(cuda_backend(), &dump, one, ASTRO_WEIGHTING_UNIFORM, NULL);
+  bench_case(cuda_backend(), &dump, one, ASTRO_WEIGHTING_BRIGGS, validity);
+  bench_case(cuda_backend(), &dump, all, ASTRO_WEIGHTING_UNIFORM, NULL);
+  gst_buffer_unref(buffer);
+  device->funcs->free(device, dump.data);
+  device->funcs->queue_free(device, queue);
+  astro_device_unref(device);
+  return 0;
+}
