@@ -1,4 +1,5 @@
-/* What W-projection's ways to spread have in common: records read, taps times values summed, and sums added to the grid. */
+/* What W-projection's ways to spread have in common: records read, taps times values summed, and
+ * sums added to the grid. */
 #pragma once
 
 #include "gpu/gridder-wprojection.h"
@@ -26,7 +27,8 @@ static __device__ inline gint fixed_exponent(const WProjectionFixed &fixed)
 }
 
 template <typename Value, bool FIXED>
-static __device__ inline void add_cell(const WProjectionSpread &s, gsize at, Value sum, double scale)
+static __device__ inline void add_cell(const WProjectionSpread &s, gsize at, Value sum,
+                                       double scale)
 {
   if (FIXED) {
     unsigned long long *cell = (unsigned long long *)s.fixed.grid + 2 * at;
@@ -51,3 +53,9 @@ static __device__ inline WProjectionRecord read_record(const WProjectionRecord *
   return *(const WProjectionRecord *)&bits;
 }
 
+/* Of the products that are spread. */
+template <typename Value, int N>
+static __device__ inline const WProjectionValues<Value, N> *values_of(const WProjectionSpread &s)
+{
+  return (const WProjectionValues<Value, N> *)((const Value *)s.sums + s.product * s.capacity);
+}

@@ -100,7 +100,8 @@ static __device__ double2 factor(const Segment &segment, double wavenumber, guin
 }
 
 /* N values, 16 bytes at once where they lie so. */
-template <typename Value, int N> static __device__ WProjectionValues<Value, N> read_values(const Value *from, bool wide)
+template <typename Value, int N>
+static __device__ WProjectionValues<Value, N> read_values(const Value *from, bool wide)
 {
   WProjectionValues<Value, N> values;
   if (wide)

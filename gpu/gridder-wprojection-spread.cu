@@ -1,8 +1,9 @@
-/* Spreading: a team of threads owns a square of cells as large as what supports that begin in one tile reach, as if the
- * grid were paved with it, so that each thread's cells are under every tile's square exactly once wherever that lies
- * (Romein 2012, where the square is one support's). A thread has several cells of a column and keeps their sums in
- * registers while records are of one tile; only those that a move to the next tile leaves are added to the grid. Records
- * of a tile that want the same taps, if shifted, follow each other and find them in the first cache. */
+/* Spreading on any device and in either precision: a team of threads owns a square of cells as large as what
+ * supports that begin in one tile reach, as if the grid were paved with it, so that each thread's cells are under
+ * every tile's square exactly once wherever that lies (Romein 2012, where the square is one support's). A thread has
+ * several cells of a column and keeps their sums in registers while records are of one tile; only those that a move
+ * to the next tile leaves are added to the grid. Records of a tile that want the same taps, if shifted, follow each
+ * other and find them in the first cache. */
 #include "gpu/gridder-wprojection-cells.h"
 
 enum {
@@ -85,7 +86,7 @@ static __global__ void __launch_bounds__(THREADS, 2) spread(const __grid_constan
   const guint lane = threadIdx.x - team * team_threads;
   const guint slices = d.slices_u * d.slices_v, slice = blockIdx.x % slices;
   const guint32 range_end = s.range[1];
-  const WProjectionValues<Value, N> *values = (const WProjectionValues<Value, N> *)((const Value *)s.sums + s.product * s.capacity);
+  const WProjectionValues<Value, N> *values = values_of<Value, N>(s);
   const Column column = { slice % d.slices_u * d.columns + lane % d.columns,
                           slice / d.slices_u * d.rows * COUNT + lane / d.columns, d.width, s.stride, d.rows };
   if (team >= d.teams || column.x >= d.width)

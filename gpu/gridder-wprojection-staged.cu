@@ -1,7 +1,7 @@
-/* Spreading with taps in shared memory: a block owns the cells that supports which begin in one tile reach, or some rows
- * of them, sums in registers. A warp of its own looks ahead for the sets of taps that records to come want and has the
- * bulk copy engine bring them, one copy for all of a tile's records that want the same; the others read them there, each
- * record's shifted to its place. */
+/* Spreading in single precision with taps in shared memory: a block owns the cells that supports which begin in
+ * one tile reach, or some rows of them, sums in registers. A warp of its own looks ahead for the sets of taps that records
+ * to come want and has the bulk copy engine bring them, one copy for all of a tile's records that want the same; the
+ * others read them there, each record's shifted to its place. */
 #include "gpu/barrier.h"
 #include "gpu/gridder-wprojection-cells.h"
 
@@ -66,8 +66,8 @@ static __device__ void copy(void *to, const void *from, guint32 bytes, guint64 *
 }
 
 /* The warp that brings taps. */
-static __device__ void produce(const Staged &w, Shared *shared, guint slice, guint block_rows, guint32 first, guint32 end,
-                               Stage *stage, bool *wrapped)
+static __device__ void produce(const Staged &w, Shared *shared, guint slice, guint block_rows, guint32 first,
+                               guint32 end, Stage *stage, bool *wrapped)
 {
   const guint lane = threadIdx.x % 32, stride = w.s.stride;
   const guint rows = min(block_rows, w.width - slice * block_rows) + ABOVE;
@@ -124,7 +124,7 @@ static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> 
                                guint32 end, double scale, Stage *stage)
 {
   const WProjectionSpread &s = w.s;
-  const WProjectionValues<float2, N> *values = (const WProjectionValues<float2, N> *)((const float2 *)s.sums + s.product * s.capacity);
+  const WProjectionValues<float2, N> *values = values_of<float2, N>(s);
   const float2 *taps = NULL;
   WProjectionRecord next = read_record(s.records + first), at = next;
   WProjectionValues<float2, N> next_value = values[first];
@@ -141,9 +141,7 @@ static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> 
     }
     if (record.is_new_set() || i == first) {
       if (i != first) {
-        __syncwarp();
-        if (threadIdx.x % 32 == 0)
-          barrier_arrive(&shared->empty[stage->number]);
+        barrier_arrive(&shared->empty[stage->number]);
         stage->next(w.stages);
       }
       barrier_wait(&shared->full[stage->number], stage->parity);
@@ -158,9 +156,7 @@ static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> 
         multiply_add(cells.sums[k][p], tap, value.v[p]);
     }
   }
-  __syncwarp();
-  if (threadIdx.x % 32 == 0)
-    barrier_arrive(&shared->empty[stage->number]);
+  barrier_arrive(&shared->empty[stage->number]);
   stage->next(w.stages);
   cells.template give<FIXED>(w, at, scale);
 }
@@ -186,7 +182,7 @@ static __global__ void __launch_bounds__(32 * most_warps(COUNT), 1) spread(const
   if (threadIdx.x == 0) {
     for (guint i = 0; i < w.stages; i++) {
       barrier_init(&shared->full[i], 1);
-      barrier_init(&shared->empty[i], consumers / 32);
+      barrier_init(&shared->empty[i], consumers);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
@@ -254,7 +250,8 @@ gboolean wprojection_spread_staged(const WProjectionSpread *s, guint64 n, cudaSt
   const guint threads = (w.rows * w.width + 31) / 32 * 32 + 32;
   const gsize shared_bytes = sizeof(Shared) + (gsize)w.stages * w.stage_bytes;
   const gboolean is_fixed = s->fixed.grid != NULL;
-  void (*kernel)(Staged w) = is_many ? kernel_of_count<MANY>(s->group, is_fixed) : kernel_of_count<FEW>(s->group, is_fixed);
+  void (*kernel)(Staged w) =
+      is_many ? kernel_of_count<MANY>(s->group, is_fixed) : kernel_of_count<FEW>(s->group, is_fixed);
 
   w.chunk = (guint)CLAMP(n * w.slices / (4 * together), MIN_CHUNK, MAX_CHUNK);
   const guint64 chunks = (n + w.chunk - 1) / w.chunk;

@@ -155,7 +155,8 @@ static gboolean classify(AstroGridding *self, const AstroTaps *taps, guint8 *cla
                 "the grid is %u cells wide, expected %u to %d", self->config.size, widest, G_MAXUINT16 - 1);
   else if (self->keys.bits() > 64 || self->keys.grids > 16)
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "places of %u grids of %u cells by as many and %u w-planes take %u bits, expected at most 64 and 65536 grids",
+                "places of %u grids of %u cells by as many and %u w-planes take %u bits, expected at most "
+                "64 bits and 65536 grids",
                 self->grids, self->config.size, taps->n_planes, self->keys.bits());
   else
     return TRUE;
