@@ -1,14 +1,15 @@
-/* A plane's tiles, in either precision. Matrix<Real> is the tensor cores': what a lane holds of a tile, of either
- * precision, is rows g and g + 8, and in them columns 2t and 2t + 1 of the left and of the right half, where g =
- * lane / 4 and t = lane % 4; of a product, taps of cells g and g + 8. */
+/* A plane's tiles, in either precision. Matrix<Real> is the tensor cores': what a lane holds of a
+ * tile, of either precision, is rows g and g + 8, and in them columns 2t and 2t + 1 of the left and
+ * of the right half, where g = lane / 4 and t = lane % 4; of a product, taps of cells g and g + 8.
+ */
 #pragma once
 
 #include "gpu/gridder-wstacking.h"
 
 enum { WARPS = 4, LANES = 32, RING = 2 * LANES, HALF = WSTACKING_TILE / 2 };
 
-/* Visibilities that reach the tile, cells counted from its first: as soon as there are 32 they are added while the next
- * go behind them. */
+/* Visibilities that reach the tile, cells counted from its first: as soon as there are 32 they are
+ * added while the next go behind them. */
 template <typename Real, int PRODUCTS> struct Ring {
   typedef typename WstackingComplex<Real>::Type Value;
   struct alignas(sizeof(Real) * 4) {
@@ -18,11 +19,12 @@ template <typename Real, int PRODUCTS> struct Ring {
   Value values[PRODUCTS][RING]; /* times the tap in w */
 };
 
-/* Of one visibility along u and v, the taps at cells g and g + 8 of the tile: the first of its cells that is g but for
- * a multiple of 8, and, WIDE (support above 8), the one 8 farther. */
+/* Of one visibility along u and v, the taps at cells g and g + 8 of the tile: the first of its
+ * cells that is g but for a multiple of 8, and, WIDE (support above 8), the one 8 farther. */
 template <bool WIDE, typename Real, typename Taps>
-static __device__ __forceinline__ void taps_at(const Taps &taps, const Real (&inside)[2], const gint (&cell)[2], gint g,
-                                               Real (&low)[2], Real (&high)[2])
+static __device__ __forceinline__ void taps_at(const Taps &taps, const Real (&inside)[2],
+                                               const gint (&cell)[2], gint g, Real (&low)[2],
+                                               Real (&high)[2])
 {
   gint tap[2];
   Real near[2], far[2];
@@ -61,8 +63,10 @@ static __device__ __forceinline__ Windows windows_of(const WstackingPlane &p, gu
   const guint row = tile / p.tiles, channel = row / p.tiles;
   Windows w;
   w.n = bins * bins;
-  const gint bin_u = (gint)(lane % bins) - (gint)p.reach, bin_v = (gint)(lane / bins) - (gint)p.reach;
-  const gint u = (gint)(tile - row * p.tiles) * 2 + bin_u, v = (gint)(row - channel * p.tiles) * 2 + bin_v;
+  const gint bin_u = (gint)(lane % bins) - (gint)p.reach,
+             bin_v = (gint)(lane / bins) - (gint)p.reach;
+  const gint u = (gint)(tile - row * p.tiles) * 2 + bin_u,
+             v = (gint)(row - channel * p.tiles) * 2 + bin_v;
   w.cell_u = bin_u * WSTACKING_BIN;
   w.cell_v = bin_v * WSTACKING_BIN;
   uint2 window = make_uint2(0, 0);
@@ -81,7 +85,8 @@ static __device__ __forceinline__ Windows windows_of(const WstackingPlane &p, gu
 
 /* The k-th visibility of all windows; k past the last gives one of value 0. All lanes call it. */
 template <typename Real, int PRODUCTS>
-static __device__ __forceinline__ Loaded<Real, PRODUCTS> load(const WstackingPlane &p, const Windows &w, guint k, guint to)
+static __device__ __forceinline__ Loaded<Real, PRODUCTS> load(const WstackingPlane &p,
+                                                              const Windows &w, guint k, guint to)
 {
   typedef typename WstackingComplex<Real>::Type Value;
   Loaded<Real, PRODUCTS> loaded = {};
@@ -101,11 +106,12 @@ static __device__ __forceinline__ Loaded<Real, PRODUCTS> load(const WstackingPla
   return loaded;
 }
 
-/* Puts those of a batch that reach the tile at that place of the ring and behind; returns how many. */
+/* Puts those of a batch that reach the tile at that place of the ring and behind; returns how many.
+ */
 template <typename Real, int PRODUCTS, typename Taps>
 static __device__ __forceinline__ guint stage(const WstackingPlane &p, const Taps &taps,
-                                              const Loaded<Real, PRODUCTS> &loaded, bool is_there, guint at,
-                                              Ring<Real, PRODUCTS> *ring)
+                                              const Loaded<Real, PRODUCTS> &loaded, bool is_there,
+                                              guint at, Ring<Real, PRODUCTS> *ring)
 {
   const guint lane = threadIdx.x % LANES;
   const gint cell_u = loaded.cell[0] + (gint)(loaded.place.cells % WSTACKING_BIN);
@@ -144,12 +150,14 @@ static __device__ __forceinline__ void pad(guint at, Ring<Real, PRODUCTS> *ring)
   }
 }
 
-static __device__ __forceinline__ void put_pair(float *to, const float (&re)[2], const float (&im)[2])
+static __device__ __forceinline__ void put_pair(float *to, const float (&re)[2],
+                                                const float (&im)[2])
 {
   *(float4 *)to = make_float4(re[0], im[0], re[1], im[1]);
 }
 
-static __device__ __forceinline__ void put_pair(double *to, const double (&re)[2], const double (&im)[2])
+static __device__ __forceinline__ void put_pair(double *to, const double (&re)[2],
+                                                const double (&im)[2])
 {
   ((double2 *)to)[0] = make_double2(re[0], im[0]);
   ((double2 *)to)[1] = make_double2(re[1], im[1]);
@@ -182,8 +190,8 @@ static __device__ __forceinline__ void put_tile(const WstackingPlane &p, const W
 }
 
 template <typename Matrix, typename Real, int PRODUCTS, bool WIDE>
-static __device__ __forceinline__ void sum_items(const WstackingPlane &p, const typename Matrix::Taps &taps,
-                                                 Ring<Real, PRODUCTS> *ring)
+static __device__ __forceinline__ void
+sum_items(const WstackingPlane &p, const typename Matrix::Taps &taps, Ring<Real, PRODUCTS> *ring)
 {
   /* Where registers allow, a batch is loaded while the one before is in work. */
   constexpr bool AHEAD = sizeof(Real) * PRODUCTS <= 16;
@@ -226,7 +234,8 @@ static __device__ __forceinline__ void sum_items(const WstackingPlane &p, const 
 }
 
 /* Tiles that several warps shared, their sums in one order. */
-template <typename Real> static __global__ void __launch_bounds__(256) add_slots(const __grid_constant__ WstackingPlane p)
+template <typename Real>
+static __global__ void __launch_bounds__(256) add_slots(const __grid_constant__ WstackingPlane p)
 {
   typedef typename WstackingComplex<Real>::Type Value;
   enum { CELLS = WSTACKING_TILE * WSTACKING_TILE };
@@ -236,7 +245,8 @@ template <typename Real> static __global__ void __launch_bounds__(256) add_slots
     const guint u = (heavy.tile - row * p.tiles) * WSTACKING_TILE + threadIdx.x % WSTACKING_TILE;
     const guint v = (row - channel * p.tiles) * WSTACKING_TILE + threadIdx.x / WSTACKING_TILE;
     for (guint product = blockIdx.y; product < p.products; product += gridDim.y) {
-      const Value *from = (const Value *)p.plan.slots + ((gsize)heavy.slot * p.products + product) * CELLS + threadIdx.x;
+      const Value *from = (const Value *)p.plan.slots +
+                          ((gsize)heavy.slot * p.products + product) * CELLS + threadIdx.x;
       Value sum = from[0];
 #pragma unroll 4
       for (guint i = 1; i < heavy.slots; i++) {
@@ -245,7 +255,8 @@ template <typename Real> static __global__ void __launch_bounds__(256) add_slots
         sum.y += other.y;
       }
       if (u < p.size && v < p.size)
-        ((Value *)p.grid)[(((gsize)channel * p.products + product) * p.size + v) * p.size + u] = sum;
+        ((Value *)p.grid)[(((gsize)channel * p.products + product) * p.size + v) * p.size + u] =
+            sum;
     }
   }
 }
@@ -254,13 +265,14 @@ typedef void (*WstackingKernel)(WstackingPlane);
 
 /* As many blocks as run at once, which take items until there are none. */
 template <typename Real>
-static gboolean launch(const WstackingPlane *plane, WstackingKernel kernel, guint multiprocessors, cudaStream_t stream,
-                       GError **error)
+static gboolean launch(const WstackingPlane *plane, WstackingKernel kernel, guint multiprocessors,
+                       cudaStream_t stream, GError **error)
 {
   int blocks;
-  if (!CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)kernel, WARPS * LANES, 0)))
+  if (!CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)kernel,
+                                                              WARPS * LANES, 0)))
     return FALSE;
-  kernel<<<multiprocessors * (guint)MAX(blocks, 1), WARPS * LANES, 0, stream>>>(*plane);
+  kernel<<<multiprocessors *(guint)MAX(blocks, 1), WARPS * LANES, 0, stream>>>(*plane);
   add_slots<Real><<<dim3(2 * multiprocessors, plane->products), 256, 0, stream>>>(*plane);
   return CUDA_TRY(cudaGetLastError());
 }

@@ -1,10 +1,11 @@
 /* What W-stacking's files share.
  *
- * Visibilities are sorted by bins of 8 x 8 first cells, in a bin by the first of their w-planes: those that reach a
- * plane are one run of every bin, its window. A warp sums a tile of 16 x 16 cells of all products in registers: what
- * a batch of visibilities adds is the matrix product of their taps in v and their values times taps in u, on the
- * tensor cores. A tile with many visibilities is shared out to several warps; their sums wait in slots and are added
- * in order. No sum depends on the order in which warps run. */
+ * Visibilities are sorted by bins of 8 x 8 first cells, in a bin by the first of their w-planes:
+ * those that reach a plane are one run of every bin, its window. A warp sums a tile of 16 x 16
+ * cells of all products in registers: what a batch of visibilities adds is the matrix product of
+ * their taps in v and their values times taps in u, on the tensor cores. A tile with many
+ * visibilities is shared out to several warps; their sums wait in slots and are added in order. No
+ * sum depends on the order in which warps run. */
 #pragma once
 
 #include "gpu/gridder.h"
@@ -20,8 +21,8 @@ enum {
   WSTACKING_PLANES = 16, /* where a visibility's first plane is known to; no support is longer */
 };
 
-/* Where a visibility stands in its bin, and inside the function: single precision keeps the first taps' arguments,
- * -1 to -1 + 2 / support; double the variables of the polynomials, -1 to 1. */
+/* Where a visibility stands in its bin, and inside the function: single precision keeps the first
+ * taps' arguments, -1 to -1 + 2 / support; double the variables of the polynomials, -1 to 1. */
 template <typename Real> struct alignas(sizeof(Real) * 4) WstackingPlace {
   Real u, v, w;
   guint32 cells; /* u, v (3 bits each), first plane (4 bits) */
@@ -41,7 +42,7 @@ typedef struct {
   guint side; /* bins along u and v */
   guint n_bins;
   gpointer places, values;
-  guint16 *planes;  /* first ones */
+  guint16 *planes; /* first ones */
   guint32 *starts; /* of bins; n_bins + 1 */
 } WstackingSorted;
 
@@ -55,13 +56,14 @@ typedef struct {
 } WstackingRows;
 
 /* Least and greatest w of what is used, to device memory, as keys that order as doubles do. */
-gboolean astro_wstacking_range(const WstackingRows *rows, guint64 range[2], cudaStream_t stream, GError **error);
+gboolean astro_wstacking_range(const WstackingRows *rows, guint64 range[2], cudaStream_t stream,
+                               GError **error);
 double astro_wstacking_range_value(guint64 key);
 
 gsize astro_wstacking_sort_bytes(guint n, guint n_bins, guint planes);
 /* room: so many bytes that only sorting needs. */
-gboolean astro_wstacking_sort(const WstackingRows *rows, const WstackingSorted *to, gpointer room, cudaStream_t stream,
-                              GError **error);
+gboolean astro_wstacking_sort(const WstackingRows *rows, const WstackingSorted *to, gpointer room,
+                              cudaStream_t stream, GError **error);
 
 /* Part of a tile's visibilities, for one warp; slot: where its sums go, or WSTACKING_WHOLE. */
 typedef struct {
@@ -85,7 +87,7 @@ typedef struct {
   WstackingHeavy *heavy;
   WstackingCounts *counts;
   guint8 *is_empty; /* tile */
-  gpointer slots; /* slot, product, row, column: complex */
+  gpointer slots;   /* slot, product, row, column: complex */
   guint n_slots;
 } WstackingPlan;
 
@@ -93,10 +95,10 @@ typedef struct {
   WstackingSorted sorted;
   WstackingPlan plan;
   guint plane, support, size, products;
-  guint n_tiles, tiles; /* all; along u and v */
-  guint reach;          /* bins before a tile's whose visibilities reach it, along u and v */
+  guint n_tiles, tiles;        /* all; along u and v */
+  guint reach;                 /* bins before a tile's whose visibilities reach it, along u and v */
   gboolean is_double, is_flat; /* flat: nothing is spread in w */
-  double turn[2];       /* complex factor of the plane */
+  double turn[2];              /* complex factor of the plane */
   double beta;
   guint degree;
   const double *powers; /* [term][tap], least power first; of taps past the support 0 */
@@ -104,7 +106,7 @@ typedef struct {
 } WstackingPlane;
 
 gboolean astro_wstacking_plan(const WstackingPlane *plane, cudaStream_t stream, GError **error);
-gboolean astro_wstacking_spread_single(const WstackingPlane *plane, guint multiprocessors, cudaStream_t stream,
-                                       GError **error);
-gboolean astro_wstacking_spread_double(const WstackingPlane *plane, guint multiprocessors, cudaStream_t stream,
-                                       GError **error);
+gboolean astro_wstacking_spread_single(const WstackingPlane *plane, guint multiprocessors,
+                                       cudaStream_t stream, GError **error);
+gboolean astro_wstacking_spread_double(const WstackingPlane *plane, guint multiprocessors,
+                                       cudaStream_t stream, GError **error);
