@@ -148,7 +148,7 @@ static void test_no_memory(void)
     const char *words[5];
   } cases[] = {
     { "32M",
-      IMAGE("", "size=4096 algorithm=wstacking", "cuda"),
+      IMAGE("", "size=4096 cell=30 algorithm=wstacking", "cuda"),
       { "g: a grid of ", " needs ", " bytes, " } },
     { "32M", IMAGE("", "size=2048 algorithm=wprojection", "cuda"), { "g: ", " need", " bytes" } },
     { "200K", PAIRS("points=30000", "points=30000", "cuda"), { "h: ", " bytes of ", "204800" } },

@@ -210,7 +210,7 @@ static void test_little_memory(void)
     g_autofree char *error = test_launch(line);
     g_test_message("%s: %s", backends[i], error ? error : "well");
     g_assert_true(!error == (i == 1));
-    g_assert_true(!error || (strstr(error, "512 x 512") && strstr(error, "bytes")));
+    g_assert_true(!error || (strstr(error, "514 x 514") && strstr(error, "bytes")));
   }
   g_unsetenv("ASTRO_CUDA_MEMORY");
 }
