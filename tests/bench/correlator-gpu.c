@@ -4,22 +4,11 @@
  * Arguments choose cases by a part of their name. */
 #include "core/correlator/correlator.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/on-device.h"
 #include "tests/bench/cublas.h"
 #include "tests/tests.h"
 
 #include <stdlib.h>
-
-static AstroDevice *device;
-static AstroQueue *queue;
-
-static void wait_for_device(void)
-{
-  AstroEvent *event = device->funcs->event_record(device, queue, NULL);
-  GError *error = NULL;
-  if (!device->funcs->event_wait(device, event, &error))
-    g_error("%s", error->message);
-  device->funcs->event_free(device, event);
-}
 
 /* Random samples; those of floating point between 0.5 and 1, either sign. */
 static gpointer random_block(gsize bytes, AstroFormat format)
@@ -158,16 +147,10 @@ static const struct {
 int main(int argc, char **argv)
 {
   Cublas cublas;
-  GError *error = NULL;
-
   gst_init(&argc, &argv);
   setvbuf(stdout, NULL, _IOLBF, 0);
-  device = astro_device_open(0, &error);
-  if (!device) {
-    printf("correlator-gpu: skipped: %s\n", error->message);
+  if (!bench_open_device("correlator-gpu"))
     return 0;
-  }
-  queue = device->funcs->queue_new(device, NULL);
   gboolean have = load_cublas(&cublas);
   double peak_s8 = have ? run_gemm(&cublas, TRUE) : 0,
          peak_f16 = have ? run_gemm(&cublas, FALSE) : 0;

@@ -6,22 +6,11 @@
 #include "core/fft/fft.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/on-device.h"
 #include "tests/tests.h"
 
 #define ROUNDS 7
 #define CALLS 10
-
-static AstroDevice *device;
-static AstroQueue *queue;
-
-static void wait_for_device(void)
-{
-  AstroEvent *event = device->funcs->event_record(device, queue, NULL);
-  GError *error = NULL;
-  if (!device->funcs->event_wait(device, event, &error))
-    g_error("%s", error->message);
-  device->funcs->event_free(device, event);
-}
 
 static gpointer new_face(gsize bytes)
 {
@@ -220,9 +209,10 @@ int main(int argc, char **argv)
 
   gst_init(&argc, &argv);
   setvbuf(stdout, NULL, _IOLBF, 0);
-  device = astro_device_open(0, &error);
+  if (!bench_open_device("fft-gpu"))
+    return 0;
   AstroFftConfig any = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE } } };
-  if (!device || !find_backend("fft")->shape(&any, &error)) {
+  if (!find_backend("fft")->shape(&any, &error)) {
     printf("fft-gpu: skipped: %s\n", error->message);
     return 0;
   }
@@ -230,7 +220,6 @@ int main(int argc, char **argv)
     printf("fft-gpu: skipped: the loader does not find libcufft.so.12\n");
     return 0;
   }
-  queue = device->funcs->queue_new(device, NULL);
   g_autofree char *title = g_strdup_printf(
       "%s: centred transforms, and images of them (limit: bare cuFFT of the size)", device->name);
   bench_head(title);

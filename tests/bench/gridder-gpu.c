@@ -9,13 +9,13 @@
 #include "core/gridder/gridding.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/on-device.h"
 
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 
-static AstroDevice *device;
-static AstroQueue *queue, *gridding_queue;
+static AstroQueue *gridding_queue;
 
 static void give_up(GError *error)
 {
@@ -37,16 +37,6 @@ static void follow(AstroQueue *on, AstroEvent *event)
 {
   GError *error = NULL;
   if (!device->funcs->queue_wait(device, on, event, &error))
-    give_up(error);
-  device->funcs->event_free(device, event);
-}
-
-static void wait_for_device(void)
-{
-  GError *error = NULL;
-  follow(queue, mark(gridding_queue));
-  AstroEvent *event = mark(queue);
-  if (!device->funcs->event_wait(device, event, &error))
     give_up(error);
   device->funcs->event_free(device, event);
 }
@@ -357,12 +347,8 @@ int main(int argc, char **argv)
   GError *error = NULL;
   Cufft cufft = { 0 };
 
-  device = astro_device_open(0, &error);
-  if (!device) {
-    printf("no GPU: %s\n", error->message);
+  if (!bench_open_device("gridder-gpu"))
     return 0;
-  }
-  queue = device->funcs->queue_new(device, &error);
   gridding_queue = device->funcs->queue_new(device, &error);
   if (!load_cufft(&cufft)) {
     printf("no cuFFT here\n");

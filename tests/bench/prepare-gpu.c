@@ -6,6 +6,7 @@
 #include "core/sky/array.h"
 #include "core/stream/uvw.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/on-device.h"
 #include "tests/tests.h"
 
 enum { STATIONS = 256, CHANNELS = 64, PAIRS = STATIONS * (STATIONS - 1) / 2, SIZE = 4096 };
@@ -13,22 +14,10 @@ enum { BASELINES = PAIRS + STATIONS };
 /* Room for rows doubles: there is room for 32 dumps after 17. */
 enum { WARM = 17, TIMED = 15 };
 
-static AstroDevice *device;
-static AstroQueue *queue;
-
 static const AstroLayout shape = { .n_axes = 4,
                                    .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE,
                                              ASTRO_AXIS_POL, ASTRO_AXIS_POL },
                                    .extents = { CHANNELS, BASELINES, 2, 2 } };
-
-static void wait_for_device(void)
-{
-  GError *error = NULL;
-  AstroEvent *event = device->funcs->event_record(device, queue, &error);
-  if (!event || !device->funcs->event_wait(device, event, &error))
-    g_error("%s", error->message);
-  device->funcs->event_free(device, event);
-}
 
 static AstroBlock new_block(gsize bytes)
 {
@@ -160,12 +149,8 @@ int main(int argc, char **argv)
   static char *one[] = { "I", NULL }, *all[] = { "I", "Q", "U", "V", "PSF", NULL };
   g_autoptr(GError) error = NULL;
   gst_init(&argc, &argv);
-  device = astro_device_open(0, &error);
-  if (!device) {
-    printf("prepare-gpu: skipped: %s\n", error->message);
+  if (!bench_open_device("prepare-gpu"))
     return 0;
-  }
-  queue = device->funcs->queue_new(device, NULL);
   const gsize bytes = (gsize)CHANNELS * BASELINES * 4 * 8;
   g_autofree float *host = g_new(float, bytes / 4);
   for (gsize i = 0; i < bytes / 4; i++)

@@ -7,6 +7,7 @@
 #include "core/gridder/gridding.h"
 #include "core/gridder/wprojection.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/on-device.h"
 #include "tests/bench/cublas.h"
 #include "tests/bench/tracks.h"
 
@@ -15,18 +16,6 @@
 
 #define SIZE 2048
 #define PLANES 32
-
-static AstroDevice *device;
-static AstroQueue *queue;
-
-static void wait_for_device(void)
-{
-  AstroEvent *event = device->funcs->event_record(device, queue, NULL);
-  GError *error = NULL;
-  if (!device->funcs->event_wait(device, event, &error))
-    g_error("%s", error->message);
-  device->funcs->event_free(device, event);
-}
 
 static AstroBlock new_block(gsize bytes)
 {
@@ -194,16 +183,10 @@ static void run_case(const Case *c, double limit)
 
 int main(int argc, char **argv)
 {
-  GError *error = NULL;
-
   gst_init(&argc, &argv);
   setvbuf(stdout, NULL, _IOLBF, 0);
-  device = astro_device_open(0, &error);
-  if (!device) {
-    printf("wprojection-gpu: skipped: %s\n", error->message);
+  if (!bench_open_device("wprojection-gpu"))
     return 0;
-  }
-  queue = device->funcs->queue_new(device, NULL);
   double limit = run_gemm();
   printf("\n%s: wprojection, %.1f Mvis on %d x %d; single-precision products %.1f TFLOP/s\n"
          "%-30s %-20s %9s %9s %6s %8s %7s %7s\n",

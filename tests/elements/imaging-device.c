@@ -5,7 +5,7 @@
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
-#include "tests/elements/elements.h"
+#include "tests/elements/running.h"
 
 #define SIZE 320
 #define IMAGE 200
@@ -139,19 +139,10 @@ static void test_spectra(void)
   gst_harness_teardown(h);
 }
 
-static void skip(gconstpointer reason)
-{
-  g_test_skip(reason);
-}
-
 static void add_tests(void)
 {
-  static GError *error = NULL;
-  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
-  if (!device) {
-    g_test_add_data_func("/imaging-device/any", error->message, skip);
+  if (!test_has_device("/imaging-device/any"))
     return;
-  }
   g_test_add_func("/imaging-device/images", test_images);
   g_test_add_func("/imaging-device/spectra", test_spectra);
 }

@@ -89,6 +89,21 @@ static inline void test_fails(const char *line, const char *const *words)
   test_stop(pipeline);
 }
 
+static inline void test_skip_for(gconstpointer reason)
+{
+  g_test_skip(reason);
+}
+
+/* For add_tests. Where there is no device, a test of that path is skipped instead and says so. */
+static inline gboolean test_has_device(const char *path)
+{
+  static GError *error = NULL;
+  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
+  if (!device)
+    g_test_add_data_func(path, error->message, test_skip_for);
+  return device != NULL;
+}
+
 /* The device, or the test is skipped. */
 static inline AstroDevice *test_open_device(void)
 {

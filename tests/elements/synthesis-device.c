@@ -5,7 +5,7 @@
 
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
-#include "tests/elements/elements.h"
+#include "tests/elements/running.h"
 
 #define SKY "sky=\"0.01,0.008,2;-0.012,0.004,1\" noise=1"
 
@@ -215,19 +215,10 @@ static void test_little_memory(void)
   g_unsetenv("ASTRO_CUDA_MEMORY");
 }
 
-static void skip(gconstpointer reason)
-{
-  g_test_skip(reason);
-}
-
 static void add_tests(void)
 {
-  static GError *error = NULL;
-  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
-  if (!device) {
-    g_test_add_data_func("/synthesis-device/any", error->message, skip);
+  if (!test_has_device("/synthesis-device/any"))
     return;
-  }
   g_test_add_func("/synthesis-device/bus", test_bus);
   g_test_add_func("/synthesis-device/two", test_two);
   g_test_add_func("/synthesis-device/stops", test_stops);
