@@ -200,6 +200,22 @@ static gboolean on_message(GstBus *bus, GstMessage *message, gpointer run)
   return G_SOURCE_CONTINUE;
 }
 
+static void end_source(const GValue *value, gpointer unused)
+{
+  gst_element_send_event(g_value_get_object(value), gst_event_new_eos());
+}
+
+/* Sent to the pipeline, EOS would hold its state while a source waits for the block that it
+ * pushes; a sink that got its first block keeps that until the pipeline plays: neither would go on.
+ */
+static void end_sources(Run *run)
+{
+  GstIterator *sources = gst_bin_iterate_sources(GST_BIN(run->pipeline));
+  while (gst_iterator_foreach(sources, end_source, NULL) == GST_ITERATOR_RESYNC)
+    gst_iterator_resync(sources);
+  gst_iterator_free(sources);
+}
+
 static void on_interrupt(guint presses, gpointer data)
 {
   Run *run = data;
@@ -213,7 +229,7 @@ static void on_interrupt(guint presses, gpointer data)
   gst_element_send_event(
       run->pipeline,
       gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty("astro-interrupt")));
-  gst_element_send_event(run->pipeline, gst_event_new_eos());
+  end_sources(run);
 }
 
 /* A child that failed to change state; the pipeline itself is the last resort. */

@@ -33,10 +33,10 @@ struct _FakeWork {
   AstroEvent *wait, *record; /* one of them, or */
   guint8 *to;                /* a copy, or */
   const guint8 *from;
-  FakeKernel kernel; /* on to */
+  FakeKernel kernel; /* from one to the other */
   gpointer data;
   GDestroyNotify free_data;
-  gsize bytes;
+  gsize bytes, from_bytes;
 };
 
 typedef struct {
@@ -111,7 +111,7 @@ static inline gboolean fake_touched(FakeDevice *fake, const guint8 *start, gsize
   for (guint i = 0; i < fake->queues->len; i++)
     for (FakeWork *work = ((AstroQueue *)fake->queues->pdata[i])->first; work; work = work->next)
       if (fake_overlap(work->to, work->bytes, start, bytes) ||
-          fake_overlap(work->from, work->bytes, start, bytes))
+          fake_overlap(work->from, work->from_bytes, start, bytes))
         return TRUE;
   return FALSE;
 }
@@ -293,7 +293,10 @@ static inline gboolean fake_queue_copy(AstroDevice *device, AstroQueue *queue,
   g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
   g_assert_cmpuint((guintptr)host & FAKE_BIT, ==, 0);
   g_assert_cmpint(fake_find(fake->faces, fake_real(face), bytes), >=, 0);
-  fake_push(queue, (FakeWork){ .to = fake_real(to), .from = fake_real(from), .bytes = bytes });
+  fake_push(queue, (FakeWork){ .to = fake_real(to),
+                               .from = fake_real(from),
+                               .bytes = bytes,
+                               .from_bytes = bytes });
   pthread_mutex_unlock(&fake->lock);
   return TRUE;
 }
@@ -458,20 +461,33 @@ static inline gboolean fake_host_busy(AstroDevice *device, gconstpointer host, g
   return busy;
 }
 
+/* A kernel that reads one face and writes another. */
+static inline void fake_queue_kernel_between(AstroDevice *device, AstroQueue *queue,
+                                             FakeKernel kernel, gconstpointer from,
+                                             gsize from_bytes, gpointer to, gsize bytes,
+                                             gpointer data, GDestroyNotify free_data)
+{
+  FakeDevice *fake = (FakeDevice *)device;
+  pthread_mutex_lock(&fake->lock);
+  g_assert_cmpuint((guintptr)from & FAKE_BIT, !=, 0);
+  g_assert_cmpuint((guintptr)to & FAKE_BIT, !=, 0);
+  g_assert_cmpint(fake_find(fake->faces, fake_real(from), from_bytes), >=, 0);
+  g_assert_cmpint(fake_find(fake->faces, fake_real(to), bytes), >=, 0);
+  fake_push(queue, (FakeWork){ .to = fake_real(to),
+                               .from = fake_real(from),
+                               .kernel = kernel,
+                               .data = data,
+                               .free_data = free_data,
+                               .bytes = bytes,
+                               .from_bytes = from_bytes });
+  pthread_mutex_unlock(&fake->lock);
+}
+
 static inline void fake_queue_kernel(AstroDevice *device, AstroQueue *queue, FakeKernel kernel,
                                      gpointer face, gsize bytes, gpointer data,
                                      GDestroyNotify free_data)
 {
-  FakeDevice *fake = (FakeDevice *)device;
-  pthread_mutex_lock(&fake->lock);
-  g_assert_cmpuint((guintptr)face & FAKE_BIT, !=, 0);
-  g_assert_cmpint(fake_find(fake->faces, fake_real(face), bytes), >=, 0);
-  fake_push(queue, (FakeWork){ .to = fake_real(face),
-                               .kernel = kernel,
-                               .data = data,
-                               .free_data = free_data,
-                               .bytes = bytes });
-  pthread_mutex_unlock(&fake->lock);
+  fake_queue_kernel_between(device, queue, kernel, face, bytes, face, bytes, data, free_data);
 }
 
 /* Kernels: fill as test_fill() does, change every byte, compare with the bytes in data. */

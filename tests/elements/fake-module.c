@@ -76,8 +76,8 @@ static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
     late->total = convert->clipped;
     convert->clipped = &late->clipped;
   }
-  fake_queue_kernel(late->place.device, late->place.queue, late_kernel, out->data, out->bytes, work,
-                    late_work_free);
+  fake_queue_kernel_between(late->place.device, late->place.queue, late_kernel, in->data, in->bytes,
+                            out->data, out->bytes, work, late_work_free);
   return TRUE;
 }
 
