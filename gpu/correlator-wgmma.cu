@@ -80,17 +80,6 @@ __device__ inline void load_rows(guint32 (&words)[4], const guint8 *lines, int s
 
 /* ---- the ring of chunks ---- */
 
-struct Ring {
-  guint32 slot, parity;
-  __device__ void next()
-  {
-    if (++slot == SLOTS) {
-      slot = 0;
-      parity ^= 1;
-    }
-  }
-};
-
 struct Job {
   guint32 channel, row, column; /* of tiles */
 };
@@ -105,7 +94,7 @@ __device__ inline Job job_of(guint32 number, guint32 tiles)
 /* What a warpgroup knows of the tile in work. */
 struct Part {
   Shared *shared;
-  Ring ring;
+  BarrierRing ring;
   guint32 chunks, group; /* group: which 64 rows */
   bool same_tile;        /* rows and columns are the same bytes, which are then loaded once, as columns */
 };
@@ -185,7 +174,7 @@ __device__ inline gint32 correlate_s8(Part &part, int (&re)[HALF], int (&im)[HAL
     wgmma_commit();
     bias += sum_im(columns, thread);
     last = slot;
-    part.ring.next();
+    part.ring.next(SLOTS);
   }
   wgmma_wait<0>();
   release(part.shared, last);
@@ -232,7 +221,7 @@ __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[
       rows[i] = rows_of(part);
       a[i] = describe(rows[i]);
       b[i] = describe(part.shared->columns[slots[i]]);
-      part.ring.next();
+      part.ring.next(SLOTS);
     }
     wgmma_fence();
 #pragma unroll
@@ -311,11 +300,11 @@ __device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 gr
 __device__ inline void produce(const CUtensorMap *map, const CorrelatorRun &run, guint32 chunks, guint32 tiles,
                                guint32 jobs, Shared *shared)
 {
-  Ring ring = { 0, 1 };
+  BarrierRing ring = { 0, 1 };
   for (guint32 number = blockIdx.x; number < jobs; number += gridDim.x) {
     Job job = job_of(number, tiles);
     const bool same = job.row == job.column;
-    for (guint32 c = 0; c < chunks; c++, ring.next()) {
+    for (guint32 c = 0; c < chunks; c++, ring.next(SLOTS)) {
       guint32 plane = run.planes == 2 ? c % 2 : 0, byte = c / run.planes * CHUNK;
       guint32 channel = job.channel + plane * run.channels;
       guint64 *full = &shared->full[ring.slot];
