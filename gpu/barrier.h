@@ -44,8 +44,8 @@ __device__ inline void barrier_wait(guint64 *barrier, guint32 parity)
                : "memory");
 }
 
-/* A place in a ring and the parity that its barrier is waited for with: who fills begins with 1, so that nobody waits for
- * places that were never full, who empties with 0. */
+/* A place in a ring and the parity that its barrier is waited for with: who fills begins with 1, so
+ * that nobody waits for places that were never full, who empties with 0. */
 struct BarrierRing {
   guint32 slot, parity;
 
