@@ -11,7 +11,7 @@ check_LTLIBRARIES = tests/elements/fake-module.la
 tests_elements_fake_module_la_SOURCES = tests/elements/fake-module.c
 tests_elements_fake_module_la_LIBADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
 tests_elements_fake_module_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere
-bench_programs += tests/bench/passthrough tests/bench/chain
+bench_programs += tests/bench/passthrough tests/bench/chain tests/bench/memory
 
 elements_libgstastro_la_SOURCES = $(element_sources)
 elements_libgstastro_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
