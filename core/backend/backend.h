@@ -65,10 +65,12 @@ typedef struct {
   /* Whether a device backend's output blocks are host pointers, since its device has no room for
    * them; they are written when submit returns. NULL: they are not. */
   gboolean (*host_out)(gpointer instance);
+  /* Whether the block out may be the block in, where both are as large. */
+  gboolean in_place;
 } AstroBackend;
 
 /* The versioned table that a module exports as astro_module. */
-#define ASTRO_MODULE_ABI 2
+#define ASTRO_MODULE_ABI 3
 typedef struct {
   guint32 abi;
   guint32 bytes; /* sizeof(AstroModule) */
