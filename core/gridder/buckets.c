@@ -7,7 +7,7 @@
 
 #define PARTS ASTRO_ROWS_PARTS
 #define OUT G_MAXUINT16
-#define MAX_COLUMNS 512
+#define MAX_COLUMNS 8192
 /* Of all visibilities a bucket holds one in so many, where a column does not hold more. */
 #define SHARES 512
 /* Buckets are found by a few of the visibilities. */
@@ -16,19 +16,15 @@
 
 /* ---- which buckets there are ---- */
 
-static guint column_of(const AstroBuckets *self, double u)
+/* Of a visibility there, in wavelengths: its band's columns stand in a row. */
+static gsize column_of(const AstroBuckets *self, double u, double v)
 {
+  const guint support = self->grid->spread.support;
   double inside;
-  return (astro_first_cell(u * self->per_cell + self->middle, self->grid->spread.support, &inside) /
-          astro_sorted_block(self->rows->is_double)) >>
-         self->shift;
-}
-
-static guint band_of(const AstroBuckets *self, double v)
-{
-  double inside;
-  return astro_first_cell(v * self->per_cell + self->middle, self->grid->spread.support, &inside) /
-         ASTRO_BAND_ROWS;
+  const guint first_u = astro_first_cell(u * self->per_cell + self->middle, support, &inside);
+  const guint first_v = astro_first_cell(v * self->per_cell + self->middle, support, &inside);
+  return (gsize)(first_v / ASTRO_BAND_ROWS) * self->columns +
+         (astro_sorted_group(first_u, first_v, self->rows->is_double) >> self->shift);
 }
 
 /* Of each band's columns: how many of the samples. One stretch of visibilities has one, at no
@@ -46,16 +42,18 @@ static guint64 take_samples(const AstroBuckets *self, guint32 *counts)
     const double per = self->rows->wavenumbers[self->first + at % self->channels];
     if (!astro_grid_holds(self->grid, uvw[0] * per, uvw[1] * per))
       continue;
-    counts[band_of(self, uvw[1] * per) * self->columns + column_of(self, uvw[0] * per)]++;
+    counts[column_of(self, uvw[0] * per, uvw[1] * per)]++;
     held++;
   }
   return held;
 }
 
 /* Columns of a band go into one bucket until it has its share. */
-static void find_buckets(AstroBuckets *self, const guint32 *counts, guint64 samples)
+static void find_buckets(AstroBuckets *self)
 {
-  const guint64 share = samples / SHARES + 1; /* so that there are twice as many at most */
+  g_autofree guint32 *counts = g_new0(guint32, (gsize)self->n_bands * self->columns);
+  /* So that there are twice as many at most. */
+  const guint64 share = take_samples(self, counts) / SHARES + 1;
   guint n = 0;
   self->buckets = g_new0(AstroBucket, (gsize)self->n_bands + 2 * SHARES);
   for (guint band = 0; band < self->n_bands; band++) {
@@ -63,12 +61,11 @@ static void find_buckets(AstroBuckets *self, const guint32 *counts, guint64 samp
     for (guint column = 0; column < self->columns; column++) {
       const gsize at = (gsize)band * self->columns + column;
       if (column == 0 || (held > 0 && held + counts[at] > share && n + self->n_bands < OUT)) {
-        self->buckets[n++] = (AstroBucket){ .band = band, .first_block = column << self->shift };
+        self->buckets[n++] = (AstroBucket){ .band = band, .first_group = column << self->shift };
         held = 0;
       }
       held += counts[at];
-      self->buckets[n - 1].n_blocks =
-          ((column + 1) << self->shift) - self->buckets[n - 1].first_block;
+      self->buckets[n - 1].n_groups += 1u << self->shift;
       self->bucket_at[at] = (guint16)(n - 1);
     }
   }
@@ -83,8 +80,7 @@ static guint16 find_bucket(const AstroBuckets *self, guint64 row, guint channel)
   if (!astro_grid_holds(self->grid, uvw[0] * per, uvw[1] * per) ||
       astro_rows_is_zero(self->rows, row * self->rows->channels + channel))
     return OUT;
-  return self
-      ->bucket_at[band_of(self, uvw[1] * per) * self->columns + column_of(self, uvw[0] * per)];
+  return self->bucket_at[column_of(self, uvw[0] * per, uvw[1] * per)];
 }
 
 static void count_part(gpointer data, guint64 part)
@@ -117,17 +113,17 @@ static void counts_to_starts(AstroBuckets *self)
 
 gboolean astro_buckets_count(AstroBuckets *self)
 {
-  const guint blocks = self->grid->size / astro_sorted_block(self->rows->is_double);
+  const guint last =
+      astro_sorted_group(self->grid->size - 1, ASTRO_BAND_ROWS - 1, self->rows->is_double);
   g_mutex_init(&self->lock);
   self->per_cell = 1 / self->grid->cell;
   self->middle = self->grid->size / 2;
   self->n_bands = (self->grid->size + ASTRO_BAND_ROWS - 1) / ASTRO_BAND_ROWS;
-  while (blocks >> self->shift >= MAX_COLUMNS)
+  while (last >> self->shift >= MAX_COLUMNS)
     self->shift++;
-  self->columns = (blocks >> self->shift) + 1;
+  self->columns = (last >> self->shift) + 1;
   self->bucket_at = g_new(guint16, (gsize)self->n_bands * self->columns);
-  g_autofree guint32 *counts = g_new0(guint32, (gsize)self->n_bands * self->columns);
-  find_buckets(self, counts, take_samples(self, counts));
+  find_buckets(self);
   self->starts = g_new0(guint64, (gsize)self->n_buckets * PARTS);
   self->bucket_of = astro_pages_alloc(self->rows->rows * self->channels * sizeof *self->bucket_of);
   if (!self->bucket_of)

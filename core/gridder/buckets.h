@@ -1,5 +1,5 @@
 /* Visibilities dealt out to buckets: the first half of sorting them for spreading. A bucket is a
- * range of columns of a band of the grid's rows, as wide as to hold a small share of all
+ * range of the groups of a band of the grid's rows, as wide as to hold a small share of all
  * visibilities, so that sorting one takes little room. */
 #pragma once
 
@@ -14,8 +14,14 @@ static inline guint astro_sorted_block(gboolean is_double)
   return is_double ? 4 : 8; /* cells: 64 bytes */
 }
 
+/* Of a band, where a footprint begins: its block, and the row in it, which changes fastest. */
+static inline guint astro_sorted_group(guint u, guint v, gboolean is_double)
+{
+  return u / astro_sorted_block(is_double) * ASTRO_BAND_ROWS + v % ASTRO_BAND_ROWS;
+}
+
 typedef struct {
-  guint band, first_block, n_blocks;
+  guint band, first_group, n_groups;
   guint64 start, n; /* visibilities, those of all buckets one after the other */
 } AstroBucket;
 
@@ -31,7 +37,7 @@ typedef struct {
   guint64 n; /* visibilities that are in any: not zero, and held by the grid */
 
   double per_cell, middle;       /* cells a wavelength; cell of the origin */
-  guint n_bands, columns, shift; /* a column is 1 << shift blocks */
+  guint n_bands, columns, shift; /* a column of a band is 1 << shift groups */
   guint16 *bucket_at;            /* of each band's columns */
   guint16 *bucket_of;            /* of each visibility */
   guint64 *starts;               /* of each bucket and part, then where the next of them goes */

@@ -31,7 +31,7 @@ typedef struct {
 } Place;
 G_STATIC_ASSERT(sizeof(Place) == 32);
 
-/* Returns its group: block in the bucket * ASTRO_BAND_ROWS + row in the band. */
+/* Returns its group, counted from the bucket's first. */
 static guint32 find_place(const Sorting *s, const AstroBucket *bucket, guint32 from, Place *place)
 {
   const AstroGridRows *rows = s->rows;
@@ -39,18 +39,18 @@ static guint32 find_place(const Sorting *s, const AstroBucket *bucket, guint32 f
   const guint32 row = from / rows->channels;
   const double *uvw = rows->uvw + 3 * (guint64)row;
   const double per = rows->wavenumbers[from - row * rows->channels];
-  const guint support = s->grid->spread.support, block = astro_sorted_block(rows->is_double);
+  const guint support = s->grid->spread.support;
   const guint u =
       astro_first_cell(uvw[0] * per * s->buckets.per_cell + s->buckets.middle, support, &place->u);
   const guint v =
       astro_first_cell(uvw[1] * per * s->buckets.per_cell + s->buckets.middle, support, &place->v);
-  place->offset = u % block;
+  place->offset = u % astro_sorted_block(rows->is_double);
   place->plane = 0;
   place->w = uvw[2] * per;
   if (planes->step > 0)
     place->plane =
         astro_first_cell((uvw[2] * per - planes->first) / planes->step, planes->support, &place->w);
-  return (u / block - bucket->first_block) * ASTRO_BAND_ROWS + v - bucket->band * ASTRO_BAND_ROWS;
+  return astro_sorted_group(u, v, rows->is_double) - bucket->first_group;
 }
 
 /* That the value is turned by: w times -n_middle. */
@@ -143,11 +143,11 @@ static void note_groups(const Sorting *s, guint64 number, const guint32 *groups,
   noted->groups = g_new(AstroSortedGroup, noted->n_groups);
   AstroSortedGroup *group = noted->groups - 1;
   for (guint64 i = 0; i < bucket->n; i++) {
-    const guint32 key = groups[order[i]];
-    if (i == 0 || key != groups[order[i - 1]])
+    const guint32 key = bucket->first_group + groups[order[i]];
+    if (i == 0 || groups[order[i]] != groups[order[i - 1]])
       *++group = (AstroSortedGroup){ .start = bucket->start + i,
                                      .row = bucket->band * ASTRO_BAND_ROWS + key % ASTRO_BAND_ROWS,
-                                     .block = bucket->first_block + key / ASTRO_BAND_ROWS };
+                                     .block = key / ASTRO_BAND_ROWS };
     group->n++;
   }
 }
@@ -188,8 +188,7 @@ static void sort_bucket(gpointer data, guint64 number)
   enum { AHEAD = 24 };
   Sorting *s = data;
   const AstroBucket *bucket = &s->buckets.buckets[number];
-  const guint n_groups = bucket->n_blocks * ASTRO_BAND_ROWS;
-  const guint n_keys = MAX(n_groups, s->sorted->planes);
+  const guint n_keys = MAX(bucket->n_groups, s->sorted->planes);
   const guint64 n = bucket->n;
   const gsize value = value_bytes(s->rows);
 
@@ -213,7 +212,7 @@ static void sort_bucket(gpointer data, guint64 number)
   }
   memcpy(values, (char *)s->sorted->values + bucket->start * value, n * value);
   sort_by(one, two, n, first_planes, counts, s->sorted->planes);
-  sort_by(two, one, n, groups, counts, n_groups);
+  sort_by(two, one, n, groups, counts, bucket->n_groups);
   for (guint64 i = 0; i < n; i++) {
     if (i + AHEAD < n) {
       __builtin_prefetch(&places[one[i + AHEAD]]);
@@ -236,7 +235,7 @@ static void join_groups(Sorting *s)
   for (guint i = 0; i < buckets->n_buckets; i++) {
     const AstroBucket *bucket = &buckets->buckets[i];
     AstroSortedBand *band = &s->sorted->bands[bucket->band];
-    if (bucket->first_block == 0) {
+    if (bucket->first_group == 0) {
       band->groups = g_new(AstroSortedGroup, band->n_groups);
       band->start = bucket->start;
       band->n_groups = 0;
