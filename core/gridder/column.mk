@@ -14,15 +14,16 @@ core_avx512_sources += core/gridder/wstacking-avx512.c
 core_tests += tests/core/gridder tests/core/sorted tests/core/collect
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/images.h tests/core/gridding-on-device.h tests/bench/peers-gridder
+dist_files += tests/core/images.h tests/core/gridding-on-device.h tests/bench/peers-gridder \
+  tests/bench/drift.h tests/bench/cufft.h
 element_tests += tests/elements/astrogridder tests/elements/synthesis-device
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridding.cu gpu/gridder-direct.cu gpu/gridder.cu gpu/gridder-prepare.cu \
-  gpu/gridder-weighting.cu
-gpu_headers += gpu/gridder.h gpu/gridder-prepare.h gpu/fixed.h
+  gpu/gridder-weighting.cu gpu/gridder-turns.cu
+gpu_headers += gpu/gridder.h gpu/gridder-prepare.h gpu/gridder-turns.h gpu/fixed.h
 gpu_bench_programs += tests/bench/prepare-gpu
 gpu_sources += gpu/gridder-wstacking.cu gpu/gridder-wstacking-sort.cu gpu/gridder-wstacking-plan.cu \
   gpu/gridder-wstacking-single.cu gpu/gridder-wstacking-double.cu
