@@ -13,7 +13,7 @@ static const struct {
   { "wstacking", FEW, "size=2048 cell=10" },
   { "wstacking-iquv", FEW, "size=1024 cell=20 stokes=IQUV" },
   { "wstacking-double", FEW, "size=1024 cell=20 accuracy=1e-7 stokes=IQUV" },
-  { "visibilities", "stations=44 array=lofar-like channels=16 duration=3600 ", "size=256 cell=6" },
+  { "visibilities", "stations=44 array=lofar-like channels=16 duration=7200 ", "size=1024 cell=3" },
   { "wprojection", FEW, "size=2048 cell=1 algorithm=wprojection" },
 };
 
@@ -25,8 +25,8 @@ static void measure(gconstpointer data)
   const typeof(cases[0]) *test = data;
   g_autofree char *line = g_strdup_printf(
       "astrovissrc %s phase-centre=291.5,52.9 start-time=2026-11-20T12:00:00 integration=10 "
-      "! astrogridder name=gridder backend=cpu %s ! astrofft backend=cpu "
-      "! astroimage name=image backend=cpu ! fakesink",
+      "threads=2 ! astrogridder name=gridder backend=cpu threads=2 %s ! astrofft backend=cpu "
+      "threads=2 ! astroimage name=image backend=cpu threads=2 ! fakesink",
       test->source, test->gridder);
   Peak peak;
   peak_run(line, &peak);
