@@ -3,6 +3,9 @@
 #include "core/gridder/wstacking-kernels.h"
 
 #include <string.h>
+#if VECTOR_BYTES == 64
+#include <immintrin.h>
+#endif
 
 /* Every check that a sanitizer adds to an unrolled kernel would be compiled for each of its
  * thousands of operations. */
