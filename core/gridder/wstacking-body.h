@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void
 NAME(evaluate_taps)(const AstroSpreadTaps *taps, const guint support, const guint degree,
                     const REAL *at_x, const REAL *at_y, REAL *to_x, REAL *to_y)
 {
-  const NAME(Taps) x = *at_x + (NAME(Taps)){ 0 }, y = *at_y + (NAME(Taps)){ 0 };
+  const NAME(Taps) x = *at_x - (NAME(Taps)){ 0 }, y = *at_y - (NAME(Taps)){ 0 };
   const NAME(Taps) x2 = x * x, y2 = y * y;
   const guint parts = ((support + 1) / 2 + NAME(TAPS) - 1) / NAME(TAPS);
   const NAME(Taps) *terms = (const NAME(Taps) *)taps->terms;

@@ -15,7 +15,7 @@
 #define UNROLLED _Pragma("GCC unroll 32")
 #endif
 
-#define HANDFUL 16 /* visibilities whose taps are evaluated together and stay in L1 */
+#define HANDFUL 32 /* visibilities whose taps are evaluated together and stay in L1 */
 
 #define REAL float
 #define NAME(x) single_##x
