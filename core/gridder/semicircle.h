@@ -8,6 +8,7 @@ G_BEGIN_DECLS
 
 #define ASTRO_SEMICIRCLE_MIN 4 /* cells of support */
 #define ASTRO_SEMICIRCLE_MAX 16
+#define ASTRO_SEMICIRCLE_HALF (ASTRO_SEMICIRCLE_MAX / 2)
 #define ASTRO_SEMICIRCLE_TERMS 16 /* of a polynomial, at most */
 
 typedef struct {
@@ -16,10 +17,16 @@ typedef struct {
   double padding; /* of the grid over the image */
 } AstroSemicircle;
 
-/* The cheapest shape for images of that accuracy (relative L2); padding and support 0: chosen too.
- * FALSE: none is that accurate. */
-gboolean astro_semicircle_choose(AstroSemicircle *shape, double accuracy, double padding,
-                                 guint support, gboolean is_double);
+typedef struct {
+  double accuracy; /* of images, relative L2 */
+  double padding;  /* 0: chosen too */
+  guint support;   /* 0: chosen too */
+  gboolean is_double;
+  guint image_size, products;
+} AstroSemicircleWanted;
+
+/* The cheapest shape for such images. FALSE: none is that accurate. */
+gboolean astro_semicircle_choose(AstroSemicircle *shape, const AstroSemicircleWanted *wanted);
 
 double astro_semicircle(double beta, double z);
 
@@ -30,11 +37,11 @@ double astro_semicircle_transform(guint support, double beta, double frequency);
  * power first), where f in 0..1 is how far the first tap stands inside the function's edge. */
 void astro_semicircle_fit(guint support, double beta, guint tap, guint degree, double *powers);
 
-/* The least degree that misses the function, with the sharpest beta in use, by no more than the
- * function itself misses. */
+/* The least degree with which images miss, on any padding, by no more than with the function
+ * itself. */
 static inline guint astro_semicircle_degree(guint support)
 {
-  return support > 8 ? (support + 1) / 2 + 4 : support / 2 + 3;
+  return (support + (support < 10 ? 7 : 9)) / 2;
 }
 
 G_END_DECLS

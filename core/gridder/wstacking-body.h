@@ -6,7 +6,8 @@
 
 typedef REAL NAME(Vector) __attribute__((vector_size(VECTOR_BYTES), aligned(VECTOR_BYTES)));
 
-typedef REAL NAME(Unaligned) __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL))));
+typedef REAL NAME(Unaligned)
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
 
 typedef typeof((NAME(Vector)){ 0 } < (NAME(Vector)){ 0 }) NAME(Places);
 
@@ -15,75 +16,172 @@ typedef gint64 NAME(Wide) __attribute__((vector_size(VECTOR_BYTES)));
 enum {
   NAME(LANES) = VECTOR_BYTES / sizeof(REAL),
   NAME(BLOCK) = 32 / sizeof(REAL), /* cells whose groups are one */
-  NAME(MOST_U) = (2 * ASTRO_SEMICIRCLE_MAX + NAME(LANES) - 1) / NAME(LANES),
-  NAME(MOST_V) = (ASTRO_SEMICIRCLE_MAX + NAME(LANES) - 1) / NAME(LANES),
-  NAME(ROW) = (2 * (ASTRO_SEMICIRCLE_MAX + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES)
+  NAME(ROW) = (2 * (ASTRO_SEMICIRCLE_MAX + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES),
+  /* Taps are evaluated in vectors of no more than half of the longest function's. */
+  NAME(TAPS) = MIN((guint)NAME(LANES), ASTRO_SEMICIRCLE_HALF),
+  NAME(PARTS) = ASTRO_SEMICIRCLE_HALF / NAME(TAPS),
+  NAME(LINE) = NAME(BLOCK) + NAME(ROW) * NAME(LANES) /* taps and zeros on both sides */
 };
+
+typedef REAL NAME(Taps) __attribute__((vector_size(NAME(TAPS) * sizeof(REAL))));
+
+typedef REAL NAME(SomeTaps)
+    __attribute__((vector_size(NAME(TAPS) * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+
+typedef typeof((NAME(Taps)){ 0 } < (NAME(Taps)){ 0 }) NAME(TapPlaces);
 
 /* A handful of visibilities, their taps evaluated. */
 typedef struct {
-  NAME(Vector) u[HANDFUL][NAME(ROW) + NAME(MOST_U)];
+  NAME(Vector) u[HANDFUL][NAME(ROW)];          /* in their places in the row */
+  _Alignas(64) REAL line[HANDFUL][NAME(LINE)]; /* in u, from BLOCK on; all else is 0 */
   _Alignas(64) REAL v[HANDFUL][2 * ASTRO_SEMICIRCLE_MAX];
-  REAL w[HANDFUL][2]; /* complex, the plane's turn in it */
+  NAME(Places) taps[HANDFUL / NAME(LANES)]; /* in w, by their numbers */
+  _Alignas(64) REAL w[HANDFUL];
   _Alignas(2 * sizeof(REAL)) REAL values[ASTRO_MAX_PRODUCTS][HANDFUL][2];
 } NAME(Handful);
 
-static inline __attribute__((always_inline)) void
-NAME(evaluate)(const AstroSpreadPlane *p, guint64 from, guint n, const guint support,
-               const guint degree, NAME(Handful) * h)
+G_STATIC_ASSERT(sizeof(NAME(Handful)) <= ASTRO_SPREAD_ROOM);
+
+/* The first and the last taps of an axis: those at one end are those at the other of -x. */
+static inline __attribute__((always_inline)) void NAME(store_taps)(REAL *to, const guint support,
+                                                                   const NAME(Taps) * even,
+                                                                   const NAME(Taps) * odd,
+                                                                   NAME(Taps) x)
 {
-  const guint n_u = (2 * support + NAME(LANES) - 1) / NAME(LANES);
-  const guint n_v = (support + NAME(LANES) - 1) / NAME(LANES);
+  const guint parts = ((support + 1) / 2 + NAME(TAPS) - 1) / NAME(TAPS);
+  NAME(TapPlaces) backward;
+  UNROLLED
+  for (guint k = 0; k < NAME(TAPS); k++)
+    backward[k] = NAME(TAPS) - 1 - k;
+  UNROLLED
+  for (guint k = 0; k < parts; k++) {
+    *(NAME(SomeTaps) *)(to + k * NAME(TAPS)) = even[k] + x * odd[k];
+    if (parts * NAME(TAPS) < support)
+      *(NAME(SomeTaps) *)(to + support - (k + 1) * NAME(TAPS)) =
+          __builtin_shuffle(even[k] - x * odd[k], backward);
+  }
+}
+
+/* A polynomial is the sum of its even and its odd powers, both in x^2. */
+static inline __attribute__((always_inline)) void
+NAME(evaluate_taps)(const AstroSpreadTaps *taps, const guint support, const guint degree,
+                    const REAL *at_x, const REAL *at_y, REAL *to_x, REAL *to_y)
+{
+  const NAME(Taps) x = *at_x - (NAME(Taps)){ 0 }, y = *at_y - (NAME(Taps)){ 0 };
+  const NAME(Taps) x2 = x * x, y2 = y * y;
+  const guint parts = ((support + 1) / 2 + NAME(TAPS) - 1) / NAME(TAPS);
+  const NAME(Taps) *terms = (const NAME(Taps) *)taps->terms;
+  NAME(Taps) at[2][2][NAME(PARTS)]; /* of x, y; even, odd */
+  UNROLLED
+  for (guint k = 0; k < parts; k++)
+    UNROLLED
+  for (guint i = 0; i < 2; i++)
+    at[0][(degree - i) % 2][k] = at[1][(degree - i) % 2][k] = terms[(degree - i) * NAME(PARTS) + k];
+  UNROLLED
+  for (guint term = degree - 1; term-- > 0;)
+    UNROLLED
+  for (guint k = 0; k < parts; k++) {
+    at[0][term % 2][k] = at[0][term % 2][k] * x2 + terms[term * NAME(PARTS) + k];
+    at[1][term % 2][k] = at[1][term % 2][k] * y2 + terms[term * NAME(PARTS) + k];
+  }
+  NAME(store_taps)(to_x, support, at[0][0], at[0][1], x);
+  NAME(store_taps)(to_y, support, at[1][0], at[1][1], y);
+}
+
+/* Each visibility has another tap in w. Where one instruction finds as many in a table as a vector
+ * has lanes, so many are evaluated at once. */
+static inline __attribute__((always_inline)) void NAME(evaluate_w)(const AstroSpreadPlane *p,
+                                                                   guint64 from, guint n,
+                                                                   const guint degree,
+                                                                   NAME(Handful) * h)
+{
+  const REAL *at = (const REAL *)p->sorted->w + from, *terms = (const REAL *)p->taps->w;
+  const guint16 *first_planes = p->sorted->first_planes + from;
+#if VECTOR_BYTES == 64
+  enum { TABLES = ASTRO_SEMICIRCLE_MAX / NAME(LANES) };
+  const NAME(Vector) *tables = (const NAME(Vector) *)terms;
+  const guint full =
+      p->sorted->n - from < HANDFUL ? n : HANDFUL; /* of a known number, in vectors */
+  for (guint i = 0; i < full; i++) {
+    ((typeof(h->taps[0][0]) *)h->taps)[i] = p->plane - first_planes[i];
+    h->w[i] = at[i];
+  }
+  for (guint k = 0; k * NAME(LANES) < n; k++) {
+    const NAME(Vector) x = ((NAME(Vector) *)h->w)[k];
+    const NAME(Places) tap = h->taps[k];
+    NAME(Vector)
+    w = __builtin_shuffle(tables[degree * TABLES], tables[degree * TABLES + TABLES - 1], tap);
+    UNROLLED
+    for (guint term = degree; term-- > 0;)
+      w = w * x + __builtin_shuffle(tables[term * TABLES], tables[term * TABLES + TABLES - 1], tap);
+    ((NAME(Vector) *)h->w)[k] = w;
+  }
+#else
+  for (guint i = 0; i < n; i++) {
+    const REAL *taps = terms + (p->plane - first_planes[i]);
+    REAL w = taps[degree * ASTRO_SEMICIRCLE_MAX];
+    for (guint term = degree; term-- > 0;)
+      w = w * at[i] + taps[term * ASTRO_SEMICIRCLE_MAX];
+    h->w[i] = w;
+  }
+#endif
+}
+
+/* Values by taps in w and what the plane is turned by. */
+static inline __attribute__((always_inline)) void NAME(weigh)(const AstroSpreadPlane *p,
+                                                              guint64 from, guint n,
+                                                              const guint products,
+                                                              NAME(Handful) * h)
+{
+  const REAL *value = (const REAL *)p->sorted->values + 2 * from * products;
+  const REAL turn[2] = { (REAL)p->turn[0], (REAL)p->turn[1] };
+  for (guint i = 0; i < n; i++) {
+    const REAL re = h->w[i] * turn[0], im = h->w[i] * turn[1];
+    for (guint product = 0; product < products; product++, value += 2) {
+      h->values[product][i][0] = value[0] * re - value[1] * im;
+      h->values[product][i][1] = value[0] * im + value[1] * re;
+    }
+  }
+}
+
+static inline __attribute__((always_inline)) void NAME(evaluate)(const AstroSpreadPlane *p,
+                                                                 guint64 from, guint n,
+                                                                 const guint support,
+                                                                 NAME(Handful) * h)
+{
+  const guint degree = astro_semicircle_degree(support), products = p->sorted->products;
   const guint row = (2 * (support + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES);
   const REAL *at_u = (const REAL *)p->sorted->u + from, *at_v = (const REAL *)p->sorted->v + from;
-  const REAL *at_w = (const REAL *)p->sorted->w + from;
-  const guint16 *first_planes = p->sorted->first_planes + from;
   const guint8 *offsets = p->sorted->offsets + from;
+  NAME(Places) twice;
 
+  for (guint i = 0; i < n; i++)
+    NAME(evaluate_taps)
+  (p->taps, support, degree, at_u + i, at_v + i, h->line[i] + NAME(BLOCK), h->v[i]);
+  NAME(evaluate_w)(p, from, n, degree, h);
+  UNROLLED
+  for (guint k = 0; k < NAME(LANES); k++)
+    twice[k] = k / 2;
   for (guint i = 0; i < n; i++) {
-    NAME(Vector) u[NAME(MOST_U)], v[NAME(MOST_V)];
-    const NAME(Vector) *taps_u = (const NAME(Vector) *)p->taps->u[degree];
-    const NAME(Vector) *taps_v = (const NAME(Vector) *)p->taps->v[degree];
-    UNROLLED
-    for (guint k = 0; k < n_u; k++)
-      u[k] = taps_u[k];
-    UNROLLED
-    for (guint k = 0; k < n_v; k++)
-      v[k] = taps_v[k];
-    for (guint term = degree; term-- > 0;) {
-      taps_u = (const NAME(Vector) *)p->taps->u[term];
-      taps_v = (const NAME(Vector) *)p->taps->v[term];
-      UNROLLED
-      for (guint k = 0; k < n_u; k++)
-        u[k] = u[k] * at_u[i] + taps_u[k];
-      UNROLLED
-      for (guint k = 0; k < n_v; k++)
-        v[k] = v[k] * at_v[i] + taps_v[k];
-    }
+    const REAL *line = h->line[i] + NAME(BLOCK) - offsets[i];
     UNROLLED
     for (guint k = 0; k < row; k++)
-      h->u[i][k] = (NAME(Vector)){ 0 };
-    REAL *from_offset = (REAL *)h->u[i] + 2 * offsets[i];
-    UNROLLED
-    for (guint k = 0; k < n_u; k++)
-      *(NAME(Unaligned) *)(from_offset + k * NAME(LANES)) = u[k];
-    UNROLLED
-    for (guint k = 0; k < n_v; k++)
-      ((NAME(Vector) *)h->v[i])[k] = v[k];
+      h->u[i][k] = __builtin_shuffle(
+          (NAME(Vector))(*(const NAME(Unaligned) *)(line + k * NAME(LANES) / 2)), twice);
   }
-  for (guint i = 0; i < n; i++) {
-    const double *taps = p->taps->w[p->plane - first_planes[i]];
-    double w = taps[degree];
-    for (guint term = degree; term-- > 0;)
-      w = w * at_w[i] + taps[term];
-    h->w[i][0] = (REAL)(w * p->turn[0]);
-    h->w[i][1] = (REAL)(w * p->turn[1]);
-  }
+  if (products == 1)
+    NAME(weigh)(p, from, n, 1, h);
+  else
+    NAME(weigh)(p, from, n, products, h);
 }
 
 /* Over and over; a vector that is put together of scalars becomes an instruction for each. */
 static inline __attribute__((always_inline)) NAME(Vector) NAME(repeat)(const REAL pair[2])
 {
+#if VECTOR_BYTES == 64
+  if (sizeof(REAL) == sizeof(double))
+    return (NAME(Vector))_mm512_broadcast_f64x2(_mm_load_pd((const double *)pair));
+#endif
   NAME(Places) places;
   if (sizeof(REAL) == sizeof(float)) {
     gint64 both;
@@ -96,17 +194,15 @@ static inline __attribute__((always_inline)) NAME(Vector) NAME(repeat)(const REA
   return __builtin_shuffle((NAME(Vector)){ pair[0], pair[1] }, places);
 }
 
-/* Rows first to first + ROWS of the footprint, summed in registers. */
+/* Rows first to first + rows of the footprint, summed in registers. */
 static inline __attribute__((always_inline)) void
-NAME(sum_rows)(const NAME(Handful) * h, guint product, guint n, guint first, const guint rows,
-               const guint row, guint support, guint n_there, REAL *cells, gsize stride)
+NAME(sum_rows)(const NAME(Handful) * h, guint product, guint n, const guint first, const guint rows,
+               const guint row, guint n_there, REAL *cells, gsize stride)
 {
   NAME(Vector) sums[REGISTERS + NAME(ROW)];
   UNROLLED
-  for (guint r = 0; r < rows; r++)
-    UNROLLED
-  for (guint k = 0; k < row; k++)
-    sums[r * row + k] = (NAME(Vector)){ 0 };
+  for (guint k = 0; k < rows * row; k++)
+    sums[k] = (NAME(Vector)){ 0 };
   for (guint i = 0; i < n; i++) {
     NAME(Vector) values[NAME(ROW)], value = NAME(repeat)(h->values[product][i]);
     UNROLLED
@@ -120,8 +216,6 @@ NAME(sum_rows)(const NAME(Handful) * h, guint product, guint n, guint first, con
   }
   UNROLLED
   for (guint r = 0; r < rows; r++) {
-    if (first + r >= support)
-      break;
     NAME(Vector) *there = (NAME(Vector) *)(cells + (first + r) * stride);
     UNROLLED
     for (guint k = 0; k < row; k++)
@@ -130,42 +224,61 @@ NAME(sum_rows)(const NAME(Handful) * h, guint product, guint n, guint first, con
   }
 }
 
-static inline __attribute__((always_inline)) void
-NAME(spread)(const AstroSpreadPlane *p, const AstroSortedGroup *group, const guint support)
+/* All rows, as many at once as registers hold. */
+static inline __attribute__((always_inline)) void NAME(sum)(const NAME(Handful) * h, guint product,
+                                                            guint n, const guint support,
+                                                            guint n_there, REAL *cells,
+                                                            gsize stride)
 {
-  const guint degree = astro_semicircle_degree(support), products = p->sorted->products;
   const guint row = (2 * (support + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES);
   const guint most = (guint)MAX((REGISTERS - 2 - (gint)row) / (gint)row, 1);
   const guint strips = (support + most - 1) / most, rows = (support + strips - 1) / strips;
+  UNROLLED
+  for (guint first = 0; first < support; first += rows)
+    NAME(sum_rows)
+  (h, product, n, first, MIN(rows, support - first), row, n_there, cells, stride);
+}
+
+/* Of a handful that begins there; the parts are functions of their own, so that registers are for
+ * the one that runs. */
+typedef void (*NAME(Evaluate))(const AstroSpreadPlane *p, guint64 from, guint n, NAME(Handful) * h);
+typedef void (*NAME(Sum))(const NAME(Handful) * h, guint product, guint n, guint n_there,
+                          REAL *cells, gsize stride);
+
+static inline __attribute__((always_inline)) void
+NAME(spread)(const AstroSpreadPlane *p, const AstroSortedGroup *group, gpointer room,
+             const guint support, NAME(Evaluate) evaluate, NAME(Sum) sum)
+{
+  const guint row = (2 * (support + NAME(BLOCK) - 1) + NAME(LANES) - 1) / NAME(LANES);
   const gsize stride = 2 * (gsize)p->size;
   /* The last block's footprints end with the grid's row; beyond are zeros only. */
   const guint n_there = MIN(row, 2 * (p->size - group->block * (guint)NAME(BLOCK)) / NAME(LANES));
   REAL *cells = (REAL *)p->grid + group->row * stride + 2 * group->block * NAME(BLOCK);
-  NAME(Handful) h;
 
   for (guint64 from = group->start + group->lo, end = group->start + group->hi; from < end;
        from += HANDFUL) {
     const guint n = (guint)MIN(end - from, HANDFUL);
-    NAME(evaluate)(p, from, n, support, degree, &h);
-    const REAL *value = (const REAL *)p->sorted->values + 2 * from * products;
-    for (guint i = 0; i < n; i++)
-      for (guint product = 0; product < products; product++, value += 2) {
-        h.values[product][i][0] = value[0] * h.w[i][0] - value[1] * h.w[i][1];
-        h.values[product][i][1] = value[0] * h.w[i][1] + value[1] * h.w[i][0];
-      }
-    for (guint product = 0; product < products; product++) {
-      for (guint strip = 0; strip < strips; strip++)
-        NAME(sum_rows)
-      (&h, product, n, strip * rows, rows, row, support, n_there,
-       cells + product * stride * p->size, stride);
-    }
+    evaluate(p, from, n, room);
+    for (guint product = 0; product < p->sorted->products; product++)
+      sum(room, product, n, n_there, cells + product * stride * p->size, stride);
   }
 }
 
 #define SPREAD(support)                                                                            \
-  static void NAME(spread_##support)(const AstroSpreadPlane *p, const AstroSortedGroup *group)     \
+  static __attribute__((noinline)) void NAME(evaluate_##support)(                                  \
+      const AstroSpreadPlane *p, guint64 from, guint n, NAME(Handful) * h)                         \
   {                                                                                                \
-    NAME(spread)(p, group, support);                                                               \
+    NAME(evaluate)(p, from, n, support, h);                                                        \
+  }                                                                                                \
+  static __attribute__((noinline)) void NAME(sum_##support)(                                       \
+      const NAME(Handful) * h, guint product, guint n, guint n_there, REAL * cells, gsize stride)  \
+  {                                                                                                \
+    NAME(sum)(h, product, n, support, n_there, cells, stride);                                     \
+  }                                                                                                \
+  static void NAME(spread_##support)(const AstroSpreadPlane *p, const AstroSortedGroup *group,     \
+                                     gpointer room)                                                \
+  {                                                                                                \
+    NAME(spread)(p, group, room, support, NAME(evaluate_##support), NAME(sum_##support));          \
   }
 SPREAD(4)
 SPREAD(5)

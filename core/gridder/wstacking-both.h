@@ -3,6 +3,9 @@
 #include "core/gridder/wstacking-kernels.h"
 
 #include <string.h>
+#if VECTOR_BYTES == 64
+#include <immintrin.h>
+#endif
 
 /* Every check that a sanitizer adds to an unrolled kernel would be compiled for each of its
  * thousands of operations. */
@@ -12,7 +15,7 @@
 #define UNROLLED _Pragma("GCC unroll 32")
 #endif
 
-#define HANDFUL 16 /* visibilities whose taps are evaluated together and stay in L1 */
+#define HANDFUL 32 /* visibilities whose taps are evaluated together and stay in L1 */
 
 #define REAL float
 #define NAME(x) single_##x

@@ -11,15 +11,16 @@ G_BEGIN_DECLS
 
 #define ASTRO_SPREAD_SUPPORTS (ASTRO_SEMICIRCLE_MAX - ASTRO_SEMICIRCLE_MIN + 1)
 
-/* Polynomials of the taps, least power first, single or double as the visibilities. In u every tap
- * stands twice, for the real and the imaginary part. */
+#define ASTRO_SPREAD_ROOM (32 << 10) /* bytes that a kernel works in */
+
+/* Polynomials of the taps, term by term, least power first, single or double as the visibilities.
+ * Of u and v only the first taps: the last ones are their mirror images. */
 typedef struct {
   guint support, degree;
   double beta;
   gboolean is_flat; /* one plane: nothing is spread in w */
-  _Alignas(64) double u[ASTRO_SEMICIRCLE_TERMS][2 * ASTRO_SEMICIRCLE_MAX];
-  _Alignas(64) double v[ASTRO_SEMICIRCLE_TERMS][ASTRO_SEMICIRCLE_MAX];
-  _Alignas(64) double w[ASTRO_SEMICIRCLE_MAX][ASTRO_SEMICIRCLE_TERMS]; /* double always */
+  _Alignas(64) double terms[ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_HALF];
+  _Alignas(64) double w[ASTRO_SEMICIRCLE_TERMS * ASTRO_SEMICIRCLE_MAX];
 } AstroSpreadTaps;
 
 typedef struct {
@@ -31,8 +32,10 @@ typedef struct {
   gpointer grid;
 } AstroSpreadPlane;
 
-/* All that a group's visibilities from lo to hi add to the plane. */
-typedef void (*AstroSpreadGroup)(const AstroSpreadPlane *plane, const AstroSortedGroup *group);
+/* All that a group's visibilities from lo to hi add to the plane. room: bytes aligned to 64, zeros
+ * at first, and of one kernel alone. */
+typedef void (*AstroSpreadGroup)(const AstroSpreadPlane *plane, const AstroSortedGroup *group,
+                                 gpointer room);
 
 typedef struct {
   AstroVariant variant;

@@ -23,7 +23,7 @@ static void add_value(const AstroSpreadPlane *p, gsize cell, const double value[
       ((float *)p->grid)[2 * cell + part] += (float)(value[part] * tap);
 }
 
-static void spread(const AstroSpreadPlane *p, const AstroSortedGroup *group)
+static void spread(const AstroSpreadPlane *p, const AstroSortedGroup *group, gpointer room)
 {
   const AstroSorted *s = p->sorted;
   const AstroSpreadTaps *taps = p->taps;

@@ -36,8 +36,14 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
                 config->accuracy);
     return FALSE;
   }
-  if (!astro_semicircle_choose(&shape, config->accuracy, config->padding, config->support,
-                               config->is_double)) {
+  const AstroSemicircleWanted wanted = { .accuracy = config->accuracy,
+                                         .padding = config->padding,
+                                         .support = config->support,
+                                         .is_double = config->is_double,
+                                         .image_size = grid->image_size,
+                                         .products =
+                                             grid->products ? g_strv_length(grid->products) : 1 };
+  if (!astro_semicircle_choose(&shape, &wanted)) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
                 "accuracy %g cannot be had with padding %g and support %u (0: chosen): more of "
                 "either, support %d to %d",
@@ -45,13 +51,13 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
                 ASTRO_SEMICIRCLE_MAX);
     return FALSE;
   }
-  const double wanted = ceil(shape.padding * grid->image_size - 1e-6);
-  if (wanted > 1 << 20) {
+  const double cells = ceil(shape.padding * grid->image_size - 1e-6);
+  if (cells > 1 << 20) {
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "a grid of %.0f cells a side is too large", wanted);
+                "a grid of %.0f cells a side is too large", cells);
     return FALSE;
   }
-  grid->size = astro_grid_good_size(MAX((guint)wanted, 2 * shape.support + 8));
+  grid->size = astro_grid_good_size(MAX((guint)cells, 2 * shape.support + 8));
   grid->cell = 1 / (grid->size * grid->pixel);
   grid->spread = (AstroSpread){ .kind = ASTRO_SPREAD_SEMICIRCLE,
                                 .support = shape.support,
@@ -66,16 +72,14 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 
 /* ---- taps ---- */
 
-static void set_tap(const AstroGridding *self, gpointer table, guint row, guint column,
-                    guint columns, double value)
+static void set_term(const AstroGridding *self, double *terms, guint at, double value)
 {
   if (self->config.is_double)
-    ((double *)table)[row * columns + column] = value;
+    terms[at] = value;
   else
-    ((float *)table)[row * columns * 2 + column] = (float)value;
+    ((float *)terms)[at] = (float)value;
 }
 
-/* Rows of the tables keep their width in bytes, so that single precision leaves half of it free. */
 static void fill_taps(AstroGridding *self)
 {
   AstroSpreadTaps *taps = self->taps;
@@ -88,20 +92,19 @@ static void fill_taps(AstroGridding *self)
   for (guint tap = 0; tap < spread->support; tap++) {
     astro_semicircle_fit(spread->support, spread->beta, tap, taps->degree, powers);
     for (guint term = 0; term <= taps->degree; term++) {
-      set_tap(self, taps->u, term, 2 * tap, 2 * ASTRO_SEMICIRCLE_MAX, powers[term]);
-      set_tap(self, taps->u, term, 2 * tap + 1, 2 * ASTRO_SEMICIRCLE_MAX, powers[term]);
-      set_tap(self, taps->v, term, tap, ASTRO_SEMICIRCLE_MAX, powers[term]);
-      taps->w[tap][term] = powers[term];
+      set_term(self, taps->w, term * ASTRO_SEMICIRCLE_MAX + tap, powers[term]);
+      if (tap < ASTRO_SEMICIRCLE_HALF)
+        set_term(self, taps->terms, term * ASTRO_SEMICIRCLE_HALF + tap, powers[term]);
     }
   }
 }
 
 /* The one plane takes all as it is. */
-static void flat_w(AstroSpreadTaps *taps)
+static void flat_w(AstroGridding *self)
 {
-  taps->is_flat = TRUE;
+  self->taps->is_flat = TRUE;
   for (guint term = 0; term < ASTRO_SEMICIRCLE_TERMS; term++)
-    taps->w[0][term] = term == 0;
+    set_term(self, self->taps->w, term * ASTRO_SEMICIRCLE_MAX, term == 0);
 }
 
 static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *grid,
@@ -155,7 +158,7 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
   if (!astro_planes_choose(&self->planes, &self->config, &self->grid, rows, error))
     return FALSE;
   if (self->planes.step == 0)
-    flat_w(self->taps);
+    flat_w(self);
   self->n_sorted = self->config.channels;
   self->sorted = g_new0(AstroSorted *, self->n_sorted);
   for (guint i = 0; i < self->n_sorted; i++)
@@ -192,6 +195,7 @@ static void spread_band(gpointer data, guint64 number)
 {
   enum { AHEAD = 4 };
   Work *work = data;
+  _Alignas(64) char room[ASTRO_SPREAD_ROOM] = { 0 };
   AstroSortedBand *band = &work->sorted->bands[work->bands[number]];
   const guint plane = work->plane.plane;
   for (AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
@@ -204,7 +208,7 @@ static void spread_band(gpointer data, guint64 number)
     if (group + AHEAD < end)
       fetch(work, group + AHEAD);
     if (group->lo < group->hi)
-      work->spread(&work->plane, group);
+      work->spread(&work->plane, group, room);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/fft/fft.h"
 #include "core/gridder/gridder.h"
+#include "core/gridder/pages.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/drift.h"
@@ -77,9 +78,9 @@ static void imager_open(Imager *self, double accuracy, guint size, double pixel)
   if (!self->image)
     give_up(error);
   self->plane.bytes = (gsize)n * n * products * (is_double ? 16 : 8);
-  self->plane.data = g_aligned_alloc(1, self->plane.bytes, 4096);
+  self->plane.data = astro_pages_alloc(self->plane.bytes); /* as the allocator has it */
   self->out.bytes = (gsize)size * size * products * (is_double ? 8 : 4);
-  self->out.data = g_aligned_alloc(1, self->out.bytes, 4096);
+  self->out.data = astro_pages_alloc(self->out.bytes);
   self->weights = g_new(double, products);
   for (guint i = 0; i < products; i++)
     self->weights[i] = 1;
@@ -90,8 +91,8 @@ static void imager_close(Imager *self)
   astro_wstacking.destroy(self->gridding);
   astro_fft_cpu.destroy(self->fft);
   astro_image_cpu.destroy(self->image);
-  g_aligned_free(self->plane.data);
-  g_aligned_free(self->out.data);
+  free(self->plane.data);
+  free(self->out.data);
   g_free(self->weights);
   astro_grid_clear(&self->grid);
 }
