@@ -224,12 +224,14 @@ static void test_little_memory(void)
   g_unsetenv("ASTRO_CUDA_MEMORY");
 }
 
-/* Four grids of 19 MB where there is room for two: they are made one after the other, and go to the
- * host. */
+/* Four products of 19 MB a plane where there is room for two of them, or for one plane and not for
+ * those that follow: they are made one after the other, and go to the host. */
 static void test_products_in_turn(void)
 {
-  static const char *const algorithms[] = { "wstacking", "wstacking weighting=uniform",
-                                            "wprojection w-planes=4", "wprojection interval=2" };
+  static const char *const algorithms[] = {
+    "wstacking", "wstacking weighting=uniform", "wprojection w-planes=4 oversampling=2 support=20",
+    "wprojection w-planes=4 oversampling=2 support=20 interval=2"
+  };
   for (guint i = 0; i < G_N_ELEMENTS(algorithms); i++) {
     Run runs[2];
     for (guint cuda = 0; cuda < 2; cuda++) {
@@ -239,7 +241,7 @@ static void test_products_in_turn(void)
           " ! astrofft backend=cpu ! astroimage backend=cpu ! fakesink name=sink sync=false",
           algorithms[i], cuda ? "cuda" : "cpu");
       if (cuda)
-        g_setenv("ASTRO_CUDA_MEMORY", "64M", TRUE);
+        g_setenv("ASTRO_CUDA_MEMORY", i == 1 ? "110M" : "64M", TRUE);
       start(&runs[cuda], line);
       end(&runs[cuda]);
       g_unsetenv("ASTRO_CUDA_MEMORY");
