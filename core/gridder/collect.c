@@ -146,9 +146,12 @@ gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
       !self->funcs->prepare->weigh(self->prepare, self->config.weighting, self->config.robust,
                                    self->config.per_channel, error))
     return FALSE;
+  if (!self->config.cumulative && self->funcs->prepare->drop_weights)
+    self->funcs->prepare->drop_weights(self->prepare);
   if (!self->config.algorithm->has_planes)
     return TRUE;
   self->funcs->prepare->rows(self->prepare, &rows);
+  rows.spent = !self->config.cumulative;
   if (!self->funcs->begin(self->config.algorithm, self->gridder, &rows, planes, error))
     return FALSE;
   if (!self->config.cumulative)
