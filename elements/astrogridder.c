@@ -11,7 +11,9 @@
  * outside the grid is left out, counted in every grid and told at the end in a message
  * astro-gridder.
  *
- * With backend=cuda visibilities, rows and grids stay on the GPU. Threads add to a grid of
+ * With backend=cuda visibilities, rows and grids stay on the GPU. Where its memory does not hold
+ * all products of a grid, they are made one after the other there and sent on from the host; where
+ * it does not hold one, an error says how many bytes are needed and there. Threads add to a grid of
  * algorithm=wprojection in no order there, so that its last bits differ from run to run;
  * deterministic=true puts an end to that, at a cost.
  *

@@ -12,8 +12,9 @@ struct _AstroGridding {
   AstroPlace place;
   guint products, turns, n_gridders;
   gboolean has_planes, by_channel;
-  gsize bytes;   /* of a turn's grid */
-  gpointer part; /* it */
+  guint channels; /* of a turn's grid */
+  gsize plane;    /* bytes of a channel of it */
+  gpointer part;  /* it */
   AstroGridding **gridders;
 };
 
@@ -109,12 +110,15 @@ static gpointer room_for(const AstroGridding *self, const AstroGridRows *rows, G
 
 /* ---- grids ---- */
 
+/* A turn's grid may be of several channels, whose other products lie between them. */
 static gboolean bring_down(const AstroGridding *self, gpointer grid, guint turn, GError **error)
 {
-  if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)grid + turn * self->bytes, self->part, self->bytes, cudaMemcpyDeviceToHost,
-                                stream_of(self))))
-    return FALSE;
-  __atomic_fetch_add(&self->place.device->bytes_down, self->bytes, __ATOMIC_RELAXED);
+  for (gsize channel = 0; channel < self->channels; channel++)
+    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)grid + (turn + channel * self->products) * self->plane,
+                                  (guint8 *)self->part + channel * self->plane, self->plane, cudaMemcpyDeviceToHost,
+                                  stream_of(self))))
+      return FALSE;
+  __atomic_fetch_add(&self->place.device->bytes_down, self->channels * self->plane, __ATOMIC_RELAXED);
   return TRUE;
 }
 
@@ -150,7 +154,7 @@ gboolean astro_cuda_turns_fill(const AstroGridAlgorithm *algorithm, AstroGriddin
   gboolean ok = values != NULL;
   for (guint turn = 0; ok && turn < self->turns; turn++) {
     AstroGridRows one;
-    ok = CUDA_TRY(cudaMemsetAsync(self->part, 0, self->bytes, stream_of(self))) &&
+    ok = CUDA_TRY(cudaMemsetAsync(self->part, 0, self->channels * self->plane, stream_of(self))) &&
          take(self, rows, turn, values, &one, error) && device->add(self->gridders[0], &one, self->part, error) &&
          (!device->finish || device->finish(self->gridders[0], self->part, error)) &&
          bring_down(self, grid, turn, error);
@@ -184,10 +188,11 @@ AstroGridding *astro_cuda_turns_create(const AstroCollectConfig *config, const A
   self->products = g_strv_length(config->grid.products);
   self->has_planes = config->algorithm->has_planes;
   self->by_channel = config->gridder.channels > one.gridder.channels;
-  self->bytes = astro_collect_grid_bytes(&one);
+  self->channels = one.gridder.channels;
+  self->plane = astro_collect_grid_bytes(&one) / self->channels;
   self->n_gridders = gridders_of(config, self->turns);
   self->gridders = g_new0(AstroGridding *, self->n_gridders);
-  gboolean ok = place->device->funcs->alloc(place->device, self->bytes, &self->part, error);
+  gboolean ok = place->device->funcs->alloc(place->device, self->channels * self->plane, &self->part, error);
   for (guint i = 0; ok && i < self->n_gridders; i++) {
     self->gridders[i] = self->algorithm->create(&one.gridder, &one.grid, place, &variant, error);
     ok = self->gridders[i] != NULL;

@@ -3,6 +3,10 @@
 #include "gpu/gridder-prepare.h"
 #include "gpu/gridder-turns.h"
 
+extern "C" {
+#include "core/memory/pool.h"
+}
+
 #define TOGETHER (1u << 24) /* gridding a few rows leaves most of a device idle */
 
 static gboolean enter(const AstroPlace *place, GError **error)
@@ -92,21 +96,30 @@ static gboolean shape(gconstpointer configuration, GError **error)
   return FALSE;
 }
 
-/* Those that there is room for: whole grids on the device, or their products one after the other. */
+/* Of whole grids on the device: planes follow each other, those that elements keep in work. */
+static guint64 tables_of(const AstroCollectConfig *config, guint turns)
+{
+  const guint64 others = turns > 1 && config->algorithm->has_planes ? ASTRO_POOL_DEPTH : 0;
+  return astro_cuda_gridder_of(config->algorithm)->bytes(&config->gridder, &config->grid) +
+         others * astro_collect_grid_bytes(config);
+}
+
+/* Those that there is room for: whole grids, or their products one after the other where that needs less. */
 static const AstroCollectFuncs *choose_funcs(const AstroCollectConfig *config, const AstroPlace *place, GError **error)
 {
-  const guint64 tables = astro_cuda_gridder_of(config->algorithm)->bytes(&config->gridder, &config->grid);
   AstroDeviceMemory memory;
   char *products[2];
   guint turns;
   const AstroCollectConfig one = astro_cuda_turn(config, products, &turns);
+  const guint64 tables = tables_of(config, turns), of_turns = astro_cuda_turns_bytes(config);
+  const gboolean helps = astro_collect_needs(&one, of_turns) < astro_collect_needs(config, tables);
   if (!place->device->funcs->memory(place->device, &memory, error))
     return NULL;
-  if (astro_collect_fits(config, tables, memory.free, place->device->name, turns > 1 ? NULL : error))
+  if (astro_collect_fits(config, tables, memory.free, place->device->name, helps ? NULL : error))
     return &funcs;
-  if (turns > 1 && astro_collect_fits(&one, astro_cuda_turns_bytes(config), memory.free, place->device->name, error))
+  if (helps && astro_collect_fits(&one, of_turns, memory.free, place->device->name, error))
     return &turns_funcs;
-  if (turns > 1)
+  if (helps)
     g_prefix_error(error, "even one product at a time ");
   return NULL;
 }

@@ -17,10 +17,15 @@ guint64 astro_collect_grid_bytes(const AstroCollectConfig *config)
          config->gridder.channels * (config->gridder.is_double ? 16 : 8);
 }
 
+guint64 astro_collect_needs(const AstroCollectConfig *config, guint64 tables)
+{
+  return astro_collect_grid_bytes(config) * (config->cumulative ? 2 : 1) + tables;
+}
+
 gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, guint64 had,
                             const char *who, GError **error)
 {
-  const guint64 needed = astro_collect_grid_bytes(config) * (config->cumulative ? 2 : 1) + tables;
+  const guint64 needed = astro_collect_needs(config, tables);
   if (needed < had)
     return TRUE;
   g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,

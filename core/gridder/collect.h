@@ -55,8 +55,10 @@ double astro_collect_longest(AstroCollect *collect);
 
 /* Bytes of a grid's buffer. */
 guint64 astro_collect_grid_bytes(const AstroCollectConfig *config);
-/* Whether there is room for all that must be there at once beside the visibilities: grids and that
- * many bytes of tables. An error says what is needed and had; who has it is a noun. */
+/* Bytes of all that must be there at once beside the visibilities: grids and that many of tables.
+ */
+guint64 astro_collect_needs(const AstroCollectConfig *config, guint64 tables);
+/* Whether there is room for it. An error says what is needed and had; who has it is a noun. */
 gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, guint64 had,
                             const char *who, GError **error);
 

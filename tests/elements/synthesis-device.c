@@ -224,27 +224,35 @@ static void test_little_memory(void)
   g_unsetenv("ASTRO_CUDA_MEMORY");
 }
 
-/* Four grids of 19 MB where there is room for two: they are made one after the other, and go to the
- * host. */
+/* Four products of 19 MB a plane where there is room for two of them, or for one plane and not for
+ * those that follow; and of 75 MB where W-projection's records leave room for two: they are made
+ * one after the other, and go to the host. */
 static void test_products_in_turn(void)
 {
-  static const char *const algorithms[] = { "wstacking", "wstacking weighting=uniform",
-                                            "wprojection w-planes=4", "wprojection interval=2" };
-  for (guint i = 0; i < G_N_ELEMENTS(algorithms); i++) {
+  static const struct {
+    const char *algorithm, *limit;
+    guint size;
+  } cases[] = {
+    { "wstacking", "64M", 1024 },
+    { "wstacking weighting=uniform", "110M", 1024 },
+    { "wprojection w-planes=4 oversampling=2 support=20", "800M", 2048 },
+    { "wprojection w-planes=4 oversampling=2 support=20 interval=2", "800M", 2048 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     Run runs[2];
     for (guint cuda = 0; cuda < 2; cuda++) {
       g_autofree char *line = g_strdup_printf(
           "astrovissrc name=source stations=12 channels=4 integration=60 num-buffers=5 " SKY
-          " ! astrogridder size=1024 padding=1.5 cell=30 stokes=IQUV algorithm=%s backend=%s"
+          " ! astrogridder size=%u padding=1.5 cell=%u stokes=IQUV algorithm=%s backend=%s"
           " ! astrofft backend=cpu ! astroimage backend=cpu ! fakesink name=sink sync=false",
-          algorithms[i], cuda ? "cuda" : "cpu");
+          cases[i].size, 30 * 1024 / cases[i].size, cases[i].algorithm, cuda ? "cuda" : "cpu");
       if (cuda)
-        g_setenv("ASTRO_CUDA_MEMORY", "64M", TRUE);
+        g_setenv("ASTRO_CUDA_MEMORY", cases[i].limit, TRUE);
       start(&runs[cuda], line);
       end(&runs[cuda]);
       g_unsetenv("ASTRO_CUDA_MEMORY");
     }
-    g_test_message("%s: %.1e", algorithms[i], distance(runs[1].out, runs[0].out));
+    g_test_message("%s: %.1e", cases[i].algorithm, distance(runs[1].out, runs[0].out));
     g_assert_cmpfloat(distance(runs[1].out, runs[0].out), <=, 2e-5);
     clear(&runs[0]);
     clear(&runs[1]);
