@@ -11,14 +11,14 @@
  * row p to + t to_other. */
 struct AstroFftColumnsPass {
   guint32 n, width, transforms;
-  guint32 from, from_other, from_roll, to, to_other, to_roll, width_roll;
+  gsize in_row, out_row; /* samples from row to row */
+  guint32 from, from_other, from_roll, to, to_other, to_roll;
   guint32 wanted, n_wanted; /* rows that are written */
   gsize roots, twists;      /* what is multiplied by, from the tables' begin on */
   gboolean has_twists;      /* results are multiplied by them */
-  gboolean flip;
-  double re, im; /* factors of what is read */
-  double im_out; /* and of what is written */
+  double im_out;            /* factor of what is written */
   gconstpointer in, tables;
+  const guint8 *blank; /* of rows of all planes: what is there is zeros and not read; or NULL */
   gpointer out;
 };
 
@@ -54,26 +54,25 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   C *points = (C *)shared + threadIdx.x;
   const guint32 t = threadIdx.y, x = blockIdx.x * LANES + threadIdx.x, other = blockIdx.y;
   const bool inside = x < pass.width;
-  const gsize plane = (gsize)blockIdx.z * pass.n * pass.width;
+  const gsize first_row = (gsize)blockIdx.z * pass.n;
   const C *roots = (const C *)pass.tables + pass.roots;
   const C *table = (const C *)pass.tables + pass.twists + other * (R1 * R2);
 
   {
-    const guint32 rolled = x + pass.width_roll;
-    const C *in =
-        (const C *)pass.in + plane + (rolled >= pass.width ? rolled - pass.width : rolled);
-    const Part sign = pass.flip && x & 1 ? -1 : 1, re = sign * (Part)pass.re,
-               im = sign * (Part)pass.im;
+    const C *in = (const C *)pass.in + first_row * pass.in_row + x;
+    const guint8 *blank = pass.blank ? pass.blank + first_row : NULL;
+    guint32 at[R1];
+    bool there[R1];
     C v[R1];
 #pragma unroll
     for (int r = 0; r < R1; r++) {
-      guint32 row = (r * R2 + t) * pass.from + other * pass.from_other + pass.from_roll;
-      row = row >= pass.n ? row - pass.n : row;
-      v[r] = inside ? in[(gsize)row * pass.width] : C{};
+      const guint32 row = (r * R2 + t) * pass.from + other * pass.from_other + pass.from_roll;
+      at[r] = row >= pass.n ? row - pass.n : row;
+      there[r] = inside && !(blank && blank[at[r]]);
     }
 #pragma unroll
     for (int r = 0; r < R1; r++)
-      v[r] = C{ v[r].x * re, v[r].y * im };
+      v[r] = there[r] ? in[at[r] * pass.in_row] : C{};
     C powers[4], results[R1];
 #pragma unroll
     for (int i = 0; (1 << i) < R1; i++)
@@ -98,7 +97,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         if (R1 % R2 == 0 || i * R2 + t < R1)
           twists[i][r] = table[i * R2 + t + R1 * r];
   __syncthreads();
-  C *out = (C *)pass.out + plane + x;
+  C *out = (C *)pass.out + first_row * pass.out_row + x;
 #pragma unroll
   for (int i = 0; i < TURNS; i++) {
     const guint32 c = i * R2 + t;
@@ -119,7 +118,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         value = fft_mul(value, twists[i][r]);
       value.y *= (Part)pass.im_out;
       if (inside && row - pass.wanted < pass.n_wanted)
-        out[(gsize)row * pass.width] = value;
+        out[row * pass.out_row] = value;
     }
   }
 }
