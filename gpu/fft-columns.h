@@ -8,17 +8,17 @@
 #include "gpu/fft.h"
 
 /* A pass over all planes. Point p of transform t is row p from + t from_other, rolled, and goes to
- * row p to + t to_other. */
+ * row p to + t to_other, rolled. */
 struct AstroFftColumnsPass {
   guint32 n, width, transforms;
-  gsize in_row, out_row; /* samples from row to row */
+  guint32 in_row, out_row; /* bytes from row to row */
   guint32 from, from_other, from_roll, to, to_other, to_roll;
-  guint32 wanted, n_wanted; /* rows that are written */
-  gsize roots, twists;      /* what is multiplied by, from the tables' begin on */
-  gboolean has_twists;      /* results are multiplied by them */
-  double im_out;            /* factor of what is written */
+  guint32 n_wanted;    /* rows that are written: the first ones, after rolling */
+  gsize roots, twists; /* what is multiplied by, from the tables' begin on */
+  gboolean has_twists; /* results are multiplied by them */
+  float im_out;        /* factor of what is written */
   gconstpointer in, tables;
-  const guint8 *blank; /* of rows of all planes: what is there is zeros and not read; or NULL */
+  const guint8 *blank; /* [plane][transform][point]: what is there is zeros and not read; or NULL */
   gpointer out;
 };
 
@@ -43,6 +43,18 @@ enum { ROW_BYTES = 256 };
 template <typename C, int R1>
 constexpr int RESIDENT = (R1 >= 12 ? 768 : 1024) / (sizeof(C) / sizeof(float2));
 
+/* A bit for each of a thread's points; all lanes of a column's row call it. */
+template <typename C, int R1, int R2>
+__device__ __forceinline__ guint32 blank_of(const AstroFftColumnsPass &pass, gsize first_row,
+                                            guint32 other, guint32 t)
+{
+  constexpr guint32 LANES = ROW_BYTES / sizeof(C), AT_ONCE = 32 / LANES;
+  static_assert(R1 <= LANES);
+  const guint8 *blank = pass.blank + first_row + other * (R1 * R2) + t;
+  const bool is_blank = threadIdx.x < R1 && blank[threadIdx.x * R2];
+  return __ballot_sync(__activemask(), is_blank) >> (t % AT_ONCE * LANES) & ((1u << R1) - 1);
+}
+
 template <typename C, int R1, int R2>
 __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
                                   RESIDENT<C, R1> / (ROW_BYTES / sizeof(C) * R2))
@@ -59,20 +71,18 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   const C *table = (const C *)pass.tables + pass.twists + other * (R1 * R2);
 
   {
-    const C *in = (const C *)pass.in + first_row * pass.in_row + x;
-    const guint8 *blank = pass.blank ? pass.blank + first_row : NULL;
-    guint32 at[R1];
-    bool there[R1];
+    const guint8 *in = kept((const guint8 *)pass.in + first_row * pass.in_row +
+                            min(x, pass.width - 1) * sizeof(C));
+    const guint32 first = t * pass.from + other * pass.from_other + pass.from_roll;
+    const guint32 blank = pass.blank ? blank_of<C, R1, R2>(pass, first_row, other, t) : 0;
     C v[R1];
 #pragma unroll
     for (int r = 0; r < R1; r++) {
-      const guint32 row = (r * R2 + t) * pass.from + other * pass.from_other + pass.from_roll;
-      at[r] = row >= pass.n ? row - pass.n : row;
-      there[r] = inside && !(blank && blank[at[r]]);
+      const guint32 row = within(first + r * (R2 * pass.from), pass.n);
+      v[r] = C{};
+      if (!(blank >> r & 1))
+        v[r] = *(const C *)(in + (gsize)row * pass.in_row);
     }
-#pragma unroll
-    for (int r = 0; r < R1; r++)
-      v[r] = there[r] ? in[at[r] * pass.in_row] : C{};
     C powers[4], results[R1];
 #pragma unroll
     for (int i = 0; (1 << i) < R1; i++)
@@ -97,12 +107,15 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         if (R1 % R2 == 0 || i * R2 + t < R1)
           twists[i][r] = table[i * R2 + t + R1 * r];
   __syncthreads();
-  C *out = (C *)pass.out + first_row * pass.out_row + x;
+  const guint32 n_wanted = inside ? pass.n_wanted : 0;
+  const Part im_out = pass.im_out;
+  guint8 *out = kept((guint8 *)pass.out + first_row * pass.out_row + x * sizeof(C));
 #pragma unroll
   for (int i = 0; i < TURNS; i++) {
     const guint32 c = i * R2 + t;
     if (R1 % R2 && c >= R1)
       break;
+    const guint32 first = c * pass.to + other * pass.to_other + pass.to_roll;
     C v[R2];
 #pragma unroll
     for (int r = 0; r < R2; r++)
@@ -110,15 +123,13 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
     fft<R2>(v);
 #pragma unroll
     for (int r = 0; r < R2; r++) {
-      const guint32 k = c + R1 * r;
-      guint32 row = k * pass.to + other * pass.to_other + pass.to_roll;
-      row = row >= pass.n ? row - pass.n : row;
+      const guint32 row = within(first + r * (R1 * pass.to), pass.n);
       C value = v[fft_place<R2>(r)];
       if (pass.has_twists)
         value = fft_mul(value, twists[i][r]);
-      value.y *= (Part)pass.im_out;
-      if (inside && row - pass.wanted < pass.n_wanted)
-        out[row * pass.out_row] = value;
+      value.y *= im_out;
+      if (row < n_wanted)
+        *(C *)(out + (gsize)row * pass.out_row) = value;
     }
   }
 }

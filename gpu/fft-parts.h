@@ -58,6 +58,22 @@ gboolean astro_fft_move(const AstroFftMove *move, gconstpointer in, gpointer out
 gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer bins,
                          cudaStream_t stream, GError **error);
 
+#ifdef __CUDACC__
+/* i, or where that is past it, i less n: i is below 2 n. */
+static __device__ __forceinline__ guint32 within(guint32 i, guint32 n)
+{
+  return min(i, i - n);
+}
+
+/* A pointer that the compiler shall not put together again for every sample. */
+template <typename T> static __device__ __forceinline__ T *kept(T *pointer)
+{
+  asm("" : "+l"(pointer));
+  __builtin_assume(__isGlobal(pointer));
+  return pointer;
+}
+#endif
+
 /* ---- planes ---- */
 
 /* The last two axes of a block, both transformed: rows first, then columns, by kernels of our own.
@@ -79,17 +95,18 @@ void astro_fft_planes_free(AstroFftPlanes *planes);
  * second to out, which may be in. Where a pass reads and writes, origins are moved along them. */
 struct AstroFftColumns {
   guint32 n, width, planes;
-  gsize in_row, between_row; /* samples from row to row; of out as of in */
+  guint32 in_row, between_row; /* samples from row to row; of out as of in */
   guint32 origin_in, origin_out;
   guint32 wanted, n_wanted;      /* rows of the output; others are left as they are */
   gboolean conjugate, is_double; /* conjugate: the output */
   gconstpointer in;
-  const guint8 *blank; /* of rows of in: they are zeros, whatever is there */
+  /* Of rows of in, [plane][row of points of the first pass][point]: zeros, whatever is there. */
+  const guint8 *blank;
   gpointer between, out;
   gconstpointer tables; /* astro_fft_columns_tables, on the device */
 };
 /* Points of the first pass; 0: there are no kernels for columns of n samples. */
 guint32 astro_fft_columns_first(guint64 n);
-/* Fills tables, if there are, and returns their bytes. */
-gsize astro_fft_columns_tables(guint32 n, gboolean is_double, gpointer tables);
+/* Fills tables, if there are, and returns their bytes. scale: of the output. */
+gsize astro_fft_columns_tables(guint32 n, double scale, gboolean is_double, gpointer tables);
 gboolean astro_fft_columns(const AstroFftColumns *columns, cudaStream_t stream, GError **error);

@@ -2,10 +2,8 @@
  * somebody wants; then those columns, in two passes by way of a room of our own. */
 #include "gpu/fft-rows.h"
 
-#include <stdlib.h>
-
 enum {
-  GROUP_BYTES = 32 << 20, /* of columns that go through both passes together, in the second cache */
+  GROUP_BYTES = 32 << 20, /* of planes that go through all passes together, in the second cache */
   LEAST_WIDTH = 32,
   LINE_BYTES = 256, /* columns are made by so many bytes of a row */
   MOST_PLANES = 65535,
@@ -17,6 +15,7 @@ struct AstroFftPlanes {
   gboolean is_double;
   guint32 height, width;
   gsize sample_bytes;
+  guint32 wanted, n_wanted; /* columns, whole lines of them */
   AstroFftRowsPass rows;
   AstroFftColumns columns;
   gpointer row_tables, column_tables, held, blank;
@@ -45,7 +44,8 @@ gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *pl
   for (guint i = 0; i < config->n_axes; i++)
     if (config->axes[i].transformed != (i == x || i == y))
       return FALSE;
-  return config->extents[x] >= LEAST_WIDTH && astro_fft_columns_first(config->extents[y]) &&
+  return config->extents[x] >= LEAST_WIDTH && config->extents[x] * config->extents[y] <= G_MAXUINT32 &&
+         astro_fft_columns_first(config->extents[y]) &&
          plan_rows(config, place, &pass);
 }
 
@@ -67,14 +67,14 @@ static gboolean send(AstroFftPlanes *self, gconstpointer tables, gsize bytes, gp
          CUDA_TRY(cudaMemcpyAsync(*to, tables, bytes, cudaMemcpyHostToDevice, astro_cuda_stream(self->place.queue)));
 }
 
-static gboolean send_tables(AstroFftPlanes *self, GError **error)
+static gboolean send_tables(AstroFftPlanes *self, double scale, GError **error)
 {
   const gsize row_bytes = astro_fft_rows_tables(&self->rows, self->is_double, NULL);
-  const gsize column_bytes = astro_fft_columns_tables(self->height, self->is_double, NULL);
+  const gsize column_bytes = astro_fft_columns_tables(self->height, scale, self->is_double, NULL);
   g_autofree gpointer rows = g_malloc(row_bytes), columns = g_malloc(column_bytes);
 
   astro_fft_rows_tables(&self->rows, self->is_double, rows);
-  astro_fft_columns_tables(self->height, self->is_double, columns);
+  astro_fft_columns_tables(self->height, scale, self->is_double, columns);
   if (!send(self, rows, row_bytes, &self->row_tables, error) ||
       !send(self, columns, column_bytes, &self->column_tables, error))
     return FALSE;
@@ -107,19 +107,22 @@ AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
   self->width = (guint32)config->extents[config->n_axes - 1];
   plan_rows(config, place, rows);
   rows->origin_in = (guint32)x->origin_in;
-  rows->origin_out = (guint32)x->origin_out;
-  find_wanted(x, self->width, LINE_BYTES / self->sample_bytes, &rows->wanted, &rows->n_wanted);
-  /* An inverse transform is a forward one between conjugates. */
-  rows->re = scale;
-  rows->im = config->inverse ? -scale : scale;
+  find_wanted(x, self->width, LINE_BYTES / self->sample_bytes, &self->wanted, &self->n_wanted);
+  rows->origin_out = ((guint32)x->origin_out + self->width - self->wanted) % self->width;
+  rows->n_wanted = self->n_wanted;
+  rows->im = config->inverse ? -1.0f : 1.0f; /* an inverse transform is a forward one between conjugates */
+  rows->height = AstroDivisor(self->height);
+  rows->others = AstroDivisor(self->height / astro_fft_columns_first(self->height));
+  rows->column_origin = (guint32)y->origin_in;
   columns->n = self->height;
+  columns->width = columns->between_row = self->n_wanted;
   columns->in_row = self->width;
   columns->origin_in = (guint32)y->origin_in;
   columns->origin_out = (guint32)y->origin_out;
   find_wanted(y, self->height, 1, &columns->wanted, &columns->n_wanted);
   columns->conjugate = config->inverse;
   columns->is_double = self->is_double;
-  if (send_tables(self, error))
+  if (send_tables(self, scale, error))
     return self;
   astro_fft_planes_free(self);
   return NULL;
@@ -145,39 +148,23 @@ static gboolean need(AstroFftPlanes *self, gpointer *room, gsize *bytes, gsize w
   return TRUE;
 }
 
-/* So many columns of a plane that both of their passes find them in the second cache. */
-static guint32 columns_of(const AstroFftPlanes *self, guint64 planes)
-{
-  const guint32 line = (guint32)(LINE_BYTES / self->sample_bytes);
-  const char *limit = getenv("ASTRO_STRIP");
-  const gsize column = planes * self->height * self->sample_bytes, group = limit ? (gsize)atol(limit) << 20 : GROUP_BYTES;
-  return (guint32)CLAMP(group / column / line * line, line, MAX(self->rows.n_wanted, line));
-}
-
-static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, guint32 at_once,
-                          GError **error)
+static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, GError **error)
 {
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
   AstroFftRowsPass rows = self->rows;
   AstroFftColumns columns = self->columns;
-  const guint32 end = rows.wanted + rows.n_wanted;
 
+  out += self->wanted * self->sample_bytes;
   rows.in = in;
   rows.out = out;
   rows.blank = (guint8 *)self->blank;
   columns.planes = planes;
+  columns.in = columns.out = out;
   columns.blank = rows.blank;
   columns.between = self->held;
-  columns.between_row = at_once;
-  if (!(self->is_double ? astro_fft_rows_double : astro_fft_rows_single)(&rows, planes * self->height, stream, error))
-    return FALSE;
-  for (guint32 first = rows.wanted; first < end; first += at_once) {
-    columns.width = MIN(at_once, end - first);
-    columns.in = columns.out = out + first * self->sample_bytes;
-    if (!astro_fft_columns(&columns, stream, error))
-      return FALSE;
-  }
-  return TRUE;
+  return (self->is_double ? astro_fft_rows_double : astro_fft_rows_single)(&rows, planes * self->height, stream,
+                                                                           error) &&
+         astro_fft_columns(&columns, stream, error);
 }
 
 gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, gpointer out, guint64 steps, GError **error)
@@ -188,13 +175,13 @@ gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, gpointer o
   astro_fft_passes(&self->config, steps, passes); /* the first along x */
   const guint64 planes = passes[0].outer / self->height;
   const guint64 group = CLAMP(GROUP_BYTES / plane_bytes, 1, MIN(planes, MOST_PLANES));
-  const guint32 at_once = columns_of(self, group);
-  if (!need(self, &self->held, &self->held_bytes, group * self->height * at_once * self->sample_bytes, error) ||
+  const gsize held_bytes = group * self->height * self->n_wanted * self->sample_bytes;
+  if (!need(self, &self->held, &self->held_bytes, held_bytes, error) ||
       !need(self, &self->blank, &self->blank_bytes, group * self->height, error))
     return FALSE;
   for (guint64 plane = 0; plane < planes; plane += group)
     if (!run_group(self, (const guint8 *)in + plane * plane_bytes, (guint8 *)out + plane * plane_bytes,
-                   (guint32)MIN(group, planes - plane), at_once, error))
+                   (guint32)MIN(group, planes - plane), error))
       return FALSE;
   return TRUE;
 }

@@ -71,8 +71,7 @@ static guint32 threads_of(const AstroFftRowsPass *pass, guint32 blocks)
 gboolean astro_fft_rows_plan(guint64 n, gboolean is_double, gsize most_bytes, AstroFftRowsPass *pass)
 {
   const gsize sample_bytes = is_double ? sizeof(double2) : sizeof(float2);
-  guint32 radix[FFT_ROWS_STAGES], strides[FFT_ROWS_STAGES], below = 1;
-  gsize twiddles = 0;
+  guint32 radix[FFT_ROWS_STAGES], strides[FFT_ROWS_STAGES], below = 1, twiddles = 0;
 
   *pass = {};
   if (n * sample_bytes > most_bytes)
@@ -103,23 +102,26 @@ gboolean astro_fft_rows_plan(guint64 n, gboolean is_double, gsize most_bytes, As
     stage->period = AstroDivisor(below);
     stage->twiddles = twiddles;
     if (!is_last && i >= pass->first)
-      twiddles += 2 * below;
+      twiddles += below;
   }
   pass->room_bytes = (pass->first ? radix[1] * strides[1] : radix[0] * strides[0]) * sample_bytes;
   pass->threads = threads_of(pass, (guint32)MAX(most_bytes / pass->room_bytes, 1));
   return pass->room_bytes <= most_bytes;
 }
 
-template <typename C> static void fill_tables(const AstroFftRowsPass *pass, C *tables)
+template <typename C> static C root(guint64 j, guint64 n)
+{
+  const double angle = 2 * G_PI * (double)j / (double)n;
+  return C{ (decltype(C::x))cos(angle), (decltype(C::x))-sin(angle) };
+}
+
+template <typename C> static void fill_tables(const AstroFftRowsPass *pass, FftTwiddle<C> *tables)
 {
   for (guint i = pass->first; i + 1 < FFT_ROWS_STAGES; i++) {
     const AstroFftRowsStage *stage = &pass->stages[i];
+    const guint64 n = (guint64)stage->radix * stage->period.by;
     for (guint32 j = 0; j < stage->period.by; j++)
-      for (guint power = 0; power < 2; power++) {
-        const double angle = 2 * G_PI * (double)((power ? 4 : 1) * j) / ((double)stage->radix * stage->period.by);
-        tables[stage->twiddles + 2 * j + power] =
-            C{ (decltype(C::x))cos(angle), (decltype(C::x))-sin(angle) };
-      }
+      tables[stage->twiddles + j] = { root<C>(j, n), root<C>(4 * (guint64)j, n) };
   }
 }
 
@@ -127,10 +129,10 @@ gsize astro_fft_rows_tables(const AstroFftRowsPass *pass, gboolean is_double, gp
 {
   gsize n = 0;
   for (guint i = pass->first; i + 1 < FFT_ROWS_STAGES; i++)
-    n += 2 * pass->stages[i].period.by;
+    n += pass->stages[i].period.by;
   if (tables && is_double)
-    fill_tables(pass, (double2 *)tables);
+    fill_tables(pass, (FftTwiddle<double2> *)tables);
   else if (tables)
-    fill_tables(pass, (float2 *)tables);
-  return n * (is_double ? sizeof(double2) : sizeof(float2));
+    fill_tables(pass, (FftTwiddle<float2> *)tables);
+  return n * (is_double ? sizeof(FftTwiddle<double2>) : sizeof(FftTwiddle<float2>));
 }

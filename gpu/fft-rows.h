@@ -9,13 +9,17 @@
 
 enum { FFT_ROWS_STAGES = 4, FFT_ROWS_THREADS = 256, FFT_ROWS_LEAST_THREADS = 32 };
 
+template <typename C> struct alignas(16) FftTwiddle {
+  C once, fourth;
+};
+
 /* Transform number b of a stage: the digits of b, from the least on, say where its points lie. */
 struct AstroFftRowsStage {
   guint32 radix, stride, transforms;
   AstroDivisor extents[2]; /* of the first two digits */
   guint32 strides[3];
-  AstroDivisor period; /* of its twiddles: their first and fourth powers lie side by side */
-  gsize twiddles;
+  AstroDivisor period; /* of its twiddles, whose first and fourth powers lie side by side */
+  guint32 twiddles;    /* the first of them */
 };
 
 struct AstroFftRowsPass {
@@ -23,11 +27,15 @@ struct AstroFftRowsPass {
   AstroFftRowsStage stages[FFT_ROWS_STAGES];
   gsize room_bytes;
   guint32 origin_in, origin_out;
-  guint32 wanted, n_wanted; /* samples that are written */
-  double re, im;            /* factors of what is read */
+  guint32 n_wanted; /* samples that are written, of out from its first on */
+  float im;         /* factor of what is read */
   gconstpointer in, tables;
-  gpointer out;  /* may be in */
-  guint8 *blank; /* of rows: whether all of it was zeros, and nothing is written */
+  gpointer out; /* may be in, but for what is wanted */
+  /* Of rows: whether all of it was zeros, and nothing is written; as transforms of columns want it:
+   * [plane][row of points of the first pass][point]. */
+  guint8 *blank;
+  AstroDivisor height, others;
+  guint32 column_origin;
 };
 
 /* Fills in all but what is transformed; FALSE: there are no kernels for rows of n samples in so
@@ -50,13 +58,33 @@ template <typename C> constexpr int ROWS_BLOCKS = sizeof(C) == sizeof(float2) ? 
 
 enum Role { FIRST, MIDDLE, LAST };
 
+/* By bits, of which the sign's does not count. */
+template <int R> __device__ __forceinline__ bool are_zeros(const float2 (&v)[R])
+{
+  guint32 bits = 0;
+#pragma unroll
+  for (int r = 0; r < R; r++)
+    bits |= __float_as_uint(v[r].x) | __float_as_uint(v[r].y);
+  return bits << 1 == 0;
+}
+template <int R> __device__ __forceinline__ bool are_zeros(const double2 (&v)[R])
+{
+  guint32 low = 0, high = 0;
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    low |= (guint32)__double2loint(v[r].x) | (guint32)__double2loint(v[r].y);
+    high |= (guint32)__double2hiint(v[r].x) | (guint32)__double2hiint(v[r].y);
+  }
+  return (low | high << 1) == 0;
+}
+
 /* Returns whether one of this thread's samples is not zero, in the first stage. */
 template <typename C, int R, Role ROLE>
 __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
                                       C *room, const C *in, C *out)
 {
   using Part = decltype(C::x);
-  const C *twiddles = (const C *)pass.tables + s.twiddles;
+  const FftTwiddle<C> *twiddles = (const FftTwiddle<C> *)pass.tables + s.twiddles;
   bool any = false;
 #pragma unroll 1
   for (guint32 b = threadIdx.x; b < s.transforms; b += blockDim.x) {
@@ -64,23 +92,17 @@ __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroF
     C *points = room + (b - rest * s.extents[0].by) * s.strides[0] +
                 (rest - last * s.extents[1].by) * s.strides[1] + last * s.strides[2];
     C v[R], results[R];
-    bool is_blank = ROLE == FIRST;
+    bool is_blank = false;
 #pragma unroll
     for (int r = 0; r < R; r++)
-      if (ROLE == FIRST) {
-        guint32 at = b + r * s.transforms + pass.origin_in;
-        at = at >= pass.n ? at - pass.n : at;
-        v[r] = in[at];
-      } else {
-        v[r] = points[r * s.stride];
-      }
+      v[r] = ROLE == FIRST ? in[within(b + pass.origin_in + r * s.transforms, pass.n)]
+                           : points[r * s.stride];
     if (ROLE == FIRST) {
-#pragma unroll
-      for (int r = 0; r < R; r++) {
-        is_blank &= v[r].x == 0 && v[r].y == 0;
-        v[r] = C{ v[r].x * (Part)pass.re, v[r].y * (Part)pass.im };
-      }
+      is_blank = are_zeros(v);
       any |= !is_blank;
+#pragma unroll
+      for (int r = 0; r < R; r++)
+        v[r].y *= (Part)pass.im;
     }
     if (!is_blank)
       fft<R>(v);
@@ -90,17 +112,17 @@ __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroF
     if (ROLE == LAST) {
 #pragma unroll
       for (int r = 0; r < R; r++) {
-        guint32 at = b + r * s.transforms + pass.origin_out;
-        at = at >= pass.n ? at - pass.n : at;
-        if (at - pass.wanted < pass.n_wanted)
+        const guint32 at = within(b + pass.origin_out + r * s.transforms, pass.n);
+        if (at < pass.n_wanted)
           out[at] = results[r];
       }
       continue;
     }
     if (!is_blank) {
       const guint32 j = b - s.period.divide(b) * s.period.by;
-      const C once = twiddles[2 * j], fourth = twiddles[2 * j + 1];
-      const C powers[4] = { once, fft_mul(once, once), fourth, fft_mul(fourth, fourth) };
+      const FftTwiddle<C> w = twiddles[j];
+      const C powers[4] = { w.once, fft_mul(w.once, w.once), w.fourth,
+                            fft_mul(w.fourth, w.fourth) };
       fft_twiddle<R>(results, powers);
     }
 #pragma unroll
@@ -143,13 +165,18 @@ __global__ void __launch_bounds__(FFT_ROWS_THREADS, ROWS_BLOCKS<C>)
   extern __shared__ double2 shared[];
   C *room = (C *)shared;
   const gsize row = blockIdx.x;
-  const C *in = (const C *)pass.in + row * pass.n;
-  C *out = (C *)pass.out + row * pass.n;
+  const C *in = kept((const C *)pass.in + row * pass.n);
+  C *out = kept((C *)pass.out + row * pass.n);
   const bool any = any_stage<C, FIRST>(pass, pass.stages[pass.first], room, in, out);
   const bool is_blank = !__syncthreads_or(any);
 
-  if (threadIdx.x == 0)
-    pass.blank[row] = is_blank;
+  if (threadIdx.x == 0) {
+    const guint32 plane = pass.height.divide((guint32)row), n = pass.height.by;
+    const guint32 at = within((guint32)row - plane * n + n - pass.column_origin, n);
+    const guint32 point = pass.others.divide(at);
+    pass.blank[(gsize)plane * n + (at - point * pass.others.by) * (n / pass.others.by) + point] =
+        is_blank;
+  }
   if (is_blank)
     return;
   for (guint32 i = pass.first + 1; i + 1 < FFT_ROWS_STAGES; i++) {

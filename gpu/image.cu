@@ -23,7 +23,7 @@ struct Plane {
   guint32 size, image, n_out;
   guint32 n_terms[ASTRO_IMAGE_MAX_PRODUCTS];
   Term terms[ASTRO_IMAGE_MAX_PRODUCTS][2];
-  gboolean first, last;
+  bool first, last;
   double w, pixel, centre_l, centre_m;
   const double *inverse;
   AstroImageSeries series;
@@ -101,8 +101,8 @@ constexpr int BLOCKS = sizeof(Real) == sizeof(double) ? 2
                        : TURNS                        ? 3
                                                       : 4;
 
-/* Real is what is computed in. */
-template <typename Sample, typename Pixel, typename Real, bool TURNS>
+/* Real is what is computed in; LAST is the plane's. */
+template <typename Sample, typename Pixel, typename Real, bool TURNS, bool LAST>
 __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const __grid_constant__ Plane plane)
 {
   using Phase = decltype(phase_of(0, Real()));
@@ -116,6 +116,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const 
   const double l = plane.centre_l + ((double)half - (double)x) * plane.pixel;
   const Column column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel, plane.pixel };
   Phase phases[ROWS];
+  Real factors[ROWS] = {};
 
   if (x >= image)
     return;
@@ -123,6 +124,17 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       phases[r] = phase_of(plane.w * column.n_minus_1(r, Real()), Real());
+  if (LAST) {
+    const double inverse = plane.inverse[2 * half - x];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      if (r < rows) {
+        double factor = inverse * plane.inverse[y + r];
+        if (plane.series.n)
+          factor *= series_at(plane.series, column.n_minus_1(r, Real()));
+        factors[r] = (Real)factor;
+      }
+  }
   for (guint32 product = 0; product < plane.n_out; product++) {
     Pixel *out = (Pixel *)plane.out + product * pixels + to;
     Real sums[ROWS] = {};
@@ -150,17 +162,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const 
         sums[r] += scale * value;
       }
     }
-    if (plane.last) {
-      const double inverse = plane.inverse[2 * half - x];
+    if (LAST)
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
-        if (r < rows) {
-          double factor = inverse * plane.inverse[y + r];
-          if (plane.series.n)
-            factor *= series_at(plane.series, column.n_minus_1(r, Real()));
-          sums[r] *= (Real)factor;
-        }
-    }
+        sums[r] *= factors[r];
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       if (r < rows)
@@ -172,10 +177,11 @@ template <typename Sample, typename Pixel, typename Real>
 static void launch(const Plane *plane, cudaStream_t stream)
 {
   dim3 grid((plane->image + THREADS - 1) / THREADS, (plane->image + ROWS - 1) / ROWS);
-  if (plane->w == 0)
-    add_plane<Sample, Pixel, Real, false><<<grid, THREADS, 0, stream>>>(*plane);
-  else
-    add_plane<Sample, Pixel, Real, true><<<grid, THREADS, 0, stream>>>(*plane);
+  static void (*const kernels[2][2])(Plane) = {
+    { add_plane<Sample, Pixel, Real, false, false>, add_plane<Sample, Pixel, Real, false, true> },
+    { add_plane<Sample, Pixel, Real, true, false>, add_plane<Sample, Pixel, Real, true, true> },
+  };
+  kernels[plane->w != 0][plane->last]<<<grid, THREADS, 0, stream>>>(*plane);
 }
 
 static const struct {
@@ -202,8 +208,8 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
     .size = grid->size,
     .image = grid->image_size,
     .n_out = config->n_out,
-    .first = arguments->first,
-    .last = arguments->last,
+    .first = arguments->first != FALSE,
+    .last = arguments->last != FALSE,
     .w = arguments->w,
     .pixel = grid->pixel,
     .centre_l = grid->centre_l,
