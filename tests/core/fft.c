@@ -348,21 +348,20 @@ static void test_wanted_planes(void)
     }
 }
 
-/* Rows of every length that is a product of those radices, three or four of them, and one too long
- * in double precision. */
+/* Rows of three and four of each of the radices, and one too long in double precision. */
 static void test_rows(void)
 {
-  static const guint widths[] = { 32,   105,  210,  343,  1000, 1344,  2400,  2744,
-                                  3375, 4096, 5760, 6144, 9000, 13608, 14112, 16384 };
+  static const guint widths[] = { 32, 105, 210, 1000, 1344, 3375, 4096, 5760, 6144, 14112, 16384 };
   for (guint i = 0; i < G_N_ELEMENTS(widths); i++)
-    for (guint kind = 0; kind < 4; kind++) {
+    for (guint is_double = 0; is_double < 2; is_double++) {
+      const guint kind = 2 * is_double + (i + is_double) % 2;
       AstroFftConfig config = { .from = kinds[kind].from,
                                 .to = kinds[kind].to,
                                 .inverse = kinds[kind].inverse,
                                 .n_axes = 2,
                                 .extents = { 256, widths[i] },
                                 .axes = { { TRUE, 9, 250 }, { TRUE, widths[i] / 2, 5 } } };
-      if (i % 2)
+      if (i % 3)
         centre(&config, 3);
       compare_device(&astro_fft_cpu, &config, 1, kinds[kind].tolerance);
     }
