@@ -142,20 +142,29 @@ static void test_bus(void)
   }
 }
 
+/* Each beside the next one, which works differently. */
 static void test_two(void)
 {
-  g_autofree char *line = chain("cuda", gridders[1]);
-  Run alone, both[2];
-  start(&alone, line);
-  end(&alone);
-  for (guint i = 0; i < 2; i++)
-    start(&both[i], line);
-  for (guint i = 0; i < 2; i++) {
-    end(&both[i]);
-    g_assert_cmpfloat(distance(both[i].out, alone.out), <=, 1e-6);
-    clear(&both[i]);
+  enum { N = G_N_ELEMENTS(gridders) };
+  Run alone[N], both[2];
+  for (guint i = 0; i < N; i++) {
+    g_autofree char *line = chain("cuda", gridders[i]);
+    start(&alone[i], line);
+    end(&alone[i]);
   }
-  clear(&alone);
+  for (guint i = 0; i < N; i++) {
+    for (guint k = 0; k < 2; k++) {
+      g_autofree char *line = chain("cuda", gridders[(i + k) % N]);
+      start(&both[k], line);
+    }
+    for (guint k = 0; k < 2; k++) {
+      end(&both[k]);
+      g_assert_cmpfloat(distance(both[k].out, alone[(i + k) % N].out), <=, 1e-6);
+      clear(&both[k]);
+    }
+  }
+  for (guint i = 0; i < N; i++)
+    clear(&alone[i]);
 }
 
 /* Of the device, by whoever asked for it. */
