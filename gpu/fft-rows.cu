@@ -4,35 +4,50 @@
 #include <math.h>
 #include <string.h>
 
-static const guint32 radices[] = { 16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2 };
+static const guint32 radices[N_FFT_ROWS][14] = {
+  { 16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2 },
+  { 24, 21, 20, 18, 16, 15, 14, 12 },
+  { 32, 30, 28, 27, 25, 24, 21, 20, 18, 16, 15, 14, 12 },
+};
 
 /* n as so many radices in descending order, of least sum: none of them is above most, and their sum is below
  * that of the best that was found. */
-static void split(guint64 n, guint stages, guint32 most, guint32 sum, guint32 *now, guint32 *best, guint32 *least)
+static void split(const guint32 *radices, guint64 n, guint stages, guint32 most, guint32 sum, guint32 *now,
+                  guint32 *best, guint32 *least)
 {
   if (stages == 0 && n == 1 && sum < *least) {
     *least = sum;
     memcpy(best, now - FFT_ROWS_STAGES, FFT_ROWS_STAGES * sizeof *best);
   }
-  for (guint i = 0; stages && i < G_N_ELEMENTS(radices); i++)
-    if (radices[i] <= most && n % radices[i] == 0) {
-      *now = radices[i];
-      split(n / radices[i], stages - 1, radices[i], sum + radices[i], now + 1, best, least);
+  for (; stages && *radices; radices++)
+    if (*radices <= most && n % *radices == 0) {
+      *now = *radices;
+      split(radices, n / *radices, stages - 1, *radices, sum + *radices, now + 1, best, least);
     }
 }
 
-/* Returns the first stage of as few as can be, those before it have radix 1; FFT_ROWS_STAGES where n is no
- * product of radices. */
-static guint find_radices(guint64 n, guint32 found[FFT_ROWS_STAGES])
+/* Returns the first stage of that many, those before it have radix 1; FFT_ROWS_STAGES where n is no product of
+ * radices. */
+static guint find_radices(const guint32 *radices, guint64 n, guint stages, guint32 found[FFT_ROWS_STAGES])
 {
-  for (guint first = FFT_ROWS_STAGES - 3;; first--) {
-    guint32 now[FFT_ROWS_STAGES] = { 1, 1, 1, 1 }, least = G_MAXUINT32;
-    split(n, FFT_ROWS_STAGES - first, radices[0], 0, now + first, found, &least);
-    if (least < G_MAXUINT32)
+  const guint first = FFT_ROWS_STAGES - stages;
+  guint32 now[FFT_ROWS_STAGES] = { 1, 1, 1, 1 }, least = G_MAXUINT32;
+  split(radices, n, stages, radices[0], 0, now + first, found, &least);
+  return least < G_MAXUINT32 ? first : FFT_ROWS_STAGES;
+}
+
+/* As few stages as can be, of as few points; in double precision registers hold no more than 16. */
+static guint choose_radices(guint64 n, gboolean is_double, guint32 found[FFT_ROWS_STAGES], FftRowsKind *kind)
+{
+  guint first;
+
+  for (guint i = 0; i < (is_double ? 1 : N_FFT_ROWS); i++)
+    if ((first = find_radices(radices[i], n, 3, found)) < FFT_ROWS_STAGES) {
+      *kind = (FftRowsKind)i;
       return first;
-    if (first == 0)
-      return FFT_ROWS_STAGES;
-  }
+    }
+  *kind = FFT_ROWS_16;
+  return find_radices(radices[FFT_ROWS_16], n, FFT_ROWS_STAGES, found);
 }
 
 /* Points that neighbouring threads access together shall lie in different banks: those of one digit of the result
@@ -48,19 +63,22 @@ static void find_strides(const guint32 *radix, guint first, guint banks, guint32
   strides[0] += strides[0] % 2 == 0;
 }
 
+/* Where instructions are what counts, threads enough to fill a multiprocessor, and as few of them idle as can be;
+ * where it is how long memory takes, as few turns. */
 static guint32 threads_of(const AstroFftRowsPass *pass, guint32 blocks)
 {
-  const guint32 least = CLAMP(768 / blocks, FFT_ROWS_LEAST_THREADS, FFT_ROWS_THREADS);
+  const gboolean is_wide = pass->kind != FFT_ROWS_16;
+  const guint32 most = FFT_ROWS_THREADS[pass->kind], least = is_wide ? most / 2 : CLAMP(768 / blocks, 32, most);
   guint32 best = 0;
   guint64 least_work = G_MAXUINT64;
 
-  for (guint32 threads = FFT_ROWS_THREADS; threads >= least; threads -= 32) {
+  for (guint32 threads = most; threads >= least; threads -= 32) {
     guint64 work = 0;
     for (guint i = pass->first; i < FFT_ROWS_STAGES; i++) {
-      const AstroFftRowsStage *stage = &pass->stages[i];
-      work += (guint64)((stage->transforms + threads - 1) / threads) * threads * stage->radix;
+      const guint64 turns = (pass->stages[i].transforms + threads - 1) / threads;
+      work += is_wide ? turns : turns * threads * pass->stages[i].radix;
     }
-    if (work < least_work) {
+    if (work < least_work || (is_wide && work == least_work)) {
       least_work = work;
       best = threads;
     }
@@ -77,7 +95,7 @@ gboolean astro_fft_rows_plan(guint64 n, gboolean is_double, gsize most_bytes, As
   if (n * sample_bytes > most_bytes)
     return FALSE;
   pass->n = (guint32)n;
-  pass->first = find_radices(n, radix);
+  pass->first = choose_radices(n, is_double, radix, &pass->kind);
   if (pass->first == FFT_ROWS_STAGES)
     return FALSE;
   find_strides(radix, pass->first, (guint)(128 / sample_bytes), strides);
@@ -121,7 +139,8 @@ template <typename C> static void fill_tables(const AstroFftRowsPass *pass, FftT
     const AstroFftRowsStage *stage = &pass->stages[i];
     const guint64 n = (guint64)stage->radix * stage->period.by;
     for (guint32 j = 0; j < stage->period.by; j++)
-      tables[stage->twiddles + j] = { root<C>(j, n), root<C>(4 * (guint64)j, n) };
+      tables[stage->twiddles + j] = { root<C>(j, n), root<C>(4 * (guint64)j, n), root<C>(8 * (guint64)j, n),
+                                      root<C>(16 * (guint64)j, n) };
   }
 }
 

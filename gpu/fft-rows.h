@@ -7,10 +7,17 @@
 #include "gpu/fft-parts.h"
 #include "gpu/fft.h"
 
-enum { FFT_ROWS_STAGES = 4, FFT_ROWS_THREADS = 256, FFT_ROWS_LEAST_THREADS = 32 };
+enum { FFT_ROWS_STAGES = 4 };
 
+/* Kernels by the radices that they have: more points of a thread are fewer stages. */
+typedef enum { FFT_ROWS_16, FFT_ROWS_24, FFT_ROWS_32, N_FFT_ROWS } FftRowsKind;
+
+/* Threads of a block, at most. */
+static constexpr guint32 FFT_ROWS_THREADS[N_FFT_ROWS] = { 256, 384, 256 };
+
+/* Powers of one that cannot be had by one multiplication, and one that can. */
 template <typename C> struct alignas(16) FftTwiddle {
-  C once, fourth;
+  C once, fourth, eighth, sixteenth;
 };
 
 /* Transform number b of a stage: the digits of b, from the least on, say where its points lie. */
@@ -18,12 +25,13 @@ struct AstroFftRowsStage {
   guint32 radix, stride, transforms;
   AstroDivisor extents[2]; /* of the first two digits */
   guint32 strides[3];
-  AstroDivisor period; /* of its twiddles, whose first and fourth powers lie side by side */
+  AstroDivisor period; /* of its twiddles */
   guint32 twiddles;    /* the first of them */
 };
 
 struct AstroFftRowsPass {
   guint32 n, first, threads; /* first: the stage */
+  FftRowsKind kind;
   AstroFftRowsStage stages[FFT_ROWS_STAGES];
   gsize room_bytes;
   guint32 origin_in, origin_out;
@@ -54,7 +62,8 @@ gboolean astro_fft_rows_double(const AstroFftRowsPass *pass, guint32 rows, cudaS
 
 #ifdef ROW /* float2 or double2: the including file makes the kernel */
 /* Blocks of a multiprocessor, at least: registers for as many. */
-template <typename C> constexpr int ROWS_BLOCKS = sizeof(C) == sizeof(float2) ? 3 : 2;
+template <typename C>
+constexpr int ROWS_BLOCKS[N_FFT_ROWS] = { sizeof(C) == sizeof(float2) ? 3 : 2, 2, 2 };
 
 enum Role { FIRST, MIDDLE, LAST };
 
@@ -121,8 +130,7 @@ __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroF
     if (!is_blank) {
       const guint32 j = b - s.period.divide(b) * s.period.by;
       const FftTwiddle<C> w = twiddles[j];
-      const C powers[4] = { w.once, fft_mul(w.once, w.once), w.fourth,
-                            fft_mul(w.fourth, w.fourth) };
+      const C powers[5] = { w.once, fft_mul(w.once, w.once), w.fourth, w.eighth, w.sixteenth };
       fft_twiddle<R>(results, powers);
     }
 #pragma unroll
@@ -132,34 +140,53 @@ __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroF
   return any;
 }
 
-template <typename C, Role ROLE>
-__device__ __forceinline__ bool any_stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
-                                          C *room, const C *in, C *out)
-{
-  switch (s.radix) {
 #define STAGE(radix)                                                                               \
   case radix:                                                                                      \
     return stage<C, radix, ROLE>(pass, s, room, in, out);
-    STAGE(2)
-    STAGE(3)
-    STAGE(4)
-    STAGE(5)
-    STAGE(6)
-    STAGE(7)
-    STAGE(8)
-    STAGE(9)
-    STAGE(10)
+
+template <typename C, FftRowsKind KIND, Role ROLE>
+__device__ __forceinline__ bool any_stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
+                                          C *room, const C *in, C *out)
+{
+  if constexpr (KIND == FFT_ROWS_16)
+    switch (s.radix) {
+      STAGE(2)
+      STAGE(3)
+      STAGE(4)
+      STAGE(5)
+      STAGE(6)
+      STAGE(7)
+      STAGE(8)
+      STAGE(9)
+      STAGE(10)
+    }
+  else
+    switch (s.radix) {
+      STAGE(18)
+      STAGE(20)
+      STAGE(21)
+      STAGE(24)
+    }
+  if constexpr (KIND == FFT_ROWS_32)
+    switch (s.radix) {
+      STAGE(25)
+      STAGE(27)
+      STAGE(28)
+      STAGE(30)
+      STAGE(32)
+    }
+  switch (s.radix) {
     STAGE(12)
     STAGE(14)
     STAGE(15)
     STAGE(16)
-#undef STAGE
   }
   return false;
 }
+#undef STAGE
 
-template <typename C>
-__global__ void __launch_bounds__(FFT_ROWS_THREADS, ROWS_BLOCKS<C>)
+template <typename C, FftRowsKind KIND>
+__global__ void __launch_bounds__(FFT_ROWS_THREADS[KIND], ROWS_BLOCKS<C>[KIND])
     rows(const __grid_constant__ AstroFftRowsPass pass)
 {
   extern __shared__ double2 shared[];
@@ -167,7 +194,7 @@ __global__ void __launch_bounds__(FFT_ROWS_THREADS, ROWS_BLOCKS<C>)
   const gsize row = blockIdx.x;
   const C *in = kept((const C *)pass.in + row * pass.n);
   C *out = kept((C *)pass.out + row * pass.n);
-  const bool any = any_stage<C, FIRST>(pass, pass.stages[pass.first], room, in, out);
+  const bool any = any_stage<C, KIND, FIRST>(pass, pass.stages[pass.first], room, in, out);
   const bool is_blank = !__syncthreads_or(any);
 
   if (threadIdx.x == 0) {
@@ -180,20 +207,20 @@ __global__ void __launch_bounds__(FFT_ROWS_THREADS, ROWS_BLOCKS<C>)
   if (is_blank)
     return;
   for (guint32 i = pass.first + 1; i + 1 < FFT_ROWS_STAGES; i++) {
-    any_stage<C, MIDDLE>(pass, pass.stages[i], room, in, out);
+    any_stage<C, KIND, MIDDLE>(pass, pass.stages[i], room, in, out);
     __syncthreads();
   }
-  any_stage<C, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out);
+  any_stage<C, KIND, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out);
 }
 
-template <typename C>
+template <typename C, FftRowsKind KIND>
 static gboolean launch(const AstroFftRowsPass *pass, guint32 n_rows, cudaStream_t stream,
                        GError **error)
 {
-  if (!CUDA_TRY(cudaFuncSetAttribute(rows<C>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  if (!CUDA_TRY(cudaFuncSetAttribute(rows<C, KIND>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      (int)pass->room_bytes)))
     return FALSE;
-  rows<C><<<n_rows, pass->threads, pass->room_bytes, stream>>>(*pass);
+  rows<C, KIND><<<n_rows, pass->threads, pass->room_bytes, stream>>>(*pass);
   return CUDA_TRY(cudaGetLastError());
 }
 #endif

@@ -82,28 +82,38 @@ __device__ inline double2 phase_of(double turns, double)
   return phase;
 }
 
-/* Clenshaw's recurrence. Needed once an image: it must not fill the instruction cache of every plane. */
-__device__ __noinline__ double series_at(const AstroImageSeries &series, double x)
+/* Clenshaw's recurrence, side by side, since each step waits for the one before. */
+template <int N>
+__device__ __forceinline__ void series_at(const AstroImageSeries &series, const double (&x)[N], double (&values)[N])
 {
-  double at = (2 * x - (series.least + series.greatest)) / (series.greatest - series.least);
-  double next = 0, after = 0;
+  const double scale = 4 / (series.greatest - series.least), middle = (series.least + series.greatest) / 2;
+  double twice[N], next[N] = {}, after[N] = {};
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    twice[i] = (x[i] - middle) * scale;
   for (guint k = series.n; k-- > 1;) {
-    double now = series.terms[k] + 2 * at * next - after;
-    after = next;
-    next = now;
+    const double term = series.terms[k];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const double now = term - after[i] + twice[i] * next[i];
+      after[i] = next[i];
+      next[i] = now;
+    }
   }
-  return series.terms[0] + at * next - after;
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    values[i] = series.terms[0] + 0.5 * twice[i] * next[i] - after[i];
 }
 
 /* Of a multiprocessor, at least: registers for as many. */
-template <typename Real, bool TURNS>
-constexpr int BLOCKS = sizeof(Real) == sizeof(double) ? 2
-                       : TURNS                        ? 3
-                                                      : 4;
+template <typename Real, bool TURNS, bool LAST>
+constexpr int BLOCKS = LAST || sizeof(Real) == sizeof(double) ? 2
+                       : TURNS                                ? 3
+                                                              : 4;
 
 /* Real is what is computed in; LAST is the plane's. */
 template <typename Sample, typename Pixel, typename Real, bool TURNS, bool LAST>
-__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const __grid_constant__ Plane plane)
+__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, LAST>) add_plane(const __grid_constant__ Plane plane)
 {
   using Phase = decltype(phase_of(0, Real()));
   const guint32 x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y * ROWS;
@@ -125,15 +135,23 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const 
     for (int r = 0; r < ROWS; r++)
       phases[r] = phase_of(plane.w * column.n_minus_1(r, Real()), Real());
   if (LAST) {
+    constexpr int TOGETHER = 4;
     const double inverse = plane.inverse[2 * half - x];
 #pragma unroll
-    for (int r = 0; r < ROWS; r++)
-      if (r < rows) {
-        double factor = inverse * plane.inverse[y + r];
-        if (plane.series.n)
-          factor *= series_at(plane.series, column.n_minus_1(r, Real()));
-        factors[r] = (Real)factor;
+    for (int first = 0; first < ROWS; first += TOGETHER) {
+      double heights[TOGETHER], values[TOGETHER];
+#pragma unroll
+      for (int i = 0; i < TOGETHER; i++) {
+        heights[i] = column.n_minus_1(first + i, Real());
+        values[i] = 1;
       }
+      if (plane.series.n)
+        series_at(plane.series, heights, values);
+#pragma unroll
+      for (int i = 0; i < TOGETHER; i++)
+        if (first + i < rows)
+          factors[first + i] = (Real)(inverse * plane.inverse[y + first + i] * values[i]);
+    }
   }
   for (guint32 product = 0; product < plane.n_out; product++) {
     Pixel *out = (Pixel *)plane.out + product * pixels + to;
