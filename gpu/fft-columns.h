@@ -16,7 +16,9 @@ struct AstroFftColumnsPass {
   guint32 n_wanted;    /* rows that are written: the first ones, after rolling */
   gsize roots, twists; /* what is multiplied by, from the tables' begin on */
   gboolean has_twists; /* results are multiplied by them */
-  float im_out;        /* factor of what is written */
+  guint32 width_roll;  /* columns of the input that come last */
+  gboolean flip;       /* every second column's sign, of the input's */
+  float im_in, im_out; /* factors of what is read and written */
   gconstpointer in, tables;
   const guint8 *blank; /* [plane][transform][point]: what is there is zeros and not read; or NULL */
   gpointer out;
@@ -66,13 +68,13 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   C *points = (C *)shared + threadIdx.x;
   const guint32 t = threadIdx.y, x = blockIdx.x * LANES + threadIdx.x, other = blockIdx.y;
   const bool inside = x < pass.width;
+  const guint32 from_x = within(min(x, pass.width - 1) + pass.width_roll, pass.width);
   const gsize first_row = (gsize)blockIdx.z * pass.n;
   const C *roots = (const C *)pass.tables + pass.roots;
   const C *table = (const C *)pass.tables + pass.twists + other * (R1 * R2);
 
   {
-    const guint8 *in = kept((const guint8 *)pass.in + first_row * pass.in_row +
-                            min(x, pass.width - 1) * sizeof(C));
+    const guint8 *in = kept((const guint8 *)pass.in + first_row * pass.in_row + from_x * sizeof(C));
     const guint32 first = t * pass.from + other * pass.from_other + pass.from_roll;
     const guint32 blank = pass.blank ? blank_of<C, R1, R2>(pass, first_row, other, t) : 0;
     C v[R1];
@@ -83,6 +85,10 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
       if (!(blank >> r & 1))
         v[r] = *(const C *)(in + (gsize)row * pass.in_row);
     }
+    const Part im_in = pass.im_in;
+#pragma unroll
+    for (int r = 0; r < R1; r++)
+      v[r].y *= im_in;
     C powers[4], results[R1];
 #pragma unroll
     for (int i = 0; (1 << i) < R1; i++)
@@ -108,7 +114,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
           twists[i][r] = table[i * R2 + t + R1 * r];
   __syncthreads();
   const guint32 n_wanted = inside ? pass.n_wanted : 0;
-  const Part im_out = pass.im_out;
+  const Part re_out = pass.flip && from_x & 1 ? -1 : 1, im_out = re_out * (Part)pass.im_out;
   guint8 *out = kept((guint8 *)pass.out + first_row * pass.out_row + x * sizeof(C));
 #pragma unroll
   for (int i = 0; i < TURNS; i++) {
@@ -127,7 +133,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
       C value = v[fft_place<R2>(r)];
       if (pass.has_twists)
         value = fft_mul(value, twists[i][r]);
-      value.y *= im_out;
+      value = C{ value.x * re_out, value.y * im_out };
       if (row < n_wanted)
         *(C *)(out + (gsize)row * pass.out_row) = value;
     }

@@ -97,8 +97,10 @@ struct AstroFftColumns {
   guint32 n, width, planes;
   guint32 in_row, between_row; /* samples from row to row; of out as of in */
   guint32 origin_in, origin_out;
-  guint32 wanted, n_wanted;      /* rows of the output; others are left as they are */
-  gboolean conjugate, is_double; /* conjugate: the output */
+  guint32 wanted, n_wanted;                    /* rows of the output; others are left as they are */
+  guint32 width_roll;                          /* columns of the input that come last */
+  gboolean flip;                               /* every second column's sign, of the input's */
+  gboolean conjugate_in, conjugate, is_double; /* conjugate: the output */
   gconstpointer in;
   /* Of rows of in, [plane][row of points of the first pass][point]: zeros, whatever is there. */
   const guint8 *blank;

@@ -9,17 +9,22 @@ enum {
   MOST_PLANES = 65535,
 };
 
+/* Where all of large planes is wanted, and where rows do not fit our kernels, they are cuFFT's: it is quicker with
+ * them, but leaves nothing out. What is moved, the columns move then. */
 struct AstroFftPlanes {
   AstroFftConfig config;
   AstroPlace place;
   gboolean is_double;
   guint32 height, width;
-  gsize sample_bytes;
+  gsize sample_bytes, plane_bytes;
   guint32 wanted, n_wanted; /* columns, whole lines of them */
   AstroFftRowsPass rows;
   AstroFftColumns columns;
   gpointer row_tables, column_tables, held, blank;
   gsize held_bytes, blank_bytes;
+  const AstroCufft *cufft; /* NULL: rows are ours */
+  int plan;
+  gpointer work;
 };
 
 static gboolean is_double(const AstroFftConfig *config)
@@ -34,6 +39,12 @@ static gboolean plan_rows(const AstroFftConfig *config, const AstroPlace *place,
          astro_fft_rows_plan(config->extents[config->n_axes - 1], is_double(config), (gsize)bytes, pass);
 }
 
+/* Columns can move an origin that is a change of signs. */
+static gboolean suits_cufft(const AstroFftAxis *x, guint64 width)
+{
+  return x->origin_in == 0 || x->origin_in * 2 == width;
+}
+
 gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *place)
 {
   const guint x = config->n_axes - 1, y = x - 1;
@@ -46,14 +57,16 @@ gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *pl
       return FALSE;
   return config->extents[x] >= LEAST_WIDTH && config->extents[x] * config->extents[y] <= G_MAXUINT32 &&
          astro_fft_columns_first(config->extents[y]) &&
-         plan_rows(config, place, &pass);
+         (plan_rows(config, place, &pass) || suits_cufft(&config->axes[x], config->extents[x]));
 }
 
 /* ---- instances ---- */
 
 void astro_fft_planes_free(AstroFftPlanes *self)
 {
-  gpointer rooms[] = { self->row_tables, self->column_tables, self->held, self->blank };
+  gpointer rooms[] = { self->row_tables, self->column_tables, self->held, self->blank, self->work };
+  if (self->cufft && self->plan >= 0)
+    self->cufft->destroy(self->plan);
   for (guint i = 0; i < G_N_ELEMENTS(rooms); i++)
     if (rooms[i])
       self->place.device->funcs->free(self->place.device, rooms[i]);
@@ -67,18 +80,26 @@ static gboolean send(AstroFftPlanes *self, gconstpointer tables, gsize bytes, gp
          CUDA_TRY(cudaMemcpyAsync(*to, tables, bytes, cudaMemcpyHostToDevice, astro_cuda_stream(self->place.queue)));
 }
 
-static gboolean send_tables(AstroFftPlanes *self, double scale, GError **error)
+static gboolean send_row_tables(AstroFftPlanes *self, GError **error)
 {
-  const gsize row_bytes = astro_fft_rows_tables(&self->rows, self->is_double, NULL);
-  const gsize column_bytes = astro_fft_columns_tables(self->height, scale, self->is_double, NULL);
-  g_autofree gpointer rows = g_malloc(row_bytes), columns = g_malloc(column_bytes);
+  const gsize bytes = astro_fft_rows_tables(&self->rows, self->is_double, NULL);
+  g_autofree gpointer tables = g_malloc(bytes);
 
-  astro_fft_rows_tables(&self->rows, self->is_double, rows);
-  astro_fft_columns_tables(self->height, scale, self->is_double, columns);
-  if (!send(self, rows, row_bytes, &self->row_tables, error) ||
-      !send(self, columns, column_bytes, &self->column_tables, error))
+  astro_fft_rows_tables(&self->rows, self->is_double, tables);
+  if (!send(self, tables, bytes, &self->row_tables, error))
     return FALSE;
   self->rows.tables = self->row_tables;
+  return TRUE;
+}
+
+static gboolean send_column_tables(AstroFftPlanes *self, double scale, GError **error)
+{
+  const gsize bytes = astro_fft_columns_tables(self->height, scale, self->is_double, NULL);
+  g_autofree gpointer tables = g_malloc(bytes);
+
+  astro_fft_columns_tables(self->height, scale, self->is_double, tables);
+  if (!send(self, tables, bytes, &self->column_tables, error))
+    return FALSE;
   self->columns.tables = self->column_tables;
   return TRUE;
 }
@@ -91,13 +112,66 @@ static void find_wanted(const AstroFftAxis *axis, guint32 n, guint32 grain, guin
   *n_wanted = MIN((end + grain - 1) / grain * grain, n) - *wanted;
 }
 
+static gboolean take_cufft(AstroFftPlanes *self, const AstroFftAxis *x, GError **error)
+{
+  const AstroCufft *cufft = self->cufft = astro_cufft_get(NULL);
+  long long n = self->width;
+  size_t bytes = 0;
+
+  self->plan = -1;
+  self->columns.width_roll = (guint32)(self->width - x->origin_out) % self->width;
+  self->columns.flip = x->origin_in != 0;
+  self->columns.conjugate_in = self->config.inverse;
+  return astro_cufft_ok(cufft->create(&self->plan), "cufftCreate", error) &&
+         astro_cufft_ok(cufft->set_auto_allocation(self->plan, 0), "cufftSetAutoAllocation", error) &&
+         astro_cufft_ok(cufft->make_plan(self->plan, 1, &n, &n, 1, n, &n, 1, n, self->is_double ? CUFFT_Z2Z : CUFFT_C2C,
+                                         self->height, &bytes),
+                        "cufftMakePlanMany64", error) &&
+         astro_cufft_ok(cufft->set_stream(self->plan, astro_cuda_stream(self->place.queue)), "cufftSetStream", error) &&
+         (bytes == 0 || (self->place.device->funcs->alloc(self->place.device, bytes, &self->work, error) &&
+                         astro_cufft_ok(cufft->set_work_area(self->plan, self->work), "cufftSetWorkArea", error)));
+}
+
+static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const AstroFftAxis *y, GError **error)
+{
+  const gboolean has_kernels = plan_rows(&self->config, &self->place, &self->rows);
+  AstroFftRowsPass *rows = &self->rows;
+
+  self->n_wanted = self->width;
+  if (has_kernels)
+    find_wanted(x, self->width, LINE_BYTES / self->sample_bytes, &self->wanted, &self->n_wanted);
+  if (!has_kernels || (self->n_wanted == self->width && self->plane_bytes > GROUP_BYTES && suits_cufft(x, self->width)))
+    return take_cufft(self, x, error);
+  rows->origin_in = (guint32)x->origin_in;
+  rows->origin_out = ((guint32)x->origin_out + self->width - self->wanted) % self->width;
+  rows->n_wanted = self->n_wanted;
+  rows->im = self->config.inverse ? -1.0f : 1.0f; /* an inverse transform is a forward one between conjugates */
+  rows->height = AstroDivisor(self->height);
+  rows->others = AstroDivisor(self->height / astro_fft_columns_first(self->height));
+  rows->column_origin = (guint32)y->origin_in;
+  return send_row_tables(self, error);
+}
+
+static gboolean set_columns(AstroFftPlanes *self, const AstroFftAxis *y, double scale, GError **error)
+{
+  AstroFftColumns *columns = &self->columns;
+
+  columns->n = self->height;
+  columns->width = columns->between_row = self->n_wanted;
+  columns->in_row = self->width;
+  columns->origin_in = (guint32)y->origin_in;
+  columns->origin_out = (guint32)y->origin_out;
+  find_wanted(y, self->height, 1, &columns->wanted, &columns->n_wanted);
+  columns->conjugate = self->config.inverse;
+  columns->is_double = self->is_double;
+  return send_column_tables(self, scale, error);
+}
+
 AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale, const AstroPlace *place,
                                      GError **error)
 {
   AstroFftPlanes *self = g_new0(AstroFftPlanes, 1);
   const AstroFftAxis *x = &config->axes[config->n_axes - 1], *y = x - 1;
-  AstroFftRowsPass *rows = &self->rows;
-  AstroFftColumns *columns = &self->columns;
 
   self->config = *config;
   self->place = *place;
@@ -105,24 +179,8 @@ AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
   self->sample_bytes = self->is_double ? sizeof(double2) : sizeof(float2);
   self->height = (guint32)config->extents[config->n_axes - 2];
   self->width = (guint32)config->extents[config->n_axes - 1];
-  plan_rows(config, place, rows);
-  rows->origin_in = (guint32)x->origin_in;
-  find_wanted(x, self->width, LINE_BYTES / self->sample_bytes, &self->wanted, &self->n_wanted);
-  rows->origin_out = ((guint32)x->origin_out + self->width - self->wanted) % self->width;
-  rows->n_wanted = self->n_wanted;
-  rows->im = config->inverse ? -1.0f : 1.0f; /* an inverse transform is a forward one between conjugates */
-  rows->height = AstroDivisor(self->height);
-  rows->others = AstroDivisor(self->height / astro_fft_columns_first(self->height));
-  rows->column_origin = (guint32)y->origin_in;
-  columns->n = self->height;
-  columns->width = columns->between_row = self->n_wanted;
-  columns->in_row = self->width;
-  columns->origin_in = (guint32)y->origin_in;
-  columns->origin_out = (guint32)y->origin_out;
-  find_wanted(y, self->height, 1, &columns->wanted, &columns->n_wanted);
-  columns->conjugate = config->inverse;
-  columns->is_double = self->is_double;
-  if (send_tables(self, scale, error))
+  self->plane_bytes = (gsize)self->height * self->width * self->sample_bytes;
+  if (set_rows(self, x, y, error) && set_columns(self, y, scale, error))
     return self;
   astro_fft_planes_free(self);
   return NULL;
@@ -148,39 +206,51 @@ static gboolean need(AstroFftPlanes *self, gpointer *room, gsize *bytes, gsize w
   return TRUE;
 }
 
-static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, GError **error)
+static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, GError **error)
 {
-  cudaStream_t stream = astro_cuda_stream(self->place.queue);
   AstroFftRowsPass rows = self->rows;
-  AstroFftColumns columns = self->columns;
 
-  out += self->wanted * self->sample_bytes;
+  if (self->cufft) {
+    for (guint32 i = 0; i < planes; i++)
+      if (!astro_cufft_ok(self->cufft->exec(self->plan, (gpointer)(in + i * self->plane_bytes), out + i * self->plane_bytes,
+                                            self->config.inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
+                          "cufftXtExec", error))
+        return FALSE;
+    return TRUE;
+  }
   rows.in = in;
   rows.out = out;
   rows.blank = (guint8 *)self->blank;
+  return (self->is_double ? astro_fft_rows_double : astro_fft_rows_single)(
+      &rows, planes * self->height, astro_cuda_stream(self->place.queue), error);
+}
+
+static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, GError **error)
+{
+  AstroFftColumns columns = self->columns;
+
+  out += self->wanted * self->sample_bytes;
   columns.planes = planes;
   columns.in = columns.out = out;
-  columns.blank = rows.blank;
+  columns.blank = self->cufft ? NULL : (const guint8 *)self->blank;
   columns.between = self->held;
-  return (self->is_double ? astro_fft_rows_double : astro_fft_rows_single)(&rows, planes * self->height, stream,
-                                                                           error) &&
-         astro_fft_columns(&columns, stream, error);
+  return run_rows(self, in, out, planes, error) &&
+         astro_fft_columns(&columns, astro_cuda_stream(self->place.queue), error);
 }
 
 gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, gpointer out, guint64 steps, GError **error)
 {
-  const gsize plane_bytes = (gsize)self->height * self->width * self->sample_bytes;
   AstroFftPass passes[ASTRO_MAX_AXES];
 
   astro_fft_passes(&self->config, steps, passes); /* the first along x */
   const guint64 planes = passes[0].outer / self->height;
-  const guint64 group = CLAMP(GROUP_BYTES / plane_bytes, 1, MIN(planes, MOST_PLANES));
+  const guint64 group = CLAMP(GROUP_BYTES / self->plane_bytes, 1, MIN(planes, MOST_PLANES));
   const gsize held_bytes = group * self->height * self->n_wanted * self->sample_bytes;
   if (!need(self, &self->held, &self->held_bytes, held_bytes, error) ||
       !need(self, &self->blank, &self->blank_bytes, group * self->height, error))
     return FALSE;
   for (guint64 plane = 0; plane < planes; plane += group)
-    if (!run_group(self, (const guint8 *)in + plane * plane_bytes, (guint8 *)out + plane * plane_bytes,
+    if (!run_group(self, (const guint8 *)in + plane * self->plane_bytes, (guint8 *)out + plane * self->plane_bytes,
                    (guint32)MIN(group, planes - plane), error))
       return FALSE;
   return TRUE;

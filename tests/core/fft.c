@@ -386,10 +386,12 @@ static void test_wanted_planes(void)
     }
 }
 
-/* Rows of three and four of each of the radices, and one too long in double precision. */
+/* Rows of three and four of each of the radices; at last ones that are too long in double
+ * precision, of planes so large that cuFFT takes them. */
 static void test_rows(void)
 {
-  static const guint widths[] = { 32, 105, 210, 1000, 1344, 3375, 4096, 5760, 6144, 14112, 16384 };
+  static const guint widths[] = { 32,   105,  210,  1000, 1250,  1344,  3375,  4096,
+                                  5760, 6144, 8192, 9000, 13500, 13608, 14112, 16384 };
   for (guint i = 0; i < G_N_ELEMENTS(widths); i++)
     for (guint is_double = 0; is_double < 2; is_double++) {
       const guint kind = 2 * is_double + (i + is_double) % 2;
@@ -397,8 +399,10 @@ static void test_rows(void)
                                 .to = kinds[kind].to,
                                 .inverse = kinds[kind].inverse,
                                 .n_axes = 2,
-                                .extents = { 256, widths[i] },
+                                .extents = { widths[i] < 14112 ? 256 : 512, widths[i] },
                                 .axes = { { TRUE, 9, 250 }, { TRUE, widths[i] / 2, 5 } } };
+      if (is_double && widths[i] > 8192 && widths[i] < 14112)
+        continue;
       if (i % 3)
         centre(&config, 3);
       compare_device(&astro_fft_cpu, &config, 1, kinds[kind].tolerance);
