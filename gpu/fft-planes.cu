@@ -140,7 +140,7 @@ static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const Astr
   self->n_wanted = self->width;
   if (has_kernels)
     find_wanted(x, self->width, LINE_BYTES / self->sample_bytes, &self->wanted, &self->n_wanted);
-  if (!has_kernels || (self->n_wanted == self->width && self->plane_bytes > GROUP_BYTES && suits_cufft(x, self->width)))
+  if (!has_kernels || (self->n_wanted == self->width && self->plane_bytes >= GROUP_BYTES && suits_cufft(x, self->width)))
     return take_cufft(self, x, error);
   rows->origin_in = (guint32)x->origin_in;
   rows->origin_out = ((guint32)x->origin_out + self->width - self->wanted) % self->width;

@@ -13,7 +13,7 @@ enum { FFT_ROWS_STAGES = 4 };
 typedef enum { FFT_ROWS_16, FFT_ROWS_24, FFT_ROWS_32, N_FFT_ROWS } FftRowsKind;
 
 /* Threads of a block, at most. */
-static constexpr guint32 FFT_ROWS_THREADS[N_FFT_ROWS] = { 256, 384, 256 };
+static constexpr guint32 FFT_ROWS_THREADS[N_FFT_ROWS] = { 256, 192, 256 };
 
 /* Powers of one that cannot be had by one multiplication, and one that can. */
 template <typename C> struct alignas(16) FftTwiddle {
@@ -63,7 +63,7 @@ gboolean astro_fft_rows_double(const AstroFftRowsPass *pass, guint32 rows, cudaS
 #ifdef ROW /* float2 or double2: the including file makes the kernel */
 /* Blocks of a multiprocessor, at least: registers for as many. */
 template <typename C>
-constexpr int ROWS_BLOCKS[N_FFT_ROWS] = { sizeof(C) == sizeof(float2) ? 3 : 2, 2, 2 };
+constexpr int ROWS_BLOCKS[N_FFT_ROWS] = { sizeof(C) == sizeof(float2) ? 3 : 2, 4, 2 };
 
 enum Role { FIRST, MIDDLE, LAST };
 

@@ -105,15 +105,18 @@ __device__ __forceinline__ void series_at(const AstroImageSeries &series, const 
     values[i] = series.terms[0] + 0.5 * twice[i] * next[i] - after[i];
 }
 
-/* Of a multiprocessor, at least: registers for as many. */
-template <typename Real, bool TURNS, bool LAST>
-constexpr int BLOCKS = LAST || sizeof(Real) == sizeof(double) ? 2
-                       : TURNS                                ? 3
-                                                              : 4;
+/* What is divided by after the last plane has a part in w where there are several. */
+enum Plays { GOES_ON, LAST, LAST_OF_MANY };
 
-/* Real is what is computed in; LAST is the plane's. */
-template <typename Sample, typename Pixel, typename Real, bool TURNS, bool LAST>
-__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, LAST>) add_plane(const __grid_constant__ Plane plane)
+/* Of a multiprocessor, at least: registers for as many. */
+template <typename Real, bool TURNS, Plays PLAYS>
+constexpr int BLOCKS = PLAYS == LAST_OF_MANY || sizeof(Real) == sizeof(double) ? 2
+                       : TURNS                                                 ? 3
+                                                                               : 4;
+
+/* Real is what is computed in. */
+template <typename Sample, typename Pixel, typename Real, bool TURNS, Plays PLAYS>
+__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane(const __grid_constant__ Plane plane)
 {
   using Phase = decltype(phase_of(0, Real()));
   const guint32 x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y * ROWS;
@@ -134,7 +137,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, LAST>) add_plane(
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       phases[r] = phase_of(plane.w * column.n_minus_1(r, Real()), Real());
-  if (LAST) {
+  if (PLAYS != GOES_ON) {
     constexpr int TOGETHER = 4;
     const double inverse = plane.inverse[2 * half - x];
 #pragma unroll
@@ -145,7 +148,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, LAST>) add_plane(
         heights[i] = column.n_minus_1(first + i, Real());
         values[i] = 1;
       }
-      if (plane.series.n)
+      if (PLAYS == LAST_OF_MANY)
         series_at(plane.series, heights, values);
 #pragma unroll
       for (int i = 0; i < TOGETHER; i++)
@@ -180,7 +183,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, LAST>) add_plane(
         sums[r] += scale * value;
       }
     }
-    if (LAST)
+    if (PLAYS != GOES_ON)
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
         sums[r] *= factors[r];
@@ -195,11 +198,14 @@ template <typename Sample, typename Pixel, typename Real>
 static void launch(const Plane *plane, cudaStream_t stream)
 {
   dim3 grid((plane->image + THREADS - 1) / THREADS, (plane->image + ROWS - 1) / ROWS);
-  static void (*const kernels[2][2])(Plane) = {
-    { add_plane<Sample, Pixel, Real, false, false>, add_plane<Sample, Pixel, Real, false, true> },
-    { add_plane<Sample, Pixel, Real, true, false>, add_plane<Sample, Pixel, Real, true, true> },
+  static void (*const kernels[2][3])(Plane) = {
+    { add_plane<Sample, Pixel, Real, false, GOES_ON>, add_plane<Sample, Pixel, Real, false, LAST>,
+      add_plane<Sample, Pixel, Real, false, LAST_OF_MANY> },
+    { add_plane<Sample, Pixel, Real, true, GOES_ON>, add_plane<Sample, Pixel, Real, true, LAST>,
+      add_plane<Sample, Pixel, Real, true, LAST_OF_MANY> },
   };
-  kernels[plane->w != 0][plane->last]<<<grid, THREADS, 0, stream>>>(*plane);
+  const Plays plays = !plane->last ? GOES_ON : plane->series.n ? LAST_OF_MANY : LAST;
+  kernels[plane->w != 0][plays]<<<grid, THREADS, 0, stream>>>(*plane);
 }
 
 static const struct {
