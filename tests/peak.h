@@ -12,6 +12,7 @@ typedef struct {
   guint64 grid, image;  /* of their largest buffers */
   guint64 visibilities; /* that were gridded, one of each product */
   guint64 values;       /* bytes that these are in the grid's format */
+  guint64 places;       /* bytes of u, v, w of each visibility in the same precision */
   GstCaps *grid_caps;
 } Peak;
 
@@ -82,6 +83,9 @@ static inline void peak_run(const char *line, Peak *peak)
   peak->grid_caps = gst_pad_get_current_caps(grids);
   const GstStructure *caps = gst_caps_get_structure(peak->grid_caps, 0);
   const gboolean is_double = !g_strcmp0(gst_structure_get_string(caps, "format"), "CF64LE");
+  gint products = 1;
+  gst_structure_get_int(caps, "pols", &products);
   peak->values = peak->visibilities * (is_double ? 16 : 8);
+  peak->places = peak->visibilities / (guint)products * 3 * (is_double ? 8 : 4);
   gst_element_set_state(pipeline, GST_STATE_NULL);
 }
