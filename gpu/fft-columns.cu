@@ -23,75 +23,78 @@ guint32 astro_fft_columns_first(guint64 n)
   return 0;
 }
 
-template <typename C> static void fill_tables(guint32 n, C *tables)
+template <typename C> static void fill_tables(guint32 n, double scale, C *tables)
 {
   const guint32 n1 = astro_fft_columns_first(n), n2 = n / n1;
-  const auto root = [](guint64 k, guint32 n) {
+  const auto root = [](guint64 k, guint32 n, double scale = 1) {
     const double angle = 2 * G_PI * (double)k / n;
-    return C{ (decltype(C::x))cos(angle), (decltype(C::x))-sin(angle) };
+    return C{ (decltype(C::x))(scale * cos(angle)), (decltype(C::x))(-scale * sin(angle)) };
   };
   for (guint64 other = 0; other < n2; other++)
     for (guint64 k = 0; k < n1; k++)
-      *tables++ = root(other * k, n);
+      *tables++ = root(other * k, n, scale);
   for (guint32 k = 0; k < n1; k++)
     *tables++ = root(k, n1);
   for (guint32 k = 0; k < n2; k++)
     *tables++ = root(k, n2);
 }
 
-gsize astro_fft_columns_tables(guint32 n, gboolean is_double, gpointer tables)
+gsize astro_fft_columns_tables(guint32 n, double scale, gboolean is_double, gpointer tables)
 {
   const guint32 n1 = astro_fft_columns_first(n), n2 = n / n1;
   if (tables && is_double)
-    fill_tables(n, (double2 *)tables);
+    fill_tables(n, scale, (double2 *)tables);
   else if (tables)
-    fill_tables(n, (float2 *)tables);
+    fill_tables(n, scale, (float2 *)tables);
   return ((gsize)n + n1 + n2) * (is_double ? sizeof(double2) : sizeof(float2));
 }
 
 gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError **error)
 {
   const guint32 n1 = astro_fft_columns_first(c->n), n2 = c->n / n1;
+  const guint32 sample = c->is_double ? sizeof(double2) : sizeof(float2);
   const AstroFftColumnsFunc *kernels = c->is_double ? astro_fft_columns_double : astro_fft_columns_single;
   AstroFftColumnsPass first = {
     .n = c->n,
     .width = c->width,
     .transforms = n2,
+    .in_row = c->in_row * sample,
+    .out_row = c->between_row * sample,
     .from = n2,
     .from_other = 1,
     .from_roll = c->origin_in,
     .to = n2,
     .to_other = 1,
-    .width_roll = c->width_origin_in,
     .n_wanted = c->n,
     .roots = c->n,
     .has_twists = TRUE,
+    .width_roll = c->width_roll,
     .flip = c->flip,
-    .re = c->scale,
-    .im = c->inverse ? -c->scale : c->scale, /* an inverse is a forward one between conjugates */
+    .im_in = c->conjugate_in ? -1.0f : 1.0f,
     .im_out = 1,
     .in = c->in,
     .tables = c->tables,
+    .blank = c->blank,
     .out = c->between,
   };
   AstroFftColumnsPass second = {
     .n = c->n,
     .width = c->width,
     .transforms = n1,
+    .in_row = c->between_row * sample,
+    .out_row = c->in_row * sample,
     .from = 1,
     .from_other = n2,
     .to = n1,
     .to_other = 1,
-    .to_roll = c->origin_out,
-    .wanted = c->wanted,
+    .to_roll = (c->origin_out + c->n - c->wanted) % c->n,
     .n_wanted = c->n_wanted,
     .roots = (gsize)c->n + n1,
-    .re = 1,
-    .im = 1,
-    .im_out = c->inverse ? -1.0 : 1.0,
+    .im_in = 1,
+    .im_out = c->conjugate ? -1.0f : 1.0f,
     .in = c->between,
     .tables = c->tables,
-    .out = c->out,
+    .out = (guint8 *)c->out + (gsize)c->wanted * c->in_row * sample,
   };
   return kernels[kernel_of(n1)](&first, c->planes, stream, error) &&
          kernels[kernel_of(n2)](&second, c->planes, stream, error);

@@ -8,17 +8,19 @@
 #include "gpu/fft.h"
 
 /* A pass over all planes. Point p of transform t is row p from + t from_other, rolled, and goes to
- * row p to + t to_other. */
+ * row p to + t to_other, rolled. */
 struct AstroFftColumnsPass {
   guint32 n, width, transforms;
-  guint32 from, from_other, from_roll, to, to_other, to_roll, width_roll;
-  guint32 wanted, n_wanted; /* rows that are written */
-  gsize roots, twists;      /* what is multiplied by, from the tables' begin on */
-  gboolean has_twists;      /* results are multiplied by them */
-  gboolean flip;
-  double re, im; /* factors of what is read */
-  double im_out; /* and of what is written */
+  guint32 in_row, out_row; /* bytes from row to row */
+  guint32 from, from_other, from_roll, to, to_other, to_roll;
+  guint32 n_wanted;    /* rows that are written: the first ones, after rolling */
+  gsize roots, twists; /* what is multiplied by, from the tables' begin on */
+  gboolean has_twists; /* results are multiplied by them */
+  guint32 width_roll;  /* columns of the input that come last */
+  gboolean flip;       /* every second column's sign, of the input's */
+  float im_in, im_out; /* factors of what is read and written */
   gconstpointer in, tables;
+  const guint8 *blank; /* [plane][transform][point]: what is there is zeros and not read; or NULL */
   gpointer out;
 };
 
@@ -43,6 +45,18 @@ enum { ROW_BYTES = 256 };
 template <typename C, int R1>
 constexpr int RESIDENT = (R1 >= 12 ? 768 : 1024) / (sizeof(C) / sizeof(float2));
 
+/* A bit for each of a thread's points; all lanes of a column's row call it. */
+template <typename C, int R1, int R2>
+__device__ __forceinline__ guint32 blank_of(const AstroFftColumnsPass &pass, gsize first_row,
+                                            guint32 other, guint32 t)
+{
+  constexpr guint32 LANES = ROW_BYTES / sizeof(C), AT_ONCE = 32 / LANES;
+  static_assert(R1 <= LANES);
+  const guint8 *blank = pass.blank + first_row + other * (R1 * R2) + t;
+  const bool is_blank = threadIdx.x < R1 && blank[threadIdx.x * R2];
+  return __ballot_sync(__activemask(), is_blank) >> (t % AT_ONCE * LANES) & ((1u << R1) - 1);
+}
+
 template <typename C, int R1, int R2>
 __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
                                   RESIDENT<C, R1> / (ROW_BYTES / sizeof(C) * R2))
@@ -54,26 +68,27 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   C *points = (C *)shared + threadIdx.x;
   const guint32 t = threadIdx.y, x = blockIdx.x * LANES + threadIdx.x, other = blockIdx.y;
   const bool inside = x < pass.width;
-  const gsize plane = (gsize)blockIdx.z * pass.n * pass.width;
+  const guint32 from_x = within(min(x, pass.width - 1) + pass.width_roll, pass.width);
+  const gsize first_row = (gsize)blockIdx.z * pass.n;
   const C *roots = (const C *)pass.tables + pass.roots;
   const C *table = (const C *)pass.tables + pass.twists + other * (R1 * R2);
 
   {
-    const guint32 rolled = x + pass.width_roll;
-    const C *in =
-        (const C *)pass.in + plane + (rolled >= pass.width ? rolled - pass.width : rolled);
-    const Part sign = pass.flip && x & 1 ? -1 : 1, re = sign * (Part)pass.re,
-               im = sign * (Part)pass.im;
+    const guint8 *in = kept((const guint8 *)pass.in + first_row * pass.in_row + from_x * sizeof(C));
+    const guint32 first = t * pass.from + other * pass.from_other + pass.from_roll;
+    const guint32 blank = pass.blank ? blank_of<C, R1, R2>(pass, first_row, other, t) : 0;
     C v[R1];
 #pragma unroll
     for (int r = 0; r < R1; r++) {
-      guint32 row = (r * R2 + t) * pass.from + other * pass.from_other + pass.from_roll;
-      row = row >= pass.n ? row - pass.n : row;
-      v[r] = inside ? in[(gsize)row * pass.width] : C{};
+      const guint32 row = within(first + r * (R2 * pass.from), pass.n);
+      v[r] = C{};
+      if (!(blank >> r & 1))
+        v[r] = *(const C *)(in + (gsize)row * pass.in_row);
     }
+    const Part im_in = pass.im_in;
 #pragma unroll
     for (int r = 0; r < R1; r++)
-      v[r] = C{ v[r].x * re, v[r].y * im };
+      v[r].y *= im_in;
     C powers[4], results[R1];
 #pragma unroll
     for (int i = 0; (1 << i) < R1; i++)
@@ -98,12 +113,15 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         if (R1 % R2 == 0 || i * R2 + t < R1)
           twists[i][r] = table[i * R2 + t + R1 * r];
   __syncthreads();
-  C *out = (C *)pass.out + plane + x;
+  const guint32 n_wanted = inside ? pass.n_wanted : 0;
+  const Part re_out = pass.flip && from_x & 1 ? -1 : 1, im_out = re_out * (Part)pass.im_out;
+  guint8 *out = kept((guint8 *)pass.out + first_row * pass.out_row + x * sizeof(C));
 #pragma unroll
   for (int i = 0; i < TURNS; i++) {
     const guint32 c = i * R2 + t;
     if (R1 % R2 && c >= R1)
       break;
+    const guint32 first = c * pass.to + other * pass.to_other + pass.to_roll;
     C v[R2];
 #pragma unroll
     for (int r = 0; r < R2; r++)
@@ -111,15 +129,13 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
     fft<R2>(v);
 #pragma unroll
     for (int r = 0; r < R2; r++) {
-      const guint32 k = c + R1 * r;
-      guint32 row = k * pass.to + other * pass.to_other + pass.to_roll;
-      row = row >= pass.n ? row - pass.n : row;
+      const guint32 row = within(first + r * (R1 * pass.to), pass.n);
       C value = v[fft_place<R2>(r)];
       if (pass.has_twists)
         value = fft_mul(value, twists[i][r]);
-      value.y *= (Part)pass.im_out;
-      if (inside && row - pass.wanted < pass.n_wanted)
-        out[(gsize)row * pass.width] = value;
+      value = C{ value.x * re_out, value.y * im_out };
+      if (row < n_wanted)
+        *(C *)(out + (gsize)row * pass.out_row) = value;
     }
   }
 }

@@ -1,5 +1,5 @@
 /* The parts of the CUDA FFT: cuFFT, which is looked for at run time, copies that move origins, and
- * transforms of columns that move them on the way. */
+ * transforms of planes that move them on the way. */
 #pragma once
 
 #include "gpu/cuda.h"
@@ -58,24 +58,57 @@ gboolean astro_fft_move(const AstroFftMove *move, gconstpointer in, gpointer out
 gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer bins,
                          cudaStream_t stream, GError **error);
 
+#ifdef __CUDACC__
+/* i, or where that is past it, i less n: i is below 2 n. */
+static __device__ __forceinline__ guint32 within(guint32 i, guint32 n)
+{
+  return min(i, i - n);
+}
+
+/* A pointer that the compiler shall not put together again for every sample. */
+template <typename T> static __device__ __forceinline__ T *kept(T *pointer)
+{
+  asm("" : "+l"(pointer));
+  __builtin_assume(__isGlobal(pointer));
+  return pointer;
+}
+#endif
+
+/* ---- planes ---- */
+
+/* The last two axes of a block, both transformed: rows first, then columns, by kernels of our own.
+ * What nobody wants is neither transformed nor written, and rows that are all zeros are read once.
+ */
+typedef struct AstroFftPlanes AstroFftPlanes;
+
+/* Whether it is that, of lengths that this device has kernels for. */
+gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *place);
+AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
+                                     const AstroPlace *place, GError **error);
+gboolean astro_fft_planes_run(AstroFftPlanes *planes, gconstpointer in, gpointer out, guint64 steps,
+                              GError **error);
+void astro_fft_planes_free(AstroFftPlanes *planes);
+
 /* ---- columns ---- */
 
-/* Planes of n x width samples, transformed along n in two passes: the first from in to between, the
- * second to out. Where a pass reads and writes, origins are moved along both axes: the rows of the
- * output are centred along n alone, and turned so that their transform is centred too. */
+/* Columns of n samples of some planes, transformed in two passes: the first from in to between, the
+ * second to out, which may be in. Where a pass reads and writes, origins are moved along them. */
 struct AstroFftColumns {
   guint32 n, width, planes;
-  guint32 origin_in, origin_out, width_origin_in;
-  guint32 wanted, n_wanted; /* rows of the output; others are left as they are */
-  gboolean flip;            /* every second column's sign */
-  gboolean inverse, is_double;
-  double scale;
+  guint32 in_row, between_row; /* samples from row to row; of out as of in */
+  guint32 origin_in, origin_out;
+  guint32 wanted, n_wanted;                    /* rows of the output; others are left as they are */
+  guint32 width_roll;                          /* columns of the input that come last */
+  gboolean flip;                               /* every second column's sign, of the input's */
+  gboolean conjugate_in, conjugate, is_double; /* conjugate: the output */
   gconstpointer in;
+  /* Of rows of in, [plane][row of points of the first pass][point]: zeros, whatever is there. */
+  const guint8 *blank;
   gpointer between, out;
   gconstpointer tables; /* astro_fft_columns_tables, on the device */
 };
 /* Points of the first pass; 0: there are no kernels for columns of n samples. */
 guint32 astro_fft_columns_first(guint64 n);
-/* Fills tables, if there are, and returns their bytes. */
-gsize astro_fft_columns_tables(guint32 n, gboolean is_double, gpointer tables);
+/* Fills tables, if there are, and returns their bytes. scale: of the output. */
+gsize astro_fft_columns_tables(guint32 n, double scale, gboolean is_double, gpointer tables);
 gboolean astro_fft_columns(const AstroFftColumns *columns, cudaStream_t stream, GError **error);

@@ -1,6 +1,5 @@
 /* Fourier transforms on the GPU, by cuFFT. What a block needs is a list of steps, made once for every number
- * of time steps that blocks come with. Planes that are centred, or scaled, go a shorter way: their columns
- * are transformed by kernels of our own, which move origins where they read and write anyway. */
+ * of time steps that blocks come with. Planes go a shorter way (gpu/fft-planes.cu), without it. */
 #include "gpu/fft-parts.h"
 
 extern "C" {
@@ -9,9 +8,7 @@ extern "C" {
 
 enum {
   MOST_LISTS = 4,
-  MOST_LOOPS = 64,        /* transforms queued one by one; beyond, lines are turned to lie along the block */
-  GROUP_BYTES = 32 << 20, /* of planes that go through all steps together, in the second cache */
-  LEAST_WIDTH = 32,
+  MOST_LOOPS = 64, /* transforms queued one by one; beyond, lines are turned to lie along the block */
 };
 
 /* Where a step reads and writes: the blocks, and rooms of our own. */
@@ -26,11 +23,9 @@ struct Step {
   AstroFftMove move;
   AstroFftPass pass;
   AstroTransposeConfig turn;
-  AstroFftColumns columns;
   int plan; /* cuFFT's */
   guint64 loops;
   gsize from_step, to_step; /* bytes from loop to loop */
-  guint64 row_loops;        /* of planes whose rows are not all wanted */
 };
 
 typedef struct {
@@ -46,7 +41,7 @@ struct Fft {
   gboolean is_double;
   gsize sample_bytes; /* complex */
   gpointer transpose; /* an instance of astro_cuda_transpose, once one is needed */
-  gpointer tables;
+  AstroFftPlanes *planes; /* which do it all, or NULL */
   GPtrArray *lists; /* List *, the last used first */
   gpointer places[N_PLACES], work;
   gsize bytes[N_PLACES], work_bytes; /* of our own rooms */
@@ -103,28 +98,6 @@ static gboolean run_lines(Fft *self, const Step *step, GError **error)
   for (guint64 i = 0; i < step->loops; i++)
     if (!execute(self, step, in + i * step->from_step, out + i * step->to_step, error))
       return FALSE;
-  return TRUE;
-}
-
-/* The columns' second pass cannot write where it reads. Rows that nobody wants are not transformed. */
-static gboolean run_planes(Fft *self, const Step *step, GError **error)
-{
-  for (guint64 i = 0; i < step->loops; i++) {
-    AstroFftColumns columns = step->columns;
-    guint8 *out = (guint8 *)self->places[OUT] + i * step->to_step, *held = (guint8 *)self->places[HELD];
-    columns.in = (guint8 *)self->places[IN] + i * step->to_step;
-    columns.between = out;
-    columns.out = held;
-    columns.tables = self->tables;
-    if (!astro_fft_columns(&columns, stream_of(self), error))
-      return FALSE;
-    const gsize row = columns.width * self->sample_bytes;
-    for (guint64 k = 0; k < step->row_loops; k++) {
-      const gsize at = (k * columns.n + columns.wanted) * row;
-      if (!execute(self, step, held + at, out + at, error))
-        return FALSE;
-    }
-  }
   return TRUE;
 }
 
@@ -352,73 +325,6 @@ static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
   return TRUE;
 }
 
-/* ---- planes ---- */
-
-static gboolean has_planes(const AstroFftConfig *config)
-{
-  const guint x = config->n_axes - 1, y = x - 1;
-
-  if (config->n_axes < 2 || config->from != config->to || !astro_format_info(config->from)->is_complex)
-    return FALSE;
-  for (guint i = 0; i < config->n_axes; i++)
-    if (config->axes[i].transformed != (i == x || i == y))
-      return FALSE;
-  return config->extents[x] >= LEAST_WIDTH && astro_fft_columns_first(config->extents[y]) &&
-         (config->axes[x].origin_out == 0 || config->axes[x].origin_out * 2 == config->extents[x]);
-}
-
-static gboolean add_planes(Fft *self, List *list, guint64 steps, GError **error)
-{
-  const AstroFftConfig *config = &self->config;
-  const guint x = config->n_axes - 1, y = x - 1;
-  AstroFftPass passes[ASTRO_MAX_AXES];
-
-  astro_fft_passes(config, steps, passes); /* the first along x */
-  const guint64 height = config->extents[y], width = config->extents[x], planes = passes[0].outer / height;
-  const gsize plane_bytes = height * width * self->sample_bytes;
-  const guint64 n_wanted = config->axes[y].n_wanted ? config->axes[y].n_wanted : height;
-  guint64 group = CLAMP(GROUP_BYTES / plane_bytes, 1, MIN(planes, 65535));
-  while (planes % group)
-    group--;
-  need(list, HELD, group * plane_bytes);
-  const guint64 rows = n_wanted == height ? group * height : n_wanted;
-  const Lines lines = lines_of(&passes[0], rows);
-  if (!add_lines(self, list, &lines, HELD, OUT, error))
-    return FALSE;
-  Step *step = &g_array_index(list->list, Step, list->list->len - 1);
-  step->run = run_planes;
-  step->loops = planes / group;
-  step->row_loops = n_wanted == height ? 1 : group;
-  step->to_step = group * plane_bytes;
-  step->columns = {
-    .n = (guint32)height,
-    .width = (guint32)width,
-    .planes = (guint32)group,
-    .origin_in = (guint32)config->axes[y].origin_in,
-    .origin_out = (guint32)config->axes[y].origin_out,
-    .width_origin_in = (guint32)config->axes[x].origin_in,
-    .wanted = (guint32)config->axes[y].wanted,
-    .n_wanted = (guint32)n_wanted,
-    .flip = config->axes[x].origin_out != 0,
-    .inverse = config->inverse,
-    .is_double = self->is_double,
-    .scale = scale_of(config),
-  };
-  return TRUE;
-}
-
-/* The host's tables are staged before the copy returns. */
-static gboolean send_tables(Fft *self, GError **error)
-{
-  const guint32 n = (guint32)self->config.extents[self->config.n_axes - 2];
-  const gsize bytes = astro_fft_columns_tables(n, self->is_double, NULL);
-  g_autofree gpointer tables = g_malloc(bytes);
-
-  astro_fft_columns_tables(n, self->is_double, tables);
-  return self->place.device->funcs->alloc(self->place.device, bytes, &self->tables, error) &&
-         CUDA_TRY(cudaMemcpyAsync(self->tables, tables, bytes, cudaMemcpyHostToDevice, stream_of(self)));
-}
-
 /* ---- rooms ---- */
 
 static gboolean grow(Fft *self, gpointer *room, gsize *bytes, gsize wanted, GError **error)
@@ -475,7 +381,7 @@ static List *find_list(Fft *self, guint64 steps, GError **error)
   List *list = g_new0(List, 1);
   list->steps = steps;
   list->list = g_array_new(FALSE, TRUE, sizeof(Step));
-  if (!(has_planes(&self->config) ? add_planes : add_passes)(self, list, steps, error)) {
+  if (!add_passes(self, list, steps, error)) {
     free_list(list);
     return NULL;
   }
@@ -496,6 +402,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return FALSE;
   if (*steps == 0)
     return TRUE;
+  if (self->planes)
+    return astro_fft_planes_run(self->planes, in->data, out->data, *steps, error);
   const List *list = find_list(self, *steps, error);
   if (!list || !make_room(self, list, error))
     return FALSE;
@@ -517,8 +425,8 @@ static void destroy(gpointer instance)
   g_ptr_array_unref(self->lists);
   if (self->transpose)
     astro_cuda_transpose.destroy(self->transpose);
-  if (self->tables)
-    funcs->free(self->place.device, self->tables);
+  if (self->planes)
+    astro_fft_planes_free(self->planes);
   if (self->work)
     funcs->free(self->place.device, self->work);
   for (guint i = HELD; i < N_PLACES; i++)
@@ -543,8 +451,12 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->is_double = self->config.from == ASTRO_FORMAT_CF64LE || self->config.from == ASTRO_FORMAT_F64LE;
   self->sample_bytes = self->is_double ? 2 * sizeof(double) : 2 * sizeof(float);
   self->lists = g_ptr_array_new_with_free_func(free_list);
-  *variant = has_planes(&self->config) ? "planes" : "cufft";
-  if (!has_planes(&self->config) || send_tables(self, error))
+  *variant = "cufft";
+  if (!astro_fft_planes_fit(&self->config, place))
+    return self;
+  *variant = "planes";
+  self->planes = astro_fft_planes_new(&self->config, scale_of(&self->config), place, error);
+  if (self->planes)
     return self;
   destroy(self);
   return NULL;

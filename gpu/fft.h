@@ -1,5 +1,5 @@
-/* Transforms of 2 to 16 points, but 11 and 13, and of 32, in registers, exp(-2 pi i jk / n), of
- * float2 or double2. */
+/* Transforms of 2 to 32 points that have no prime factor above 7, in registers, exp(-2 pi i jk /
+ * n), of float2 or double2. */
 #pragma once
 
 template <typename C> __device__ inline C fft_add(C a, C b)
@@ -88,11 +88,12 @@ template <int R, typename C> __device__ inline void fft_odd(C (&v)[R])
 
 /* R = A x B for those made of two. */
 template <int R>
-constexpr int FFT_A = R == 32                        ? 8
-                      : R == 16 || R == 12           ? 4
-                      : R == 9 || R == 15            ? 3
-                      : R == 6 || R == 10 || R == 14 ? 2
-                                                     : 1;
+constexpr int FFT_A = R == 32                                              ? 8
+                      : R == 25                                            ? 5
+                      : R == 16 || R == 12 || R == 20 || R == 28           ? 4
+                      : R == 9 || R == 15 || R == 21 || R == 24 || R == 27 ? 3
+                      : R == 6 || R == 10 || R == 14 || R == 18 || R == 30 ? 2
+                                                                           : 1;
 
 /* Where the result of that number lies after fft<R>. */
 template <int R> __device__ constexpr int fft_place(int number)
@@ -119,10 +120,11 @@ template <int A, int B, typename C> __device__ inline void fft_composite(C (&v)[
       part[b] = v[a + A * b];
     fft<B>(part);
 #pragma unroll
-    for (int k = 0; k < B; k++)
+    for (int k = 0; k < B; k++) {
+      const C now = part[fft_place<B>(k)];
       v[a + A * k] =
-          a && k ? fft_mul(part[k], C{ (Part)roots.cosine[a * k], (Part)-roots.sine[a * k] })
-                 : part[k];
+          a && k ? fft_mul(now, C{ (Part)roots.cosine[a * k], (Part)-roots.sine[a * k] }) : now;
+    }
   }
 #pragma unroll
   for (int k = 0; k < B; k++) {
@@ -166,13 +168,15 @@ template <int R, typename C> __device__ inline void fft(C (&v)[R])
 }
 
 /* Element r times twiddle to the power r, for a twiddle whose first, second, fourth and eighth
- * powers are known. */
-template <int R, typename C> __device__ inline void fft_twiddle(C (&v)[R], const C (&powers)[4])
+ * powers are known, and beyond 16 elements the sixteenth. */
+template <int R, int N, typename C>
+__device__ inline void fft_twiddle(C (&v)[R], const C (&powers)[N])
 {
+  static_assert(R <= 1 << N);
   C w[R];
 #pragma unroll
   for (int r = 1; r < R; r++) {
-    const int high = r >= 8 ? 3 : r >= 4 ? 2 : r >= 2 ? 1 : 0, rest = r - (1 << high);
+    const int high = r >= 16 ? 4 : r >= 8 ? 3 : r >= 4 ? 2 : r >= 2 ? 1 : 0, rest = r - (1 << high);
     w[r] = rest ? fft_mul(powers[high], w[rest]) : powers[high];
     v[r] = fft_mul(v[r], w[r]);
   }

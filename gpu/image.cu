@@ -23,7 +23,7 @@ struct Plane {
   guint32 size, image, n_out;
   guint32 n_terms[ASTRO_IMAGE_MAX_PRODUCTS];
   Term terms[ASTRO_IMAGE_MAX_PRODUCTS][2];
-  gboolean first, last;
+  bool first, last;
   double w, pixel, centre_l, centre_m;
   const double *inverse;
   AstroImageSeries series;
@@ -82,28 +82,41 @@ __device__ inline double2 phase_of(double turns, double)
   return phase;
 }
 
-/* Clenshaw's recurrence. Needed once an image: it must not fill the instruction cache of every plane. */
-__device__ __noinline__ double series_at(const AstroImageSeries &series, double x)
+/* Clenshaw's recurrence, side by side, since each step waits for the one before. */
+template <int N>
+__device__ __forceinline__ void series_at(const AstroImageSeries &series, const double (&x)[N], double (&values)[N])
 {
-  double at = (2 * x - (series.least + series.greatest)) / (series.greatest - series.least);
-  double next = 0, after = 0;
+  const double scale = 4 / (series.greatest - series.least), middle = (series.least + series.greatest) / 2;
+  double twice[N], next[N] = {}, after[N] = {};
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    twice[i] = (x[i] - middle) * scale;
   for (guint k = series.n; k-- > 1;) {
-    double now = series.terms[k] + 2 * at * next - after;
-    after = next;
-    next = now;
+    const double term = series.terms[k];
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const double now = term - after[i] + twice[i] * next[i];
+      after[i] = next[i];
+      next[i] = now;
+    }
   }
-  return series.terms[0] + at * next - after;
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    values[i] = series.terms[0] + 0.5 * twice[i] * next[i] - after[i];
 }
 
+/* What is divided by after the last plane has a part in w where there are several. */
+enum Plays { GOES_ON, LAST, LAST_OF_MANY };
+
 /* Of a multiprocessor, at least: registers for as many. */
-template <typename Real, bool TURNS>
-constexpr int BLOCKS = sizeof(Real) == sizeof(double) ? 2
-                       : TURNS                        ? 3
-                                                      : 4;
+template <typename Real, bool TURNS, Plays PLAYS>
+constexpr int BLOCKS = PLAYS == LAST_OF_MANY || sizeof(Real) == sizeof(double) ? 2
+                       : TURNS                                                 ? 3
+                                                                               : 4;
 
 /* Real is what is computed in. */
-template <typename Sample, typename Pixel, typename Real, bool TURNS>
-__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const __grid_constant__ Plane plane)
+template <typename Sample, typename Pixel, typename Real, bool TURNS, Plays PLAYS>
+__global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane(const __grid_constant__ Plane plane)
 {
   using Phase = decltype(phase_of(0, Real()));
   const guint32 x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y * ROWS;
@@ -116,6 +129,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const 
   const double l = plane.centre_l + ((double)half - (double)x) * plane.pixel;
   const Column column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel, plane.pixel };
   Phase phases[ROWS];
+  Real factors[ROWS] = {};
 
   if (x >= image)
     return;
@@ -123,6 +137,25 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const 
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       phases[r] = phase_of(plane.w * column.n_minus_1(r, Real()), Real());
+  if (PLAYS != GOES_ON) {
+    constexpr int TOGETHER = 4;
+    const double inverse = plane.inverse[2 * half - x];
+#pragma unroll
+    for (int first = 0; first < ROWS; first += TOGETHER) {
+      double heights[TOGETHER], values[TOGETHER];
+#pragma unroll
+      for (int i = 0; i < TOGETHER; i++) {
+        heights[i] = column.n_minus_1(first + i, Real());
+        values[i] = 1;
+      }
+      if (PLAYS == LAST_OF_MANY)
+        series_at(plane.series, heights, values);
+#pragma unroll
+      for (int i = 0; i < TOGETHER; i++)
+        if (first + i < rows)
+          factors[first + i] = (Real)(inverse * plane.inverse[y + first + i] * values[i]);
+    }
+  }
   for (guint32 product = 0; product < plane.n_out; product++) {
     Pixel *out = (Pixel *)plane.out + product * pixels + to;
     Real sums[ROWS] = {};
@@ -150,17 +183,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS>) add_plane(const 
         sums[r] += scale * value;
       }
     }
-    if (plane.last) {
-      const double inverse = plane.inverse[2 * half - x];
+    if (PLAYS != GOES_ON)
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
-        if (r < rows) {
-          double factor = inverse * plane.inverse[y + r];
-          if (plane.series.n)
-            factor *= series_at(plane.series, column.n_minus_1(r, Real()));
-          sums[r] *= (Real)factor;
-        }
-    }
+        sums[r] *= factors[r];
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       if (r < rows)
@@ -172,10 +198,14 @@ template <typename Sample, typename Pixel, typename Real>
 static void launch(const Plane *plane, cudaStream_t stream)
 {
   dim3 grid((plane->image + THREADS - 1) / THREADS, (plane->image + ROWS - 1) / ROWS);
-  if (plane->w == 0)
-    add_plane<Sample, Pixel, Real, false><<<grid, THREADS, 0, stream>>>(*plane);
-  else
-    add_plane<Sample, Pixel, Real, true><<<grid, THREADS, 0, stream>>>(*plane);
+  static void (*const kernels[2][3])(Plane) = {
+    { add_plane<Sample, Pixel, Real, false, GOES_ON>, add_plane<Sample, Pixel, Real, false, LAST>,
+      add_plane<Sample, Pixel, Real, false, LAST_OF_MANY> },
+    { add_plane<Sample, Pixel, Real, true, GOES_ON>, add_plane<Sample, Pixel, Real, true, LAST>,
+      add_plane<Sample, Pixel, Real, true, LAST_OF_MANY> },
+  };
+  const Plays plays = !plane->last ? GOES_ON : plane->series.n ? LAST_OF_MANY : LAST;
+  kernels[plane->w != 0][plays]<<<grid, THREADS, 0, stream>>>(*plane);
 }
 
 static const struct {
@@ -202,8 +232,8 @@ static Plane plane_of(const Image *self, const AstroImageArguments *arguments, g
     .size = grid->size,
     .image = grid->image_size,
     .n_out = config->n_out,
-    .first = arguments->first,
-    .last = arguments->last,
+    .first = arguments->first != FALSE,
+    .last = arguments->last != FALSE,
     .w = arguments->w,
     .pixel = grid->pixel,
     .centre_l = grid->centre_l,

@@ -14,7 +14,8 @@ tests_core_planner_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_planner_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/spectrum.sh
 gpu_sources += gpu/fft.cu gpu/fft-cufft.cu gpu/fft-move.cu gpu/fft-columns.cu \
-  gpu/fft-columns-single.cu gpu/fft-columns-double.cu
-gpu_headers += gpu/fft.h gpu/fft-columns.h gpu/fft-parts.h
+  gpu/fft-columns-single.cu gpu/fft-columns-double.cu gpu/fft-planes.cu gpu/fft-rows.cu \
+  gpu/fft-rows-single.cu gpu/fft-rows-double.cu
+gpu_headers += gpu/fft.h gpu/fft-columns.h gpu/fft-parts.h gpu/fft-rows.h
 gpu_bench_programs += tests/bench/fft-gpu
 tests_bench_fft_gpu_LDADD = $(LDADD) -ldl

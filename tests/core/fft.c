@@ -48,6 +48,7 @@ static gpointer transform(const AstroBackend *backend, const AstroFftConfig *con
   g_assert_no_error(error);
   g_assert_nonnull(variant);
   out.data = test_alloc(out.bytes);
+  memset(out.data, 0xff, out.bytes); /* NaNs show wherever they are taken for samples */
   /* A block leaves nothing to the next one. */
   for (guint i = 0; i < (backend->kind == ASTRO_BACKEND_REFERENCE ? 1 : 2); i++) {
     backend->submit(instance, &in, 1, &out, 1, &steps, &error);
@@ -385,6 +386,124 @@ static void test_wanted_planes(void)
     }
 }
 
+/* Rows of three and four of each of the radices; at last ones that are too long in double
+ * precision, of planes so large that cuFFT takes them. */
+static void test_rows(void)
+{
+  static const guint widths[] = { 32,   105,  210,  1000, 1250,  1344,  3375,  4096,
+                                  5760, 6144, 8192, 9000, 13500, 13608, 14112, 16384 };
+  for (guint i = 0; i < G_N_ELEMENTS(widths); i++)
+    for (guint is_double = 0; is_double < 2; is_double++) {
+      const guint kind = 2 * is_double + (i + is_double) % 2;
+      AstroFftConfig config = { .from = kinds[kind].from,
+                                .to = kinds[kind].to,
+                                .inverse = kinds[kind].inverse,
+                                .n_axes = 2,
+                                .extents = { widths[i] < 14112 ? 256 : 512, widths[i] },
+                                .axes = { { TRUE, 9, 250 }, { TRUE, widths[i] / 2, 5 } } };
+      if (is_double && widths[i] > 8192 && widths[i] < 14112)
+        continue;
+      if (i % 3)
+        centre(&config, 3);
+      compare_device(&astro_fft_cpu, &config, 1, kinds[kind].tolerance);
+    }
+}
+
+/* Of planes of one instance, one after the other, all rows are empty, none, all but one, most;
+ * what is left of some is one sample. */
+static void fill_planes(const AstroFftConfig *config, guint8 *planes, guint64 n)
+{
+  const gsize unit = astro_format_info(config->from)->bytes, row = config->extents[2] * unit;
+  const guint64 height = config->extents[1];
+  fill(config->from, planes, block_bytes(config, n, FALSE), 3);
+  for (guint64 plane = 0; plane < n; plane++)
+    for (guint64 i = 0; i < height; i++) {
+      guint8 *at = planes + (plane * height + i) * row;
+      const guint64 kept = (i * 7 + plane) % config->extents[2];
+      const gboolean is_empty[] = { TRUE, FALSE, i != height - 1, i % 5 != 2 };
+      if (is_empty[plane % 4])
+        memset(at, 0, row);
+      else if (plane % 4 == 2 || i % 3 == 0) {
+        memset(at, 0, kept * unit);
+        memset(at + (kept + 1) * unit, 0, row - (kept + 1) * unit);
+      }
+    }
+}
+
+static void test_empty_planes(void)
+{
+  static const guint64 sizes[][2] = { { 256, 33 }, { 384, 40 }, { 729, 105 }, { 256, 1250 } };
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
+    for (guint is_double = 0; is_double < 2; is_double++)
+      for (guint first = 0; first < 3; first++) {
+        const guint kind = 2 * is_double + (i + first) % 2;
+        const guint64 height = sizes[i][0], width = sizes[i][1], planes = 4 + first;
+        AstroFftConfig config = {
+          .from = kinds[kind].from,
+          .to = kinds[kind].to,
+          .inverse = kinds[kind].inverse,
+          .n_axes = 3,
+          .extents = { 1, height, width },
+          .axes = { [1] = { TRUE, height / 2, height / 2 }, [2] = { TRUE, width / 2, width / 2 } }
+        };
+        const gsize unit = astro_format_info(config.to)->bytes;
+        guint8 *in = test_alloc(block_bytes(&config, planes, FALSE));
+        fill_planes(&config, in, planes);
+        guint8 *all = transform(&astro_fft_cpu, &config, in, planes, 0);
+        for (guint axis = 1; axis < 3 && first; axis++) {
+          config.axes[axis].wanted = config.extents[axis] / (2 + first);
+          config.axes[axis].n_wanted = config.extents[axis] / 3;
+        }
+        const AstroFftAxis *y = &config.axes[1], *x = &config.axes[2];
+        guint8 *part = transform(backends[2], &config, in, planes, 0);
+        for (guint64 k = 0; k < planes * height; k++)
+          if (!first || k % height - y->wanted < y->n_wanted) {
+            const gsize at = (k * width + x->wanted) * unit;
+            g_assert_cmpfloat(
+                difference(config.to, part + at, all + at, (first ? x->n_wanted : width) * unit), <,
+                30 * kinds[kind].tolerance);
+          }
+        test_free(in);
+        test_free(all);
+        test_free(part);
+      }
+}
+
+/* A block that is its own output. */
+static void test_in_place(void)
+{
+  AstroFftConfig config = { ASTRO_FORMAT_CF32LE,
+                            ASTRO_FORMAT_CF32LE,
+                            3,
+                            { 2, 600, 3000 },
+                            { { FALSE }, { TRUE, 300, 300 }, { TRUE, 1500, 1500 } } };
+  TestOnDevice on = { .place = { .device = astro_device_open(0, NULL) } };
+  const AstroDeviceFuncs *funcs = on.place.device->funcs;
+  const gsize bytes = block_bytes(&config, 1, FALSE);
+  const char *variant;
+  guint64 steps = 1;
+  gpointer in = samples_of(&config, 1), found = test_alloc(bytes);
+  gpointer expected = transform(&astro_fft_cpu, &config, in, 1, 0);
+  GError *error = NULL;
+  on.place.queue = funcs->queue_new(on.place.device, NULL);
+  test_face_need(&on, &on.out, bytes);
+  test_face_copy(&on, ASTRO_COPY_UP, on.out.face, in, bytes);
+  gpointer instance = test_device_backend->create(&config, &on.place, &variant, &error);
+  g_assert_no_error(error);
+  const AstroBlock block = { on.out.face, bytes };
+  test_device_backend->submit(instance, &block, 1, &block, 1, &steps, &error);
+  g_assert_no_error(error);
+  test_face_copy(&on, ASTRO_COPY_DOWN, found, on.out.face, bytes);
+  g_assert_cmpfloat(difference(config.to, found, expected, bytes), <, 1e-6);
+  test_device_backend->destroy(instance);
+  funcs->free(on.place.device, on.out.face);
+  funcs->queue_free(on.place.device, on.place.queue);
+  astro_device_unref(on.place.device);
+  test_free(in);
+  test_free(found);
+  test_free(expected);
+}
+
 static gpointer transform_in_thread(gpointer data)
 {
   for (guint i = 0; i < 20; i++)
@@ -691,6 +810,9 @@ static void add_tests(void)
   g_test_add_func("/fft/cuda/planes", test_planes);
   g_test_add_func("/fft/cuda/large", test_large);
   g_test_add_func("/fft/cuda/wanted", test_wanted_planes);
+  g_test_add_func("/fft/cuda/rows", test_rows);
+  g_test_add_func("/fft/cuda/empty-planes", test_empty_planes);
+  g_test_add_func("/fft/cuda/in-place", test_in_place);
   g_test_add_func("/fft/cuda/steps", test_steps);
   g_test_add_func("/fft/cuda/two", test_two);
   g_test_add_func("/fft/cuda/no-room", test_no_room);

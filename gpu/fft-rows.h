@@ -1,0 +1,226 @@
+/* Transforms of rows (n = r0 r1 r2 r3, or of three of them), one in the shared memory of a block:
+ * stages of r points in registers, each of which puts its results where its points were, so that a
+ * result's number has the digits of its place in the opposite order. The last one puts them where
+ * they belong. Here are the stages, of one precision a file. */
+#pragma once
+
+#include "gpu/fft-parts.h"
+#include "gpu/fft.h"
+
+enum { FFT_ROWS_STAGES = 4 };
+
+/* Kernels by the radices that they have: more points of a thread are fewer stages. */
+typedef enum { FFT_ROWS_16, FFT_ROWS_24, FFT_ROWS_32, N_FFT_ROWS } FftRowsKind;
+
+/* Threads of a block, at most. */
+static constexpr guint32 FFT_ROWS_THREADS[N_FFT_ROWS] = { 256, 192, 256 };
+
+/* Powers of one that cannot be had by one multiplication, and one that can. */
+template <typename C> struct alignas(16) FftTwiddle {
+  C once, fourth, eighth, sixteenth;
+};
+
+/* Transform number b of a stage: the digits of b, from the least on, say where its points lie. */
+struct AstroFftRowsStage {
+  guint32 radix, stride, transforms;
+  AstroDivisor extents[2]; /* of the first two digits */
+  guint32 strides[3];
+  AstroDivisor period; /* of its twiddles */
+  guint32 twiddles;    /* the first of them */
+};
+
+struct AstroFftRowsPass {
+  guint32 n, first, threads; /* first: the stage */
+  FftRowsKind kind;
+  AstroFftRowsStage stages[FFT_ROWS_STAGES];
+  gsize room_bytes;
+  guint32 origin_in, origin_out;
+  guint32 n_wanted; /* samples that are written, of out from its first on */
+  float im;         /* factor of what is read */
+  gconstpointer in, tables;
+  gpointer out; /* may be in, but for what is wanted */
+  /* Of rows: whether all of it was zeros, and nothing is written; as transforms of columns want it:
+   * [plane][row of points of the first pass][point]. */
+  guint8 *blank;
+  AstroDivisor height, others;
+  guint32 column_origin;
+};
+
+/* Fills in all but what is transformed; FALSE: there are no kernels for rows of n samples in so
+ * much shared memory. */
+gboolean astro_fft_rows_plan(guint64 n, gboolean is_double, gsize most_bytes,
+                             AstroFftRowsPass *pass);
+/* Fills tables, if there are, and returns their bytes. */
+gsize astro_fft_rows_tables(const AstroFftRowsPass *pass, gboolean is_double, gpointer tables);
+
+typedef gboolean (*AstroFftRowsFunc)(const AstroFftRowsPass *pass, guint32 rows,
+                                     cudaStream_t stream, GError **error);
+gboolean astro_fft_rows_single(const AstroFftRowsPass *pass, guint32 rows, cudaStream_t stream,
+                               GError **error);
+gboolean astro_fft_rows_double(const AstroFftRowsPass *pass, guint32 rows, cudaStream_t stream,
+                               GError **error);
+
+#ifdef ROW /* float2 or double2: the including file makes the kernel */
+/* Blocks of a multiprocessor, at least: registers for as many. */
+template <typename C>
+constexpr int ROWS_BLOCKS[N_FFT_ROWS] = { sizeof(C) == sizeof(float2) ? 3 : 2, 4, 2 };
+
+enum Role { FIRST, MIDDLE, LAST };
+
+/* By bits, of which the sign's does not count. */
+template <int R> __device__ __forceinline__ bool are_zeros(const float2 (&v)[R])
+{
+  guint32 bits = 0;
+#pragma unroll
+  for (int r = 0; r < R; r++)
+    bits |= __float_as_uint(v[r].x) | __float_as_uint(v[r].y);
+  return bits << 1 == 0;
+}
+template <int R> __device__ __forceinline__ bool are_zeros(const double2 (&v)[R])
+{
+  guint32 low = 0, high = 0;
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    low |= (guint32)__double2loint(v[r].x) | (guint32)__double2loint(v[r].y);
+    high |= (guint32)__double2hiint(v[r].x) | (guint32)__double2hiint(v[r].y);
+  }
+  return (low | high << 1) == 0;
+}
+
+/* Returns whether one of this thread's samples is not zero, in the first stage. */
+template <typename C, int R, Role ROLE>
+__device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
+                                      C *room, const C *in, C *out)
+{
+  using Part = decltype(C::x);
+  const FftTwiddle<C> *twiddles = (const FftTwiddle<C> *)pass.tables + s.twiddles;
+  bool any = false;
+#pragma unroll 1
+  for (guint32 b = threadIdx.x; b < s.transforms; b += blockDim.x) {
+    const guint32 rest = s.extents[0].divide(b), last = s.extents[1].divide(rest);
+    C *points = room + (b - rest * s.extents[0].by) * s.strides[0] +
+                (rest - last * s.extents[1].by) * s.strides[1] + last * s.strides[2];
+    C v[R], results[R];
+    bool is_blank = false;
+#pragma unroll
+    for (int r = 0; r < R; r++)
+      v[r] = ROLE == FIRST ? in[within(b + pass.origin_in + r * s.transforms, pass.n)]
+                           : points[r * s.stride];
+    if (ROLE == FIRST) {
+      is_blank = are_zeros(v);
+      any |= !is_blank;
+#pragma unroll
+      for (int r = 0; r < R; r++)
+        v[r].y *= (Part)pass.im;
+    }
+    if (!is_blank)
+      fft<R>(v);
+#pragma unroll
+    for (int r = 0; r < R; r++)
+      results[r] = v[fft_place<R>(r)];
+    if (ROLE == LAST) {
+#pragma unroll
+      for (int r = 0; r < R; r++) {
+        const guint32 at = within(b + pass.origin_out + r * s.transforms, pass.n);
+        if (at < pass.n_wanted)
+          out[at] = results[r];
+      }
+      continue;
+    }
+    if (!is_blank) {
+      const guint32 j = b - s.period.divide(b) * s.period.by;
+      const FftTwiddle<C> w = twiddles[j];
+      const C powers[5] = { w.once, fft_mul(w.once, w.once), w.fourth, w.eighth, w.sixteenth };
+      fft_twiddle<R>(results, powers);
+    }
+#pragma unroll
+    for (int r = 0; r < R; r++)
+      points[r * s.stride] = results[r];
+  }
+  return any;
+}
+
+#define STAGE(radix)                                                                               \
+  case radix:                                                                                      \
+    return stage<C, radix, ROLE>(pass, s, room, in, out);
+
+template <typename C, FftRowsKind KIND, Role ROLE>
+__device__ __forceinline__ bool any_stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
+                                          C *room, const C *in, C *out)
+{
+  if constexpr (KIND == FFT_ROWS_16)
+    switch (s.radix) {
+      STAGE(2)
+      STAGE(3)
+      STAGE(4)
+      STAGE(5)
+      STAGE(6)
+      STAGE(7)
+      STAGE(8)
+      STAGE(9)
+      STAGE(10)
+    }
+  else
+    switch (s.radix) {
+      STAGE(18)
+      STAGE(20)
+      STAGE(21)
+      STAGE(24)
+    }
+  if constexpr (KIND == FFT_ROWS_32)
+    switch (s.radix) {
+      STAGE(25)
+      STAGE(27)
+      STAGE(28)
+      STAGE(30)
+      STAGE(32)
+    }
+  switch (s.radix) {
+    STAGE(12)
+    STAGE(14)
+    STAGE(15)
+    STAGE(16)
+  }
+  return false;
+}
+#undef STAGE
+
+template <typename C, FftRowsKind KIND>
+__global__ void __launch_bounds__(FFT_ROWS_THREADS[KIND], ROWS_BLOCKS<C>[KIND])
+    rows(const __grid_constant__ AstroFftRowsPass pass)
+{
+  extern __shared__ double2 shared[];
+  C *room = (C *)shared;
+  const gsize row = blockIdx.x;
+  const C *in = kept((const C *)pass.in + row * pass.n);
+  C *out = kept((C *)pass.out + row * pass.n);
+  const bool any = any_stage<C, KIND, FIRST>(pass, pass.stages[pass.first], room, in, out);
+  const bool is_blank = !__syncthreads_or(any);
+
+  if (threadIdx.x == 0) {
+    const guint32 plane = pass.height.divide((guint32)row), n = pass.height.by;
+    const guint32 at = within((guint32)row - plane * n + n - pass.column_origin, n);
+    const guint32 point = pass.others.divide(at);
+    pass.blank[(gsize)plane * n + (at - point * pass.others.by) * (n / pass.others.by) + point] =
+        is_blank;
+  }
+  if (is_blank)
+    return;
+  for (guint32 i = pass.first + 1; i + 1 < FFT_ROWS_STAGES; i++) {
+    any_stage<C, KIND, MIDDLE>(pass, pass.stages[i], room, in, out);
+    __syncthreads();
+  }
+  any_stage<C, KIND, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out);
+}
+
+template <typename C, FftRowsKind KIND>
+static gboolean launch(const AstroFftRowsPass *pass, guint32 n_rows, cudaStream_t stream,
+                       GError **error)
+{
+  if (!CUDA_TRY(cudaFuncSetAttribute(rows<C, KIND>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     (int)pass->room_bytes)))
+    return FALSE;
+  rows<C, KIND><<<n_rows, pass->threads, pass->room_bytes, stream>>>(*pass);
+  return CUDA_TRY(cudaGetLastError());
+}
+#endif
