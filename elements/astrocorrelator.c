@@ -203,16 +203,6 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
-static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean refuse(GError **error, const char *format, ...)
-{
-  va_list list;
-  va_start(list, format);
-  *error = g_error_new_valist(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS, format, list);
-  va_end(list);
-  return FALSE;
-}
-
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -232,17 +222,18 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .integration = dump_spectra(self),
   };
   if (self->integration < 1)
-    return refuse(error, "property integration is 0, expected 1 spectrum or more");
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property integration is 0, expected 1 spectrum or more");
   if (dump_spectra(self) > G_MAXUINT32 / self->channel_step)
-    return refuse(error,
-                  "%" G_GUINT64_FORMAT
-                  " spectra of %u channels are more samples than can be counted: %u",
-                  dump_spectra(self), self->channel_step, G_MAXUINT32);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "%" G_GUINT64_FORMAT
+                               " spectra of %u channels are more samples than can be counted: %u",
+                               dump_spectra(self), self->channel_step, G_MAXUINT32);
   if (in->rate_n > 0 && out->rate_n == 0)
-    return refuse(error,
-                  "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
-                  " is too long a fraction",
-                  in->rate_n, in->rate_d, dump_spectra(self));
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
+                               " is too long a fraction",
+                               in->rate_n, in->rate_d, dump_spectra(self));
   g_clear_pointer(&self->counts, g_free);
   self->stale = FALSE;
   return TRUE;

@@ -51,17 +51,6 @@ const AstroGridAlgorithm *astro_gridder_settings_algorithm(const AstroGridderSet
 
 /* ---- grids ---- */
 
-static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean refuse(GError **error, const char *format, ...)
-{
-  va_list list;
-  va_start(list, format);
-  g_autofree char *text = g_strdup_vprintf(format, list);
-  va_end(list);
-  g_set_error_literal(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS, text);
-  return FALSE;
-}
-
 static gboolean read_centre(const char *text, double *l, double *m)
 {
   char *end;
@@ -112,14 +101,16 @@ static gboolean check_products(const AstroGridderSettings *s, GError **error)
 {
   g_auto(GStrv) names = product_names(s, FALSE);
   if (!names[0] || g_strv_length(names) > 4)
-    return refuse(error, "property pols is \"%s\", expected one to four names joined by ','",
-                  s->pols);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property pols is \"%s\", expected one to four names joined by ','",
+                               s->pols);
   for (guint i = 0; names[i]; i++)
     if (!astro_product_is_known(names[i]) || !strcmp(names[i], ASTRO_PRODUCT_PSF))
-      return refuse(error,
-                    "property pols is \"%s\": \"%s\" is no product, expected some of XX XY YX YY, "
-                    "RR RL LR LL, I Q U V joined by ','",
-                    s->pols, names[i]);
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "property pols is \"%s\": \"%s\" is no product, expected some of XX XY YX YY, "
+          "RR RL LR LL, I Q U V joined by ','",
+          s->pols, names[i]);
   return TRUE;
 }
 
@@ -129,14 +120,20 @@ gboolean astro_gridder_settings_check(const AstroGridderSettings *s, GError **er
   AstroGrid grid;
   double l, m;
   if (s->size == 0 || s->size % 2)
-    return refuse(error, "property size is %u pixels, expected an even number above 0", s->size);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property size is %u pixels, expected an even number above 0",
+                               s->size);
   if (s->cell > 0 && s->field > 0)
-    return refuse(error, "properties cell and field-of-view are both set, expected one of them");
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "properties cell and field-of-view are both set, expected one of them");
   if (!(s->cell > 0) && !(s->field > 0))
-    return refuse(error, "neither property cell (arcsec) nor field-of-view (degrees) is set");
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "neither property cell (arcsec) nor field-of-view (degrees) is set");
   if (!read_centre(s->centre, &l, &m))
-    return refuse(error, "property centre is \"%s\", expected \"l,m\" (direction cosines)",
-                  s->centre);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property centre is \"%s\", expected \"l,m\" (direction cosines)",
+                               s->centre);
   if (!check_products(s, error) ||
       !astro_gridder_settings_choose(s, TRUE, FALSE, &config, &grid, error))
     return FALSE;

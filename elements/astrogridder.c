@@ -298,7 +298,7 @@ static gboolean observe(AstroGridder *self, GError **error)
 
 static gboolean open_grid(AstroGridder *self, GError **error)
 {
-  if (self->open || !astro_collect_adds_at_once(&self->config))
+  if (self->open || !astro_collect_adds_at_once(astro_stage_instance(ASTRO_STAGE(self))))
     return TRUE;
   self->open =
       astro_stage_new_buffer(ASTRO_STAGE(self), astro_collect_grid_bytes(&self->config), error);

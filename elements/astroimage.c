@@ -272,33 +272,26 @@ static void forget(AstroImage *self)
   self->next_plane = 0;
 }
 
-static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean fail(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 static gboolean check_weights(const AstroImage *self, const AstroGridMeta *meta, GError **error)
 {
   guint n = self->config.channels * self->config.n_in;
 
   if (!meta)
-    return fail(error, "a grid without the sums of its weights (AstroGridMeta)");
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "a grid without the sums of its weights (AstroGridMeta)");
   if (meta->n_weights != n)
-    return fail(error, "a grid with the sums of %u weights, expected %u channels x %u products",
-                meta->n_weights, self->config.channels, self->config.n_in);
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_SIZE,
+        "a grid with the sums of %u weights, expected %u channels x %u products", meta->n_weights,
+        self->config.channels, self->config.n_in);
   for (guint i = 0; i < n; i++)
     if (meta->weights[i] > 0)
       return TRUE;
-  return fail(error,
-              "no visibilities: all sums of weights are 0 (%" G_GUINT64_FORMAT
-              " flagged, %" G_GUINT64_FORMAT " outside the grid, %" G_GUINT64_FORMAT " not finite)",
-              meta->flagged, meta->outside, meta->not_finite);
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "no visibilities: all sums of weights are 0 (%" G_GUINT64_FORMAT
+                             " flagged, %" G_GUINT64_FORMAT " outside the grid, %" G_GUINT64_FORMAT
+                             " not finite)",
+                             meta->flagged, meta->outside, meta->not_finite);
 }
 
 static void add_weights(const AstroImage *self, const AstroGridMeta *grid, AstroImageMeta *image)
@@ -378,8 +371,9 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, const AstroGridMeta *
                                     .middle_product = (guint)MAX(self->psf_product, 0) };
 
   if (plane != self->next_plane)
-    return fail(error, "plane %u of %u of a grid came where plane %u was due", plane, planes,
-                self->next_plane);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "plane %u of %u of a grid came where plane %u was due", plane,
+                               planes, self->next_plane);
   if (arguments.first) {
     self->image = astro_stage_new_buffer(
         ASTRO_STAGE(self), astro_stream_step_bytes(astro_stage_out(ASTRO_STAGE(self))), error);
@@ -428,7 +422,9 @@ static gboolean finish(AstroStage *stage, GError **error)
   if (!self->image)
     return TRUE;
   forget(self);
-  return fail(error, "the stream ended before an image was whole: %u of its planes came", came);
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "the stream ended before an image was whole: %u of its planes came",
+                             came);
 }
 
 static void reset(AstroStage *stage)

@@ -35,6 +35,8 @@ typedef struct {
   AstroQueue *queue;
   GQueue in_flight; /* AstroEvent *, oldest first */
 
+  GstBuffer *input; /* in work, while it is ours */
+
   /* output */
   GstBufferPool *pool;
   gsize pool_bytes;
@@ -233,21 +235,22 @@ gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *ou
                                  gpointer arguments, gboolean first, gboolean last, GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  Face from = { .buffer = in ? gst_buffer_ref(in) : NULL }, to = { .buffer = out };
-  const GstMapFlags flags = first ? GST_MAP_WRITE : GST_MAP_READWRITE;
+  const gboolean in_place = in && in == out, apart = in && !in_place;
+  Face from = { .buffer = apart ? gst_buffer_ref(in) : NULL }, to = { .buffer = out };
+  const GstMapFlags flags = first && !in_place ? GST_MAP_WRITE : GST_MAP_READWRITE;
   gboolean ok = TRUE;
 
-  if (in && !open_face(stage, &from, GST_MAP_READ, error)) {
+  if (apart && !open_face(stage, &from, GST_MAP_READ, error)) {
     gst_buffer_unref(from.buffer);
     return FALSE;
   }
   if (!out || (ok = open_face(stage, &to, flags, error))) {
-    ok = priv->backend->submit(priv->instance, &from.block, in != NULL, &to.block, out != NULL,
-                               arguments, error);
+    ok = priv->backend->submit(priv->instance, in_place ? &to.block : &from.block, in != NULL,
+                               &to.block, out != NULL, arguments, error);
     if (out)
       ok = close_face(stage, &to, flags, last, ok ? error : NULL) && ok;
   }
-  if (in) {
+  if (apart) {
     ok = close_face(stage, &from, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
     priv->host_copies += from.buffer != in;
     gst_buffer_unref(from.buffer);
@@ -478,33 +481,84 @@ static gboolean default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *ou
   return astro_validity_follow(out, in, &PRIV(stage)->out.layout);
 }
 
+/* Whether the output may be made where the input lies: nobody else has the block, which is of our
+ * own memory, and as its next reader wants it. */
+static gboolean can_reuse(const AstroStagePrivate *priv, GstBuffer *in, gsize bytes)
+{
+  if (!priv->backend->in_place || in != priv->input || !gst_buffer_is_writable(in) ||
+      gst_buffer_n_memory(in) != 1 || gst_buffer_get_size(in) != bytes)
+    return FALSE;
+  GstMemory *memory = gst_buffer_peek_memory(in, 0);
+  return astro_memory_is(memory) && !GST_MEMORY_IS_READONLY(memory) &&
+         gst_memory_is_writable(memory) && (!priv->reader || astro_memory_is_locked(memory));
+}
+
+static gboolean drop_meta(GstBuffer *buffer, GstMeta **meta, gpointer unused)
+{
+  const GstMetaFlags kept = GST_META_FLAG_POOLED | GST_META_FLAG_LOCKED;
+  if (!((*meta)->flags & kept))
+    *meta = NULL;
+  return TRUE;
+}
+
+/* Leaves a buffer as a pool gives them; what it said of itself is in the one that is returned. */
+static GstBuffer *strip(GstBuffer *buffer)
+{
+  GstBuffer *said = gst_buffer_new();
+  AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
+
+  gst_buffer_copy_into(said, buffer,
+                       GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0,
+                       -1);
+  if (validity)
+    astro_validity_meta_clear(validity);
+  gst_buffer_foreach_meta(buffer, drop_meta, NULL);
+  GST_BUFFER_FLAGS(buffer) &= GST_BUFFER_FLAG_TAG_MEMORY;
+  GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = GST_BUFFER_DURATION(buffer) =
+      GST_CLOCK_TIME_NONE;
+  GST_BUFFER_OFFSET(buffer) = GST_BUFFER_OFFSET_END(buffer) = GST_BUFFER_OFFSET_NONE;
+  return said;
+}
+
+/* What the output says of itself follows from what the input does. */
+static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GError **error)
+{
+  if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out)) {
+    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                "the validity of a buffer counts over axes that its layout does not have");
+    return FALSE;
+  }
+  gst_buffer_foreach_meta(in, copy_foreign_meta, out);
+  if (PRIV(stage)->out.rate_n == 0)
+    gst_buffer_copy_into(out, in, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  return TRUE;
+}
+
 /* One block in, one block out, the same steps; a block that is all gap is not computed. */
 static gboolean default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
                              GError **error)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  const gsize bytes = steps * astro_stream_step_bytes(&priv->out);
+  const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  const gboolean reused = !is_gap && can_reuse(priv, in, bytes);
   GstBuffer *out =
-      astro_stage_new_buffer(stage, steps * astro_stream_step_bytes(&priv->out), error);
+      reused ? g_steal_pointer(&priv->input) : astro_stage_new_buffer(stage, bytes, error);
 
   if (!out)
     return FALSE;
-  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
-    gst_buffer_memset(out, 0, 0, gst_buffer_get_size(out));
+  if (is_gap) {
+    gst_buffer_memset(out, 0, 0, bytes);
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
-  } else if (!klass->work(stage, in, out, steps, error)) {
+  } else if (!ASTRO_STAGE_GET_CLASS(stage)->work(stage, in, out, steps, error)) {
     gst_buffer_unref(out);
     return FALSE;
   }
-  if (!klass->validity(stage, in, out)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "the validity of a buffer counts over axes that its layout does not have");
+  g_autoptr(GstBuffer) said = reused ? strip(in) : gst_buffer_ref(in);
+  if (!describe(stage, said, out, error)) {
     gst_buffer_unref(out);
     return FALSE;
   }
-  gst_buffer_foreach_meta(in, copy_foreign_meta, out);
-  if (priv->out.rate_n == 0)
-    gst_buffer_copy_into(out, in, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
   astro_stage_emit(stage, out, first, steps);
   return TRUE;
 }
@@ -550,9 +604,9 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   }
   *out = NULL;
   if (trans->queued_buf) {
-    GstBuffer *in = g_steal_pointer(&trans->queued_buf);
-    GstFlowReturn flow = feed(stage, in);
-    gst_buffer_unref(in);
+    priv->input = g_steal_pointer(&trans->queued_buf);
+    GstFlowReturn flow = feed(stage, priv->input);
+    gst_clear_buffer(&priv->input);
     if (flow != GST_FLOW_OK)
       return flow;
   }

@@ -4,14 +4,14 @@ element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h
   elements/astroreader.c elements/astroreader.h
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/device \
-  tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input
+  tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory
 
 # A module needs an rpath to be made shared; it is never installed.
 check_LTLIBRARIES = tests/elements/fake-module.la
 tests_elements_fake_module_la_SOURCES = tests/elements/fake-module.c
 tests_elements_fake_module_la_LIBADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
 tests_elements_fake_module_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -rpath /nowhere
-bench_programs += tests/bench/passthrough tests/bench/chain
+bench_programs += tests/bench/passthrough tests/bench/chain tests/bench/memory
 
 elements_libgstastro_la_SOURCES = $(element_sources)
 elements_libgstastro_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)

@@ -43,3 +43,17 @@ __device__ inline void barrier_wait(guint64 *barrier, guint32 parity)
                "r"(parity)
                : "memory");
 }
+
+/* A place in a ring and the parity that its barrier is waited for with: who fills begins with 1, so
+ * that nobody waits for places that were never full, who empties with 0. */
+struct BarrierRing {
+  guint32 slot, parity;
+
+  __device__ void next(guint32 slots)
+  {
+    if (++slot == slots) {
+      slot = 0;
+      parity ^= 1;
+    }
+  }
+};

@@ -1,57 +1,54 @@
 /* Filter, transform and format for 1024 points, which are 32 times 32, and the usual numbers of taps. Blocks stay. Half
  * of a block's warps filter: a thread has points of its own whose weights it keeps, and reads every sample once. The
  * others transform what was filtered, a spectrum a warp, 32 points a thread at a time, with one exchange. Spectra go
- * from the ones to the others in a ring in shared memory. */
+ * from the ones to the others in rounds, by places in shared memory, one for each warp that transforms. */
 #include "gpu/channelizer.h"
 #include "gpu/barrier.h"
-#include "gpu/fft.h"
+#include "gpu/fft-turned.h"
 
 #include <math.h>
 
 enum {
   SIDE = 32,
   N = SIDE * SIDE,
-  ROW = SIDE + 1,    /* of the exchange: neither its rows nor its columns meet a bank twice */
+  ROW = SIDE + 2,    /* of the exchange: neither its rows nor pairs in its columns meet a bank twice */
   ROOM = SIDE * ROW, /* of a spectrum */
-  FILTERS = 256,     /* threads */
-  WARPS = 8,         /* that transform */
+  TWIDDLES = SIDE * SIDE / 2,
+  FILTERS = 256, /* threads */
+  WARPS = 8,     /* that transform, one spectrum each of a round */
   THREADS = FILTERS + 32 * WARPS,
-  SLOTS = 11, /* of the ring: what every device has room for */
-  LEAST_RUN = 8,
-  MOST_RUN = 128,
 };
 
 struct Shared {
-  float2 spectra[SLOTS][ROOM];
-  float2 powers[N];
-  guint64 full[SLOTS], empty[SLOTS];
+  float2 spectra[WARPS][ROOM];
+  float4 twiddles[SIDE / 4][SIDE]; /* two and two, of a lane */
+  guint64 full[WARPS], empty[WARPS];
 };
 
-struct Ring {
-  guint32 slot, parity;
-  __device__ void next()
-  {
-    if (++slot == SLOTS) {
-      slot = 0;
-      parity ^= 1;
-    }
-  }
-};
-
-/* Some spectra of an input, one after the other. */
+/* Spectra are numbered in rounds, input by input; blocks get equal shares, whatever inputs they fall on. */
 struct Work {
-  guint32 runs; /* of an input */
-  guint32 length, n;
+  guint64 rounds, of_input;
 };
 
+/* The rounds of a block, an input at a time: spectra there, those missing from the last round not counted. */
 struct Job {
-  guint32 input, there;
-  guint64 first;
+  guint64 at, end, input, first;
+  guint32 there;
 
-  __device__ Job(const ChannelizerRun &run, const Work &work, guint32 number)
-      : input(number / work.runs), first((guint64)(number % work.runs) * work.length)
+  __device__ Job(const Work &work)
+      : at(work.rounds * blockIdx.x / gridDim.x), end(work.rounds * (blockIdx.x + 1) / gridDim.x)
   {
-    there = (guint32)min((guint64)work.length, run.count - first);
+  }
+  __device__ bool next(const ChannelizerRun &run, const Work &work)
+  {
+    if (at == end)
+      return false;
+    input = at / work.of_input;
+    const guint64 begin = at % work.of_input, rounds = min(end - at, work.of_input - begin);
+    first = begin * WARPS;
+    there = (guint32)min(rounds * WARPS, run.count - first);
+    at += rounds;
+    return true;
   }
 };
 
@@ -64,7 +61,14 @@ template <> struct Pair<char2> {
   static constexpr int AHEAD = 4; /* rows that are under way */
   static __device__ float4 value(guint32 x)
   {
-    return make_float4((gint8)x, (gint8)(x >> 8), (gint8)(x >> 16), (gint8)(x >> 24));
+    return make_float4(part<0x8880>(x), part<0x9991>(x), part<0xaaa2>(x), part<0xbbb3>(x));
+  }
+  /* A byte and three times its sign. */
+  template <guint32 WHICH> static __device__ float part(guint32 x)
+  {
+    gint32 whole;
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(whole) : "r"(x), "n"(WHICH));
+    return (float)whole;
   }
 };
 template <> struct Pair<float2> {
@@ -89,17 +93,16 @@ __device__ inline void add_scaled(float4 &sum, float2 weight, float4 x)
   sum.w += weight.y * x.w;
 }
 
-/* Gives a spectrum to the ring: both pairs of all threads. */
-__device__ inline void put(Shared *shared, Ring &ring, float4 low, float4 high)
+/* Gives a spectrum of a round: both pairs of all threads. */
+__device__ inline void put(Shared *shared, guint32 parity, guint32 which, float4 low, float4 high)
 {
-  float2 *points = shared->spectra[ring.slot] + threadIdx.x * 2;
-  barrier_wait(&shared->empty[ring.slot], ring.parity);
+  float2 *points = shared->spectra[which] + threadIdx.x * 2;
+  barrier_wait(&shared->empty[which], parity);
   *(float4 *)points = low;
   *(float4 *)(points + HALF) = high;
   __syncwarp();
   if (threadIdx.x % 32 == 0)
-    barrier_arrive(&shared->full[ring.slot]);
-  ring.next();
+    barrier_arrive(&shared->full[which]);
 }
 
 /* Samples that come last, where the spectra begin, come first in the order of points, so that each half is in one
@@ -162,13 +165,15 @@ template <typename Sample, int TAPS> struct Window {
   }
 };
 
-/* So many spectra of an input, whose samples lie in the block; every sample is read and converted once. */
+/* So many spectra of an input, whose samples lie in the block; every sample is read and converted once. What a last
+ * round that is not full makes of no samples nobody takes. */
 template <typename Sample, int TAPS>
 __device__ inline void filter_all(const ChannelizerRun &run, const Sample *samples, guint32 spectra,
-                                  const float2 (&weights)[TAPS][PAIRS], Shared *shared, Ring &ring)
+                                  const float2 (&weights)[TAPS][PAIRS], Shared *shared, guint32 &parity)
 {
   using Rows = Window<Sample, TAPS>;
   constexpr int FIRST = TAPS - 1; /* the row that completes a spectrum */
+  static_assert(WARPS % TAPS == 0, "sums have fixed places");
   const guint32 rows = spectra + FIRST;
   Rows window{ weights };
 
@@ -184,25 +189,24 @@ __device__ inline void filter_all(const ChannelizerRun &run, const Sample *sampl
     window.load(row + Rows::AHEAD, row + Rows::AHEAD < rows);
   }
 #pragma unroll 1
-  for (guint32 begin = 0;; begin += TAPS) {
+  for (guint32 begin = 0; begin < spectra; begin += WARPS, parity ^= 1) {
 #pragma unroll
-    for (int row = FIRST; row < FIRST + TAPS; row++) {
-      if (begin + row >= rows)
-        return;
+    for (int i = 0; i < WARPS; i++) {
+      const int row = FIRST + i;
       window.add(row);
       window.load(row + Rows::AHEAD, begin + row + Rows::AHEAD < rows);
-      put(shared, ring, window.sums[(row + 1) % TAPS][0], window.sums[(row + 1) % TAPS][1]);
+      put(shared, parity, i, window.sums[(row + 1) % TAPS][0], window.sums[(row + 1) % TAPS][1]);
     }
 #pragma unroll
     for (int p = 0; p < PAIRS; p++)
-      window.from[p] += TAPS * HALF;
+      window.from[p] += WARPS * HALF;
   }
 }
 
 template <typename Sample, int TAPS>
 __device__ inline void filter(const ChannelizerRun &run, const Work &work, Shared *shared)
 {
-  Ring ring = { 0, 1 };
+  guint32 parity = 1; /* nobody waits for places that were never full */
   float2 weights[TAPS][PAIRS];
 
 #pragma unroll
@@ -211,44 +215,61 @@ __device__ inline void filter(const ChannelizerRun &run, const Work &work, Share
     for (int p = 0; p < PAIRS; p++)
       weights[tap][p] = *(const float2 *)(run.weights + tap * N + p * HALF + threadIdx.x * 2);
 
-  for (guint32 number = blockIdx.x; number < work.n; number += gridDim.x) {
-    const Job job(run, work, number);
+  for (Job job(work); job.next(run, work);) {
     const Sample *block = (const Sample *)run.in.block + job.input * run.in.block_row - run.in.split;
     const bool aligned = run.in.block && (guintptr)block % sizeof(typename Pair<Sample>::Type) == 0;
-    /* Spectra that need samples from before the block, or all. */
+    /* Rounds with spectra that need samples from before the block, or all. */
     const guint64 others = aligned ? (guint64)(max(run.in.split, (gint64)0) + N - 1) / N : G_MAXUINT64;
     const guint32 apart = job.first >= others ? 0 : (guint32)min((guint64)job.there, others - job.first);
+    guint32 begin = 0;
 
 #pragma unroll 1
-    for (guint32 i = 0; i < apart; i++) {
-      float4 sum[PAIRS];
-      filter_any<Sample>(run, job.input, job.first + i, sum);
-      put(shared, ring, sum[0], sum[1]);
-    }
-    if (apart < job.there)
-      filter_all<Sample, TAPS>(run, block + (job.first + apart) * N, job.there - apart, weights, shared, ring);
+    for (; begin < apart; begin += WARPS, parity ^= 1)
+#pragma unroll 1
+      for (guint32 i = 0; i < WARPS; i++) {
+        float4 sum[PAIRS] = {};
+        if (begin + i < job.there)
+          filter_any<Sample>(run, (guint32)job.input, job.first + begin + i, sum);
+        put(shared, parity, i, sum[0], sum[1]);
+      }
+    if (begin < job.there)
+      filter_all<Sample, TAPS>(run, block + (job.first + begin) * N, job.there - begin, weights, shared, parity);
   }
 }
 
 /* ---- the transform ---- */
 
-/* Afterwards point k lies at fft_place<SIDE>(k), and is bin lane + SIDE k. */
-__device__ inline void transform(const float2 *twiddles, float2 *points, float2 (&v)[SIDE])
+/* Of columns, exchanged: afterwards a lane has a row of bins. */
+__device__ inline void transform_columns(float2 *points, float2 (&v)[SIDE])
 {
   const guint32 lane = threadIdx.x % 32;
 #pragma unroll
   for (int r = 0; r < SIDE; r++)
     v[r] = points[r * SIDE + lane];
-  fft<SIDE>(v);
+  fft_inside(v);
   __syncwarp();
-  points[lane * ROW] = v[0];
 #pragma unroll
-  for (int k = 1; k < SIDE; k++)
-    points[lane * ROW + k] = fft_mul(v[fft_place<SIDE>(k)], twiddles[k * SIDE + lane]);
+  for (int k = 0; k < SIDE; k += 2) {
+    const float2 even = v[fft_reversed<SIDE>(k)], odd = v[fft_reversed<SIDE>(k + 1)];
+    *(float4 *)&points[lane * ROW + k] = make_float4(even.x, even.y, odd.x, odd.y);
+  }
   __syncwarp();
 #pragma unroll
   for (int r = 0; r < SIDE; r++)
     v[r] = points[r * ROW + lane];
+}
+
+/* Afterwards bin lane + SIDE k lies at fft_reversed<SIDE>(k). */
+__device__ inline void transform_rows(const Shared *shared, float2 (&v)[SIDE])
+{
+  float2 twiddles[SIDE / 2];
+#pragma unroll
+  for (int i = 0; i < SIDE / 2; i += 2) {
+    const float4 two = shared->twiddles[i / 2][threadIdx.x % 32];
+    twiddles[i] = make_float2(two.x, two.y);
+    twiddles[i + 1] = make_float2(two.z, two.w);
+  }
+  fft_turned(v, twiddles);
 }
 
 /* Of real samples the upper half of the bins repeats the lower. */
@@ -257,21 +278,26 @@ __device__ inline void give_bins(const ChannelizerRun &run, guint64 row, const f
 {
   const guint32 lane = threadIdx.x % 32;
   const guint64 first = row * run.channels + lane;
+  if (run.below) {
 #pragma unroll
-  for (int k = 0; k < SIDE; k++)
-    if (run.below) {
+    for (int k = 0; k < SIDE; k++) {
       const guint32 offset = (k + SIDE / 2) % SIDE * SIDE;
-      write(first + offset, lane + offset, v[fft_place<SIDE>(k)]);
-    } else if (k < SIDE / 2) {
-      write(first + k * SIDE, lane + k * SIDE, v[fft_place<SIDE>(k)]);
+      write(first + offset, lane + offset, v[fft_reversed<SIDE>(k)]);
     }
+  } else {
+#pragma unroll
+    for (int k = 0; k < SIDE / 2; k++)
+      write(first + k * SIDE, lane + k * SIDE, v[fft_reversed<SIDE>(k)]);
+  }
 }
 
 template <typename Sample>
 __device__ inline void give(const ChannelizerRun &run, guint64 row, const float2 (&v)[SIDE], int *clipped)
 {
   if (run.to == ASTRO_FORMAT_CF32LE && !run.gains)
-    give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) { ((float2 *)run.out)[at] = value; });
+    give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) {
+      __stcs((float2 *)run.out + at, value); /* nobody reads it soon, and it is more than what is read */
+    });
   else if (run.to == ASTRO_FORMAT_CI8 && !run.gains)
     give_bins(run, row, v, [&](guint64 at, guint32 channel, float2 value) {
       if constexpr (sizeof(Sample) == 2) /* of bytes all sums are numbers */
@@ -290,30 +316,28 @@ __device__ inline void give(const ChannelizerRun &run, guint64 row, const float2
     });
 }
 
-/* Every warp takes its turn. */
 template <typename Sample>
 __device__ inline void transform_all(const ChannelizerRun &run, const Work &work, Shared *shared)
 {
   const guint32 warp = (threadIdx.x - FILTERS) / 32;
-  guint32 turn = 0;
   int clipped = 0;
-  Ring ring = { 0, 0 };
+  guint32 parity = 0;
 
-  for (guint32 number = blockIdx.x; number < work.n; number += gridDim.x) {
-    const Job job(run, work, number);
-    for (guint32 i = 0; i < job.there; i++, ring.next(), turn = (turn + 1) % WARPS) {
-      if (turn != warp)
-        continue;
+  for (Job job(work); job.next(run, work);)
+    for (guint32 begin = 0; begin < job.there; begin += WARPS, parity ^= 1) {
+      const guint32 i = begin + warp;
       float2 v[SIDE];
-      barrier_wait(&shared->full[ring.slot], ring.parity);
-      transform(shared->powers, shared->spectra[ring.slot], v);
+      barrier_wait(&shared->full[warp], parity);
+      if (i < job.there)
+        transform_columns(shared->spectra[warp], v);
       __syncwarp();
       if (threadIdx.x % 32 == 0)
-        barrier_arrive(&shared->empty[ring.slot]);
-      fft<SIDE>(v);
-      give<Sample>(run, job.input * run.count + job.first + i, v, &clipped);
+        barrier_arrive(&shared->empty[warp]);
+      if (i < job.there) {
+        transform_rows(shared, v);
+        give<Sample>(run, job.input * run.count + job.first + i, v, &clipped);
+      }
     }
-  }
   channelizer_count(run, clipped);
 }
 
@@ -338,12 +362,12 @@ __global__ void __launch_bounds__(THREADS, 1)
   extern __shared__ __align__(16) guint8 bytes[];
   Shared *shared = (Shared *)bytes;
 
-  if (threadIdx.x < SLOTS) {
+  if (threadIdx.x < WARPS) {
     barrier_init(&shared->full[threadIdx.x], FILTERS / 32);
     barrier_init(&shared->empty[threadIdx.x], 1);
   }
-  for (guint32 i = threadIdx.x; i < N; i += THREADS)
-    shared->powers[i] = run.powers[i];
+  for (guint32 i = threadIdx.x; i < TWIDDLES; i += THREADS)
+    ((float2 *)shared->twiddles)[i] = run.powers[i];
   __syncthreads();
   if (threadIdx.x < FILTERS) {
     take_registers();
@@ -371,12 +395,15 @@ gboolean astro_channelizer_is_square(guint32 n, guint taps)
 
 guint astro_channelizer_square_powers(float2 *powers)
 {
-  for (guint32 k = 0; k < SIDE; k++)
-    for (guint32 j = 0; j < SIDE && powers; j++) {
-      double angle = -2 * G_PI * (double)(k * j) / (double)N;
-      powers[k * SIDE + j] = make_float2((float)cos(angle), (float)sin(angle));
+  for (guint32 lane = 0; lane < SIDE && powers; lane++) {
+    double turns[SIDE / 2];
+    fft_turns<SIDE>(lane / (double)N, turns);
+    for (guint32 i = 0; i < SIDE / 2; i++) {
+      double angle = -2 * G_PI * turns[i];
+      powers[(i / 2 * SIDE + lane) * 2 + i % 2] = make_float2((float)cos(angle), (float)sin(angle));
     }
-  return N;
+  }
+  return TWIDDLES;
 }
 
 gboolean astro_channelizer_square_init(gboolean bytes, guint taps, GError **error)
@@ -385,27 +412,12 @@ gboolean astro_channelizer_square_init(gboolean bytes, guint taps, GError **erro
                                        sizeof(Shared)));
 }
 
-/* Runs such that all blocks end at about the same time; to begin one costs a few rows, of which half the instructions
- * are the filter's. */
-static Work divide(const ChannelizerRun *run, guint multiprocessors)
-{
-  Work best = {};
-  guint64 least = G_MAXUINT64;
-  for (guint32 length = LEAST_RUN; length <= MOST_RUN; length++) {
-    guint64 runs = (run->count + length - 1) / length, n = runs * run->inputs;
-    guint64 cost = (n + multiprocessors - 1) / multiprocessors * (length + run->taps / 2);
-    if (cost < least) {
-      least = cost;
-      best = { (guint32)runs, length, (guint32)n };
-    }
-  }
-  return best;
-}
-
 gboolean astro_channelizer_square(gboolean bytes, const ChannelizerRun *run, guint multiprocessors,
                                   cudaStream_t stream, GError **error)
 {
-  Work work = divide(run, multiprocessors);
-  kernel_of(bytes, run->taps)<<<MIN(work.n, multiprocessors), THREADS, sizeof(Shared), stream>>>(*run, work);
+  Work work = { .of_input = (run->count + WARPS - 1) / WARPS };
+  work.rounds = work.of_input * run->inputs;
+  kernel_of(bytes, run->taps)<<<(unsigned)MIN(work.rounds, multiprocessors), THREADS, sizeof(Shared), stream>>>(*run,
+                                                                                                              work);
   return CUDA_TRY(cudaGetLastError());
 }

@@ -34,8 +34,8 @@ struct ChannelizerRun {
   guint64 *clipped;
 };
 
-/* All in one kernel: n is 1024, taps are 4 or 8. Its powers are exp(-2 pi i j k / n), j and k
- * below 32. */
+/* All in one kernel: n is 1024, taps are 4 or 8. Its powers are twiddles of fft_turns<32>, for w of
+ * lane 1024ths of a circle: [twiddle / 2][lane][twiddle % 2]. */
 gboolean astro_channelizer_is_square(guint32 n, guint taps);
 guint astro_channelizer_square_powers(float2 *powers);
 gboolean astro_channelizer_square_init(gboolean bytes, guint taps, GError **error);

@@ -80,17 +80,6 @@ __device__ inline void load_rows(guint32 (&words)[4], const guint8 *lines, int s
 
 /* ---- the ring of chunks ---- */
 
-struct Ring {
-  guint32 slot, parity;
-  __device__ void next()
-  {
-    if (++slot == SLOTS) {
-      slot = 0;
-      parity ^= 1;
-    }
-  }
-};
-
 struct Job {
   guint32 channel, row, column; /* of tiles */
 };
@@ -105,7 +94,7 @@ __device__ inline Job job_of(guint32 number, guint32 tiles)
 /* What a warpgroup knows of the tile in work. */
 struct Part {
   Shared *shared;
-  Ring ring;
+  BarrierRing ring;
   guint32 chunks, group; /* group: which 64 rows */
   bool same_tile;        /* rows and columns are the same bytes, which are then loaded once, as columns */
 };
@@ -126,11 +115,10 @@ __device__ inline void release(Shared *shared, guint32 slot)
 
 /* ---- bytes ---- */
 
-/* The sum of the im of half a column's chunk. */
-__device__ inline gint32 sum_im(const guint8 *columns, guint32 thread)
+/* Adds the im of half a column's chunk. */
+__device__ inline void add_im_of_column(gint32 &sum, const guint8 *columns, guint32 thread)
 {
   guint32 column = thread / 2;
-  gint32 sum = 0;
 #pragma unroll
   for (guint32 i = 0; i < CHUNK / 32; i++) {
     guint32 piece = thread % 2 * (CHUNK / 32) + i;
@@ -140,22 +128,33 @@ __device__ inline gint32 sum_im(const guint8 *columns, guint32 thread)
     sum = __dp4a(words.z, 0x01000100, sum);
     sum = __dp4a(words.w, 0x01000100, sum);
   }
-  return sum;
+}
+
+/* The same of the two rows that a thread has a quarter of, turned. */
+__device__ inline void add_im_of_rows(gint32 (&sums)[2], const guint32 (&turned)[STEPS][4])
+{
+#pragma unroll
+  for (int k = 0; k < STEPS; k++)
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      sums[i % 2] = __dp4a((int)turned[k][i], 0x00010001, sums[i % 2]);
 }
 
 /* Real parts of a chunk are in work while its rows are turned, imaginary parts while the next chunk's real
- * parts are begun. */
-template <int COLUMNS>
-__device__ inline gint32 correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF], guint32 thread)
+ * parts are begun. Bias is what the columns' im add up to, of all consumers together; where columns are the rows
+ * (SAME), it comes from the registers that those are turned in, and shared memory is not read once more. */
+template <int COLUMNS, bool SAME>
+__device__ inline void correlate_s8(Part &part, int (&re)[HALF], int (&im)[HALF], gint32 (&bias)[TILE], guint32 thread)
 {
-  const guint32 warp = thread / 32 % 4;
+  const guint32 warp = thread / 32 % 4, lane = thread % 32;
   guint32 turned[STEPS][4], last = 0;
-  gint32 bias = 0;
+  gint32 sums[2] = {};
 
   for (guint32 c = 0; c < part.chunks; c++) {
     const guint32 slot = part.ring.slot;
     barrier_wait(&part.shared->full[slot], part.ring.parity);
-    const guint8 *rows = rows_of(part), *columns = part.shared->columns[slot];
+    const guint8 *columns = part.shared->columns[slot];
+    const guint8 *rows = (SAME ? columns : part.shared->rows[slot]) + part.group * HALF * CHUNK;
     const guint64 a = describe(rows), b = describe(columns);
     wgmma_fence();
 #pragma unroll
@@ -175,6 +174,8 @@ __device__ inline gint32 correlate_s8(Part &part, int (&re)[HALF], int (&im)[HAL
       for (int i = 0; i < 4; i++)
         turned[k][i] = correlator_turn<CORRELATOR_S8>(turned[k][i]);
     }
+    if constexpr (SAME)
+      add_im_of_rows(sums, turned);
     wgmma_fence();
 #pragma unroll
     for (int k = 0; k < STEPS; k++)
@@ -183,13 +184,25 @@ __device__ inline gint32 correlate_s8(Part &part, int (&re)[HALF], int (&im)[HAL
       else
         wgmma_s8_64(im, turned[k], b + k * (STEP >> 4), c + k > 0);
     wgmma_commit();
-    bias += sum_im(columns, thread);
+    if constexpr (!SAME)
+      add_im_of_column(sums[0], columns, thread);
     last = slot;
-    part.ring.next();
+    part.ring.next(SLOTS);
   }
   wgmma_wait<0>();
   release(part.shared, last);
-  return bias;
+#pragma unroll
+  for (int i = 0; i < (SAME ? 2 : 1); i++) {
+    sums[i] += __shfl_xor_sync(0xffffffff, sums[i], 1);
+    if constexpr (SAME)
+      sums[i] += __shfl_xor_sync(0xffffffff, sums[i], 2);
+  }
+  if constexpr (SAME) {
+    if (lane % 4 < 2)
+      bias[part.group * HALF + warp * 16 + lane % 4 * 8 + lane / 4] = lane % 4 ? sums[1] : sums[0];
+  } else if (thread % 2 == 0) {
+    bias[thread / 2] = sums[0];
+  }
 }
 
 /* ---- half precision ---- */
@@ -232,7 +245,7 @@ __device__ inline void correlate_f16(Part &part, float (&re)[HALF], float (&im)[
       rows[i] = rows_of(part);
       a[i] = describe(rows[i]);
       b[i] = describe(part.shared->columns[slots[i]]);
-      part.ring.next();
+      part.ring.next(SLOTS);
     }
     wgmma_fence();
 #pragma unroll
@@ -311,11 +324,11 @@ __device__ inline void give(const CorrelatorRun &run, const Job &job, guint32 gr
 __device__ inline void produce(const CUtensorMap *map, const CorrelatorRun &run, guint32 chunks, guint32 tiles,
                                guint32 jobs, Shared *shared)
 {
-  Ring ring = { 0, 1 };
+  BarrierRing ring = { 0, 1 };
   for (guint32 number = blockIdx.x; number < jobs; number += gridDim.x) {
     Job job = job_of(number, tiles);
     const bool same = job.row == job.column;
-    for (guint32 c = 0; c < chunks; c++, ring.next()) {
+    for (guint32 c = 0; c < chunks; c++, ring.next(SLOTS)) {
       guint32 plane = run.planes == 2 ? c % 2 : 0, byte = c / run.planes * CHUNK;
       guint32 channel = job.channel + plane * run.channels;
       guint64 *full = &shared->full[ring.slot];
@@ -340,7 +353,6 @@ __device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32
   for (guint32 number = blockIdx.x; number < jobs; number += gridDim.x, turn ^= 1) {
     Job job = job_of(number, tiles);
     Value re[HALF], im[HALF];
-    gint32 bias = 0;
 #pragma unroll
     for (int i = 0; i < HALF; i++)
       re[i] = im[i] = 0;
@@ -348,10 +360,13 @@ __device__ inline void consume(const CorrelatorRun &run, guint32 chunks, guint32
     /* Of a tile on the diagonal the upper right quarter is not wanted. */
     bool narrow = part.same_tile && part.group == 0;
     if constexpr (KIND == CORRELATOR_S8) {
-      bias = narrow ? correlate_s8<HALF>(part, re, im, thread) : correlate_s8<TILE>(part, re, im, thread);
-      bias += __shfl_xor_sync(0xffffffff, bias, 1);
-      if (thread % 2 == 0)
-        shared->bias[turn][thread / 2] = bias;
+      gint32(&bias)[TILE] = shared->bias[turn];
+      if (narrow)
+        correlate_s8<HALF, true>(part, re, im, bias, thread);
+      else if (part.same_tile)
+        correlate_s8<TILE, true>(part, re, im, bias, thread);
+      else
+        correlate_s8<TILE, false>(part, re, im, bias, thread);
       asm volatile("bar.sync 1, %0;" ::"n"((int)CONSUMERS) : "memory");
     } else if (narrow) {
       correlate_f16<KIND, HALF>(part, re, im, thread);

@@ -635,13 +635,13 @@ static gboolean pick_level(Correlator *self, GError **error)
 {
   const char *wanted = g_getenv("ASTRO_CUDA");
   gint major, minor;
-  guint first = 0;
+  guint first = SIMT;
   if (!CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, self->place.device->index)) ||
       !CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, self->place.device->index)))
     return FALSE;
   guint capability = (guint)(10 * major + minor);
-  while (wanted && first < SIMT && !g_str_equal(levels[first].name, wanted))
-    first++;
+  while (first > 0 && g_strcmp0(levels[first].name, wanted) != 0)
+    first--; /* no other stage's name */
   self->level = first;
   while (levels[self->level].exact ? capability != levels[self->level].capability
                                    : capability < levels[self->level].capability)

@@ -39,19 +39,6 @@ static constexpr guint most_warps(guint count)
 
 #if __CUDA_ARCH__ >= 900
 
-/* Stages are used one after the other, again and again. */
-struct Stage {
-  guint number, parity;
-
-  __device__ void next(guint stages)
-  {
-    if (++number == stages) {
-      number = 0;
-      parity ^= 1;
-    }
-  }
-};
-
 static __device__ const float2 *set_of(const WProjectionRecord &record, guint stride)
 {
   return (const float2 *)record.taps + record.shift(stride);
@@ -67,7 +54,7 @@ static __device__ void copy(void *to, const void *from, guint32 bytes, guint64 *
 
 /* The warp that brings taps. */
 static __device__ void produce(const Staged &w, Shared *shared, guint slice, guint block_rows, guint32 first,
-                               guint32 end, Stage *stage, bool *wrapped)
+                               guint32 end, BarrierRing *stage)
 {
   const guint lane = threadIdx.x % 32, stride = w.s.stride;
   const guint rows = min(block_rows, w.width - slice * block_rows) + ABOVE;
@@ -81,13 +68,11 @@ static __device__ void produce(const Staged &w, Shared *shared, guint slice, gui
     for (guint news = __ballot_sync(0xffffffff, is_new); news; news &= news - 1) {
       const float2 *from = (const float2 *)__shfl_sync(0xffffffff, set, __ffs(news) - 1) + begin;
       if (lane == 0) {
-        if (*wrapped)
-          barrier_wait(&shared->empty[stage->number], stage->parity ^ 1);
-        barrier_expect(&shared->full[stage->number], bytes);
-        copy(shared->stages + stage->number * w.stage_bytes, from, bytes, &shared->full[stage->number]);
+        barrier_wait(&shared->empty[stage->slot], stage->parity);
+        barrier_expect(&shared->full[stage->slot], bytes);
+        copy(shared->stages + stage->slot * w.stage_bytes, from, bytes, &shared->full[stage->slot]);
       }
       stage->next(w.stages);
-      *wrapped |= stage->number == 0;
     }
   }
 }
@@ -121,7 +106,7 @@ template <int N, int COUNT> struct Cells {
 
 template <int N, int COUNT, bool FIXED>
 static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> &cells, guint32 own, guint32 first,
-                               guint32 end, double scale, Stage *stage)
+                               guint32 end, double scale, BarrierRing *stage)
 {
   const WProjectionSpread &s = w.s;
   const WProjectionValues<float2, N> *values = values_of<float2, N>(s);
@@ -141,11 +126,11 @@ static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> 
     }
     if (record.is_new_set() || i == first) {
       if (i != first) {
-        barrier_arrive(&shared->empty[stage->number]);
+        barrier_arrive(&shared->empty[stage->slot]);
         stage->next(w.stages);
       }
-      barrier_wait(&shared->full[stage->number], stage->parity);
-      taps = (const float2 *)(shared->stages + stage->number * w.stage_bytes) + own;
+      barrier_wait(&shared->full[stage->slot], stage->parity);
+      taps = (const float2 *)(shared->stages + stage->slot * w.stage_bytes) + own;
     }
     const float2 *from = taps - record.shift(s.stride);
 #pragma unroll
@@ -156,7 +141,7 @@ static __device__ void consume(const Staged &w, Shared *shared, Cells<N, COUNT> 
         multiply_add(cells.sums[k][p], tap, value.v[p]);
     }
   }
-  barrier_arrive(&shared->empty[stage->number]);
+  barrier_arrive(&shared->empty[stage->slot]);
   stage->next(w.stages);
   cells.template give<FIXED>(w, at, scale);
 }
@@ -176,8 +161,7 @@ static __global__ void __launch_bounds__(32 * most_warps(COUNT), 1) spread(const
   Cells<N, COUNT> cells = { threadIdx.x % w.width, slice * block_rows + row * COUNT,
                             threadIdx.x < w.rows * w.width };
   const guint32 own = (row * COUNT + ABOVE) * w.s.stride + LEFT + cells.x;
-  Stage stage = { 0, 0 };
-  bool wrapped = false;
+  BarrierRing stage = { 0, produces };
 
   if (threadIdx.x == 0) {
     for (guint i = 0; i < w.stages; i++) {
@@ -193,7 +177,7 @@ static __global__ void __launch_bounds__(32 * most_warps(COUNT), 1) spread(const
       return;
     const guint32 end = (guint32)min(first + w.chunk, (guint64)range_end);
     if (produces)
-      produce(w, shared, slice, block_rows, (guint32)first, end, &stage, &wrapped);
+      produce(w, shared, slice, block_rows, (guint32)first, end, &stage);
     else
       consume<N, COUNT, FIXED>(w, shared, cells, own, (guint32)first, end, scale, &stage);
   }

@@ -1,10 +1,7 @@
 /* The stage "gridder": visibilities made ready, held and gridded on the device. What follows what is core/gridder's
  * (collect.c). */
 #include "gpu/gridder-prepare.h"
-
-extern "C" {
-#include "core/gridder/collect.h"
-}
+#include "gpu/gridder-turns.h"
 
 #define TOGETHER (1u << 24) /* gridding a few rows leaves most of a device idle */
 
@@ -72,6 +69,17 @@ static const AstroCollectFuncs funcs = {
   .copy = copy,
 };
 
+static const AstroCollectFuncs turns_funcs = {
+  .prepare = &astro_cuda_prepare_funcs,
+  .host_grids = TRUE,
+  .enter = enter,
+  .create = astro_cuda_turns_create,
+  .begin = astro_cuda_turns_begin,
+  .plane = astro_cuda_turns_plane,
+  .add = astro_cuda_turns_fill,
+  .destroy = astro_cuda_turns_destroy,
+};
+
 /* ---- the backend ---- */
 
 static gboolean shape(gconstpointer configuration, GError **error)
@@ -84,16 +92,31 @@ static gboolean shape(gconstpointer configuration, GError **error)
   return FALSE;
 }
 
+/* Those that there is room for: whole grids on the device, or their products one after the other. */
+static const AstroCollectFuncs *choose_funcs(const AstroCollectConfig *config, const AstroPlace *place, GError **error)
+{
+  const guint64 tables = astro_cuda_gridder_of(config->algorithm)->bytes(&config->gridder, &config->grid);
+  AstroDeviceMemory memory;
+  char *products[2];
+  guint turns;
+  const AstroCollectConfig one = astro_cuda_turn(config, products, &turns);
+  if (!place->device->funcs->memory(place->device, &memory, error))
+    return NULL;
+  if (astro_collect_fits(config, tables, memory.free, place->device->name, turns > 1 ? NULL : error))
+    return &funcs;
+  if (turns > 1 && astro_collect_fits(&one, astro_cuda_turns_bytes(config), memory.free, place->device->name, error))
+    return &turns_funcs;
+  if (turns > 1)
+    g_prefix_error(error, "even one product at a time ");
+  return NULL;
+}
+
 static gpointer create(gconstpointer configuration, const AstroPlace *place, const char **variant, GError **error)
 {
   const AstroCollectConfig *config = (const AstroCollectConfig *)configuration;
-  AstroDeviceMemory memory;
-  if (!shape(config, error) || !place->device->funcs->memory(place->device, &memory, error) ||
-      !astro_collect_fits(config, astro_cuda_gridder_of(config->algorithm)->bytes(&config->gridder, &config->grid),
-                          memory.free, place->device->name, error))
-    return NULL;
+  const AstroCollectFuncs *chosen = shape(config, error) ? choose_funcs(config, place, error) : NULL;
   *variant = config->algorithm->name;
-  return astro_collect_new(config, place, &funcs);
+  return chosen ? astro_collect_new(config, place, chosen) : NULL;
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,
@@ -107,6 +130,11 @@ static gboolean drain(gpointer instance, GError **error)
 {
   const AstroPlace *place = astro_collect_place((AstroCollect *)instance);
   return enter(place, error) && CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(place->queue)));
+}
+
+static gboolean host_out(gpointer instance)
+{
+  return astro_collect_host_grids((AstroCollect *)instance);
 }
 
 static void destroy(gpointer instance)
@@ -123,4 +151,5 @@ const AstroBackend astro_cuda_gridder = {
   .submit = submit,
   .drain = drain,
   .destroy = destroy,
+  .host_out = host_out,
 };

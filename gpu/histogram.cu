@@ -7,6 +7,7 @@
 #define MOST_LEAF_PAIRS ((guint64)1 << 23)  /* of a slice: 400 MB of lists */
 #define LEAST_LEAF_PAIRS ((guint64)1 << 14) /* where memory is short */
 #define MOST_SEEDS 32768                    /* pairs of cells that a slice begins with */
+#define FEW_LEAF_PAIRS 1024                 /* of a pair of cells that is not worth another look */
 #define COUNTERS 65536                      /* about so many copies of values */
 #define MOST_COPIES 32
 #define BYTES_A_LEAF_PAIR (3 * sizeof(HistogramPair))
@@ -234,23 +235,36 @@ static void add_whole(Plan *plan, const HistogramPair *pair, const Cell *a, cons
     count->sums[value] += a->weight * b->weight;
 }
 
+/* Far wider than any edge that their pairs may lie on both sides of: most of their leaves are too far from each other,
+ * and are better left out before they take up a slice. */
+static gboolean is_wide(const Plan *plan, const Cell *a, const Cell *b, Edges edges)
+{
+  const double reach = a->chord + b->chord;
+  return edges.last > 0 && reach * reach > 16 * plan->self->counter->squares[edges.last - 1];
+}
+
+/* The slice gets the pair, or the next one. */
+static gboolean plan_seed(Plan *plan, const HistogramPair *pair, const Cell *a, const Cell *b, gboolean is_self)
+{
+  guint64 most = MAX(leaves_of(a), leaves_of(b));
+  /* before it is known whether this slice takes it: too many levels are no harm */
+  plan->most_leaves = MAX(plan->most_leaves, most);
+  gboolean ok = add_seed(plan, pair, leaves_of(a) * leaves_of(b), is_self ? a->n * (a->n - 1) / 2 : a->n * b->n);
+  plan->most_leaves = MAX(plan->most_leaves, most);
+  return ok;
+}
+
 /* FALSE: an error, or cancelled. */
 static gboolean plan_pair(Plan *plan, HistogramPair pair)
 {
   const Count *count = &plan->job->count;
   const Cell *a = &count->a->cells[pair.a], *b = &count->b->cells[pair.b];
-  guint64 leaf_pairs = leaves_of(a) * leaves_of(b);
-  gboolean is_self = plan->count.alone && pair.a == pair.b;
-  if (leaf_pairs <= plan->self->leaf_pairs) {
-    guint64 most = MAX(leaves_of(a), leaves_of(b));
-    /* before it is known whether this slice takes it: too many levels are no harm */
-    plan->most_leaves = MAX(plan->most_leaves, most);
-    gboolean ok = add_seed(plan, &pair, leaf_pairs, is_self ? a->n * (a->n - 1) / 2 : a->n * b->n);
-    plan->most_leaves = MAX(plan->most_leaves, most);
-    return ok;
-  }
+  const guint64 leaf_pairs = leaves_of(a) * leaves_of(b);
+  const gboolean is_self = plan->count.alone && pair.a == pair.b, fits = leaf_pairs <= plan->self->leaf_pairs;
+  if (fits && (leaf_pairs <= FEW_LEAF_PAIRS || plan->count.brute))
+    return plan_seed(plan, &pair, a, b, is_self);
+  Edges edges = narrow(plan->self->counter->squares, a, b, { pair.first, pair.last });
   if (!is_self) {
-    Edges edges = narrow(plan->self->counter->squares, a, b, { pair.first, pair.last });
     pair.first = (guint16)edges.first;
     pair.last = (guint16)edges.last;
     if (edges.first == edges.last && !plan->count.brute) {
@@ -258,6 +272,8 @@ static gboolean plan_pair(Plan *plan, HistogramPair pair)
       return TRUE;
     }
   }
+  if (fits && !is_wide(plan, a, b, edges))
+    return plan_seed(plan, &pair, a, b, is_self);
   for (guint i = 0; i <= (guint)(a->left > 0); i++)
     for (guint j = is_self ? i : 0; j <= (guint)(b->left > 0); j++) {
       HistogramPair child = pair;

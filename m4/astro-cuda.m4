@@ -12,7 +12,9 @@ AC_DEFUN([ASTRO_CUDA], [
       [AC_MSG_ERROR([--with-cuda=$with_cuda: no nvcc in $with_cuda/bin])])])
   AS_IF([test "x$with_cuda" = xyes && test "x$NVCC" = x], [AC_MSG_ERROR([--with-cuda=yes: no nvcc found])])
   AS_IF([test "x$NVCC" != x], [astro_cuda_summary="with $NVCC"])
-  AC_SUBST([NVCC_ARCH], ["-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_80,code=compute_80"])
+  AC_ARG_VAR([NVCC_ARCH], [the GPUs to compile for, as nvcc's -gencode options (default: sm_80, sm_90a, and PTX for others)])
+  AS_IF([test "x$NVCC_ARCH" = x],
+    [NVCC_ARCH="-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a -gencode arch=compute_80,code=compute_80"])
   # nvcc knows neither -pthread nor the linker's -Wl.
   AC_SUBST([NVCC_GST_CFLAGS], [$(echo "$GST_CFLAGS $GLIB_CFLAGS" | sed 's/-pthread//g')])
   AC_SUBST([NVCC_GLIB_LIBS], [$(echo "$GLIB_LIBS" | sed 's/-pthread//g; s/-Wl,[[^ ]]*//g')])

@@ -30,6 +30,8 @@ typedef enum {
   ASTRO_BACKEND_ERROR_DEVICE,      /* a device call failed: call and cause */
 } AstroBackendError;
 GQuark astro_backend_error_quark(void);
+/* Sets ASTRO_BACKEND_ERROR_SHAPE; FALSE, for a check to return. */
+gboolean astro_backend_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* What a backend instance is made for and where it runs. */
 typedef struct {
@@ -63,10 +65,12 @@ typedef struct {
   /* Whether a device backend's output blocks are host pointers, since its device has no room for
    * them; they are written when submit returns. NULL: they are not. */
   gboolean (*host_out)(gpointer instance);
+  /* Whether the block out may be the block in, where both are as large. */
+  gboolean in_place;
 } AstroBackend;
 
 /* The versioned table that a module exports as astro_module. */
-#define ASTRO_MODULE_ABI 2
+#define ASTRO_MODULE_ABI 3
 typedef struct {
   guint32 abi;
   guint32 bytes; /* sizeof(AstroModule) */

@@ -3,17 +3,6 @@
 
 #include <math.h>
 
-static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean fail(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 static gboolean is_one_of(AstroFormat format, const AstroFormat *formats, guint n)
 {
   for (guint i = 0; i < n; i++)
@@ -34,8 +23,8 @@ static gboolean check_layout(const AstroLayout *layout, GError **error)
     AstroAxis axis = layout->axes[i];
     if (axis != ASTRO_AXIS_TIME && axis != ASTRO_AXIS_STATION && axis != ASTRO_AXIS_POL) {
       g_autofree char *text = astro_layout_to_string(layout);
-      return fail(error, "channelizer: layout %s, expected time, station and pol in any order",
-                  text);
+      return astro_backend_refuse(
+          error, "channelizer: layout %s, expected time, station and pol in any order", text);
     }
   }
   return TRUE;
@@ -50,27 +39,29 @@ gboolean astro_channelizer_shape(gconstpointer data, GError **error)
   const AstroChannelizerConfig *config = data;
 
   if (config->channels < 2 || config->channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
-    return fail(error, "channelizer: %u channels, expected 2 to %d", config->channels,
-                ASTRO_CHANNELIZER_MAX_CHANNELS);
+    return astro_backend_refuse(error, "channelizer: %u channels, expected 2 to %d",
+                                config->channels, ASTRO_CHANNELIZER_MAX_CHANNELS);
   if (config->taps < 1 || config->taps > ASTRO_CHANNELIZER_MAX_TAPS)
-    return fail(error, "channelizer: %u taps, expected 1 to %d", config->taps,
-                ASTRO_CHANNELIZER_MAX_TAPS);
+    return astro_backend_refuse(error, "channelizer: %u taps, expected 1 to %d", config->taps,
+                                ASTRO_CHANNELIZER_MAX_TAPS);
   if (config->window >= ASTRO_N_WINDOWS)
-    return fail(error, "channelizer: window %d is none of ours", config->window);
+    return astro_backend_refuse(error, "channelizer: window %d is none of ours", config->window);
   if (!(config->beta >= 0 && config->beta <= 100))
-    return fail(error, "channelizer: beta %g, expected 0 to 100", config->beta);
+    return astro_backend_refuse(error, "channelizer: beta %g, expected 0 to 100", config->beta);
   if (!isfinite(config->gain))
-    return fail(error, "channelizer: gain %g, expected a finite number", config->gain);
+    return astro_backend_refuse(error, "channelizer: gain %g, expected a finite number",
+                                config->gain);
   if (!is_one_of(config->in.format, from, G_N_ELEMENTS(from)))
-    return fail(error,
-                "channelizer: input of format %s, expected CI4, CI8, CI16LE, CF16LE, CF32LE or, "
-                "for real samples, F32LE",
-                format_name(config->in.format));
+    return astro_backend_refuse(
+        error,
+        "channelizer: input of format %s, expected CI4, CI8, CI16LE, CF16LE, CF32LE or, "
+        "for real samples, F32LE",
+        format_name(config->in.format));
   /* The same but for real samples. */
   if (!is_one_of(config->to, from, G_N_ELEMENTS(from) - 1))
-    return fail(error,
-                "channelizer: output of format %s, expected CF32LE, CF16LE, CI16LE, CI8 or CI4",
-                format_name(config->to));
+    return astro_backend_refuse(
+        error, "channelizer: output of format %s, expected CF32LE, CF16LE, CI16LE, CI8 or CI4",
+        format_name(config->to));
   return check_layout(&config->in.layout, error);
 }
 
@@ -106,10 +97,11 @@ gboolean astro_channelizer_block_spectra(const AstroChannelizerConfig *config, g
 {
   guint64 most = G_MAXUINT64 - 2 * astro_channelizer_span(config);
   if (first > most || steps > most - first)
-    return fail(error,
-                "channelizer: a block of %" G_GUINT64_FORMAT " samples from %" G_GUINT64_FORMAT
-                " on goes beyond what sample indices can count",
-                steps, first);
+    return astro_backend_refuse(error,
+                                "channelizer: a block of %" G_GUINT64_FORMAT
+                                " samples from %" G_GUINT64_FORMAT
+                                " on goes beyond what sample indices can count",
+                                steps, first);
   AstroSpectra before = astro_channelizer_spectra(config, begin, first);
   *spectra = astro_channelizer_spectra(config, begin, first + steps);
   spectra->first += before.count;
@@ -128,14 +120,16 @@ gboolean astro_channelizer_check_call(const AstroChannelizerConfig *config, cons
   if (!g_size_checked_mul(&in_bytes, step_bytes, arguments->steps) ||
       !g_size_checked_mul(&out_bytes, inputs * config->channels, spectra) ||
       !g_size_checked_mul(&out_bytes, out_bytes, astro_format_info(config->to)->bytes))
-    return fail(error, "channelizer: a block of more bytes than can be addressed");
+    return astro_backend_refuse(error, "channelizer: a block of more bytes than can be addressed");
   if (n_in > 1 || n_out != (spectra > 0))
-    return fail(error, "channelizer: %u blocks in and %u out, expected at most one and %d", n_in,
-                n_out, spectra > 0);
+    return astro_backend_refuse(error,
+                                "channelizer: %u blocks in and %u out, expected at most one and %d",
+                                n_in, n_out, spectra > 0);
   if ((n_in && in->bytes < in_bytes) || (n_out && out->bytes < out_bytes))
-    return fail(error,
-                "channelizer: blocks of %" G_GSIZE_FORMAT " bytes in and %" G_GSIZE_FORMAT
-                " out, expected %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT,
-                n_in ? in->bytes : 0, n_out ? out->bytes : 0, in_bytes, out_bytes);
+    return astro_backend_refuse(error,
+                                "channelizer: blocks of %" G_GSIZE_FORMAT
+                                " bytes in and %" G_GSIZE_FORMAT " out, expected %" G_GSIZE_FORMAT
+                                " and %" G_GSIZE_FORMAT,
+                                n_in ? in->bytes : 0, n_out ? out->bytes : 0, in_bytes, out_bytes);
   return TRUE;
 }

@@ -10,36 +10,28 @@ const AstroBackend *const astro_clean_backends[] = { &astro_clean_cpu, &astro_cl
 /* The beam is drawn down to this. */
 #define FAINTEST 1e-8
 
-static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean fail(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 gboolean astro_clean_check(gconstpointer given, GError **error)
 {
   const AstroCleanConfig *config = given;
 
   if (config->format != ASTRO_FORMAT_F32LE && config->format != ASTRO_FORMAT_F64LE)
-    return fail(error, "clean: an image of format %s, expected F32LE or F64LE",
-                astro_format_info(config->format)->name);
+    return astro_backend_refuse(error, "clean: an image of format %s, expected F32LE or F64LE",
+                                astro_format_info(config->format)->name);
   if (!config->size || !config->channels || !config->products)
-    return fail(error, "clean: %u channels of %u products of %u pixels, expected 1 or more",
-                config->channels, config->products, config->size);
+    return astro_backend_refuse(
+        error, "clean: %u channels of %u products of %u pixels, expected 1 or more",
+        config->channels, config->products, config->size);
   if (!(config->gain > 0 && config->gain <= 1))
-    return fail(error, "clean: gain %g, expected more than 0 and at most 1", config->gain);
+    return astro_backend_refuse(error, "clean: gain %g, expected more than 0 and at most 1",
+                                config->gain);
   if (!(config->threshold >= 0))
-    return fail(error, "clean: threshold %g Jy/beam, expected at least 0", config->threshold);
+    return astro_backend_refuse(error, "clean: threshold %g Jy/beam, expected at least 0",
+                                config->threshold);
   if (2 * (guint64)config->border >= config->size)
-    return fail(error, "clean: a border of %u leaves nothing of %u pixels", config->border,
-                config->size);
+    return astro_backend_refuse(error, "clean: a border of %u leaves nothing of %u pixels",
+                                config->border, config->size);
   if (config->output > ASTRO_CLEAN_ALL)
-    return fail(error, "clean: output %d is none of ours", config->output);
+    return astro_backend_refuse(error, "clean: output %d is none of ours", config->output);
   return TRUE;
 }
 
@@ -73,14 +65,15 @@ gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock
   gboolean restores = config->output == ASTRO_CLEAN_RESTORED || config->output == ASTRO_CLEAN_ALL;
 
   if (restores && !(arguments->major > 0 && arguments->minor > 0 && isfinite(arguments->major)))
-    return fail(error, "clean: a beam of %g x %g pixels cannot restore an image", arguments->major,
-                arguments->minor);
+    return astro_backend_refuse(error, "clean: a beam of %g x %g pixels cannot restore an image",
+                                arguments->major, arguments->minor);
   if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in && out->bytes >= bytes_out)
     return TRUE;
-  return fail(error,
-              "clean: %u blocks in and %u out of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
-              " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
-              n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in, bytes_out);
+  return astro_backend_refuse(
+      error,
+      "clean: %u blocks in and %u out of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
+      " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
+      n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in, bytes_out);
 }
 
 /* East is against x: an axis at angle t from north through east lies along (-sin t, cos t). */

@@ -20,17 +20,6 @@ gsize astro_correlator_output_bytes(const AstroCorrelatorConfig *config)
          config->pols * 8;
 }
 
-static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean refuse(GError **error, const char *format, ...)
-{
-  va_list list;
-  va_start(list, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, list);
-  va_end(list);
-  return FALSE;
-}
-
 static gboolean check_layout(const AstroCorrelatorConfig *config, GError **error)
 {
   const struct {
@@ -48,19 +37,19 @@ static gboolean check_layout(const AstroCorrelatorConfig *config, GError **error
     const char *name = astro_axis_name(wanted[w].axis);
     if (at < 0) {
       if (wanted[w].extent > 1)
-        return refuse(error, "the layout of the spectra has no axis %s", name);
+        return astro_backend_refuse(error, "the layout of the spectra has no axis %s", name);
       continue;
     }
     found++;
     if (config->layout.extents[at] != wanted[w].extent)
-      return refuse(error,
-                    "axis %s of the spectra has extent %" G_GUINT64_FORMAT
-                    ", expected %" G_GUINT64_FORMAT,
-                    name, config->layout.extents[at], wanted[w].extent);
+      return astro_backend_refuse(error,
+                                  "axis %s of the spectra has extent %" G_GUINT64_FORMAT
+                                  ", expected %" G_GUINT64_FORMAT,
+                                  name, config->layout.extents[at], wanted[w].extent);
   }
   if (found != config->layout.n_axes)
-    return refuse(error,
-                  "the layout of the spectra has axes other than time, channel, station, pol");
+    return astro_backend_refuse(
+        error, "the layout of the spectra has axes other than time, channel, station, pol");
   return TRUE;
 }
 
@@ -68,25 +57,28 @@ gboolean astro_correlator_shape(gconstpointer configuration, GError **error)
 {
   const AstroCorrelatorConfig *config = configuration;
   if (config->stations < 1 || config->stations > 1u << 20)
-    return refuse(error, "%u stations, expected 1 to %u", config->stations, 1u << 20);
+    return astro_backend_refuse(error, "%u stations, expected 1 to %u", config->stations, 1u << 20);
   if (config->pols < 1 || config->pols > 2)
-    return refuse(error, "%u polarisations, expected 1 or 2", config->pols);
+    return astro_backend_refuse(error, "%u polarisations, expected 1 or 2", config->pols);
   if (config->channels < 1)
-    return refuse(error, "no channels");
+    return astro_backend_refuse(error, "no channels");
   if (config->channel_step < 1 || config->channels % config->channel_step)
-    return refuse(error, "a channel step of %u does not divide %u channels", config->channel_step,
-                  config->channels);
+    return astro_backend_refuse(error, "a channel step of %u does not divide %u channels",
+                                config->channel_step, config->channels);
   const AstroFormatInfo *from = astro_format_info(config->from);
   if (config->from != ASTRO_FORMAT_CI4 && config->from != ASTRO_FORMAT_CI8 &&
       config->from != ASTRO_FORMAT_CI16LE && config->from != ASTRO_FORMAT_CF16LE &&
       config->from != ASTRO_FORMAT_CF32LE)
-    return refuse(error, "spectra of format %s, expected CI4, CI8, CI16LE, CF16LE or CF32LE",
-                  from ? from->name : "unknown");
+    return astro_backend_refuse(error,
+                                "spectra of format %s, expected CI4, CI8, CI16LE, CF16LE or CF32LE",
+                                from ? from->name : "unknown");
   if (config->to != ASTRO_FORMAT_CI32LE && config->to != ASTRO_FORMAT_CF32LE)
-    return refuse(error, "visibilities of format %s, expected CI32LE or CF32LE",
-                  astro_format_info(config->to) ? astro_format_info(config->to)->name : "unknown");
+    return astro_backend_refuse(error, "visibilities of format %s, expected CI32LE or CF32LE",
+                                astro_format_info(config->to) ? astro_format_info(config->to)->name
+                                                              : "unknown");
   if (config->to == ASTRO_FORMAT_CI32LE && from->is_float)
-    return refuse(error, "exact sums (CI32LE) of %s: only integers have them", from->name);
+    return astro_backend_refuse(error, "exact sums (CI32LE) of %s: only integers have them",
+                                from->name);
   return check_layout(config, error);
 }
 
@@ -155,23 +147,25 @@ gboolean astro_correlator_check_blocks(const AstroCorrelatorConfig *config, cons
   guint64 step = (guint64)config->channels * config->stations * config->pols *
                  astro_format_info(config->from)->bytes;
   if (n_in > 1 || (n_in == 0 && arguments->count > 0) || (arguments->dump && n_out != 1))
-    return refuse(error, "%u blocks in and %u out, expected one of spectra and for a dump one out",
-                  n_in, n_out);
+    return astro_backend_refuse(
+        error, "%u blocks in and %u out, expected one of spectra and for a dump one out", n_in,
+        n_out);
   if (arguments->first > arguments->steps || arguments->count > arguments->steps - arguments->first)
-    return refuse(error,
-                  "time steps %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
-                  " more are not within a block of %" G_GUINT64_FORMAT,
-                  arguments->first, arguments->count, arguments->steps);
+    return astro_backend_refuse(error,
+                                "time steps %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                                " more are not within a block of %" G_GUINT64_FORMAT,
+                                arguments->first, arguments->count, arguments->steps);
   if (n_in && in[0].bytes / step < arguments->steps)
-    return refuse(error,
-                  "a block of %" G_GSIZE_FORMAT " bytes does not hold %" G_GUINT64_FORMAT
-                  " time steps of %" G_GUINT64_FORMAT " bytes",
-                  in[0].bytes, arguments->steps, step);
+    return astro_backend_refuse(error,
+                                "a block of %" G_GSIZE_FORMAT
+                                " bytes does not hold %" G_GUINT64_FORMAT
+                                " time steps of %" G_GUINT64_FORMAT " bytes",
+                                in[0].bytes, arguments->steps, step);
   if (arguments->dump && out[0].bytes < astro_correlator_output_bytes(config))
-    return refuse(error,
-                  "a block of %" G_GSIZE_FORMAT
-                  " bytes does not hold visibilities of %" G_GSIZE_FORMAT " bytes",
-                  out[0].bytes, astro_correlator_output_bytes(config));
+    return astro_backend_refuse(error,
+                                "a block of %" G_GSIZE_FORMAT
+                                " bytes does not hold visibilities of %" G_GSIZE_FORMAT " bytes",
+                                out[0].bytes, astro_correlator_output_bytes(config));
   return TRUE;
 }
 

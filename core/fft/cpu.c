@@ -123,4 +123,5 @@ const AstroBackend astro_fft_cpu = {
   .create = create,
   .submit = submit,
   .destroy = destroy,
+  .in_place = TRUE,
 };

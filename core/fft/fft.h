@@ -27,7 +27,8 @@ typedef struct {
 } AstroFftConfig;
 
 /* Submit: one block in, one out; arguments are a guint64, the steps of the free axis. Without a
- * free axis, steps are whole frames one after another. */
+ * free axis, steps are whole frames one after another. Between complex samples the block out may be
+ * the block in. */
 extern const AstroBackend astro_fft_reference, astro_fft_cpu;
 extern const AstroBackend *const astro_fft_backends[];
 

@@ -123,4 +123,5 @@ const AstroBackend astro_fft_reference = {
   .create = create,
   .submit = submit,
   .destroy = g_free,
+  .in_place = TRUE,
 };

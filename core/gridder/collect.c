@@ -10,11 +10,6 @@ struct _AstroCollect {
   AstroGridding *gridder;
 };
 
-gboolean astro_collect_adds_at_once(const AstroCollectConfig *config)
-{
-  return !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL;
-}
-
 guint64 astro_collect_grid_bytes(const AstroCollectConfig *config)
 {
   const AstroGrid *grid = &config->grid;
@@ -46,8 +41,19 @@ AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPla
   self->config.gridder.threads = place->threads;
   self->funcs = funcs;
   self->place = *place;
-  self->at_once = astro_collect_adds_at_once(config);
+  self->at_once = !config->algorithm->has_planes && config->weighting == ASTRO_WEIGHTING_NATURAL &&
+                  !funcs->host_grids;
   return self;
+}
+
+gboolean astro_collect_adds_at_once(const AstroCollect *self)
+{
+  return self->at_once;
+}
+
+gboolean astro_collect_host_grids(const AstroCollect *self)
+{
+  return self->funcs->host_grids;
 }
 
 static gboolean enter(const AstroCollect *self, GError **error)
@@ -135,9 +141,12 @@ gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
       !self->funcs->prepare->weigh(self->prepare, self->config.weighting, self->config.robust,
                                    self->config.per_channel, error))
     return FALSE;
+  if (!self->config.cumulative && self->funcs->prepare->drop_weights)
+    self->funcs->prepare->drop_weights(self->prepare);
   if (!self->config.algorithm->has_planes)
     return TRUE;
   self->funcs->prepare->rows(self->prepare, &rows);
+  rows.spent = !self->config.cumulative;
   if (!self->funcs->begin(self->config.algorithm, self->gridder, &rows, planes, error))
     return FALSE;
   if (!self->config.cumulative)
@@ -154,7 +163,7 @@ static gboolean fill_plane(AstroCollect *self, const AstroBlock *out,
   if (algorithm->has_planes)
     return funcs->plane(algorithm, self->gridder, out->data, &arguments->w, &arguments->w_step,
                         error);
-  if ((!self->at_once || arguments->is_new) &&
+  if ((!self->at_once || arguments->is_new) && !funcs->host_grids &&
       !funcs->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
   AstroGridRows rows;
@@ -162,7 +171,7 @@ static gboolean fill_plane(AstroCollect *self, const AstroBlock *out,
   const gboolean added = self->at_once
                              ? add_rows(self, 0, out->data, error)
                              : funcs->add(algorithm, self->gridder, &rows, out->data, error);
-  return added && funcs->finish(algorithm, self->gridder, out->data, error);
+  return added && (!funcs->finish || funcs->finish(algorithm, self->gridder, out->data, error));
 }
 
 gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_in,

@@ -40,7 +40,7 @@ typedef struct _AstroCollect AstroCollect; /* an instance of these backends */
 gboolean astro_collect_observe(AstroCollect *collect, AstroObservation *observation,
                                GError **error);
 /* Whether dumps go straight into the grid and are not held. */
-gboolean astro_collect_adds_at_once(const AstroCollectConfig *config);
+gboolean astro_collect_adds_at_once(const AstroCollect *collect);
 void astro_collect_add_missing(AstroCollect *collect);
 
 /* Ends what a grid is made of, and says how many planes it has: 1 where dumps went into it. */
@@ -66,6 +66,8 @@ gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, gu
  * functions take the algorithm that the configuration names. */
 typedef struct {
   const AstroPrepareFuncs *prepare;
+  /* Grids are host pointers though rows are not, and are filled whole, from all rows at once. */
+  gboolean host_grids;
   /* Values of rows that are added together where dumps go straight into the grid. */
   guint64 together;
   gboolean (*enter)(const AstroPlace *place, GError **error); /* before the others; may be NULL */
@@ -89,6 +91,7 @@ AstroCollect *astro_collect_new(const AstroCollectConfig *config, const AstroPla
                                 const AstroCollectFuncs *funcs);
 void astro_collect_free(AstroCollect *collect);
 const AstroPlace *astro_collect_place(const AstroCollect *collect);
+gboolean astro_collect_host_grids(const AstroCollect *collect);
 gboolean astro_collect_submit(AstroCollect *collect, const AstroBlock *in, guint n_in,
                               const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
                               GError **error);

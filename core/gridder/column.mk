@@ -1,6 +1,7 @@
 core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/spread.c \
   core/gridder/semicircle.c core/gridder/semicircle.h core/gridder/direct.c core/gridder/direct.h \
-  core/gridder/sorted.c core/gridder/sorted.h core/gridder/pages.h core/gridder/wstacking.c \
+  core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
+  core/gridder/planes.c core/gridder/rows.h core/gridder/pages.h core/gridder/wstacking.c \
   core/gridder/wstacking-kernels.h core/gridder/wstacking-both.h core/gridder/wstacking-body.h \
   core/gridder/wstacking-c.c core/gridder/wstacking-reference.c \
   core/gridder/products.c core/gridder/products.h core/gridder/prepare.c core/gridder/prepare.h \
@@ -10,18 +11,19 @@ element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h
 core_avx2_sources += core/gridder/wstacking-avx2.c
 core_avx512_sources += core/gridder/wstacking-avx512.c
-core_tests += tests/core/gridder tests/core/collect
+core_tests += tests/core/gridder tests/core/sorted tests/core/collect
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/images.h tests/core/gridding-on-device.h tests/bench/peers-gridder
+dist_files += tests/core/images.h tests/core/gridding-on-device.h tests/bench/peers-gridder \
+  tests/bench/drift.h tests/bench/cufft.h
 element_tests += tests/elements/astrogridder tests/elements/synthesis-device
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridding.cu gpu/gridder-direct.cu gpu/gridder.cu gpu/gridder-prepare.cu \
-  gpu/gridder-weighting.cu
-gpu_headers += gpu/gridder.h gpu/gridder-prepare.h gpu/fixed.h
+  gpu/gridder-weighting.cu gpu/gridder-turns.cu
+gpu_headers += gpu/gridder.h gpu/gridder-prepare.h gpu/gridder-turns.h gpu/fixed.h
 gpu_bench_programs += tests/bench/prepare-gpu
 gpu_sources += gpu/gridder-wstacking.cu gpu/gridder-wstacking-sort.cu gpu/gridder-wstacking-plan.cu \
   gpu/gridder-wstacking-single.cu gpu/gridder-wstacking-double.cu

@@ -4,17 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean refuse(GError **error, const char *format, ...)
-{
-  va_list list;
-  va_start(list, format);
-  g_autofree char *text = g_strdup_vprintf(format, list);
-  va_end(list);
-  g_set_error_literal(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, text);
-  return FALSE;
-}
-
 /* ---- what is to be known ---- */
 
 #define EARTH_CORE 1e6 /* metres: nobody observes from below */
@@ -24,10 +13,11 @@ static gboolean check_positions(const AstroObservation *o, GError **error)
   for (guint i = 0; i < o->n_stations; i++) {
     const double *p = &o->positions[3 * i], radius = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
     if (!(radius > EARTH_CORE))
-      return refuse(error,
-                    "station %s is %.3g m from the earth's centre: positions have to be geocentric "
-                    "(ITRF) metres, not local ones",
-                    o->names[i], radius);
+      return astro_backend_refuse(
+          error,
+          "station %s is %.3g m from the earth's centre: positions have to be geocentric "
+          "(ITRF) metres, not local ones",
+          o->names[i], radius);
   }
   return TRUE;
 }
@@ -35,25 +25,28 @@ static gboolean check_positions(const AstroObservation *o, GError **error)
 static gboolean check(const AstroPrepareConfig *config, const AstroObservation *o, GError **error)
 {
   if (!o)
-    return refuse(error, "the stream has no observation (stations, phase centre, start), which "
-                         "(u,v,w) are computed from");
+    return astro_backend_refuse(
+        error, "the stream has no observation (stations, phase centre, start), which "
+               "(u,v,w) are computed from");
   if (!o->has_phase_centre)
-    return refuse(error, "the observation has no phase centre");
+    return astro_backend_refuse(error, "the observation has no phase centre");
   if (!o->has_start)
-    return refuse(error, "the observation has no start");
+    return astro_backend_refuse(error, "the observation has no start");
   if ((guint64)o->n_stations * (o->n_stations + 1) / 2 != config->baselines)
-    return refuse(error,
-                  "%u baselines are not those of the observation's %u stations with themselves and "
-                  "each other: %" G_GUINT64_FORMAT,
-                  config->baselines, o->n_stations,
-                  (guint64)o->n_stations * (o->n_stations + 1) / 2);
+    return astro_backend_refuse(
+        error,
+        "%u baselines are not those of the observation's %u stations with themselves and "
+        "each other: %" G_GUINT64_FORMAT,
+        config->baselines, o->n_stations, (guint64)o->n_stations * (o->n_stations + 1) / 2);
   if (!(config->frequency > 0))
-    return refuse(error, "the caps have no frequency, which (u,v,w) in wavelengths need");
+    return astro_backend_refuse(error,
+                                "the caps have no frequency, which (u,v,w) in wavelengths need");
   if (config->channels > 1 && !(config->bandwidth > 0))
-    return refuse(error, "the caps have %u channels and no bandwidth", config->channels);
+    return astro_backend_refuse(error, "the caps have %u channels and no bandwidth",
+                                config->channels);
   if (config->bandwidth / 2 >= config->frequency)
-    return refuse(error, "a bandwidth of %g Hz about %g Hz reaches zero", config->bandwidth,
-                  config->frequency);
+    return astro_backend_refuse(error, "a bandwidth of %g Hz about %g Hz reaches zero",
+                                config->bandwidth, config->frequency);
   return check_positions(o, error);
 }
 
@@ -61,7 +54,7 @@ static gboolean find_products(AstroDumps *self, char **names, GError **error)
 {
   for (self->n_products = 0; names[self->n_products]; self->n_products++) {
     if (self->n_products == ASTRO_MAX_PRODUCTS)
-      return refuse(error, "more than %d products", ASTRO_MAX_PRODUCTS);
+      return astro_backend_refuse(error, "more than %d products", ASTRO_MAX_PRODUCTS);
     if (!astro_product_find(&self->products[self->n_products], names[self->n_products],
                             self->observation->basis, self->config.pols, error))
       return FALSE;

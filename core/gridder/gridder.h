@@ -19,6 +19,9 @@ typedef struct {
   const double *uvw;         /* rows x 3, metres */
   const double *wavenumbers; /* of each channel, 1/m: frequency over the speed of light */
   gconstpointer values;      /* rows x channels x products, complex, single or double */
+  /* Nobody needs values after this, and they are the process's own memory, so that an algorithm may
+   * give back what it has read. */
+  gboolean spent;
 } AstroGridRows;
 
 /* What is asked of an algorithm. Zeros where it may choose. */

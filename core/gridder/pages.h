@@ -27,3 +27,13 @@ static inline void astro_pages_wish(gpointer memory, gsize bytes)
   if (from < to)
     madvise((gpointer)from, to - from, MADV_HUGEPAGE);
 }
+
+/* Memory of the process's own that nobody reads any more: what of it is whole pages goes back to
+ * the system before it is freed. */
+static inline void astro_pages_give_back(gpointer memory, gsize bytes)
+{
+  const gsize from = ((gsize)memory + ASTRO_LARGE_PAGE - 1) & ~(ASTRO_LARGE_PAGE - 1);
+  const gsize to = ((gsize)memory + bytes) & ~(ASTRO_LARGE_PAGE - 1);
+  if (from < to)
+    madvise((gpointer)from, to - from, MADV_DONTNEED);
+}

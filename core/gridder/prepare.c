@@ -311,11 +311,16 @@ void astro_prepare_forget_rows(AstroPrepare *self)
   self->rows = 0;
 }
 
-void astro_prepare_drop_rows(AstroPrepare *self)
+void astro_prepare_drop_weights(AstroPrepare *self)
 {
-  g_clear_pointer(&self->uvw, g_free);
   g_clear_pointer(&self->weights, g_free);
   g_clear_pointer(&self->factors, g_free);
+}
+
+void astro_prepare_drop_rows(AstroPrepare *self)
+{
+  astro_prepare_drop_weights(self);
+  g_clear_pointer(&self->uvw, g_free);
   g_clear_pointer(&self->values, g_free);
   self->rows = self->capacity = 0;
 }
@@ -356,6 +361,7 @@ const AstroPrepareFuncs astro_prepare_funcs = {
   .rows = astro_prepare_rows,
   .weigh = astro_prepare_weigh,
   .totals = totals,
+  .drop_weights = astro_prepare_drop_weights,
   .forget_rows = astro_prepare_forget_rows,
   .drop_rows = astro_prepare_drop_rows,
   .reset_counts = reset_counts,

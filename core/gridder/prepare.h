@@ -31,6 +31,8 @@ gboolean astro_prepare_weigh(AstroPrepare *prepare, AstroWeighting weighting, do
 const AstroGridCounts *astro_prepare_counts(AstroPrepare *prepare);
 /* Of weights, of each channel. */
 const double *astro_prepare_sums(AstroPrepare *prepare);
+/* What rows keep for weighing: they have been weighed for the last time. */
+void astro_prepare_drop_weights(AstroPrepare *prepare);
 /* Without rows; counts and sums stay. Dropping frees their memory, forgetting keeps it. */
 void astro_prepare_forget_rows(AstroPrepare *prepare);
 void astro_prepare_drop_rows(AstroPrepare *prepare);
@@ -50,6 +52,7 @@ typedef struct {
                     gboolean per_channel, GError **error);
   gboolean (*totals)(AstroPrepare *prepare, const AstroGridCounts **counts, const double **sums,
                      GError **error);
+  void (*drop_weights)(AstroPrepare *prepare); /* may be NULL */
   void (*forget_rows)(AstroPrepare *prepare);
   void (*drop_rows)(AstroPrepare *prepare);
   gboolean (*reset_counts)(AstroPrepare *prepare, GError **error);

@@ -3,16 +3,9 @@
  * w-planes that they are spread over. */
 #pragma once
 
-#include "core/gridder/gridder.h"
+#include "core/gridder/buckets.h"
 
 G_BEGIN_DECLS
-
-#define ASTRO_BAND_ROWS 16 /* as many as the largest support: footprints reach one band farther */
-
-static inline guint astro_sorted_block(gboolean is_double)
-{
-  return is_double ? 4 : 8; /* cells: 64 bytes */
-}
 
 typedef struct {
   guint64 start;     /* among all visibilities */

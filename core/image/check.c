@@ -7,17 +7,6 @@
 const AstroBackend *const astro_image_backends[] = { &astro_image_cpu, &astro_image_reference,
                                                      NULL };
 
-static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean fail(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 static gboolean has_format(AstroFormat format, gboolean is_complex)
 {
   if (is_complex)
@@ -39,10 +28,11 @@ static gboolean check_field(const AstroGrid *grid, GError **error)
 
   if (l * l + m * m < 1)
     return TRUE;
-  return fail(error,
-              "the image reaches beyond the hemisphere: its farthest corner has l^2 + m^2 = %.3f, "
-              "expected less than 1",
-              l * l + m * m);
+  return astro_backend_refuse(
+      error,
+      "the image reaches beyond the hemisphere: its farthest corner has l^2 + m^2 = %.3f, "
+      "expected less than 1",
+      l * l + m * m);
 }
 
 gboolean astro_image_check(gconstpointer given, GError **error)
@@ -50,21 +40,24 @@ gboolean astro_image_check(gconstpointer given, GError **error)
   const AstroImageConfig *config = given;
 
   if (!has_format(config->from, TRUE) || !has_format(config->to, FALSE))
-    return fail(error, "image: %s to %s, expected CF32LE or CF64LE to F32LE or F64LE",
-                format_name(config->from), format_name(config->to));
+    return astro_backend_refuse(error,
+                                "image: %s to %s, expected CF32LE or CF64LE to F32LE or F64LE",
+                                format_name(config->from), format_name(config->to));
   if (!config->channels || !config->n_in || !config->n_out ||
       config->n_out > ASTRO_IMAGE_MAX_PRODUCTS)
-    return fail(error, "image: %u channels of %u products to %u, expected 1 or more, to %d at most",
-                config->channels, config->n_in, config->n_out, ASTRO_IMAGE_MAX_PRODUCTS);
+    return astro_backend_refuse(
+        error, "image: %u channels of %u products to %u, expected 1 or more, to %d at most",
+        config->channels, config->n_in, config->n_out, ASTRO_IMAGE_MAX_PRODUCTS);
   for (guint i = 0; i < config->n_out; i++)
     for (guint k = 0; k < config->products[i].n_terms; k++)
       if (config->products[i].terms[k].product >= config->n_in)
-        return fail(error, "image: product %u of %u", config->products[i].terms[k].product,
-                    config->n_in);
+        return astro_backend_refuse(error, "image: product %u of %u",
+                                    config->products[i].terms[k].product, config->n_in);
   if (config->grid.image_size == 0 || config->grid.image_size > config->grid.size ||
       !(config->grid.pixel > 0))
-    return fail(error, "image: %u pixels of %g radians from a grid of %u, expected 1 to as many",
-                config->grid.image_size, config->grid.pixel, config->grid.size);
+    return astro_backend_refuse(
+        error, "image: %u pixels of %g radians from a grid of %u, expected 1 to as many",
+        config->grid.image_size, config->grid.pixel, config->grid.size);
   return check_field(&config->grid, error);
 }
 
@@ -78,17 +71,19 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
 
   if (arguments->middle && (arguments->middle_size > image ||
                             arguments->middle_product >= config->channels * config->n_out))
-    return fail(error, "image: the middle %u pixels of product %u, expected %u of %u at most",
-                arguments->middle_size, arguments->middle_product, config->grid.image_size,
-                config->channels * config->n_out);
+    return astro_backend_refuse(
+        error, "image: the middle %u pixels of product %u, expected %u of %u at most",
+        arguments->middle_size, arguments->middle_product, config->grid.image_size,
+        config->channels * config->n_out);
   if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in * size * size &&
       out->bytes >= bytes_out * image * image)
     return TRUE;
-  return fail(error,
-              "image: %u blocks in and %u out of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
-              " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
-              n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in * size * size,
-              bytes_out * image * image);
+  return astro_backend_refuse(error,
+                              "image: %u blocks in and %u out of %" G_GSIZE_FORMAT
+                              " and %" G_GSIZE_FORMAT " bytes, expected one of %" G_GSIZE_FORMAT
+                              " and one of %" G_GSIZE_FORMAT,
+                              n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0,
+                              bytes_in * size * size, bytes_out * image * image);
 }
 
 double astro_image_n_minus_1(double l, double m)

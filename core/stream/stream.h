@@ -84,6 +84,9 @@ typedef struct {
 #define ASTRO_STREAM_ERROR astro_stream_error_quark()
 typedef enum { ASTRO_STREAM_ERROR_CAPS, ASTRO_STREAM_ERROR_SIZE } AstroStreamError;
 GQuark astro_stream_error_quark(void);
+/* Sets the error; FALSE, for a check to return. */
+gboolean astro_stream_refuse(GError **error, AstroStreamError code, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
 
 const AstroFormatInfo *astro_format_info(AstroFormat format);
 AstroFormat astro_format_from_name(const char *name); /* ASTRO_FORMAT_UNKNOWN where there is none */

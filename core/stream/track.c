@@ -33,7 +33,10 @@ void astro_track_axes(AstroTrack *track, gint64 ns_since_start, double axes[3][3
 {
   gint64 interval = ns_since_start / INTERVAL - (ns_since_start % INTERVAL < 0);
   if (!track->filled || interval != track->interval) {
-    for (gint64 end = 0; end < 2; end++)
+    const gboolean follows = track->filled && interval == track->interval + 1;
+    if (follows)
+      memcpy(track->anchors[0], track->anchors[1], sizeof track->anchors[0]);
+    for (gint64 end = follows; end < 2; end++)
       astro_uvw_axes(track->observation, (interval + end) * INTERVAL, track->anchors[end]);
     track->interval = interval;
     track->filled = TRUE;

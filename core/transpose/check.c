@@ -1,37 +1,29 @@
 #include "core/transpose/check.h"
 
-static gboolean fail(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean fail(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 gboolean astro_transpose_check(const AstroTransposeConfig *config, gsize *bytes, GError **error)
 {
   gsize sample = config->sample_bytes, total = sample;
   guint seen = 0;
 
   if (config->n_axes < 1 || config->n_axes > ASTRO_MAX_AXES)
-    return fail(error, "transpose: %u axes, expected 1 to %d", config->n_axes, ASTRO_MAX_AXES);
+    return astro_backend_refuse(error, "transpose: %u axes, expected 1 to %d", config->n_axes,
+                                ASTRO_MAX_AXES);
   if (sample < 1 || sample > 16 || (sample & (sample - 1)))
-    return fail(error, "transpose: samples of %" G_GSIZE_FORMAT " bytes, expected 1, 2, 4, 8 or 16",
-                sample);
+    return astro_backend_refuse(
+        error, "transpose: samples of %" G_GSIZE_FORMAT " bytes, expected 1, 2, 4, 8 or 16",
+        sample);
   for (guint i = 0; i < config->n_axes; i++) {
     if (config->order[i] >= config->n_axes)
-      return fail(error, "transpose: place %u of the output names axis %u of %u", i,
-                  config->order[i], config->n_axes);
+      return astro_backend_refuse(error, "transpose: place %u of the output names axis %u of %u", i,
+                                  config->order[i], config->n_axes);
     if (seen & 1u << config->order[i])
-      return fail(error, "transpose: the output names axis %u twice", config->order[i]);
+      return astro_backend_refuse(error, "transpose: the output names axis %u twice",
+                                  config->order[i]);
     seen |= 1u << config->order[i];
     if (!config->extents[i])
-      return fail(error, "transpose: axis %u has no steps", i);
+      return astro_backend_refuse(error, "transpose: axis %u has no steps", i);
     if (!g_size_checked_mul(&total, total, config->extents[i]) || total > G_MAXSSIZE)
-      return fail(error, "transpose: a block of more bytes than can be addressed");
+      return astro_backend_refuse(error, "transpose: a block of more bytes than can be addressed");
   }
   *bytes = total;
   return TRUE;
@@ -45,14 +37,15 @@ gboolean astro_transpose_check_blocks(const AstroTransposeConfig *config, const 
   if (!astro_transpose_check(config, &bytes, error))
     return FALSE;
   if (n_in != 1 || n_out != 1)
-    return fail(error, "transpose: %u blocks in and %u out, expected one each", n_in, n_out);
+    return astro_backend_refuse(error, "transpose: %u blocks in and %u out, expected one each",
+                                n_in, n_out);
   if (in->bytes < bytes || out->bytes < bytes)
-    return fail(error,
-                "transpose: blocks of %" G_GSIZE_FORMAT " bytes in and %" G_GSIZE_FORMAT
-                " out, expected %" G_GSIZE_FORMAT,
-                in->bytes, out->bytes, bytes);
+    return astro_backend_refuse(error,
+                                "transpose: blocks of %" G_GSIZE_FORMAT
+                                " bytes in and %" G_GSIZE_FORMAT " out, expected %" G_GSIZE_FORMAT,
+                                in->bytes, out->bytes, bytes);
   guintptr from = (guintptr)in->data, to = (guintptr)out->data;
   if (from < to + bytes && to < from + bytes)
-    return fail(error, "transpose: the block in and the block out overlap");
+    return astro_backend_refuse(error, "transpose: the block in and the block out overlap");
   return TRUE;
 }

@@ -1,11 +1,11 @@
 /* Centred transforms of grids, and the images made of them, beside bare cuFFT of the same size in
  * the same run: not centred, nothing else done. Arguments choose cases by a part of their name. */
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "core/fft/fft.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/cufft.h"
 #include "tests/bench/on-device.h"
 #include "tests/tests.h"
 
@@ -50,30 +50,6 @@ static const AstroBackend *find_backend(const char *stage)
   return NULL;
 }
 
-/* ---- cuFFT ---- */
-
-typedef struct {
-  int (*plan_2d)(int *plan, int rows, int columns, int type);
-  int (*set_stream)(int plan, void *stream);
-  int (*destroy)(int plan);
-  int (*exec)(int plan, void *in, void *out, int direction);
-} Cufft;
-
-enum { C2C = 0x29, Z2Z = 0x69, FORWARD = -1 };
-
-/* The module has loaded it by then. */
-static gboolean load_cufft(Cufft *cufft)
-{
-  void *library = dlopen("libcufft.so.12", RTLD_NOW);
-  if (!library)
-    return FALSE;
-  *(void **)&cufft->plan_2d = dlsym(library, "cufftPlan2d");
-  *(void **)&cufft->set_stream = dlsym(library, "cufftSetStream");
-  *(void **)&cufft->destroy = dlsym(library, "cufftDestroy");
-  *(void **)&cufft->exec = dlsym(library, "cufftXtExec");
-  return cufft->plan_2d && cufft->set_stream && cufft->destroy && cufft->exec;
-}
-
 /* ---- the two ---- */
 
 typedef struct {
@@ -103,7 +79,7 @@ static void run_cufft(gpointer data)
 {
   Work *work = data;
   for (guint i = 0; i < CALLS; i++)
-    if (work->cufft->exec(work->plan, work->grid.data, work->sky.data, FORWARD))
+    if (work->cufft->exec(work->plan, work->grid.data, work->sky.data, CUFFT_FORWARD))
       g_error("cuFFT fails");
   wait_for_device();
 }
@@ -172,7 +148,7 @@ static void compare(const Cufft *cufft, guint number, const char *name)
   }
   work.grid = (AstroBlock){ random_face(bytes, is_double), bytes };
   work.sky = (AstroBlock){ random_face(bytes, is_double), bytes };
-  if (cufft->plan_2d(&work.plan, (int)size, (int)size, is_double ? Z2Z : C2C) ||
+  if (cufft->plan_2d(&work.plan, (int)size, (int)size, is_double ? CUFFT_Z2Z : CUFFT_C2C) ||
       cufft->set_stream(work.plan, queue))
     g_error("cuFFT does not plan");
   bench_pair(run_ours, &work, run_cufft, &work, ROUNDS, &ours, &bare);
@@ -217,7 +193,7 @@ int main(int argc, char **argv)
     return 0;
   }
   if (!load_cufft(&cufft)) {
-    printf("fft-gpu: skipped: the loader does not find libcufft.so.12\n");
+    printf("fft-gpu: skipped: the loader does not find cuFFT\n");
     return 0;
   }
   g_autofree char *title = g_strdup_printf(

@@ -9,10 +9,10 @@
 #include "core/gridder/gridding.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/cufft.h"
+#include "tests/bench/drift.h"
 #include "tests/bench/on-device.h"
 
-#include <dlfcn.h>
-#include <math.h>
 #include <stdlib.h>
 
 static AstroQueue *gridding_queue;
@@ -60,53 +60,6 @@ static AstroBlock block_with(gconstpointer host, gsize bytes)
   return block;
 }
 
-/* ---- visibilities ---- */
-
-enum { STATIONS = 64, BASELINES = STATIONS * (STATIONS - 1) / 2, DUMPS = 200 };
-
-typedef struct {
-  guint channels;
-  double longest; /* wavelengths */
-  double *uvw, *wavenumbers;
-} Tracks;
-
-static void make_tracks(Tracks *tracks, guint channels)
-{
-  g_autoptr(GRand) random = g_rand_new_with_seed(1);
-  double stations[STATIONS][3], *at;
-  const double latitude = -0.54, declination = -0.8;
-  tracks->channels = channels;
-  tracks->uvw = at = g_new(double, 3 * DUMPS * BASELINES);
-  tracks->wavenumbers = g_new(double, channels);
-  tracks->longest = 0;
-  for (guint i = 0; i < STATIONS; i++) {
-    const double r = 4000 * pow(g_rand_double(random), 1.5), a = g_rand_double(random) * 2 * G_PI;
-    const double east = r * cos(a), north = r * sin(a);
-    stations[i][0] = -north * sin(latitude);
-    stations[i][1] = east;
-    stations[i][2] = north * cos(latitude);
-  }
-  for (guint d = 0; d < DUMPS; d++) {
-    const double angle = (d / (double)DUMPS - 0.5) * G_PI / 2;
-    for (guint i = 1; i < STATIONS; i++)
-      for (guint j = 0; j < i; j++, at += 3) {
-        const double x = stations[i][0] - stations[j][0], y = stations[i][1] - stations[j][1],
-                     z = stations[i][2] - stations[j][2];
-        const double along = x * cos(angle) - y * sin(angle);
-        at[0] = x * sin(angle) + y * cos(angle);
-        at[1] = z * cos(declination) - along * sin(declination);
-        at[2] = z * sin(declination) + along * cos(declination);
-        tracks->longest = MAX(tracks->longest, hypot(hypot(x, y), z));
-        for (guint k = 0; at[2] < 0 && k < 2; k++)
-          at[k] = -at[k];
-        at[2] = fabs(at[2]);
-      }
-  }
-  for (guint c = 0; c < channels; c++)
-    tracks->wavenumbers[c] = (1.35e9 + 1e8 * (c + 0.5) / channels) / 299792458.0;
-  tracks->longest *= tracks->wavenumbers[channels - 1];
-}
-
 /* ---- the chain ---- */
 
 typedef struct {
@@ -152,28 +105,27 @@ static void run(Stage *stage, const AstroBlock *in, guint n_in, const AstroBlock
     give_up(error);
 }
 
-static void imager_open(Imager *self, const Tracks *tracks, double accuracy, guint size,
-                        guint products)
+static void imager_open(Imager *self, const AstroGridRows *rows, double longest, double accuracy,
+                        guint size, guint products)
 {
   static char *names[] = { "XX", "XY", "YX", "YY", NULL };
   GError *error = NULL;
   const gboolean is_double = accuracy < 1e-5;
   const gsize real = is_double ? 8 : 4;
-  const guint64 rows = DUMPS * BASELINES;
   AstroGriddingConfig *config = &self->config;
   config->algorithm = &astro_wstacking;
   config->gridder =
       (AstroGridderConfig){ .is_double = is_double, .channels = 1, .accuracy = accuracy };
   config->grid = (AstroGrid){ .image_size = size,
-                              .pixel = 1 / (2.6 * tracks->longest),
+                              .pixel = 1 / (2.6 * longest),
                               .products = names + 4 - products };
   if (!astro_wstacking.choose(&config->gridder, &config->grid, &error))
     give_up(error);
   self->gridding = stage_of("gridding", gridding_queue, config);
-  self->arguments = (AstroGriddingArguments){ .rows = rows, .channels = tracks->channels };
-  self->rows[0] = block_with(tracks->uvw, rows * 3 * sizeof(double));
-  self->rows[1] = block_with(tracks->wavenumbers, tracks->channels * sizeof(double));
-  const gsize n_values = rows * tracks->channels * products * 2;
+  self->arguments = (AstroGriddingArguments){ .rows = rows->rows, .channels = rows->channels };
+  self->rows[0] = block_with(rows->uvw, rows->rows * 3 * sizeof(double));
+  self->rows[1] = block_with(rows->wavenumbers, rows->channels * sizeof(double));
+  const gsize n_values = rows->rows * rows->channels * products * 2;
   g_autofree char *values = g_malloc(n_values * real);
   guint32 state = 1;
   for (gsize i = 0; i < n_values; i++) {
@@ -268,59 +220,37 @@ static double seconds_of(Imager *self, gboolean gridding, gboolean fft, gboolean
 /* ---- cuFFT ---- */
 
 typedef struct {
-  int (*plan)(int *plan, int nx, int ny, int type);
-  int (*set_stream)(int plan, void *stream);
-  int (*single)(int plan, void *in, void *out, int direction);
-  int (*in_double)(int plan, void *in, void *out, int direction);
-  int (*destroy)(int plan);
-  int handle, products;
+  const Cufft *cufft;
+  int plan, products;
   gsize step;
-  gboolean is_double;
   guint8 *data;
-} Cufft;
-
-enum { C2C = 0x29, Z2Z = 0x69 };
-
-static gboolean load_cufft(Cufft *cufft)
-{
-  static const char *const names[] = { "libcufft.so.12", "libcufft.so.11", "libcufft.so" };
-  void *library = NULL;
-  for (guint i = 0; !library && i < G_N_ELEMENTS(names); i++)
-    library = dlopen(names[i], RTLD_NOW);
-  if (!library)
-    return FALSE;
-  *(void **)&cufft->plan = dlsym(library, "cufftPlan2d");
-  *(void **)&cufft->set_stream = dlsym(library, "cufftSetStream");
-  *(void **)&cufft->single = dlsym(library, "cufftExecC2C");
-  *(void **)&cufft->in_double = dlsym(library, "cufftExecZ2Z");
-  *(void **)&cufft->destroy = dlsym(library, "cufftDestroy");
-  return cufft->plan && cufft->set_stream && cufft->single && cufft->in_double && cufft->destroy;
-}
+} Bare;
 
 static void run_cufft(gpointer data)
 {
-  Cufft *cufft = data;
-  for (int i = 0; i < 4 * cufft->products; i++) {
-    gpointer plane = cufft->data + cufft->step * (i % cufft->products);
-    if ((cufft->is_double ? cufft->in_double : cufft->single)(cufft->handle, plane, plane, -1))
+  Bare *bare = data;
+  for (int i = 0; i < 4 * bare->products; i++) {
+    gpointer plane = bare->data + bare->step * (i % bare->products);
+    if (bare->cufft->exec(bare->plan, plane, plane, CUFFT_FORWARD))
       g_error("cuFFT fails");
   }
   wait_for_device();
 }
 
 /* Seconds of all products of a plane. */
-static double cufft_seconds(Cufft *cufft, const Imager *self)
+static double cufft_seconds(const Cufft *cufft, const Imager *self)
 {
   const guint n = self->config.grid.size;
-  cufft->is_double = self->config.gridder.is_double;
-  cufft->products = (int)g_strv_length(self->config.grid.products);
-  cufft->step = (gsize)n * n * (cufft->is_double ? 16 : 8);
-  cufft->data = self->planes[0].data;
-  if (cufft->plan(&cufft->handle, (int)n, (int)n, cufft->is_double ? Z2Z : C2C) ||
-      cufft->set_stream(cufft->handle, queue))
+  const gboolean is_double = self->config.gridder.is_double;
+  Bare bare = { .cufft = cufft,
+                .products = (int)g_strv_length(self->config.grid.products),
+                .step = (gsize)n * n * (is_double ? 16 : 8),
+                .data = self->planes[0].data };
+  if (cufft->plan_2d(&bare.plan, (int)n, (int)n, is_double ? CUFFT_Z2Z : CUFFT_C2C) ||
+      cufft->set_stream(bare.plan, queue))
     g_error("cuFFT does not start");
-  const double seconds = bench_seconds(run_cufft, cufft, 5) / 4;
-  cufft->destroy(cufft->handle);
+  const double seconds = bench_seconds(run_cufft, &bare, 5) / 4;
+  cufft->destroy(bare.plan);
   return seconds;
 }
 
@@ -336,6 +266,13 @@ static gboolean is_wanted(guint row, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+  static const Drift array = { .stations = 64,
+                               .dumps = 200,
+                               .radius = 4000,
+                               .latitude = -0.54,
+                               .declination = -0.8,
+                               .frequency = 1.35e9,
+                               .bandwidth = 1e8 };
   static const struct {
     double accuracy;
     guint products, channels;
@@ -345,7 +282,7 @@ int main(int argc, char **argv)
     { 1e-4, 4, 64, 200 }, { 1e-7, 4, 16, 60 },  { 1e-7, 4, 64, 60 },
   };
   GError *error = NULL;
-  Cufft cufft = { 0 };
+  Cufft cufft;
 
   if (!bench_open_device("gridder-gpu"))
     return 0;
@@ -360,13 +297,15 @@ int main(int argc, char **argv)
          device->name, "", "accuracy", "products", "Mvis", "grid", "W", "planes", "Mvis/s",
          "wanted", "cuFFT", "all", "sorting", "gridding", "FFT", "image");
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-    Tracks tracks;
+    Drift observed = array;
     Imager self = { 0 };
+    double longest;
     if (!is_wanted(i, argc, argv))
       continue;
-    make_tracks(&tracks, rows[i].channels);
-    imager_open(&self, &tracks, rows[i].accuracy, 4096, rows[i].products);
-    const double n = (double)DUMPS * BASELINES * rows[i].channels;
+    observed.channels = rows[i].channels;
+    AstroGridRows observation = make_drift(&observed, &longest);
+    imager_open(&self, &observation, longest, rows[i].accuracy, 4096, rows[i].products);
+    const double n = (double)drift_rows(&observed) * rows[i].channels;
     const double all = seconds_of(&self, TRUE, TRUE, TRUE);
     const double first = bench_seconds(run_first, &self, 5);
     const double gridding = seconds_of(&self, TRUE, FALSE, FALSE);
@@ -380,8 +319,7 @@ int main(int argc, char **argv)
            n / all < rows[i].wanted * 1e6 ? "  SHORT" : "");
     fflush(stdout);
     imager_close(&self);
-    g_free(tracks.uvw);
-    g_free(tracks.wavenumbers);
+    clear_drift(&observation);
   }
   device->funcs->queue_free(device, queue);
   device->funcs->queue_free(device, gridding_queue);

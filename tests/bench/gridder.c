@@ -12,6 +12,7 @@
 #include "core/gridder/gridder.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/drift.h"
 
 typedef struct {
   AstroGridRows rows;
@@ -194,46 +195,15 @@ static int compare(char **arguments)
 
 /* ---- the table ---- */
 
-enum { STATIONS = 44, BASELINES = STATIONS * (STATIONS - 1) / 2, CHANNELS = 16, DUMPS = 256 };
-
-/* Six hours of 44 stations over some kilometres, 16 channels about 150 MHz; rows of negative w
- * turned round. */
-static void make_rows(AstroGridRows *rows, double *longest)
-{
-  g_autoptr(GRand) random = g_rand_new_with_seed(1);
-  double stations[STATIONS][3], *uvw = g_new(double, 3 * DUMPS * BASELINES);
-  double *wavenumbers = g_new(double, CHANNELS), *at = uvw;
-  for (guint i = 0; i < STATIONS; i++) {
-    const double r = 2500 * pow(g_rand_double(random), 1.5), a = g_rand_double(random) * 2 * G_PI;
-    const double east = r * cos(a), north = r * sin(a), latitude = 0.92;
-    stations[i][0] = -north * sin(latitude);
-    stations[i][1] = east;
-    stations[i][2] = north * cos(latitude);
-  }
-  *longest = 0;
-  for (guint d = 0; d < DUMPS; d++) {
-    const double angle = (d / (double)DUMPS - 0.5) * G_PI / 2, dec = 0.8;
-    for (guint i = 1; i < STATIONS; i++)
-      for (guint j = 0; j < i; j++, at += 3) {
-        const double x = stations[i][0] - stations[j][0], y = stations[i][1] - stations[j][1],
-                     z = stations[i][2] - stations[j][2];
-        const double along = x * cos(angle) - y * sin(angle);
-        at[0] = x * sin(angle) + y * cos(angle);
-        at[1] = z * cos(dec) - along * sin(dec);
-        at[2] = z * sin(dec) + along * cos(dec);
-        *longest = MAX(*longest, hypot(hypot(x, y), z));
-        for (guint k = 0; at[2] < 0 && k < 2; k++)
-          at[k] = -at[k];
-        at[2] = fabs(at[2]);
-      }
-  }
-  for (guint c = 0; c < CHANNELS; c++)
-    wavenumbers[c] = (145e6 + 10e6 * (c + 0.5) / CHANNELS) / 299792458.0;
-  *longest *= wavenumbers[CHANNELS - 1];
-  *rows = (AstroGridRows){
-    .rows = DUMPS * BASELINES, .channels = CHANNELS, .uvw = uvw, .wavenumbers = wavenumbers
-  };
-}
+/* 44 stations over some kilometres, 16 channels about 150 MHz. */
+static const Drift observed = { .stations = 44,
+                                .dumps = 256,
+                                .channels = 16,
+                                .radius = 2500,
+                                .latitude = 0.92,
+                                .declination = 0.8,
+                                .frequency = 145e6,
+                                .bandwidth = 10e6 };
 
 static gpointer make_values(const AstroGridRows *rows)
 {
@@ -259,12 +229,11 @@ int main(int argc, char **argv)
     { 1e-2, 1024, 1 }, { 1e-4, 1024, 1 }, { 1e-5, 1024, 1 }, { 1e-7, 1024, 1 }, { 1e-12, 1024, 1 },
     { 1e-4, 1024, 4 }, { 1e-7, 1024, 4 }, { 1e-4, 4096, 1 }, { 1e-7, 4096, 1 }, { 1e-4, 4096, 4 },
   };
-  AstroGridRows rows;
   double longest;
 
   if (argc == 12)
     return compare(argv + 1);
-  make_rows(&rows, &longest);
+  AstroGridRows rows = make_drift(&observed, &longest);
   printf("\nImages by W-stacking, %.2f M visibilities: Mvis/s, then seconds of each part\n"
          "%10s %8s %6s %6s %4s %6s %10s %8s %8s %8s %8s\n",
          rows.rows * rows.channels * 1e-6, "accuracy", "products", "image", "grid", "W", "planes",
@@ -287,7 +256,6 @@ int main(int argc, char **argv)
     imager_close(&self);
     g_free((gpointer)self.rows.values);
   }
-  g_free((gpointer)rows.uvw);
-  g_free((gpointer)rows.wavenumbers);
+  clear_drift(&rows);
   return 0;
 }

@@ -86,7 +86,7 @@ static double add_dumps(const AstroBackend *backend, AstroCollect *collect, cons
   for (guint i = 0; i < n; i++) {
     AstroCollectArguments arguments = { .shape = &shape,
                                         .validity = validity,
-                                        .middle_ns = i * G_GINT64_CONSTANT(60000000000) };
+                                        .middle_ns = i * G_GINT64_CONSTANT(10000000000) };
     if (!backend->submit(collect, dump, 1, NULL, 0, &arguments, &error))
       g_error("%s", error->message);
   }

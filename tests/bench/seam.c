@@ -206,7 +206,16 @@ static double run_channelizer(AstroDevice *device, AstroFormat to, gsize bytes)
                     arguments.steps * 128 * 2, spectra * 1024 * 128 * (sample - 2));
 }
 
-static void bench_kernels(AstroDevice *device)
+/* By a part of its name; all if there are no words. */
+static gboolean is_chosen(const char *name, char **words)
+{
+  for (char **word = words; *word; word++)
+    if (strstr(name, *word))
+      return TRUE;
+  return !*words;
+}
+
+static void bench_kernels(AstroDevice *device, char **words)
 {
   static const struct {
     AstroFormat from, to;
@@ -221,6 +230,14 @@ static void bench_kernels(AstroDevice *device)
                  { "channel:station:pol:time", { 3, 0, 1, 2 } },
                  { "time:channel:station:pol", { 2, 3, 0, 1 } },
                  { "station:pol:channel:time", { 0, 1, 3, 2 } } };
+  static const struct {
+    const char *name;
+    AstroFormat to;
+    double wanted;
+  } spectra[] = {
+    { "channelizer, 1024 channels, 8 taps, CI8 to CF32LE", ASTRO_FORMAT_CF32LE, 0.7 },
+    { "channelizer, 1024 channels, 8 taps, CI8 to CI8", ASTRO_FORMAT_CI8, 0 },
+  };
   static const gsize sizes[] = { 1, 2, 4, 8, 16 };
   const gsize bytes = (gsize)1 << 30;
   double limit = run_convert(device, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI8, 1, bytes) / 1e12;
@@ -230,13 +247,14 @@ static void bench_kernels(AstroDevice *device)
     g_autofree char *name =
         g_strdup_printf("convert %s to %s, scale -1", astro_format_info(pairs[i].from)->name,
                         astro_format_info(pairs[i].to)->name);
-    bench_row(name, run_convert(device, pairs[i].from, pairs[i].to, -1, bytes) / 1e12, limit,
-              "TB/s", 0.85);
+    if (is_chosen(name, words))
+      bench_row(name, run_convert(device, pairs[i].from, pairs[i].to, -1, bytes) / 1e12, limit,
+                "TB/s", 0.85);
   }
-  bench_row("channelizer, 1024 channels, 8 taps, CI8 to CF32LE",
-            run_channelizer(device, ASTRO_FORMAT_CF32LE, bytes) / 1e12, limit, "TB/s", 0.7);
-  bench_row("channelizer, 1024 channels, 8 taps, CI8 to CI8",
-            run_channelizer(device, ASTRO_FORMAT_CI8, bytes) / 1e12, limit, "TB/s", 0);
+  for (guint i = 0; i < G_N_ELEMENTS(spectra); i++)
+    if (is_chosen(spectra[i].name, words))
+      bench_row(spectra[i].name, run_channelizer(device, spectra[i].to, bytes) / 1e12, limit,
+                "TB/s", spectra[i].wanted);
   for (guint s = 0; s < G_N_ELEMENTS(sizes); s++)
     for (guint o = 0; o < G_N_ELEMENTS(orders); o++) {
       AstroTransposeConfig config = {
@@ -247,13 +265,14 @@ static void bench_kernels(AstroDevice *device)
       memcpy(config.order, orders[o].order, sizeof orders[o].order);
       g_autofree char *name =
           g_strdup_printf("station:pol:time:channel to %s, %zu bytes", orders[o].name, sizes[s]);
-      bench_row(name,
-                run_kernel(device, cuda_backend("transpose"), &config, NULL, bytes, bytes) / 1e12,
-                limit, "TB/s", 0.85);
+      if (is_chosen(name, words))
+        bench_row(name,
+                  run_kernel(device, cuda_backend("transpose"), &config, NULL, bytes, bytes) / 1e12,
+                  limit, "TB/s", 0.85);
     }
 }
 
-/* With an argument, kernels alone. */
+/* With an argument, kernels alone; further ones choose some by a part of their name. */
 int main(int argc, char **argv)
 {
   static const struct {
@@ -304,7 +323,7 @@ int main(int argc, char **argv)
       bench_row(name, got / 1e9, (before + after) / 2e9, "GB/s", b == 0 ? 0 : graphs[i].wanted);
     }
   }
-  bench_kernels(device);
+  bench_kernels(device, argv + MIN(argc, 2));
   astro_device_unref(device);
   return 0;
 }

@@ -3,7 +3,7 @@
  * baseline reaches the border. Against the peak of fused multiply-adds on all cores, measured in
  * turn with each case: 8 operations a grid point and product of a visibility. Neighbours that need
  * the same taps are added up before, so that less is computed: what is left is given as a share.
- * Wide supports are timed on every so manieth baseline. wprojection [support]... */
+ * Wide supports are timed on every so manieth baseline. wprojection [support | costs]... */
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
 #include "core/gridder/wprojection.h"
@@ -140,20 +140,8 @@ static guint share_of(guint support)
   return support > 128 ? 32 : support > 64 ? 8 : support > 32 ? 2 : 1;
 }
 
-int main(int argc, char **argv)
+static void bench_costs(void)
 {
-  static const guint supports[] = { 16, 32, 64, 128, 256 };
-  printf("\nwprojection: Mvis, seconds, GGPAPS, of FMA peak (at least 0.60), spread after adding "
-         "up,\nof FMA peak by what was computed, MiB of taps, seconds to build them\n");
-  if (argc > 1) {
-    for (int i = 1; i < argc; i++) {
-      guint support = (guint)atoi(argv[i]);
-      bench_case(support, share_of(support), 1, 4, 0, FALSE);
-    }
-    return 0;
-  }
-  for (guint i = 0; i < G_N_ELEMENTS(supports); i++)
-    bench_case(supports[i], share_of(supports[i]), 1, 4, 0, FALSE);
   printf("cost against cores, visibilities, products, and interpolated\n");
   bench_case(32, 4, 1, 4, 1, FALSE);
   bench_case(32, 4, 1, 4, 0, FALSE);
@@ -162,5 +150,22 @@ int main(int argc, char **argv)
   bench_case(32, 4, 1, 1, 0, FALSE);
   bench_case(32, 4, 1, 2, 0, FALSE);
   bench_case(32, 16, 1, 4, 0, TRUE);
+}
+
+int main(int argc, char **argv)
+{
+  static char *all[] = { (char *)"16",  (char *)"32",  (char *)"64",
+                         (char *)"128", (char *)"256", (char *)"costs" };
+  char **cases = argc > 1 ? argv + 1 : all;
+  const guint n = argc > 1 ? (guint)argc - 1 : G_N_ELEMENTS(all);
+  printf("\nwprojection: Mvis, seconds, GGPAPS, of FMA peak (at least 0.60), spread after adding "
+         "up,\nof FMA peak by what was computed, MiB of taps, seconds to build them\n");
+  for (guint i = 0; i < n; i++) {
+    const guint support = (guint)atoi(cases[i]);
+    if (support)
+      bench_case(support, share_of(support), 1, 4, 0, FALSE);
+    else
+      bench_costs();
+  }
   return 0;
 }

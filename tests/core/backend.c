@@ -78,9 +78,10 @@ static void test_broken_modules(void)
   } modules[] = {
     { "int nothing;", "no table" },
     { "struct { unsigned abi, bytes; } astro_module = {999, 8};", "version 999" },
-    { "struct { unsigned abi, bytes; } astro_module = {2, 8};", "has 8 bytes" },
+    { "struct { unsigned abi, bytes; } astro_module = {" G_STRINGIFY(ASTRO_MODULE_ABI) ", 8};",
+      "has 8 bytes" },
     { "#include <stddef.h>\nstruct { unsigned abi, bytes; const char *version; void *rest[4]; } "
-      "astro_module = {2, sizeof astro_module, \"0.0.1\"};",
+      "astro_module = {" G_STRINGIFY(ASTRO_MODULE_ABI) ", sizeof astro_module, \"0.0.1\"};",
       "version 0.0.1" },
   };
   g_autofree char *compiler = g_find_program_in_path("cc");

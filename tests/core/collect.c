@@ -11,8 +11,9 @@
 
 enum { SIZE = 24, DUMPS = 5, BLOCK = 3, MOST_GRIDS = 4 };
 
-/* The reference first; the device's backend is the last, where there is one. */
-static const AstroBackend *backends[] = { &astro_gridder_reference, &astro_gridder_cpu, NULL,
+/* The reference first; the device's backend is the last, where there is one, with memory and short
+ * of it. */
+static const AstroBackend *backends[] = { &astro_gridder_reference, &astro_gridder_cpu, NULL, NULL,
                                           NULL };
 
 typedef enum { NOTHING, BY_BASELINE, BY_ALL, BY_TIME, N_LOSSES } Losses;
@@ -226,9 +227,7 @@ static void add_dumps(Run *run, gpointer dumps, GRand *random)
                                           .number = i,
                                           .middle_ns =
                                               (first + i) * G_GINT64_CONSTANT(90000000000) };
-      if (!run->open && run->bytes &&
-          astro_collect_adds_at_once(
-              &(AstroCollectConfig){ .algorithm = s->algorithm, .weighting = s->weighting })) {
+      if (!run->open && run->bytes && astro_collect_adds_at_once(run->collect)) {
         run->open = test_alloc(run->bytes);
         run->open_is_new = TRUE;
       }
@@ -371,9 +370,50 @@ static void test_backends(gconstpointer data)
   }
 }
 
+/* ---- a device without room for all products ---- */
+
+static gpointer create_limited(gconstpointer config, const AstroPlace *place, const char **variant,
+                               gsize limit, GError **error)
+{
+  g_autofree char *text = g_strdup_printf("%" G_GSIZE_FORMAT, limit);
+  g_setenv("ASTRO_CUDA_MEMORY", text, TRUE);
+  gpointer instance = backends[2]->create(config, place, variant, error);
+  g_unsetenv("ASTRO_CUDA_MEMORY");
+  return instance;
+}
+
+/* With room for what it says is needed at least, and not a byte more. */
+static gpointer create_short(gconstpointer configuration, const AstroPlace *place,
+                             const char **variant, GError **error)
+{
+  const AstroCollectConfig *config = configuration;
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  g_autoptr(GError) refused = NULL;
+  AstroDeviceMemory memory;
+  g_assert_true(device->funcs->memory(device, &memory, NULL));
+  g_assert_null(create_limited(config, place, variant, memory.ours + 1, &refused));
+  g_assert_error(refused, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
+  const char *needs = strstr(refused->message, "needs ");
+  g_assert_nonnull(needs);
+  const guint64 needed = g_ascii_strtoull(needs + strlen("needs "), NULL, 10);
+  g_assert_null(create_limited(config, place, variant, memory.ours + needed, NULL));
+  gpointer instance = create_limited(config, place, variant, memory.ours + needed + 1, error);
+  const gboolean can_split = g_strv_length(config->grid.products) > 1 ||
+                             (config->gridder.channels > 1 && !config->algorithm->has_planes);
+  g_assert_nonnull(instance);
+  g_assert_true(backends[2]->host_out(instance) == can_split);
+  return instance;
+}
+
 static void add_tests(void)
 {
+  static AstroBackend short_of_memory;
   backends[2] = test_on_device("gridder");
+  if (backends[2]) {
+    short_of_memory = *backends[2];
+    short_of_memory.create = create_short;
+    backends[3] = &short_of_memory;
+  }
   g_test_add_data_func("/collect/direct", &astro_direct, test_backends);
   g_test_add_data_func("/collect/wprojection", &astro_wprojection, test_backends);
   g_test_add_data_func("/collect/wstacking", &astro_wstacking, test_backends);

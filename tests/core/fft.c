@@ -58,6 +58,29 @@ static gpointer transform(const AstroBackend *backend, const AstroFftConfig *con
   return out.data;
 }
 
+/* The same where the block out is the block in. */
+static gpointer transform_in_place(const AstroBackend *backend, const AstroFftConfig *config,
+                                   gconstpointer samples, guint64 steps, guint threads)
+{
+  AstroPlace place = { .threads = threads };
+  const char *variant;
+  g_autoptr(GError) error = NULL;
+  gpointer instance = backend->create(config, &place, &variant, &error);
+  AstroBlock block = { NULL, block_bytes(config, steps, FALSE) };
+  g_assert_no_error(error);
+  g_assert_true(backend->in_place);
+  g_assert_cmpuint(block.bytes, ==, block_bytes(config, steps, TRUE));
+  block.data = test_alloc(block.bytes);
+  for (guint i = 0; i < (backend->kind == ASTRO_BACKEND_REFERENCE ? 1 : 2); i++) {
+    memcpy(block.data, samples, block.bytes);
+    backend->submit(instance, &block, 1, &block, 1, &steps, &error);
+    g_assert_no_error(error);
+  }
+  test_check_guard(block.data, block.bytes);
+  backend->destroy(instance);
+  return block.data;
+}
+
 /* Relative L2 of the difference. */
 static double difference(AstroFormat format, gconstpointer a, gconstpointer b, gsize bytes)
 {
@@ -187,6 +210,19 @@ static gpointer samples_of(const AstroFftConfig *config, guint64 steps)
   return samples;
 }
 
+static void check_in_place(const AstroBackend *backend, const AstroFftConfig *config,
+                           gconstpointer in, guint64 steps, gconstpointer expected)
+{
+  gsize bytes = block_bytes(config, steps, TRUE);
+  if (config->from != config->to)
+    return;
+  for (guint threads = 0; threads < 2; threads++) {
+    gpointer found = transform_in_place(backend, config, in, steps, threads);
+    g_assert_cmpmem(found, bytes, expected, bytes);
+    test_free(found);
+  }
+}
+
 static void compare_cpu(const AstroFftConfig *config, guint64 steps, double tolerance)
 {
   static const char *const levels[] = { "c", "avx2", "avx512" };
@@ -199,10 +235,12 @@ static void compare_cpu(const AstroFftConfig *config, guint64 steps, double tole
     gpointer many = transform(&astro_fft_cpu, config, in, steps, 0);
     g_assert_cmpfloat(difference(config->to, one, expected, bytes), <, tolerance);
     g_assert_cmpmem(one, bytes, many, bytes);
+    check_in_place(&astro_fft_cpu, config, in, steps, one);
     test_free(one);
     test_free(many);
   }
   g_unsetenv("ASTRO_CPU");
+  check_in_place(&astro_fft_reference, config, in, steps, expected);
   test_free(in);
   test_free(expected);
 }
@@ -501,8 +539,9 @@ static void check_wanted(AstroFftConfig config, guint64 steps, guint holes)
     config.axes[i].wanted = config.axes[i].transformed ? extent / 3 : 0;
     config.axes[i].n_wanted = config.axes[i].transformed ? MAX(extent / 3, 1) : 0;
   }
-  for (guint threads = 0; threads < 2; threads++) {
-    guint8 *part = transform(&astro_fft_cpu, &config, in, steps, threads);
+  for (guint turn = 0; turn < (config.from == config.to ? 4 : 2); turn++) {
+    guint8 *part = turn < 2 ? transform(&astro_fft_cpu, &config, in, steps, turn)
+                            : transform_in_place(&astro_fft_cpu, &config, in, steps, turn % 2);
     for (gsize i = 0; i < bytes / unit; i++)
       if (is_wanted(&config, strides, i)) {
         g_assert_cmpmem(part + i * unit, unit, all + i * unit, unit);

@@ -1,3 +1,4 @@
+#include "core/backend/threads.h"
 #include "core/histogram/collect.h"
 #include "core/histogram/histogram.h"
 #include "tests/tests.h"
@@ -827,6 +828,47 @@ static void test_cuda_large(void)
   }
 }
 
+enum { HUGE_PARTS = 1000 };
+
+static void place_part(gpointer data, guint64 part)
+{
+  const Catalogue *all = data;
+  guint64 state = part;
+  uniform(&state);
+  for (guint64 i = all->n * part / HUGE_PARTS; i < all->n * (part + 1) / HUGE_PARTS; i++)
+    place_sphere(i, all->n, &state, &all->ra[i], &all->dec[i]);
+}
+
+/* As many points as a survey may have (with -m slow, in 10 GB of memory): seconds of arc, of which
+ * there are few enough to be counted on the CPU too, and all the rest, which is no 32-bit number.
+ */
+static void test_cuda_huge(void)
+{
+  if (skip_without_device())
+    return;
+  const guint64 n = g_test_slow() ? 100000000 : 3000000;
+  AstroHistogramConfig config = { .n_edges = 5, .edges = { 0, 0.005, 0.02, 0.1, 10801 } };
+  guint64 expected[4], found[4], sum = 0;
+  double sums[4];
+  Catalogue a = { n, g_new(double, n), g_new(double, n), NULL, NULL };
+  astro_parallel(HUGE_PARTS, 0, place_part, &a);
+  count(&astro_histogram_cpu, &config, 0, &a, &a, expected, sums);
+  count(&on_device, &config, 0, &a, &a, found, sums);
+  for (guint k = 0; k < 4; k++) {
+    g_test_message("bin %u: %" G_GUINT64_FORMAT, k, found[k]);
+    sum += found[k];
+  }
+  g_assert_cmpuint(sum, ==, n * (n - 1) / 2);
+  assert_counts(found, expected, 4, "huge");
+  /* what points at random make of it, within six deviations */
+  for (guint k = 0; k < 3; k++) {
+    double mean = (double)n * (double)(n - 1) / 8 *
+                  (astro_chord_square(config.edges[k + 1]) - astro_chord_square(config.edges[k]));
+    g_assert_cmpfloat(fabs((double)found[k] - mean), <=, 6 * sqrt(mean) + 6);
+  }
+  catalogue_clear(&a);
+}
+
 /* Several counts queued before the first is waited for, of catalogues that are freed at once, so
  * that others lie where they lay. */
 static void test_cuda_queued(void)
@@ -1078,6 +1120,7 @@ int main(int argc, char **argv)
   g_test_add_func("/histogram/progress", test_progress);
   g_test_add_func("/histogram/late", test_late);
   g_test_add_func("/histogram/cuda/large", test_cuda_large);
+  g_test_add_func("/histogram/cuda/huge", test_cuda_huge);
   g_test_add_func("/histogram/cuda/queued", test_cuda_queued);
   g_test_add_func("/histogram/cuda/progress", test_cuda_progress);
   g_test_add_func("/histogram/cuda/stops", test_cuda_stops);

@@ -81,6 +81,28 @@ static void test_few_points(void)
 
 /* ---- two at once ---- */
 
+/* Counts beside images. */
+static void test_two_kinds(void)
+{
+  g_autoptr(AstroDevice) device = test_open_device();
+  if (!device)
+    return;
+  const char *images = IMAGE("num-buffers=40", "size=256 interval=10 algorithm=wstacking", "cuda");
+  const char *pairs = PAIRS("points=20000 seed=3", "points=15000 catalogues=9 seed=4", "cuda");
+  g_autoptr(GByteArray) wanted_images = test_run_line(images), wanted_pairs = test_run_line(pairs);
+  for (guint i = 0; i < 5; i++) {
+    g_autoptr(GByteArray) a = g_byte_array_new(), b = g_byte_array_new();
+    GstElement *first = test_start(i % 2 ? images : pairs, i % 2 ? a : b);
+    GstElement *second = test_start(i % 2 ? pairs : images, i % 2 ? b : a);
+    g_assert_cmpstr(test_wait(first), ==, NULL);
+    g_assert_cmpstr(test_wait(second), ==, NULL);
+    test_stop(first);
+    test_stop(second);
+    g_assert_cmpmem(a->data, a->len, wanted_images->data, wanted_images->len);
+    g_assert_cmpmem(b->data, b->len, wanted_pairs->data, wanted_pairs->len);
+  }
+}
+
 static void test_two_counts(void)
 {
   g_autoptr(AstroDevice) device = test_open_device();
@@ -121,11 +143,14 @@ static void stop_often(const char *const lines[2])
   test_check_left(device, &before);
 }
 
+/* With a small table of taps: making one may take seconds, and nothing is in work meanwhile. */
 static void test_stopped_images(void)
 {
   static const char *const lines[] = {
     IMAGE("", "size=512 algorithm=wstacking interval=7", "cuda"),
-    IMAGE("", "size=512 algorithm=wprojection interval=7 weighting=uniform", "cuda"),
+    IMAGE("",
+          "size=512 algorithm=wprojection w-planes=2 oversampling=2 interval=7 weighting=uniform",
+          "cuda"),
   };
   stop_often(lines);
 }
@@ -176,6 +201,7 @@ static void add_tests(void)
   g_test_add_func("/cuda-bad-input/few-visibilities", test_few_visibilities);
   g_test_add_func("/cuda-bad-input/few-points", test_few_points);
   g_test_add_func("/cuda-bad-input/two-counts", test_two_counts);
+  g_test_add_func("/cuda-bad-input/two-kinds", test_two_kinds);
   g_test_add_func("/cuda-bad-input/no-memory", test_no_memory);
   g_test_add_func("/cuda-bad-input/stopped-images", test_stopped_images);
   g_test_add_func("/cuda-bad-input/stopped-counts", test_stopped_counts);

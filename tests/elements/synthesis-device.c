@@ -142,20 +142,29 @@ static void test_bus(void)
   }
 }
 
+/* Each beside the next one, which works differently. */
 static void test_two(void)
 {
-  g_autofree char *line = chain("cuda", gridders[1]);
-  Run alone, both[2];
-  start(&alone, line);
-  end(&alone);
-  for (guint i = 0; i < 2; i++)
-    start(&both[i], line);
-  for (guint i = 0; i < 2; i++) {
-    end(&both[i]);
-    g_assert_cmpfloat(distance(both[i].out, alone.out), <=, 1e-6);
-    clear(&both[i]);
+  enum { N = G_N_ELEMENTS(gridders) };
+  Run alone[N], both[2];
+  for (guint i = 0; i < N; i++) {
+    g_autofree char *line = chain("cuda", gridders[i]);
+    start(&alone[i], line);
+    end(&alone[i]);
   }
-  clear(&alone);
+  for (guint i = 0; i < N; i++) {
+    for (guint k = 0; k < 2; k++) {
+      g_autofree char *line = chain("cuda", gridders[(i + k) % N]);
+      start(&both[k], line);
+    }
+    for (guint k = 0; k < 2; k++) {
+      end(&both[k]);
+      g_assert_cmpfloat(distance(both[k].out, alone[(i + k) % N].out), <=, 1e-6);
+      clear(&both[k]);
+    }
+  }
+  for (guint i = 0; i < N; i++)
+    clear(&alone[i]);
 }
 
 /* Of the device, by whoever asked for it. */
@@ -215,6 +224,33 @@ static void test_little_memory(void)
   g_unsetenv("ASTRO_CUDA_MEMORY");
 }
 
+/* Four grids of 19 MB where there is room for two: they are made one after the other, and go to the
+ * host. */
+static void test_products_in_turn(void)
+{
+  static const char *const algorithms[] = { "wstacking", "wstacking weighting=uniform",
+                                            "wprojection w-planes=4", "wprojection interval=2" };
+  for (guint i = 0; i < G_N_ELEMENTS(algorithms); i++) {
+    Run runs[2];
+    for (guint cuda = 0; cuda < 2; cuda++) {
+      g_autofree char *line = g_strdup_printf(
+          "astrovissrc name=source stations=12 channels=4 integration=60 num-buffers=5 " SKY
+          " ! astrogridder size=1024 padding=1.5 cell=30 stokes=IQUV algorithm=%s backend=%s"
+          " ! astrofft backend=cpu ! astroimage backend=cpu ! fakesink name=sink sync=false",
+          algorithms[i], cuda ? "cuda" : "cpu");
+      if (cuda)
+        g_setenv("ASTRO_CUDA_MEMORY", "64M", TRUE);
+      start(&runs[cuda], line);
+      end(&runs[cuda]);
+      g_unsetenv("ASTRO_CUDA_MEMORY");
+    }
+    g_test_message("%s: %.1e", algorithms[i], distance(runs[1].out, runs[0].out));
+    g_assert_cmpfloat(distance(runs[1].out, runs[0].out), <=, 2e-5);
+    clear(&runs[0]);
+    clear(&runs[1]);
+  }
+}
+
 static void add_tests(void)
 {
   if (!test_has_device("/synthesis-device/any"))
@@ -223,6 +259,7 @@ static void add_tests(void)
   g_test_add_func("/synthesis-device/two", test_two);
   g_test_add_func("/synthesis-device/stops", test_stops);
   g_test_add_func("/synthesis-device/little-memory", test_little_memory);
+  g_test_add_func("/synthesis-device/products-in-turn", test_products_in_turn);
 }
 
 int main(int argc, char **argv)

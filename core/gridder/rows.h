@@ -1,0 +1,42 @@
+/* What sorting visibilities and choosing their planes ask of each of them. */
+#pragma once
+
+#include "core/gridder/gridder.h"
+
+G_BEGIN_DECLS
+
+/* Parts of the rows, looked at side by side; as many whatever the threads. */
+#define ASTRO_ROWS_PARTS 64
+
+static inline void astro_rows_part(guint64 rows, guint64 part, guint64 *from, guint64 *to)
+{
+  *from = rows * part / ASTRO_ROWS_PARTS;
+  *to = rows * (part + 1) / ASTRO_ROWS_PARTS;
+}
+
+static inline gboolean astro_rows_is_zero(const AstroGridRows *rows, guint64 at)
+{
+  if (rows->is_double) {
+    const double *value = (const double *)rows->values + at * rows->products * 2;
+    for (guint i = 0; i < 2 * rows->products; i++)
+      if (value[i] != 0)
+        return FALSE;
+  } else {
+    const float *value = (const float *)rows->values + at * rows->products * 2;
+    for (guint i = 0; i < 2 * rows->products; i++)
+      if (value[i] != 0)
+        return FALSE;
+  }
+  return TRUE;
+}
+
+/* Cells from the grid's first to the first that a visibility is spread over; inside is -1 to 1. */
+static inline guint astro_first_cell(double position, guint support, double *inside)
+{
+  const double edge = position - support / 2.0;
+  const gint32 whole = (gint32)edge, first = whole + (edge > whole);
+  *inside = 2 * (first - edge) - 1;
+  return (guint)first;
+}
+
+G_END_DECLS

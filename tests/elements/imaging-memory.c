@@ -1,0 +1,80 @@
+/* Imaging holds one grid (of W-stacking: one plane), the image, and of visibilities what it must:
+ * each case is measured in a process of its own. */
+#include "tests/peak.h"
+
+#include <stdlib.h>
+
+/* Next to no visibilities and tables. */
+#define FEW "stations=20 array=disc channels=1 duration=40 "
+
+static const struct {
+  const char *name, *source, *gridder;
+} cases[] = {
+  { "wstacking", FEW, "size=2048 cell=10" },
+  { "wstacking-iquv", FEW, "size=1024 cell=20 stokes=IQUV" },
+  { "wstacking-double", FEW, "size=1024 cell=20 accuracy=1e-7 stokes=IQUV" },
+  { "visibilities", "stations=44 array=lofar-like channels=16 duration=7200 ", "size=1024 cell=3" },
+  { "wprojection", FEW, "size=2048 cell=1 algorithm=wprojection" },
+};
+
+/* Times grid, image, and visibilities with their u, v and w. */
+#define MOST 1.3
+
+static void measure(gconstpointer data)
+{
+  const typeof(cases[0]) *test = data;
+  g_autofree char *line = g_strdup_printf(
+      "astrovissrc %s phase-centre=291.5,52.9 start-time=2026-11-20T12:00:00 integration=10 "
+      "threads=2 ! astrogridder name=gridder backend=cpu threads=2 %s ! astrofft backend=cpu "
+      "threads=2 ! astroimage name=image backend=cpu threads=2 ! fakesink",
+      test->source, test->gridder);
+  Peak peak;
+  peak_run(line, &peak);
+  gst_caps_unref(peak.grid_caps);
+  const double ratio =
+      (double)peak.peak / (double)(peak.grid + peak.image + peak.values + peak.places);
+  printf("%s: %.3f\n", test->name, ratio);
+  g_assert_cmpfloat(ratio, >, 0.99); /* or it was not measured */
+  g_assert_cmpfloat(ratio, <=, MOST);
+}
+
+/* Why peaks here would not be those of the program; NULL: they are. */
+static const char *not_measurable(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return "a sanitizer keeps memory of its own";
+#else
+  const char *preloaded = g_getenv("LD_PRELOAD");
+  if (preloaded && strstr(preloaded, "vgpreload"))
+    return "valgrind keeps memory of its own";
+  return peak_status("VmHWM:") ? NULL : "the system does not tell how much memory a process has";
+#endif
+}
+
+static void in_process(gconstpointer data)
+{
+  const typeof(cases[0]) *test = data;
+  g_autofree char *path = g_strdup_printf("/imaging-memory/%s/subprocess/measure", test->name);
+  const char *reason = not_measurable();
+  if (reason) {
+    g_test_skip(reason);
+    return;
+  }
+  g_test_trap_subprocess(path, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+  g_test_trap_assert_passed();
+}
+
+int main(int argc, char **argv)
+{
+  gst_init(NULL, NULL);
+  g_test_init(&argc, &argv, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *path = g_strdup_printf("/imaging-memory/%s", cases[i].name);
+    g_autofree char *measured = g_strconcat(path, "/subprocess/measure", NULL);
+    g_test_add_data_func(path, &cases[i], in_process);
+    g_test_add_data_func(measured, &cases[i], measure);
+  }
+  int status = g_test_run();
+  gst_deinit();
+  return status;
+}
