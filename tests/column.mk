@@ -1,7 +1,7 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += tests/bench/gpu-notes.md tests/tests.h tests/elements/elements.h tests/elements/running.h tests/elements/left.h tests/peak.h tests/core/fake-device.h tests/core/on-device.h tests/bench/bench.h tests/bench/on-device.h tests/bench/free-src.h tests/environment \
+dist_files += tests/bench/gpu-notes.md tests/bench/cpu-notes.md tests/tests.h tests/elements/elements.h tests/elements/running.h tests/elements/left.h tests/peak.h tests/core/fake-device.h tests/core/on-device.h tests/bench/bench.h tests/bench/on-device.h tests/bench/free-src.h tests/environment \
   tests/fuzz/corpus tests/subbuild tests/lsan.supp
 
 if INSTALLED_TESTS

@@ -5,16 +5,12 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* Which byte goes to each byte of a quad: of two rows of bytes (re, im), and of four of nibbles. */
-static const guint8 quad_re[64] __attribute__((aligned(64))) = {
-  0,  32, 0,  32, 2,  34, 2,  34, 4,  36, 4,  36, 6,  38, 6,  38, 8,  40, 8,  40, 10, 42,
-  10, 42, 12, 44, 12, 44, 14, 46, 14, 46, 16, 48, 16, 48, 18, 50, 18, 50, 20, 52, 20, 52,
-  22, 54, 22, 54, 24, 56, 24, 56, 26, 58, 26, 58, 28, 60, 28, 60, 30, 62, 30, 62,
-};
-static const guint8 quad_im[64] __attribute__((aligned(64))) = {
-  1,  33, 1,  33, 3,  35, 3,  35, 5,  37, 5,  37, 7,  39, 7,  39, 9,  41, 9,  41, 11, 43,
-  11, 43, 13, 45, 13, 45, 15, 47, 15, 47, 17, 49, 17, 49, 19, 51, 19, 51, 21, 53, 21, 53,
-  23, 55, 23, 55, 25, 57, 25, 57, 27, 59, 27, 59, 29, 61, 29, 61, 31, 63, 31, 63,
+/* Which byte goes to each byte of a quad: of two rows of words (times 0 and 2, times 1 and 3), and
+ * of four of nibbles. */
+static const guint8 quad_words[64] __attribute__((aligned(64))) = {
+  0,  32, 1,  33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39, 8,  40, 9,  41, 10, 42,
+  11, 43, 12, 44, 13, 45, 14, 46, 15, 47, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53,
+  22, 54, 23, 55, 24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63,
 };
 static const guint8 quad_nibbles[64] __attribute__((aligned(64))) = {
   0,  16, 32, 48, 1,  17, 33, 49, 2,  18, 34, 50, 3,  19, 35, 51, 4,  20, 36, 52, 5,  21,
@@ -27,8 +23,7 @@ static const guint8 quad_nibbles[64] __attribute__((aligned(64))) = {
 static ALWAYS_INLINE void quad_pack_ci8(__m512i *re, __m512i *im, const guint8 *in, gsize stride,
                                         guint count, __mmask16 inputs)
 {
-  const __m512i take_re = _mm512_load_si512(quad_re), take_im = _mm512_load_si512(quad_im);
-  const __mmask64 second = 0xccccccccccccccccu; /* bytes 2 and 3 of each quad */
+  const __m512i order = _mm512_load_si512(quad_words), low = _mm512_set1_epi16(0xff);
   __m256i row[4];
 #pragma GCC unroll 4
   for (guint t = 0; t < 4; t++)
@@ -37,18 +32,18 @@ static ALWAYS_INLINE void quad_pack_ci8(__m512i *re, __m512i *im, const guint8 *
                                 : _mm256_maskz_loadu_epi16(inputs, in + t * stride);
   __m512i early = _mm512_inserti64x4(_mm512_castsi256_si512(row[0]), row[1], 1);
   __m512i late = _mm512_inserti64x4(_mm512_castsi256_si512(row[2]), row[3], 1);
-  *re =
-      _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(take_re, early), second, take_re, late);
-  *im =
-      _mm512_mask_permutexvar_epi8(_mm512_permutexvar_epi8(take_im, early), second, take_im, late);
+  /* Shifts and bitwise operations first: one permutation is left for each, since there is one unit
+   * for these. 0xe4: the third operand chooses between the first two. */
+  *re = _mm512_permutexvar_epi8(
+      order, _mm512_ternarylogic_epi32(early, _mm512_slli_epi16(late, 8), low, 0xe4));
+  *im = _mm512_permutexvar_epi8(
+      order, _mm512_ternarylogic_epi32(_mm512_srli_epi16(early, 8), late, low, 0xe4));
 }
 
 static ALWAYS_INLINE void quad_pack_ci4(__m512i *re, __m512i *im, const guint8 *in, gsize stride,
                                         guint count, __mmask16 inputs)
 {
-  const __m512i value =
-      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1));
-  const __m512i nibble = _mm512_set1_epi8(15);
+  const __m512i nibble = _mm512_set1_epi8(15), sign = _mm512_set1_epi8(8);
   __m128i row[4];
 #pragma GCC unroll 4
   for (guint t = 0; t < 4; t++)
@@ -60,8 +55,10 @@ static ALWAYS_INLINE void quad_pack_ci4(__m512i *re, __m512i *im, const guint8 *
   all = _mm512_mask_broadcast_i32x4(all, 0x0f00, row[2]);
   all = _mm512_mask_broadcast_i32x4(all, 0xf000, row[3]);
   all = _mm512_permutexvar_epi8(_mm512_load_si512(quad_nibbles), all);
-  *re = _mm512_shuffle_epi8(value, _mm512_and_si512(_mm512_srli_epi16(all, 4), nibble));
-  *im = _mm512_shuffle_epi8(value, _mm512_and_si512(all, nibble));
+  /* (nibble ^ 8) - 8 extends its sign. */
+  *re = _mm512_sub_epi8(_mm512_ternarylogic_epi32(_mm512_srli_epi16(all, 4), nibble, sign, 0x6a),
+                        sign);
+  *im = _mm512_sub_epi8(_mm512_ternarylogic_epi32(all, nibble, sign, 0x6a), sign);
 }
 
 static ALWAYS_INLINE void quad_pack(__m512i *re, __m512i *im, const guint8 *in, gsize stride,

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <immintrin.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /* Peaks. Each task runs a fixed number of instructions; operations of one: multiply and add. */
 
@@ -106,6 +107,17 @@ static void run_case(gpointer data)
     g_error("submit failed");
 }
 
+#define HUGE_PAGE (2u << 20)
+
+/* Memory as the pools of pipelines give it. */
+static gpointer block_new(gsize bytes)
+{
+  gpointer block = g_aligned_alloc(1, bytes, HUGE_PAGE);
+  madvise(block, bytes, MADV_HUGEPAGE);
+  memset(block, 0, bytes);
+  return block;
+}
+
 static Case case_new(guint stations, guint pols, guint channels, guint64 steps, AstroFormat from,
                      AstroCpuLevel level, const char *layout)
 {
@@ -126,13 +138,13 @@ static Case case_new(guint stations, guint pols, guint channels, guint64 steps, 
   double n = stations * pols;
   c.operations = 8 * n * (n + 1) / 2 * channels * (double)steps;
   c.in.bytes = steps * channels * stations * pols * astro_format_info(from)->bytes;
-  c.in.data = test_alloc(c.in.bytes);
+  c.in.data = block_new(c.in.bytes);
   test_fill(c.in.data, c.in.bytes, 1);
   if (from == ASTRO_FORMAT_CF32LE)
     for (gsize i = 0; i < c.in.bytes / 4; i++)
       ((float *)c.in.data)[i] = (float)((gint32 *)c.in.data)[i];
   c.out.bytes = astro_correlator_output_bytes(&c.config);
-  c.out.data = test_alloc(c.out.bytes);
+  c.out.data = block_new(c.out.bytes);
   c.arguments = (AstroCorrelatorArguments){ .steps = steps, .count = steps, .dump = TRUE };
   setenv("ASTRO_CPU", astro_cpu_level_name(level), 1);
   c.instance = astro_correlator_cpu.create(&c.config, NULL, &c.variant, NULL);
@@ -145,8 +157,8 @@ static Case case_new(guint stations, guint pols, guint channels, guint64 steps, 
 static void case_free(Case *c)
 {
   astro_correlator_cpu.destroy(c->instance);
-  test_free(c->in.data);
-  test_free(c->out.data);
+  g_aligned_free(c->in.data);
+  g_aligned_free(c->out.data);
 }
 
 /* Time steps that make a case of about that many operations, in whole passes of 2048. */
