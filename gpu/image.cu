@@ -137,16 +137,19 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       phases[r] = phase_of(plane.w * column.n_minus_1(r, Real()), Real());
-  if (PLAYS == LAST_OF_MANY) {
+  if (PLAYS != GOES_ON) {
     constexpr int TOGETHER = 4;
     const double inverse = plane.inverse[2 * half - x];
 #pragma unroll
     for (int first = 0; first < ROWS; first += TOGETHER) {
       double heights[TOGETHER], values[TOGETHER];
 #pragma unroll
-      for (int i = 0; i < TOGETHER; i++)
+      for (int i = 0; i < TOGETHER; i++) {
         heights[i] = column.n_minus_1(first + i, Real());
-      series_at(plane.series, heights, values);
+        values[i] = 1;
+      }
+      if (PLAYS == LAST_OF_MANY)
+        series_at(plane.series, heights, values);
 #pragma unroll
       for (int i = 0; i < TOGETHER; i++)
         if (first + i < rows)
@@ -180,18 +183,10 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane
         sums[r] += scale * value;
       }
     }
-    if (PLAYS == LAST_OF_MANY)
+    if (PLAYS != GOES_ON)
 #pragma unroll
       for (int r = 0; r < ROWS; r++)
         sums[r] *= factors[r];
-    /* Not before the samples are on their way. */
-    if (PLAYS == LAST) {
-      const double inverse = plane.inverse[2 * half - x];
-#pragma unroll
-      for (int r = 0; r < ROWS; r++)
-        if (r < rows)
-          sums[r] *= (Real)(inverse * plane.inverse[y + r]);
-    }
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
       if (r < rows)
