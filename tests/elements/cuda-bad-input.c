@@ -155,11 +155,12 @@ static void test_stopped_images(void)
   stop_often(lines);
 }
 
+/* Stopped some time after the first counts, which are sent on before the last catalogue. */
 static void test_stopped_counts(void)
 {
   static const char *const lines[] = {
-    PAIRS("points=20000", "points=20000 catalogues=50", "cuda"),
-    PAIRS("points=20000", "points=20000 catalogues=50", "cuda method=brute"),
+    PAIRS("points=20000", "points=20000 catalogues=50", "cuda interval=2"),
+    PAIRS("points=20000", "points=20000 catalogues=50", "cuda method=brute interval=2"),
   };
   stop_often(lines);
 }
