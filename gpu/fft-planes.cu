@@ -188,24 +188,6 @@ AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
 
 /* ---- work ---- */
 
-static gboolean need(AstroFftPlanes *self, gpointer *room, gsize *bytes, gsize wanted, GError **error)
-{
-  const AstroDeviceFuncs *funcs = self->place.device->funcs;
-
-  if (*bytes >= wanted)
-    return TRUE;
-  if (!CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(self->place.queue))))
-    return FALSE;
-  if (*room)
-    funcs->free(self->place.device, *room);
-  *room = NULL;
-  *bytes = 0;
-  if (!funcs->alloc(self->place.device, wanted, room, error))
-    return FALSE;
-  *bytes = wanted;
-  return TRUE;
-}
-
 static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, GError **error)
 {
   AstroFftRowsPass rows = self->rows;
@@ -246,8 +228,8 @@ gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, gpointer o
   const guint64 planes = passes[0].outer / self->height;
   const guint64 group = CLAMP(GROUP_BYTES / self->plane_bytes, 1, MIN(planes, MOST_PLANES));
   const gsize held_bytes = group * self->height * self->n_wanted * self->sample_bytes;
-  if (!need(self, &self->held, &self->held_bytes, held_bytes, error) ||
-      !need(self, &self->blank, &self->blank_bytes, group * self->height, error))
+  if (!astro_fft_need_room(&self->place, &self->held, &self->held_bytes, held_bytes, error) ||
+      !astro_fft_need_room(&self->place, &self->blank, &self->blank_bytes, group * self->height, error))
     return FALSE;
   for (guint64 plane = 0; plane < planes; plane += group)
     if (!run_group(self, (const guint8 *)in + plane * self->plane_bytes, (guint8 *)out + plane * self->plane_bytes,

@@ -327,19 +327,19 @@ static gboolean add_passes(Fft *self, List *list, guint64 steps, GError **error)
 
 /* ---- rooms ---- */
 
-static gboolean grow(Fft *self, gpointer *room, gsize *bytes, gsize wanted, GError **error)
+gboolean astro_fft_need_room(const AstroPlace *place, gpointer *room, gsize *bytes, gsize wanted, GError **error)
 {
-  const AstroDeviceFuncs *funcs = self->place.device->funcs;
+  const AstroDeviceFuncs *funcs = place->device->funcs;
 
   if (*bytes >= wanted)
     return TRUE;
-  if (!CUDA_TRY(cudaStreamSynchronize(stream_of(self))))
+  if (!CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(place->queue))))
     return FALSE;
   if (*room)
-    funcs->free(self->place.device, *room);
+    funcs->free(place->device, *room);
   *room = NULL;
   *bytes = 0;
-  if (!funcs->alloc(self->place.device, wanted, room, error))
+  if (!funcs->alloc(place->device, wanted, room, error))
     return FALSE;
   *bytes = wanted;
   return TRUE;
@@ -348,9 +348,9 @@ static gboolean grow(Fft *self, gpointer *room, gsize *bytes, gsize wanted, GErr
 static gboolean make_room(Fft *self, const List *list, GError **error)
 {
   for (guint i = HELD; i < N_PLACES; i++)
-    if (!grow(self, &self->places[i], &self->bytes[i], list->bytes[i], error))
+    if (!astro_fft_need_room(&self->place, &self->places[i], &self->bytes[i], list->bytes[i], error))
       return FALSE;
-  if (!grow(self, &self->work, &self->work_bytes, list->work_bytes, error))
+  if (!astro_fft_need_room(&self->place, &self->work, &self->work_bytes, list->work_bytes, error))
     return FALSE;
   for (guint i = 0; i < list->list->len; i++) {
     const Step *step = &g_array_index(list->list, Step, i);

@@ -5,11 +5,11 @@
 #include "core/backend/threads.h"
 #include "core/correlator/correlator.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/block.h"
 #include "tests/tests.h"
 #include <dlfcn.h>
 #include <immintrin.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 /* Peaks. Each task runs a fixed number of instructions; operations of one: multiply and add. */
 
@@ -107,17 +107,6 @@ static void run_case(gpointer data)
     g_error("submit failed");
 }
 
-#define HUGE_PAGE (2u << 20)
-
-/* Memory as the pools of pipelines give it. */
-static gpointer block_new(gsize bytes)
-{
-  gpointer block = g_aligned_alloc(1, bytes, HUGE_PAGE);
-  madvise(block, bytes, MADV_HUGEPAGE);
-  memset(block, 0, bytes);
-  return block;
-}
-
 static Case case_new(guint stations, guint pols, guint channels, guint64 steps, AstroFormat from,
                      AstroCpuLevel level, const char *layout)
 {
@@ -138,13 +127,13 @@ static Case case_new(guint stations, guint pols, guint channels, guint64 steps, 
   double n = stations * pols;
   c.operations = 8 * n * (n + 1) / 2 * channels * (double)steps;
   c.in.bytes = steps * channels * stations * pols * astro_format_info(from)->bytes;
-  c.in.data = block_new(c.in.bytes);
+  c.in.data = bench_block(c.in.bytes);
   test_fill(c.in.data, c.in.bytes, 1);
   if (from == ASTRO_FORMAT_CF32LE)
     for (gsize i = 0; i < c.in.bytes / 4; i++)
       ((float *)c.in.data)[i] = (float)((gint32 *)c.in.data)[i];
   c.out.bytes = astro_correlator_output_bytes(&c.config);
-  c.out.data = block_new(c.out.bytes);
+  c.out.data = bench_block(c.out.bytes);
   c.arguments = (AstroCorrelatorArguments){ .steps = steps, .count = steps, .dump = TRUE };
   setenv("ASTRO_CPU", astro_cpu_level_name(level), 1);
   c.instance = astro_correlator_cpu.create(&c.config, NULL, &c.variant, NULL);

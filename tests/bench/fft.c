@@ -2,24 +2,14 @@
  * centred and do nothing else. */
 #include <fftw3.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/backend/threads.h"
 #include "core/fft/fft.h"
 #include "core/fft/planner.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/block.h"
 
 #define ROUNDS 5
-#define HUGE_PAGE (2u << 20)
-
-/* As the pool's blocks are: on huge pages, where there are any. */
-static gpointer block_new(gsize bytes)
-{
-  gpointer block = g_aligned_alloc(1, bytes, HUGE_PAGE);
-  madvise(block, bytes, MADV_HUGEPAGE);
-  memset(block, 0, bytes);
-  return block;
-}
 
 typedef struct {
   gpointer instance;
@@ -90,8 +80,8 @@ static void compare(guint rank, int n, guint64 steps, gboolean is_double, guint 
   GError *error = NULL;
   double ours, bare;
 
-  bench.in = (AstroBlock){ block_new(bytes), bytes };
-  bench.out = (AstroBlock){ block_new(bytes), bytes };
+  bench.in = (AstroBlock){ bench_block(bytes), bytes };
+  bench.out = (AstroBlock){ bench_block(bytes), bytes };
   bench.instance = astro_fft_cpu.create(&config, &place, &variant, &error);
   if (!bench.instance)
     g_error("%s", error->message);

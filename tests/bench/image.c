@@ -2,23 +2,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/backend/threads.h"
 #include "core/clean/clean.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/block.h"
 
 #define ROUNDS 5
-#define HUGE_PAGE (2u << 20)
-
-static gpointer block_new(gsize bytes)
-{
-  gpointer block = g_aligned_alloc(1, bytes, HUGE_PAGE);
-  madvise(block, bytes, MADV_HUGEPAGE);
-  memset(block, 0, bytes);
-  return block;
-}
 
 typedef struct {
   const AstroBackend *backend;
@@ -77,9 +68,9 @@ static void bench_plane(guint size, guint image, double w, gboolean is_double)
   Bench bench = { .backend = &astro_image_cpu,
                   .instance = astro_image_cpu.create(&config, &place, &variant, NULL),
                   .arguments = &arguments,
-                  .in = { block_new(size * cell * size), size * cell * size },
-                  .out = { block_new(image * pixel * image), image * pixel * image } };
-  Traffic traffic = { bench.in.data, block_new(bench.out.bytes), image * cell * image,
+                  .in = { bench_block(size * cell * size), size * cell * size },
+                  .out = { bench_block(image * pixel * image), image * pixel * image } };
+  Traffic traffic = { bench.in.data, bench_block(bench.out.bytes), image * cell * image,
                       bench.out.bytes };
   bench_pair(run, &bench, run_traffic, &traffic, ROUNDS, &ours, &limit);
   g_autofree char *name = g_strdup_printf("a w-plane of %u, %u pixels, %s, %s", size, image,
@@ -113,8 +104,8 @@ static void bench_clean(guint size)
   Bench bench = { .backend = &astro_clean_cpu,
                   .instance = astro_clean_cpu.create(&config, &place, &variant, NULL),
                   .arguments = &arguments,
-                  .in = { block_new(2 * pixels * 4), 2 * pixels * 4 },
-                  .out = { block_new(pixels * 4), pixels * 4 } };
+                  .in = { bench_block(2 * pixels * 4), 2 * pixels * 4 },
+                  .out = { bench_block(pixels * 4), pixels * 4 } };
   float *values = bench.in.data;
   for (gsize i = 0; i < pixels; i++)
     values[i] = (float)sin((double)i * 0.001);

@@ -1,14 +1,13 @@
 /* The transpose beside memcpy of the same bytes by as many threads, in one run. */
 #include <string.h>
-#include <sys/mman.h>
 
 #include "core/backend/threads.h"
 #include "core/transpose/transpose.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/block.h"
 
 #define ROUNDS 5
 #define MAX_BYTES (96u << 20)
-#define HUGE_PAGE (2u << 20)
 
 typedef struct {
   const AstroTransposeConfig *config;
@@ -16,15 +15,6 @@ typedef struct {
   guint8 *in, *out;
   gsize bytes;
 } Bench;
-
-/* As the pool's blocks are: on huge pages, where there are any. */
-static guint8 *block_new(void)
-{
-  guint8 *block = g_aligned_alloc(1, MAX_BYTES, HUGE_PAGE);
-  madvise(block, MAX_BYTES, MADV_HUGEPAGE);
-  memset(block, 1, MAX_BYTES);
-  return block;
-}
 
 static void copy_share(gpointer data, guint64 task)
 {
@@ -135,7 +125,7 @@ int main(void)
   AstroPlace place = { 0 };
   const char *variant = NULL;
   GError *error = NULL;
-  Bench bench = { .in = block_new(), .out = block_new() };
+  Bench bench = { .in = bench_block(MAX_BYTES), .out = bench_block(MAX_BYTES) };
 
   bench.instance = astro_transpose_cpu.create(&config, &place, &variant, &error);
   if (!bench.instance)
