@@ -8,8 +8,10 @@ extern "C" {
 #include "core/fft/check.h"
 }
 
-/* Room on the device for that many bytes at least: where there is less, what the queue has begun is waited for. */
-gboolean astro_fft_need_room(const AstroPlace *place, gpointer *room, gsize *bytes, gsize wanted, GError **error);
+/* Room on the device for that many bytes at least: where there is less, what the queue has begun is
+ * waited for. */
+gboolean astro_fft_need_room(const AstroPlace *place, gpointer *room, gsize *bytes, gsize wanted,
+                             GError **error);
 
 /* ---- cuFFT ---- */
 
