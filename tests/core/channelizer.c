@@ -873,11 +873,13 @@ static void test_variant_names(void)
 
 static void add_for_backends(const char *name, GTestDataFunc test)
 {
-  for (guint i = 0; backends[i]; i++) {
+  g_autofree char *on_cuda = g_strdup_printf("/channelizer/%s/cuda", name);
+  for (guint i = 0; i < 2; i++) {
     g_autofree char *path =
         g_strdup_printf("/channelizer/%s/%s", name, astro_backend_kind_name(backends[i]->kind));
     g_test_add_data_func(path, backends[i], test);
   }
+  test_add_on_device(on_cuda, backends[2], test);
 }
 
 static void add_tests(void)

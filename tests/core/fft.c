@@ -282,7 +282,7 @@ static void test_reference(gconstpointer backend)
 
 /* Planes of every length that has kernels for columns of its own, and others; widths that fill no
  * row of threads; origins anywhere. */
-static void test_planes(void)
+static void test_planes(gconstpointer data)
 {
   static const guint heights[] = { 256,   512,   600,   729,   1024,  1225,  1600,  1764,  2025,
                                    2304,  2401,  2500,  3136,  3600,  4096,  4900,  5184,  6400,
@@ -310,7 +310,7 @@ static void test_planes(void)
 }
 
 /* A prime, a power of two, many short lines along and across a block. */
-static void test_large(void)
+static void test_large(gconstpointer data)
 {
   static const AstroFftConfig cases[] = {
     { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 1000003 }, { { TRUE, 500001, 500001 } } },
@@ -326,7 +326,7 @@ static void test_large(void)
 }
 
 /* Blocks of other numbers of steps by one instance, more of them than it remembers. */
-static void test_steps(void)
+static void test_steps(gconstpointer data)
 {
   AstroFftConfig config = {
     ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 3, { 0, 18, 5 }, { [1] = { TRUE, 9, 9 } }
@@ -354,7 +354,7 @@ static void test_steps(void)
 }
 
 /* What is wanted of a transform is what all of it has there. */
-static void test_wanted_planes(void)
+static void test_wanted_planes(gconstpointer data)
 {
   enum { HEIGHT = 384, WIDTH = 40 };
   for (guint kind = 0; kind < 4; kind++)
@@ -388,7 +388,7 @@ static void test_wanted_planes(void)
 
 /* Rows of three and four of each of the radices; at last ones that are too long in double
  * precision, of planes so large that cuFFT takes them. */
-static void test_rows(void)
+static void test_rows(gconstpointer data)
 {
   static const guint widths[] = { 32,   105,  210,  1000, 1250,  1344,  3375,  4096,
                                   5760, 6144, 8192, 9000, 13500, 13608, 14112, 16384 };
@@ -430,7 +430,7 @@ static void fill_planes(const AstroFftConfig *config, guint8 *planes, guint64 n)
     }
 }
 
-static void test_empty_planes(void)
+static void test_empty_planes(gconstpointer data)
 {
   static const guint64 sizes[][2] = { { 256, 33 }, { 384, 40 }, { 729, 105 }, { 256, 1250 } };
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
@@ -470,7 +470,7 @@ static void test_empty_planes(void)
 }
 
 /* A block that is its own output. */
-static void test_in_place(void)
+static void test_in_place(gconstpointer data)
 {
   AstroFftConfig config = { ASTRO_FORMAT_CF32LE,
                             ASTRO_FORMAT_CF32LE,
@@ -512,7 +512,7 @@ static gpointer transform_in_thread(gpointer data)
 }
 
 /* Two of them on one device at once. */
-static void test_two(void)
+static void test_two(gconstpointer data)
 {
   AstroFftConfig configs[] = { { ASTRO_FORMAT_CF32LE,
                                  ASTRO_FORMAT_CF32LE,
@@ -530,7 +530,7 @@ static void test_two(void)
 }
 
 /* Work areas that the device has no room for. */
-static void test_no_room(void)
+static void test_no_room(gconstpointer data)
 {
   AstroFftConfig config = { ASTRO_FORMAT_CF64LE,  ASTRO_FORMAT_F64LE,     2,
                             { 1 << 20, 1 << 20 }, { { TRUE }, { TRUE } }, TRUE };
@@ -804,18 +804,16 @@ static void add_tests(void)
   g_test_add_func("/fft/wanted", test_wanted);
   g_test_add_func("/fft/empty-rows", test_empty_rows);
   g_test_add_func("/fft/errors", test_errors);
-  if (!backends[2])
-    return;
-  g_test_add_data_func("/fft/reference/cuda", backends[2], test_reference);
-  g_test_add_func("/fft/cuda/planes", test_planes);
-  g_test_add_func("/fft/cuda/large", test_large);
-  g_test_add_func("/fft/cuda/wanted", test_wanted_planes);
-  g_test_add_func("/fft/cuda/rows", test_rows);
-  g_test_add_func("/fft/cuda/empty-planes", test_empty_planes);
-  g_test_add_func("/fft/cuda/in-place", test_in_place);
-  g_test_add_func("/fft/cuda/steps", test_steps);
-  g_test_add_func("/fft/cuda/two", test_two);
-  g_test_add_func("/fft/cuda/no-room", test_no_room);
+  test_add_on_device("/fft/reference/cuda", backends[2], test_reference);
+  test_add_on_device("/fft/cuda/planes", backends[2], test_planes);
+  test_add_on_device("/fft/cuda/large", backends[2], test_large);
+  test_add_on_device("/fft/cuda/wanted", backends[2], test_wanted_planes);
+  test_add_on_device("/fft/cuda/rows", backends[2], test_rows);
+  test_add_on_device("/fft/cuda/empty-planes", backends[2], test_empty_planes);
+  test_add_on_device("/fft/cuda/in-place", backends[2], test_in_place);
+  test_add_on_device("/fft/cuda/steps", backends[2], test_steps);
+  test_add_on_device("/fft/cuda/two", backends[2], test_two);
+  test_add_on_device("/fft/cuda/no-room", backends[2], test_no_room);
 }
 
 int main(int argc, char **argv)

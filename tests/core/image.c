@@ -629,8 +629,7 @@ static void add_tests(void)
   g_test_add_data_func("/image/cpu/c", "c", test_cpu);
   g_test_add_data_func("/image/cpu/avx2", "avx2", test_cpu);
   g_test_add_data_func("/image/cpu/avx512", "avx512", test_cpu);
-  if (backends[2])
-    g_test_add_data_func("/image/cuda", backends[2], test_reference);
+  test_add_on_device("/image/cuda", backends[2], test_reference);
   g_test_add_func("/image/middle", test_middle);
   g_test_add_func("/image/products", test_products);
   g_test_add_func("/image/polarisation", test_polarisation);

@@ -150,3 +150,15 @@ static inline const AstroBackend *test_on_device(const char *stage)
       test_device_backend = *b;
   return test_device_backend ? &backend : NULL;
 }
+
+static inline void test_is_skipped(gconstpointer data)
+{
+  g_test_skip("there is no CUDA device");
+}
+
+/* A test of the device: where there is none, it is one that was skipped. */
+static inline void test_add_on_device(const char *path, const AstroBackend *on_device,
+                                      GTestDataFunc func)
+{
+  g_test_add_data_func(path, on_device, on_device ? func : test_is_skipped);
+}
