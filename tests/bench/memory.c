@@ -64,6 +64,11 @@ static guint64 table_bytes(guint number)
   return astro_wprojection.bytes(&config, &grid);
 }
 
+static const char *verdict(double ratio)
+{
+  return ratio > WANTED ? " LARGE" : "";
+}
+
 static void run_case(guint number)
 {
   const guint size = cases[number].size;
@@ -84,10 +89,10 @@ static void run_case(guint number)
   const double least = (peak.grid + peak.image) / mib + table,
                values = (peak.values + peak.places) / mib;
   const double held = cases[number].is_wprojection ? 0 : values;
-  const double ratio = peak.peak / mib / (least + held);
-  printf("%-32s %5u %8.1f %8.1f %8.1f %8.1f %8.1f %7.3f %7.3f  (at most %.2f)%s\n",
+  const double ratio = peak.peak / mib / least, with_held = peak.peak / mib / (least + held);
+  printf("%-32s %5u %8.1f %8.1f %8.1f %8.1f %8.1f %7.3f%-6s %7.3f%-6s  (at most %.2f)\n",
          cases[number].name, size, peak.grid / mib, table, peak.image / mib, values,
-         peak.peak / mib, peak.peak / mib / least, ratio, WANTED, ratio > WANTED ? "  LARGE" : "");
+         peak.peak / mib, ratio, verdict(ratio), with_held, verdict(with_held), WANTED);
   gst_caps_unref(peak.grid_caps);
   g_unlink(file);
 }
@@ -99,7 +104,7 @@ int main(int argc, char **argv)
     run_case(MIN((guint)strtoul(argv[1], NULL, 10), G_N_ELEMENTS(cases) - 1));
     return 0;
   }
-  printf("\nMemory of imaging, MiB\n%-32s %5s %8s %8s %8s %8s %8s %7s %7s\n", "", "size", "grid",
+  printf("\nMemory of imaging, MiB\n%-32s %5s %8s %8s %8s %8s %8s %-13s %s\n", "", "size", "grid",
          "table", "image", "visibil.", "peak", "ratio", "with v.");
   fflush(stdout);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
