@@ -120,7 +120,7 @@ static const AstroCollectFuncs *choose_funcs(const AstroCollectConfig *config, c
   if (helps && astro_collect_fits(&one, of_turns, memory.free, place->device->name, error))
     return &turns_funcs;
   if (helps)
-    g_prefix_error(error, "even one product at a time ");
+    g_prefix_error(error, "even one product at a time: ");
   return NULL;
 }
 
