@@ -22,8 +22,8 @@ typedef struct {
   /* The next three as those of the CPU, with device pointers in rows and grid. */
   gboolean (*begin)(AstroGridding *gridder, const AstroGridRows *rows, guint *planes,
                     GError **error);
-  gboolean (*plane)(AstroGridding *gridder, gpointer grid, double *w, double *w_step,
-                    GError **error);
+  gboolean (*plane)(AstroGridding *gridder, gpointer grid, guint8 *touched, double *w,
+                    double *w_step, GError **error);
   gboolean (*add)(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid, GError **error);
   gboolean (*finish)(AstroGridding *gridder, gpointer grid,
                      GError **error); /* NULL: nothing ever waits */

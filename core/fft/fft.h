@@ -24,9 +24,14 @@ typedef struct {
   guint64 extents[ASTRO_MAX_AXES]; /* of the real side where there is one; 0: the free axis */
   AstroFftAxis axes[ASTRO_MAX_AXES];
   gboolean inverse;
+  /* The last two axes are v and u of grids of which touched tiles alone hold anything
+   * (core/stream/grid.h): that many grids one after another, a channel's products, share a map of
+   * them; 0: there are no maps. Rows without a touched tile need not be written where v is not
+   * transformed. */
+  guint64 share_map;
 } AstroFftConfig;
 
-/* Submit: one block in, one out; arguments are a guint64, the steps of the free axis. Without a
+/* Submit: one block in, and with share_map the maps behind it; one out; arguments are a guint64, the steps of the free axis. Without a
  * free axis, steps are whole frames one after another. Between complex samples the block out may be
  * the block in. */
 extern const AstroBackend astro_fft_reference, astro_fft_cpu;

@@ -23,7 +23,8 @@ extern const AstroBackend *const astro_gridder_backends[];
 
 /* submit: with a block in, adds the dump of that number in it; the block out is the grid, which
  * needs to be there where astro_collect_adds_at_once() only. Without, fills the block out with the
- * next plane, or completes what dumps went into. */
+ * next plane, or completes what dumps went into. A second block out is filled with the map of the
+ * plane's touched tiles. */
 typedef struct {
   const AstroValidityMeta *validity;
   const AstroLayout *shape;
@@ -78,7 +79,7 @@ typedef struct {
   gboolean (*begin)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
                     const AstroGridRows *rows, guint *planes, GError **error);
   gboolean (*plane)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,
-                    double *w, double *w_step, GError **error);
+                    guint8 *touched, double *w, double *w_step, GError **error);
   gboolean (*add)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder,
                   const AstroGridRows *rows, gpointer grid, GError **error);
   gboolean (*finish)(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,

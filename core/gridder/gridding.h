@@ -15,7 +15,8 @@ typedef struct {
 /* submit: blocks in are uvw, wavenumbers and values of AstroGridRows, the block out is the grid.
  *
  * With planes: first begins with the rows and fills the first plane; submits after it have no
- * blocks in and fill the next ones, whatever the block held. Without planes: every submit adds rows
+ * blocks in and fill the next ones, whatever the block held; a second block out is filled with the
+ * map of the plane's touched tiles. Without planes: every submit adds rows
  * and finishes; first begins with zeros. */
 typedef struct {
   guint64 rows;

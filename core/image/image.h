@@ -35,10 +35,15 @@ typedef struct {
   guint channels;
   guint n_in, n_out; /* products */
   AstroImageProduct products[ASTRO_IMAGE_MAX_PRODUCTS];
+  /* Planes come transformed along u alone, [channel][product][v][x], the image's columns of them:
+   * the transform along v (forward, centred) is made here, and its result added to the image
+   * without being written. */
+  gboolean transforms_v;
 } AstroImageConfig;
 
 /* Submit: a plane of the grid in, [channel][product][y][x], and the image, which goes on from plane
- * to plane, out. */
+ * to plane, out. With transforms_v a second block in may be a map of touched tiles ([channel][row of
+ * tiles][tile], core/stream/grid.h): rows without one are zeros, whatever the plane holds there. */
 typedef struct {
   double w, w_step;      /* of the plane, wavelengths */
   const double *weights; /* [channel][product] of the whole grid */

@@ -65,6 +65,17 @@ void astro_grid_clear(AstroGrid *grid);
 
 gint astro_grid_find(const AstroGrid *grid, const char *product); /* -1: it has none */
 
+/* Where touched-only=true is agreed on, a plane's buffer says of tiles of so many cells a side which
+ * ones visibilities reached: the others are zeros to whoever reads them, whatever the buffer holds
+ * there. That goes on to hold of rows that are transformed along u alone (layout v:x): those that no
+ * touched tile has a part of are zeros. */
+#define ASTRO_GRID_TILE 16
+
+static inline guint astro_grid_tiles(guint size)
+{
+  return (size + ASTRO_GRID_TILE - 1) / ASTRO_GRID_TILE;
+}
+
 /* Of buffers of grids, before and after the FFT: which w-planes they hold and what was summed in
  * the whole grid. An image is complete with its last plane. */
 typedef struct {
@@ -74,6 +85,7 @@ typedef struct {
   guint n_weights;     /* channels x products, 0 before it is set */
   double *weights;     /* sums of weights, [channel][product] */
   guint64 used, outside, flagged, not_finite; /* visibilities (a product each) */
+  GstBuffer *touched; /* a byte of each tile, [channel][row of tiles][tile]; NULL: all are */
 } AstroGridMeta;
 
 GType astro_grid_meta_api_get_type(void);
