@@ -6,7 +6,7 @@
 #define POINTS(r1, r2) r1 *r2
 static const guint32 points[] = { ASTRO_FFT_COLUMNS(POINTS) };
 
-static gint kernel_of(guint64 n)
+gint astro_fft_columns_kernel(guint64 n)
 {
   for (guint i = 0; i < G_N_ELEMENTS(points); i++)
     if (points[i] == n)
@@ -18,7 +18,7 @@ static gint kernel_of(guint64 n)
 guint32 astro_fft_columns_first(guint64 n)
 {
   for (guint i = 0; i < G_N_ELEMENTS(points); i++)
-    if (n % points[i] == 0 && points[i] >= n / points[i] && kernel_of(n / points[i]) >= 0)
+    if (n % points[i] == 0 && points[i] >= n / points[i] && astro_fft_columns_kernel(n / points[i]) >= 0)
       return points[i];
   return 0;
 }
@@ -49,12 +49,11 @@ gsize astro_fft_columns_tables(guint32 n, double scale, gboolean is_double, gpoi
   return ((gsize)n + n1 + n2) * (is_double ? sizeof(double2) : sizeof(float2));
 }
 
-gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError **error)
+void astro_fft_columns_passes(const AstroFftColumns *c, AstroFftColumnsPass *first, AstroFftColumnsPass *second)
 {
   const guint32 n1 = astro_fft_columns_first(c->n), n2 = c->n / n1;
   const guint32 sample = c->is_double ? sizeof(double2) : sizeof(float2);
-  const AstroFftColumnsFunc *kernels = c->is_double ? astro_fft_columns_double : astro_fft_columns_single;
-  AstroFftColumnsPass first = {
+  *first = {
     .n = c->n,
     .width = c->width,
     .transforms = n2,
@@ -77,7 +76,7 @@ gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError
     .blank = c->blank,
     .out = c->between,
   };
-  AstroFftColumnsPass second = {
+  *second = {
     .n = c->n,
     .width = c->width,
     .transforms = n1,
@@ -96,6 +95,14 @@ gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError
     .tables = c->tables,
     .out = (guint8 *)c->out + (gsize)c->wanted * c->in_row * sample,
   };
-  return kernels[kernel_of(n1)](&first, c->planes, stream, error) &&
-         kernels[kernel_of(n2)](&second, c->planes, stream, error);
+}
+
+gboolean astro_fft_columns(const AstroFftColumns *c, cudaStream_t stream, GError **error)
+{
+  const AstroFftColumnsFunc *kernels = c->is_double ? astro_fft_columns_double : astro_fft_columns_single;
+  AstroFftColumnsPass first, second;
+
+  astro_fft_columns_passes(c, &first, &second);
+  return kernels[astro_fft_columns_kernel(second.transforms)](&first, c->planes, stream, error) &&
+         kernels[astro_fft_columns_kernel(first.transforms)](&second, c->planes, stream, error);
 }

@@ -38,6 +38,12 @@ typedef gboolean (*AstroFftColumnsFunc)(const AstroFftColumnsPass *pass, guint32
 
 /* In that order. */
 extern const AstroFftColumnsFunc astro_fft_columns_single[], astro_fft_columns_double[];
+gint astro_fft_columns_kernel(guint64 points); /* -1: there is none */
+
+/* Both passes: the first has as many points as the second has transforms, and the other way round.
+ */
+void astro_fft_columns_passes(const AstroFftColumns *columns, AstroFftColumnsPass *first,
+                              AstroFftColumnsPass *second);
 
 #ifdef COLUMN /* float2 or double2: the including file makes the kernels */
 enum { ROW_BYTES = 256 };
@@ -57,6 +63,53 @@ __device__ __forceinline__ guint32 blank_of(const AstroFftColumnsPass &pass, gsi
   return __ballot_sync(__activemask(), is_blank) >> (t % AT_ONCE * LANES) & ((1u << R1) - 1);
 }
 
+/* Points of transform `other` that thread t of its column begins with; blank: a bit for each of them
+ * that is not read. */
+template <typename C, int R1, int R2>
+__device__ __forceinline__ void read_points(const AstroFftColumnsPass &pass, const guint8 *in,
+                                            guint32 other, guint32 t, guint32 blank, C (&v)[R1])
+{
+  const guint32 first = t * pass.from + other * pass.from_other + pass.from_roll;
+#pragma unroll
+  for (int r = 0; r < R1; r++) {
+    const guint32 row = within(first + r * (R2 * pass.from), pass.n);
+    v[r] = C{};
+    if (!(blank >> r & 1))
+      v[r] = *(const C *)(in + (gsize)row * pass.in_row);
+  }
+}
+
+/* The first half of a transform, to shared memory; points: of this lane's column. */
+template <typename C, int R1, int R2>
+__device__ __forceinline__ void put_points(const AstroFftColumnsPass &pass, guint32 t, C (&v)[R1],
+                                           C *points)
+{
+  constexpr int LANES = ROW_BYTES / sizeof(C);
+  const C *roots = (const C *)pass.tables + pass.roots;
+  C powers[4], results[R1];
+#pragma unroll
+  for (int i = 0; (1 << i) < R1; i++)
+    powers[i] = roots[(t << i) % (R1 * R2)];
+  fft<R1>(v);
+#pragma unroll
+  for (int r = 0; r < R1; r++)
+    results[r] = v[fft_place<R1>(r)];
+  fft_twiddle<R1>(results, powers);
+#pragma unroll
+  for (int r = 0; r < R1; r++)
+    points[(r * R2 + t) * LANES] = results[r];
+}
+
+/* The second half: result c + R1 r of the transform is at fft_place<R2>(r). */
+template <typename C, int R2>
+__device__ __forceinline__ void take_points(const C *points, guint32 c, C (&v)[R2])
+{
+#pragma unroll
+  for (int r = 0; r < R2; r++)
+    v[r] = points[(c * R2 + r) * (ROW_BYTES / sizeof(C))];
+  fft<R2>(v);
+}
+
 template <typename C, int R1, int R2>
 __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
                                   RESIDENT<C, R1> / (ROW_BYTES / sizeof(C) * R2))
@@ -70,37 +123,18 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   const bool inside = x < pass.width;
   const guint32 from_x = within(min(x, pass.width - 1) + pass.width_roll, pass.width);
   const gsize first_row = (gsize)blockIdx.z * pass.n;
-  const C *roots = (const C *)pass.tables + pass.roots;
   const C *table = (const C *)pass.tables + pass.twists + other * (R1 * R2);
 
   {
     const guint8 *in = kept((const guint8 *)pass.in + first_row * pass.in_row + from_x * sizeof(C));
-    const guint32 first = t * pass.from + other * pass.from_other + pass.from_roll;
     const guint32 blank = pass.blank ? blank_of<C, R1, R2>(pass, first_row, other, t) : 0;
     C v[R1];
-#pragma unroll
-    for (int r = 0; r < R1; r++) {
-      const guint32 row = within(first + r * (R2 * pass.from), pass.n);
-      v[r] = C{};
-      if (!(blank >> r & 1))
-        v[r] = *(const C *)(in + (gsize)row * pass.in_row);
-    }
+    read_points<C, R1, R2>(pass, in, other, t, blank, v);
     const Part im_in = pass.im_in;
 #pragma unroll
     for (int r = 0; r < R1; r++)
       v[r].y *= im_in;
-    C powers[4], results[R1];
-#pragma unroll
-    for (int i = 0; (1 << i) < R1; i++)
-      powers[i] = roots[(t << i) % (R1 * R2)];
-    fft<R1>(v);
-#pragma unroll
-    for (int r = 0; r < R1; r++)
-      results[r] = v[fft_place<R1>(r)];
-    fft_twiddle<R1>(results, powers);
-#pragma unroll
-    for (int r = 0; r < R1; r++)
-      points[(r * R2 + t) * LANES] = results[r];
+    put_points<C, R1, R2>(pass, t, v, points);
   }
   /* What is needed last is under way while the others come. */
   constexpr int TURNS = (R1 + R2 - 1) / R2;
@@ -123,10 +157,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
       break;
     const guint32 first = c * pass.to + other * pass.to_other + pass.to_roll;
     C v[R2];
-#pragma unroll
-    for (int r = 0; r < R2; r++)
-      v[r] = points[(c * R2 + r) * LANES];
-    fft<R2>(v);
+    take_points<C, R2>(points, c, v);
 #pragma unroll
     for (int r = 0; r < R2; r++) {
       const guint32 row = within(first + r * (R1 * pass.to), pass.n);

@@ -39,49 +39,6 @@ typedef struct {
 
 /* ---- a pixel ---- */
 
-/* A thread's pixels, with what is known of all of them. */
-struct Column {
-  double l2, m, pixel; /* m of the first */
-
-  __device__ double n_minus_1(int row, double) const
-  {
-    double at = m + (double)row * pixel, r2 = l2 + at * at;
-    return -r2 / (1 + sqrt(1 - r2));
-  }
-
-  /* To 1e-13, which single precision does not see after a million wavelengths: one step of Newton's
-   * from what is known of the root in single precision. */
-  __device__ double n_minus_1(int row, float) const
-  {
-    double at = m + (double)row * pixel, square = (1 - l2) - at * at;
-    float about;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(about) : "f"((float)square));
-    double inverse = about, root = square * inverse;
-    return root + (square - root * root) * (0.5 * inverse) - 1;
-  }
-};
-
-/* exp(-2 pi i turns). Whole numbers are found by what is lost next to one so large that it has no fraction:
- * the units that round and convert are few. Polynomials of half turns up to a quarter, then the quadrant. */
-__device__ inline float2 phase_of(double turns, float)
-{
-  const double large = 0x1.8p52;
-  const float large_single = 0x1.8p23f;
-  const float x = (float)(2 * (turns - ((turns + large) - large)));
-  const float shifted = 2 * x + large_single, r = x - 0.5f * (shifted - large_single), r2 = r * r;
-  const int quadrant = __float_as_int(shifted) & 3;
-  const float sine = r * 3.14159274f + r * r2 * (-5.16771984f + r2 * (2.55014420f - r2 * 0.592480242f));
-  const float cosine = 1 + r2 * (-4.93480206f + r2 * (4.05869246f + r2 * (-1.33456039f + r2 * 0.226860315f)));
-  const float re = quadrant & 1 ? sine : cosine, im = quadrant & 1 ? cosine : sine;
-  return make_float2(quadrant == 1 || quadrant == 2 ? -re : re, quadrant & 2 ? im : -im);
-}
-__device__ inline double2 phase_of(double turns, double)
-{
-  double2 phase;
-  sincospi(-2 * (turns - rint(turns)), &phase.y, &phase.x);
-  return phase;
-}
-
 /* Clenshaw's recurrence, side by side, since each step waits for the one before. */
 template <int N>
 __device__ __forceinline__ void series_at(const AstroImageSeries &series, const double (&x)[N], double (&values)[N])
@@ -118,7 +75,7 @@ constexpr int BLOCKS = PLAYS == LAST_OF_MANY || sizeof(Real) == sizeof(double) ?
 template <typename Sample, typename Pixel, typename Real, bool TURNS, Plays PLAYS>
 __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane(const __grid_constant__ Plane plane)
 {
-  using Phase = decltype(phase_of(0, Real()));
+  using Phase = decltype(image_phase(0, Real()));
   const guint32 x = blockIdx.x * THREADS + threadIdx.x, y = blockIdx.y * ROWS;
   const guint32 image = plane.image, half = image / 2;
   /* The grid repeats itself, where the image is as large as it. */
@@ -127,7 +84,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane
   const gsize cells = (gsize)plane.size * plane.size, pixels = (gsize)image * image;
   const int rows = MIN(image - y, (guint32)ROWS);
   const double l = plane.centre_l + ((double)half - (double)x) * plane.pixel;
-  const Column column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel, plane.pixel };
+  const ImageColumn column = { l * l, plane.centre_m + ((double)y - (double)half) * plane.pixel, plane.pixel };
   Phase phases[ROWS];
   Real factors[ROWS] = {};
 
@@ -136,7 +93,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane
   if (TURNS)
 #pragma unroll
     for (int r = 0; r < ROWS; r++)
-      phases[r] = phase_of(plane.w * column.n_minus_1(r, Real()), Real());
+      phases[r] = image_phase(plane.w * column.n_minus_1((guint32)r, Real()), Real());
   if (PLAYS != GOES_ON) {
     constexpr int TOGETHER = 4;
     const double inverse = plane.inverse[2 * half - x];
@@ -145,7 +102,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS<Real, TURNS, PLAYS>) add_plane
       double heights[TOGETHER], values[TOGETHER];
 #pragma unroll
       for (int i = 0; i < TOGETHER; i++) {
-        heights[i] = column.n_minus_1(first + i, Real());
+        heights[i] = column.n_minus_1((guint32)(first + i), Real());
         values[i] = 1;
       }
       if (PLAYS == LAST_OF_MANY)
