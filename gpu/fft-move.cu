@@ -1,6 +1,10 @@
 /* Copies that move origins and turn phases: a row of the fastest axis by threads side by side. */
 #include "gpu/fft-parts.h"
 
+extern "C" {
+#include "core/stream/grid.h"
+}
+
 enum { THREADS = 256, MOST_BLOCKS = 1 << 16 };
 
 struct Axis {
@@ -201,5 +205,36 @@ gboolean astro_fft_clean(const AstroFftPass *pass, gboolean is_double, gpointer 
     clean<<<blocks, THREADS, 0, stream>>>((double2 *)bins, lines, pass->inner, pass->n_in, middle);
   else
     clean<<<blocks, THREADS, 0, stream>>>((float2 *)bins, lines, pass->inner, pass->n_in, middle);
+  return CUDA_TRY(cudaGetLastError());
+}
+
+/* ---- touched tiles ---- */
+
+/* A block is a row of a plane at a time. */
+template <typename Sample>
+static __global__ void __launch_bounds__(THREADS)
+    take_touched(const __grid_constant__ AstroFftMap map, const Sample *in, Sample *out, guint64 rows)
+{
+  const guint32 tiles = (map.width + ASTRO_GRID_TILE - 1) / ASTRO_GRID_TILE;
+  const guint32 tile_rows = (map.height + ASTRO_GRID_TILE - 1) / ASTRO_GRID_TILE;
+  for (guint64 row = blockIdx.x; row < rows; row += gridDim.x) {
+    const guint64 plane = row / map.height, first = row * map.width;
+    const guint32 v = (guint32)(row - plane * map.height);
+    const guint8 *touched =
+        map.touched + ((plane + map.first_plane) / map.share * tile_rows + v / ASTRO_GRID_TILE) * tiles;
+    for (guint32 u = threadIdx.x; u < map.width; u += THREADS)
+      out[first + u] = touched[u / ASTRO_GRID_TILE] ? in[first + u] : Sample{};
+  }
+}
+
+gboolean astro_fft_take_touched(const AstroFftMap *map, gconstpointer in, gpointer out, guint64 planes,
+                                gboolean is_double, cudaStream_t stream, GError **error)
+{
+  const guint64 rows = planes * map->height;
+  const guint blocks = (guint)CLAMP(rows, 1, MOST_BLOCKS);
+  if (is_double)
+    take_touched<<<blocks, THREADS, 0, stream>>>(*map, (const double2 *)in, (double2 *)out, rows);
+  else
+    take_touched<<<blocks, THREADS, 0, stream>>>(*map, (const float2 *)in, (float2 *)out, rows);
   return CUDA_TRY(cudaGetLastError());
 }

@@ -79,10 +79,24 @@ template <typename T> static __device__ __forceinline__ T *kept(T *pointer)
 }
 #endif
 
+/* ---- maps of touched tiles ---- */
+
+/* Of planes of height x width samples, of which so many share a map and first_plane came before. */
+struct AstroFftMap {
+  const guint8 *touched; /* NULL: all are */
+  guint64 share;
+  guint32 height, width, first_plane;
+};
+/* Copies what lies in touched tiles; the rest of out becomes zeros. out may be in. */
+gboolean astro_fft_take_touched(const AstroFftMap *map, gconstpointer in, gpointer out,
+                                guint64 planes, gboolean is_double, cudaStream_t stream,
+                                GError **error);
+
 /* ---- planes ---- */
 
 /* The last two axes of a block, both transformed: rows first, then columns, by kernels of our own.
- * What nobody wants is neither transformed nor written, and rows that are all zeros are read once.
+ * What nobody wants is neither transformed nor written, and rows that are all zeros are read once,
+ * tiles that were not touched never. Or the last axis alone, where something is left out or moved.
  */
 typedef struct AstroFftPlanes AstroFftPlanes;
 
@@ -90,8 +104,9 @@ typedef struct AstroFftPlanes AstroFftPlanes;
 gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *place);
 AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
                                      const AstroPlace *place, GError **error);
-gboolean astro_fft_planes_run(AstroFftPlanes *planes, gconstpointer in, gpointer out, guint64 steps,
-                              GError **error);
+/* touched: the maps, or NULL. */
+gboolean astro_fft_planes_run(AstroFftPlanes *planes, gconstpointer in, const guint8 *touched,
+                              gpointer out, guint64 steps, GError **error);
 void astro_fft_planes_free(AstroFftPlanes *planes);
 
 /* ---- columns ---- */

@@ -14,7 +14,7 @@ enum {
 struct AstroFftPlanes {
   AstroFftConfig config;
   AstroPlace place;
-  gboolean is_double;
+  gboolean is_double, has_columns;
   guint32 height, width;
   gsize sample_bytes, plane_bytes;
   guint32 wanted, n_wanted; /* columns, whole lines of them */
@@ -45,6 +45,15 @@ static gboolean suits_cufft(const AstroFftAxis *x, guint64 width)
   return x->origin_in == 0 || x->origin_in * 2 == width;
 }
 
+/* Rows alone are worth kernels of our own where something is left out or moved. */
+static gboolean suits_rows(const AstroFftConfig *config, const AstroPlace *place)
+{
+  const AstroFftAxis *x = &config->axes[config->n_axes - 1];
+  AstroFftRowsPass pass;
+  return !config->inverse && (config->share_map || x->n_wanted || x->origin_in || x->origin_out) &&
+         plan_rows(config, place, &pass);
+}
+
 gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *place)
 {
   const guint x = config->n_axes - 1, y = x - 1;
@@ -53,10 +62,14 @@ gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *pl
   if (config->n_axes < 2 || config->from != config->to || !astro_format_info(config->from)->is_complex)
     return FALSE;
   for (guint i = 0; i < config->n_axes; i++)
-    if (config->axes[i].transformed != (i == x || i == y))
+    if (config->axes[i].transformed ? i < y : i == x)
       return FALSE;
-  return config->extents[x] >= LEAST_WIDTH && config->extents[x] * config->extents[y] <= G_MAXUINT32 &&
-         astro_fft_columns_first(config->extents[y]) &&
+  if (config->extents[x] < LEAST_WIDTH || config->extents[y] == 0 ||
+      config->extents[x] * config->extents[y] > G_MAXUINT32)
+    return FALSE;
+  if (!config->axes[y].transformed)
+    return suits_rows(config, place);
+  return astro_fft_columns_first(config->extents[y]) &&
          (plan_rows(config, place, &pass) || suits_cufft(&config->axes[x], config->extents[x]));
 }
 
@@ -140,15 +153,20 @@ static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const Astr
   self->n_wanted = self->width;
   if (has_kernels)
     find_wanted(x, self->width, LINE_BYTES / self->sample_bytes, &self->wanted, &self->n_wanted);
-  if (!has_kernels || (self->n_wanted == self->width && self->plane_bytes >= GROUP_BYTES && suits_cufft(x, self->width)))
+  if (!has_kernels || (self->has_columns && self->n_wanted == self->width && self->plane_bytes >= GROUP_BYTES &&
+                       suits_cufft(x, self->width)))
     return take_cufft(self, x, error);
   rows->origin_in = (guint32)x->origin_in;
   rows->origin_out = ((guint32)x->origin_out + self->width - self->wanted) % self->width;
   rows->n_wanted = self->n_wanted;
   rows->im = self->config.inverse ? -1.0f : 1.0f; /* an inverse transform is a forward one between conjugates */
   rows->height = AstroDivisor(self->height);
-  rows->others = AstroDivisor(self->height / astro_fft_columns_first(self->height));
+  if (self->has_columns)
+    rows->others = AstroDivisor(self->height / astro_fft_columns_first(self->height));
   rows->column_origin = (guint32)y->origin_in;
+  rows->tiles = astro_grid_tiles(self->width);
+  rows->tile_rows = astro_grid_tiles(self->height);
+  rows->share = AstroDivisor((guint32)MAX(self->config.share_map, 1));
   return send_row_tables(self, error);
 }
 
@@ -180,7 +198,8 @@ AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
   self->height = (guint32)config->extents[config->n_axes - 2];
   self->width = (guint32)config->extents[config->n_axes - 1];
   self->plane_bytes = (gsize)self->height * self->width * self->sample_bytes;
-  if (set_rows(self, x, y, error) && set_columns(self, y, scale, error))
+  self->has_columns = y->transformed;
+  if (set_rows(self, x, y, error) && (!self->has_columns || set_columns(self, y, scale, error)))
     return self;
   astro_fft_planes_free(self);
   return NULL;
@@ -188,26 +207,41 @@ AstroFftPlanes *astro_fft_planes_new(const AstroFftConfig *config, double scale,
 
 /* ---- work ---- */
 
-static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, GError **error)
+/* cuFFT wants zeros where no tile was touched. */
+static gboolean run_cufft(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, const AstroFftMap *map,
+                          GError **error)
+{
+  const cudaStream_t stream = astro_cuda_stream(self->place.queue);
+
+  if (map->touched && !astro_fft_take_touched(map, in, out, planes, self->is_double, stream, error))
+    return FALSE;
+  for (guint32 i = 0; i < planes; i++)
+    if (!astro_cufft_ok(self->cufft->exec(self->plan, (gpointer)((map->touched ? out : in) + i * self->plane_bytes),
+                                          out + i * self->plane_bytes,
+                                          self->config.inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
+                        "cufftXtExec", error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, const AstroFftMap *map,
+                         GError **error)
 {
   AstroFftRowsPass rows = self->rows;
 
-  if (self->cufft) {
-    for (guint32 i = 0; i < planes; i++)
-      if (!astro_cufft_ok(self->cufft->exec(self->plan, (gpointer)(in + i * self->plane_bytes), out + i * self->plane_bytes,
-                                            self->config.inverse ? CUFFT_INVERSE : CUFFT_FORWARD),
-                          "cufftXtExec", error))
-        return FALSE;
-    return TRUE;
-  }
+  if (self->cufft)
+    return run_cufft(self, in, out, planes, map, error);
   rows.in = in;
   rows.out = out;
-  rows.blank = (guint8 *)self->blank;
+  rows.blank = self->has_columns ? (guint8 *)self->blank : NULL;
+  rows.touched = map->touched;
+  rows.first_plane = map->first_plane;
   return (self->is_double ? astro_fft_rows_double : astro_fft_rows_single)(
       &rows, planes * self->height, astro_cuda_stream(self->place.queue), error);
 }
 
-static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, GError **error)
+static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, const AstroFftMap *map,
+                          GError **error)
 {
   AstroFftColumns columns = self->columns;
 
@@ -216,24 +250,34 @@ static gboolean run_group(AstroFftPlanes *self, const guint8 *in, guint8 *out, g
   columns.in = columns.out = out;
   columns.blank = self->cufft ? NULL : (const guint8 *)self->blank;
   columns.between = self->held;
-  return run_rows(self, in, out, planes, error) &&
-         astro_fft_columns(&columns, astro_cuda_stream(self->place.queue), error);
+  return run_rows(self, in, out, planes, map, error) &&
+         (!self->has_columns || astro_fft_columns(&columns, astro_cuda_stream(self->place.queue), error));
 }
 
-gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, gpointer out, guint64 steps, GError **error)
+static gboolean make_room(AstroFftPlanes *self, guint64 group, GError **error)
+{
+  return astro_fft_need_room(&self->place, &self->held, &self->held_bytes,
+                             group * self->height * self->n_wanted * self->sample_bytes, error) &&
+         astro_fft_need_room(&self->place, &self->blank, &self->blank_bytes, group * self->height, error);
+}
+
+gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, const guint8 *touched, gpointer out,
+                              guint64 steps, GError **error)
 {
   AstroFftPass passes[ASTRO_MAX_AXES];
+  AstroFftMap map = { touched, self->config.share_map, self->height, self->width };
 
   astro_fft_passes(&self->config, steps, passes); /* the first along x */
   const guint64 planes = passes[0].outer / self->height;
-  const guint64 group = CLAMP(GROUP_BYTES / self->plane_bytes, 1, MIN(planes, MOST_PLANES));
-  const gsize held_bytes = group * self->height * self->n_wanted * self->sample_bytes;
-  if (!astro_fft_need_room(&self->place, &self->held, &self->held_bytes, held_bytes, error) ||
-      !astro_fft_need_room(&self->place, &self->blank, &self->blank_bytes, group * self->height, error))
+  const guint64 most = self->has_columns ? MIN(GROUP_BYTES / self->plane_bytes, MOST_PLANES) : G_MAXINT32 / self->height;
+  const guint64 group = CLAMP(most, 1, planes);
+  if (self->has_columns && !make_room(self, group, error))
     return FALSE;
-  for (guint64 plane = 0; plane < planes; plane += group)
+  for (guint64 plane = 0; plane < planes; plane += group) {
+    map.first_plane = (guint32)plane;
     if (!run_group(self, (const guint8 *)in + plane * self->plane_bytes, (guint8 *)out + plane * self->plane_bytes,
-                   (guint32)MIN(group, planes - plane), error))
+                   (guint32)MIN(group, planes - plane), &map, error))
       return FALSE;
+  }
   return TRUE;
 }

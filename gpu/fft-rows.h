@@ -7,7 +7,14 @@
 #include "gpu/fft-parts.h"
 #include "gpu/fft.h"
 
-enum { FFT_ROWS_STAGES = 4 };
+extern "C" {
+#include "core/stream/grid.h"
+}
+
+enum {
+  FFT_ROWS_STAGES = 4,
+  FFT_ROWS_TILES = 64 * 32, /* along a row, at most: a bit each */
+};
 
 /* Kernels by the radices that they have: more points of a thread are fewer stages. */
 typedef enum { FFT_ROWS_16, FFT_ROWS_24, FFT_ROWS_32, N_FFT_ROWS } FftRowsKind;
@@ -40,10 +47,15 @@ struct AstroFftRowsPass {
   gconstpointer in, tables;
   gpointer out; /* may be in, but for what is wanted */
   /* Of rows: whether all of it was zeros, and nothing is written; as transforms of columns want it:
-   * [plane][row of points of the first pass][point]. */
+   * [plane][row of points of the first pass][point]. NULL: only rows that no touched tile has a
+   * part of are not written. */
   guint8 *blank;
   AstroDivisor height, others;
   guint32 column_origin;
+  /* Maps of touched tiles, or NULL; so many planes share one, of which first_plane came before. */
+  const guint8 *touched;
+  guint32 tiles, tile_rows, first_plane;
+  AstroDivisor share;
 };
 
 /* Fills in all but what is transformed; FALSE: there are no kernels for rows of n samples in so
@@ -87,10 +99,30 @@ template <int R> __device__ __forceinline__ bool are_zeros(const double2 (&v)[R]
   return (low | high << 1) == 0;
 }
 
-/* Returns whether one of this thread's samples is not zero, in the first stage. */
+/* The row's touched tiles, a bit each; returns whether there are any. All threads call it. */
+static __device__ __forceinline__ bool take_map(const AstroFftRowsPass &pass, guint32 plane,
+                                                guint32 v, guint32 *bits)
+{
+  const guint8 *row =
+      pass.touched + ((gsize)pass.share.divide(pass.first_plane + plane) * pass.tile_rows +
+                      v / ASTRO_GRID_TILE) *
+                         pass.tiles;
+  bool any = false;
+  for (guint32 first = threadIdx.x & ~31u; first < pass.tiles; first += blockDim.x) {
+    const guint32 tile = first + threadIdx.x % 32;
+    const guint32 word = __ballot_sync(~0u, tile < pass.tiles && row[tile]);
+    if (threadIdx.x % 32 == 0)
+      bits[first / 32] = word;
+    any |= word != 0;
+  }
+  return __syncthreads_or(any);
+}
+
+/* Returns whether one of this thread's samples is not zero, in the first stage. bits: what is not
+ * in one of those tiles is zeros, or NULL. */
 template <typename C, int R, Role ROLE>
 __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
-                                      C *room, const C *in, C *out)
+                                      C *room, const C *in, C *out, const guint32 *bits)
 {
   using Part = decltype(C::x);
   const FftTwiddle<C> *twiddles = (const FftTwiddle<C> *)pass.tables + s.twiddles;
@@ -104,8 +136,13 @@ __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroF
     bool is_blank = false;
 #pragma unroll
     for (int r = 0; r < R; r++)
-      v[r] = ROLE == FIRST ? in[within(b + pass.origin_in + r * s.transforms, pass.n)]
-                           : points[r * s.stride];
+      if (ROLE == FIRST) {
+        const guint32 at = within(b + pass.origin_in + r * s.transforms, pass.n);
+        v[r] = C{};
+        if (!pass.touched || bits[at / (32 * ASTRO_GRID_TILE)] >> at / ASTRO_GRID_TILE % 32 & 1)
+          v[r] = in[at];
+      } else
+        v[r] = points[r * s.stride];
     if (ROLE == FIRST) {
       is_blank = are_zeros(v);
       any |= !is_blank;
@@ -142,11 +179,11 @@ __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroF
 
 #define STAGE(radix)                                                                               \
   case radix:                                                                                      \
-    return stage<C, radix, ROLE>(pass, s, room, in, out);
+    return stage<C, radix, ROLE>(pass, s, room, in, out, bits);
 
 template <typename C, FftRowsKind KIND, Role ROLE>
 __device__ __forceinline__ bool any_stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
-                                          C *room, const C *in, C *out)
+                                          C *room, const C *in, C *out, const guint32 *bits)
 {
   if constexpr (KIND == FFT_ROWS_16)
     switch (s.radix) {
@@ -190,27 +227,31 @@ __global__ void __launch_bounds__(FFT_ROWS_THREADS[KIND], ROWS_BLOCKS<C>[KIND])
     rows(const __grid_constant__ AstroFftRowsPass pass)
 {
   extern __shared__ double2 shared[];
+  __shared__ guint32 bits[FFT_ROWS_TILES / 32];
   C *room = (C *)shared;
   const gsize row = blockIdx.x;
+  const guint32 plane = pass.height.divide((guint32)row), n = pass.height.by;
+  const guint32 v = (guint32)row - plane * n;
   const C *in = kept((const C *)pass.in + row * pass.n);
   C *out = kept((C *)pass.out + row * pass.n);
-  const bool any = any_stage<C, KIND, FIRST>(pass, pass.stages[pass.first], room, in, out);
+  const bool is_touched = !pass.touched || take_map(pass, plane, v, bits);
+  bool any = false;
+  if (is_touched)
+    any = any_stage<C, KIND, FIRST>(pass, pass.stages[pass.first], room, in, out, bits);
   const bool is_blank = !__syncthreads_or(any);
 
-  if (threadIdx.x == 0) {
-    const guint32 plane = pass.height.divide((guint32)row), n = pass.height.by;
-    const guint32 at = within((guint32)row - plane * n + n - pass.column_origin, n);
-    const guint32 point = pass.others.divide(at);
+  if (threadIdx.x == 0 && pass.blank) {
+    const guint32 at = within(v + n - pass.column_origin, n), point = pass.others.divide(at);
     pass.blank[(gsize)plane * n + (at - point * pass.others.by) * (n / pass.others.by) + point] =
         is_blank;
   }
-  if (is_blank)
+  if (!is_touched || (is_blank && pass.blank))
     return;
   for (guint32 i = pass.first + 1; i + 1 < FFT_ROWS_STAGES; i++) {
-    any_stage<C, KIND, MIDDLE>(pass, pass.stages[i], room, in, out);
+    any_stage<C, KIND, MIDDLE>(pass, pass.stages[i], room, in, out, bits);
     __syncthreads();
   }
-  any_stage<C, KIND, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out);
+  any_stage<C, KIND, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out, bits);
 }
 
 template <typename C, FftRowsKind KIND>

@@ -45,6 +45,8 @@ struct Fft {
   GPtrArray *lists; /* List *, the last used first */
   gpointer places[N_PLACES], work;
   gsize bytes[N_PLACES], work_bytes; /* of our own rooms */
+  gpointer taken;                    /* a block without what was not touched */
+  gsize taken_bytes;
 };
 
 static cudaStream_t stream_of(const Fft *self)
@@ -389,6 +391,23 @@ static List *find_list(Fft *self, guint64 steps, GError **error)
   return list;
 }
 
+/* What lies in touched tiles, and zeros, to a room of our own, which takes the place of what came in. */
+static gboolean take_touched(Fft *self, const AstroBlock *in, const guint8 *touched, guint64 steps, GError **error)
+{
+  const AstroFftConfig *config = &self->config;
+  const guint64 height = config->extents[config->n_axes - 2], width = config->extents[config->n_axes - 1];
+  const AstroFftMap map = { touched, config->share_map, (guint32)height, (guint32)width };
+  guint64 planes = steps;
+
+  for (guint i = 0; i + 2 < config->n_axes; i++)
+    planes *= config->extents[i] ? config->extents[i] : 1;
+  if (!astro_fft_need_room(&self->place, &self->taken, &self->taken_bytes, planes * height * width * self->sample_bytes,
+                           error))
+    return FALSE;
+  self->places[IN] = self->taken;
+  return astro_fft_take_touched(&map, in->data, self->taken, planes, self->is_double, stream_of(self), error);
+}
+
 /* ---- the backend ---- */
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -402,12 +421,15 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     return FALSE;
   if (*steps == 0)
     return TRUE;
+  const guint8 *touched = n_in > 1 ? (const guint8 *)in[1].data : NULL;
   if (self->planes)
-    return astro_fft_planes_run(self->planes, in->data, out->data, *steps, error);
+    return astro_fft_planes_run(self->planes, in->data, touched, out->data, *steps, error);
   const List *list = find_list(self, *steps, error);
   if (!list || !make_room(self, list, error))
     return FALSE;
   self->places[IN] = in->data;
+  if (touched && !take_touched(self, in, touched, *steps, error))
+    return FALSE;
   self->places[OUT] = out->data;
   for (guint i = 0; i < list->list->len; i++) {
     const Step *step = &g_array_index(list->list, Step, i);
@@ -427,8 +449,8 @@ static void destroy(gpointer instance)
     astro_cuda_transpose.destroy(self->transpose);
   if (self->planes)
     astro_fft_planes_free(self->planes);
-  if (self->work)
-    funcs->free(self->place.device, self->work);
+  astro_cuda_free(&self->place, &self->work);
+  astro_cuda_free(&self->place, &self->taken);
   for (guint i = HELD; i < N_PLACES; i++)
     if (self->places[i])
       funcs->free(self->place.device, self->places[i]);

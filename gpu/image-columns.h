@@ -7,13 +7,13 @@
 #include "gpu/image-pixel.h"
 
 extern "C" {
-#include "core/image/image.h"
+#include "core/image/check.h"
 }
 
 /* A term of a product of the image: what of a product of the grid is added to it. */
 struct AstroImageJob {
   guint32 from, to;
-  gboolean imaginary;
+  gboolean imaginary, is_last; /* is_last: of the product's */
   double scale;
 };
 
@@ -21,11 +21,26 @@ struct AstroImageJob {
 struct AstroImagePass {
   gpointer out; /* of product 0 */
   guint32 image, n_jobs;
-  gboolean first, turns, corrects; /* corrects: by what was spread with along u and v */
+  gboolean first;
   double w, pixel, centre_l, centre_m;
-  const double *inverse;                      /* astro_image_inverse */
+  const double *inverse; /* NULL: nothing is corrected */
   AstroImageJob jobs[ASTRO_IMAGE_MAX_PRODUCTS]; /* of other products each */
 };
+
+/* Beside an instance of the stage. */
+typedef struct AstroImageColumns AstroImageColumns;
+
+/* Whether there are kernels for it: others transform first (gpu/fft.cu). */
+gboolean astro_image_columns_fit(const AstroImageConfig *config);
+AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const AstroPlace *place,
+                                           GError **error);
+/* A channel's plane; touched: its map, or NULL. inverse is what to correct with; NULL: the image
+ * goes on, or is corrected afterwards. */
+gboolean astro_image_columns_run(AstroImageColumns *self, guint channel, gconstpointer in,
+                                 const guint8 *touched, gpointer out,
+                                 const AstroImageArguments *arguments, const double *inverse,
+                                 GError **error);
+void astro_image_columns_free(AstroImageColumns *self);
 
 typedef gboolean (*AstroImageColumnsFunc)(const AstroFftColumnsPass *pass,
                                           const AstroImagePass *image, cudaStream_t stream,
@@ -96,7 +111,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
       read_points<C, R1, R2>(
           pass, kept((const guint8 *)pass.in + first_row * pass.in_row + at * sizeof(C)),
           blockIdx.y, t, 0, v);
-      if (image.turns && i == 0) {
+      if (image.w != 0 && i == 0) {
         const double half = image.image / 2, l = image.centre_l + (half - (double)x) * image.pixel;
         const ImageColumn column = { l * l, image.centre_m - half * image.pixel, image.pixel };
         for (guint32 c = t; c < R1; c += R2) {
@@ -127,10 +142,10 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         C value = v[fft_place<R2>(r)];
         if (y >= n_wanted)
           continue;
-        if (image.turns)
+        if (image.w != 0)
           value = fft_mul(value, phases[(c * R2 + r) * LANES]);
         Real sum = sums[r] + scale * (job.imaginary ? value.y : value.x);
-        if (image.corrects)
+        if (image.inverse && job.is_last)
           sum *= (Real)(image.inverse[image.image / 2 * 2 - x] * image.inverse[y]);
         __stcs(out + (gsize)y * image.image, sum);
       }
@@ -146,7 +161,7 @@ static gboolean add(const AstroFftColumnsPass *pass, const AstroImagePass *image
                     cudaStream_t stream, GError **error)
 {
   constexpr guint32 LANES = ROW_BYTES / sizeof(C);
-  const guint32 bytes = R1 * R2 * ROW_BYTES * (image->turns ? 2 : 1);
+  const guint32 bytes = R1 * R2 * ROW_BYTES * (image->w != 0 ? 2 : 1);
   dim3 grid((image->image + LANES - 1) / LANES, pass->transforms), threads(LANES, R2);
 
   if (!CUDA_TRY(cudaFuncSetAttribute(add_columns<C, R1, R2>,

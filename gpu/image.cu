@@ -1,10 +1,10 @@
 /* Images on the GPU: a thread makes some pixels of a column of the image, so that of a plane the
- * middle alone is read, once, and the image's memory is gone through once. What both samples and
- * pixels have in single precision is computed in it, but for n - 1. */
-#include "gpu/cuda.h"
+ * middle alone is read, once, and the image's memory is gone through once. Planes that come
+ * transformed along u go another way (gpu/image-columns.h). */
+#include "gpu/image-columns.h"
 
 extern "C" {
-#include "core/image/check.h"
+#include "core/fft/fft.h"
 #include "core/image/series.h"
 }
 
@@ -32,6 +32,9 @@ struct Plane {
 typedef struct {
   AstroImageConfig config;
   AstroPlace place;
+  AstroImageColumns *columns; /* which transform along v */
+  gpointer transform;         /* or else an instance of astro_cuda_fft, and its blocks */
+  AstroBlock taken, transformed;
   double *inverse; /* on the device */
   double w_step;   /* that the series is for */
   AstroImageSeries series;
@@ -223,12 +226,97 @@ static gboolean send_middle(const Image *self, const AstroImageArguments *argume
          CUDA_TRY(cudaStreamSynchronize(stream));
 }
 
+static gboolean add_plane_of(const Image *self, const Plane *plane, GError **error)
+{
+  guint k = 0;
+
+  while (kernels[k].from != self->config.from || kernels[k].to != self->config.to)
+    k++;
+  kernels[k].launch(plane, astro_cuda_stream(self->place.queue));
+  return CUDA_TRY(cudaGetLastError());
+}
+
+static gboolean add_planes(const Image *self, gconstpointer planes, gpointer out, const AstroImageArguments *arguments,
+                           GError **error)
+{
+  for (guint channel = 0; channel < self->config.channels; channel++) {
+    const Plane plane = plane_of(self, arguments, planes, out, channel);
+    if (!add_plane_of(self, &plane, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Where several planes make an image, what it is corrected with in w takes a pass of its own after the last. */
+static gboolean add_columns(Image *self, const AstroBlock *in, guint n_in, gpointer out,
+                            const AstroImageArguments *arguments, GError **error)
+{
+  const gsize tiles = astro_grid_tiles(self->config.grid.size);
+  const gboolean is_many = self->series.n != 0;
+
+  for (guint channel = 0; channel < self->config.channels; channel++) {
+    const guint8 *touched = n_in > 1 ? (const guint8 *)in[1].data + channel * tiles * tiles : NULL;
+    Plane plane = plane_of(self, arguments, in->data, out, channel);
+    if (!astro_image_columns_run(self->columns, channel, plane.in, touched, plane.out, arguments,
+                                 plane.last && !is_many ? self->inverse : NULL, error))
+      return FALSE;
+    if (!plane.last || !is_many)
+      continue;
+    plane.first = false;
+    plane.w = 0;
+    for (guint i = 0; i < plane.n_out; i++)
+      plane.n_terms[i] = 0;
+    if (!add_plane_of(self, &plane, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* Rows that no touched tile has a part of become zeros. A block is a row of a plane. */
+template <typename Sample>
+static __global__ void __launch_bounds__(THREADS)
+    take_rows(const Sample *in, Sample *out, const guint8 *touched, guint32 size, guint32 tiles, guint32 products)
+{
+  const guint32 plane = blockIdx.x / size, v = blockIdx.x % size;
+  const guint8 *row = touched + ((gsize)(plane / products) * tiles + v / ASTRO_GRID_TILE) * tiles;
+  bool any = false;
+  for (guint32 i = threadIdx.x; i < tiles; i += THREADS)
+    any |= row[i] != 0;
+  any = __syncthreads_or(any);
+  for (gsize i = threadIdx.x; i < size; i += THREADS)
+    out[(gsize)blockIdx.x * size + i] = any ? in[(gsize)blockIdx.x * size + i] : Sample{};
+}
+
+/* Where there are no kernels that do both at once. */
+static gboolean add_transformed(Image *self, const AstroBlock *in, guint n_in, gpointer out,
+                                const AstroImageArguments *arguments, GError **error)
+{
+  const AstroImageConfig *config = &self->config;
+  const guint32 size = config->grid.size, rows = size * config->channels * config->n_in;
+  const cudaStream_t stream = astro_cuda_stream(self->place.queue);
+  AstroBlock from = *in;
+  guint64 steps = 1;
+
+  if (n_in > 1) {
+    const guint8 *touched = (const guint8 *)in[1].data;
+    from.data = self->taken.data;
+    if (config->from == ASTRO_FORMAT_CF64LE)
+      take_rows<<<rows, THREADS, 0, stream>>>((const double2 *)in->data, (double2 *)from.data, touched, size,
+                                              astro_grid_tiles(size), config->n_in);
+    else
+      take_rows<<<rows, THREADS, 0, stream>>>((const float2 *)in->data, (float2 *)from.data, touched, size,
+                                              astro_grid_tiles(size), config->n_in);
+  }
+  return CUDA_TRY(cudaGetLastError()) &&
+         astro_cuda_fft.submit(self->transform, &from, 1, &self->transformed, 1, &steps, error) &&
+         add_planes(self, self->transformed.data, out, arguments, error);
+}
+
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
                        guint n_out, gpointer argument, GError **error)
 {
   Image *self = (Image *)instance;
   const AstroImageArguments *arguments = (const AstroImageArguments *)argument;
-  guint k = 0;
 
   if (!astro_image_check_call(&self->config, in, n_in, out, n_out, arguments, error) ||
       !astro_cuda_enter(self->place.device, error))
@@ -237,22 +325,42 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     self->w_step = arguments->w_step;
     astro_image_series_set(&self->series, &self->config.grid, self->w_step);
   }
-  while (kernels[k].from != self->config.from || kernels[k].to != self->config.to)
-    k++;
-  for (guint channel = 0; channel < self->config.channels; channel++) {
-    Plane plane = plane_of(self, arguments, in->data, out->data, channel);
-    kernels[k].launch(&plane, astro_cuda_stream(self->place.queue));
-  }
-  return CUDA_TRY(cudaGetLastError()) &&
-         (!arguments->last || !arguments->middle || send_middle(self, arguments, out->data, error));
+  const gboolean added = self->columns     ? add_columns(self, in, n_in, out->data, arguments, error)
+                         : self->transform ? add_transformed(self, in, n_in, out->data, arguments, error)
+                                           : add_planes(self, in->data, out->data, arguments, error);
+  return added && (!arguments->last || !arguments->middle || send_middle(self, arguments, out->data, error));
 }
 
 static void destroy(gpointer instance)
 {
   Image *self = (Image *)instance;
-  if (self->inverse)
-    self->place.device->funcs->free(self->place.device, self->inverse);
+  if (self->columns)
+    astro_image_columns_free(self->columns);
+  if (self->transform)
+    astro_cuda_fft.destroy(self->transform);
+  astro_cuda_free(&self->place, &self->taken.data);
+  astro_cuda_free(&self->place, &self->transformed.data);
+  astro_cuda_free(&self->place, &self->inverse);
   g_free(self);
+}
+
+static gboolean make_transform(Image *self, GError **error)
+{
+  const AstroImageConfig *config = &self->config;
+  const AstroDeviceFuncs *funcs = self->place.device->funcs;
+  const guint64 size = config->grid.size, planes = (guint64)config->channels * config->n_in;
+  const AstroFftConfig fft = { .from = config->from,
+                               .to = config->from,
+                               .n_axes = 3,
+                               .extents = { planes, size, size },
+                               .axes = { {}, { TRUE, size / 2, size / 2 } } };
+  const char *variant;
+
+  self->taken.bytes = self->transformed.bytes = planes * size * size * astro_format_info(config->from)->bytes;
+  self->transform = astro_cuda_fft.create(&fft, &self->place, &variant, error);
+  return self->transform &&
+         funcs->alloc(self->place.device, self->taken.bytes, &self->taken.data, error) &&
+         funcs->alloc(self->place.device, self->transformed.bytes, &self->transformed.data, error);
 }
 
 /* The host's array is staged before the call returns. */
@@ -271,13 +379,20 @@ static gboolean send_inverse(Image *self, GError **error)
 
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant, GError **error)
 {
-  if (!astro_image_check(config, error))
+  if (!astro_image_check(config, error) || !astro_cuda_enter(place->device, error))
     return NULL;
   Image *self = g_new0(Image, 1);
   self->config = *(const AstroImageConfig *)config;
   self->place = *place;
   *variant = "pixels";
-  if (send_inverse(self, error))
+  gboolean ok = send_inverse(self, error);
+  if (ok && self->config.transforms_v && astro_image_columns_fit(&self->config)) {
+    *variant = "columns";
+    self->columns = astro_image_columns_new(&self->config, place, error);
+    ok = self->columns != NULL;
+  } else if (ok && self->config.transforms_v)
+    ok = make_transform(self, error);
+  if (ok)
     return self;
   destroy(self);
   return NULL;

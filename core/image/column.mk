@@ -10,4 +10,5 @@ element_sources += elements/astroimage.c elements/astroimage.h
 core_tests += tests/core/wcs tests/core/image
 element_tests += tests/elements/astroimage tests/elements/imaging-device
 bench_programs += tests/bench/image
-gpu_sources += gpu/image.cu
+gpu_sources += gpu/image.cu gpu/image-columns.cu gpu/image-columns-single.cu gpu/image-columns-double.cu
+gpu_headers += gpu/image-pixel.h gpu/image-columns.h
