@@ -550,7 +550,7 @@ static void check_sources(const AstroBackend *backend, gboolean off_centre)
                                       .last = i == n_planes - 1 };
     guint64 steps = 1;
     memset(plane.data, 0, bytes);
-    astro_wstacking.plane(gridder, plane.data, &arguments.w, &arguments.w_step);
+    astro_wstacking.plane(gridder, plane.data, NULL, &arguments.w, &arguments.w_step);
     g_assert_true(astro_fft_cpu.submit(fft, &plane, 1, &sky, 1, &steps, &error));
     g_assert_true(backend->submit(imaging, &sky, 1, &image, 1, &arguments, &error));
   }
