@@ -75,6 +75,14 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
         error, "image: the middle %u pixels of product %u, expected %u of %u at most",
         arguments->middle_size, arguments->middle_product, config->grid.image_size,
         config->channels * config->n_out);
+  if (config->transforms_v && n_in == 2) {
+    if (in[1].bytes < astro_image_map_bytes(config))
+      return astro_backend_refuse(error,
+                                  "image: a map of touched tiles of %" G_GSIZE_FORMAT
+                                  " bytes, expected %" G_GSIZE_FORMAT,
+                                  in[1].bytes, astro_image_map_bytes(config));
+    n_in = 1;
+  }
   if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in * size * size &&
       out->bytes >= bytes_out * image * image)
     return TRUE;
@@ -84,6 +92,26 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
                               " and one of %" G_GSIZE_FORMAT,
                               n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0,
                               bytes_in * size * size, bytes_out * image * image);
+}
+
+gsize astro_image_map_bytes(const AstroImageConfig *config)
+{
+  gsize tiles = astro_grid_tiles(config->grid.size);
+  return config->channels * tiles * tiles;
+}
+
+void astro_image_find_blank(const AstroImageConfig *config, const guint8 *map, guint8 *blank)
+{
+  const gsize size = config->grid.size, tiles = astro_grid_tiles(config->grid.size);
+
+  for (gsize channel = 0; channel < config->channels; channel++)
+    for (gsize v = 0; v < size; v += ASTRO_GRID_TILE) {
+      const guint8 *row = map + (channel * tiles + v / ASTRO_GRID_TILE) * tiles;
+      guint8 any = 0;
+      for (gsize i = 0; i < tiles; i++)
+        any |= row[i];
+      memset(blank + channel * size + v, !any, MIN(size - v, ASTRO_GRID_TILE));
+    }
 }
 
 double astro_image_n_minus_1(double l, double m)

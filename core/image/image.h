@@ -42,8 +42,9 @@ typedef struct {
 } AstroImageConfig;
 
 /* Submit: a plane of the grid in, [channel][product][y][x], and the image, which goes on from plane
- * to plane, out. With transforms_v a second block in may be a map of touched tiles ([channel][row of
- * tiles][tile], core/stream/grid.h): rows without one are zeros, whatever the plane holds there. */
+ * to plane, out. With transforms_v a second block in may be a map of touched tiles ([channel][row
+ * of tiles][tile], core/stream/grid.h): rows without one are zeros, whatever the plane holds there.
+ */
 typedef struct {
   double w, w_step;      /* of the plane, wavelengths */
   const double *weights; /* [channel][product] of the whole grid */

@@ -5,6 +5,7 @@
 #include <complex.h>
 #include <math.h>
 
+#include "core/fft/fft.h"
 #include "core/gridder/gridder.h"
 
 typedef struct {
@@ -77,14 +78,57 @@ static void make_pixel(const Call *call, guint channel, guint product, guint y, 
   set(call, at, sum);
 }
 
+/* Transformed along v, in double precision, rows that are zeros for nothing. */
+static double complex *transform_v(const AstroImageConfig *config, gconstpointer plane,
+                                   const guint8 *map, GError **error)
+{
+  const guint64 size = config->grid.size, planes = (guint64)config->channels * config->n_in;
+  AstroFftConfig transform = { .from = ASTRO_FORMAT_CF64LE,
+                               .to = ASTRO_FORMAT_CF64LE,
+                               .n_axes = 3,
+                               .extents = { planes, size, size },
+                               .axes = { [1] = { TRUE, size / 2, size / 2 } } };
+  const AstroPlace place = { 0 };
+  const char *variant;
+  gpointer fft = astro_fft_reference.create(&transform, &place, &variant, error);
+  if (!fft)
+    return NULL;
+  const Call call = { .config = config, .in = plane };
+  double complex *samples = g_new(double complex, planes *size *size);
+  g_autofree guint8 *blank = g_new0(guint8, config->channels * size);
+  if (map)
+    astro_image_find_blank(config, map, blank);
+  for (guint64 row = 0; row < planes * size; row++)
+    for (guint64 x = 0; x < size; x++)
+      samples[row * size + x] =
+          blank[row / (config->n_in * size) * size + row % size] ? 0 : cell(&call, row * size + x);
+  AstroBlock block = { samples, planes * size * size * sizeof *samples };
+  guint64 steps = 1;
+  gboolean done = astro_fft_reference.submit(fft, &block, 1, &block, 1, &steps, error);
+  astro_fft_reference.destroy(fft);
+  if (!done)
+    g_clear_pointer(&samples, g_free);
+  return samples;
+}
+
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
                        guint n_out, gpointer arguments, GError **error)
 {
   const AstroImageConfig *config = &((Reference *)instance)->config;
+  AstroImageConfig transformed = *config;
+  g_autofree double complex *samples = NULL;
 
   if (!astro_image_check_call(config, in, n_in, out, n_out, arguments, error))
     return FALSE;
   Call call = { config, arguments, in->data, out->data };
+  if (config->transforms_v) {
+    samples = transform_v(config, in->data, n_in > 1 ? in[1].data : NULL, error);
+    if (!samples)
+      return FALSE;
+    transformed.from = ASTRO_FORMAT_CF64LE;
+    call.config = &transformed;
+    call.in = samples;
+  }
   for (guint channel = 0; channel < config->channels; channel++)
     for (guint product = 0; product < config->n_out; product++)
       for (guint y = 0; y < config->grid.image_size; y++)

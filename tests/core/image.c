@@ -30,6 +30,12 @@ static gsize pixels_out(const AstroImageConfig *config)
          config->grid.image_size;
 }
 
+static gsize map_bytes(const AstroImageConfig *config)
+{
+  return (gsize)config->channels * astro_grid_tiles(config->grid.size) *
+         astro_grid_tiles(config->grid.size);
+}
+
 /* One product as it is. */
 static AstroImageConfig simple(guint size, guint image_size)
 {
@@ -44,10 +50,10 @@ static AstroImageConfig simple(guint size, guint image_size)
   };
 }
 
-/* The image of several planes, as doubles. */
-static double *make_image(const AstroBackend *backend, const AstroImageConfig *config,
-                          gpointer *planes, guint n, double w, double w_step, const double *weights,
-                          guint threads)
+/* The image of several planes, as doubles, with the planes' maps of touched tiles or NULL. */
+static double *make_mapped_image(const AstroBackend *backend, const AstroImageConfig *config,
+                                 gpointer *planes, guint8 **maps, guint n, double w, double w_step,
+                                 const double *weights, guint threads)
 {
   AstroPlace place = { .threads = threads };
   const char *variant = NULL;
@@ -58,10 +64,12 @@ static double *make_image(const AstroBackend *backend, const AstroImageConfig *c
   AstroBlock out = { NULL, pixels_out(config) * astro_format_info(config->to)->bytes };
   out.data = test_alloc(out.bytes);
   for (guint plane = 0; plane < n; plane++) {
-    AstroBlock in = { planes[plane], bytes_in(config) };
+    AstroBlock in[] = { { planes[plane], bytes_in(config) }, { NULL, map_bytes(config) } };
     AstroImageArguments arguments = { w + plane * w_step, w_step, weights, plane == 0,
                                       plane == n - 1 };
-    g_assert_true(backend->submit(instance, &in, 1, &out, 1, &arguments, &error));
+    if (maps)
+      in[1].data = maps[plane];
+    g_assert_true(backend->submit(instance, in, maps ? 2 : 1, &out, 1, &arguments, &error));
   }
   test_check_guard(out.data, out.bytes);
   backend->destroy(instance);
@@ -70,6 +78,13 @@ static double *make_image(const AstroBackend *backend, const AstroImageConfig *c
     image[i] = is_double(config->to) ? ((double *)out.data)[i] : ((float *)out.data)[i];
   test_free(out.data);
   return image;
+}
+
+static double *make_image(const AstroBackend *backend, const AstroImageConfig *config,
+                          gpointer *planes, guint n, double w, double w_step, const double *weights,
+                          guint threads)
+{
+  return make_mapped_image(backend, config, planes, NULL, n, w, w_step, weights, threads);
 }
 
 /* ---- by hand ---- */
@@ -125,6 +140,33 @@ static void test_phase(void)
   }
 }
 
+/* A single row of ones, of a plane transformed along u, is a wave over y. */
+static void test_wave(void)
+{
+  static const guint sizes[][3] = { { 40, 30, 5 }, { 41, 41, 23 }, { 36, 35, 35 } };
+  for (guint b = 0; backends[b]; b++)
+    for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+      const gint size = (gint)sizes[i][0], image_size = (gint)sizes[i][1], v = (gint)sizes[i][2];
+      AstroImageConfig config = simple(sizes[i][0], sizes[i][1]);
+      config.transforms_v = TRUE;
+      config.products[0].terms[0].imaginary = i == 1;
+      double complex *grid = g_new0(double complex, size *size);
+      gpointer planes[] = { grid };
+      double weight = 1;
+      for (gint x = 0; x < size; x++)
+        grid[v * size + x] = x;
+      g_autofree double *image = make_image(backends[b], &config, planes, 1, 0, 0, &weight, 0);
+      for (gint y = 0; y < image_size; y++)
+        for (gint x = 0; x < image_size; x++) {
+          double u = (size / 2 + image_size / 2 - x) % size;
+          double turns = (double)(v - size / 2) * (y - image_size / 2) / size;
+          double wave = i == 1 ? -sin(2 * G_PI * turns) : cos(2 * G_PI * turns);
+          g_assert_cmpfloat_with_epsilon(image[y * image_size + x], u * wave, 1e-12);
+        }
+      g_free(grid);
+    }
+}
+
 /* The phases of w up to ten thousand wavelengths, within what doubles know of the angle. */
 static void test_phases(void)
 {
@@ -170,6 +212,10 @@ static const struct {
   { 1090, 1090, 1, 2, 2, 2e-4, 0, 0, 2000, 3, ASTRO_SPREAD_SEMICIRCLE },
   { 1080, 1051, 1, 1, 1, 2e-4, 0, 0.1, 2000, 0, ASTRO_SPREAD_SEMICIRCLE },
   { 50, 50, 2, 2, 2, 0.01, 0.1, 0, 300, 2, ASTRO_SPREAD_SEMICIRCLE },
+  /* Several strips of columns, and lines of several cache lines. */
+  { 150, 127, 1, 2, 2, 2e-3, 0, 0, 300, 2, ASTRO_SPREAD_SEMICIRCLE },
+  { 96, 96, 2, 1, 2, 2e-3, 0, 0, 300, 2, ASTRO_SPREAD_SEMICIRCLE },
+  { 480, 64, 1, 2, 1, 2e-3, 0.1, 0, 300, 0, ASTRO_SPREAD_NONE },
 };
 
 static const AstroFormat pairs[][2] = { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE },
@@ -199,17 +245,59 @@ static double difference(const double *a, const double *b, gsize n)
     error += (a[i] - b[i]) * (a[i] - b[i]);
     sum += b[i] * b[i];
   }
-  return sqrt(error / sum);
+  return sum > 0 ? sqrt(error / sum) : sqrt(error); /* nothing but zeros is an image, too */
 }
 
-/* What the reference makes, once for all variants: its corrections take a while. */
-static double *references[G_N_ELEMENTS(shapes)][G_N_ELEMENTS(pairs)];
+/* How planes come: transformed, or along u alone, then without or with maps of touched tiles. */
+typedef enum { TRANSFORMED, ALONG_U, MAPPED, N_WAYS } Way;
 
-static void compare(const AstroBackend *backend, guint shape, guint pair)
+/* What the reference makes, once for all variants: its corrections take a while. */
+static double *references[N_WAYS][G_N_ELEMENTS(shapes)][G_N_ELEMENTS(pairs)];
+
+static void poison(const AstroImageConfig *config, gpointer plane, gsize cell)
+{
+  if (is_double(config->from))
+    ((double complex *)plane)[cell] = NAN;
+  else
+    ((float complex *)plane)[cell] = NAN;
+}
+
+/* Nobody may look at columns that are none of the image's, nor at rows without a touched tile. */
+static void poison_plane(const AstroImageConfig *config, gpointer plane, const guint8 *map)
+{
+  const gsize size = config->grid.size, image = config->grid.image_size;
+  const gsize tiles = astro_grid_tiles(config->grid.size);
+
+  for (gsize row = 0; row < config->channels * config->n_in * size; row++) {
+    const gsize v = row % size, channel = row / size / config->n_in;
+    const gboolean touched =
+        !map || memchr(map + (channel * tiles + v / ASTRO_GRID_TILE) * tiles, TRUE, tiles);
+    for (gsize u = 0; u < size; u++) {
+      const gsize x = (size / 2 + image / 2 + size - u) % size; /* l = image / 2 - x */
+      if (!touched || x >= image)
+        poison(config, plane, row * size + u);
+    }
+  }
+}
+
+/* Every third row of tiles has none that was touched. */
+static guint8 *random_map(const AstroImageConfig *config, guint32 seed)
+{
+  const gsize tiles = astro_grid_tiles(config->grid.size);
+  guint8 *map = g_malloc(map_bytes(config));
+  test_fill(map, map_bytes(config), seed);
+  for (gsize i = 0; i < map_bytes(config); i++)
+    map[i] = (i / tiles + seed) % 3 ? map[i] % 5 == 0 : FALSE;
+  return map;
+}
+
+static void compare(const AstroBackend *backend, guint shape, guint pair, Way way)
 {
   AstroImageConfig config = simple(shapes[shape].size, shapes[shape].image_size);
   double weights[12];
   gpointer planes[4];
+  guint8 *maps[4] = { NULL };
+  config.transforms_v = way != TRANSFORMED;
   config.from = pairs[pair][0];
   config.to = pairs[pair][1];
   config.channels = shapes[shape].channels;
@@ -226,42 +314,75 @@ static void compare(const AstroBackend *backend, guint shape, guint pair)
   }
   for (guint i = 0; i < 12; i++)
     weights[i] = 3 + i;
-  for (guint i = 0; i < shapes[shape].planes; i++)
+  for (guint i = 0; i < shapes[shape].planes; i++) {
     planes[i] = random_grid(&config, shape * 7 + i);
+    if (way == MAPPED)
+      maps[i] = random_map(&config, shape + i);
+    if (way != TRANSFORMED)
+      poison_plane(&config, planes[i], maps[i]);
+  }
   gsize n = pixels_out(&config);
-  double **expected = &references[shape][pair];
+  double **expected = &references[way][shape][pair], *images[2];
   if (!*expected)
-    *expected = make_image(&astro_image_reference, &config, planes, shapes[shape].planes,
-                           shapes[shape].w, shapes[shape].w_step, weights, 0);
-  g_autofree double *one = make_image(backend, &config, planes, shapes[shape].planes,
-                                      shapes[shape].w, shapes[shape].w_step, weights, 1);
-  g_autofree double *many = make_image(backend, &config, planes, shapes[shape].planes,
-                                       shapes[shape].w, shapes[shape].w_step, weights, 0);
-  g_assert_cmpfloat(difference(one, *expected, n), <, is_double(config.to) ? 2e-12 : 2e-7);
-  g_assert_cmpmem(one, n * sizeof *one, many, n * sizeof *many);
-  for (guint i = 0; i < shapes[shape].planes; i++)
+    *expected =
+        make_mapped_image(&astro_image_reference, &config, planes, way == MAPPED ? maps : NULL,
+                          shapes[shape].planes, shapes[shape].w, shapes[shape].w_step, weights, 0);
+  for (guint threads = 0; threads < 2; threads++)
+    images[threads] = make_mapped_image(backend, &config, planes, way == MAPPED ? maps : NULL,
+                                        shapes[shape].planes, shapes[shape].w, shapes[shape].w_step,
+                                        weights, threads);
+  /* A transform in single precision has errors of its own. */
+  const double single = way == TRANSFORMED ? 2e-7 : 4e-7;
+  const gboolean in_double = is_double(config.to) && (way == TRANSFORMED || is_double(config.from));
+  g_assert_cmpfloat(difference(images[1], *expected, n), <, in_double ? 2e-12 : single);
+  g_assert_cmpmem(images[0], n * sizeof(double), images[1], n * sizeof(double));
+  for (guint i = 0; i < shapes[shape].planes; i++) {
     test_free(planes[i]);
+    g_free(maps[i]);
+  }
+  g_free(images[0]);
+  g_free(images[1]);
 }
 
+/* Of large ones the reference's transforms take long. */
 static void test_reference(gconstpointer backend)
 {
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
     for (guint pair = 0; pair < (shapes[shape].size > 100 ? 1 : G_N_ELEMENTS(pairs)); pair++)
-      compare(backend, shape, pair);
+      compare(backend, shape, pair, TRANSFORMED);
+}
+
+static void test_transforms(gconstpointer backend)
+{
+  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+    for (guint pair = 0; pair < G_N_ELEMENTS(pairs) && shapes[shape].size < 1000; pair++)
+      for (Way way = ALONG_U; way < N_WAYS; way++)
+        compare(backend, shape, pair, way);
 }
 
 static void forget_references(void)
 {
-  for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
-    for (guint pair = 0; pair < G_N_ELEMENTS(pairs); pair++)
-      g_clear_pointer(&references[shape][pair], g_free);
+  for (Way way = 0; way < N_WAYS; way++)
+    for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
+      for (guint pair = 0; pair < G_N_ELEMENTS(pairs); pair++)
+        g_clear_pointer(&references[way][shape][pair], g_free);
+}
+
+static void on_cpu(const char *level, void (*test)(gconstpointer backend))
+{
+  g_setenv("ASTRO_CPU", level, TRUE);
+  test(&astro_image_cpu);
+  g_unsetenv("ASTRO_CPU");
 }
 
 static void test_cpu(gconstpointer level)
 {
-  g_setenv("ASTRO_CPU", level, TRUE);
-  test_reference(&astro_image_cpu);
-  g_unsetenv("ASTRO_CPU");
+  on_cpu(level, test_reference);
+}
+
+static void test_transforms_on_cpu(gconstpointer level)
+{
+  on_cpu(level, test_transforms);
 }
 
 /* The middle of the image's last product, as it lies in it; nothing of an image that is not
@@ -616,6 +737,13 @@ static void test_errors(void)
     g_assert_false(backends[b]->submit(instance, &part, 1, &out, 1, &arguments, NULL));
     g_assert_false(backends[b]->submit(instance, &in, 1, &part, 1, &arguments, NULL));
     g_assert_false(backends[b]->submit(instance, &in, 1, &out, 0, &arguments, NULL));
+    AstroBlock mapped[] = { in, { samples, 1 } }, short_map[] = { in, { samples, 0 } };
+    g_assert_false(backends[b]->submit(instance, mapped, 2, &out, 1, &arguments, NULL));
+    backends[b]->destroy(instance);
+    config.transforms_v = TRUE;
+    instance = backends[b]->create(&config, &place, &variant, NULL);
+    g_assert_false(backends[b]->submit(instance, short_map, 2, &out, 1, &arguments, NULL));
+    g_assert_true(backends[b]->submit(instance, mapped, 2, &out, 1, &arguments, NULL));
     backends[b]->destroy(instance);
   }
 }
@@ -626,10 +754,15 @@ static void add_tests(void)
   g_test_add_func("/image/place", test_place);
   g_test_add_func("/image/phase", test_phase);
   g_test_add_func("/image/phases", test_phases);
+  g_test_add_func("/image/wave", test_wave);
   g_test_add_data_func("/image/cpu/c", "c", test_cpu);
   g_test_add_data_func("/image/cpu/avx2", "avx2", test_cpu);
   g_test_add_data_func("/image/cpu/avx512", "avx512", test_cpu);
+  g_test_add_data_func("/image/transforms/c", "c", test_transforms_on_cpu);
+  g_test_add_data_func("/image/transforms/avx2", "avx2", test_transforms_on_cpu);
+  g_test_add_data_func("/image/transforms/avx512", "avx512", test_transforms_on_cpu);
   test_add_on_device("/image/cuda", backends[2], test_reference);
+  test_add_on_device("/image/cuda-transforms", backends[2], test_transforms);
   g_test_add_func("/image/middle", test_middle);
   g_test_add_func("/image/products", test_products);
   g_test_add_func("/image/polarisation", test_polarisation);
