@@ -41,6 +41,31 @@ guint64 astro_fft_extent(const AstroFftConfig *config, guint axis, gboolean out)
   return halved ? config->extents[axis] / 2 + 1 : config->extents[axis];
 }
 
+/* Lines are known to be blank before they are transformed, which those along u are first. */
+static gboolean check_map(const AstroFftConfig *config, GError **error)
+{
+  const guint n = config->n_axes;
+  guint64 grids = 1;
+  gboolean others = FALSE;
+
+  if (config->share_map == 0)
+    return TRUE;
+  for (guint i = 0; i + 2 < n; i++) {
+    grids *= config->extents[i];
+    others |= config->axes[i].transformed;
+  }
+  if (n >= 2 && config->axes[n - 1].transformed && config->extents[n - 1] > 1 && !others &&
+      config->extents[n - 2] && config->extents[n - 2] <= MOST_SAMPLES && !is_real(config->from) &&
+      !is_real(config->to) && grids && grids % config->share_map == 0)
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+              "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " grids of %u axes share a map of "
+              "touched tiles, expected a part of complex grids of fixed length that are "
+              "transformed along the last axis, or the last two",
+              config->share_map, grids, n);
+  return FALSE;
+}
+
 gboolean astro_fft_check(gconstpointer given, GError **error)
 {
   const AstroFftConfig *config = given;
@@ -98,7 +123,7 @@ gboolean astro_fft_check(gconstpointer given, GError **error)
                 n_transformed, n_free);
     return FALSE;
   }
-  return TRUE;
+  return check_map(config, error);
 }
 
 static gsize block_bytes(const AstroFftConfig *config, guint64 steps, gboolean out)
@@ -110,6 +135,17 @@ static gsize block_bytes(const AstroFftConfig *config, guint64 steps, gboolean o
   return bytes;
 }
 
+static gsize map_bytes(const AstroFftConfig *config, guint64 steps)
+{
+  const guint n = config->n_axes;
+  gsize maps = steps;
+
+  for (guint i = 0; i + 2 < n; i++)
+    maps *= config->extents[i];
+  return maps / config->share_map * astro_grid_tiles((guint)config->extents[n - 2]) *
+         astro_grid_tiles((guint)config->extents[n - 1]);
+}
+
 gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in, guint n_in,
                               const AstroBlock *out, guint n_out, const guint64 *steps,
                               GError **error)
@@ -117,6 +153,15 @@ gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in
   gsize bytes_in = block_bytes(config, *steps, FALSE),
         bytes_out = block_bytes(config, *steps, TRUE);
 
+  if (config->share_map && n_in == 2) {
+    if (in[1].bytes < map_bytes(config, *steps)) {
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+                  "maps of touched tiles of %" G_GSIZE_FORMAT " bytes, expected %" G_GSIZE_FORMAT,
+                  in[1].bytes, map_bytes(config, *steps));
+      return FALSE;
+    }
+    n_in = 1;
+  }
   if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in && out->bytes >= bytes_out)
     return TRUE;
   g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
@@ -124,6 +169,20 @@ gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in
               " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
               n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in, bytes_out);
   return FALSE;
+}
+
+gboolean astro_fft_touched(const AstroFftConfig *config, const AstroBlock *in, guint n_in,
+                           AstroFftTouched *touched)
+{
+  const guint n = config->n_axes;
+
+  if (!config->share_map || n_in < 2)
+    return FALSE;
+  *touched = (AstroFftTouched){ .map = in[1].data,
+                                .share = config->share_map,
+                                .rows = config->extents[n - 2],
+                                .tiles = astro_grid_tiles((guint)config->extents[n - 1]) };
+  return TRUE;
 }
 
 static void find_wanted(const AstroFftAxis *axis, guint64 n, guint64 *first, guint64 *count)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/fft/fft.h"
+#include "core/stream/grid.h"
 
 G_BEGIN_DECLS
 
@@ -9,6 +10,27 @@ gboolean astro_fft_check(gconstpointer config, GError **error);
 gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in, guint n_in,
                               const AstroBlock *out, guint n_out, const guint64 *steps,
                               GError **error);
+
+/* Which tiles of a block's grids hold anything: its lines along u are [grids][rows], and so many
+ * grids one after another share a map. */
+typedef struct {
+  const guint8 *map; /* [grids / share][rows of tiles][tiles] */
+  guint64 share, rows;
+  guint tiles; /* of a line */
+} AstroFftTouched;
+
+/* Of a call that passed its check; FALSE: all tiles do. */
+gboolean astro_fft_touched(const AstroFftConfig *config, const AstroBlock *in, guint n_in,
+                           AstroFftTouched *touched);
+
+/* The tiles of a line. */
+static inline const guint8 *astro_fft_touched_line(const AstroFftTouched *touched, guint64 line)
+{
+  const guint64 grid = line / touched->rows, row = line % touched->rows;
+  return touched->map +
+         (grid / touched->share * astro_grid_tiles((guint)touched->rows) + row / ASTRO_GRID_TILE) *
+             touched->tiles;
+}
 
 /* Samples are [outer][n of the line][inner] on both sides. Of the lines only those are made whose
  * inner index, modulo period, lies among n_lines from first_line on, and of each only n_wanted

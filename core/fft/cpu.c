@@ -102,16 +102,18 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   Cpu *self = instance;
   const guint64 *steps = arguments;
   AstroFftPass passes[ASTRO_MAX_AXES];
+  AstroFftTouched touched;
 
   if (!astro_fft_check_call(&self->config, in, n_in, out, n_out, steps, error))
     return FALSE;
   astro_fft_passes(&self->config, *steps, passes);
   gpointer between = room_between(self, &passes[0], out);
   guint8 *blank = room_for_blank(self, passes[0].outer);
+  const gboolean has_map = astro_fft_touched(&self->config, in, n_in, &touched);
   for (guint i = 0; i < self->n_passes; i++)
     self->precision->run(self->lines[i], &passes[i], i ? between : in->data,
                          i + 1 < self->n_passes ? between : out->data, i == 1 ? blank : NULL,
-                         i == 0 ? blank : NULL, self->threads);
+                         i == 0 ? blank : NULL, i == 0 && has_map ? &touched : NULL, self->threads);
   return TRUE;
 }
 

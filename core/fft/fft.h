@@ -31,9 +31,10 @@ typedef struct {
   guint64 share_map;
 } AstroFftConfig;
 
-/* Submit: one block in, and with share_map the maps behind it; one out; arguments are a guint64, the steps of the free axis. Without a
+/* Submit: one block in and one out; arguments are a guint64, the steps of the free axis. Without a
  * free axis, steps are whole frames one after another. Between complex samples the block out may be
- * the block in. */
+ * the block in. With share_map a second block in may be the maps, one after another ([row of
+ * tiles][tile] each); without it all tiles are touched. */
 extern const AstroBackend astro_fft_reference, astro_fft_cpu;
 extern const AstroBackend *const astro_fft_backends[];
 

@@ -198,6 +198,7 @@ typedef struct {
   REAL *out;
   const guint8 *blank_in; /* rows that are zeros; NULL: not known */
   guint8 *blank_out;
+  const AstroFftTouched *touched; /* NULL: all is */
   guint64 n_lines, per_task;
   gboolean stream;
   REAL scale;
@@ -230,18 +231,35 @@ static guint64 clip(const AstroFftPass *pass, guint64 *to, guint64 *room_from, g
   return end - begin;
 }
 
+/* Samples from `at` to end of a line, which belong to index to on; of tiles (NULL: of all) those
+ * that are touched, and zeros for the others. */
+static void gather_part(const Run *run, const REAL *line, guint64 at, guint64 end,
+                        const guint8 *tiles, REAL *room, guint64 to)
+{
+  const guint width = run->lines->width_in;
+  REAL a = run->scale, b = run->lines->signs ? -a : a;
+  guint64 next;
+
+  for (; at < end; to += next - at, at = next) {
+    const gboolean read = !tiles || tiles[at / ASTRO_GRID_TILE];
+    for (next = tiles ? at : end; next < end && tiles[next / ASTRO_GRID_TILE] == read;)
+      next = MIN(end, (next / ASTRO_GRID_TILE + 1) * ASTRO_GRID_TILE);
+    if (read)
+      copy(room + to * width, line + at * width, next - at, width, to % 2 ? b : a, to % 2 ? a : b);
+    else
+      memset(room + to * width, 0, (next - at) * width * sizeof(REAL));
+  }
+}
+
 /* From the origin to the end, then from the beginning. */
 static void gather_along(const Run *run, guint64 line, REAL *room)
 {
-  const AstroFftLines *self = run->lines;
   const AstroFftPass *pass = run->pass;
-  const REAL *from = run->in + line * pass->n_in * self->width_in;
-  guint64 first = pass->n_in - pass->origin_in;
-  REAL a = run->scale, b = self->signs ? -a : a;
+  const REAL *from = run->in + line * pass->n_in * run->lines->width_in;
+  const guint8 *tiles = run->touched ? astro_fft_touched_line(run->touched, line) : NULL;
 
-  copy(room, from + pass->origin_in * self->width_in, first, self->width_in, a, b);
-  copy(room + first * self->width_in, from, pass->origin_in, self->width_in, first % 2 ? b : a,
-       first % 2 ? a : b);
+  gather_part(run, from, pass->origin_in, pass->n_in, tiles, room, 0);
+  gather_part(run, from, 0, pass->origin_in, tiles, room, pass->n_in - pass->origin_in);
 }
 
 static void scatter_along_part(const Run *run, guint64 line, const REAL *room, guint64 to,
@@ -267,15 +285,28 @@ static void scatter_along(const Run *run, guint64 line, const REAL *room)
   scatter_along_part(run, line, room, 0, first, shift);
 }
 
+static gboolean is_untouched(const AstroFftTouched *touched, guint64 begin, guint64 end)
+{
+  for (guint64 i = begin; i < end; i++) {
+    const guint8 *tiles = astro_fft_touched_line(touched, i);
+    for (guint k = 0; k < touched->tiles; k++)
+      if (tiles[k])
+        return FALSE;
+  }
+  return TRUE;
+}
+
 /* Whether all lines from begin to end are zeros, and so are their transforms; notes it. */
 static gboolean pass_blank(const Run *run, guint64 begin, guint64 end)
 {
   gsize line = run->pass->n_in * run->lines->width_in;
 
-  if (!run->blank_out)
+  if (!run->blank_out && !run->touched)
     return FALSE;
-  gboolean blank = is_blank(run->in + begin * line, (end - begin) * line);
-  memset(run->blank_out + begin, blank, end - begin);
+  gboolean blank = run->touched ? is_untouched(run->touched, begin, end)
+                                : is_blank(run->in + begin * line, (end - begin) * line);
+  if (run->blank_out)
+    memset(run->blank_out + begin, blank, end - begin);
   return blank;
 }
 
@@ -508,7 +539,8 @@ static REAL scale_of(const AstroFftPass *pass)
 }
 
 static void run_pass(AstroFftLines *self, const AstroFftPass *pass, gconstpointer in, gpointer out,
-                     const guint8 *blank_in, guint8 *blank_out, guint threads)
+                     const guint8 *blank_in, guint8 *blank_out, const AstroFftTouched *touched,
+                     guint threads)
 {
   Run run = { .lines = self,
               .pass = pass,
@@ -516,6 +548,7 @@ static void run_pass(AstroFftLines *self, const AstroFftPass *pass, gconstpointe
               .out = out,
               .blank_in = blank_in,
               .blank_out = blank_out,
+              .touched = touched,
               .n_lines = pass->outer * pass->inner / pass->period * pass->n_lines,
               .per_task = self->batch,
               .stream = can_stream(self, pass, out),

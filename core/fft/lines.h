@@ -16,9 +16,12 @@ typedef struct {
                            const AstroTransposeKernels *kernels, GError **error);
   /* out may be in where both hold the same samples. Lines along the block of nothing but zeros are
    * not written but noted in blank_out ([outer], or NULL), and lines across take samples of
-   * blank_in ([outer][n_in], or NULL), a row of the block each, for zeros without reading them. */
+   * blank_in ([outer][n_in], or NULL), a row of the block each, for zeros without reading them.
+   * Lines along the block take what is not touched (NULL: all is) for zeros, and those of nothing
+   * else are not written. */
   void (*run)(AstroFftLines *lines, const AstroFftPass *pass, gconstpointer in, gpointer out,
-              const guint8 *blank_in, guint8 *blank_out, guint threads);
+              const guint8 *blank_in, guint8 *blank_out, const AstroFftTouched *touched,
+              guint threads);
   /* Of lines across, n next to one another from line number begin on, what is wanted of their
    * samples to out, [wanted][pitch]. blank_in as for run. Several threads may be in it. */
   void (*take)(AstroFftLines *lines, const AstroFftPass *pass, gconstpointer in,

@@ -92,12 +92,25 @@ static double complex *make_pass(const AstroFftPass *pass, double complex *in)
   return out;
 }
 
+/* What visibilities did not reach is zero, whatever it holds. */
+static void blank_untouched(const AstroFftTouched *touched, double complex *samples, guint64 lines,
+                            guint64 n)
+{
+  for (guint64 line = 0; line < lines; line++) {
+    const guint8 *tiles = astro_fft_touched_line(touched, line);
+    for (guint64 i = 0; i < n; i++)
+      if (!tiles[i / ASTRO_GRID_TILE])
+        samples[line * n + i] = 0;
+  }
+}
+
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
                        guint n_out, gpointer arguments, GError **error)
 {
   const AstroFftConfig *config = &((Reference *)instance)->config;
   const guint64 *steps = arguments;
   AstroFftPass passes[ASTRO_MAX_AXES];
+  AstroFftTouched touched;
 
   if (!astro_fft_check_call(config, in, n_in, out, n_out, steps, error))
     return FALSE;
@@ -106,6 +119,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   double complex *samples = g_new(double complex, n);
   for (guint64 i = 0; i < n; i++)
     samples[i] = read_sample(config->from, in->data, i);
+  if (astro_fft_touched(config, in, n_in, &touched))
+    blank_untouched(&touched, samples, passes[0].outer, passes[0].n_in);
   for (guint i = 0; i < n_passes; i++)
     samples = make_pass(&passes[i], samples);
   n = passes[n_passes - 1].outer * passes[n_passes - 1].n_out * passes[n_passes - 1].inner;

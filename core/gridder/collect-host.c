@@ -29,9 +29,9 @@ static gboolean begin(const AstroGridAlgorithm *algorithm, AstroGridding *gridde
 }
 
 static gboolean plane(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid,
-                      double *w, double *w_step, GError **error)
+                      guint8 *touched, double *w, double *w_step, GError **error)
 {
-  algorithm->plane(gridder, grid, w, w_step);
+  algorithm->plane(gridder, grid, touched, w, w_step);
   return TRUE;
 }
 

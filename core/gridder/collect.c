@@ -17,6 +17,12 @@ guint64 astro_collect_grid_bytes(const AstroCollectConfig *config)
          config->gridder.channels * (config->gridder.is_double ? 16 : 8);
 }
 
+guint64 astro_collect_map_bytes(const AstroCollectConfig *config)
+{
+  const guint64 tiles = astro_grid_tiles(config->grid.size);
+  return config->algorithm->has_planes ? tiles * tiles * config->gridder.channels : 0;
+}
+
 guint64 astro_collect_needs(const AstroCollectConfig *config, guint64 tables)
 {
   return astro_collect_grid_bytes(config) * (config->cumulative ? 2 : 1) + tables;
@@ -159,15 +165,15 @@ gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
   return TRUE;
 }
 
-static gboolean fill_plane(AstroCollect *self, const AstroBlock *out,
+static gboolean fill_plane(AstroCollect *self, const AstroBlock *out, guint8 *touched,
                            AstroCollectArguments *arguments, GError **error)
 {
   const AstroCollectFuncs *funcs = self->funcs;
   const AstroGridAlgorithm *algorithm = self->config.algorithm;
   arguments->w = arguments->w_step = 0;
   if (algorithm->has_planes)
-    return funcs->plane(algorithm, self->gridder, out->data, &arguments->w, &arguments->w_step,
-                        error);
+    return funcs->plane(algorithm, self->gridder, out->data, touched, &arguments->w,
+                        &arguments->w_step, error);
   if ((!self->at_once || arguments->is_new) && !funcs->host_grids &&
       !funcs->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
@@ -179,6 +185,18 @@ static gboolean fill_plane(AstroCollect *self, const AstroBlock *out,
   return added && (!funcs->finish || funcs->finish(algorithm, self->gridder, out->data, error));
 }
 
+static gboolean check_map(const AstroCollect *self, const AstroBlock *map, GError **error)
+{
+  const guint64 bytes = astro_collect_map_bytes(&self->config);
+  if (bytes > 0 && map->bytes >= bytes)
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+              "a map of touched tiles of %" G_GSIZE_FORMAT " bytes, expected %" G_GUINT64_FORMAT
+              " for %s",
+              map->bytes, bytes, self->config.algorithm->name);
+  return FALSE;
+}
+
 gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_in,
                               const AstroBlock *out, guint n_out, AstroCollectArguments *arguments,
                               GError **error)
@@ -187,7 +205,11 @@ gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_
     return FALSE;
   if (arguments->is_copy)
     return self->funcs->copy(&self->place, out->data, in->data, out->bytes, error);
-  return n_in ? add_dump(self, in, out, arguments, error) : fill_plane(self, out, arguments, error);
+  if (n_in)
+    return add_dump(self, in, out, arguments, error);
+  guint8 *touched = n_out > 1 ? out[1].data : NULL;
+  return (!touched || check_map(self, &out[1], error)) &&
+         fill_plane(self, out, touched, arguments, error);
 }
 
 gboolean astro_collect_end(AstroCollect *self, GError **error)

@@ -56,6 +56,8 @@ double astro_collect_longest(AstroCollect *collect);
 
 /* Bytes of a grid's buffer. */
 guint64 astro_collect_grid_bytes(const AstroCollectConfig *config);
+/* Bytes of a plane's map of touched tiles; 0: grids have none. */
+guint64 astro_collect_map_bytes(const AstroCollectConfig *config);
 /* Bytes of all that must be there at once beside the visibilities: grids and that many of tables.
  */
 guint64 astro_collect_needs(const AstroCollectConfig *config, guint64 tables);

@@ -16,8 +16,8 @@ typedef struct {
  *
  * With planes: first begins with the rows and fills the first plane; submits after it have no
  * blocks in and fill the next ones, whatever the block held; a second block out is filled with the
- * map of the plane's touched tiles. Without planes: every submit adds rows
- * and finishes; first begins with zeros. */
+ * map of the plane's touched tiles. Without planes: every submit adds rows and finishes; first
+ * begins with zeros. */
 typedef struct {
   guint64 rows;
   guint channels;

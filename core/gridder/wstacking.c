@@ -175,7 +175,84 @@ typedef struct {
   AstroSpreadGroup spread;
   guint support, rows; /* in w, in v */
   const guint *bands;
+  guint8 *touched;    /* [band][tile]; NULL: the grid is zeros already */
+  guint tiles, reach; /* reach: cells of a row that a group's kernel adds to */
 } Work;
+
+/* A footprint is at most a band and a tile high, and begins in its band. */
+G_STATIC_ASSERT(ASTRO_BAND_ROWS == ASTRO_GRID_TILE && ASTRO_SEMICIRCLE_MAX <= ASTRO_BAND_ROWS);
+
+/* ---- what a plane has ---- */
+
+static guint first_tile(const Work *work, const AstroSortedGroup *group)
+{
+  return group->block * astro_sorted_block(work->sorted->is_double) / ASTRO_GRID_TILE;
+}
+
+static guint end_tile(const Work *work, const AstroSortedGroup *group)
+{
+  const guint cell = group->block * astro_sorted_block(work->sorted->is_double) + work->reach;
+  return MIN((cell + ASTRO_GRID_TILE - 1) / ASTRO_GRID_TILE, work->tiles);
+}
+
+static void touch(const Work *work, const AstroSortedGroup *group)
+{
+  const guint first = first_tile(work, group), n = end_tile(work, group) - first;
+  const guint last_row = (group->row + work->rows - 1) / ASTRO_GRID_TILE;
+  for (guint row = group->row / ASTRO_GRID_TILE; row <= last_row; row++)
+    memset(work->touched + row * work->tiles + first, TRUE, n);
+}
+
+/* Finds the visibilities of the band's groups that reach the plane. */
+static void find_band(gpointer data, guint64 number)
+{
+  Work *work = data;
+  AstroSortedBand *band = &work->sorted->bands[work->bands[number]];
+  const guint plane = work->plane.plane;
+  for (AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
+       group++) {
+    const guint16 *first = work->sorted->first_planes + group->start;
+    while (group->hi < group->n && first[group->hi] <= plane)
+      group->hi++;
+    while (group->lo < group->hi && first[group->lo] + work->support <= plane)
+      group->lo++;
+    if (work->touched && group->lo < group->hi)
+      touch(work, group);
+  }
+}
+
+/* ---- spreading ---- */
+
+/* Tiles of a row, from first to end. */
+static void clear_tiles(const Work *work, guint row, guint first, guint end)
+{
+  const AstroSpreadPlane *plane = &work->plane;
+  const guint8 *touched = work->touched + row * work->tiles;
+  const gsize cell = work->sorted->is_double ? 16 : 8, line = plane->size * cell;
+  const guint begin = row * ASTRO_GRID_TILE, lines = MIN(plane->size - begin, ASTRO_GRID_TILE);
+  for (guint tile = first; tile < end; tile++) {
+    if (!touched[tile])
+      continue;
+    const guint left = tile * ASTRO_GRID_TILE, n = MIN(plane->size - left, ASTRO_GRID_TILE);
+    char *cells = (char *)plane->grid + begin * line + left * cell;
+    for (guint product = 0; product < work->sorted->products;
+         product++, cells += line * plane->size)
+      for (guint i = 0; i < lines; i++)
+        memset(cells + i * line, 0, n * cell);
+  }
+}
+
+/* Every other band clears its row of tiles and the next, which is nobody else's then, up to a tile,
+ * just before it is needed. */
+static guint clear_until(const Work *work, guint band, guint from, guint end)
+{
+  if (!work->touched || band % 2 || from >= end)
+    return from;
+  clear_tiles(work, band, from, end);
+  if (band + 1 < work->sorted->n_bands)
+    clear_tiles(work, band + 1, from, end);
+  return end;
+}
 
 /* Rows of a footprint lie so far apart that nothing else foresees them. */
 static void fetch(const Work *work, const AstroSortedGroup *group)
@@ -196,29 +273,41 @@ static void spread_band(gpointer data, guint64 number)
   enum { AHEAD = 4 };
   Work *work = data;
   _Alignas(64) char room[ASTRO_SPREAD_ROOM] = { 0 };
-  AstroSortedBand *band = &work->sorted->bands[work->bands[number]];
-  const guint plane = work->plane.plane;
-  for (AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
+  const guint at = work->bands[number];
+  const AstroSortedBand *band = &work->sorted->bands[at];
+  guint cleared = 0;
+  for (const AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
        group++) {
-    const guint16 *first = work->sorted->first_planes + group->start;
-    while (group->hi < group->n && first[group->hi] <= plane)
-      group->hi++;
-    while (group->lo < group->hi && first[group->lo] + work->support <= plane)
-      group->lo++;
     if (group + AHEAD < end)
       fetch(work, group + AHEAD);
-    if (group->lo < group->hi)
-      work->spread(&work->plane, group, room);
+    if (group->lo == group->hi)
+      continue;
+    cleared = clear_until(work, at, cleared, end_tile(work, group));
+    work->spread(&work->plane, group, room);
   }
+  clear_until(work, at, cleared, work->tiles);
 }
 
 /* Bands overlap only the next, so that every other one may be worked on at once. */
+static void every_other(AstroGridding *self, Work *work, AstroTask task)
+{
+  const guint n = work->sorted->n_bands;
+  g_autofree guint *bands = g_new(guint, n);
+  work->bands = bands;
+  for (guint parity = 0; parity < 2; parity++) {
+    const guint half = (n + 1 - parity) / 2;
+    for (guint i = 0; i < half; i++)
+      bands[i] = 2 * i + parity;
+    g_qsort_with_data(bands, (gint)half, sizeof *bands, more_work_first, (gpointer)work->sorted);
+    astro_parallel(half, self->config.threads, task, work);
+  }
+}
+
 static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpointer grid,
-                           double turns)
+                           guint8 *touched, double turns)
 {
   const guint index = self->grid.spread.support - ASTRO_SEMICIRCLE_MIN;
-  const guint n = sorted->n_bands;
-  g_autofree guint *bands = g_new(guint, n);
+  const guint block = astro_sorted_block(sorted->is_double);
   Work work = {
     .plane = { .sorted = sorted,
                .taps = self->taps,
@@ -231,29 +320,32 @@ static void spread_channel(AstroGridding *self, const AstroSorted *sorted, gpoin
         self->config.is_double ? self->kernels->in_double[index] : self->kernels->single[index],
     .support = self->planes.support,
     .rows = self->grid.spread.support,
-    .bands = bands,
+    .touched = touched,
+    .tiles = astro_grid_tiles(self->grid.size),
+    /* Whole vectors of the widest kind, which are a block. */
+    .reach = (block - 1 + self->grid.spread.support + block - 1) / block * block,
   };
-  for (guint parity = 0; parity < 2; parity++) {
-    const guint half = (n + 1 - parity) / 2;
-    for (guint i = 0; i < half; i++)
-      bands[i] = 2 * i + parity;
-    g_qsort_with_data(bands, (gint)half, sizeof *bands, more_work_first, (gpointer)sorted);
-    astro_parallel(half, self->config.threads, spread_band, &work);
-  }
+  every_other(self, &work, find_band);
+  every_other(self, &work, spread_band);
 }
 
-static void plane(AstroGridding *self, gpointer grid, double *w, double *w_step)
+static void plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w, double *w_step)
 {
   const double at = self->planes.first + self->next * self->planes.step;
   /* What values were turned by, at the plane instead of at their w: the plane's image is then as if
    * they had not been. */
   const double turns = at * self->planes.n_middle;
   const gsize cell = 2 * (self->config.is_double ? sizeof(double) : sizeof(float));
+  const gsize tiles = astro_grid_tiles(self->grid.size), map = tiles * tiles;
   for (guint i = 0; i < self->n_sorted; i++) {
     const gsize cells = (gsize)self->sorted[i]->products * self->grid.size * self->grid.size;
     char *channel = (char *)grid + i * cells * cell;
-    memset(channel, 0, cells * cell);
-    spread_channel(self, self->sorted[i], channel, turns - rint(turns));
+    if (touched)
+      memset(touched + i * map, FALSE, map);
+    else
+      memset(channel, 0, cells * cell);
+    spread_channel(self, self->sorted[i], channel, touched ? touched + i * map : NULL,
+                   turns - rint(turns));
   }
   *w = at;
   *w_step = self->planes.step;

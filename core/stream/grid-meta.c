@@ -38,7 +38,9 @@ static gboolean image_init(GstMeta *meta, gpointer params, GstBuffer *buffer)
 
 static void grid_free(GstMeta *meta, GstBuffer *buffer)
 {
-  g_free(((AstroGridMeta *)meta)->weights);
+  AstroGridMeta *self = (AstroGridMeta *)meta;
+  g_free(self->weights);
+  gst_clear_buffer(&self->touched);
 }
 
 static void image_free(GstMeta *meta, GstBuffer *buffer)
@@ -46,7 +48,7 @@ static void image_free(GstMeta *meta, GstBuffer *buffer)
   g_free(((AstroImageMeta *)meta)->weights);
 }
 
-/* All but the header and the weights, which the copy has of its own. */
+/* All but the header and the weights, which the copy has of its own; a map is shared. */
 #define COPY_FIELDS(to, from, first)                                                               \
   memcpy(&(to)->first, &(from)->first, sizeof *(from) - ((char *)&(from)->first - (char *)(from)))
 
@@ -60,6 +62,8 @@ static gboolean grid_transform(GstBuffer *dest, GstMeta *meta, GstBuffer *buffer
   double *weights = copy->weights;
   COPY_FIELDS(copy, self, w);
   copy->weights = weights;
+  if (copy->touched)
+    gst_buffer_ref(copy->touched);
   memcpy(weights, self->weights, self->n_weights * sizeof *weights);
   return TRUE;
 }
@@ -117,7 +121,7 @@ AstroGridMeta *astro_buffer_add_grid(GstBuffer *buffer, guint n_weights)
   AstroGridMeta *meta = astro_buffer_get_grid(buffer);
   if (!meta)
     meta = (AstroGridMeta *)gst_buffer_add_meta(buffer, astro_grid_meta_get_info(), NULL);
-  g_free(meta->weights);
+  grid_free(&meta->meta, buffer);
   grid_init(&meta->meta, NULL, buffer);
   meta->n_weights = n_weights;
   meta->weights = g_new0(double, n_weights);

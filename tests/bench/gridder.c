@@ -117,7 +117,7 @@ static void imager_run(gpointer data)
                                       .first = plane == 0,
                                       .last = plane + 1 == self->planes };
     times[1] = now();
-    astro_wstacking.plane(self->gridding, self->plane.data, &arguments.w, &arguments.w_step);
+    astro_wstacking.plane(self->gridding, self->plane.data, NULL, &arguments.w, &arguments.w_step);
     times[2] = now();
     if (!astro_fft_cpu.submit(self->fft, &self->plane, 1, &self->plane, 1, &steps, &error))
       give_up(error);

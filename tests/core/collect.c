@@ -4,6 +4,7 @@
 #include "core/sky/array.h"
 #include "core/stream/uvw.h"
 #include "tests/core/on-device.h"
+#include "tests/core/touched.h"
 #include "tests/tests.h"
 
 #include <complex.h>
@@ -155,7 +156,8 @@ typedef struct {
   const AstroBackend *backend;
   gpointer instance;
   AstroCollect *collect;
-  gsize bytes;
+  gsize bytes, map_bytes; /* map_bytes: 0 where no map is asked for */
+  gsize untouched;        /* cells */
   gpointer open;
   gboolean open_is_new;
   Grid grids[MOST_GRIDS];
@@ -179,6 +181,27 @@ static void submit(Run *run, gpointer in, gsize in_bytes, gpointer out,
   g_assert_no_error(error);
 }
 
+/* Into a block of NaN. */
+static void plane_with_map(Run *run, gpointer plane, AstroCollectArguments *arguments)
+{
+  const Setting *s = run->setting;
+  const guint channels = s->per_channel ? s->channels : 1;
+  const gsize cell = s->is_double ? 16 : 8, tiles = (gsize)sqrt(run->map_bytes / channels);
+  guint8 *map = test_alloc(run->map_bytes);
+  const AstroBlock out[] = { { plane, run->bytes }, { map, run->map_bytes } };
+  GError *error = NULL;
+  g_auto(GStrv) products = g_strsplit(s->products, ",", -1);
+  const gsize grids = g_strv_length(products) * channels;
+  const gsize size = (gsize)sqrt(run->bytes / cell / grids);
+  g_assert_cmpuint(astro_grid_tiles((guint)size), ==, tiles);
+  memset(plane, 0xff, run->bytes);
+  run->backend->submit(run->instance, NULL, 0, out, 2, arguments, &error);
+  g_assert_no_error(error);
+  test_check_guard(map, run->map_bytes);
+  run->untouched += test_blank_untouched(plane, grids, grids / channels, map, size, size, cell);
+  test_free(map);
+}
+
 static void plane_of(Run *run, Grid *grid)
 {
   AstroCollectArguments arguments = { .is_new = run->open_is_new };
@@ -187,7 +210,10 @@ static void plane_of(Run *run, Grid *grid)
     submit(run, NULL, 0, run->open, &arguments);
   run->open_is_new = FALSE;
   arguments.is_copy = run->open != NULL;
-  submit(run, run->open, run->open ? run->bytes : 0, plane, &arguments);
+  if (run->map_bytes)
+    plane_with_map(run, plane, &arguments);
+  else
+    submit(run, run->open, run->open ? run->bytes : 0, plane, &arguments);
   grid->w_step = arguments.w_step;
   test_check_guard(plane, run->bytes);
   g_byte_array_append(grid->planes, plane, (guint)run->bytes);
@@ -244,7 +270,7 @@ static void add_dumps(Run *run, gpointer dumps, GRand *random)
 }
 
 static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gpointer dumps,
-                     guint32 seed)
+                     guint32 seed, gboolean with_maps)
 {
   const AstroPlace place = { .threads = 2 };
   g_autoptr(GRand) random = g_rand_new_with_seed(seed);
@@ -255,6 +281,7 @@ static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gp
   GError *error = NULL;
   configure(s, observation, products, &config);
   *run = (Run){ .setting = s, .backend = backend, .bytes = astro_collect_grid_bytes(&config) };
+  run->map_bytes = with_maps ? astro_collect_map_bytes(&config) : 0;
   g_assert_true(backend->shape(&config, &error));
   run->instance = backend->create(&config, &place, &variant, &error);
   g_assert_no_error(error);
@@ -354,19 +381,70 @@ static void test_backends(gconstpointer data)
     s.algorithm = algorithm;
     s.format = s.format ? s.format : ASTRO_FORMAT_CF32LE;
     g_autofree gpointer dumps = make_dumps(&s, random);
-    grid_all(&expected, &s, backends[0], dumps, i);
+    grid_all(&expected, &s, backends[0], dumps, i, FALSE);
     g_assert_cmpuint(expected.grids[0].counts.used, >, 0);
     g_assert_cmpuint(expected.grids[0].counts.outside, >, 0);
     g_assert_cmpuint(expected.grids[0].counts.not_finite, >, 0);
     for (guint b = 1; backends[b]; b++) {
       g_test_message("setting %u, %s", i, astro_backend_kind_name(backends[b]->kind));
-      grid_all(&found, &s, backends[b], dumps, i);
+      grid_all(&found, &s, backends[b], dumps, i, FALSE);
       g_assert_cmpuint(found.n, ==, expected.n);
       for (guint k = 0; k < found.n; k++)
         assert_alike(&s, &found.grids[k], &expected.grids[k]);
       clear_run(&found);
     }
     clear_run(&expected);
+  }
+}
+
+/* With maps of touched tiles, by every backend; a device that makes products one by one says that
+ * all are. */
+static void test_maps(void)
+{
+  gsize untouched = 0;
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autoptr(GRand) random = g_rand_new_with_seed(31 + i);
+    Setting s = settings[i];
+    Run expected, found;
+    s.algorithm = &astro_wstacking;
+    s.format = s.format ? s.format : ASTRO_FORMAT_CF32LE;
+    g_autofree gpointer dumps = make_dumps(&s, random);
+    grid_all(&expected, &s, backends[0], dumps, i, FALSE);
+    for (guint b = 0; backends[b]; b++) {
+      grid_all(&found, &s, backends[b], dumps, i, TRUE);
+      for (guint k = 0; k < found.n; k++)
+        assert_alike(&s, &found.grids[k], &expected.grids[k]);
+      untouched += b < 2 ? found.untouched : 0;
+      clear_run(&found);
+    }
+    clear_run(&expected);
+  }
+  g_assert_cmpuint(untouched, >, 0);
+}
+
+/* A map that is too small, and one of an algorithm that has no planes. */
+static void test_refused_maps(void)
+{
+  for (guint i = 0; i < 2; i++) {
+    Setting s = settings[0];
+    s.algorithm = i ? &astro_wprojection : &astro_wstacking;
+    s.format = ASTRO_FORMAT_CF32LE;
+    g_autoptr(AstroObservation) observation = observe(s.stations);
+    g_auto(GStrv) products = g_strsplit(s.products, ",", -1);
+    const AstroPlace place = { .threads = 1 };
+    AstroCollectConfig config;
+    AstroCollectArguments arguments = { 0 };
+    const char *variant;
+    g_autoptr(GError) error = NULL;
+    configure(&s, observation, products, &config);
+    gpointer instance = astro_gridder_cpu.create(&config, &place, &variant, &error);
+    const gsize map_bytes = astro_collect_map_bytes(&config);
+    g_assert_cmpuint(map_bytes > 0, ==, i == 0);
+    const AstroBlock out[] = { { NULL, astro_collect_grid_bytes(&config) },
+                               { &arguments, i ? 1000 : map_bytes - 1 } };
+    g_assert_false(astro_gridder_cpu.submit(instance, NULL, 0, out, 2, &arguments, &error));
+    g_assert_nonnull(strstr(error->message, "map of touched tiles"));
+    astro_gridder_cpu.destroy(instance);
   }
 }
 
@@ -419,6 +497,8 @@ static void add_tests(void)
   g_test_add_data_func("/collect/direct", &astro_direct, test_backends);
   g_test_add_data_func("/collect/wprojection", &astro_wprojection, test_backends);
   g_test_add_data_func("/collect/wstacking", &astro_wstacking, test_backends);
+  g_test_add_func("/collect/maps", test_maps);
+  g_test_add_func("/collect/maps/refused", test_refused_maps);
 }
 
 int main(int argc, char **argv)

@@ -2,6 +2,7 @@
  * reference, and where that takes too long cuda against cpu. */
 #include "core/fft/fft.h"
 #include "tests/core/on-device.h"
+#include "tests/core/touched.h"
 #include "tests/tests.h"
 
 #include <complex.h>
@@ -743,7 +744,189 @@ static void test_empty_rows(void)
       }
 }
 
+/* ---- maps of touched tiles ---- */
+
+static const struct {
+  AstroFormat format;
+  double tolerance;
+  guint64 maps, share, rows, columns; /* grids: maps x share */
+} grids[] = {
+  { ASTRO_FORMAT_CF64LE, 1e-13, 1, 1, 7, 5 },      { ASTRO_FORMAT_CF32LE, 3e-6, 2, 3, 16, 32 },
+  { ASTRO_FORMAT_CF64LE, 1e-13, 3, 2, 33, 40 },    { ASTRO_FORMAT_CF32LE, 3e-6, 1, 4, 97, 130 },
+  { ASTRO_FORMAT_CF32LE, 3e-6, 2, 1, 72, 600 },    { ASTRO_FORMAT_CF64LE, 1e-13, 1, 2, 600, 64 },
+  { ASTRO_FORMAT_CF32LE, 3e-6, 1, 1, 1536, 1536 }, /* written past the caches */
+};
+
+/* Some rows of tiles have none that is touched, others all. */
+static guint8 *make_map(gsize rows, gsize tiles, GRand *random)
+{
+  guint8 *map = test_alloc(rows * tiles);
+  for (gsize row = 0; row < rows; row++) {
+    const gint fate = g_rand_int_range(random, 0, 4);
+    for (gsize i = 0; i < tiles; i++)
+      map[row * tiles + i] = fate == 0 ? 0 : fate == 1 ? 1 : (guint8)g_rand_int_range(random, 0, 2);
+  }
+  return map;
+}
+
+static gboolean row_is_touched(const AstroFftConfig *config, const guint8 *map, gsize line)
+{
+  const gsize rows = config->extents[1], tiles = astro_grid_tiles((guint)config->extents[2]);
+  const gsize row = line / rows / config->share_map * astro_grid_tiles((guint)rows) +
+                    line % rows / ASTRO_GRID_TILE;
+  return memchr(map + row * tiles, 1, tiles) != NULL;
+}
+
+/* What is wanted of rows that are promised. */
+static void compare_touched(const AstroFftConfig *config, const guint8 *map, gconstpointer found,
+                            gconstpointer expected, double tolerance)
+{
+  const gsize unit = astro_format_info(config->to)->bytes, n = config->extents[2];
+  const AstroFftAxis *axis = &config->axes[2];
+  const gsize first = axis->wanted, count = axis->n_wanted ? axis->n_wanted : n;
+  for (gsize line = 0; line < config->extents[0] * config->extents[1]; line++) {
+    const gsize at = (line * n + first) * unit;
+    if (config->axes[1].transformed || row_is_touched(config, map, line))
+      g_assert_cmpfloat(difference(config->to, (const guint8 *)found + at,
+                                   (const guint8 *)expected + at, count * unit),
+                        <, tolerance);
+  }
+}
+
+static void check_touched(const AstroBackend *backend, const AstroFftConfig *config,
+                          gconstpointer poisoned, guint8 *map, gsize map_bytes, gboolean in_place,
+                          gconstpointer expected, double tolerance)
+{
+  const AstroPlace place = { .threads = in_place ? 1 : 0 };
+  const char *variant;
+  g_autoptr(GError) error = NULL;
+  const guint64 steps = 1;
+  const gsize bytes = block_bytes(config, 1, FALSE);
+  gpointer instance = backend->create(config, &place, &variant, &error);
+  g_assert_no_error(error);
+  AstroBlock in[] = { { test_alloc(bytes), bytes }, { map, map_bytes } };
+  AstroBlock out = { in_place ? in->data : test_alloc(bytes), bytes };
+  memset(out.data, 0xff, bytes);
+  memcpy(in->data, poisoned, bytes);
+  backend->submit(instance, in, 2, &out, 1, (gpointer)&steps, &error);
+  g_assert_no_error(error);
+  test_check_guard(out.data, bytes);
+  compare_touched(config, map, out.data, expected, tolerance);
+  if (!in_place)
+    test_free(out.data);
+  test_free(in->data);
+  backend->destroy(instance);
+}
+
+/* What is not touched is NaN: against what is known to be right, with zeros in its place. */
+static void test_touched(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(3);
+  for (guint i = 0; i < 8 * G_N_ELEMENTS(grids); i++) {
+    const typeof(grids[0]) *g = &grids[i / 8];
+    const gboolean large = g->columns > 1000, wanted = i & 1, both = i & 2;
+    AstroFftConfig config = { .from = g->format,
+                              .to = g->format,
+                              .n_axes = 3,
+                              .extents = { g->maps * g->share, g->rows, g->columns },
+                              .axes = { [1] = { both, g->rows / 2, g->rows / 2 },
+                                        [2] = { TRUE, g->columns / 2, g->columns / 2 } },
+                              .share_map = g->share };
+    if (wanted)
+      config.axes[2].wanted = g->columns / 3;
+    if (wanted)
+      config.axes[2].n_wanted = g->columns / 3;
+    if (i & 4)
+      config.axes[2].origin_in = config.axes[2].origin_out = 0;
+    const gsize bytes = block_bytes(&config, 1, FALSE), unit = astro_format_info(g->format)->bytes;
+    const gsize tiles = astro_grid_tiles((guint)g->columns);
+    const gsize rows = g->maps * astro_grid_tiles((guint)g->rows);
+    guint8 *map = make_map(rows, tiles, random);
+    guint8 *poisoned = test_alloc(bytes), *zeroed = test_alloc(bytes);
+    fill(g->format, poisoned, bytes, i);
+    for (gsize at = 0; at < bytes / unit; at++) {
+      const gsize line = at / g->columns;
+      const gsize row = line / g->rows / g->share * astro_grid_tiles((guint)g->rows) +
+                        line % g->rows / ASTRO_GRID_TILE;
+      if (!map[row * tiles + at % g->columns / ASTRO_GRID_TILE])
+        memset(poisoned + at * unit, 0xff, unit);
+    }
+    memcpy(zeroed, poisoned, bytes);
+    test_blank_untouched(zeroed, g->maps * g->share, g->share, map, g->rows, g->columns, unit);
+    AstroFftConfig plain = config;
+    plain.share_map = 0;
+    gpointer expected =
+        transform(large ? &astro_fft_cpu : &astro_fft_reference, &plain, zeroed, 1, 0);
+    for (guint b = large ? 1 : 0; backends[b]; b++)
+      for (guint in_place = 0; in_place < 2; in_place++)
+        check_touched(backends[b], &config, poisoned, map, rows * tiles, in_place, expected,
+                      g->tolerance);
+    /* Without a map all is touched. */
+    for (guint b = 1; backends[b]; b++) {
+      gpointer found = transform(backends[b], &config, zeroed, 1, 0);
+      memset(map, 1, rows * tiles);
+      compare_touched(&config, map, found, expected, g->tolerance);
+      test_free(found);
+    }
+    test_free(expected);
+    test_free(poisoned);
+    test_free(zeroed);
+    test_free(map);
+  }
+}
+
 /* ---- errors ---- */
+
+/* Grids that a map cannot be of, and maps that are too small. */
+static void test_refused_maps(void)
+{
+  static const struct {
+    guint64 extents[3], share;
+    gboolean transformed[3];
+    AstroFormat from;
+  } cases[] = {
+    { { 4, 32, 32 }, 3, { FALSE, TRUE, TRUE }, ASTRO_FORMAT_CF32LE },
+    { { 4, 32, 32 }, 4, { FALSE, TRUE, FALSE }, ASTRO_FORMAT_CF32LE },
+    { { 4, 32, 32 }, 4, { TRUE, FALSE, TRUE }, ASTRO_FORMAT_CF32LE },
+    { { 0, 32, 32 }, 4, { FALSE, TRUE, TRUE }, ASTRO_FORMAT_CF32LE },
+    { { 4, 0, 32 }, 4, { FALSE, FALSE, TRUE }, ASTRO_FORMAT_CF32LE },
+    { { 4, 32, 1 }, 4, { FALSE, TRUE, TRUE }, ASTRO_FORMAT_CF32LE },
+    { { 4, 32, 32 }, 4, { FALSE, TRUE, TRUE }, ASTRO_FORMAT_F32LE },
+  };
+  for (guint b = 0; backends[b]; b++) {
+    const AstroPlace place = { .threads = 1 };
+    const char *variant;
+    guint64 steps = 1;
+    g_autoptr(GError) error = NULL;
+    AstroFftConfig config = { .to = ASTRO_FORMAT_CF32LE, .n_axes = 3 };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+      g_autoptr(GError) refused = NULL;
+      config.from = cases[i].from;
+      config.share_map = cases[i].share;
+      memcpy(config.extents, cases[i].extents, sizeof cases[i].extents);
+      for (guint k = 0; k < 3; k++)
+        config.axes[k].transformed = cases[i].transformed[k];
+      g_assert_false(backends[b]->shape(&config, &refused));
+      g_assert_nonnull(strstr(refused->message, "share a map"));
+    }
+    config = (AstroFftConfig){ .from = ASTRO_FORMAT_CF32LE,
+                               .to = ASTRO_FORMAT_CF32LE,
+                               .n_axes = 3,
+                               .extents = { 4, 33, 33 },
+                               .axes = { [2] = { TRUE } },
+                               .share_map = 2 };
+    g_autofree guint8 *samples = g_malloc0(4 * 33 * 33 * 8);
+    guint8 map[18] = { 0 };
+    AstroBlock in[] = { { samples, 4 * 33 * 33 * 8 }, { map, 17 }, { map, 18 } };
+    gpointer instance = backends[b]->create(&config, &place, &variant, NULL);
+    g_assert_false(backends[b]->submit(instance, in, 2, in, 1, &steps, &error));
+    g_assert_nonnull(strstr(error->message, "expected 18"));
+    in[1].bytes = 18;
+    g_assert_true(backends[b]->submit(instance, in, 2, in, 1, &steps, NULL));
+    g_assert_false(backends[b]->submit(instance, in, 3, in, 1, &steps, NULL));
+    backends[b]->destroy(instance);
+  }
+}
 
 static void test_errors(void)
 {
@@ -803,7 +986,9 @@ static void add_tests(void)
   g_test_add_func("/fft/back", test_back);
   g_test_add_func("/fft/wanted", test_wanted);
   g_test_add_func("/fft/empty-rows", test_empty_rows);
+  g_test_add_func("/fft/touched", test_touched);
   g_test_add_func("/fft/errors", test_errors);
+  g_test_add_func("/fft/errors/maps", test_refused_maps);
   test_add_on_device("/fft/reference/cuda", backends[2], test_reference);
   test_add_on_device("/fft/cuda/planes", backends[2], test_planes);
   test_add_on_device("/fft/cuda/large", backends[2], test_large);

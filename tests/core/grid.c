@@ -36,6 +36,24 @@ static void test_caps(void)
   gst_caps_unref(again);
 }
 
+/* Rows of a grid that are transformed are no less square. */
+static void test_rows(void)
+{
+  GstCaps *caps = example();
+  AstroGrid grid;
+  AstroStream stream;
+
+  gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pol:v:x", NULL);
+  g_assert_true(astro_grid_from_caps(&grid, caps, NULL));
+  g_assert_cmpuint(grid.size, ==, 96);
+  g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+  g_assert_cmpint(astro_layout_find(&stream.layout, ASTRO_AXIS_X), ==, 2);
+  g_assert_cmpuint(astro_grid_tiles(grid.size), ==, 6);
+  g_assert_cmpuint(astro_grid_tiles(97), ==, 7);
+  astro_grid_clear(&grid);
+  gst_caps_unref(caps);
+}
+
 static void test_refused(void)
 {
   static const struct {
@@ -64,13 +82,14 @@ static void test_refused(void)
 
 static void test_metas(void)
 {
-  GstBuffer *a = gst_buffer_new(), *b = gst_buffer_new();
+  GstBuffer *a = gst_buffer_new(), *b = gst_buffer_new(), *touched = gst_buffer_new();
   AstroGridMeta *grid = astro_buffer_add_grid(a, 3);
   AstroImageMeta *image = astro_buffer_add_image(a, 2);
   grid->w = 5;
   grid->planes = 7;
   grid->outside = 11;
   grid->weights[2] = 1.5;
+  grid->touched = gst_buffer_ref(touched);
   image->has_beam = TRUE;
   image->angle = 0.25;
   image->weights[1] = 2.5;
@@ -82,18 +101,24 @@ static void test_metas(void)
   g_assert_cmpuint(grid->planes, ==, 7);
   g_assert_cmpuint(grid->outside, ==, 11);
   g_assert_cmpfloat(grid->weights[2], ==, 1.5);
+  g_assert_true(grid->touched == touched);
+  g_assert_cmpint(GST_MINI_OBJECT_REFCOUNT(touched), ==, 2);
   g_assert_true(image->has_beam);
   g_assert_cmpfloat(image->angle, ==, 0.25);
   g_assert_cmpfloat(image->weights[1], ==, 2.5);
   /* Added again it begins anew. */
   g_assert_cmpfloat(astro_buffer_add_grid(b, 1)->weights[0], ==, 0);
   g_assert_cmpuint(astro_buffer_get_grid(b)->outside, ==, 0);
+  g_assert_null(astro_buffer_get_grid(b)->touched);
+  g_assert_cmpint(GST_MINI_OBJECT_REFCOUNT(touched), ==, 1);
+  gst_buffer_unref(touched);
   gst_buffer_unref(b);
 }
 
 static void add_tests(void)
 {
   g_test_add_func("/grid/caps", test_caps);
+  g_test_add_func("/grid/rows", test_rows);
   g_test_add_func("/grid/refused", test_refused);
   g_test_add_func("/grid/metas", test_metas);
 }

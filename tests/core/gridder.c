@@ -4,6 +4,7 @@
 #include "core/stream/uvw.h"
 #include "tests/core/gridding-on-device.h"
 #include "tests/core/images.h"
+#include "tests/core/touched.h"
 #include "tests/tests.h"
 
 #include <complex.h>
@@ -120,7 +121,7 @@ static gpointer next_plane(Setting *s, Run *run)
   if (s->on_device)
     return run->next++ == 0 ? run->first : next_on_device(s, run, NULL);
   gpointer grid = test_alloc(bytes);
-  astro_wstacking.plane(run->gridder, grid, &run->w, &run->w_step);
+  astro_wstacking.plane(run->gridder, grid, NULL, &run->w, &run->w_step);
   test_check_guard(grid, bytes);
   return grid;
 }
@@ -309,6 +310,44 @@ static void test_threads(void)
   g_autoptr(GByteArray) many = all_planes(&s, "avx512", 7, &planes);
   g_assert_cmpmem(one->data, one->len, many->data, many->len);
   clear(&s);
+}
+
+/* With a map of touched tiles the other tiles stay as they were, and planes are the same. */
+static void test_touched(void)
+{
+  static const char *const levels[] = { NULL, "c", "avx2", "avx512" };
+  g_autoptr(GRand) random = g_rand_new_with_seed(16);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS(levels); i++) {
+    Setting s;
+    Run run = { 0 };
+    guint planes;
+    gsize untouched = 0;
+    make(&s, random, 150 + 10 * i, 0.002, 900, 25, 3, i % 2);
+    s.config.channels = i % 3 ? 1 : 3;
+    g_autoptr(GByteArray) whole = all_planes(&s, levels[i / 2], 0, &planes);
+    const gsize bytes = whole->len / planes, grids = s.rows.products * s.config.channels;
+    const guint tiles = astro_grid_tiles(s.grid.size);
+    const gsize map_bytes = (gsize)tiles * tiles * s.config.channels;
+    if (levels[i / 2])
+      g_setenv("ASTRO_CPU", levels[i / 2], TRUE);
+    begin(&s, &run);
+    for (guint plane = 0; plane < run.planes; plane++) {
+      guint8 *grid = test_alloc(bytes), *map = test_alloc(map_bytes);
+      memset(grid, 0xff, bytes);
+      astro_wstacking.plane(run.gridder, grid, map, &run.w, &run.w_step);
+      test_check_guard(grid, bytes);
+      test_check_guard(map, map_bytes);
+      untouched += test_blank_untouched(grid, grids, s.rows.products, map, s.grid.size, s.grid.size,
+                                        bytes / grids / s.grid.size / s.grid.size);
+      g_assert_cmpmem(grid, bytes, whole->data + plane * bytes, bytes);
+      test_free(grid);
+      test_free(map);
+    }
+    g_assert_cmpuint(untouched, >, cells(&s) / 4);
+    end(&s, &run);
+    g_unsetenv("ASTRO_CPU");
+    clear(&s);
+  }
 }
 
 /* Baselines in another order give the same to rounding. */
@@ -988,6 +1027,7 @@ static void add_tests(void)
   g_test_add_func("/gridder/wstacking/large", test_large);
   g_test_add_func("/gridder/wstacking/variants", test_variants);
   g_test_add_func("/gridder/wstacking/threads", test_threads);
+  g_test_add_func("/gridder/wstacking/touched", test_touched);
   g_test_add_data_func("/gridder/wstacking/order", NULL, test_order);
   g_test_add_data_func("/gridder/wstacking/order/cuda", "device", test_order);
   g_test_add_data_func("/gridder/wstacking/adjoint", NULL, test_adjoint);
