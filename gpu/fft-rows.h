@@ -104,9 +104,9 @@ static __device__ __forceinline__ bool take_map(const AstroFftRowsPass &pass, gu
                                                 guint32 v, guint32 *bits)
 {
   const guint8 *row =
-      pass.touched + ((gsize)pass.share.divide(pass.first_plane + plane) * pass.tile_rows +
-                      v / ASTRO_GRID_TILE) *
-                         pass.tiles;
+      pass.touched +
+      ((gsize)pass.share.divide(pass.first_plane + plane) * pass.tile_rows + v / ASTRO_GRID_TILE) *
+          pass.tiles;
   bool any = false;
   for (guint32 first = threadIdx.x & ~31u; first < pass.tiles; first += blockDim.x) {
     const guint32 tile = first + threadIdx.x % 32;

@@ -4,6 +4,7 @@
 #include "gpu/gridder-turns.h"
 
 #include <float.h>
+#include <string.h>
 
 enum { THREADS = 256, MOST_BLOCKS = 65536 };
 
@@ -14,6 +15,7 @@ struct _AstroGridding {
   gboolean has_planes, by_channel;
   guint channels; /* of a turn's grid */
   gsize plane;    /* bytes of a channel of it */
+  gsize map_bytes; /* of touched tiles */
   gpointer part;  /* it */
   AstroGridding **gridders;
 };
@@ -136,11 +138,14 @@ gboolean astro_cuda_turns_begin(const AstroGridAlgorithm *algorithm, AstroGriddi
   return ok;
 }
 
-gboolean astro_cuda_turns_plane(const AstroGridAlgorithm *algorithm, AstroGridding *self, gpointer grid, double *w,
-                                double *w_step, GError **error)
+/* Grids come down whole, so that all tiles are touched. */
+gboolean astro_cuda_turns_plane(const AstroGridAlgorithm *algorithm, AstroGridding *self, gpointer grid,
+                                guint8 *touched, double *w, double *w_step, GError **error)
 {
+  if (touched)
+    memset(touched, 1, self->map_bytes);
   for (guint turn = 0; turn < self->turns; turn++)
-    if (!self->algorithm->plane(self->gridders[turn], self->part, w, w_step, error) ||
+    if (!self->algorithm->plane(self->gridders[turn], self->part, NULL, w, w_step, error) ||
         !bring_down(self, grid, turn, error))
       return FALSE;
   return CUDA_TRY(cudaStreamSynchronize(stream_of(self)));
@@ -190,6 +195,7 @@ AstroGridding *astro_cuda_turns_create(const AstroCollectConfig *config, const A
   self->by_channel = config->gridder.channels > one.gridder.channels;
   self->channels = one.gridder.channels;
   self->plane = astro_collect_grid_bytes(&one) / self->channels;
+  self->map_bytes = (gsize)self->channels * astro_grid_tiles(config->grid.size) * astro_grid_tiles(config->grid.size);
   self->n_gridders = gridders_of(config, self->turns);
   self->gridders = g_new0(AstroGridding *, self->n_gridders);
   gboolean ok = place->device->funcs->alloc(place->device, self->channels * self->plane, &self->part, error);

@@ -1,5 +1,5 @@
-/* What a plane's warps are to do: the window of every bin, and tiles shared out. Tiles that have nothing to do are
- * cleared here. */
+/* What a plane's warps are to do: the window of every bin, and tiles shared out. Tiles that they have nothing to do
+ * with can be cleared here. */
 #include "gpu/gridder-wstacking.h"
 
 enum {
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(THREADS) share_out(const __grid_constan
   if (slots)
     p.plan.heavy[heavy] = { (guint32)tile, slot, slots };
   if (tile < p.n_tiles)
-    p.plan.is_empty[tile] = n == 0;
+    p.plan.touched[tile] = n != 0;
 }
 
 /* Zeros to the tiles that no visibility reaches: a warp goes along a row of the grid, which memory takes better than
@@ -93,12 +93,12 @@ static __global__ void __launch_bounds__(THREADS) clear(const __grid_constant__ 
   if (row >= rows)
     return;
   const guint channel = (guint)(row / ((gsize)p.products * p.size)), v = (guint)(row % p.size);
-  const guint8 *is_empty = p.plan.is_empty + ((gsize)channel * p.tiles + v / WSTACKING_TILE) * p.tiles;
+  const guint8 *touched = p.plan.touched + ((gsize)channel * p.tiles + v / WSTACKING_TILE) * p.tiles;
   const guint pieces = p.size / cells;
   float4 *to = (float4 *)p.grid + row * pieces;
 #pragma unroll 4
   for (guint i = threadIdx.x % 32; i < pieces; i += 32)
-    if (is_empty[i * cells / WSTACKING_TILE])
+    if (!touched[i * cells / WSTACKING_TILE])
       to[i] = make_float4(0, 0, 0, 0);
 }
 
@@ -108,6 +108,11 @@ gboolean astro_wstacking_plan(const WstackingPlane *plane, cudaStream_t stream, 
     return FALSE;
   find_windows<<<(plane->sorted.n_bins + THREADS - 1) / THREADS, THREADS, 0, stream>>>(*plane);
   share_out<<<(plane->n_tiles + THREADS - 1) / THREADS, THREADS, 0, stream>>>(*plane);
+  return CUDA_TRY(cudaGetLastError());
+}
+
+gboolean astro_wstacking_clear(const WstackingPlane *plane, cudaStream_t stream, GError **error)
+{
   const gsize rows = (gsize)(plane->n_tiles / plane->tiles / plane->tiles) * plane->products * plane->size;
   clear<<<(guint)((rows * 32 + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*plane, plane->is_double ? 1 : 2, rows);
   return CUDA_TRY(cudaGetLastError());

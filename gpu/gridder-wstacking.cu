@@ -19,7 +19,8 @@ struct _AstroGridding {
   WstackingPlane work;
   guint64 *range;
   double *powers;
-  gpointer room; /* all that begin needs, kept for the next */
+  guint8 *touched; /* room for a plane's map, where nobody wants it */
+  gpointer room;   /* all that begin needs, kept for the next */
   gsize room_bytes;
 };
 
@@ -63,7 +64,7 @@ static gpointer lay_out(AstroGridding *self, Room *room)
   plan->windows = (uint2 *)piece(room, (gsize)sorted->n_bins * sizeof *plan->windows);
   plan->items = (WstackingItem *)piece(room, ((gsize)work->n_tiles + plan->n_slots) * sizeof *plan->items);
   plan->heavy = (WstackingHeavy *)piece(room, (gsize)plan->n_slots * sizeof *plan->heavy);
-  plan->is_empty = (guint8 *)piece(room, work->n_tiles);
+  self->touched = (guint8 *)piece(room, work->n_tiles);
   plan->counts = (WstackingCounts *)piece(room, sizeof *plan->counts);
   plan->slots = piece(room, MAX(slots, astro_wstacking_sort_bytes(sorted->n, sorted->n_bins, self->planes.n)));
   return plan->slots;
@@ -144,7 +145,7 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
          astro_wstacking_sort(&r, &work->sorted, for_sorting, stream_of(self), error);
 }
 
-static gboolean plane(AstroGridding *self, gpointer grid, double *w, double *w_step, GError **error)
+static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, double *w, double *w_step, GError **error)
 {
   const double at = self->planes.first + self->next * self->planes.step;
   /* What values were turned by, at the plane instead of at their w. */
@@ -154,9 +155,11 @@ static gboolean plane(AstroGridding *self, gpointer grid, double *w, double *w_s
   work->turn[0] = cos(angle);
   work->turn[1] = sin(angle);
   work->grid = grid;
+  work->plan.touched = touched ? touched : self->touched;
   *w = at;
   *w_step = self->planes.step;
   return astro_wstacking_plan(work, stream_of(self), error) &&
+         (touched || astro_wstacking_clear(work, stream_of(self), error)) &&
          (self->config.is_double ? astro_wstacking_spread_double : astro_wstacking_spread_single)(
              work, (guint)self->multiprocessors, stream_of(self), error);
 }

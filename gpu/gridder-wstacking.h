@@ -17,7 +17,7 @@ extern "C" {
 
 enum {
   WSTACKING_BIN = 8, /* cells a side */
-  WSTACKING_TILE = 16,
+  WSTACKING_TILE = ASTRO_GRID_TILE,
   WSTACKING_PLANES = 16, /* where a visibility's first plane is known to; no support is longer */
 };
 
@@ -86,8 +86,8 @@ typedef struct {
   WstackingItem *items;
   WstackingHeavy *heavy;
   WstackingCounts *counts;
-  guint8 *is_empty; /* tile */
-  gpointer slots;   /* slot, product, row, column: complex */
+  guint8 *touched; /* tile: whether a warp fills it */
+  gpointer slots;  /* slot, product, row, column: complex */
   guint n_slots;
 } WstackingPlan;
 
@@ -106,6 +106,8 @@ typedef struct {
 } WstackingPlane;
 
 gboolean astro_wstacking_plan(const WstackingPlane *plane, cudaStream_t stream, GError **error);
+/* Zeros to the tiles that are not touched, of a plane that is planned. */
+gboolean astro_wstacking_clear(const WstackingPlane *plane, cudaStream_t stream, GError **error);
 gboolean astro_wstacking_spread_single(const WstackingPlane *plane, guint multiprocessors,
                                        cudaStream_t stream, GError **error);
 gboolean astro_wstacking_spread_double(const WstackingPlane *plane, guint multiprocessors,

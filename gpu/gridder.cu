@@ -26,10 +26,10 @@ static gboolean begin(const AstroGridAlgorithm *algorithm, AstroGridding *gridde
   return astro_cuda_gridder_of(algorithm)->begin(gridder, rows, planes, error);
 }
 
-static gboolean plane(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid, double *w,
-                      double *w_step, GError **error)
+static gboolean plane(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, gpointer grid, guint8 *touched,
+                      double *w, double *w_step, GError **error)
 {
-  return astro_cuda_gridder_of(algorithm)->plane(gridder, grid, w, w_step, error);
+  return astro_cuda_gridder_of(algorithm)->plane(gridder, grid, touched, w, w_step, error);
 }
 
 static gboolean add(const AstroGridAlgorithm *algorithm, AstroGridding *gridder, const AstroGridRows *rows,

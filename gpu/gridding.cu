@@ -94,7 +94,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   }
   if (arguments->first && !algorithm->begin(self->gridder, &rows, &arguments->planes, error))
     return FALSE;
-  return algorithm->plane(self->gridder, out->data, &arguments->w, &arguments->w_step, error);
+  return algorithm->plane(self->gridder, out->data, n_out > 1 ? (guint8 *)out[1].data : NULL, &arguments->w,
+                          &arguments->w_step, error);
 }
 
 static gboolean drain(gpointer instance, GError **error)

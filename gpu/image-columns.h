@@ -23,7 +23,7 @@ struct AstroImagePass {
   guint32 image, n_jobs;
   gboolean first;
   double w, pixel, centre_l, centre_m;
-  const double *inverse; /* NULL: nothing is corrected */
+  const double *inverse;                        /* NULL: nothing is corrected */
   AstroImageJob jobs[ASTRO_IMAGE_MAX_PRODUCTS]; /* of other products each */
 };
 

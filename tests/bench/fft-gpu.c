@@ -1,5 +1,6 @@
-/* Centred transforms of grids, and the images made of them, beside bare cuFFT of the same size in
- * the same run: not centred, nothing else done. Arguments choose cases by a part of their name. */
+/* Centred transforms of grids, and the images made of them, where the transform along v adds to the
+ * image itself or, for comparison, is written before, beside bare cuFFT of the same size in the
+ * same run: not centred, nothing else done. Arguments choose cases by a part of their name. */
 #include <stdlib.h>
 
 #include "core/fft/fft.h"
@@ -86,19 +87,35 @@ static void run_cufft(gpointer data)
 
 static const struct {
   guint size, image_size; /* 0: no image */
-  gboolean is_double, image_alone;
+  gboolean is_double;
+  enum { BOTH, IMAGE_ALONE, IN_ONE } way; /* IN_ONE: along v with the image */
   double w;
   double wanted;
 } cases[] = {
-  { 8192, 8192, FALSE, FALSE, 0, 0.8 }, { 8192, 5464, FALSE, FALSE, 0, 0.8 },
-  { 8192, 8192, FALSE, FALSE, 300, 0 }, { 8192, 0, FALSE, FALSE, 0, 0 },
-  { 8192, 8192, FALSE, TRUE, 0, 0 },    { 8192, 8192, FALSE, TRUE, 300, 0 },
-  { 8192, 8192, TRUE, FALSE, 0, 0 },    { 8192, 0, TRUE, FALSE, 0, 0 },
-  { 4096, 2736, FALSE, FALSE, 300, 0 }, { 4096, 0, FALSE, FALSE, 0, 0 },
-  { 4096, 2736, FALSE, TRUE, 300, 0 },  { 4096, 2736, TRUE, FALSE, 300, 0 },
-  { 4096, 0, TRUE, FALSE, 0, 0 },       { 6144, 4096, FALSE, FALSE, 300, 0 },
-  { 6144, 0, FALSE, FALSE, 0, 0 },      { 9000, 0, FALSE, FALSE, 0, 0 },
-  { 2048, 0, FALSE, FALSE, 0, 0 },
+  { 8192, 8192, FALSE, IN_ONE, 0, 0.8 },
+  { 8192, 8192, FALSE, BOTH, 0, 0 },
+  { 8192, 5464, FALSE, IN_ONE, 0, 0.8 },
+  { 8192, 5464, FALSE, BOTH, 0, 0 },
+  { 8192, 8192, FALSE, IN_ONE, 300, 0 },
+  { 8192, 8192, FALSE, BOTH, 300, 0 },
+  { 8192, 0, FALSE, BOTH, 0, 0 },
+  { 8192, 8192, FALSE, IMAGE_ALONE, 0, 0 },
+  { 8192, 8192, FALSE, IMAGE_ALONE, 300, 0 },
+  { 8192, 8192, TRUE, IN_ONE, 0, 0 },
+  { 8192, 8192, TRUE, BOTH, 0, 0 },
+  { 8192, 0, TRUE, BOTH, 0, 0 },
+  { 4096, 2736, FALSE, IN_ONE, 300, 0 },
+  { 4096, 2736, FALSE, BOTH, 300, 0 },
+  { 4096, 0, FALSE, BOTH, 0, 0 },
+  { 4096, 2736, FALSE, IMAGE_ALONE, 300, 0 },
+  { 4096, 2736, TRUE, IN_ONE, 300, 0 },
+  { 4096, 2736, TRUE, BOTH, 300, 0 },
+  { 4096, 0, TRUE, BOTH, 0, 0 },
+  { 6144, 4096, FALSE, IN_ONE, 300, 0 },
+  { 6144, 4096, FALSE, BOTH, 300, 0 },
+  { 6144, 0, FALSE, BOTH, 0, 0 },
+  { 9000, 0, FALSE, BOTH, 0, 0 },
+  { 2048, 0, FALSE, BOTH, 0, 0 },
 };
 
 static void compare(const Cufft *cufft, guint number, const char *name)
@@ -116,13 +133,15 @@ static void compare(const Cufft *cufft, guint number, const char *name)
                          .n_axes = 2,
                          .extents = { size, size },
                          .axes = { centred, centred } };
+  fft.axes[0].transformed = cases[number].way != IN_ONE;
   AstroImageConfig image = { .from = complex_format,
                              .to = is_double ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE,
                              .grid = { .size = size, .image_size = image_size, .pixel = 1e-5 },
                              .channels = 1,
                              .n_in = 1,
                              .n_out = 1,
-                             .products = { { "I", 1, { { 0, FALSE, 1 } } } } };
+                             .products = { { "I", 1, { { 0, FALSE, 1 } } } },
+                             .transforms_v = cases[number].way == IN_ONE };
   AstroPlace place = { .device = device, .queue = queue };
   double weight = 3, ours, bare;
   /* A plane with a w is one of many: added. */
@@ -134,7 +153,7 @@ static void compare(const Cufft *cufft, guint number, const char *name)
   const char *variant = "", *pixels;
   GError *error = NULL;
 
-  if (!cases[number].image_alone) {
+  if (cases[number].way != IMAGE_ALONE) {
     work.fft = find_backend("fft");
     if (!(work.transform = work.fft->create(&fft, &place, &variant, &error)))
       g_error("%s", error->message);
@@ -171,7 +190,10 @@ static char *name_of(guint i)
   g_string_printf(name, "%u x %u, %s", cases[i].size, cases[i].size,
                   cases[i].is_double ? "double" : "single");
   if (cases[i].image_size)
-    g_string_append_printf(name, ", %s %u pixels", cases[i].image_alone ? "image alone" : "image",
+    g_string_append_printf(name, ", image%s %u pixels",
+                           cases[i].way == IMAGE_ALONE ? " alone"
+                           : cases[i].way == IN_ONE    ? " in one"
+                                                       : "",
                            cases[i].image_size);
   if (cases[i].w > 0)
     g_string_append(name, ", a w-plane");

@@ -599,6 +599,49 @@ static void test_device_places(void)
     }
 }
 
+/* With a map the tiles that are not touched stay as they were, and planes are the same. */
+static void test_device_touched(void)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(25);
+  if (!can_run("device"))
+    return;
+  for (guint i = 0; i < 4; i++) {
+    Setting s;
+    GError *error = NULL;
+    gsize untouched = 0;
+    make(&s, random, 150 + 10 * i, 0.002, 900, 25, 3, i % 2);
+    s.config.channels = i < 2 ? 1 : 3;
+    g_assert_true(astro_wstacking.choose(&s.config, &s.grid, &error));
+    Run whole = { 0 }, run = { 0 };
+    const gsize unit = s.config.is_double ? 16 : 8, bytes = cells(&s) * unit;
+    const guint tiles = astro_grid_tiles(s.grid.size);
+    const gsize map_bytes = (gsize)tiles * tiles * s.config.channels;
+    guint8 *grid = test_alloc(bytes), *map = test_alloc(map_bytes);
+    test_gridding_new(&whole.device, &astro_wstacking, &s.config, &s.grid, &error);
+    test_gridding_new(&run.device, &astro_wstacking, &s.config, &s.grid, &error);
+    g_assert_no_error(error);
+    run.device.touched = (AstroBlock){ map, map_bytes };
+    whole.planes = 1;
+    for (guint plane = 0; plane < whole.planes; plane++) {
+      const AstroGridRows *rows = plane ? NULL : &s.rows;
+      gpointer expected = next_on_device(&s, &whole, rows);
+      memset(grid, 0xff, bytes);
+      memset(map, 0xff, map_bytes);
+      g_assert_true(test_gridding_submit(&run.device, rows, plane == 0, grid, &error));
+      untouched += test_blank_untouched(grid, s.rows.products * s.config.channels, s.rows.products,
+                                        map, s.grid.size, s.grid.size, unit);
+      g_assert_cmpmem(grid, bytes, expected, bytes);
+      test_free(expected);
+    }
+    g_assert_cmpuint(untouched, >, cells(&s) / 4);
+    test_free(grid);
+    test_free(map);
+    test_gridding_free(&whole.device);
+    test_gridding_free(&run.device);
+    clear(&s);
+  }
+}
+
 /* Grids are the same to the last bit, whatever warps took; an instance that began with few
  * visibilities takes many and none. */
 static void test_device_again(void)
@@ -1037,6 +1080,7 @@ static void add_tests(void)
   g_test_add_func("/gridder/wstacking/variants/cuda", test_device_variants);
   g_test_add_func("/gridder/wstacking/places/cuda", test_device_places);
   g_test_add_func("/gridder/wstacking/again/cuda", test_device_again);
+  g_test_add_func("/gridder/wstacking/touched/cuda", test_device_touched);
   g_test_add_func("/gridder/wstacking/refused", test_refused);
   g_test_add_func("/gridder/direct", test_direct);
   g_test_add_func("/gridder/direct/cuda", test_direct_on_device);

@@ -8,7 +8,8 @@
 typedef struct {
   const AstroBackend *backend;
   gpointer instance;
-  gsize bytes; /* of a grid */
+  gsize bytes;        /* of a grid */
+  AstroBlock touched; /* where maps of planes go; NULL: nowhere */
   const char *variant;
   AstroGriddingArguments arguments; /* planes, w and w_step are of the last submit */
 } TestGridding;
@@ -39,7 +40,7 @@ static inline gboolean test_gridding_new(TestGridding *self, const AstroGridAlgo
 static inline gboolean test_gridding_submit(TestGridding *self, const AstroGridRows *rows,
                                             gboolean first, gpointer grid, GError **error)
 {
-  AstroBlock in[3], out = { grid, self->bytes };
+  AstroBlock in[3], out[] = { { grid, self->bytes }, self->touched };
   self->arguments.first = first;
   if (rows) {
     const gsize value = rows->is_double ? 16 : 8;
@@ -50,7 +51,8 @@ static inline gboolean test_gridding_submit(TestGridding *self, const AstroGridR
     in[2] = (AstroBlock){ (gpointer)rows->values,
                           rows->rows * rows->channels * rows->products * value };
   }
-  return self->backend->submit(self->instance, in, rows ? 3 : 0, &out, 1, &self->arguments, error);
+  return self->backend->submit(self->instance, in, rows ? 3 : 0, out, self->touched.data ? 2 : 1,
+                               &self->arguments, error);
 }
 
 static inline void test_gridding_free(TestGridding *self)

@@ -11,10 +11,11 @@ typedef struct {
 } TestFace;
 
 #define TEST_MAX_IN 3
+#define TEST_MAX_OUT 2
 typedef struct {
   AstroPlace place;
   gpointer instance;
-  TestFace in[TEST_MAX_IN], out;
+  TestFace in[TEST_MAX_IN], out[TEST_MAX_OUT];
 } TestOnDevice;
 
 static const AstroBackend *test_device_backend;
@@ -69,41 +70,49 @@ static inline gboolean test_device_host_out(gpointer instance)
   return test_device_backend->host_out && test_device_backend->host_out(self->instance);
 }
 
+/* What the host's block holds, and a guard behind it. */
+static inline AstroBlock test_face_fill(TestOnDevice *self, TestFace *face, const AstroBlock *host)
+{
+  guint8 guard[TEST_GUARD];
+  memset(guard, 0x5a, sizeof guard);
+  test_face_need(self, face, host->bytes + TEST_GUARD);
+  test_face_copy(self, ASTRO_COPY_UP, face->face, host->data, host->bytes);
+  test_face_copy(self, ASTRO_COPY_UP, (guint8 *)face->face + host->bytes, guard, sizeof guard);
+  return (AstroBlock){ face->face, host->bytes };
+}
+
+static inline void test_face_bring(TestOnDevice *self, const TestFace *face, const AstroBlock *host)
+{
+  guint8 guard[TEST_GUARD];
+  test_face_copy(self, ASTRO_COPY_DOWN, host->data, face->face, host->bytes);
+  test_face_copy(self, ASTRO_COPY_DOWN, guard, (guint8 *)face->face + host->bytes, sizeof guard);
+  for (guint i = 0; i < sizeof guard; i++)
+    g_assert_cmphex(guard[i], ==, 0x5a);
+}
+
 static inline gboolean test_device_submit(gpointer instance, const AstroBlock *in, guint n_in,
                                           const AstroBlock *out, guint n_out, gpointer arguments,
                                           GError **error)
 {
   TestOnDevice *self = instance;
-  AstroBlock from[TEST_MAX_IN] = { 0 }, to = { 0 };
-  guint8 guard[TEST_GUARD];
-  const gboolean on_device = n_out && !test_device_host_out(instance);
+  AstroBlock from[TEST_MAX_IN] = { 0 }, to[TEST_MAX_OUT] = { 0 };
+  const gboolean on_device = !test_device_host_out(instance);
 
   g_assert_cmpuint(n_in, <=, TEST_MAX_IN);
+  g_assert_cmpuint(n_out, <=, TEST_MAX_OUT);
   for (guint i = 0; i < n_in; i++) {
     test_face_need(self, &self->in[i], in[i].bytes + 1);
     test_face_copy(self, ASTRO_COPY_UP, self->in[i].face, in[i].data, in[i].bytes);
     from[i] = (AstroBlock){ self->in[i].face, in[i].bytes };
   }
-  if (n_out && !on_device)
-    to = *out;
-  if (on_device) {
-    test_face_need(self, &self->out, out->bytes + TEST_GUARD);
-    memset(guard, 0x5a, sizeof guard);
-    test_face_copy(self, ASTRO_COPY_UP, self->out.face, out->data, out->bytes);
-    test_face_copy(self, ASTRO_COPY_UP, (guint8 *)self->out.face + out->bytes, guard, sizeof guard);
-    to = (AstroBlock){ self->out.face, out->bytes };
-  }
+  for (guint i = 0; i < n_out; i++)
+    to[i] = on_device ? test_face_fill(self, &self->out[i], &out[i]) : out[i];
   gboolean ok =
-      test_device_backend->submit(self->instance, from, n_in, &to, n_out, arguments, error);
+      test_device_backend->submit(self->instance, from, n_in, to, n_out, arguments, error);
   if (test_device_backend->drain)
     ok = test_device_backend->drain(self->instance, ok ? error : NULL) && ok;
-  if (on_device) {
-    test_face_copy(self, ASTRO_COPY_DOWN, out->data, self->out.face, out->bytes);
-    test_face_copy(self, ASTRO_COPY_DOWN, guard, (guint8 *)self->out.face + out->bytes,
-                   sizeof guard);
-    for (guint i = 0; i < sizeof guard; i++)
-      g_assert_cmphex(guard[i], ==, 0x5a);
-  }
+  for (guint i = 0; i < n_out && on_device; i++)
+    test_face_bring(self, &self->out[i], &out[i]);
   return ok;
 }
 
@@ -115,8 +124,9 @@ static inline void test_device_destroy(gpointer instance)
   for (guint i = 0; i < TEST_MAX_IN; i++)
     if (self->in[i].face)
       funcs->free(self->place.device, self->in[i].face);
-  if (self->out.face)
-    funcs->free(self->place.device, self->out.face);
+  for (guint i = 0; i < TEST_MAX_OUT; i++)
+    if (self->out[i].face)
+      funcs->free(self->place.device, self->out[i].face);
   funcs->queue_free(self->place.device, self->place.queue);
   astro_device_unref(self->place.device);
   g_free(self);
