@@ -1,4 +1,5 @@
-/* Images from visibilities by W-stacking: gridding, transform and image, a plane after the other.
+/* Images from visibilities by W-stacking as the elements make them: gridding, transform of what is
+ * touched along u, transform along v and image, a plane after the other.
  *
  * Without arguments: a table of speeds; with one, the number of a row, that row. With more, for
  * comparisons with other programs on the same data: gridder ACCURACY SIZE PIXEL PRODUCTS ROWS
@@ -21,7 +22,7 @@ typedef struct {
   AstroGrid grid;
   AstroGridding *gridding;
   gpointer fft, image;
-  AstroBlock plane, out;
+  AstroBlock plane[2], out; /* plane: and its map of touched tiles */
   double *weights;
   guint planes;
   double spread, transform, accumulate, sort; /* seconds of the last run */
@@ -60,10 +61,10 @@ static void imager_open(Imager *self, double accuracy, guint size, double pixel)
   AstroFftConfig fft = { .from = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE,
                          .n_axes = 3,
                          .extents = { products, n, n },
-                         .axes = { [1] = { TRUE, n / 2, n / 2 } } };
-  fft.axes[1].wanted = n / 2 - size / 2;
-  fft.axes[1].n_wanted = MIN(size + 1, n - (guint)fft.axes[1].wanted);
-  fft.axes[2] = fft.axes[1];
+                         .axes = { [2] = { TRUE, n / 2, n / 2 } },
+                         .share_map = products };
+  fft.axes[2].wanted = n / 2 - size / 2;
+  fft.axes[2].n_wanted = MIN(size + 1, n - (guint)fft.axes[2].wanted);
   fft.to = fft.from;
   self->fft = astro_fft_cpu.create(&fft, &place, &variant, &error);
   if (!self->fft)
@@ -72,13 +73,16 @@ static void imager_open(Imager *self, double accuracy, guint size, double pixel)
                              .to = is_double ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE,
                              .grid = self->grid,
                              .channels = 1,
-                             .n_in = products };
+                             .n_in = products,
+                             .transforms_v = TRUE };
   image.n_out = astro_image_products(&self->grid, NULL, image.products, &error);
   self->image = astro_image_cpu.create(&image, &place, &variant, &error);
   if (!self->image)
     give_up(error);
-  self->plane.bytes = (gsize)n * n * products * (is_double ? 16 : 8);
-  self->plane.data = astro_pages_alloc(self->plane.bytes); /* as the allocator has it */
+  self->plane[0].bytes = (gsize)n * n * products * (is_double ? 16 : 8);
+  self->plane[0].data = astro_pages_alloc(self->plane[0].bytes); /* as the allocator has it */
+  self->plane[1].bytes = (gsize)astro_grid_tiles(n) * astro_grid_tiles(n);
+  self->plane[1].data = g_malloc(self->plane[1].bytes);
   self->out.bytes = (gsize)size * size * products * (is_double ? 8 : 4);
   self->out.data = astro_pages_alloc(self->out.bytes);
   self->weights = g_new(double, products);
@@ -91,7 +95,8 @@ static void imager_close(Imager *self)
   astro_wstacking.destroy(self->gridding);
   astro_fft_cpu.destroy(self->fft);
   astro_image_cpu.destroy(self->image);
-  free(self->plane.data);
+  free(self->plane[0].data);
+  g_free(self->plane[1].data);
   free(self->out.data);
   g_free(self->weights);
   astro_grid_clear(&self->grid);
@@ -117,12 +122,13 @@ static void imager_run(gpointer data)
                                       .first = plane == 0,
                                       .last = plane + 1 == self->planes };
     times[1] = now();
-    astro_wstacking.plane(self->gridding, self->plane.data, NULL, &arguments.w, &arguments.w_step);
+    astro_wstacking.plane(self->gridding, self->plane[0].data, self->plane[1].data, &arguments.w,
+                          &arguments.w_step);
     times[2] = now();
-    if (!astro_fft_cpu.submit(self->fft, &self->plane, 1, &self->plane, 1, &steps, &error))
+    if (!astro_fft_cpu.submit(self->fft, self->plane, 2, self->plane, 1, &steps, &error))
       give_up(error);
     times[3] = now();
-    if (!astro_image_cpu.submit(self->image, &self->plane, 1, &self->out, 1, &arguments, &error))
+    if (!astro_image_cpu.submit(self->image, self->plane, 2, &self->out, 1, &arguments, &error))
       give_up(error);
     times[4] = now();
     self->spread += times[2] - times[1];
