@@ -88,12 +88,14 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   C *points = (C *)shared + threadIdx.x, *phases = points + R1 * R2 * LANES;
   const guint32 t = threadIdx.y, at = min(blockIdx.x * LANES + threadIdx.x, image.image - 1);
   const guint32 n_wanted = blockIdx.x * LANES + threadIdx.x < image.image ? image.image : 0;
-  const guint32 x = image.image - 1 - at;
+  const guint32 n_before = image.first ? 0 : n_wanted;
+  const guint32 x = image.image - 1 - at, row_bytes = image.image * sizeof(Real);
 
 #pragma unroll 1
   for (guint32 i = 0; i < image.n_jobs; i++) {
     const AstroImageJob &job = image.jobs[i];
-    Real *out = kept((Real *)image.out + (gsize)job.to * image.image * image.image + x);
+    guint8 *out =
+        kept((guint8 *)image.out + (gsize)job.to * image.image * row_bytes + x * sizeof(Real));
     Real sums[R2];
     /* What is added to. */
     const auto load = [&](guint32 c) {
@@ -101,8 +103,8 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
 #pragma unroll
       for (int r = 0; r < R2; r++) {
         sums[r] = 0;
-        if (!image.first && rows.at(r) < n_wanted)
-          sums[r] = __ldcs(out + (gsize)rows.at(r) * image.image);
+        if (rows.at(r) < n_before)
+          sums[r] = __ldcs((const Real *)(out + (gsize)rows.at(r) * row_bytes));
       }
     };
     {
@@ -116,7 +118,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         const ImageColumn column = { l * l, image.centre_m - half * image.pixel, image.pixel };
         for (guint32 c = t; c < R1; c += R2) {
           const ImageRows<R1> rows(pass, c);
-#pragma unroll 1
+#pragma unroll(sizeof(Real) == sizeof(float) ? 2 : 1)
           for (int r = 0; r < R2; r++)
             if (rows.at(r) < n_wanted)
               phases[(c * R2 + r) * LANES] =
@@ -135,20 +137,23 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         break;
       C v[R2];
       take_points<C, R2>(points, c, v);
-      const ImageRows<R1> rows(pass, c);
 #pragma unroll
       for (int r = 0; r < R2; r++) {
-        const guint32 y = rows.at(r);
         C value = v[fft_place<R2>(r)];
-        if (y >= n_wanted)
-          continue;
         if (image.w != 0)
           value = fft_mul(value, phases[(c * R2 + r) * LANES]);
-        Real sum = sums[r] + scale * (job.imaginary ? value.y : value.x);
-        if (image.inverse && job.is_last)
-          sum *= (Real)(image.inverse[image.image / 2 * 2 - x] * image.inverse[y]);
-        __stcs(out + (gsize)y * image.image, sum);
+        sums[r] += scale * (job.imaginary ? value.y : value.x);
       }
+      const ImageRows<R1> rows(pass, c);
+      if (image.inverse && job.is_last)
+#pragma unroll
+        for (int r = 0; r < R2; r++)
+          if (rows.at(r) < n_wanted)
+            sums[r] *= (Real)(image.inverse[image.image / 2 * 2 - x] * image.inverse[rows.at(r)]);
+#pragma unroll
+      for (int r = 0; r < R2; r++)
+        if (rows.at(r) < n_wanted)
+          __stcs((Real *)(out + (gsize)rows.at(r) * row_bytes), sums[r]);
       if (turn + 1 < TURNS && (R1 % R2 == 0 || c + R2 < R1))
         load(c + R2);
     }
