@@ -315,7 +315,7 @@ static void map_to_format(const AstroFftSettings *settings, const GstStructure *
   map_layouts(settings, s, in, astro_quantity_from_media_type(gst_structure_get_name(given)),
               to_src);
   /* What need not be made of the output has to be there in the input, and the other way round. */
-  gst_structure_remove_field(s, "image-only");
+  gst_structure_remove_fields(s, "image-only", "touched-only", NULL);
   gst_caps_append_structure(result, s);
 }
 
@@ -354,7 +354,92 @@ static void offer_image_only(GstCaps *result)
   }
 }
 
-GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, GstCaps *caps, gboolean to_src)
+/* ---- grids of which touched tiles alone hold anything ---- */
+
+static gboolean takes_maps(const AstroFftSettings *settings)
+{
+  return settings->n_axes == 0 && !settings->inverse && settings->centred != ASTRO_CENTRED_FALSE;
+}
+
+static gboolean is_true(const GstStructure *s, const char *field)
+{
+  gboolean value = FALSE;
+  return gst_structure_get_boolean(s, field, &value) && value;
+}
+
+/* What of caps of grids can be had with maps: products stand next to their v and u, so that they
+ * share one. */
+static GstCaps *with_maps(const GstCaps *caps)
+{
+  g_autoptr(GstCaps) known =
+      gst_caps_from_string("application/x-astro-uvgrid,format={CF32LE,CF64LE},touched-only=true,"
+                           "layout={pol:v:u,plane:pol:v:u,channel:pol:v:u,plane:channel:pol:v:u}");
+  return gst_caps_intersect_full((GstCaps *)caps, known, GST_CAPS_INTERSECT_FIRST);
+}
+
+static AstroFftSettings rows_alone(const AstroFftSettings *settings)
+{
+  AstroFftSettings rows = *settings;
+  rows.axes[0] = ASTRO_AXIS_U;
+  rows.n_axes = 1;
+  return rows;
+}
+
+/* Of an input with maps its rows, of which the image's part is made. */
+static void offer_rows(const AstroFftSettings *settings, const GstStructure *given, GstCaps *result)
+{
+  const AstroFftSettings rows = rows_alone(settings);
+  g_autoptr(GstCaps) caps = gst_caps_new_full(gst_structure_copy(given), NULL);
+  g_autoptr(GstCaps) mapped = gst_caps_new_empty();
+
+  if (!takes_maps(settings) || !is_true(given, "touched-only") ||
+      !gst_structure_has_field(given, "image-size"))
+    return;
+  g_autoptr(GstCaps) taken = with_maps(caps);
+  for (guint i = 0; i < gst_caps_get_size(taken); i++)
+    map_structure(&rows, gst_caps_get_structure(taken, i), ASTRO_QUANTITY_UVGRID,
+                  ASTRO_QUANTITY_UVGRID, TRUE, mapped);
+  for (guint i = 0; i < gst_caps_get_size(mapped); i++) {
+    GstStructure *s = gst_structure_copy(gst_caps_get_structure(mapped, i));
+    gst_structure_set(s, "image-only", G_TYPE_BOOLEAN, TRUE, "touched-only", G_TYPE_BOOLEAN, TRUE,
+                      NULL);
+    gst_caps_append_structure(result, s);
+  }
+}
+
+/* Inputs of an output: the same with maps is less work. */
+static void append_inputs(const AstroFftSettings *settings, const GstStructure *given,
+                          AstroQuantity in, gboolean rows, GstCaps *result)
+{
+  const gboolean of_rows = is_true(given, "touched-only");
+  const AstroFftSettings alone = rows_alone(settings);
+  g_autoptr(GstCaps) mapped = gst_caps_new_empty();
+
+  if (of_rows && !(rows && in == ASTRO_QUANTITY_UVGRID && takes_maps(settings)))
+    return;
+  map_structure(of_rows ? &alone : settings, given, in, in, FALSE, mapped);
+  if (in == ASTRO_QUANTITY_UVGRID && takes_maps(settings))
+    gst_caps_append(result, with_maps(mapped));
+  if (!of_rows)
+    gst_caps_append(result, g_steal_pointer(&mapped));
+}
+
+/* No reader of v:u or v:x may take what has no map for what has one. */
+static void deny_touched_only(GstCaps *result)
+{
+  for (guint i = 0; i < gst_caps_get_size(result); i++) {
+    GstStructure *s = gst_caps_get_structure(result, i);
+    const char *text = gst_structure_get_string(s, "layout");
+    AstroLayout layout;
+    if (gst_structure_has_name(s, astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)) && text &&
+        astro_layout_parse(&layout, text, ASTRO_QUANTITY_UVGRID, NULL) &&
+        astro_layout_find(&layout, ASTRO_AXIS_V) >= 0)
+      gst_structure_set(s, "touched-only", G_TYPE_BOOLEAN, FALSE, NULL);
+  }
+}
+
+GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, gboolean rows, GstCaps *caps,
+                            gboolean to_src)
 {
   GstCaps *result = gst_caps_new_empty(), *others = gst_caps_new_empty();
 
@@ -368,15 +453,35 @@ GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, GstCaps *caps, gbo
     /* Of which media types this may have come. */
     for (AstroQuantity in = ASTRO_QUANTITY_UNKNOWN + 1; !to_src && in < ASTRO_N_QUANTITIES; in++)
       if (quantity_out(settings, in) == from) {
-        map_structure(settings, s, in, in, FALSE, result);
+        append_inputs(settings, s, in, rows, result);
         gst_caps_append(others, gst_caps_new_empty_simple(astro_quantity_media_type(in)));
       }
   }
-  if (to_src)
+  if (to_src) {
     offer_image_only(result);
+    deny_touched_only(result);
+  }
+  for (guint i = 0; to_src && rows && i < gst_caps_get_size(caps); i++)
+    offer_rows(settings, gst_caps_get_structure(caps, i), result);
   /* What is none of these is taken last, and refused where an error can say why. */
   gst_caps_append(result, others);
   return result;
+}
+
+gboolean astro_fft_use_maps(const AstroFftSettings *settings, const AstroStream *in,
+                            const GstCaps *caps, AstroFftConfig *config, GError **error)
+{
+  g_autoptr(GstCaps) taken = with_maps(caps);
+
+  if (!is_true(gst_caps_get_structure(caps, 0), "touched-only"))
+    return TRUE;
+  if (gst_caps_is_empty(taken) || !takes_maps(settings))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "touched-only=true, expected of complex grids of layout "
+                               "[plane:][channel:]pol:v:u alone that are transformed forward, "
+                               "centred and along u and v");
+  config->share_map = astro_stream_extent(in, ASTRO_AXIS_POL);
+  return TRUE;
 }
 
 /* ---- the transform ---- */
@@ -417,11 +522,9 @@ static gboolean check_axes(const AstroFftSettings *settings, const AstroStream *
 void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config)
 {
   const GstStructure *s = gst_caps_get_structure(caps, 0);
-  gboolean image_only = FALSE;
   gint size;
 
-  if (!gst_structure_get_boolean(s, "image-only", &image_only) || !image_only ||
-      !gst_structure_get_int(s, "image-size", &size) || size < 1)
+  if (!is_true(s, "image-only") || !gst_structure_get_int(s, "image-size", &size) || size < 1)
     return;
   for (guint i = 0; i < config->n_axes; i++) {
     const AstroAxis axis = out->layout.axes[i];
@@ -433,10 +536,19 @@ void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftC
   }
 }
 
-gboolean astro_fft_configure(const AstroFftSettings *settings, const AstroStream *in,
+static gboolean keeps_v(const AstroStream *in, const AstroStream *out)
+{
+  return in->quantity == ASTRO_QUANTITY_UVGRID &&
+         astro_layout_find(&in->layout, ASTRO_AXIS_V) >= 0 &&
+         astro_layout_find(&out->layout, ASTRO_AXIS_V) >= 0;
+}
+
+gboolean astro_fft_configure(const AstroFftSettings *given, const AstroStream *in,
                              const AstroStream *out, AstroFftConfig *config, AstroFftKind *kind,
                              GError **error)
 {
+  const AstroFftSettings alone = rows_alone(given);
+  const AstroFftSettings *settings = given->n_axes == 0 && keeps_v(in, out) ? &alone : given;
   AstroLayout shape = in->layout, mapped = in->layout;
   gboolean real_in = is_real(in->format), real_out = is_real(out->format);
   gboolean splits = splits_time(settings, in->quantity);

@@ -27,8 +27,10 @@ typedef struct {
 /* "u,v" */
 gboolean astro_fft_parse_axes(AstroFftSettings *settings, const char *text, GError **error);
 
-/* All that caps on one side may be on the other. */
-GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, GstCaps *caps, gboolean to_src);
+/* All that caps on one side may be on the other. rows: of grids of which touched tiles alone hold
+ * anything (touched-only), rows alone may be transformed for who asks: v and u become v and x. */
+GstCaps *astro_fft_map_caps(const AstroFftSettings *settings, gboolean rows, GstCaps *caps,
+                            gboolean to_src);
 
 typedef enum { ASTRO_FFT_SAME_STEPS, ASTRO_FFT_SPLITS_TIME, ASTRO_FFT_JOINS_TIME } AstroFftKind;
 
@@ -36,6 +38,10 @@ typedef enum { ASTRO_FFT_SAME_STEPS, ASTRO_FFT_SPLITS_TIME, ASTRO_FFT_JOINS_TIME
 gboolean astro_fft_configure(const AstroFftSettings *settings, const AstroStream *in,
                              const AstroStream *out, AstroFftConfig *config, AstroFftKind *kind,
                              GError **error);
+
+/* Where the input's caps agree on touched-only, takes maps. FALSE: this transform does not. */
+gboolean astro_fft_use_maps(const AstroFftSettings *settings, const AstroStream *in,
+                            const GstCaps *caps, AstroFftConfig *config, GError **error);
 
 /* Where the output's caps agree on image-only, nothing else is wanted of the transform. */
 void astro_fft_want_image(const AstroStream *out, const GstCaps *caps, AstroFftConfig *config);

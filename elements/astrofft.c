@@ -18,6 +18,14 @@
  * (astroimage asks for it) says that only the image in the middle is made, which takes about half
  * the time; what lies around it is then undefined.
  *
+ * touched-only=true in the input's caps (astrogridder offers it) says that of a grid those tiles of
+ * 16 x 16 cells alone hold anything that a map on the buffer (AstroGridMeta.touched) names: what
+ * else there is is taken for zeros and not read. Where nobody but astroimage reads the output, its
+ * rows alone are transformed then, to layout v:x of the same map: rows without such a tile are
+ * undefined, and astroimage transforms the columns while it adds them to the image, which saves
+ * writing and reading them. A capsfilter of layout plane:pol:y:x between the two asks for the whole
+ * transform.
+ *
  * With centred=auto index zero of u, v, x, y and channels lies in the middle (length / 2), so that
  * images have their centre there and channels ascend in frequency; all else counts from the first
  * index.
@@ -38,7 +46,10 @@
 
 #include "core/fft/cut.h"
 #include "core/fft/validity.h"
+#include "core/stream/grid.h"
 #include "elements/astrofft-caps.h"
+#include "elements/astroimage.h"
+#include "elements/astroreader.h"
 
 struct _AstroFft {
   AstroStage parent;
@@ -46,8 +57,9 @@ struct _AstroFft {
   char *axes;
   AstroFftSettings settings;
 
-  GstCaps *made; /* the output's */
+  GstCaps *taken, *made; /* the input's and the output's */
   AstroFftKind kind;
+  gboolean has_maps;                 /* of touched tiles, on buffers */
   guint64 samples;                   /* of a transform that joins time */
   AstroAxis counted[ASTRO_MAX_AXES]; /* transformed: they lose their counts */
   guint n_counted;
@@ -96,12 +108,14 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
                                GstCaps *filter)
 {
   AstroFft *self = ASTRO_FFT(trans);
+  const gboolean rows = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(trans), ASTRO_TYPE_IMAGE);
   return astro_stage_filter_caps(
-      astro_fft_map_caps(&self->settings, caps, direction == GST_PAD_SINK), filter);
+      astro_fft_map_caps(&self->settings, rows, caps, direction == GST_PAD_SINK), filter);
 }
 
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
+  gst_caps_replace(&ASTRO_FFT(trans)->taken, in);
   gst_caps_replace(&ASTRO_FFT(trans)->made, out);
   return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->set_caps(trans, in, out);
 }
@@ -116,8 +130,10 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   g_clear_pointer(&self->cut, astro_fft_cut_free);
   self->n_counted = 0;
   if (!astro_fft_configure(&self->settings, in, astro_stage_out(stage), transform, &self->kind,
-                           error))
+                           error) ||
+      !astro_fft_use_maps(&self->settings, in, self->taken, transform, error))
     return FALSE;
+  self->has_maps = transform->share_map > 0;
   if (self->kind == ASTRO_FFT_SAME_STEPS)
     astro_fft_want_image(astro_stage_out(stage), self->made, transform);
   if (self->kind == ASTRO_FFT_SPLITS_TIME) {
@@ -138,7 +154,9 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
 static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
                      GError **error)
 {
-  return astro_stage_submit(stage, in, out, &steps, error);
+  const AstroGridMeta *grid = ASTRO_FFT(stage)->has_maps ? astro_buffer_get_grid(in) : NULL;
+  const AstroStageBlocks blocks = { { in, grid ? grid->touched : NULL }, { out } };
+  return astro_stage_submit_blocks(stage, &blocks, &steps, TRUE, TRUE, error);
 }
 
 static gboolean validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
@@ -276,6 +294,7 @@ static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->stop(trans);
   g_clear_pointer(&ASTRO_FFT(trans)->cut, astro_fft_cut_free);
+  gst_clear_caps(&ASTRO_FFT(trans)->taken);
   gst_clear_caps(&ASTRO_FFT(trans)->made);
   return ok;
 }

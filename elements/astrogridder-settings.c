@@ -151,20 +151,22 @@ static void copy_field(GstStructure *to, const GstStructure *from, const char *f
 }
 
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const GstStructure *from,
-                                          gboolean is_double, gboolean psf)
+                                          gboolean is_double, gboolean psf, gboolean touched_only)
 {
   AstroGridderConfig config;
   AstroGrid grid;
-  if (!astro_gridder_settings_choose(s, is_double, psf, &config, &grid, NULL))
-    return NULL;
   const gboolean has_planes = astro_gridder_settings_algorithm(s)->has_planes;
+  if ((touched_only && !has_planes) ||
+      !astro_gridder_settings_choose(s, is_double, psf, &config, &grid, NULL))
+    return NULL;
   g_autofree char *layout =
       g_strconcat(has_planes ? "plane:" : "", s->per_channel ? "channel:" : "", "pol:v:u", NULL);
-  g_autoptr(GstCaps) caps = gst_caps_new_simple(
-      astro_quantity_media_type(ASTRO_QUANTITY_UVGRID), "format", G_TYPE_STRING,
-      is_double ? "CF64LE" : "CF32LE", "layout", G_TYPE_STRING, layout, "pols", G_TYPE_INT,
-      (gint)g_strv_length(grid.products), "height", G_TYPE_INT, (gint)grid.size, "width",
-      G_TYPE_INT, (gint)grid.size, "psf", G_TYPE_BOOLEAN, psf, NULL);
+  g_autoptr(GstCaps) caps =
+      gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID), "format", G_TYPE_STRING,
+                          is_double ? "CF64LE" : "CF32LE", "layout", G_TYPE_STRING, layout, "pols",
+                          G_TYPE_INT, (gint)g_strv_length(grid.products), "height", G_TYPE_INT,
+                          (gint)grid.size, "width", G_TYPE_INT, (gint)grid.size, "psf",
+                          G_TYPE_BOOLEAN, psf, "touched-only", G_TYPE_BOOLEAN, touched_only, NULL);
   if (has_planes)
     gst_caps_set_simple(caps, "planes", G_TYPE_INT, 1, NULL);
   astro_grid_to_caps(&grid, caps);

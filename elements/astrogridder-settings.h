@@ -50,10 +50,11 @@ gboolean astro_gridder_settings_choose(const AstroGridderSettings *settings, gbo
                                        gboolean psf, AstroGridderConfig *config, AstroGrid *grid,
                                        GError **error);
 
-/* The caps of its grids of visibilities of those caps; NULL: in that precision there are none. */
+/* The caps of its grids of visibilities of those caps; NULL: in that precision, or with only tiles
+ * that were touched, there are none. */
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *settings,
                                           const GstStructure *from, gboolean is_double,
-                                          gboolean psf);
+                                          gboolean psf, gboolean touched_only);
 
 void astro_gridder_settings_install(GObjectClass *object, guint first);
 gboolean astro_gridder_settings_set(AstroGridderSettings *settings, guint property,

@@ -11,6 +11,11 @@
  * outside the grid is left out, counted in every grid and told at the end in a message
  * astro-gridder.
  *
+ * Most of a plane is empty. Where nobody but astrofft reads the grid, touched-only=true is agreed
+ * on in its caps: those tiles of 16 x 16 cells alone are written then that visibilities reached,
+ * and a map on the buffer (AstroGridMeta.touched) says which; all others are undefined and stand
+ * for zeros. Whoever else reads a grid gets all of it.
+ *
  * With backend=cuda visibilities, rows and grids stay on the GPU. Where its memory does not hold
  * all products of a grid, they are made one after the other there and sent on from the host; where
  * it does not hold one, an error says how many bytes are needed and there. Threads add to a grid of
@@ -27,7 +32,9 @@
 
 #include <string.h>
 #include "core/stream/uvw.h"
+#include "elements/astrofft.h"
 #include "elements/astrogridder-settings.h"
+#include "elements/astroreader.h"
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
 
@@ -37,6 +44,7 @@ struct _AstroGridder {
 
   AstroCollectConfig config; /* what was agreed on */
   AstroGrid grid;            /* its grid, with products */
+  gboolean touched_only;     /* planes go with a map of what visibilities reached */
   gboolean observed;         /* the instance knows the observation */
   GstBuffer *open;           /* dumps go straight into it */
   gboolean open_is_new;      /* nothing did yet */
@@ -65,10 +73,11 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
                              "layout=" INPUT_LAYOUT),
         filter);
   GstCaps *result = gst_caps_new_empty();
+  const guint choices = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(trans), ASTRO_TYPE_FFT) ? 8 : 4;
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
-    for (guint choice = 0; choice < 4; choice++) {
+    for (guint choice = 0; choice < choices; choice++) {
       GstStructure *to = astro_gridder_settings_caps(
-          &self->settings, gst_caps_get_structure(caps, i), choice >> 1, choice & 1);
+          &self->settings, gst_caps_get_structure(caps, i), choice & 2, choice & 1, choice & 4);
       if (to)
         gst_caps_append_structure(result, to);
     }
@@ -77,6 +86,15 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     gst_caps_append(result,
                     gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
   return astro_stage_filter_caps(result, filter);
+}
+
+static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  AstroGridder *self = ASTRO_GRIDDER(trans);
+  if (!gst_structure_get_boolean(gst_caps_get_structure(out, 0), "touched-only",
+                                 &self->touched_only))
+    self->touched_only = FALSE;
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
 }
 
 static void forget_grid(AstroGridder *self)
@@ -184,8 +202,10 @@ static gboolean describe(AstroGridder *self, GstBuffer *buffer, guint plane, gui
   return TRUE;
 }
 
-/* Dumps that go on adding to the open grid want a copy of it sent. */
-static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *arguments, GError **error)
+/* Dumps that go on adding to the open grid want a copy of it sent. Its map goes to touched, where
+ * one was agreed on. */
+static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *arguments,
+                             GstBuffer **touched, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   GstBuffer *out;
@@ -201,7 +221,11 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
   if (!out)
     return NULL;
   arguments->is_copy = self->open != NULL;
-  if (!astro_stage_submit(stage, self->open, out, arguments, error))
+  if (self->touched_only)
+    *touched = astro_stage_new_aside(stage, astro_collect_map_bytes(&self->config), error);
+  const AstroStageBlocks blocks = { { self->open }, { out, *touched } };
+  if ((self->touched_only && !*touched) ||
+      !astro_stage_submit_blocks(stage, &blocks, arguments, TRUE, TRUE, error))
     gst_clear_buffer(&out);
   return out;
 }
@@ -255,13 +279,15 @@ static gboolean send_planes(AstroGridder *self, GError **error)
   if (!astro_collect_begin(astro_stage_instance(stage), &planes, error))
     return FALSE;
   for (guint plane = 0; plane < planes; plane++) {
-    GstBuffer *out = next_plane(self, &arguments, error);
+    g_autoptr(GstBuffer) touched = NULL;
+    GstBuffer *out = next_plane(self, &arguments, &touched, error);
     if (!out)
       return FALSE;
     if (!describe(self, out, plane, planes, &arguments, error)) {
       gst_buffer_unref(out);
       return FALSE;
     }
+    astro_buffer_get_grid(out)->touched = g_steal_pointer(&touched);
     astro_stage_emit(stage, out, self->number, 1);
     if (astro_stage_push(stage) != GST_FLOW_OK)
       return TRUE;
@@ -478,6 +504,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   astro_gridder_settings_install(object, FIRST_SETTING);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
+  trans->set_caps = set_caps;
   trans->sink_event = sink_event;
   trans->start = start;
   stage->stage = "gridder";

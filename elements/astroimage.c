@@ -6,6 +6,11 @@
  * spread with and by the sums of weights, and turns w-planes to w = 0 and adds them up: an image
  * leaves with its last plane. Right ascension runs to the left.
  *
+ * Of grids with image-only=true and touched-only=true rows alone may be transformed (layout
+ * pol:v:x, with the same axes before it; see astrofft, which makes them where nobody else reads
+ * them): their columns are transformed here, a few at a time, and added to the image before they
+ * leave the caches.
+ *
  * stokes makes Stokes parameters of XX:XY:YX:YY, RR:RL:LR:LL or some of them; without it products
  * stay as they are, of XY and the like the real parts. A product of a channel without any weight is
  * NaN; an image without any is an error. Where the grid is no larger than an image of even size,
@@ -33,7 +38,8 @@ struct _AstroImage {
   gboolean psf;
   char *stokes;
 
-  AstroGrid grid; /* of the input's caps */
+  AstroGrid grid;         /* of the input's caps */
+  gboolean promises_rows; /* they agree on image-only and touched-only */
   AstroImageConfig config;
   GstBuffer *image; /* whose planes come */
   guint next_plane;
@@ -56,13 +62,19 @@ GST_ELEMENT_REGISTER_DEFINE(astroimage, "astroimage", GST_RANK_NONE, ASTRO_TYPE_
 
 /* ---- negotiation ---- */
 
+/* rows: transformed along u alone. */
 static const struct {
   const char *grid, *image;
+  gboolean rows;
 } layouts[] = {
   { "pol:y:x", "pol:y:x" },
   { "plane:pol:y:x", "pol:y:x" },
   { "channel:pol:y:x", "channel:pol:y:x" },
   { "plane:channel:pol:y:x", "channel:pol:y:x" },
+  { "pol:v:x", "pol:y:x", TRUE },
+  { "plane:pol:v:x", "pol:y:x", TRUE },
+  { "channel:pol:v:x", "channel:pol:y:x", TRUE },
+  { "plane:channel:pol:v:x", "channel:pol:y:x", TRUE },
 };
 
 static void append_name(GValue *list, const char *text)
@@ -83,21 +95,35 @@ static gboolean is_named(const GValue *value, const char *text)
   return FALSE;
 }
 
-/* The layouts on one side of those on the other. */
-static void set_layouts(GstStructure *s, const GValue *given, gboolean to_src)
+/* Names to a layout; as it was where there are none. */
+static void take_layouts(GstStructure *s, GValue *list)
+{
+  if (gst_value_list_get_size(list))
+    gst_structure_take_value(s, "layout", list);
+  else
+    g_value_unset(list);
+}
+
+static void set_image_layouts(GstStructure *s, const GValue *given)
 {
   GValue list = G_VALUE_INIT;
   g_value_init(&list, GST_TYPE_LIST);
   for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
-    if (is_named(given, to_src ? layouts[i].grid : layouts[i].image))
-      append_name(&list, to_src ? layouts[i].image : layouts[i].grid);
-  if (!gst_value_list_get_size(&list)) {
-    g_value_unset(&list);
-    return;
-  }
-  gst_structure_take_value(s, "layout", &list);
-  if (to_src)
+    if (is_named(given, layouts[i].grid))
+      append_name(&list, layouts[i].image);
+  if (gst_value_list_get_size(&list))
     gst_structure_remove_field(s, "planes");
+  take_layouts(s, &list);
+}
+
+static void set_grid_layouts(GstStructure *s, const GValue *given, gboolean rows)
+{
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
+    if (layouts[i].rows == rows && is_named(given, layouts[i].image))
+      append_name(&list, layouts[i].grid);
+  take_layouts(s, &list);
 }
 
 static void set_formats(GstStructure *s, gboolean to_src)
@@ -140,14 +166,14 @@ static GstStructure *image_of(const AstroImage *self, const GstStructure *given)
   GstStructure *s = gst_structure_copy(given);
 
   gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
-  gst_structure_remove_fields(s, "cell", "image-size", "image-only", "spread", "support", "beta",
-                              "oversampling", "interpolated", "rate", NULL);
+  gst_structure_remove_fields(s, "cell", "image-size", "image-only", "touched-only", "spread",
+                              "support", "beta", "oversampling", "interpolated", "rate", NULL);
   if (!gst_caps_is_fixed(caps))
     gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
   else
     describe_image(self, caps, s);
   set_formats(s, TRUE);
-  set_layouts(s, gst_structure_get_value(given, "layout"), TRUE);
+  set_image_layouts(s, gst_structure_get_value(given, "layout"));
   return s;
 }
 
@@ -178,9 +204,15 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     /* Any other grid is taken last, and refused where an error can say why. */
     gst_caps_append_structure(others, gst_structure_copy(s));
     set_formats(s, FALSE);
-    set_layouts(s, gst_structure_get_value(given, "layout"), FALSE);
-    /* Nothing but the image is read: better if nothing else is made. */
+    /* Nothing but the image is read: better if nothing else is made, and best if columns are left
+     * to us. */
     GstStructure *best = gst_structure_copy(s);
+    set_grid_layouts(best, gst_structure_get_value(given, "layout"), TRUE);
+    gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, "touched-only", G_TYPE_BOOLEAN,
+                      TRUE, NULL);
+    gst_caps_append_structure(result, best);
+    set_grid_layouts(s, gst_structure_get_value(given, "layout"), FALSE);
+    best = gst_structure_copy(s);
     gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
     gst_caps_append_structure(result, best);
     gst_caps_append_structure(result, s);
@@ -195,6 +227,12 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
   return gst_caps_fixate(othercaps);
 }
 
+static gboolean is_true(const GstCaps *caps, const char *field)
+{
+  gboolean value = FALSE;
+  return gst_structure_get_boolean(gst_caps_get_structure(caps, 0), field, &value) && value;
+}
+
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroImage *self = ASTRO_IMAGE(trans);
@@ -207,6 +245,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
                       ("caps: %" GST_PTR_FORMAT, in));
     return FALSE;
   }
+  self->promises_rows = is_true(in, "image-only") && is_true(in, "touched-only");
   /* What is held of the old grid is dropped with an error before this is. */
   AstroGrid old = self->grid;
   self->grid = grid;
@@ -235,14 +274,14 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   AstroImage *self = ASTRO_IMAGE(stage);
   const AstroStream *in = astro_stage_in(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
-  gboolean known = FALSE;
+  guint kind = 0;
 
-  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
-    known |= g_str_equal(layout, layouts[i].grid);
-  if (!known) {
+  while (kind < G_N_ELEMENTS(layouts) && !g_str_equal(layout, layouts[kind].grid))
+    kind++;
+  if (kind == G_N_ELEMENTS(layouts) || (layouts[kind].rows && !self->promises_rows)) {
     g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
                 "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
-                "before it%s",
+                "before it, or v:x with image-only=true and touched-only=true%s",
                 layout,
                 astro_layout_find(&in->layout, ASTRO_AXIS_U) >= 0
                     ? ": astrofft must stand before astroimage"
@@ -253,7 +292,8 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
                                      .to = astro_stage_out(stage)->format,
                                      .grid = self->grid,
                                      .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
-                                     .n_in = (guint)astro_stream_extent(in, ASTRO_AXIS_POL) };
+                                     .n_in = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
+                                     .transforms_v = layouts[kind].rows };
   self->config.grid.products = NULL;
   self->config.n_out =
       astro_image_products(&self->grid, self->stokes, self->config.products, error);
@@ -358,8 +398,18 @@ static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
   self->next_plane = 0;
 }
 
-static gboolean add_plane(AstroImage *self, GstBuffer *in, const AstroGridMeta *meta, guint plane,
-                          guint planes, double w, GError **error)
+/* Part i of n as large ones; NULL of none. */
+static GstBuffer *part_of(GstBuffer *buffer, guint64 i, guint64 n)
+{
+  if (!buffer || n == 1)
+    return buffer ? gst_buffer_ref(buffer) : NULL;
+  const gsize bytes = gst_buffer_get_size(buffer) / n;
+  return gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
+}
+
+static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
+                          const AstroGridMeta *meta, guint plane, guint planes, double w,
+                          GError **error)
 {
   AstroImageArguments arguments = { .w = w,
                                     .w_step = meta->w_step,
@@ -379,8 +429,9 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, const AstroGridMeta *
         ASTRO_STAGE(self), astro_stream_step_bytes(astro_stage_out(ASTRO_STAGE(self))), error);
     self->begin = GST_BUFFER_PTS(in);
   }
-  if (!self->image || !astro_stage_submit_part(ASTRO_STAGE(self), in, self->image, &arguments,
-                                               arguments.first, arguments.last, error))
+  const AstroStageBlocks blocks = { { in, touched }, { self->image } };
+  if (!self->image || !astro_stage_submit_blocks(ASTRO_STAGE(self), &blocks, &arguments,
+                                                 arguments.first, arguments.last, error))
     return FALSE;
   self->next_plane++;
   if (arguments.last)
@@ -393,7 +444,6 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   AstroImage *self = ASTRO_IMAGE(stage);
   const AstroGridMeta *meta = astro_buffer_get_grid(in);
   guint64 n = steps * astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_PLANE);
-  gsize bytes = gst_buffer_get_size(in) / n;
 
   if (!check_weights(self, meta, error))
     return FALSE;
@@ -401,14 +451,13 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   for (guint64 i = 0; i < n; i++) {
     guint plane = (guint)((meta->plane + i) % planes);
     double w = meta->w + ((double)plane - (double)(meta->plane % planes)) * meta->w_step;
-    g_autoptr(GstBuffer) part = gst_buffer_ref(in);
+    g_autoptr(GstBuffer) part = part_of(in, i, n);
+    g_autoptr(GstBuffer) touched = part_of(self->config.transforms_v ? meta->touched : NULL, i, n);
     if (n > 1) {
-      gst_buffer_unref(part);
-      part = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
       GST_BUFFER_PTS(part) = GST_BUFFER_PTS(in);
       GST_BUFFER_DURATION(part) = GST_BUFFER_DURATION(in);
     }
-    if (!add_plane(self, part, meta, plane, planes, w, error))
+    if (!add_plane(self, part, touched, meta, plane, planes, w, error))
       return FALSE;
   }
   return TRUE;

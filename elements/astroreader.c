@@ -4,6 +4,7 @@
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
 #include "core/stream/validity.h"
+#include "elements/astrostage.h"
 
 #define READER "astro-reader"
 
@@ -31,6 +32,42 @@ AstroDevice *astro_reader_find(GstQuery *query)
       !gst_structure_get_int(reader, "device", &device))
     return NULL;
   return astro_device_open(device, NULL);
+}
+
+/* The one source pad that passes on what comes in at a sink pad; NULL: there is none, or more. */
+static GstPad *only_way_on(GstPad *sink)
+{
+  GstIterator *links = gst_pad_iterate_internal_links(sink);
+  GValue value = G_VALUE_INIT;
+  GstPad *found = NULL;
+
+  if (!links)
+    return NULL;
+  if (gst_iterator_next(links, &value) == GST_ITERATOR_OK) {
+    found = g_value_dup_object(&value);
+    g_value_reset(&value);
+    if (gst_iterator_next(links, &value) != GST_ITERATOR_DONE)
+      gst_clear_object(&found);
+  }
+  if (G_IS_VALUE(&value))
+    g_value_unset(&value);
+  gst_iterator_free(links);
+  return found;
+}
+
+gboolean astro_reader_is(GstPad *src, GType type)
+{
+  GstPad *sink = gst_pad_get_peer(src);
+
+  while (sink) {
+    g_autoptr(GstPad) here = sink;
+    g_autoptr(GstObject) owner = gst_pad_get_parent(here);
+    if (!owner || ASTRO_IS_STAGE(owner))
+      return owner && g_type_is_a(G_OBJECT_TYPE(owner), type);
+    g_autoptr(GstPad) next = only_way_on(here);
+    sink = next ? gst_pad_get_peer(next) : NULL;
+  }
+  return FALSE;
 }
 
 gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)

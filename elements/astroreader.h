@@ -14,6 +14,12 @@ void astro_reader_add(GstQuery *query, AstroDevice *device);
 /* A new reference; NULL: the host reads, or nobody said. */
 AstroDevice *astro_reader_find(GstQuery *query);
 
+/* Whether all that leaves a source pad is read by one element of that type, for what must not go
+ * to anybody who does not know of it. Elements of other plugins that pass it on (queue, identity,
+ * capsfilter) may stand between; a tee that sends it elsewhere too may not, whose branches' caps do
+ * not tell them apart. */
+gboolean astro_reader_is(GstPad *src, GType type);
+
 /* GstBaseTransform's answer to queries, but none on allocation once the pad is being stopped. The
  * base takes its own last query in hand while it answers one; when it is stopped in between
  * (queries do not look whether their pad flushes) nobody frees that. */

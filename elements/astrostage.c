@@ -18,6 +18,11 @@ GST_DEBUG_CATEGORY_STATIC(stage_debug);
 #define HOLD_BACK 2
 
 typedef struct {
+  GstBufferPool *pool;
+  gsize bytes; /* of a block */
+} Pool;
+
+typedef struct {
   /* properties */
   AstroBackendKind kind;
   gint device_index;
@@ -38,8 +43,7 @@ typedef struct {
   GstBuffer *input; /* in work, while it is ours */
 
   /* output */
-  GstBufferPool *pool;
-  gsize pool_bytes;
+  Pool blocks, aside;
   AstroDevice *reader;    /* where downstream reads; NULL: on the host */
   gboolean answered_host; /* upstream was told that we read on the host */
   GQueue ready;           /* GstBuffer *, oldest first */
@@ -225,6 +229,50 @@ static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, gbo
   return TRUE;
 }
 
+typedef struct {
+  guint n;
+  Face faces[ASTRO_STAGE_BLOCKS];
+} Faces;
+
+static gboolean close_faces(AstroStage *stage, Faces *set, guint n, GstMapFlags flags,
+                            gboolean ready, GError **error)
+{
+  gboolean ok = TRUE;
+  for (guint i = 0; i < n; i++)
+    ok = close_face(stage, &set->faces[i], flags, ready, ok ? error : NULL) && ok;
+  return ok;
+}
+
+/* All or none. */
+static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GError **error)
+{
+  for (guint i = 0; i < set->n; i++)
+    if (!open_face(stage, &set->faces[i], flags, error)) {
+      close_faces(stage, set, i, flags, FALSE, NULL);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, gboolean in_place,
+                              GstMapFlags flags, gpointer arguments, gboolean last, GError **error)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  AstroBlock in[ASTRO_STAGE_BLOCKS], out[ASTRO_STAGE_BLOCKS];
+  guint n_in = 0;
+
+  if (!open_faces(stage, to, flags, error))
+    return FALSE;
+  if (in_place)
+    in[n_in++] = to->faces[0].block;
+  for (guint i = 0; i < from->n; i++)
+    in[n_in++] = from->faces[i].block;
+  for (guint i = 0; i < to->n; i++)
+    out[i] = to->faces[i].block;
+  gboolean ok = priv->backend->submit(priv->instance, in, n_in, out, to->n, arguments, error);
+  return close_faces(stage, to, to->n, flags, last, ok ? error : NULL) && ok;
+}
+
 gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
                             GError **error)
 {
@@ -234,27 +282,33 @@ gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gp
 gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
                                  gpointer arguments, gboolean first, gboolean last, GError **error)
 {
-  AstroStagePrivate *priv = PRIV(stage);
-  const gboolean in_place = in && in == out, apart = in && !in_place;
-  Face from = { .buffer = apart ? gst_buffer_ref(in) : NULL }, to = { .buffer = out };
-  const GstMapFlags flags = first && !in_place ? GST_MAP_WRITE : GST_MAP_READWRITE;
-  gboolean ok = TRUE;
+  const AstroStageBlocks blocks = { { in }, { out } };
+  return astro_stage_submit_blocks(stage, &blocks, arguments, first, last, error);
+}
 
-  if (apart && !open_face(stage, &from, GST_MAP_READ, error)) {
-    gst_buffer_unref(from.buffer);
-    return FALSE;
+gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *blocks,
+                                   gpointer arguments, gboolean first, gboolean last,
+                                   GError **error)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  const guint in_place = blocks->in[0] && blocks->in[0] == blocks->out[0];
+  const GstMapFlags flags = first && !in_place ? GST_MAP_WRITE : GST_MAP_READWRITE;
+  Faces from = { 0 }, to = { 0 };
+  gboolean ok;
+
+  /* What is not of our memory is read from a copy, which takes its place. */
+  for (guint i = in_place; i < ASTRO_STAGE_BLOCKS && blocks->in[i]; i++)
+    from.faces[from.n++].buffer = gst_buffer_ref(blocks->in[i]);
+  for (guint i = 0; i < ASTRO_STAGE_BLOCKS && blocks->out[i]; i++)
+    to.faces[to.n++].buffer = blocks->out[i];
+  if ((ok = open_faces(stage, &from, GST_MAP_READ, error))) {
+    ok = submit_opened(stage, &from, &to, in_place, flags, arguments, last, error);
+    ok = close_faces(stage, &from, from.n, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
+    for (guint i = 0; i < from.n; i++)
+      priv->host_copies += from.faces[i].buffer != blocks->in[i + in_place];
   }
-  if (!out || (ok = open_face(stage, &to, flags, error))) {
-    ok = priv->backend->submit(priv->instance, in_place ? &to.block : &from.block, in != NULL,
-                               &to.block, out != NULL, arguments, error);
-    if (out)
-      ok = close_face(stage, &to, flags, last, ok ? error : NULL) && ok;
-  }
-  if (apart) {
-    ok = close_face(stage, &from, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
-    priv->host_copies += from.buffer != in;
-    gst_buffer_unref(from.buffer);
-  }
+  for (guint i = 0; i < from.n; i++)
+    gst_buffer_unref(from.faces[i].buffer);
   if (ok && priv->device) {
     AstroEvent *event = priv->device->funcs->event_record(priv->device, priv->queue, error);
     if (event)
@@ -270,11 +324,17 @@ gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *ou
 /* ---- output ---- */
 
 /* Deactivated and given up: its buffers come home one by one. */
-static void drop_pool(AstroStagePrivate *priv)
+static void drop_pool(Pool *pool)
 {
-  if (priv->pool)
-    gst_buffer_pool_set_active(priv->pool, FALSE);
-  gst_clear_object(&priv->pool);
+  if (pool->pool)
+    gst_buffer_pool_set_active(pool->pool, FALSE);
+  gst_clear_object(&pool->pool);
+}
+
+static void drop_pools(AstroStagePrivate *priv)
+{
+  drop_pool(&priv->blocks);
+  drop_pool(&priv->aside);
 }
 
 static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
@@ -289,37 +349,50 @@ static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **er
   return buffer;
 }
 
-GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
+/* The caps do not tell a block's size, so a pool is made for its first block. It has no upper
+ * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
+ * With a device on either side it begins with enough buffers that one whose work is not over rests
+ * while others go round, unless they are too large to have many. What one device writes and reads
+ * needs no host face for copies. */
+static GstBufferPool *new_pool(const AstroStagePrivate *priv, gsize bytes)
 {
-  AstroStagePrivate *priv = PRIV(stage);
+  const gboolean on_device = writes_on_device(priv) || priv->reader;
+  const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
+  AstroDevice *locked_for = priv->device == priv->reader && writes_on_device(priv) ? NULL
+                            : priv->device                                         ? priv->device
+                                                                                   : priv->reader;
+  return astro_buffer_pool_new_active(locked_for, NULL, bytes,
+                                      on_device ? (guint)MIN(IN_FLIGHT + 1, many) : 1, 0);
+}
+
+static GstBuffer *take_block(AstroStagePrivate *priv, Pool *pool, gsize bytes, GError **error)
+{
   GstBuffer *buffer = NULL;
 
-  if (priv->pool && priv->pool_bytes != bytes)
-    drop_pool(priv);
+  if (pool->pool && pool->bytes != bytes)
+    drop_pool(pool);
   if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
     return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
-  if (!priv->pool) {
-    /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
-     * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
-     * With a device on either side it begins with enough buffers that one whose work is not over
-     * rests while others go round, unless they are too large to have many. What one device writes
-     * and reads needs no host face for copies. */
-    const gboolean on_device = writes_on_device(priv) || priv->reader;
-    const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
-    AstroDevice *locked_for = priv->device == priv->reader && writes_on_device(priv) ? NULL
-                              : priv->device                                         ? priv->device
-                                                                                     : priv->reader;
-    priv->pool = astro_buffer_pool_new_active(locked_for, NULL, bytes,
-                                              on_device ? (guint)MIN(IN_FLIGHT + 1, many) : 1, 0);
-    priv->pool_bytes = bytes;
-  }
-  if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
-    if (!priv->pool || !astro_buffer_pool_take_error(priv->pool, error))
+  if (!pool->pool)
+    pool->pool = new_pool(priv, bytes);
+  pool->bytes = bytes;
+  if (!pool->pool || gst_buffer_pool_acquire_buffer(pool->pool, &buffer, NULL) != GST_FLOW_OK) {
+    if (!pool->pool || !astro_buffer_pool_take_error(pool->pool, error))
       g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
                   "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
   return buffer;
+}
+
+GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
+{
+  return take_block(PRIV(stage), &PRIV(stage)->blocks, bytes, error);
+}
+
+GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
+{
+  return take_block(PRIV(stage), &PRIV(stage)->aside, bytes, error);
 }
 
 static GstClockTime step_time(const AstroStagePrivate *priv, guint64 step)
@@ -696,7 +769,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   if (!drain(stage))
     return FALSE;
   close_backend(stage);
-  drop_pool(priv);
+  drop_pools(priv);
   priv->agreed = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
@@ -861,7 +934,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
   priv->reader = astro_reader_find(query);
-  drop_pool(priv);
+  drop_pools(priv);
   return TRUE;
 }
 
@@ -925,7 +998,7 @@ static gboolean stop(GstBaseTransform *trans)
 
   reset(stage);
   close_backend(stage);
-  drop_pool(priv);
+  drop_pools(priv);
   priv->agreed = FALSE;
   g_clear_pointer(&priv->reader, astro_device_unref);
   g_clear_pointer(&priv->observation, astro_observation_unref);

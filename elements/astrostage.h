@@ -58,8 +58,9 @@ gboolean astro_stage_prefers_device(AstroStage *stage);
 gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
 guint astro_stage_threads(AstroStage *stage);
 
-/* A buffer of the output pool. */
+/* A buffer of the output pool; and one of a pool of its own, for what goes with the output. */
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
+GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error);
 
 /* Gives the blocks' faces to the backend. in or out may be NULL. */
 gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
@@ -69,6 +70,17 @@ gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gp
  * overwritten, and it is ready for its reader with the last. */
 gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
                                  gpointer arguments, gboolean first, gboolean last, GError **error);
+
+/* And with more than one block on a side, up to a NULL. */
+#define ASTRO_STAGE_BLOCKS 2
+
+typedef struct {
+  GstBuffer *in[ASTRO_STAGE_BLOCKS], *out[ASTRO_STAGE_BLOCKS];
+} AstroStageBlocks;
+
+gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *blocks,
+                                   gpointer arguments, gboolean first, gboolean last,
+                                   GError **error);
 
 /* Sends on a block of whole steps that begins at step first of the output's time axis. Takes the
  * buffer. */

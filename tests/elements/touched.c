@@ -1,0 +1,375 @@
+/* Maps of touched tiles and rows without columns, from the gridder to the image: agreed on where
+ * nobody else could read them, and then nothing but what they promise is read. */
+#include <math.h>
+
+#include "core/stream/grid.h"
+#include "tests/elements/running.h"
+
+#define SOURCE                                                                                     \
+  "astrovissrc stations=9 array=disc channels=3 duration=60 integration=10 "                       \
+  "phase-centre=291.5,52.9 start-time=2026-11-20T12:00:00 sky=0.01,0.004,3;-0.02,0.01,1 ! "
+#define GRIDDER "astrogridder name=g cell=30 "
+
+/* ---- lines ---- */
+
+static gboolean has_flag(const GstCaps *caps, const char *field)
+{
+  gboolean value = FALSE;
+  gst_structure_get_boolean(gst_caps_get_structure(caps, 0), field, &value);
+  return value;
+}
+
+typedef struct {
+  gboolean touched; /* agreed on by the gridder */
+  gboolean rows;    /* and what the transform makes */
+  guint64 poisoned; /* cells */
+} Agreed;
+
+static GstCaps *caps_of(GstElement *pipeline, const char *name)
+{
+  g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), name);
+  g_autoptr(GstPad) pad = element ? gst_element_get_static_pad(element, "src") : NULL;
+  return pad ? gst_pad_get_current_caps(pad) : NULL;
+}
+
+static void find_agreed(GstElement *pipeline, Agreed *agreed)
+{
+  g_autoptr(GstCaps) grid = caps_of(pipeline, "g"), image = caps_of(pipeline, "f");
+  g_assert_nonnull(grid);
+  agreed->touched = has_flag(grid, "touched-only");
+  agreed->rows =
+      image &&
+      g_str_has_suffix(gst_structure_get_string(gst_caps_get_structure(image, 0), "layout"), "v:x");
+  if (agreed->rows)
+    g_assert_true(has_flag(image, "image-only") && has_flag(image, "touched-only"));
+}
+
+/* NaN for what a plane does not promise: tiles that are not touched; of rows, those without any. */
+static GstPadProbeReturn poison(GstPad *pad, GstPadProbeInfo *info, gpointer count)
+{
+  GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+  const AstroGridMeta *meta = astro_buffer_get_grid(buffer);
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
+  const gboolean rows =
+      g_str_has_suffix(gst_structure_get_string(gst_caps_get_structure(caps, 0), "layout"), "v:x");
+  AstroStream stream;
+  GstMapInfo cells, map;
+
+  if (!has_flag(caps, "touched-only")) {
+    return GST_PAD_PROBE_OK;
+  }
+  g_assert_nonnull(meta->touched);
+  g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+  g_assert_true(gst_buffer_map(buffer, &cells, GST_MAP_READWRITE));
+  g_assert_true(gst_buffer_map(meta->touched, &map, GST_MAP_READ));
+  const gsize cell = astro_stream_sample_bytes(&stream);
+  const gsize n = stream.layout.extents[stream.layout.n_axes - 1], tiles = astro_grid_tiles(n);
+  const gsize share = astro_stream_extent(&stream, ASTRO_AXIS_POL);
+  g_assert_cmpuint(cells.size / cell / n / n / share * tiles * tiles, ==, map.size);
+  for (gsize line = 0; line < cells.size / cell / n; line++) {
+    const guint8 *touched =
+        map.data + (line / n / share * tiles + line % n / ASTRO_GRID_TILE) * tiles;
+    const gboolean any = memchr(touched, 1, tiles) != NULL;
+    for (gsize i = 0; i < n; i++)
+      if (rows ? !any : !touched[i / ASTRO_GRID_TILE]) {
+        memset(cells.data + (line * n + i) * cell, 0xff, cell);
+        ++*(guint64 *)count;
+      }
+  }
+  gst_buffer_unmap(meta->touched, &map);
+  gst_buffer_unmap(buffer, &cells);
+  return GST_PAD_PROBE_OK;
+}
+
+static void poison_after(GstElement *pipeline, const char *name, Agreed *agreed)
+{
+  g_autoptr(GstElement) element = gst_bin_get_by_name(GST_BIN(pipeline), name);
+  g_autoptr(GstPad) pad = element ? gst_element_get_static_pad(element, "src") : NULL;
+  if (pad)
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, poison, &agreed->poisoned, NULL);
+}
+
+/* What comes to the element sink. */
+static GByteArray *run(const char *line, Agreed *agreed, gboolean poisons)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *whole = g_strconcat(SOURCE, line, NULL);
+  GByteArray *bytes = g_byte_array_new();
+  GstElement *pipeline = gst_parse_launch(whole, &error);
+  g_assert_no_error(error);
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  g_object_set(sink, "signal-handoffs", TRUE, NULL);
+  g_signal_connect(sink, "handoff", G_CALLBACK(test_append), bytes);
+  *agreed = (Agreed){ 0 };
+  if (poisons)
+    poison_after(pipeline, "g", agreed);
+  if (poisons)
+    poison_after(pipeline, "f", agreed);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autofree char *failed = test_wait(pipeline);
+  g_assert_cmpstr(failed, ==, NULL);
+  find_agreed(pipeline, agreed);
+  test_stop(pipeline);
+  return bytes;
+}
+
+static void assert_alike(const GByteArray *a, const GByteArray *b, gboolean is_double, double most)
+{
+  const gsize n = b->len / (is_double ? sizeof(double) : sizeof(float));
+  double wrong = 0, sum = 0;
+  g_assert_cmpuint(a->len, ==, b->len);
+  g_assert_cmpuint(n, >, 0);
+  for (gsize i = 0; i < n; i++) {
+    const double x = is_double ? ((double *)a->data)[i] : (double)((float *)a->data)[i];
+    const double y = is_double ? ((double *)b->data)[i] : (double)((float *)b->data)[i];
+    wrong += (x - y) * (x - y);
+    sum += y * y;
+  }
+  g_assert_cmpfloat(sum, >, 0);
+  g_assert_cmpfloat(sqrt(wrong / sum), <=, most);
+}
+
+/* ---- the same images ---- */
+
+/* Settings of the gridder and the image. */
+static const struct {
+  const char *gridder, *image;
+  gboolean is_double;
+} settings[] = {
+  { "size=200", "" },
+  { "size=160 stokes=IQUV", "psf=true" },
+  { "size=160 pols=XX,XY,YX,YY", "stokes=IQ" },
+  { "size=190 accuracy=1e-8", "psf=true", TRUE },
+  { "size=128 per-channel=true stokes=IQUV", "" },
+  { "size=128 interval=2", "" },
+  { "size=128 interval=2 cumulative=true per-channel=true", "" },
+  { "size=150 padding=1.3 centre=0.01,-0.02", "" },
+};
+
+static void test_images(void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    const typeof(settings[0]) *s = &settings[i];
+    g_autofree char *whole = g_strdup_printf(
+        GRIDDER "%s ! application/x-astro-uvgrid,touched-only=false ! astrofft name=f ! "
+                "astroimage %s ! fakesink name=sink",
+        s->gridder, s->image);
+    g_autofree char *part = g_strdup_printf(
+        GRIDDER "%s ! astrofft name=f ! astroimage %s ! fakesink name=sink", s->gridder, s->image);
+    Agreed of_whole, of_part;
+    g_autoptr(GByteArray) expected = run(whole, &of_whole, TRUE);
+    g_autoptr(GByteArray) found = run(part, &of_part, TRUE);
+    g_assert_false(of_whole.touched || of_whole.rows || of_whole.poisoned);
+    g_assert_true(of_part.touched && of_part.rows);
+    g_assert_cmpuint(of_part.poisoned, >, 0);
+    assert_alike(found, expected, s->is_double, s->is_double ? 1e-13 : 1e-6);
+  }
+}
+
+/* ---- who agrees ---- */
+
+#define IMAGE " ! astroimage ! fakesink name=sink"
+#define ASIDE " t. ! queue ! fakesink async=false"
+
+static const struct {
+  const char *line;
+  gboolean touched, rows;
+} lines[] = {
+  { GRIDDER "size=96 ! queue ! astrofft name=f ! queue" IMAGE, TRUE, TRUE },
+  { GRIDDER "size=96 ! identity ! queue ! astrofft name=f centred=true ! identity" IMAGE, TRUE,
+    TRUE },
+  { GRIDDER "size=96 ! application/x-astro-uvgrid ! astrofft name=f ! "
+            "application/x-astro-uvgrid" IMAGE,
+    TRUE, TRUE },
+  { GRIDDER "size=96 ! tee name=t ! queue ! astrofft name=f" IMAGE, TRUE, TRUE },
+  /* What the capsfilter asks for. */
+  { GRIDDER "size=96 ! astrofft name=f ! application/x-astro-uvgrid,layout=plane:pol:y:x" IMAGE,
+    TRUE, FALSE },
+  { GRIDDER "size=96 ! astrofft name=f ! application/x-astro-uvgrid,image-only=false" IMAGE, TRUE,
+    FALSE },
+  /* Somebody else reads it too. */
+  { GRIDDER "size=96 ! tee name=t ! queue ! astrofft name=f" IMAGE ASIDE, FALSE, FALSE },
+  { GRIDDER "size=96 ! astrofft name=f ! tee name=t ! queue" IMAGE ASIDE, TRUE, FALSE },
+  { GRIDDER "size=96 ! astroconvert ! astrofft name=f" IMAGE, FALSE, FALSE },
+  { GRIDDER "size=96 ! astrotranspose ! astrofft name=f ! astrotranspose" IMAGE, FALSE, FALSE },
+  /* Transforms of another kind. */
+  { GRIDDER "size=96 ! astrofft name=f axes=u,v" IMAGE, FALSE, FALSE },
+  { GRIDDER "size=96 ! astrofft axes=u ! astrofft name=f axes=v" IMAGE, FALSE, FALSE },
+};
+
+static void test_lines(void)
+{
+  Agreed agreed;
+  g_autoptr(GByteArray) expected =
+      run(GRIDDER "size=96 ! application/x-astro-uvgrid,touched-only=false ! astrofft name=f" IMAGE,
+          &agreed, FALSE);
+  for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
+    g_autoptr(GByteArray) found = run(lines[i].line, &agreed, FALSE);
+    g_test_message("%s", lines[i].line);
+    g_assert_cmpint(agreed.touched, ==, lines[i].touched);
+    g_assert_cmpint(agreed.rows, ==, lines[i].rows);
+    assert_alike(found, expected, FALSE, 1e-6);
+  }
+}
+
+/* Others get all of a grid, and all of a transform. */
+static void test_others(void)
+{
+  static const char *const others[] = {
+    GRIDDER "size=96 ! fakesink name=sink",
+    GRIDDER "size=96 ! astrofft name=f ! fakesink name=sink",
+    GRIDDER "size=96 ! astrofft name=f centred=false ! fakesink name=sink",
+    GRIDDER "size=96 algorithm=wprojection w-planes=4 ! astrofft name=f ! fakesink name=sink",
+    GRIDDER "size=24 algorithm=direct ! astrofft name=f" IMAGE,
+  };
+  static const gboolean touched[] = { FALSE, TRUE, FALSE, FALSE, FALSE };
+  for (guint i = 0; i < G_N_ELEMENTS(others); i++) {
+    g_autofree char *filtered = test_replace(
+        others[i], " ! astrofft", " ! application/x-astro-uvgrid,touched-only=false ! astrofft");
+    Agreed agreed;
+    g_autoptr(GByteArray) found = run(others[i], &agreed, FALSE);
+    g_assert_cmpint(agreed.touched, ==, touched[i]);
+    g_assert_false(agreed.rows);
+    g_autoptr(GByteArray) expected = run(filtered, &agreed, FALSE);
+    g_assert_false(agreed.touched);
+    assert_alike(found, expected, FALSE, 1e-6);
+  }
+}
+
+/* ---- backends ---- */
+
+/* Each stage may be another's. */
+static void test_backends(void)
+{
+  static const char *const names[] = { "reference", "cpu", "cuda" };
+  g_autoptr(AstroDevice) device = astro_device_open(0, NULL);
+  const guint n = device ? 3 : 2;
+  g_autoptr(GByteArray) expected = NULL;
+  for (guint i = 0; i < n * n * n; i++) {
+    g_autofree char *line = g_strdup_printf(
+        GRIDDER "backend=%s size=24 stokes=IQUV ! astrofft name=f backend=%s ! astroimage "
+                "backend=%s ! fakesink name=sink",
+        names[i % n], names[i / n % n], names[i / n / n]);
+    Agreed agreed;
+    GByteArray *found = run(line, &agreed, i > 0);
+    g_test_message("%s", line);
+    g_assert_true(agreed.touched && agreed.rows);
+    if (expected)
+      assert_alike(found, expected, FALSE, 3e-5);
+    if (expected)
+      g_byte_array_unref(found);
+    else
+      expected = found;
+  }
+}
+
+/* ---- by hand ---- */
+
+enum { SIZE = 40, TILES = 3 };
+
+#define GRID                                                                                       \
+  "application/x-astro-uvgrid,format=CF32LE,layout=%s,pols=2,planes=2,channels=1,width=40,"        \
+  "height=40,cell=12.5,image-size=32,products=(string)XX:YY,touched-only=%s%s"
+
+static GstBuffer *by_hand(gboolean with_map, gboolean poisoned)
+{
+  const gsize n = 2 * 2 * SIZE * SIZE;
+  float *cells = g_new0(float, 2 * n);
+  GstBuffer *map = gst_buffer_new_allocate(NULL, 2 * TILES * TILES, NULL);
+  gst_buffer_memset(map, 0, 0, 2 * TILES * TILES);
+  gst_buffer_memset(map, 4, 1, 1);     /* the middle of plane 0 */
+  gst_buffer_memset(map, 9 + 2, 1, 1); /* a corner of plane 1 */
+  for (gsize i = 0; i < n; i++) {
+    const gsize u = i % SIZE / ASTRO_GRID_TILE, v = i / SIZE % SIZE / ASTRO_GRID_TILE;
+    const gboolean is_first = i < n / 2, touched = is_first ? u == 1 && v == 1 : u == 2 && v == 0;
+    cells[2 * i] = touched ? (float)(i % 7) : poisoned ? NAN : 0;
+    cells[2 * i + 1] = touched ? (float)(i % 5) : 0;
+  }
+  GstBuffer *buffer = gst_buffer_new_wrapped(cells, 2 * n * sizeof *cells);
+  AstroGridMeta *meta = astro_buffer_add_grid(buffer, 2);
+  meta->weights[0] = meta->weights[1] = 3;
+  meta->w_step = 0.5;
+  meta->planes = 2;
+  if (with_map)
+    meta->touched = map;
+  else
+    gst_buffer_unref(map);
+  return buffer;
+}
+
+static GByteArray *image_by_hand(const char *touched_only, gboolean with_map, gboolean poisoned)
+{
+  GstHarness *h = gst_harness_new_parse("astrofft ! astroimage");
+  g_autofree char *caps = g_strdup_printf(GRID, "plane:pol:v:u", touched_only, "");
+  gst_harness_set_src_caps_str(h, caps);
+  g_assert_cmpint(gst_harness_push(h, by_hand(with_map, poisoned)), ==, GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  GByteArray *all = test_pull_all(h);
+  gst_harness_teardown(h);
+  return all;
+}
+
+/* Two planes in a buffer, each with its map; and grids of others, that agree and have none. */
+static void test_by_hand(void)
+{
+  g_autoptr(GByteArray) whole = image_by_hand("false", FALSE, FALSE);
+  g_autoptr(GByteArray) part = image_by_hand("true", TRUE, TRUE);
+  g_autoptr(GByteArray) without = image_by_hand("true", FALSE, FALSE);
+  g_autoptr(GByteArray) ignored = image_by_hand("false", TRUE, FALSE);
+  assert_alike(part, whole, FALSE, 1e-6);
+  assert_alike(without, whole, FALSE, 1e-6);
+  g_assert_cmpmem(ignored->data, ignored->len, whole->data, whole->len);
+}
+
+/* ---- what is refused ---- */
+
+static void test_refused(void)
+{
+  static const struct {
+    const char *element, *layout, *touched_only, *more, *says;
+    gboolean pushes;
+  } cases[] = {
+    { "astroimage", "plane:pol:v:x", "false", ",image-only=true", "touched-only=true", FALSE },
+    { "astroimage", "plane:pol:v:x", "true", "", "image-only=true", FALSE },
+    { "astrofft axes=u", "plane:pol:v:u", "true", "", "touched-only=true", FALSE },
+    { "astrofft", "pol:plane:v:u", "true", "", "touched-only=true", FALSE },
+    { "astrofft", "plane:channel:pol:v:u", "true", "", "expected 18", TRUE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = gst_harness_new_parse(cases[i].element);
+    GstBus *bus = gst_bus_new();
+    g_autofree char *caps =
+        g_strdup_printf(GRID, cases[i].layout, cases[i].touched_only, cases[i].more);
+    gst_element_set_bus(h->element, bus);
+    gst_harness_set_src_caps_str(h, caps);
+    if (cases[i].pushes) {
+      GstBuffer *in = by_hand(TRUE, TRUE);
+      gst_buffer_set_size(astro_buffer_get_grid(in)->touched, 17);
+      g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_ERROR);
+    }
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+    g_autoptr(GError) error = NULL;
+    g_assert_nonnull(message);
+    gst_message_parse_error(message, &error, NULL);
+    if (!strstr(error->message, cases[i].says))
+      g_error("case %u: \"%s\" does not say \"%s\"", i, error->message, cases[i].says);
+    gst_element_set_bus(h->element, NULL);
+    gst_object_unref(bus);
+    gst_harness_teardown(h);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/touched/images", test_images);
+  g_test_add_func("/touched/lines", test_lines);
+  g_test_add_func("/touched/others", test_others);
+  g_test_add_func("/touched/backends", test_backends);
+  g_test_add_func("/touched/by-hand", test_by_hand);
+  g_test_add_func("/touched/refused", test_refused);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
