@@ -20,8 +20,8 @@ struct AstroFftPlanes {
   guint32 wanted, n_wanted; /* columns, whole lines of them */
   AstroFftRowsPass rows;
   AstroFftColumns columns;
-  gpointer row_tables, column_tables, held, blank;
-  gsize held_bytes, blank_bytes;
+  gpointer row_tables, column_tables, held, blank, listed;
+  gsize held_bytes, blank_bytes, listed_bytes;
   const AstroCufft *cufft; /* NULL: rows are ours */
   int plan;
   gpointer work;
@@ -77,7 +77,7 @@ gboolean astro_fft_planes_fit(const AstroFftConfig *config, const AstroPlace *pl
 
 void astro_fft_planes_free(AstroFftPlanes *self)
 {
-  gpointer rooms[] = { self->row_tables, self->column_tables, self->held, self->blank, self->work };
+  gpointer rooms[] = { self->row_tables, self->column_tables, self->held, self->blank, self->listed, self->work };
   if (self->cufft && self->plan >= 0)
     self->cufft->destroy(self->plan);
   for (guint i = 0; i < G_N_ELEMENTS(rooms); i++)
@@ -165,8 +165,9 @@ static gboolean set_rows(AstroFftPlanes *self, const AstroFftAxis *x, const Astr
     rows->others = AstroDivisor(self->height / astro_fft_columns_first(self->height));
   rows->column_origin = (guint32)y->origin_in;
   rows->tiles = astro_grid_tiles(self->width);
-  rows->tile_rows = astro_grid_tiles(self->height);
+  rows->tile_rows = AstroDivisor(astro_grid_tiles(self->height));
   rows->share = AstroDivisor((guint32)MAX(self->config.share_map, 1));
+  rows->listed_rows = AstroDivisor(rows->share.by * ASTRO_GRID_TILE);
   return send_row_tables(self, error);
 }
 
@@ -224,6 +225,17 @@ static gboolean run_cufft(AstroFftPlanes *self, const guint8 *in, guint8 *out, g
   return TRUE;
 }
 
+static gboolean list_rows(AstroFftPlanes *self, AstroFftRowsPass *rows, guint32 planes, GError **error)
+{
+  const guint32 maps = planes / rows->share.by;
+
+  if (!astro_fft_need_room(&self->place, &self->listed, &self->listed_bytes,
+                           (1 + (gsize)maps * rows->tile_rows.by) * sizeof *rows->listed, error))
+    return FALSE;
+  rows->listed = (guint32 *)self->listed;
+  return astro_fft_rows_list(rows, maps, (guint32 *)self->listed, astro_cuda_stream(self->place.queue), error);
+}
+
 static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, guint32 planes, const AstroFftMap *map,
                          GError **error)
 {
@@ -236,6 +248,8 @@ static gboolean run_rows(AstroFftPlanes *self, const guint8 *in, guint8 *out, gu
   rows.blank = self->has_columns ? (guint8 *)self->blank : NULL;
   rows.touched = map->touched;
   rows.first_plane = map->first_plane;
+  if (map->touched && !self->has_columns && !list_rows(self, &rows, planes, error))
+    return FALSE;
   return (self->is_double ? astro_fft_rows_double : astro_fft_rows_single)(
       &rows, planes * self->height, astro_cuda_stream(self->place.queue), error);
 }
@@ -269,7 +283,9 @@ gboolean astro_fft_planes_run(AstroFftPlanes *self, gconstpointer in, const guin
 
   astro_fft_passes(&self->config, steps, passes); /* the first along x */
   const guint64 planes = passes[0].outer / self->height;
-  const guint64 most = self->has_columns ? MIN(GROUP_BYTES / self->plane_bytes, MOST_PLANES) : G_MAXINT32 / self->height;
+  const guint64 maps_rows = (guint64)self->rows.tile_rows.by * ASTRO_GRID_TILE * MAX(map.share, 1);
+  const guint64 most = self->has_columns ? MIN(GROUP_BYTES / self->plane_bytes, MOST_PLANES)
+                                         : G_MAXINT32 / maps_rows * MAX(map.share, 1);
   const guint64 group = CLAMP(most, 1, planes);
   if (self->has_columns && !make_room(self, group, error))
     return FALSE;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { LIST_THREADS = 256 };
+
 static const guint32 radices[N_FFT_ROWS][14] = {
   { 16, 15, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3, 2 },
   { 24, 21, 20, 18, 16, 15, 14, 12 },
@@ -154,4 +156,29 @@ gsize astro_fft_rows_tables(const AstroFftRowsPass *pass, gboolean is_double, gp
   else if (tables)
     fill_tables(pass, (FftTwiddle<float2> *)tables);
   return n * (is_double ? sizeof(FftTwiddle<double2>) : sizeof(FftTwiddle<float2>));
+}
+
+/* A warp a row of tiles. What their order is changes nothing. */
+static __global__ void __launch_bounds__(LIST_THREADS)
+    list_rows(const guint8 *touched, guint32 tiles, guint32 tile_rows, guint32 *listed)
+{
+  const guint32 row = (blockIdx.x * LIST_THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
+  bool any = false;
+  if (row >= tile_rows)
+    return;
+  for (guint32 i = lane; i < tiles; i += 32)
+    any |= touched[(gsize)row * tiles + i] != 0;
+  if (__any_sync(~0u, any) && lane == 0)
+    listed[1 + atomicAdd(listed, 1)] = row;
+}
+
+gboolean astro_fft_rows_list(const AstroFftRowsPass *pass, guint32 maps, guint32 *listed, cudaStream_t stream,
+                             GError **error)
+{
+  const guint32 tile_rows = maps * pass->tile_rows.by;
+  if (!CUDA_TRY(cudaMemsetAsync(listed, 0, sizeof *listed, stream)))
+    return FALSE;
+  list_rows<<<(tile_rows * 32 + LIST_THREADS - 1) / LIST_THREADS, LIST_THREADS, 0, stream>>>(
+      pass->touched, pass->tiles, tile_rows, listed);
+  return CUDA_TRY(cudaGetLastError());
 }

@@ -54,9 +54,17 @@ struct AstroFftRowsPass {
   guint32 column_origin;
   /* Maps of touched tiles, or NULL; so many planes share one, of which first_plane came before. */
   const guint8 *touched;
-  guint32 tiles, tile_rows, first_plane;
-  AstroDivisor share;
+  guint32 tiles, first_plane;
+  AstroDivisor share, tile_rows;
+  /* Of all maps the rows of tiles that have a touched one, behind how many they are: rows of others
+   * are left out. NULL: they are said to be blank. */
+  const guint32 *listed;
+  AstroDivisor listed_rows; /* that one of them stands for */
 };
+
+/* Fills listed, which has room for the rows of tiles of so many maps. */
+gboolean astro_fft_rows_list(const AstroFftRowsPass *pass, guint32 maps, guint32 *listed,
+                             cudaStream_t stream, GError **error);
 
 /* Fills in all but what is transformed; FALSE: there are no kernels for rows of n samples in so
  * much shared memory. */
@@ -104,9 +112,9 @@ static __device__ __forceinline__ bool take_map(const AstroFftRowsPass &pass, gu
                                                 guint32 v, guint32 *bits)
 {
   const guint8 *row =
-      pass.touched +
-      ((gsize)pass.share.divide(pass.first_plane + plane) * pass.tile_rows + v / ASTRO_GRID_TILE) *
-          pass.tiles;
+      pass.touched + ((gsize)pass.share.divide(pass.first_plane + plane) * pass.tile_rows.by +
+                      v / ASTRO_GRID_TILE) *
+                         pass.tiles;
   bool any = false;
   for (guint32 first = threadIdx.x & ~31u; first < pass.tiles; first += blockDim.x) {
     const guint32 tile = first + threadIdx.x % 32;
@@ -222,28 +230,41 @@ __device__ __forceinline__ bool any_stage(const AstroFftRowsPass &pass, const As
 }
 #undef STAGE
 
-template <typename C, FftRowsKind KIND>
-__global__ void __launch_bounds__(FFT_ROWS_THREADS[KIND], ROWS_BLOCKS<C>[KIND])
-    rows(const __grid_constant__ AstroFftRowsPass pass)
+struct FftRow {
+  guint32 plane, v;
+};
+
+/* The row of that number, of all or of what is listed, where v may be past the last. */
+static __device__ __forceinline__ FftRow row_at(const AstroFftRowsPass &pass, guint32 number)
 {
-  extern __shared__ double2 shared[];
-  __shared__ guint32 bits[FFT_ROWS_TILES / 32];
-  C *room = (C *)shared;
-  const gsize row = blockIdx.x;
-  const guint32 plane = pass.height.divide((guint32)row), n = pass.height.by;
-  const guint32 v = (guint32)row - plane * n;
-  const C *in = kept((const C *)pass.in + row * pass.n);
-  C *out = kept((C *)pass.out + row * pass.n);
-  const bool is_touched = !pass.touched || take_map(pass, plane, v, bits);
+  if (!pass.listed) {
+    const guint32 plane = pass.height.divide(number);
+    return { plane, number - plane * pass.height.by };
+  }
+  const guint32 which = pass.listed_rows.divide(number), at = pass.listed[1 + which];
+  const guint32 map = pass.tile_rows.divide(at), rest = number - which * pass.listed_rows.by;
+  return { map * pass.share.by + rest / ASTRO_GRID_TILE,
+           (at - map * pass.tile_rows.by) * ASTRO_GRID_TILE + rest % ASTRO_GRID_TILE };
+}
+
+template <typename C, FftRowsKind KIND>
+static __device__ __forceinline__ void make_row(const AstroFftRowsPass &pass, const FftRow &row,
+                                                C *room, guint32 *bits)
+{
+  const guint32 n = pass.height.by;
+  const gsize first = ((gsize)row.plane * n + row.v) * pass.n;
+  const C *in = kept((const C *)pass.in + first);
+  C *out = kept((C *)pass.out + first);
+  const bool is_touched = !pass.touched || take_map(pass, row.plane, row.v, bits);
   bool any = false;
   if (is_touched)
     any = any_stage<C, KIND, FIRST>(pass, pass.stages[pass.first], room, in, out, bits);
   const bool is_blank = !__syncthreads_or(any);
 
   if (threadIdx.x == 0 && pass.blank) {
-    const guint32 at = within(v + n - pass.column_origin, n), point = pass.others.divide(at);
-    pass.blank[(gsize)plane * n + (at - point * pass.others.by) * (n / pass.others.by) + point] =
-        is_blank;
+    const guint32 at = within(row.v + n - pass.column_origin, n), point = pass.others.divide(at);
+    pass.blank[(gsize)row.plane * n + (at - point * pass.others.by) * (n / pass.others.by) +
+               point] = is_blank;
   }
   if (!is_touched || (is_blank && pass.blank))
     return;
@@ -254,13 +275,41 @@ __global__ void __launch_bounds__(FFT_ROWS_THREADS[KIND], ROWS_BLOCKS<C>[KIND])
   any_stage<C, KIND, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out, bits);
 }
 
+/* A block makes one row, or where they are listed some that lie together: they share a map. */
+template <typename C, FftRowsKind KIND>
+__global__ void __launch_bounds__(FFT_ROWS_THREADS[KIND], ROWS_BLOCKS<C>[KIND])
+    rows(const __grid_constant__ AstroFftRowsPass pass)
+{
+  extern __shared__ double2 shared[];
+  __shared__ guint32 bits[FFT_ROWS_TILES / 32];
+  const guint32 all = pass.listed ? pass.listed[0] * pass.listed_rows.by : gridDim.x;
+  const guint32 each = (all + gridDim.x - 1) / gridDim.x, from = blockIdx.x * each;
+#pragma unroll 1
+  for (guint32 i = from; i < min(from + each, all); i++) {
+    const FftRow row = row_at(pass, i);
+    if (row.v < pass.height.by)
+      make_row<C, KIND>(pass, row, (C *)shared, bits);
+    if (pass.listed)
+      __syncthreads();
+  }
+}
+
 template <typename C, FftRowsKind KIND>
 static gboolean launch(const AstroFftRowsPass *pass, guint32 n_rows, cudaStream_t stream,
                        GError **error)
 {
+  int blocks, multiprocessors, device;
   if (!CUDA_TRY(cudaFuncSetAttribute(rows<C, KIND>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                      (int)pass->room_bytes)))
     return FALSE;
+  if (pass->listed &&
+      (!CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+           &blocks, rows<C, KIND>, (int)pass->threads, pass->room_bytes)) ||
+       !CUDA_TRY(cudaGetDevice(&device)) ||
+       !CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device))))
+    return FALSE;
+  if (pass->listed)
+    n_rows = MIN(n_rows, (guint32)(blocks * multiprocessors));
   rows<C, KIND><<<n_rows, pass->threads, pass->room_bytes, stream>>>(*pass);
   return CUDA_TRY(cudaGetLastError());
 }
