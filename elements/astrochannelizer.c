@@ -237,13 +237,12 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   self->config = asked_for(self);
   self->config.in = *in;
   self->config.to = out->format;
-  if (in->rate_n > 0 && out->rate_n == 0) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "spectra of %u channels of a rate of %d/%d have a rate that no fraction of whole "
-                "numbers below 2^31 is",
-                self->channels, in->rate_n, in->rate_d);
-    return FALSE;
-  }
+  if (in->rate_n > 0 && out->rate_n == 0)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "spectra of %u channels of a rate of %d/%d have a rate that no fraction of whole "
+        "numbers below 2^31 is",
+        self->channels, in->rate_n, in->rate_d);
   g_clear_pointer(&self->losses, astro_channelizer_losses_free);
   self->losses = astro_channelizer_losses_new(&self->config);
   forget(self);

@@ -151,18 +151,16 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   g_autofree char *names = g_strjoinv(":", self->grid.products);
   guint pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
 
-  if (!g_str_equal(layout, "pol:y:x") && !g_str_equal(layout, "channel:pol:y:x")) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "an image of layout %s, expected pol:y:x or channel:pol:y:x", layout);
-    return FALSE;
-  }
-  if (pols < 2 || astro_grid_find(&self->grid, ASTRO_PRODUCT_PSF) != (gint)pols - 1) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "an image of products %s, expected at least one and the point-spread function "
-                "(PSF) after them: astroimage psf=true makes it",
-                names);
-    return FALSE;
-  }
+  if (!g_str_equal(layout, "pol:y:x") && !g_str_equal(layout, "channel:pol:y:x"))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "an image of layout %s, expected pol:y:x or channel:pol:y:x",
+                               layout);
+  if (pols < 2 || astro_grid_find(&self->grid, ASTRO_PRODUCT_PSF) != (gint)pols - 1)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "an image of products %s, expected at least one and the point-spread function "
+        "(PSF) after them: astroimage psf=true makes it",
+        names);
   self->config = (AstroCleanConfig){
     .format = in->format,
     .size = self->grid.size,
@@ -237,10 +235,10 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
     arguments.minor = meta->minor / self->grid.pixel;
     arguments.angle = meta->angle;
   } else if (self->output == ASTRO_CLEAN_RESTORED || self->output == ASTRO_CLEAN_ALL) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-                "an image without a beam (AstroImageMeta) cannot be restored; output=model and "
-                "output=residual need none");
-    return FALSE;
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_SIZE,
+        "an image without a beam (AstroImageMeta) cannot be restored; output=model and "
+        "output=residual need none");
   }
   GstBuffer *out =
       astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);

@@ -112,13 +112,12 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   AstroCollectConfig *config = configuration;
 
   if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
-      (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "input is %s of layout %s in %s, expected visibilities of layout " INPUT_LAYOUT
-                " in CF32LE or CF64LE",
-                astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
-    return FALSE;
-  }
+      (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "input is %s of layout %s in %s, expected visibilities of layout " INPUT_LAYOUT
+        " in CF32LE or CF64LE",
+        astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
   const gboolean is_double = out->format == ASTRO_FORMAT_CF64LE;
   memset(config, 0, sizeof *config);
   astro_grid_clear(&self->grid);
@@ -227,13 +226,12 @@ static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, 
 {
   if (counts->used > 0)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
-              " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
-              " outside the grid",
-              counts->flagged + counts->not_finite + counts->outside, counts->flagged,
-              counts->not_finite, counts->outside);
-  return FALSE;
+  return astro_backend_refuse(error,
+                              "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
+                              " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
+                              " outside the grid",
+                              counts->flagged + counts->not_finite + counts->outside,
+                              counts->flagged, counts->not_finite, counts->outside);
 }
 
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
@@ -320,11 +318,10 @@ static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guin
                                        (guint64)stream->rate_n);
     else if (GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in))
       times[k] = GST_BUFFER_PTS(in) + gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
-    else {
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
-      return FALSE;
-    }
+    else
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
   }
   return TRUE;
 }
@@ -390,11 +387,9 @@ static gboolean finish(AstroStage *stage, GError **error)
     forget_grid(self);
   if (!self->at_end)
     return TRUE;
-  if (self->number == 0) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-                "the stream ended with no visibilities: there is no grid");
-    return FALSE;
-  }
+  if (self->number == 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "the stream ended with no visibilities: there is no grid");
   tell(self);
   return TRUE;
 }

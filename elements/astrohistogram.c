@@ -241,18 +241,14 @@ static gboolean append_buffer(AstroHistogram *self, const AstroCataloguePad *pad
 {
   GstMapInfo map;
   gsize step = pad->places.n * sizeof(double);
-  if (step == 0 || gst_buffer_get_size(buffer) % step) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-                "pad %s: a buffer of %" G_GSIZE_FORMAT
-                " bytes is no whole number of points of %u columns",
-                GST_PAD_NAME(pad), gst_buffer_get_size(buffer), pad->places.n);
-    return FALSE;
-  }
-  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
-                GST_PAD_NAME(pad));
-    return FALSE;
-  }
+  if (step == 0 || gst_buffer_get_size(buffer) % step)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "pad %s: a buffer of %" G_GSIZE_FORMAT
+                               " bytes is no whole number of points of %u columns",
+                               GST_PAD_NAME(pad), gst_buffer_get_size(buffer), pad->places.n);
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
+                               GST_PAD_NAME(pad));
   astro_catalogue_append(catalogue, &pad->places, (const double *)(gconstpointer)map.data,
                          map.size / step);
   gst_buffer_unmap(buffer, &map);

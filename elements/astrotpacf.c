@@ -261,12 +261,12 @@ static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
       bytes == (gsize)s->n_kinds * s->n_regions * s->n_regions * n_bins(self) * sizeof(double) &&
       (!s->counts || g_bytes_get_size(s->counts) == bytes))
     return TRUE;
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-              self->has_summary ? "a histogram of %" G_GSIZE_FORMAT
-                                  " bytes does not fit its caps and its event %s"
-                                : "a histogram of %" G_GSIZE_FORMAT " bytes came without event %s",
-              bytes, ASTRO_SUMMARY_EVENT);
-  return FALSE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             self->has_summary ? "a histogram of %" G_GSIZE_FORMAT
+                                                 " bytes does not fit its caps and its event %s"
+                                               : "a histogram of %" G_GSIZE_FORMAT
+                                                 " bytes came without event %s",
+                             bytes, ASTRO_SUMMARY_EVENT);
 }
 
 /* The table, to be freed. */

@@ -576,21 +576,17 @@ static gboolean classify(AstroWProjection *self, GError **error)
     least = MAX(least, (support + ASTRO_TAPS_STEP - 1) / ASTRO_TAPS_STEP * ASTRO_TAPS_STEP);
     while (class < self->n_classes && self->classes[class].support != support)
       class ++;
-    if (class == MAX_CLASSES) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                  "w-planes have more than %d different supports", MAX_CLASSES);
-      return FALSE;
-    }
+    if (class == MAX_CLASSES)
+      return astro_backend_refuse(error, "w-planes have more than %d different supports",
+                                  MAX_CLASSES);
     if (class == self->n_classes)
       self->classes[self->n_classes++].support = support;
     self->class_of_plane[i] = (guint8) class;
   }
   if (self->config.size >= least && self->config.size < 1 << CELL_BITS)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "the grid is %u cells wide, expected %u to %d", self->config.size, least,
-              (1 << CELL_BITS) - 1);
-  return FALSE;
+  return astro_backend_refuse(error, "the grid is %u cells wide, expected %u to %d",
+                              self->config.size, least, (1 << CELL_BITS) - 1);
 }
 
 AstroWProjection *astro_wprojection_new(const AstroWProjectionConfig *config, GError **error)
