@@ -28,6 +28,7 @@
 
 #include "core/clean/clean.h"
 #include "core/stream/grid.h"
+#include "elements/astrofields.h"
 
 struct _AstroClean {
   AstroStage parent;
@@ -280,54 +281,25 @@ static gboolean stop(GstBaseTransform *trans)
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_OUTPUT, AstroClean, output),
+  ASTRO_FIELD(PROP_GAIN, AstroClean, gain),
+  ASTRO_FIELD(PROP_ITERATIONS, AstroClean, iterations),
+  ASTRO_FIELD(PROP_THRESHOLD, AstroClean, threshold),
+  ASTRO_FIELD(PROP_BORDER, AstroClean, border),
+  { 0 },
+};
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroClean *self = ASTRO_CLEAN(object);
-
-  switch (id) {
-  case PROP_OUTPUT:
-    self->output = g_value_get_enum(value);
-    break;
-  case PROP_GAIN:
-    self->gain = g_value_get_double(value);
-    break;
-  case PROP_ITERATIONS:
-    self->iterations = g_value_get_uint(value);
-    break;
-  case PROP_THRESHOLD:
-    self->threshold = g_value_get_double(value);
-    break;
-  case PROP_BORDER:
-    self->border = g_value_get_int(value);
-    break;
-  default:
+  if (!astro_fields_set(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroClean *self = ASTRO_CLEAN(object);
-
-  switch (id) {
-  case PROP_OUTPUT:
-    g_value_set_enum(value, self->output);
-    break;
-  case PROP_GAIN:
-    g_value_set_double(value, self->gain);
-    break;
-  case PROP_ITERATIONS:
-    g_value_set_uint(value, self->iterations);
-    break;
-  case PROP_THRESHOLD:
-    g_value_set_double(value, self->threshold);
-    break;
-  case PROP_BORDER:
-    g_value_set_int(value, self->border);
-    break;
-  default:
+  if (!astro_fields_get(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void astro_clean_class_init(AstroCleanClass *klass)

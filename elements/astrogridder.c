@@ -48,8 +48,6 @@ struct _AstroGridder {
   AstroGridCounts counts; /* of grids sent */
 };
 
-enum { FIRST_SETTING = ASTRO_STAGE_N_PROPERTIES };
-
 G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_TYPE_GRIDDER)
 
@@ -439,13 +437,13 @@ static gboolean start(GstBaseTransform *trans)
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  if (!astro_gridder_settings_set(&ASTRO_GRIDDER(object)->settings, id - FIRST_SETTING, value))
+  if (!astro_gridder_settings_set(&ASTRO_GRIDDER(object)->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  if (!astro_gridder_settings_get(&ASTRO_GRIDDER(object)->settings, id - FIRST_SETTING, value))
+  if (!astro_gridder_settings_get(&ASTRO_GRIDDER(object)->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
@@ -470,7 +468,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   object->set_property = set_property;
   object->get_property = get_property;
   object->finalize = finalize;
-  astro_gridder_settings_install(object, FIRST_SETTING);
+  astro_gridder_settings_install(object);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
   trans->sink_event = sink_event;

@@ -18,6 +18,7 @@
 #include "core/stream/stream.h"
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
+#include "elements/astrofields.h"
 
 #include <math.h>
 #include <string.h>
@@ -325,26 +326,26 @@ static gboolean astro_tpacf_stop(GstBaseTransform *base)
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_ESTIMATOR, AstroTpacf, estimator),
+  ASTRO_FIELD(PROP_INTEGRAL_CONSTRAINT, AstroTpacf, integral_constraint),
+  { 0 },
+};
+
 static void astro_tpacf_set_property(GObject *object, guint id, const GValue *value,
                                      GParamSpec *spec)
 {
-  AstroTpacf *self = ASTRO_TPACF(object);
   GST_OBJECT_LOCK(object);
-  if (id == PROP_ESTIMATOR)
-    self->estimator = g_value_get_enum(value);
-  else
-    self->integral_constraint = g_value_get_boolean(value);
+  if (!astro_fields_set(fields, object, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
 
 static void astro_tpacf_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroTpacf *self = ASTRO_TPACF(object);
   GST_OBJECT_LOCK(object);
-  if (id == PROP_ESTIMATOR)
-    g_value_set_enum(value, self->estimator);
-  else
-    g_value_set_boolean(value, self->integral_constraint);
+  if (!astro_fields_get(fields, object, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
 
