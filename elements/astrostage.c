@@ -596,11 +596,10 @@ static GstBuffer *strip(GstBuffer *buffer)
 /* What the output says of itself follows from what the input does. */
 static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GError **error)
 {
-  if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "the validity of a buffer counts over axes that its layout does not have");
-    return FALSE;
-  }
+  if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "the validity of a buffer counts over axes that its layout does not have");
   gst_buffer_foreach_meta(in, copy_foreign_meta, out);
   if (PRIV(stage)->out.rate_n == 0)
     gst_buffer_copy_into(out, in, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
