@@ -34,6 +34,7 @@
 #include "core/channelizer/channelizer.h"
 #include "core/channelizer/gains.h"
 #include "core/channelizer/losses.h"
+#include "core/enum.h"
 #include "elements/astrofields.h"
 
 struct _AstroChannelizer {
@@ -67,22 +68,13 @@ G_DEFINE_TYPE(AstroChannelizer, astro_channelizer, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrochannelizer, "astrochannelizer", GST_RANK_NONE,
                             ASTRO_TYPE_CHANNELIZER)
 
-GType astro_window_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_WINDOW_AUTO, "Kaiser; none for one tap, which is a plain FFT", "auto" },
-    { ASTRO_WINDOW_HANN, "Hann", "hann" },
-    { ASTRO_WINDOW_HAMMING, "Hamming", "hamming" },
-    { ASTRO_WINDOW_BLACKMAN_HARRIS, "Blackman-Harris", "blackman-harris" },
-    { ASTRO_WINDOW_KAISER, "Kaiser", "kaiser" },
-    { ASTRO_WINDOW_RECTANGULAR, "None", "rectangular" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroWindow", values));
-  return type;
-}
+ASTRO_ENUM_TYPE(astro_window_get_type, "AstroWindow",
+                { ASTRO_WINDOW_AUTO, "Kaiser; none for one tap, which is a plain FFT", "auto" },
+                { ASTRO_WINDOW_HANN, "Hann", "hann" },
+                { ASTRO_WINDOW_HAMMING, "Hamming", "hamming" },
+                { ASTRO_WINDOW_BLACKMAN_HARRIS, "Blackman-Harris", "blackman-harris" },
+                { ASTRO_WINDOW_KAISER, "Kaiser", "kaiser" },
+                { ASTRO_WINDOW_RECTANGULAR, "None", "rectangular" })
 
 /* ---- negotiation ---- */
 

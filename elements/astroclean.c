@@ -27,6 +27,7 @@
 #include "elements/astroclean.h"
 
 #include "core/clean/clean.h"
+#include "core/enum.h"
 #include "core/stream/grid.h"
 #include "elements/astrofields.h"
 
@@ -53,20 +54,12 @@ enum {
 G_DEFINE_TYPE(AstroClean, astro_clean, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroclean, "astroclean", GST_RANK_NONE, ASTRO_TYPE_CLEAN)
 
-static GType astro_clean_output_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_CLEAN_RESTORED, "The model, drawn with the beam, plus the residual", "restored" },
-    { ASTRO_CLEAN_MODEL, "The model, Jy a pixel", "model" },
-    { ASTRO_CLEAN_RESIDUAL, "What is left", "residual" },
-    { ASTRO_CLEAN_ALL, "The three, and the point-spread function", "all" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroCleanOutput", values));
-  return type;
-}
+ASTRO_STATIC_ENUM_TYPE(astro_clean_output_get_type, "AstroCleanOutput",
+                       { ASTRO_CLEAN_RESTORED, "The model, drawn with the beam, plus the residual",
+                         "restored" },
+                       { ASTRO_CLEAN_MODEL, "The model, Jy a pixel", "model" },
+                       { ASTRO_CLEAN_RESIDUAL, "What is left", "residual" },
+                       { ASTRO_CLEAN_ALL, "The three, and the point-spread function", "all" })
 
 /* ---- negotiation ---- */
 

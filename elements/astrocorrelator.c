@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "core/correlator/correlator.h"
+#include "core/enum.h"
 #include "elements/astrofields.h"
 
 /* That each of the backends likes best. */
@@ -64,18 +65,10 @@ static guint64 dump_spectra(const AstroCorrelator *self)
   return (guint64)self->integration * self->time_step;
 }
 
-static GType triangle_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_TRIANGLE_LOWER, "Each pair of stations once, and each station with itself", "lower" },
-    { ASTRO_TRIANGLE_FULL, "Each pair in both orders", "full" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroTriangle", values));
-  return type;
-}
+ASTRO_STATIC_ENUM_TYPE(triangle_get_type, "AstroTriangle",
+                       { ASTRO_TRIANGLE_LOWER,
+                         "Each pair of stations once, and each station with itself", "lower" },
+                       { ASTRO_TRIANGLE_FULL, "Each pair in both orders", "full" })
 
 /* ---- negotiation ---- */
 

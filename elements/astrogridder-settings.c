@@ -1,45 +1,39 @@
 #include "config.h"
 #include "elements/astrogridder-settings.h"
 
+#include "core/enum.h"
 #include "elements/astrofields.h"
 #include "elements/astrostage.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "core/gridder/wprojection-taps.h"
+
 #define RADIANS_PER_DEGREE (G_PI / 180)
 #define RADIANS_PER_ARCSEC (RADIANS_PER_DEGREE / 3600)
 
 /* ---- enumerations ---- */
 
-#define ENUM_TYPE(function, name, ...)                                                             \
-  GType function(void)                                                                             \
-  {                                                                                                \
-    static gsize type = 0;                                                                         \
-    static const GEnumValue values[] = { __VA_ARGS__, { 0, NULL, NULL } };                         \
-    if (g_once_init_enter(&type))                                                                  \
-      g_once_init_leave(&type, g_enum_register_static(name, values));                              \
-    return type;                                                                                   \
-  }
+ASTRO_ENUM_TYPE(astro_stokes_get_type, "AstroStokes", { ASTRO_STOKES_I, "Total intensity", "I" },
+                { ASTRO_STOKES_IQUV, "All four", "IQUV" })
+ASTRO_ENUM_TYPE(astro_algorithm_get_type, "AstroAlgorithm",
+                { ASTRO_ALGORITHM_WSTACKING, "Spread over w-planes, to a stated accuracy",
+                  "wstacking" },
+                { ASTRO_ALGORITHM_WPROJECTION,
+                  "Convolved with functions of w from a table, on one grid", "wprojection" },
+                { ASTRO_ALGORITHM_DIRECT, "The exact sum for every pixel, slow", "direct" })
+ASTRO_ENUM_TYPE(astro_weighting_get_type, "AstroWeighting",
+                { ASTRO_WEIGHTING_NATURAL, "By the samples behind them", "natural" },
+                { ASTRO_WEIGHTING_UNIFORM, "Every cell counts the same", "uniform" },
+                { ASTRO_WEIGHTING_BRIGGS, "Between the two, as robust says", "briggs" })
 
-ENUM_TYPE(astro_stokes_get_type, "AstroStokes", { ASTRO_STOKES_I, "Total intensity", "I" },
-          { ASTRO_STOKES_IQUV, "All four", "IQUV" })
-ENUM_TYPE(astro_algorithm_get_type, "AstroAlgorithm",
-          { ASTRO_ALGORITHM_WSTACKING, "Spread over w-planes, to a stated accuracy", "wstacking" },
-          { ASTRO_ALGORITHM_WPROJECTION, "Convolved with functions of w from a table, on one grid",
-            "wprojection" },
-          { ASTRO_ALGORITHM_DIRECT, "The exact sum for every pixel, slow", "direct" })
-ENUM_TYPE(astro_weighting_get_type, "AstroWeighting",
-          { ASTRO_WEIGHTING_NATURAL, "By the samples behind them", "natural" },
-          { ASTRO_WEIGHTING_UNIFORM, "Every cell counts the same", "uniform" },
-          { ASTRO_WEIGHTING_BRIGGS, "Between the two, as robust says", "briggs" })
-
-ENUM_TYPE(astro_taps_kind_get_type, "AstroTapsKind",
-          { ASTRO_TAPS_NEAREST, "The nearest in the table", "nearest" },
-          { ASTRO_TAPS_INTERPOLATED, "Between those around in u, v and w", "interpolated" })
-ENUM_TYPE(astro_taper_get_type, "AstroTaper",
-          { ASTRO_SPREAD_KAISER_BESSEL, "Kaiser-Bessel", "kaiser-bessel" },
-          { ASTRO_SPREAD_SPHEROIDAL, "Prolate spheroidal", "spheroidal" })
+ASTRO_ENUM_TYPE(astro_taps_kind_get_type, "AstroTapsKind",
+                { ASTRO_TAPS_NEAREST, "The nearest in the table", "nearest" },
+                { ASTRO_TAPS_INTERPOLATED, "Between those around in u, v and w", "interpolated" })
+ASTRO_ENUM_TYPE(astro_taper_get_type, "AstroTaper",
+                { ASTRO_SPREAD_KAISER_BESSEL, "Kaiser-Bessel", "kaiser-bessel" },
+                { ASTRO_SPREAD_SPHEROIDAL, "Prolate spheroidal", "spheroidal" })
 
 static const AstroGridAlgorithm *const algorithms[] = {
   [ASTRO_ALGORITHM_WSTACKING] = &astro_wstacking,
@@ -294,8 +288,8 @@ void astro_gridder_settings_install(GObjectClass *object)
           g_param_spec_enum("algorithm", "Algorithm", "How visibilities are gridded",
                             astro_algorithm_get_type(), ASTRO_ALGORITHM_WSTACKING, flags));
   INSTALL(ACCURACY, g_param_spec_double("accuracy", "Accuracy",
-                                        "Of the image, relative L2, 1e-2 to 1e-12; below 1e-5 "
-                                        "grids are in double precision",
+                                        "Of the image, relative L2; below 1e-5 grids are in "
+                                        "double precision",
                                         1e-12, 0.1, 1e-4, flags));
   INSTALL(SUPPORT, g_param_spec_uint("support", "Support",
                                      "Cells a side that a visibility is spread over (0: as the "
@@ -310,7 +304,7 @@ void astro_gridder_settings_install(GObjectClass *object)
                                       NULL, flags));
   INSTALL(OVERSAMPLING,
           g_param_spec_uint("oversampling", "Oversampling", "wprojection: taps a cell in the table",
-                            1, 256, 8, flags));
+                            1, ASTRO_TAPS_MAX_OVERSAMPLING, 8, flags));
   INSTALL(W_PLANES, g_param_spec_uint("w-planes", "W-planes",
                                       "wprojection: values of w in the table (0: from the longest "
                                       "baseline and the field)",

@@ -20,6 +20,7 @@
 #include "core/render/render.h"
 #include "elements/astrofields.h"
 #include "elements/astroreader.h"
+#include "elements/astrostage.h"
 
 #include <gst/video/video.h>
 #include <math.h>
@@ -80,9 +81,7 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 {
   GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(base)
                                             : GST_BASE_TRANSFORM_SINK_PAD(base);
-  g_autoptr(GstCaps) all = gst_pad_get_pad_template_caps(other);
-  return filter ? gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST)
-                : gst_caps_ref(all);
+  return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
 }
 
 /* Frames come as buffers do, at no fixed rate, unless downstream wants one named. */
@@ -381,5 +380,5 @@ static void astro_render_class_init(AstroRenderClass *klass)
   gst_element_class_set_static_metadata(
       element, "Pictures of streams", "Filter/Converter/Video",
       "Shows images of the sky, spectra, visibilities and correlation functions as video",
-      "The gst-astro authors");
+      ASTRO_AUTHOR);
 }

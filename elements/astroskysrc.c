@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/enum.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "core/sky/voltages.h"
@@ -73,21 +74,13 @@ enum {
 };
 
 #define TYPE_PATTERN pattern_get_type()
-static GType pattern_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_PATTERN_SKY, "Point sources and receiver noise", "sky" },
-    { ASTRO_PATTERN_TONE, "One tone in all inputs, no noise", "tone" },
-    { ASTRO_PATTERN_NOISE, "Receiver noise alone", "noise" },
-    { ASTRO_PATTERN_IMPULSE, "One sample in 4096, no noise", "impulse" },
-    { ASTRO_PATTERN_RAMP, "Real parts count samples, imaginary parts inputs", "ramp" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroSkyPattern", values));
-  return type;
-}
+ASTRO_STATIC_ENUM_TYPE(pattern_get_type, "AstroSkyPattern",
+                       { ASTRO_PATTERN_SKY, "Point sources and receiver noise", "sky" },
+                       { ASTRO_PATTERN_TONE, "One tone in all inputs, no noise", "tone" },
+                       { ASTRO_PATTERN_NOISE, "Receiver noise alone", "noise" },
+                       { ASTRO_PATTERN_IMPULSE, "One sample in 4096, no noise", "impulse" },
+                       { ASTRO_PATTERN_RAMP, "Real parts count samples, imaginary parts inputs",
+                         "ramp" })
 
 /* ---- from properties to an observation ---- */
 
@@ -190,12 +183,7 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
                         self->rate_d, "frequency", G_TYPE_DOUBLE, self->scene.frequency,
                         "bandwidth", G_TYPE_DOUBLE, self->scene.bandwidth, NULL);
   }
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(caps);
-    caps = filtered;
-  }
-  return caps;
+  return astro_stage_filter_caps(caps, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *base)

@@ -19,6 +19,7 @@
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
 #include "elements/astrofields.h"
+#include "elements/astrostage.h"
 
 #include <math.h>
 #include <string.h>
@@ -74,9 +75,7 @@ static GstCaps *astro_tpacf_transform_caps(GstBaseTransform *base, GstPadDirecti
 {
   GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(base)
                                             : GST_BASE_TRANSFORM_SINK_PAD(base);
-  g_autoptr(GstCaps) all = gst_pad_get_pad_template_caps(other);
-  return filter ? gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST)
-                : gst_caps_ref(all);
+  return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
 }
 
 static char *output_columns(const GstCaps *in)
@@ -388,6 +387,5 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   gst_element_class_add_pad_template(element,
                                      gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
   gst_element_class_set_static_metadata(element, "Correlation function", "Filter/Catalogue",
-                                        "Estimates w(theta) from counts of pairs",
-                                        "The gst-astro authors");
+                                        "Estimates w(theta) from counts of pairs", ASTRO_AUTHOR);
 }

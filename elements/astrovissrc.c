@@ -160,12 +160,7 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
                         self->rate_d, "frequency", G_TYPE_DOUBLE, self->scene.frequency,
                         "bandwidth", G_TYPE_DOUBLE, self->scene.bandwidth, NULL);
   }
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(caps);
-    caps = filtered;
-  }
-  return caps;
+  return astro_stage_filter_caps(caps, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *base)

@@ -20,7 +20,7 @@ core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/
 element_tests += tests/elements/astrofits tests/elements/astrofitsimages
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
-dist_files += tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
+dist_files += tests/core/place.h tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
   tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 
 # These look at files with CFITSIO themselves.

@@ -38,7 +38,7 @@ typedef struct {
 
 struct _AstroWProjection {
   AstroWProjectionConfig config;
-  const AstroSpreadKernels *kernels;
+  const AstroWProjectionKernels *kernels;
   AstroWProjectionCounts counts;
   gsize value_bytes; /* of a record */
   guint n_classes;

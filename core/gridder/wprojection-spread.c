@@ -32,19 +32,19 @@ static void spread_group(const Flush *flush, const SupportClass *class, guint in
   const guint32 *first_rows = self->first_rows + group->first;
   const gsize each = is_double ? sizeof(double) : sizeof(float), size = self->config.size;
   const gsize stride = class->stride;
-  AstroSpreadFunc spread =
+  AstroWProjectionFunc spread =
       is_double ? self->kernels->spread_double[width] : self->kernels->spread_single[width];
   guint8 *grid =
       (guint8 *)flush->grid + (product * size * size + group_left(self, class, index)) * 2 * each;
-  AstroSpreadWork work = { .value_stride = 2 * self->config.products,
-                           .taps_stride = 2 * stride,
-                           .vectors_8 = class->window / 8,
-                           .grid_stride = 2 * size,
-                           .product_stride = 2 * size * size };
+  AstroWProjectionWork work = { .value_stride = 2 * self->config.products,
+                                .taps_stride = 2 * stride,
+                                .vectors_8 = class->window / 8,
+                                .grid_stride = 2 * size,
+                                .product_stride = 2 * size * size };
   guint64 low = first_at_least(first_rows, group->n, (gint64)from - class->support + 1), high = low;
 
   for (guint row = from; row < end && low < group->n; row += work.rows) {
-    work.rows = MIN(ASTRO_SPREAD_ROWS(width), end - row);
+    work.rows = MIN(ASTRO_WPROJECTION_ROWS(width), end - row);
     while (low < group->n && first_rows[low] + class->support <= row)
       low++;
     while (high < group->n && first_rows[high] < row + work.rows)
@@ -69,9 +69,9 @@ static void spread_band(gpointer data, guint64 band)
   for (guint i = 0; i < self->n_classes; i++)
     for (guint group = 0; group < self->classes[i].groups; group++)
       for (guint product = 0, width; product < self->config.products;
-           product += ASTRO_SPREAD_PRODUCTS(width)) {
-        width = ASTRO_SPREAD_4;
-        while (product + ASTRO_SPREAD_PRODUCTS(width) > self->config.products)
+           product += ASTRO_WPROJECTION_PRODUCTS(width)) {
+        width = ASTRO_WPROJECTION_4;
+        while (product + ASTRO_WPROJECTION_PRODUCTS(width) > self->config.products)
           width--;
         spread_group(flush, &self->classes[i], group, from, end, product, width);
       }

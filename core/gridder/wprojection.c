@@ -5,10 +5,10 @@
 #define MIN_RECORDS 65536
 #define MAX_RECORDS (1 << 22)
 
-static const AstroSpreadKernels *const variants[] = {
-  &astro_spread_kernels_avx512,
-  &astro_spread_kernels_avx2,
-  &astro_spread_kernels_c,
+static const AstroWProjectionKernels *const variants[] = {
+  &astro_wprojection_kernels_avx512,
+  &astro_wprojection_kernels_avx2,
+  &astro_wprojection_kernels_c,
 };
 
 static gboolean classify(AstroWProjection *self, GError **error)
@@ -39,13 +39,9 @@ static gboolean classify(AstroWProjection *self, GError **error)
 AstroWProjection *astro_wprojection_new(const AstroWProjectionConfig *config, GError **error)
 {
   AstroWProjection *self = g_new0(AstroWProjection, 1);
-  const AstroCpuLevel level = astro_cpu_level();
-  guint variant = 0;
 
   self->config = *config;
-  while (variants[variant]->variant.level > level)
-    variant++;
-  self->kernels = variants[variant];
+  self->kernels = ASTRO_KERNELS_PICK(variants);
   self->value_bytes =
       2 * config->products * (config->taps->is_double ? sizeof(double) : sizeof(float));
   if (!classify(self, error)) {

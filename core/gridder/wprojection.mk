@@ -17,4 +17,4 @@ gpu_sources += gpu/gridder-wprojection.cu gpu/gridder-wprojection-collect.cu gpu
   gpu/gridder-wprojection-spread.cu gpu/gridder-wprojection-staged.cu
 gpu_headers += gpu/gridder-wprojection.h gpu/gridder-wprojection-cells.h gpu/barrier.h
 gpu_bench_programs += tests/bench/wprojection-gpu
-dist_files += tests/bench/tracks.h tests/bench/cublas.h tests/bench/block.h
+dist_files += tests/bench/tracks.h

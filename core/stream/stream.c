@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK(astro - stream - error - quark, astro_stream_error)
+G_DEFINE_QUARK(astro_stream_error, astro_stream_error)
 
 gboolean astro_stream_refuse(GError **error, AstroStreamError code, const char *format, ...)
 {
