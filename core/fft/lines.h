@@ -19,10 +19,6 @@ typedef struct {
    * blank_in ([outer][n_in], or NULL), a row of the block each, for zeros without reading them. */
   void (*run)(AstroFftLines *lines, const AstroFftPass *pass, gconstpointer in, gpointer out,
               const guint8 *blank_in, guint8 *blank_out, guint threads);
-  /* Of lines across, n next to one another from line number begin on, what is wanted of their
-   * samples to out, [wanted][pitch]. blank_in as for run. Several threads may be in it. */
-  void (*take)(AstroFftLines *lines, const AstroFftPass *pass, gconstpointer in,
-               const guint8 *blank_in, guint64 begin, guint n, gpointer out, gsize pitch);
   void (*destroy)(AstroFftLines *lines);
 } AstroFftPrecision;
 
