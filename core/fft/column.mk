@@ -1,7 +1,10 @@
 # Fourier transforms, and what all users of FFTW share.
 core_sources += core/fft/planner.c core/fft/planner.h core/fft/fft.h core/fft/check.c core/fft/check.h \
   core/fft/reference.c core/fft/cpu.c core/fft/lines.h core/fft/lines-body.h core/fft/lines-single.c \
-  core/fft/lines-double.c core/fft/cut.c core/fft/cut.h core/fft/validity.c core/fft/validity.h
+  core/fft/lines-double.c core/fft/cut.c core/fft/cut.h core/fft/validity.c core/fft/validity.h \
+  core/fft/columns.c core/fft/columns.h core/fft/columns-kernels.h core/fft/columns-body.h core/fft/columns-c.c
+core_avx2_sources += core/fft/columns-avx2.c
+core_avx512_sources += core/fft/columns-avx512.c
 element_sources += elements/astrofft.c elements/astrofft.h elements/astrofft-caps.c elements/astrofft-caps.h
 core_cflags += $(FFTW_CFLAGS)
 core_libs += $(FFTW_LIBS)

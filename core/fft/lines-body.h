@@ -461,21 +461,6 @@ static void gather_across(const Run *run, guint64 begin, guint lines, REAL *room
   }
 }
 
-/* What is wanted of a room's lines, from `to` on. */
-static void scatter_wanted(const AstroFftLines *self, const AstroFftPass *pass, guint lines,
-                           const REAL *room, REAL *to, gsize row, guint8 *through)
-{
-  /* The room holds the samples from the output's origin on, then those before it. */
-  guint64 first = pass->n_out - pass->origin_out;
-  const guint64 parts[2][3] = { { pass->origin_out, 0, first }, { 0, first, pass->origin_out } };
-
-  for (guint i = 0; i < 2; i++) {
-    guint64 at = parts[i][0], room_from = parts[i][1], n = clip(pass, &at, &room_from, parts[i][2]);
-    scatter_rows(self, to + (at - pass->wanted) * row, row, n, lines,
-                 room + room_from * self->width_out, through);
-  }
-}
-
 static void scatter_across(const Run *run, guint64 begin, guint lines, const REAL *room,
                            REAL *stage)
 {
@@ -483,9 +468,16 @@ static void scatter_across(const Run *run, guint64 begin, guint lines, const REA
   const AstroFftPass *pass = run->pass;
   gsize row = pass->inner * self->width_out;
   guint64 inner, outer = place_of(pass, begin, &inner);
-  REAL *to = run->out + (outer * pass->n_out + pass->wanted) * row + inner * self->width_out;
+  REAL *to = run->out + outer * pass->n_out * row + inner * self->width_out;
+  guint8 *through = run->stream ? (guint8 *)stage : NULL;
+  /* The room holds the samples from the output's origin on, then those before it. */
+  guint64 first = pass->n_out - pass->origin_out;
+  const guint64 parts[2][3] = { { pass->origin_out, 0, first }, { 0, first, pass->origin_out } };
 
-  scatter_wanted(self, pass, lines, room, to, row, run->stream ? (guint8 *)stage : NULL);
+  for (guint i = 0; i < 2; i++) {
+    guint64 at = parts[i][0], room_from = parts[i][1], n = clip(pass, &at, &room_from, parts[i][2]);
+    scatter_rows(self, to + at * row, row, n, lines, room + room_from * self->width_out, through);
+  }
 }
 
 static void run_across(const Run *run, guint64 begin, guint64 end, REAL *room)
@@ -533,11 +525,6 @@ static gboolean can_stream(const AstroFftLines *self, const AstroFftPass *pass, 
   return row * rows > STREAM_BYTES && row % CACHE_LINE == 0 && (guintptr)out % CACHE_LINE == 0;
 }
 
-static REAL scale_of(const AstroFftPass *pass)
-{
-  return pass->inverse ? (REAL)(1 / (double)pass->n) : 1;
-}
-
 static void run_pass(AstroFftLines *self, const AstroFftPass *pass, gconstpointer in, gpointer out,
                      const guint8 *blank_in, guint8 *blank_out, const AstroFftTouched *touched,
                      guint threads)
@@ -552,29 +539,11 @@ static void run_pass(AstroFftLines *self, const AstroFftPass *pass, gconstpointe
               .n_lines = pass->outer * pass->inner / pass->period * pass->n_lines,
               .per_task = self->batch,
               .stream = can_stream(self, pass, out),
-              .scale = scale_of(pass) };
+              .scale = pass->inverse ? (REAL)(1 / (double)pass->n) : 1 };
 
   while (run.per_task * pass->n < TASK_SAMPLES)
     run.per_task += self->batch;
   astro_parallel((run.n_lines + run.per_task - 1) / run.per_task, threads, task, &run);
 }
 
-static void take(AstroFftLines *self, const AstroFftPass *pass, gconstpointer in,
-                 const guint8 *blank_in, guint64 begin, guint lines, gpointer out, gsize pitch)
-{
-  const Run run = {
-    .lines = self, .pass = pass, .in = in, .blank_in = blank_in, .scale = scale_of(pass)
-  };
-  const gsize row = pitch * self->width_out;
-  REAL *room = take_room(self), *made = room + self->room_in, *to = out;
-
-  for (guint n; lines > 0; lines -= n, begin += n, to += n * self->width_out) {
-    n = MIN(lines, self->batch);
-    gather_across(&run, begin, n, room, made + self->room_out);
-    execute(self, pass, room, made);
-    scatter_wanted(self, pass, n, made, to, row, NULL);
-  }
-  give_room(self, room);
-}
-
-const AstroFftPrecision PRECISION = { create, run_pass, take, destroy };
+const AstroFftPrecision PRECISION = { create, run_pass, destroy };

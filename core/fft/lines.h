@@ -22,10 +22,6 @@ typedef struct {
   void (*run)(AstroFftLines *lines, const AstroFftPass *pass, gconstpointer in, gpointer out,
               const guint8 *blank_in, guint8 *blank_out, const AstroFftTouched *touched,
               guint threads);
-  /* Of lines across, n next to one another from line number begin on, what is wanted of their
-   * samples to out, [wanted][pitch]. blank_in as for run. Several threads may be in it. */
-  void (*take)(AstroFftLines *lines, const AstroFftPass *pass, gconstpointer in,
-               const guint8 *blank_in, guint64 begin, guint n, gpointer out, gsize pitch);
   void (*destroy)(AstroFftLines *lines);
 } AstroFftPrecision;
 

@@ -49,6 +49,9 @@ gboolean astro_image_check(gconstpointer given, GError **error)
         error, "image: %u channels of %u products to %u, expected 1 or more, to %d at most",
         config->channels, config->n_in, config->n_out, ASTRO_IMAGE_MAX_PRODUCTS);
   for (guint i = 0; i < config->n_out; i++)
+    if (!config->products[i].n_terms)
+      return astro_backend_refuse(error, "image: product %u of no terms, expected 1 or 2", i);
+  for (guint i = 0; i < config->n_out; i++)
     for (guint k = 0; k < config->products[i].n_terms; k++)
       if (config->products[i].terms[k].product >= config->n_in)
         return astro_backend_refuse(error, "image: product %u of %u",

@@ -1,5 +1,8 @@
 /* One text for all instruction sets: the including file defines LANES, Vector and its square root,
  * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
+#include <string.h>
+
+#include "core/fft/columns.h"
 #include "core/image/kernels.h"
 
 typedef double Unaligned __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
@@ -104,4 +107,68 @@ static void corrections(const AstroImageStrip *strip, const double *by,
       STORE(corrections + i, LOAD(corrections + i) * series_at(series, n_minus_1(strip, i, count)));
 }
 
-const AstroImageKernels KERNELS = { { NAME, LEVEL }, phases, add_single, add_double, corrections };
+#define INLINE inline __attribute__((always_inline))
+
+/* By precision of samples and of pixels. Fewer columns than there are
+ * in a vector go through one. */
+#define ADD_ROWS(name, SAMPLE, PIXEL)                                                              \
+  static INLINE void name##_row(PIXEL *pixels, const SAMPLE *samples, const SAMPLE *a,             \
+                                const SAMPLE *b, SAMPLE re, SAMPLE im, const SAMPLE *corrections,  \
+                                const gboolean first, const gboolean last)                         \
+  {                                                                                                \
+    enum { COLUMNS = ASTRO_FFT_COLUMNS_BYTES / sizeof(SAMPLE) };                                   \
+    for (guint i = 0; i < COLUMNS; i++) {                                                          \
+      PIXEL sum = re * (samples[i] * a[i]) + im * (samples[COLUMNS + i] * b[i]);                   \
+      sum += first ? 0 : pixels[i];                                                                \
+      pixels[i] = last ? sum * (PIXEL)corrections[i] : sum;                                        \
+    }                                                                                              \
+  }                                                                                                \
+                                                                                                   \
+  static INLINE void name##_rows(const AstroImageRows *rows, const gboolean first,                 \
+                                 const gboolean last)                                              \
+  {                                                                                                \
+    enum { COLUMNS = ASTRO_FFT_COLUMNS_BYTES / sizeof(SAMPLE) };                                   \
+    const SAMPLE *phases = rows->phases, *corrections = rows->corrections;                         \
+    const SAMPLE *samples = rows->samples;                                                         \
+    const guint a = rows->imaginary ? COLUMNS : 0, b = COLUMNS - a;                                \
+    const SAMPLE re = (SAMPLE)rows->scale, im = rows->imaginary ? re : -re;                        \
+    guint8 *pixels = rows->pixels;                                                                 \
+                                                                                                   \
+    for (guint i = 0; i < rows->rows; i++) {                                                       \
+      PIXEL part[COLUMNS], *here = (PIXEL *)pixels;                                                \
+      if (rows->columns < COLUMNS)                                                                 \
+        here = memcpy(part, pixels, rows->columns * sizeof(PIXEL));                                \
+      name##_row(here, samples, phases + a, phases + b, re, im, corrections, first, last);         \
+      if (rows->columns < COLUMNS)                                                                 \
+        memcpy(pixels, part, rows->columns * sizeof(PIXEL));                                       \
+      samples += 2 * COLUMNS;                                                                      \
+      phases += rows->step * 2 * COLUMNS;                                                          \
+      corrections += last ? rows->step * COLUMNS : 0;                                              \
+      pixels += rows->pitch;                                                                       \
+    }                                                                                              \
+  }                                                                                                \
+                                                                                                   \
+  static void name(const AstroImageRows *rows)                                                     \
+  {                                                                                                \
+    if (rows->first && rows->corrections)                                                          \
+      name##_rows(rows, TRUE, TRUE);                                                               \
+    else if (rows->first)                                                                          \
+      name##_rows(rows, TRUE, FALSE);                                                              \
+    else if (rows->corrections)                                                                    \
+      name##_rows(rows, FALSE, TRUE);                                                              \
+    else                                                                                           \
+      name##_rows(rows, FALSE, FALSE);                                                             \
+  }
+
+ADD_ROWS(add_single_to_single, float, float)
+ADD_ROWS(add_single_to_double, float, double)
+ADD_ROWS(add_double_to_single, double, float)
+ADD_ROWS(add_double_to_double, double, double)
+
+const AstroImageKernels KERNELS = { { NAME, LEVEL },
+                                    phases,
+                                    add_single,
+                                    add_double,
+                                    corrections,
+                                    { { add_single_to_single, add_single_to_double },
+                                      { add_double_to_single, add_double_to_double } } };

@@ -15,6 +15,19 @@ typedef struct {
   gsize n;
 } AstroImageStrip;
 
+/* Rows of a few columns, as transforms of columns leave them (core/fft/columns.h): of samples and
+ * of phases, the real parts of all columns, then the imaginary parts, all in the samples'
+ * precision. */
+typedef struct {
+  guint rows, columns;
+  gconstpointer samples, phases, corrections; /* no corrections: the image is not finished */
+  gssize step; /* from a row's phases to the next row's, rows; of corrections as well */
+  gpointer pixels;
+  gsize pitch; /* of pixels, bytes */
+  double scale;
+  gboolean imaginary, first; /* part wanted; pixels hold nothing yet */
+} AstroImageRows;
+
 typedef struct {
   AstroVariant variant;
   /* exp(-2 pi i w (n - 1)) */
@@ -27,6 +40,9 @@ typedef struct {
   /* by x the series at n - 1; a series without terms is 1. */
   void (*corrections)(const AstroImageStrip *strip, const double *by,
                       const AstroImageSeries *series, double *corrections);
+  /* pixels += scale times a part of samples times phases, then times corrections. By precision: of
+   * samples, of pixels. */
+  void (*add_rows[2][2])(const AstroImageRows *rows);
 } AstroImageKernels;
 
 extern const AstroImageKernels astro_image_kernels_c, astro_image_kernels_avx2,

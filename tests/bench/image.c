@@ -1,10 +1,12 @@
-/* Imaging and cleaning beside the memory that they have to go through, in one run. */
+/* Imaging and cleaning beside the memory that they have to go through, in one run; and images of
+ * planes that are yet to be transformed along v beside doing the two one after the other. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/backend/threads.h"
 #include "core/clean/clean.h"
+#include "core/fft/lines.h"
 #include "core/image/image.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
@@ -83,6 +85,99 @@ static void bench_plane(guint size, guint image, double w, gboolean is_double)
   g_aligned_free(traffic.out);
 }
 
+/* The last pass of a transform in place, then the image: what an image that transforms along v
+ * makes in one. */
+typedef struct {
+  Bench image;
+  const AstroFftPrecision *precision;
+  AstroFftLines *lines;
+  AstroFftPass passes[ASTRO_MAX_AXES];
+} Unfused;
+
+static void run_unfused(gpointer data)
+{
+  Unfused *unfused = data;
+  unfused->precision->run(unfused->lines, &unfused->passes[1], unfused->image.in.data,
+                          unfused->image.in.data, NULL, NULL, 0);
+  run(&unfused->image);
+}
+
+static void make_unfused(Unfused *unfused, const AstroImageConfig *config)
+{
+  const guint64 size = config->grid.size, image = config->grid.image_size;
+  const AstroFftAxis axis = { TRUE, size / 2, size / 2, size / 2 - image / 2, image };
+  const AstroFftConfig transform = { .from = config->from,
+                                     .to = config->from,
+                                     .n_axes = 3,
+                                     .extents = { config->n_in, size, size },
+                                     .axes = { { FALSE }, axis, axis } };
+  AstroCpuLevel level = astro_cpu_level();
+  unfused->precision = config->from == ASTRO_FORMAT_CF64LE ? &astro_fft_double : &astro_fft_single;
+  astro_fft_passes(&transform, 1, unfused->passes);
+  unfused->lines =
+      unfused->precision->create(&unfused->passes[1], FALSE,
+                                 level >= ASTRO_CPU_AVX512 ? &astro_transpose_kernels_avx512
+                                 : level >= ASTRO_CPU_AVX2 ? &astro_transpose_kernels_avx2
+                                                           : &astro_transpose_kernels_c,
+                                 NULL);
+}
+
+static void fill(gpointer data, gsize bytes, gboolean is_double)
+{
+  for (gsize i = 0; i < bytes / (is_double ? 8 : 4); i++)
+    if (is_double)
+      ((double *)data)[i] = (double)(i * 2654435761u % 1024) / 1024 - 0.5;
+    else
+      ((float *)data)[i] = (float)(i * 2654435761u % 1024) / 1024 - 0.5f;
+}
+
+static void bench_fused(guint size, guint image, guint products, gboolean is_double)
+{
+  gsize cell = is_double ? 16 : 8, pixel = is_double ? 8 : 4;
+  AstroImageConfig config = { .from = is_double ? ASTRO_FORMAT_CF64LE : ASTRO_FORMAT_CF32LE,
+                              .to = is_double ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE,
+                              .grid = { .size = size, .image_size = image, .pixel = 1e-4 },
+                              .channels = 1,
+                              .n_in = products,
+                              .n_out = products };
+  const double weights[] = { 1, 1, 1, 1 };
+  AstroImageArguments arguments = { .w = 300, .w_step = 0, .weights = weights };
+  AstroPlace place = { 0 };
+  const char *variant;
+  double ours, other, limit;
+  for (guint i = 0; i < products; i++)
+    config.products[i] = (AstroImageProduct){ "P", 1, { { i, FALSE, 1 } } };
+  Unfused unfused = { { .backend = &astro_image_cpu,
+                        .instance = astro_image_cpu.create(&config, &place, &variant, NULL),
+                        .arguments = &arguments } };
+  unfused.image.in.bytes = products * size * cell * size;
+  unfused.image.in.data = bench_block(unfused.image.in.bytes);
+  unfused.image.out.bytes = products * image * pixel * image;
+  unfused.image.out.data = bench_block(unfused.image.out.bytes);
+  make_unfused(&unfused, &config);
+  config.transforms_v = TRUE;
+  Bench fused = unfused.image;
+  fused.instance = astro_image_cpu.create(&config, &place, &variant, NULL);
+  fill(fused.in.data, fused.in.bytes, is_double);
+  Traffic traffic = { fused.in.data, bench_block(fused.out.bytes),
+                      products * (gsize)size * cell * image, fused.out.bytes };
+  bench_pair(run, &fused, run_unfused, &unfused, ROUNDS, &ours, &other);
+  limit = bench_seconds(run_traffic, &traffic, ROUNDS);
+  g_autofree char *name =
+      g_strdup_printf("%u products of %u, %u pixels, %s, columns and image, %s", products, size,
+                      image, is_double ? "double" : "single", variant);
+  bench_row(name, 1 / ours, 1 / other, "plane/s", 0);
+  bench_row("  the same beside the memory", 1 / ours, 1 / limit, "plane/s", 0);
+  printf("  %.1f ms, one after the other %.1f ms, the memory %.1f ms\n", ours * 1e3, other * 1e3,
+         limit * 1e3);
+  unfused.precision->destroy(unfused.lines);
+  astro_image_cpu.destroy(unfused.image.instance);
+  astro_image_cpu.destroy(fused.instance);
+  g_aligned_free(fused.in.data);
+  g_aligned_free(fused.out.data);
+  g_aligned_free(traffic.out);
+}
+
 /* An iteration reads the point-spread function and reads and writes the part inside the border. */
 static void bench_clean(guint size)
 {
@@ -119,8 +214,14 @@ static void bench_clean(guint size)
   g_aligned_free(bench.out.data);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+  bench_head("planes to be transformed along v; limit: the transform in place, then the image");
+  for (guint is_double = 0; is_double < 2; is_double++)
+    for (guint products = 1; products <= 4; products += 3)
+      bench_fused(5760, 4096, products, is_double);
+  if (argc > 1)
+    return 0;
   bench_head("images; limit: going through the same memory, both threads");
   for (guint is_double = 0; is_double < 2; is_double++) {
     bench_plane(1536, 1024, 300, is_double);

@@ -1,0 +1,31 @@
+/* For the cpu backend: planes that are transformed along u alone. A task takes a few columns of
+ * them, transforms them along v in its caches and adds the result to the image. */
+#pragma once
+
+#include "core/fft/columns.h"
+#include "core/image/image.h"
+#include "core/image/kernels.h"
+
+G_BEGIN_DECLS
+
+typedef struct AstroImageColumns AstroImageColumns;
+
+AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config,
+                                           const AstroImageKernels *kernels,
+                                           const AstroFftColumnsKernels *transforms);
+void astro_image_columns_free(AstroImageColumns *self);
+
+typedef struct {
+  const AstroImageArguments *arguments;
+  const guint8 *in;
+  const guint8 *map; /* of touched tiles, or NULL */
+  guint8 *out;
+  const double *inverse;
+  const AstroImageSeries *series;
+} AstroImageColumnsCall;
+
+/* A plane to the image. */
+void astro_image_columns_add(AstroImageColumns *self, const AstroImageColumnsCall *call,
+                             guint threads);
+
+G_END_DECLS
