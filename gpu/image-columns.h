@@ -78,7 +78,7 @@ template <int R1> struct ImageRows {
  * They wait in shared memory, each where its thread finds it again. */
 template <typename C, int R1, int R2>
 __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
-                                  RESIDENT<C, R1> / (ROW_BYTES / sizeof(C) * R2))
+                                  RESIDENT<C, R1, R2> / (ROW_BYTES / sizeof(C) * R2))
     add_columns(const __grid_constant__ AstroFftColumnsPass pass,
                 const __grid_constant__ AstroImagePass image)
 {

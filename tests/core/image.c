@@ -412,11 +412,11 @@ static void test_columns(gconstpointer backend)
   static const guint sizes[][2] = {
     { 256, 256 },  { 256, 255 },  { 400, 321 }, { 600, 600 }, { 729, 729 },   { 729, 150 },
     { 1024, 97 },  { 1120, 300 }, { 1225, 64 }, { 1600, 64 }, { 1764, 65 },   { 2025, 33 },
-    { 2304, 130 }, { 2401, 40 },  { 2500, 50 }, { 3136, 40 }, { 3600, 3600 },
+    { 2304, 130 }, { 2401, 40 },  { 2500, 50 }, { 3136, 40 }, { 3600, 500 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
-    for (guint k = 0; k < (sizes[i][0] < 1300 ? 4 : 1); k++)
-      compare_columns(backend, sizes[i][0], sizes[i][1], 1 + k / 2, i + 5 * k);
+    for (guint k = 0; k < (sizes[i][0] < 1300 ? 2 : 1); k++)
+      compare_columns(backend, sizes[i][0], sizes[i][1], 1 + k, i + 5 * k);
 }
 
 static void forget_references(void)
