@@ -27,13 +27,14 @@ struct AstroFftColumnsPass {
 typedef gboolean (*AstroFftColumnsFunc)(const AstroFftColumnsPass *pass, guint32 planes,
                                         cudaStream_t stream, GError **error);
 
-/* Points of a pass that there are kernels for, as products of what threads transform: with them all
- * even sizes of the grids that astrogridder chooses, from 512 to 16384, are products of two. */
+/* Points of a pass that there are kernels for, as products of what threads transform, first and
+ * second, in the order that leaves fewer of them idle in the second: with them all even sizes of
+ * the grids that astrogridder chooses, from 512 to 16384, are products of two. */
 #define ASTRO_FFT_COLUMNS(ROW)                                                                     \
-  ROW(4, 4), ROW(8, 3), ROW(5, 5), ROW(9, 3), ROW(8, 4), ROW(7, 5), ROW(8, 5), ROW(7, 6),          \
-      ROW(9, 5), ROW(8, 6), ROW(7, 7), ROW(10, 5), ROW(8, 7), ROW(10, 6), ROW(8, 8), ROW(10, 7),   \
-      ROW(9, 8), ROW(10, 8), ROW(9, 9), ROW(14, 7), ROW(10, 10), ROW(12, 9), ROW(14, 8),           \
-      ROW(12, 10), ROW(14, 9), ROW(16, 8), ROW(14, 10), ROW(12, 12), ROW(15, 10), ROW(16, 10),     \
+  ROW(4, 4), ROW(8, 3), ROW(5, 5), ROW(9, 3), ROW(8, 4), ROW(5, 7), ROW(8, 5), ROW(6, 7),          \
+      ROW(9, 5), ROW(6, 8), ROW(7, 7), ROW(10, 5), ROW(7, 8), ROW(10, 6), ROW(8, 8), ROW(10, 7),   \
+      ROW(8, 9), ROW(8, 10), ROW(9, 9), ROW(14, 7), ROW(10, 10), ROW(9, 12), ROW(14, 8),           \
+      ROW(10, 12), ROW(14, 9), ROW(16, 8), ROW(10, 14), ROW(12, 12), ROW(15, 10), ROW(16, 10),     \
       ROW(14, 14), ROW(16, 16)
 
 /* In that order. */
@@ -48,8 +49,8 @@ void astro_fft_columns_passes(const AstroFftColumns *columns, AstroFftColumnsPas
 #ifdef COLUMN /* float2 or double2: the including file makes the kernels */
 enum { ROW_BYTES = 256 };
 /* Threads of a multiprocessor, at least: registers for as many. */
-template <typename C, int R1>
-constexpr int RESIDENT = (R1 >= 12 ? 768 : 1024) / (sizeof(C) / sizeof(float2));
+template <typename C, int R1, int R2>
+constexpr int RESIDENT = (R1 >= 12 || R2 >= 12 ? 768 : 1024) / (sizeof(C) / sizeof(float2));
 
 /* A bit for each of a thread's points; all lanes of a column's row call it. */
 template <typename C, int R1, int R2>
@@ -112,7 +113,7 @@ __device__ __forceinline__ void take_points(const C *points, guint32 c, C (&v)[R
 
 template <typename C, int R1, int R2>
 __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
-                                  RESIDENT<C, R1> / (ROW_BYTES / sizeof(C) * R2))
+                                  RESIDENT<C, R1, R2> / (ROW_BYTES / sizeof(C) * R2))
     columns(const __grid_constant__ AstroFftColumnsPass pass)
 {
   using Part = decltype(C::x);

@@ -1,7 +1,7 @@
 /* Planes that come transformed along u: rooms, tables, and what both passes of the columns do. */
 #include "gpu/image-columns.h"
 
-enum { THREADS = 256, LINE_BYTES = 256, MOST_PLANES = 65535, MOST_TERMS = 2 };
+enum { THREADS = 256, LINE_BYTES = 256, MOST_PLANES = 65535 };
 
 struct AstroImageColumns {
   AstroImageConfig config;
@@ -49,10 +49,25 @@ static gboolean send_tables(AstroImageColumns *self, GError **error)
                                   astro_cuda_stream(self->place.queue)));
 }
 
+/* For all products, which then share phases, or as many of them as leave most of the room to others. */
+static gboolean make_room(AstroImageColumns *self, GError **error)
+{
+  const AstroDeviceFuncs *funcs = self->place.device->funcs;
+  AstroFftColumns *columns = &self->columns;
+  const gsize plane_bytes = (gsize)columns->n * columns->between_row * sample_bytes(&self->config);
+  AstroDeviceMemory memory;
+
+  if (!funcs->memory(self->place.device, &memory, error))
+    return FALSE;
+  while (columns->planes > 1 && columns->planes * plane_bytes > memory.free / 4)
+    columns->planes = (columns->planes + 1) / 2;
+  return funcs->alloc(self->place.device, columns->planes * plane_bytes, &self->between, error) &&
+         funcs->alloc(self->place.device, (gsize)columns->n * columns->planes, &self->blank, error);
+}
+
 AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const AstroPlace *place, GError **error)
 {
   AstroImageColumns *self = g_new0(AstroImageColumns, 1);
-  const AstroDeviceFuncs *funcs = place->device->funcs;
   const AstroGrid *grid = &config->grid;
   AstroFftColumns *columns = &self->columns;
   const guint32 grain = LINE_BYTES / (guint32)sample_bytes(config);
@@ -71,11 +86,7 @@ AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const
   /* The grid repeats itself, where the image is as large as it. */
   if (grid->image_size == grid->size)
     columns->width_roll = (last + 1) % grid->size;
-  if (send_tables(self, error) &&
-      funcs->alloc(place->device,
-                   (gsize)columns->n * columns->between_row * columns->planes * sample_bytes(config),
-                   &self->between, error) &&
-      funcs->alloc(place->device, (gsize)columns->n * columns->planes, &self->blank, error)) {
+  if (send_tables(self, error) && make_room(self, error)) {
     columns->tables = self->tables;
     columns->between = self->between;
     return self;
@@ -88,7 +99,7 @@ AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config, const
 
 /* A warp a row of tiles. A plane's rows are [row of points of the first pass][point] for it. */
 static __global__ void __launch_bounds__(THREADS)
-    find_blank(const guint8 *touched, guint32 tiles, guint32 n, guint32 origin, AstroDivisor others, guint32 planes,
+    note_blank(const guint8 *touched, guint32 tiles, guint32 n, guint32 origin, AstroDivisor others, guint32 planes,
                guint8 *blank)
 {
   const guint32 row = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
@@ -106,20 +117,40 @@ static __global__ void __launch_bounds__(THREADS)
     blank[(gsize)plane * n + (at - point * others.by) * (n / others.by) + point] = !any;
 }
 
+static gboolean find_blank(const AstroImageColumns *self, const guint8 *touched, guint32 others, GError **error)
+{
+  const AstroFftColumns *columns = &self->columns;
+  const guint32 tiles = astro_grid_tiles(columns->n);
+  note_blank<<<(tiles * 32 + THREADS - 1) / THREADS, THREADS, 0, astro_cuda_stream(self->place.queue)>>>(
+      touched, tiles, columns->n, columns->origin_in, AstroDivisor(others), columns->planes, (guint8 *)self->blank);
+  return CUDA_TRY(cudaGetLastError());
+}
+
 /* ---- work ---- */
 
-/* The terms of that number of all products, from channel's plane on. */
-static void find_jobs(const AstroImageColumns *self, guint channel, guint number, const AstroImageArguments *arguments,
-                      AstroImagePass *pass)
+/* Of products begin to end of the grid, of each product of the image a term that is not done; FALSE: there are none.
+ */
+static gboolean find_jobs(const AstroImageColumns *self, guint channel, guint begin, guint end,
+                          const AstroImageArguments *arguments, guint *done, AstroImagePass *pass)
 {
   pass->n_jobs = 0;
-  for (guint i = 0; i < self->config.n_out; i++)
-    if (number < self->config.products[i].n_terms) {
-      const AstroImageTerm *term = &self->config.products[i].terms[number];
-      pass->jobs[pass->n_jobs++] = { term->product, i, term->imaginary,
-                                     number + 1 == self->config.products[i].n_terms,
-                                     astro_image_scale(&self->config, arguments, channel, term) };
+  for (guint i = 0; i < self->config.n_out; i++) {
+    const AstroImageProduct *product = &self->config.products[i];
+    for (guint k = 0; k < product->n_terms; k++) {
+      const AstroImageTerm *term = &product->terms[k];
+      if (done[i] >> k & 1 || term->product < begin || term->product >= end)
+        continue;
+      pass->jobs[pass->n_jobs++] = { .from = term->product - begin,
+                                     .to = i,
+                                     .imaginary = term->imaginary,
+                                     .begins = arguments->first && done[i] == 0,
+                                     .ends = (done[i] | 1u << k) + 1 == 1u << product->n_terms,
+                                     .scale = astro_image_scale(&self->config, arguments, channel, term) };
+      done[i] |= 1u << k;
+      break;
     }
+  }
+  return pass->n_jobs > 0;
 }
 
 gboolean astro_image_columns_run(AstroImageColumns *self, guint channel, gconstpointer in, const guint8 *touched,
@@ -128,40 +159,36 @@ gboolean astro_image_columns_run(AstroImageColumns *self, guint channel, gconstp
 {
   const AstroGrid *grid = &self->config.grid;
   const cudaStream_t stream = astro_cuda_stream(self->place.queue);
+  const gsize sample = sample_bytes(&self->config), plane_bytes = (gsize)grid->size * grid->size * sample;
   AstroFftColumns columns = self->columns;
   AstroFftColumnsPass first, second;
-
-  columns.in = in;
-  if (grid->image_size < grid->size)
-    columns.in = (const guint8 *)in +
-                 (grid->size / 2 + grid->image_size / 2 + 1 - grid->image_size) * sample_bytes(&self->config);
-  if (touched)
-    columns.blank = (const guint8 *)self->blank;
-  astro_fft_columns_passes(&columns, &first, &second);
-  if (touched) {
-    const guint32 tiles = astro_grid_tiles(columns.n);
-    find_blank<<<(tiles * 32 + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
-        touched, tiles, columns.n, columns.origin_in, AstroDivisor(first.transforms), columns.planes,
-        (guint8 *)self->blank);
-  }
-  const gint from = astro_fft_columns_kernel(second.transforms), to = astro_fft_columns_kernel(first.transforms);
-  if (!(columns.is_double ? astro_fft_columns_double : astro_fft_columns_single)[from](&first, columns.planes, stream,
-                                                                                      error))
-    return FALSE;
   AstroImagePass image = { .out = out,
                            .image = grid->image_size,
-                           .first = arguments->first,
                            .w = arguments->w,
                            .pixel = grid->pixel,
                            .centre_l = grid->centre_l,
                            .centre_m = grid->centre_m,
                            .inverse = inverse };
-  for (guint number = 0; number < MOST_TERMS; number++) {
-    find_jobs(self, channel, number, arguments, &image);
-    if (image.n_jobs && !(columns.is_double ? astro_image_columns_double : astro_image_columns_single)[to](
-                            &second, &image, stream, error))
+  guint done[ASTRO_IMAGE_MAX_PRODUCTS] = {};
+
+  columns.in = in;
+  if (grid->image_size < grid->size)
+    columns.in = (const guint8 *)in + (grid->size / 2 + grid->image_size / 2 + 1 - grid->image_size) * sample;
+  columns.blank = touched ? (const guint8 *)self->blank : NULL;
+  astro_fft_columns_passes(&columns, &first, &second);
+  const gint from = astro_fft_columns_kernel(second.transforms), to = astro_fft_columns_kernel(first.transforms);
+  if (touched && !find_blank(self, touched, first.transforms, error))
+    return FALSE;
+  for (guint begin = 0; begin < self->config.n_in; begin += columns.planes) {
+    const guint end = MIN(begin + columns.planes, self->config.n_in);
+    first.in = (const guint8 *)columns.in + begin * plane_bytes;
+    if (!(columns.is_double ? astro_fft_columns_double : astro_fft_columns_single)[from](&first, end - begin, stream,
+                                                                                        error))
       return FALSE;
-    image.first = FALSE;
+    while (find_jobs(self, channel, begin, end, arguments, done, &image))
+      if (!(columns.is_double ? astro_image_columns_double : astro_image_columns_single)[to](&second, &image, stream,
+                                                                                            error))
+        return FALSE;
   }
   return TRUE;
 }

@@ -13,7 +13,7 @@ extern "C" {
 /* A term of a product of the image: what of a product of the grid is added to it. */
 struct AstroImageJob {
   guint32 from, to;
-  gboolean imaginary, is_last; /* is_last: of the product's */
+  gboolean imaginary, begins, ends; /* the image; the product's terms */
   double scale;
 };
 
@@ -21,7 +21,6 @@ struct AstroImageJob {
 struct AstroImagePass {
   gpointer out; /* of product 0 */
   guint32 image, n_jobs;
-  gboolean first;
   double w, pixel, centre_l, centre_m;
   const double *inverse;                        /* NULL: nothing is corrected */
   AstroImageJob jobs[ASTRO_IMAGE_MAX_PRODUCTS]; /* of other products each */
@@ -78,7 +77,7 @@ template <int R1> struct ImageRows {
  * They wait in shared memory, each where its thread finds it again. */
 template <typename C, int R1, int R2>
 __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
-                                  RESIDENT<C, R1> / (ROW_BYTES / sizeof(C) * R2))
+                                  RESIDENT<C, R1, R2> / (ROW_BYTES / sizeof(C) * R2))
     add_columns(const __grid_constant__ AstroFftColumnsPass pass,
                 const __grid_constant__ AstroImagePass image)
 {
@@ -88,7 +87,6 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
   C *points = (C *)shared + threadIdx.x, *phases = points + R1 * R2 * LANES;
   const guint32 t = threadIdx.y, at = min(blockIdx.x * LANES + threadIdx.x, image.image - 1);
   const guint32 n_wanted = blockIdx.x * LANES + threadIdx.x < image.image ? image.image : 0;
-  const guint32 n_before = image.first ? 0 : n_wanted;
   const guint32 x = image.image - 1 - at, row_bytes = image.image * sizeof(Real);
 
 #pragma unroll 1
@@ -96,6 +94,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
     const AstroImageJob &job = image.jobs[i];
     guint8 *out =
         kept((guint8 *)image.out + (gsize)job.to * image.image * row_bytes + x * sizeof(Real));
+    const guint32 n_before = job.begins ? 0 : n_wanted;
     Real sums[R2];
     /* What is added to. */
     const auto load = [&](guint32 c) {
@@ -145,7 +144,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
         sums[r] += scale * (job.imaginary ? value.y : value.x);
       }
       const ImageRows<R1> rows(pass, c);
-      if (image.inverse && job.is_last)
+      if (image.inverse && job.ends)
 #pragma unroll
         for (int r = 0; r < R2; r++)
           if (rows.at(r) < n_wanted)

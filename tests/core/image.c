@@ -410,13 +410,38 @@ static void compare_columns(const AstroBackend *backend, guint size, guint image
 static void test_columns(gconstpointer backend)
 {
   static const guint sizes[][2] = {
-    { 256, 256 },  { 256, 255 },  { 400, 321 }, { 600, 600 }, { 729, 729 },   { 729, 150 },
-    { 1024, 97 },  { 1120, 300 }, { 1225, 64 }, { 1600, 64 }, { 1764, 65 },   { 2025, 33 },
-    { 2304, 130 }, { 2401, 40 },  { 2500, 50 }, { 3136, 40 }, { 3600, 3600 },
+    { 256, 256 },  { 256, 255 },  { 400, 321 }, { 600, 600 }, { 729, 729 },  { 729, 150 },
+    { 1024, 97 },  { 1120, 300 }, { 1225, 64 }, { 1600, 64 }, { 1764, 65 },  { 2025, 33 },
+    { 2304, 130 }, { 2401, 40 },  { 2500, 50 }, { 3136, 40 }, { 3600, 500 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
-    for (guint k = 0; k < (sizes[i][0] < 1300 ? 4 : 1); k++)
-      compare_columns(backend, sizes[i][0], sizes[i][1], 1 + k / 2, i + 5 * k);
+    for (guint k = 0; k < (sizes[i][0] < 1300 ? 2 : 1); k++)
+      compare_columns(backend, sizes[i][0], sizes[i][1], 1 + k, i + 5 * k);
+}
+
+/* Products of a device that has no room for all of them are made two at a time. */
+static void test_groups(gconstpointer backend)
+{
+  AstroImageConfig config = simple(256, 256);
+  const double weights[] = { 3, 4, 5, 6 };
+  config.transforms_v = TRUE;
+  config.from = ASTRO_FORMAT_CF32LE;
+  config.to = ASTRO_FORMAT_F32LE;
+  config.grid.pixel = 1e-3;
+  config.n_in = config.n_out = 4;
+  for (guint i = 0; i < 4; i++)
+    config.products[i] = (AstroImageProduct){
+      "P", i ? 2 : 1, { { 3 - i, i % 2, 0.5 }, { i == 2 ? 0 : i, i > 1, i - 1.5 } }
+    };
+  gpointer planes[] = { random_grid(&config, 1), random_grid(&config, 2) };
+  g_autofree double *expected =
+      make_image(&astro_image_cpu, &config, planes, 2, 100, 2, weights, 0);
+  g_setenv("ASTRO_CUDA_MEMORY", "6M", TRUE);
+  g_autofree double *found = make_image(backend, &config, planes, 2, 100, 2, weights, 0);
+  g_unsetenv("ASTRO_CUDA_MEMORY");
+  g_assert_cmpfloat(difference(found, expected, pixels_out(&config)), <, 6e-7);
+  test_free(planes[0]);
+  test_free(planes[1]);
 }
 
 static void forget_references(void)
@@ -823,6 +848,7 @@ static void add_tests(void)
   test_add_on_device("/image/cuda", backends[2], test_reference);
   test_add_on_device("/image/cuda-transforms", backends[2], test_transforms);
   test_add_on_device("/image/cuda-columns", backends[2], test_columns);
+  test_add_on_device("/image/cuda-groups", backends[2], test_groups);
   g_test_add_func("/image/middle", test_middle);
   g_test_add_func("/image/products", test_products);
   g_test_add_func("/image/polarisation", test_polarisation);
