@@ -139,7 +139,7 @@ static const struct {
   { "size=200", "" },
   { "size=160 stokes=IQUV", "psf=true" },
   { "size=160 pols=XX,XY,YX,YY", "stokes=IQ" },
-  { "size=190 accuracy=1e-8", "psf=true", TRUE },
+  { "size=190 accuracy=1e-8", "psf=true ! application/x-astro-image,format=F64LE", TRUE },
   { "size=128 per-channel=true stokes=IQUV", "" },
   { "size=128 interval=2", "" },
   { "size=128 interval=2 cumulative=true per-channel=true", "" },
