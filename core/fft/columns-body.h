@@ -298,8 +298,8 @@ static void NAME(finish)(const AstroFftColumns *self, guint k1, gconstpointer ro
 {
   for (guint at = 0; at < COLUMNS; at += LANES)
     NAME(transform)
-    (&self->steps[1], (const REAL *)room + k1 * self->pitch * SAMPLE + at, SAMPLE,
-     (REAL *)made + at, SAMPLE, NULL, (REAL *)work + at);
+  (&self->steps[1], (const REAL *)room + k1 * self->pitch * SAMPLE + at, SAMPLE, (REAL *)made + at,
+   SAMPLE, NULL, (REAL *)work + at);
 }
 
 /* ---- from a plane ---- */
@@ -325,6 +325,9 @@ static void NAME(gather)(const AstroFftColumns *self, const AstroFftColumnsFrom 
   for (guint j = 0, row = origin; j < self->n; j++, row = row + 1 < self->n ? row + 1 : 0) {
     REAL *to = (REAL *)room + ((gsize)(j / n2) * self->pitch + j % n2) * SAMPLE;
     const REAL *samples = (const REAL *)(from->at + row * from->pitch);
+    if (row + FETCH < self->n && !(from->blank && from->blank[row + FETCH]))
+      for (gsize at = 0; at < SAMPLE * sizeof(REAL); at += CACHE_LINE)
+        __builtin_prefetch(from->at + (row + FETCH) * from->pitch + at, 0, NEXT_CACHE);
     if (from->blank && from->blank[row]) {
       memset(to, 0, SAMPLE * sizeof(REAL));
       continue;
@@ -338,8 +341,6 @@ static void NAME(gather)(const AstroFftColumns *self, const AstroFftColumnsFrom 
       }
       continue;
     }
-    for (gsize at = 0; row + FETCH < self->n && at < SAMPLE * sizeof(REAL); at += 64)
-      __builtin_prefetch(from->at + (row + FETCH) * from->pitch + at);
     UNROLL for (guint at = 0; at < COLUMNS; at += LANES)
         NAME(split)(samples + 2 * at, to + COLUMNS - at - LANES);
   }

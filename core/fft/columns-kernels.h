@@ -7,8 +7,10 @@
 #define INLINE inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 /* Rows that are fetched before they are read: they lie so far apart that nothing else foresees
- * them. */
-#define FETCH 8
+ * them, and so many that they lie in the way of one another in the innermost cache. */
+#define FETCH 32
+#define NEXT_CACHE 2
+#define CACHE_LINE 64
 
 /* Of 2 pi i / n. */
 static const double cosines3[] = { 1, -0.5, -0.5 },

@@ -6,6 +6,16 @@
 #include "core/backend/threads.h"
 #include "core/image/check.h"
 
+/* Strips of columns that a task takes, so that rows of the image are read and written by several
+ * cache lines. */
+#define STRIPS 4
+#define SUMS_BYTES (STRIPS * ASTRO_FFT_COLUMNS_BYTES)
+#define CACHE_LINE 64
+/* Rows that are fetched before they are read, to the next cache: they lie so far apart that nothing
+ * else foresees them, and in the way of one another in the innermost one. */
+#define FETCH 16
+#define NEXT_CACHE 2
+
 struct AstroImageColumns {
   AstroImageConfig config;
   const AstroImageKernels *kernels;
@@ -21,11 +31,11 @@ struct AstroImageColumns {
 
 /* What a task works in, one behind the other. */
 typedef struct {
-  guint8 *samples;     /* of columns between the steps of their transform */
-  guint8 *work;        /* of the transform */
-  guint8 *made[2];     /* bins k1 + n1 k2 of all k2, and those of -k1 */
-  guint8 *phases;      /* [k1][k2][re, im][column] */
-  guint8 *corrections; /* [k1][k2][column] */
+  guint8 *samples; /* of columns between the steps of their transform */
+  guint8 *work;    /* of the transform */
+  guint8 *made;    /* bins k1 + n1 k2 of all k2 */
+  guint8 *phases;  /* [k1][k2][re, im][column] */
+  guint8 *sums;    /* [product of the image][y][column of all strips] */
   gsize bytes;
 } Room;
 
@@ -45,10 +55,10 @@ static Room room_at(const AstroImageColumns *self, guint8 *base)
 
   room.samples = part(base, &room.bytes, astro_fft_columns_room_bytes(fft));
   room.work = part(base, &room.bytes, astro_fft_columns_work_bytes(fft));
-  for (guint i = 0; i < 2; i++)
-    room.made[i] = part(base, &room.bytes, n2 * 2 * ASTRO_FFT_COLUMNS_BYTES);
+  room.made = part(base, &room.bytes, n2 * 2 * ASTRO_FFT_COLUMNS_BYTES);
   room.phases = part(base, &room.bytes, bins * 2 * ASTRO_FFT_COLUMNS_BYTES);
-  room.corrections = part(base, &room.bytes, bins * ASTRO_FFT_COLUMNS_BYTES);
+  room.sums = part(base, &room.bytes,
+                   (gsize)self->config.n_out * self->config.grid.image_size * SUMS_BYTES);
   return room;
 }
 
@@ -107,7 +117,9 @@ typedef struct {
   AstroImageColumns *self;
   const AstroImageColumnsCall *call;
   Room room;
-  guint channel, x, columns; /* pixels x to x + columns - 1 of all rows */
+  guint channel;
+  guint x, columns; /* a strip: pixels x to x + columns - 1 of all rows */
+  guint8 *sums;     /* its sums' first */
 } Task;
 
 /* The row of the image that a bin is; none: the image's size or more. */
@@ -127,32 +139,30 @@ static void set_reals(const AstroImageColumns *self, guint8 *to, gsize at, const
       ((float *)to)[at + i] = (float)values[i];
 }
 
-/* Of a row, to where those of bin number `bin` are. */
-static void find_factors(const Task *task, guint y, gsize bin)
+/* The middle of the pixel x in row y, n of them from there on. */
+static AstroImageStrip strip_at(const AstroGrid *grid, guint x, guint y, guint n)
 {
-  const AstroImageColumns *self = task->self;
-  const AstroImageColumnsCall *call = task->call;
-  const AstroGrid *grid = &self->config.grid;
-  const guint half = grid->image_size / 2, n = self->fft->columns;
-  const AstroImageStrip strip = { .l = grid->centre_l +
-                                       ((double)half - (double)task->x) * grid->pixel,
-                                  .pixel = -grid->pixel,
-                                  .m = grid->centre_m + ((double)y - (double)half) * grid->pixel,
-                                  .n = n };
-  double re[ASTRO_IMAGE_STRIP], im[ASTRO_IMAGE_STRIP], by[ASTRO_IMAGE_STRIP];
-
-  self->kernels->phases(&strip, call->arguments->w, re, im);
-  set_reals(self, task->room.phases, bin * 2 * n, re);
-  set_reals(self, task->room.phases, (bin * 2 + 1) * n, im);
-  if (!call->arguments->last)
-    return;
-  for (guint i = 0; i < n; i++) /* a column that there is not has the last one's */
-    by[i] = call->inverse[2 * half - MIN(task->x + i, grid->image_size - 1)] * call->inverse[y];
-  self->kernels->corrections(&strip, by, call->series, re);
-  set_reals(self, task->room.corrections, bin * n, re);
+  const double half = grid->image_size / 2;
+  return (AstroImageStrip){ .l = grid->centre_l + (half - x) * grid->pixel,
+                            .pixel = -grid->pixel,
+                            .m = grid->centre_m + (y - half) * grid->pixel,
+                            .n = n };
 }
 
-static void find_all_factors(const Task *task)
+/* Of a row, to where those of bin number `bin` are. */
+static void find_phases(const Task *task, guint y, gsize bin)
+{
+  const AstroImageColumns *self = task->self;
+  const guint n = self->fft->columns;
+  const AstroImageStrip strip = strip_at(&self->config.grid, task->x, y, n);
+  double re[ASTRO_IMAGE_STRIP], im[ASTRO_IMAGE_STRIP];
+
+  self->kernels->phases(&strip, task->call->arguments->w, re, im);
+  set_reals(self, task->room.phases, bin * 2 * n, re);
+  set_reals(self, task->room.phases, (bin * 2 + 1) * n, im);
+}
+
+static void find_all_phases(const Task *task)
 {
   const AstroImageColumns *self = task->self;
   const guint image = self->config.grid.image_size, half = image / 2;
@@ -165,57 +175,45 @@ static void find_all_factors(const Task *task)
       if (y == 2 * half && y == image)
         y = 0;
       if (y < image)
-        find_factors(task, y, (gsize)k1 * n2 + k2);
+        find_phases(task, y, (gsize)k1 * n2 + k2);
     }
 }
 
-/* Its place among the terms of a product, which are added product of the grid by product. */
-static guint place_of(const AstroImageProduct *product, guint term)
+/* Terms are added product of the grid by product. */
+static gboolean is_first(const AstroImageProduct *product, guint term)
 {
-  guint place = 0;
   for (guint i = 0; i < product->n_terms; i++)
     if (i < term ? product->terms[i].product <= product->terms[term].product
                  : product->terms[i].product < product->terms[term].product)
-      place++;
-  return place;
+      return FALSE;
+  return TRUE;
 }
 
-/* Rows of bins k2 to end - 1 to a product of the image; their factors are those from bin number
- * factors on, step by step. */
-static void add_rows(const Task *task, const guint8 *made, guint k1, guint k2, guint end,
-                     gsize factors, gssize step, guint product, guint term)
+/* Rows of bins k2 to end - 1 to the sums of a product of the image; their phases are those from bin
+ * number `phases` on, step by step. */
+static void turn_rows(const Task *task, const guint8 *made, guint k1, guint k2, guint end,
+                      gsize phases, gssize step, guint product, guint term)
 {
   const AstroImageColumns *self = task->self;
-  const AstroImageArguments *arguments = task->call->arguments;
-  const AstroImageProduct *image_product = &self->config.products[product];
-  const gsize image = self->config.grid.image_size;
-  const gsize pixel = self->to_double ? sizeof(double) : sizeof(float);
-  const gsize first =
-      ((task->channel * self->config.n_out + product) * image + row_of(self, k1, k2)) * image +
-      task->x;
-  const guint place = place_of(image_product, term);
-  const gboolean is_last = arguments->last && place + 1 == image_product->n_terms;
-  const AstroImageRows rows = {
-    .rows = end - k2,
-    .columns = task->columns,
-    .samples = made + k2 * 2 * ASTRO_FFT_COLUMNS_BYTES,
-    .phases = task->room.phases + factors * 2 * ASTRO_FFT_COLUMNS_BYTES,
-    .corrections = is_last ? task->room.corrections + factors * ASTRO_FFT_COLUMNS_BYTES : NULL,
-    .step = step,
-    .pixels = task->call->out + first * pixel,
-    .pitch = self->fft->steps[0].m * image * pixel,
-    .scale =
-        astro_image_scale(&self->config, arguments, task->channel, &image_product->terms[term]),
-    .imaginary = image_product->terms[term].imaginary,
-    .first = arguments->first && place == 0
-  };
+  const AstroImageProduct *made_of = &self->config.products[product];
+  const gsize y = (gsize)product * self->config.grid.image_size + row_of(self, k1, k2);
+  const AstroImageRows rows = { .rows = end - k2,
+                                .samples = made + k2 * 2 * ASTRO_FFT_COLUMNS_BYTES,
+                                .phases = task->room.phases + phases * 2 * ASTRO_FFT_COLUMNS_BYTES,
+                                .sums = task->sums + y * SUMS_BYTES,
+                                .phases_step = step,
+                                .sums_step = self->fft->steps[0].m * SUMS_BYTES,
+                                .scale = astro_image_scale(&self->config, task->call->arguments,
+                                                           task->channel, &made_of->terms[term]),
+                                .imaginary = made_of->terms[term].imaginary,
+                                .first = is_first(made_of, term) };
 
-  self->kernels->add_rows[self->from_double][self->to_double](&rows);
+  self->kernels->turn_rows[self->from_double](&rows);
 }
 
 /* Bins k1 + n1 k2 of a product of the grid, which the image has from the middle on and up to it,
- * to all products of the image that have a part of it. */
-static void add_bins(const Task *task, const guint8 *made, guint k1, guint product)
+ * to the sums of all products of the image that have a part of it. */
+static void turn_bins(const Task *task, const guint8 *made, guint k1, guint product)
 {
   const AstroImageColumns *self = task->self;
   const guint image = self->config.grid.image_size, size = self->config.grid.size;
@@ -232,9 +230,9 @@ static void add_bins(const Task *task, const guint8 *made, guint k1, guint produ
         if (self->config.products[out].terms[t].product != product || begin >= end)
           continue;
         if (other)
-          add_rows(task, made, k1, begin, end, (gsize)(n1 - k1) * n2 + n2 - 1 - begin, -1, out, t);
+          turn_rows(task, made, k1, begin, end, (gsize)(n1 - k1) * n2 + n2 - 1 - begin, -1, out, t);
         else
-          add_rows(task, made, k1, begin, end, (gsize)k1 * n2 + begin, 1, out, t);
+          turn_rows(task, made, k1, begin, end, (gsize)k1 * n2 + begin, 1, out, t);
       }
 }
 
@@ -258,14 +256,58 @@ static void make_product(const Task *task, guint product)
   transforms->gather(self->fft, &from, (guint)(size / 2), task->room.samples);
   transforms->begin(self->fft, task->room.samples, task->room.work);
   for (guint k1 = 0; k1 < n1; k1++) {
-    transforms->finish(self->fft, k1, task->room.samples, task->room.made[0], task->room.work);
-    add_bins(task, task->room.made[0], k1, product);
+    transforms->finish(self->fft, k1, task->room.samples, task->room.made, task->room.work);
+    turn_bins(task, task->room.made, k1, product);
   }
 }
 
-static guint64 strips(const AstroImageColumns *self)
+/* The sums of pixels from x on to the image, n of each row. */
+static void add_sums(const Task *task, guint x, guint n)
 {
-  return (self->config.grid.image_size + self->fft->columns - 1) / self->fft->columns;
+  const AstroImageColumns *self = task->self;
+  const AstroImageColumnsCall *call = task->call;
+  const AstroGrid *grid = &self->config.grid;
+  const gsize image = grid->image_size, pixel = self->to_double ? sizeof(double) : sizeof(float);
+  const guint half = grid->image_size / 2;
+  guint8 *out = call->out + (task->channel * self->config.n_out * image * image + x) * pixel;
+  double by[ASTRO_IMAGE_STRIP], corrections[ASTRO_IMAGE_STRIP];
+
+  for (guint y = 0; y < image; y++) {
+    if (call->arguments->last) {
+      const AstroImageStrip strip = strip_at(grid, x, y, n);
+      for (guint i = 0; i < n; i++)
+        by[i] = call->inverse[2 * half - (x + i)] * call->inverse[y];
+      self->kernels->corrections(&strip, by, call->series, corrections);
+    }
+    for (guint product = 0; product < self->config.n_out; product++) {
+      guint8 *row = out + (product * image + y) * image * pixel;
+      for (gsize at = 0; y + FETCH < image && at < n * pixel; at += CACHE_LINE)
+        __builtin_prefetch(row + FETCH * image * pixel + at, 1, NEXT_CACHE);
+      self->kernels->add_row[self->from_double][self->to_double](
+          row, task->room.sums + (product * image + y) * SUMS_BYTES, n,
+          call->arguments->last ? corrections : NULL, call->arguments->first);
+    }
+  }
+}
+
+/* Strips end where cache lines of the plane do: the first one has so many columns. */
+static guint first_strip(const AstroImageColumns *self)
+{
+  const AstroGrid *grid = &self->config.grid;
+  return MIN((grid->size / 2 + grid->image_size / 2) % self->fft->columns + 1, grid->image_size);
+}
+
+static guint begin_of(const AstroImageColumns *self, guint64 strip)
+{
+  const guint64 x = strip ? first_strip(self) + (strip - 1) * self->fft->columns : 0;
+  return (guint)MIN(x, self->config.grid.image_size);
+}
+
+static guint64 tasks_of(const AstroImageColumns *self)
+{
+  const guint columns = self->fft->columns;
+  const guint rest = self->config.grid.image_size - first_strip(self);
+  return (1 + (rest + columns - 1) / columns + STRIPS - 1) / STRIPS;
 }
 
 typedef struct {
@@ -277,15 +319,22 @@ static void run_task(gpointer data, guint64 number)
 {
   const Add *add = data;
   AstroImageColumns *self = add->self;
-  const guint image = self->config.grid.image_size, columns = self->fft->columns;
   guint8 *base = take_room(self);
-  Task task = { self, add->call, room_at(self, base), (guint)(number / strips(self)),
-                (guint)(number % strips(self)) * columns };
+  Task task = { self, add->call, room_at(self, base), (guint)(number / tasks_of(self)) };
+  const guint64 first = number % tasks_of(self) * STRIPS;
+  const guint x = begin_of(self, first), end = begin_of(self, first + STRIPS);
+  const gsize real = self->from_double ? sizeof(double) : sizeof(float);
 
-  task.columns = MIN(columns, image - task.x);
-  find_all_factors(&task);
-  for (guint product = 0; product < self->config.n_in; product++)
-    make_product(&task, product);
+  for (guint64 strip = first; begin_of(self, strip) < end; strip++) {
+    task.x = begin_of(self, strip);
+    task.columns = begin_of(self, strip + 1) - task.x;
+    /* Columns that there are not leave something in the next strip's sums, which come after it. */
+    task.sums = task.room.sums + (task.x - x) * real;
+    find_all_phases(&task);
+    for (guint product = 0; product < self->config.n_in; product++)
+      make_product(&task, product);
+  }
+  add_sums(&task, x, end - x);
   give_room(self, base);
 }
 
@@ -296,5 +345,5 @@ void astro_image_columns_add(AstroImageColumns *self, const AstroImageColumnsCal
 
   if (call->map)
     astro_image_find_blank(&self->config, call->map, self->blank);
-  astro_parallel(self->config.channels * strips(self), threads, run_task, &add);
+  astro_parallel(self->config.channels * tasks_of(self), threads, run_task, &add);
 }

@@ -1,7 +1,5 @@
 /* One text for all instruction sets: the including file defines LANES, Vector and its square root,
  * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
-#include <string.h>
-
 #include "core/fft/columns.h"
 #include "core/image/kernels.h"
 
@@ -107,68 +105,55 @@ static void corrections(const AstroImageStrip *strip, const double *by,
       STORE(corrections + i, LOAD(corrections + i) * series_at(series, n_minus_1(strip, i, count)));
 }
 
-#define INLINE inline __attribute__((always_inline))
-
-/* By precision of samples and of pixels. Fewer columns than there are
- * in a vector go through one. */
-#define ADD_ROWS(name, SAMPLE, PIXEL)                                                              \
-  static INLINE void name##_row(PIXEL *pixels, const SAMPLE *samples, const SAMPLE *a,             \
-                                const SAMPLE *b, SAMPLE re, SAMPLE im, const SAMPLE *corrections,  \
-                                const gboolean first, const gboolean last)                         \
-  {                                                                                                \
-    enum { COLUMNS = ASTRO_FFT_COLUMNS_BYTES / sizeof(SAMPLE) };                                   \
-    for (guint i = 0; i < COLUMNS; i++) {                                                          \
-      PIXEL sum = re * (samples[i] * a[i]) + im * (samples[COLUMNS + i] * b[i]);                   \
-      sum += first ? 0 : pixels[i];                                                                \
-      pixels[i] = last ? sum * (PIXEL)corrections[i] : sum;                                        \
-    }                                                                                              \
-  }                                                                                                \
-                                                                                                   \
-  static INLINE void name##_rows(const AstroImageRows *rows, const gboolean first,                 \
-                                 const gboolean last)                                              \
-  {                                                                                                \
-    enum { COLUMNS = ASTRO_FFT_COLUMNS_BYTES / sizeof(SAMPLE) };                                   \
-    const SAMPLE *phases = rows->phases, *corrections = rows->corrections;                         \
-    const SAMPLE *samples = rows->samples;                                                         \
-    const guint a = rows->imaginary ? COLUMNS : 0, b = COLUMNS - a;                                \
-    const SAMPLE re = (SAMPLE)rows->scale, im = rows->imaginary ? re : -re;                        \
-    guint8 *pixels = rows->pixels;                                                                 \
-                                                                                                   \
-    for (guint i = 0; i < rows->rows; i++) {                                                       \
-      PIXEL part[COLUMNS], *here = (PIXEL *)pixels;                                                \
-      if (rows->columns < COLUMNS)                                                                 \
-        here = memcpy(part, pixels, rows->columns * sizeof(PIXEL));                                \
-      name##_row(here, samples, phases + a, phases + b, re, im, corrections, first, last);         \
-      if (rows->columns < COLUMNS)                                                                 \
-        memcpy(pixels, part, rows->columns * sizeof(PIXEL));                                       \
-      samples += 2 * COLUMNS;                                                                      \
-      phases += rows->step * 2 * COLUMNS;                                                          \
-      corrections += last ? rows->step * COLUMNS : 0;                                              \
-      pixels += rows->pitch;                                                                       \
-    }                                                                                              \
-  }                                                                                                \
-                                                                                                   \
+#define TURN_ROWS(name, REAL)                                                                      \
   static void name(const AstroImageRows *rows)                                                     \
   {                                                                                                \
-    if (rows->first && rows->corrections)                                                          \
-      name##_rows(rows, TRUE, TRUE);                                                               \
-    else if (rows->first)                                                                          \
-      name##_rows(rows, TRUE, FALSE);                                                              \
-    else if (rows->corrections)                                                                    \
-      name##_rows(rows, FALSE, TRUE);                                                              \
-    else                                                                                           \
-      name##_rows(rows, FALSE, FALSE);                                                             \
+    typedef REAL Columns __attribute__((vector_size(ASTRO_FFT_COLUMNS_BYTES), may_alias));         \
+    typedef REAL Sums                                                                              \
+        __attribute__((vector_size(ASTRO_FFT_COLUMNS_BYTES), aligned(sizeof(REAL)), may_alias));   \
+    const Columns *samples = rows->samples, *phases = rows->phases;                                \
+    const guint a = rows->imaginary ? 1 : 0, b = 1 - a;                                            \
+    const REAL re = (REAL)rows->scale, im = rows->imaginary ? re : -re;                            \
+                                                                                                   \
+    for (guint i = 0; i < rows->rows; i++) {                                                       \
+      Sums *sums = (Sums *)((guint8 *)rows->sums + i * rows->sums_step);                           \
+      Columns part = re * (samples[0] * phases[a]) + im * (samples[1] * phases[b]);                \
+      if (!rows->first)                                                                            \
+        part += (Columns)*sums;                                                                    \
+      *sums = (Sums)part;                                                                          \
+      samples += 2;                                                                                \
+      phases += 2 * rows->phases_step;                                                             \
+    }                                                                                              \
   }
 
-ADD_ROWS(add_single_to_single, float, float)
-ADD_ROWS(add_single_to_double, float, double)
-ADD_ROWS(add_double_to_single, double, float)
-ADD_ROWS(add_double_to_double, double, double)
+TURN_ROWS(turn_single, float)
+TURN_ROWS(turn_double, double)
 
-const AstroImageKernels KERNELS = { { NAME, LEVEL },
-                                    phases,
-                                    add_single,
-                                    add_double,
-                                    corrections,
-                                    { { add_single_to_single, add_single_to_double },
-                                      { add_double_to_single, add_double_to_double } } };
+#define ADD_ROW(name, SUM, PIXEL)                                                                  \
+  static void name(gpointer to, gconstpointer from, gsize n, const double *by, gboolean first)     \
+  {                                                                                                \
+    const SUM *sums = from;                                                                        \
+    PIXEL *pixels = to;                                                                            \
+    for (gsize i = 0; first && i < n; i++)                                                         \
+      pixels[i] = (PIXEL)sums[i];                                                                  \
+    for (gsize i = 0; !first && i < n; i++)                                                        \
+      pixels[i] += (PIXEL)sums[i];                                                                 \
+    for (gsize i = 0; by && i < n; i++)                                                            \
+      pixels[i] = (PIXEL)(pixels[i] * by[i]);                                                      \
+  }
+
+ADD_ROW(add_single_to_single, float, float)
+ADD_ROW(add_single_to_double, float, double)
+ADD_ROW(add_double_to_single, double, float)
+ADD_ROW(add_double_to_double, double, double)
+
+const AstroImageKernels KERNELS = {
+  .variant = { NAME, LEVEL },
+  .phases = phases,
+  .add_single = add_single,
+  .add_double = add_double,
+  .corrections = corrections,
+  .turn_rows = { turn_single, turn_double },
+  .add_row = { { add_single_to_single, add_single_to_double },
+               { add_double_to_single, add_double_to_double } },
+};

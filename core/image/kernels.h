@@ -16,16 +16,16 @@ typedef struct {
 } AstroImageStrip;
 
 /* Rows of a few columns, as transforms of columns leave them (core/fft/columns.h): of samples and
- * of phases, the real parts of all columns, then the imaginary parts, all in the samples'
- * precision. */
+ * of phases, the real parts of all columns, then the imaginary parts; sums of all columns. All are
+ * of one precision. */
 typedef struct {
-  guint rows, columns;
-  gconstpointer samples, phases, corrections; /* no corrections: the image is not finished */
-  gssize step; /* from a row's phases to the next row's, rows; of corrections as well */
-  gpointer pixels;
-  gsize pitch; /* of pixels, bytes */
+  guint rows;
+  gconstpointer samples, phases;
+  gpointer sums;
+  gssize phases_step; /* from row to row, rows */
+  gsize sums_step;    /* bytes */
   double scale;
-  gboolean imaginary, first; /* part wanted; pixels hold nothing yet */
+  gboolean imaginary, first; /* the part that is wanted; sums hold nothing yet */
 } AstroImageRows;
 
 typedef struct {
@@ -40,9 +40,12 @@ typedef struct {
   /* by x the series at n - 1; a series without terms is 1. */
   void (*corrections)(const AstroImageStrip *strip, const double *by,
                       const AstroImageSeries *series, double *corrections);
-  /* pixels += scale times a part of samples times phases, then times corrections. By precision: of
-   * samples, of pixels. */
-  void (*add_rows[2][2])(const AstroImageRows *rows);
+  /* sums += scale times a part of samples times phases, single or double. */
+  void (*turn_rows[2])(const AstroImageRows *rows);
+  /* pixels += sums, times corrections unless there are none; first: pixels hold nothing yet. By
+   * precision, of sums and of pixels. */
+  void (*add_row[2][2])(gpointer pixels, gconstpointer sums, gsize n, const double *corrections,
+                        gboolean first);
 } AstroImageKernels;
 
 extern const AstroImageKernels astro_image_kernels_c, astro_image_kernels_avx2,
