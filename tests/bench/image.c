@@ -98,7 +98,7 @@ static void run_unfused(gpointer data)
 {
   Unfused *unfused = data;
   unfused->precision->run(unfused->lines, &unfused->passes[1], unfused->image.in.data,
-                          unfused->image.in.data, NULL, NULL, 0);
+                          unfused->image.in.data, NULL, NULL, NULL, 0);
   run(&unfused->image);
 }
 
