@@ -64,9 +64,9 @@ __device__ __forceinline__ guint32 blank_of(const AstroFftColumnsPass &pass, gsi
   return __ballot_sync(__activemask(), is_blank) >> (t % AT_ONCE * LANES) & ((1u << R1) - 1);
 }
 
-/* Points of transform `other` that thread t of its column begins with; blank: a bit for each of
- * them that is not read. */
-template <typename C, int R1, int R2>
+/* Points of transform `other` that thread t of its column begins with; SOME: of which blank has a
+ * bit for each that is not read. */
+template <typename C, int R1, int R2, bool SOME>
 __device__ __forceinline__ void read_points(const AstroFftColumnsPass &pass, const guint8 *in,
                                             guint32 other, guint32 t, guint32 blank, C (&v)[R1])
 {
