@@ -64,9 +64,9 @@ __device__ __forceinline__ guint32 blank_of(const AstroFftColumnsPass &pass, gsi
   return __ballot_sync(__activemask(), is_blank) >> (t % AT_ONCE * LANES) & ((1u << R1) - 1);
 }
 
-/* Points of transform `other` that thread t of its column begins with; blank: a bit for each of
- * them that is not read. */
-template <typename C, int R1, int R2>
+/* Points of transform `other` that thread t of its column begins with; SOME: of which blank has a
+ * bit for each that is not read. */
+template <typename C, int R1, int R2, bool SOME>
 __device__ __forceinline__ void read_points(const AstroFftColumnsPass &pass, const guint8 *in,
                                             guint32 other, guint32 t, guint32 blank, C (&v)[R1])
 {
@@ -74,9 +74,8 @@ __device__ __forceinline__ void read_points(const AstroFftColumnsPass &pass, con
 #pragma unroll
   for (int r = 0; r < R1; r++) {
     const guint32 row = within(first + r * (R2 * pass.from), pass.n);
-    v[r] = C{};
-    if (!(blank >> r & 1))
-      v[r] = *(const C *)(in + (gsize)row * pass.in_row);
+    const C *point = (const C *)(in + (gsize)row * pass.in_row);
+    v[r] = SOME ? load_if(~blank >> r & 1, point) : *point;
   }
 }
 
@@ -130,7 +129,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
     const guint8 *in = kept((const guint8 *)pass.in + first_row * pass.in_row + from_x * sizeof(C));
     const guint32 blank = pass.blank ? blank_of<C, R1, R2>(pass, first_row, other, t) : 0;
     C v[R1];
-    read_points<C, R1, R2>(pass, in, other, t, blank, v);
+    read_points<C, R1, R2, true>(pass, in, other, t, blank, v);
     const Part im_in = pass.im_in;
 #pragma unroll
     for (int r = 0; r < R1; r++)

@@ -77,6 +77,24 @@ template <typename T> static __device__ __forceinline__ T *kept(T *pointer)
   __builtin_assume(__isGlobal(pointer));
   return pointer;
 }
+
+/* What is there, or zero, without a branch. */
+static __device__ __forceinline__ float2 load_if(bool is_there, const float2 *from)
+{
+  float2 value = {};
+  asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.global.v2.f32 {%0, %1}, [%3]; }"
+      : "+f"(value.x), "+f"(value.y)
+      : "r"((guint32)is_there), "l"(from));
+  return value;
+}
+static __device__ __forceinline__ double2 load_if(bool is_there, const double2 *from)
+{
+  double2 value = {};
+  asm("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p ld.global.v2.f64 {%0, %1}, [%3]; }"
+      : "+d"(value.x), "+d"(value.y)
+      : "r"((guint32)is_there), "l"(from));
+  return value;
+}
 #endif
 
 /* ---- maps of touched tiles ---- */

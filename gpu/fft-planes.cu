@@ -36,7 +36,7 @@ static gboolean plan_rows(const AstroFftConfig *config, const AstroPlace *place,
 {
   int bytes;
   return cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, place->device->index) == cudaSuccess &&
-         astro_fft_rows_plan(config->extents[config->n_axes - 1], is_double(config), (gsize)bytes, pass);
+         astro_fft_rows_plan(config->extents[config->n_axes - 1], is_double(config), (gsize)bytes - FFT_ROWS_TILES, pass);
 }
 
 /* Columns can move an origin that is a change of signs. */

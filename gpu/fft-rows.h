@@ -13,7 +13,7 @@ extern "C" {
 
 enum {
   FFT_ROWS_STAGES = 4,
-  FFT_ROWS_TILES = 64 * 32, /* along a row, at most: a bit each */
+  FFT_ROWS_TILES = 2048, /* along a row, at most */
 };
 
 /* Kernels by the radices that they have: more points of a thread are fewer stages. */
@@ -107,30 +107,40 @@ template <int R> __device__ __forceinline__ bool are_zeros(const double2 (&v)[R]
   return (low | high << 1) == 0;
 }
 
-/* The row's touched tiles, a bit each; returns whether there are any. All threads call it. */
+/* The row's touched tiles, a byte each; returns whether there are any. All threads call it. */
 static __device__ __forceinline__ bool take_map(const AstroFftRowsPass &pass, guint32 plane,
-                                                guint32 v, guint32 *bits)
+                                                guint32 v, guint8 *tiles)
 {
   const guint8 *row =
       pass.touched + ((gsize)pass.share.divide(pass.first_plane + plane) * pass.tile_rows.by +
                       v / ASTRO_GRID_TILE) *
                          pass.tiles;
   bool any = false;
-  for (guint32 first = threadIdx.x & ~31u; first < pass.tiles; first += blockDim.x) {
-    const guint32 tile = first + threadIdx.x % 32;
-    const guint32 word = __ballot_sync(~0u, tile < pass.tiles && row[tile]);
-    if (threadIdx.x % 32 == 0)
-      bits[first / 32] = word;
-    any |= word != 0;
+  for (guint32 i = threadIdx.x; i < pass.tiles; i += blockDim.x) {
+    tiles[i] = row[i] != 0;
+    any |= row[i] != 0;
   }
   return __syncthreads_or(any);
 }
 
-/* Returns whether one of this thread's samples is not zero, in the first stage. bits: what is not
- * in one of those tiles is zeros, or NULL. */
+/* Of samples b, b + apart, ... of a row, a bit each: whether they lie in touched tiles. */
+template <int R>
+__device__ __forceinline__ guint32 touched_of(const AstroFftRowsPass &pass, guint32 b,
+                                              guint32 apart, const guint8 *tiles)
+{
+  guint32 bits = 0;
+  if (!pass.touched)
+    return ~0u;
+#pragma unroll
+  for (int r = 0; r < R; r++)
+    bits |= (guint32)tiles[within(b + r * apart, pass.n) / ASTRO_GRID_TILE] << r;
+  return bits;
+}
+
+/* Returns whether one of this thread's samples is not zero, in the first stage. */
 template <typename C, int R, Role ROLE>
 __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
-                                      C *room, const C *in, C *out, const guint32 *bits)
+                                      C *room, const C *in, C *out, const guint8 *tiles)
 {
   using Part = decltype(C::x);
   const FftTwiddle<C> *twiddles = (const FftTwiddle<C> *)pass.tables + s.twiddles;
@@ -142,21 +152,21 @@ __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroF
                 (rest - last * s.extents[1].by) * s.strides[1] + last * s.strides[2];
     C v[R], results[R];
     bool is_blank = false;
-#pragma unroll
-    for (int r = 0; r < R; r++)
-      if (ROLE == FIRST) {
-        const guint32 at = within(b + pass.origin_in + r * s.transforms, pass.n);
-        v[r] = C{};
-        if (!pass.touched || bits[at / (32 * ASTRO_GRID_TILE)] >> at / ASTRO_GRID_TILE % 32 & 1)
-          v[r] = in[at];
-      } else
-        v[r] = points[r * s.stride];
     if (ROLE == FIRST) {
+      const guint32 first = b + pass.origin_in;
+      const guint32 touched = touched_of<R>(pass, first, s.transforms, tiles);
+#pragma unroll
+      for (int r = 0; r < R; r++)
+        v[r] = load_if(touched >> r & 1, in + within(first + r * s.transforms, pass.n));
       is_blank = are_zeros(v);
       any |= !is_blank;
 #pragma unroll
       for (int r = 0; r < R; r++)
         v[r].y *= (Part)pass.im;
+    } else {
+#pragma unroll
+      for (int r = 0; r < R; r++)
+        v[r] = points[r * s.stride];
     }
     if (!is_blank)
       fft<R>(v);
@@ -187,11 +197,11 @@ __device__ __forceinline__ bool stage(const AstroFftRowsPass &pass, const AstroF
 
 #define STAGE(radix)                                                                               \
   case radix:                                                                                      \
-    return stage<C, radix, ROLE>(pass, s, room, in, out, bits);
+    return stage<C, radix, ROLE>(pass, s, room, in, out, tiles);
 
 template <typename C, FftRowsKind KIND, Role ROLE>
 __device__ __forceinline__ bool any_stage(const AstroFftRowsPass &pass, const AstroFftRowsStage &s,
-                                          C *room, const C *in, C *out, const guint32 *bits)
+                                          C *room, const C *in, C *out, const guint8 *tiles)
 {
   if constexpr (KIND == FFT_ROWS_16)
     switch (s.radix) {
@@ -249,16 +259,16 @@ static __device__ __forceinline__ FftRow row_at(const AstroFftRowsPass &pass, gu
 
 template <typename C, FftRowsKind KIND>
 static __device__ __forceinline__ void make_row(const AstroFftRowsPass &pass, const FftRow &row,
-                                                C *room, guint32 *bits)
+                                                C *room, guint8 *tiles)
 {
   const guint32 n = pass.height.by;
   const gsize first = ((gsize)row.plane * n + row.v) * pass.n;
   const C *in = kept((const C *)pass.in + first);
   C *out = kept((C *)pass.out + first);
-  const bool is_touched = !pass.touched || take_map(pass, row.plane, row.v, bits);
+  const bool is_touched = !pass.touched || take_map(pass, row.plane, row.v, tiles);
   bool any = false;
   if (is_touched)
-    any = any_stage<C, KIND, FIRST>(pass, pass.stages[pass.first], room, in, out, bits);
+    any = any_stage<C, KIND, FIRST>(pass, pass.stages[pass.first], room, in, out, tiles);
   const bool is_blank = !__syncthreads_or(any);
 
   if (threadIdx.x == 0 && pass.blank) {
@@ -269,10 +279,10 @@ static __device__ __forceinline__ void make_row(const AstroFftRowsPass &pass, co
   if (!is_touched || (is_blank && pass.blank))
     return;
   for (guint32 i = pass.first + 1; i + 1 < FFT_ROWS_STAGES; i++) {
-    any_stage<C, KIND, MIDDLE>(pass, pass.stages[i], room, in, out, bits);
+    any_stage<C, KIND, MIDDLE>(pass, pass.stages[i], room, in, out, tiles);
     __syncthreads();
   }
-  any_stage<C, KIND, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out, bits);
+  any_stage<C, KIND, LAST>(pass, pass.stages[FFT_ROWS_STAGES - 1], room, in, out, tiles);
 }
 
 /* A block makes one row, or where they are listed some that lie together: they share a map. */
@@ -281,14 +291,14 @@ __global__ void __launch_bounds__(FFT_ROWS_THREADS[KIND], ROWS_BLOCKS<C>[KIND])
     rows(const __grid_constant__ AstroFftRowsPass pass)
 {
   extern __shared__ double2 shared[];
-  __shared__ guint32 bits[FFT_ROWS_TILES / 32];
+  __shared__ guint8 tiles[FFT_ROWS_TILES];
   const guint32 all = pass.listed ? pass.listed[0] * pass.listed_rows.by : gridDim.x;
   const guint32 each = (all + gridDim.x - 1) / gridDim.x, from = blockIdx.x * each;
 #pragma unroll 1
   for (guint32 i = from; i < min(from + each, all); i++) {
     const FftRow row = row_at(pass, i);
     if (row.v < pass.height.by)
-      make_row<C, KIND>(pass, row, (C *)shared, bits);
+      make_row<C, KIND>(pass, row, (C *)shared, tiles);
     if (pass.listed)
       __syncthreads();
   }

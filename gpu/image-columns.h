@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(ROW_BYTES / sizeof(C) * R2,
     {
       const gsize first_row = (gsize)job.from * pass.n;
       C v[R1];
-      read_points<C, R1, R2>(
+      read_points<C, R1, R2, false>(
           pass, kept((const guint8 *)pass.in + first_row * pass.in_row + at * sizeof(C)),
           blockIdx.y, t, 0, v);
       if (image.w != 0 && i == 0) {
