@@ -66,8 +66,8 @@ typedef struct {
                     GError **error);
   /* Fills grid with the next plane's visibilities, whatever it held; gives w (wavelengths) of the
    * plane and between planes (0: nothing to correct in w). touched: NULL, or filled with a map of
-   * the tiles that were ([channel][row of tiles][tile], core/stream/grid.h); others are left as they
-   * were. NULL without planes. */
+   * the tiles that were ([channel][row of tiles][tile], core/stream/grid.h); others are left as
+   * they were. NULL without planes. */
   void (*plane)(AstroGridding *gridder, gpointer grid, guint8 *touched, double *w, double *w_step);
   /* Adds rows to grid. NULL with planes. */
   gboolean (*add)(AstroGridding *gridder, const AstroGridRows *rows, gpointer grid, GError **error);

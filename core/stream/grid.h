@@ -65,10 +65,10 @@ void astro_grid_clear(AstroGrid *grid);
 
 gint astro_grid_find(const AstroGrid *grid, const char *product); /* -1: it has none */
 
-/* Where touched-only=true is agreed on, a plane's buffer says of tiles of so many cells a side which
- * ones visibilities reached: the others are zeros to whoever reads them, whatever the buffer holds
- * there. That goes on to hold of rows that are transformed along u alone (layout v:x): those that no
- * touched tile has a part of are zeros. */
+/* Where touched-only=true is agreed on, a plane's buffer says of tiles of so many cells a side
+ * which ones visibilities reached: the others are zeros to whoever reads them, whatever the buffer
+ * holds there. That goes on to hold of rows that are transformed along u alone (layout v:x): those
+ * that no touched tile has a part of are zeros. */
 #define ASTRO_GRID_TILE 16
 
 static inline guint astro_grid_tiles(guint size)
