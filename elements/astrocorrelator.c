@@ -27,6 +27,8 @@
 #include <string.h>
 
 #include "core/correlator/correlator.h"
+#include "core/enum.h"
+#include "elements/astrofields.h"
 
 /* That each of the backends likes best. */
 #define CPU_LAYOUT "channel:time:station:pol"
@@ -63,18 +65,10 @@ static guint64 dump_spectra(const AstroCorrelator *self)
   return (guint64)self->integration * self->time_step;
 }
 
-static GType triangle_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_TRIANGLE_LOWER, "Each pair of stations once, and each station with itself", "lower" },
-    { ASTRO_TRIANGLE_FULL, "Each pair in both orders", "full" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroTriangle", values));
-  return type;
-}
+ASTRO_STATIC_ENUM_TYPE(triangle_get_type, "AstroTriangle",
+                       { ASTRO_TRIANGLE_LOWER,
+                         "Each pair of stations once, and each station with itself", "lower" },
+                       { ASTRO_TRIANGLE_FULL, "Each pair in both orders", "full" })
 
 /* ---- negotiation ---- */
 
@@ -121,6 +115,12 @@ static void turn_int(GstStructure *to, const char *field, guint64 value)
     gst_structure_set(to, field, GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
 }
 
+/* Of a rate; an integration of 0 is refused where there is an error to say so. */
+static gboolean is_divisor(guint64 spectra)
+{
+  return spectra >= 1 && spectra <= G_MAXINT;
+}
+
 static void copy_fields(GstStructure *to, const GstStructure *from)
 {
   static const char *const fields[] = { "pols", "frequency", "bandwidth" };
@@ -147,7 +147,7 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   copy_fields(to, from);
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && dump_spectra(self) <= G_MAXINT &&
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(dump_spectra(self)) &&
       gst_util_fraction_multiply(n, d, 1, (gint)dump_spectra(self), &n, &d))
     gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
   return to;
@@ -174,7 +174,7 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
   /* With a step left to the backend, which says so where it does not divide the channels. */
   if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
     turn_int(to, "channels", (guint64)MAX(channels, 0));
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && dump_spectra(self) <= G_MAXINT &&
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(dump_spectra(self)) &&
       gst_util_fraction_multiply(n, d, (gint)dump_spectra(self), 1, &n, &d))
     gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
   copy_fields(to, from);
@@ -394,46 +394,24 @@ static guint64 latency_steps(AstroStage *stage)
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_INTEGRATION, AstroCorrelator, integration),
+  ASTRO_FIELD(PROP_TRIANGLE, AstroCorrelator, triangle),
+  ASTRO_FIELD(PROP_CHANNEL_STEP, AstroCorrelator, channel_step),
+  ASTRO_FIELD(PROP_TIME_STEP, AstroCorrelator, time_step),
+  { 0 },
+};
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroCorrelator *self = ASTRO_CORRELATOR(object);
-  switch (id) {
-  case PROP_INTEGRATION:
-    self->integration = g_value_get_uint(value);
-    break;
-  case PROP_TRIANGLE:
-    self->triangle = g_value_get_enum(value);
-    break;
-  case PROP_CHANNEL_STEP:
-    self->channel_step = g_value_get_uint(value);
-    break;
-  case PROP_TIME_STEP:
-    self->time_step = g_value_get_uint(value);
-    break;
-  default:
+  if (!astro_fields_set(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroCorrelator *self = ASTRO_CORRELATOR(object);
-  switch (id) {
-  case PROP_INTEGRATION:
-    g_value_set_uint(value, self->integration);
-    break;
-  case PROP_TRIANGLE:
-    g_value_set_enum(value, self->triangle);
-    break;
-  case PROP_CHANNEL_STEP:
-    g_value_set_uint(value, self->channel_step);
-    break;
-  case PROP_TIME_STEP:
-    g_value_set_uint(value, self->time_step);
-    break;
-  default:
+  if (!astro_fields_get(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void finalize(GObject *object)
