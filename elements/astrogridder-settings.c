@@ -183,6 +183,22 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const G
 
 /* ---- properties ---- */
 
+/* A number, or the word auto. */
+static GType support_get_type(void)
+{
+  static gsize type = 0;
+  static GEnumValue values[ASTRO_TAPS_MAX_SUPPORT + 2];
+  if (g_once_init_enter(&type)) {
+    values[0] = (GEnumValue){ 0, "As few as the accuracy allows", "auto" };
+    for (gint n = 1; n <= ASTRO_TAPS_MAX_SUPPORT; n++) {
+      g_autofree char *nick = g_strdup_printf("%d", n);
+      values[n] = (GEnumValue){ n, "Cells", g_intern_string(nick) };
+    }
+    g_once_init_leave(&type, g_enum_register_static("AstroSupport", values));
+  }
+  return type;
+}
+
 enum {
   SIZE,
   CELL,
@@ -261,7 +277,7 @@ gboolean astro_gridder_settings_set(AstroGridderSettings *s, guint property, con
     s->asks_accuracy = TRUE;
     return TRUE;
   case SUPPORT:
-    s->support = g_value_get_uint(value);
+    s->support = (guint)g_value_get_enum(value);
     return TRUE;
   case PADDING:
     s->padding = g_value_get_double(value);
@@ -330,7 +346,7 @@ gboolean astro_gridder_settings_get(const AstroGridderSettings *s, guint propert
     g_value_set_double(value, s->accuracy);
     return TRUE;
   case SUPPORT:
-    g_value_set_uint(value, s->support);
+    g_value_set_enum(value, (gint)s->support);
     return TRUE;
   case PADDING:
     g_value_set_double(value, s->padding);
@@ -398,10 +414,9 @@ void astro_gridder_settings_install(GObjectClass *object, guint first)
                                         "Of the image, relative L2; below 1e-5 grids are in "
                                         "double precision",
                                         1e-12, 0.1, 1e-4, flags));
-  INSTALL(SUPPORT, g_param_spec_uint("support", "Support",
-                                     "Cells a side that a visibility is spread over (0: as the "
-                                     "accuracy needs)",
-                                     0, 256, 0, flags));
+  INSTALL(SUPPORT,
+          g_param_spec_enum("support", "Support", "Cells a side that a visibility is spread over",
+                            support_get_type(), 0, flags));
   INSTALL(PADDING,
           g_param_spec_double("padding", "Padding",
                               "Of the grid over the image (0: what is fastest)", 0, 8, 0, flags));
