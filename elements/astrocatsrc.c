@@ -19,6 +19,7 @@
 #include "core/catalogue/mask.h"
 #include "core/fits/fits.h"
 #include "core/stream/stream.h"
+#include "elements/astrofields.h"
 
 #include <math.h>
 #include <string.h>
@@ -315,68 +316,39 @@ static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
   return TRUE;
 }
 
-static char **string_setting(Settings *s, guint id)
-{
-  char **strings[] = {
-    [PROP_FOOTPRINT] = &s->footprint,         [PROP_LOCATION] = &s->location,
-    [PROP_RA_COLUMN] = &s->ra_column,         [PROP_DEC_COLUMN] = &s->dec_column,
-    [PROP_WEIGHT_COLUMN] = &s->weight_column, [PROP_REGION_COLUMN] = &s->region_column
-  };
-  return id < G_N_ELEMENTS(strings) ? strings[id] : NULL;
-}
-
-static guint *uint_setting(Settings *s, guint id)
-{
-  guint *uints[] = { [PROP_CATALOGUES] = &s->catalogues,
-                     [PROP_LEVELS] = &s->clustering.levels,
-                     [PROP_CHILDREN] = &s->clustering.children,
-                     [PROP_REGIONS] = &s->regions };
-  return id < G_N_ELEMENTS(uints) ? uints[id] : NULL;
-}
-
-static guint64 *uint64_setting(Settings *s, guint id)
-{
-  return id == PROP_POINTS ? &s->points : &s->seed;
-}
-
-static double *double_setting(Settings *s, guint id)
-{
-  return id == PROP_SLOPE            ? &s->clustering.slope
-         : id == PROP_FOOTPRINT_CELL ? &s->footprint_cell
-                                     : &s->clustering.radius;
-}
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_POINTS, Settings, points),
+  ASTRO_FIELD(PROP_CATALOGUES, Settings, catalogues),
+  ASTRO_FIELD(PROP_SEED, Settings, seed),
+  ASTRO_FIELD(PROP_FOOTPRINT, Settings, footprint),
+  ASTRO_FIELD(PROP_FOOTPRINT_CELL, Settings, footprint_cell),
+  ASTRO_FIELD(PROP_SLOPE, Settings, clustering.slope),
+  ASTRO_FIELD(PROP_CLUSTER_RADIUS, Settings, clustering.radius),
+  ASTRO_FIELD(PROP_LEVELS, Settings, clustering.levels),
+  ASTRO_FIELD(PROP_CHILDREN, Settings, clustering.children),
+  ASTRO_FIELD(PROP_REGIONS, Settings, regions),
+  ASTRO_FIELD(PROP_LOCATION, Settings, location),
+  ASTRO_FIELD(PROP_RA_COLUMN, Settings, ra_column),
+  ASTRO_FIELD(PROP_DEC_COLUMN, Settings, dec_column),
+  ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
+  ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
+  { 0 },
+};
 
 static void astro_cat_src_set_property(GObject *object, guint id, const GValue *value,
                                        GParamSpec *spec)
 {
-  Settings *s = &ASTRO_CAT_SRC(object)->settings;
   GST_OBJECT_LOCK(object);
-  if (G_VALUE_HOLDS_STRING(value)) {
-    char **setting = string_setting(s, id);
-    g_free(*setting);
-    *setting = g_value_dup_string(value);
-  } else if (G_VALUE_HOLDS_UINT(value)) {
-    *uint_setting(s, id) = g_value_get_uint(value);
-  } else if (G_VALUE_HOLDS_UINT64(value)) {
-    *uint64_setting(s, id) = g_value_get_uint64(value);
-  } else {
-    *double_setting(s, id) = g_value_get_double(value);
-  }
+  if (!astro_fields_set(fields, &ASTRO_CAT_SRC(object)->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
 
 static void astro_cat_src_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  Settings *s = &ASTRO_CAT_SRC(object)->settings;
   GST_OBJECT_LOCK(object);
-  if (G_VALUE_HOLDS_STRING(value))
-    g_value_set_string(value, *string_setting(s, id));
-  else if (G_VALUE_HOLDS_UINT(value))
-    g_value_set_uint(value, *uint_setting(s, id));
-  else if (G_VALUE_HOLDS_UINT64(value))
-    g_value_set_uint64(value, *uint64_setting(s, id));
-  else
-    g_value_set_double(value, *double_setting(s, id));
+  if (!astro_fields_get(fields, &ASTRO_CAT_SRC(object)->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
 

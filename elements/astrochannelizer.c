@@ -34,6 +34,8 @@
 #include "core/channelizer/channelizer.h"
 #include "core/channelizer/gains.h"
 #include "core/channelizer/losses.h"
+#include "core/enum.h"
+#include "elements/astrofields.h"
 
 struct _AstroChannelizer {
   AstroStage parent;
@@ -66,22 +68,13 @@ G_DEFINE_TYPE(AstroChannelizer, astro_channelizer, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrochannelizer, "astrochannelizer", GST_RANK_NONE,
                             ASTRO_TYPE_CHANNELIZER)
 
-GType astro_window_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_WINDOW_AUTO, "Kaiser; none for one tap, which is a plain FFT", "auto" },
-    { ASTRO_WINDOW_HANN, "Hann", "hann" },
-    { ASTRO_WINDOW_HAMMING, "Hamming", "hamming" },
-    { ASTRO_WINDOW_BLACKMAN_HARRIS, "Blackman-Harris", "blackman-harris" },
-    { ASTRO_WINDOW_KAISER, "Kaiser", "kaiser" },
-    { ASTRO_WINDOW_RECTANGULAR, "None", "rectangular" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroWindow", values));
-  return type;
-}
+ASTRO_ENUM_TYPE(astro_window_get_type, "AstroWindow",
+                { ASTRO_WINDOW_AUTO, "Kaiser; none for one tap, which is a plain FFT", "auto" },
+                { ASTRO_WINDOW_HANN, "Hann", "hann" },
+                { ASTRO_WINDOW_HAMMING, "Hamming", "hamming" },
+                { ASTRO_WINDOW_BLACKMAN_HARRIS, "Blackman-Harris", "blackman-harris" },
+                { ASTRO_WINDOW_KAISER, "Kaiser", "kaiser" },
+                { ASTRO_WINDOW_RECTANGULAR, "None", "rectangular" })
 
 /* ---- negotiation ---- */
 
@@ -237,13 +230,12 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   self->config = asked_for(self);
   self->config.in = *in;
   self->config.to = out->format;
-  if (in->rate_n > 0 && out->rate_n == 0) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "spectra of %u channels of a rate of %d/%d have a rate that no fraction of whole "
-                "numbers below 2^31 is",
-                self->channels, in->rate_n, in->rate_d);
-    return FALSE;
-  }
+  if (in->rate_n > 0 && out->rate_n == 0)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "spectra of %u channels of a rate of %d/%d have a rate that no fraction of whole "
+        "numbers below 2^31 is",
+        self->channels, in->rate_n, in->rate_d);
   g_clear_pointer(&self->losses, astro_channelizer_losses_free);
   self->losses = astro_channelizer_losses_new(&self->config);
   forget(self);
@@ -363,64 +355,29 @@ static gboolean stop(GstBaseTransform *trans)
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_CHANNELS, AstroChannelizer, channels),
+  ASTRO_FIELD(PROP_TAPS, AstroChannelizer, taps),
+  ASTRO_FIELD(PROP_WINDOW, AstroChannelizer, window),
+  ASTRO_FIELD(PROP_BETA, AstroChannelizer, beta),
+  ASTRO_FIELD(PROP_GAIN, AstroChannelizer, gain),
+  ASTRO_FIELD(PROP_GAINS, AstroChannelizer, gains_file),
+  { 0 },
+};
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroChannelizer *self = ASTRO_CHANNELIZER(object);
-
-  switch (id) {
-  case PROP_CHANNELS:
-    self->channels = g_value_get_uint(value);
-    break;
-  case PROP_TAPS:
-    self->taps = g_value_get_uint(value);
-    break;
-  case PROP_WINDOW:
-    self->window = g_value_get_enum(value);
-    break;
-  case PROP_BETA:
-    self->beta = g_value_get_double(value);
-    break;
-  case PROP_GAIN:
-    self->gain = g_value_get_double(value);
-    break;
-  case PROP_GAINS:
-    g_free(self->gains_file);
-    self->gains_file = g_value_dup_string(value);
-    break;
-  default:
+  if (!astro_fields_set(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroChannelizer *self = ASTRO_CHANNELIZER(object);
-
-  switch (id) {
-  case PROP_CHANNELS:
-    g_value_set_uint(value, self->channels);
-    break;
-  case PROP_TAPS:
-    g_value_set_uint(value, self->taps);
-    break;
-  case PROP_WINDOW:
-    g_value_set_enum(value, self->window);
-    break;
-  case PROP_BETA:
-    g_value_set_double(value, self->beta);
-    break;
-  case PROP_GAIN:
-    g_value_set_double(value, self->gain);
-    break;
-  case PROP_GAINS:
-    g_value_set_string(value, self->gains_file);
-    break;
-  case PROP_CLIPPED:
-    GST_OBJECT_LOCK(self);
-    g_value_set_uint64(value, self->clipped);
-    GST_OBJECT_UNLOCK(self);
-    break;
-  default:
+  if (id == PROP_CLIPPED) {
+    GST_OBJECT_LOCK(object);
+    g_value_set_uint64(value, ASTRO_CHANNELIZER(object)->clipped);
+    GST_OBJECT_UNLOCK(object);
+  } else if (!astro_fields_get(fields, object, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
 }

@@ -27,7 +27,9 @@
 #include "elements/astroclean.h"
 
 #include "core/clean/clean.h"
+#include "core/enum.h"
 #include "core/stream/grid.h"
+#include "elements/astrofields.h"
 
 struct _AstroClean {
   AstroStage parent;
@@ -52,20 +54,12 @@ enum {
 G_DEFINE_TYPE(AstroClean, astro_clean, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroclean, "astroclean", GST_RANK_NONE, ASTRO_TYPE_CLEAN)
 
-static GType astro_clean_output_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_CLEAN_RESTORED, "The model, drawn with the beam, plus the residual", "restored" },
-    { ASTRO_CLEAN_MODEL, "The model, Jy a pixel", "model" },
-    { ASTRO_CLEAN_RESIDUAL, "What is left", "residual" },
-    { ASTRO_CLEAN_ALL, "The three, and the point-spread function", "all" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroCleanOutput", values));
-  return type;
-}
+ASTRO_STATIC_ENUM_TYPE(astro_clean_output_get_type, "AstroCleanOutput",
+                       { ASTRO_CLEAN_RESTORED, "The model, drawn with the beam, plus the residual",
+                         "restored" },
+                       { ASTRO_CLEAN_MODEL, "The model, Jy a pixel", "model" },
+                       { ASTRO_CLEAN_RESIDUAL, "What is left", "residual" },
+                       { ASTRO_CLEAN_ALL, "The three, and the point-spread function", "all" })
 
 /* ---- negotiation ---- */
 
@@ -151,18 +145,16 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   g_autofree char *names = g_strjoinv(":", self->grid.products);
   guint pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
 
-  if (!g_str_equal(layout, "pol:y:x") && !g_str_equal(layout, "channel:pol:y:x")) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "an image of layout %s, expected pol:y:x or channel:pol:y:x", layout);
-    return FALSE;
-  }
-  if (pols < 2 || astro_grid_find(&self->grid, ASTRO_PRODUCT_PSF) != (gint)pols - 1) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "an image of products %s, expected at least one and the point-spread function "
-                "(PSF) after them: astroimage psf=true makes it",
-                names);
-    return FALSE;
-  }
+  if (!g_str_equal(layout, "pol:y:x") && !g_str_equal(layout, "channel:pol:y:x"))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "an image of layout %s, expected pol:y:x or channel:pol:y:x",
+                               layout);
+  if (pols < 2 || astro_grid_find(&self->grid, ASTRO_PRODUCT_PSF) != (gint)pols - 1)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "an image of products %s, expected at least one and the point-spread function "
+        "(PSF) after them: astroimage psf=true makes it",
+        names);
   self->config = (AstroCleanConfig){
     .format = in->format,
     .size = self->grid.size,
@@ -238,10 +230,10 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
     arguments.minor = meta->minor / self->grid.pixel;
     arguments.angle = meta->angle;
   } else if (self->output == ASTRO_CLEAN_RESTORED || self->output == ASTRO_CLEAN_ALL) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-                "an image without a beam (AstroImageMeta) cannot be restored; output=model and "
-                "output=residual need none");
-    return FALSE;
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_SIZE,
+        "an image without a beam (AstroImageMeta) cannot be restored; output=model and "
+        "output=residual need none");
   }
   GstBuffer *out =
       astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
@@ -283,54 +275,25 @@ static gboolean stop(GstBaseTransform *trans)
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_OUTPUT, AstroClean, output),
+  ASTRO_FIELD(PROP_GAIN, AstroClean, gain),
+  ASTRO_FIELD(PROP_ITERATIONS, AstroClean, iterations),
+  ASTRO_FIELD(PROP_THRESHOLD, AstroClean, threshold),
+  ASTRO_FIELD(PROP_BORDER, AstroClean, border),
+  { 0 },
+};
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroClean *self = ASTRO_CLEAN(object);
-
-  switch (id) {
-  case PROP_OUTPUT:
-    self->output = g_value_get_enum(value);
-    break;
-  case PROP_GAIN:
-    self->gain = g_value_get_double(value);
-    break;
-  case PROP_ITERATIONS:
-    self->iterations = g_value_get_uint(value);
-    break;
-  case PROP_THRESHOLD:
-    self->threshold = g_value_get_double(value);
-    break;
-  case PROP_BORDER:
-    self->border = g_value_get_int(value);
-    break;
-  default:
+  if (!astro_fields_set(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroClean *self = ASTRO_CLEAN(object);
-
-  switch (id) {
-  case PROP_OUTPUT:
-    g_value_set_enum(value, self->output);
-    break;
-  case PROP_GAIN:
-    g_value_set_double(value, self->gain);
-    break;
-  case PROP_ITERATIONS:
-    g_value_set_uint(value, self->iterations);
-    break;
-  case PROP_THRESHOLD:
-    g_value_set_double(value, self->threshold);
-    break;
-  case PROP_BORDER:
-    g_value_set_int(value, self->border);
-    break;
-  default:
+  if (!astro_fields_get(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void astro_clean_class_init(AstroCleanClass *klass)

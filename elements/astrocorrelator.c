@@ -27,6 +27,8 @@
 #include <string.h>
 
 #include "core/correlator/correlator.h"
+#include "core/enum.h"
+#include "elements/astrofields.h"
 
 /* That each of the backends likes best. */
 #define CPU_LAYOUT "channel:time:station:pol"
@@ -66,18 +68,10 @@ static guint64 dump_spectra(const AstroCorrelator *self)
   return (guint64)self->integration * self->time_step;
 }
 
-static GType triangle_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_TRIANGLE_LOWER, "Each pair of stations once, and each station with itself", "lower" },
-    { ASTRO_TRIANGLE_FULL, "Each pair in both orders", "full" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroTriangle", values));
-  return type;
-}
+ASTRO_STATIC_ENUM_TYPE(triangle_get_type, "AstroTriangle",
+                       { ASTRO_TRIANGLE_LOWER,
+                         "Each pair of stations once, and each station with itself", "lower" },
+                       { ASTRO_TRIANGLE_FULL, "Each pair in both orders", "full" })
 
 /* ---- negotiation ---- */
 
@@ -404,46 +398,24 @@ static guint64 latency_steps(AstroStage *stage)
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_INTEGRATION, AstroCorrelator, integration),
+  ASTRO_FIELD(PROP_TRIANGLE, AstroCorrelator, triangle),
+  ASTRO_FIELD(PROP_CHANNEL_STEP, AstroCorrelator, channel_step),
+  ASTRO_FIELD(PROP_TIME_STEP, AstroCorrelator, time_step),
+  { 0 },
+};
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroCorrelator *self = ASTRO_CORRELATOR(object);
-  switch (id) {
-  case PROP_INTEGRATION:
-    self->integration = g_value_get_uint(value);
-    break;
-  case PROP_TRIANGLE:
-    self->triangle = g_value_get_enum(value);
-    break;
-  case PROP_CHANNEL_STEP:
-    self->channel_step = g_value_get_uint(value);
-    break;
-  case PROP_TIME_STEP:
-    self->time_step = g_value_get_uint(value);
-    break;
-  default:
+  if (!astro_fields_set(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroCorrelator *self = ASTRO_CORRELATOR(object);
-  switch (id) {
-  case PROP_INTEGRATION:
-    g_value_set_uint(value, self->integration);
-    break;
-  case PROP_TRIANGLE:
-    g_value_set_enum(value, self->triangle);
-    break;
-  case PROP_CHANNEL_STEP:
-    g_value_set_uint(value, self->channel_step);
-    break;
-  case PROP_TIME_STEP:
-    g_value_set_uint(value, self->time_step);
-    break;
-  default:
+  if (!astro_fields_get(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void finalize(GObject *object)

@@ -98,13 +98,12 @@ static gboolean ensure_model(AstroDelay *self, GError **error)
 
   if (self->model)
     return TRUE;
-  if (!observation || observation->n_stations != stations) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "%u stations in the observation, %" G_GUINT64_FORMAT " in the caps%s",
-                observation ? observation->n_stations : 0, stations,
-                observation ? "" : ": no observation event came");
-    return FALSE;
-  }
+  if (!observation || observation->n_stations != stations)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "%u stations in the observation, %" G_GUINT64_FORMAT
+                               " in the caps%s",
+                               observation ? observation->n_stations : 0, stations,
+                               observation ? "" : ": no observation event came");
   if (self->calibration && !(calibration = read_calibration(self, observation, pols, error)))
     return FALSE;
   self->model = astro_delay_model_new((AstroObservation *)observation, pols, calibration, error);

@@ -11,6 +11,7 @@
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "elements/astrostage.h"
 
 #include <glob.h>
 #include <string.h>
@@ -176,12 +177,7 @@ static GstCaps *get_caps(GstBaseSrc *src, GstCaps *filter)
   GST_OBJECT_UNLOCK(self);
   if (!caps)
     caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(src));
-  if (filter) {
-    GstCaps *all = caps;
-    caps = gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(all);
-  }
-  return caps;
+  return astro_stage_filter_caps(caps, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *src)

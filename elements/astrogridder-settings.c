@@ -1,6 +1,10 @@
 #include "config.h"
 #include "elements/astrogridder-settings.h"
 
+#include "core/enum.h"
+#include "elements/astrofields.h"
+#include "elements/astrostage.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,34 +15,25 @@
 
 /* ---- enumerations ---- */
 
-#define ENUM_TYPE(function, name, ...)                                                             \
-  GType function(void)                                                                             \
-  {                                                                                                \
-    static gsize type = 0;                                                                         \
-    static const GEnumValue values[] = { __VA_ARGS__, { 0, NULL, NULL } };                         \
-    if (g_once_init_enter(&type))                                                                  \
-      g_once_init_leave(&type, g_enum_register_static(name, values));                              \
-    return type;                                                                                   \
-  }
+ASTRO_ENUM_TYPE(astro_stokes_get_type, "AstroStokes", { ASTRO_STOKES_I, "Total intensity", "I" },
+                { ASTRO_STOKES_IQUV, "All four", "IQUV" })
+ASTRO_ENUM_TYPE(astro_algorithm_get_type, "AstroAlgorithm",
+                { ASTRO_ALGORITHM_WSTACKING, "Spread over w-planes, to a stated accuracy",
+                  "wstacking" },
+                { ASTRO_ALGORITHM_WPROJECTION,
+                  "Convolved with functions of w from a table, on one grid", "wprojection" },
+                { ASTRO_ALGORITHM_DIRECT, "The exact sum for every pixel, slow", "direct" })
+ASTRO_ENUM_TYPE(astro_weighting_get_type, "AstroWeighting",
+                { ASTRO_WEIGHTING_NATURAL, "By the samples behind them", "natural" },
+                { ASTRO_WEIGHTING_UNIFORM, "Every cell counts the same", "uniform" },
+                { ASTRO_WEIGHTING_BRIGGS, "Between the two, as robust says", "briggs" })
 
-ENUM_TYPE(astro_stokes_get_type, "AstroStokes", { ASTRO_STOKES_I, "Total intensity", "I" },
-          { ASTRO_STOKES_IQUV, "All four", "IQUV" })
-ENUM_TYPE(astro_algorithm_get_type, "AstroAlgorithm",
-          { ASTRO_ALGORITHM_WSTACKING, "Spread over w-planes, to a stated accuracy", "wstacking" },
-          { ASTRO_ALGORITHM_WPROJECTION, "Convolved with functions of w from a table, on one grid",
-            "wprojection" },
-          { ASTRO_ALGORITHM_DIRECT, "The exact sum for every pixel, slow", "direct" })
-ENUM_TYPE(astro_weighting_get_type, "AstroWeighting",
-          { ASTRO_WEIGHTING_NATURAL, "By the samples behind them", "natural" },
-          { ASTRO_WEIGHTING_UNIFORM, "Every cell counts the same", "uniform" },
-          { ASTRO_WEIGHTING_BRIGGS, "Between the two, as robust says", "briggs" })
-
-ENUM_TYPE(astro_taps_kind_get_type, "AstroTapsKind",
-          { ASTRO_TAPS_NEAREST, "The nearest in the table", "nearest" },
-          { ASTRO_TAPS_INTERPOLATED, "Between those around in u, v and w", "interpolated" })
-ENUM_TYPE(astro_taper_get_type, "AstroTaper",
-          { ASTRO_SPREAD_KAISER_BESSEL, "Kaiser-Bessel", "kaiser-bessel" },
-          { ASTRO_SPREAD_SPHEROIDAL, "Prolate spheroidal", "spheroidal" })
+ASTRO_ENUM_TYPE(astro_taps_kind_get_type, "AstroTapsKind",
+                { ASTRO_TAPS_NEAREST, "The nearest in the table", "nearest" },
+                { ASTRO_TAPS_INTERPOLATED, "Between those around in u, v and w", "interpolated" })
+ASTRO_ENUM_TYPE(astro_taper_get_type, "AstroTaper",
+                { ASTRO_SPREAD_KAISER_BESSEL, "Kaiser-Bessel", "kaiser-bessel" },
+                { ASTRO_SPREAD_SPHEROIDAL, "Prolate spheroidal", "spheroidal" })
 
 static const AstroGridAlgorithm *const algorithms[] = {
   [ASTRO_ALGORITHM_WSTACKING] = &astro_wstacking,
@@ -200,7 +195,7 @@ static GType support_get_type(void)
 }
 
 enum {
-  SIZE,
+  SIZE = ASTRO_STAGE_N_PROPERTIES,
   CELL,
   FIELD,
   POLS,
@@ -235,149 +230,45 @@ void astro_gridder_settings_clear(AstroGridderSettings *s)
   g_clear_pointer(&s->centre, g_free);
 }
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(SIZE, AstroGridderSettings, size),
+  ASTRO_FIELD(CELL, AstroGridderSettings, cell),
+  ASTRO_FIELD(FIELD, AstroGridderSettings, field),
+  ASTRO_FIELD(POLS, AstroGridderSettings, pols),
+  ASTRO_FIELD(STOKES, AstroGridderSettings, stokes),
+  ASTRO_FIELD(WEIGHTING, AstroGridderSettings, weighting),
+  ASTRO_FIELD(ROBUST, AstroGridderSettings, robust),
+  ASTRO_FIELD(PER_CHANNEL, AstroGridderSettings, per_channel),
+  ASTRO_FIELD(INTERVAL, AstroGridderSettings, interval),
+  ASTRO_FIELD(CUMULATIVE, AstroGridderSettings, cumulative),
+  ASTRO_FIELD(ALGORITHM, AstroGridderSettings, algorithm),
+  ASTRO_FIELD(ACCURACY, AstroGridderSettings, accuracy),
+  ASTRO_FIELD(SUPPORT, AstroGridderSettings, support),
+  ASTRO_FIELD(PADDING, AstroGridderSettings, padding),
+  ASTRO_FIELD(CENTRE, AstroGridderSettings, centre),
+  ASTRO_FIELD(OVERSAMPLING, AstroGridderSettings, oversampling),
+  ASTRO_FIELD(W_PLANES, AstroGridderSettings, w_planes),
+  ASTRO_FIELD(KERNEL, AstroGridderSettings, kernel),
+  ASTRO_FIELD(TAPER, AstroGridderSettings, taper),
+  ASTRO_FIELD(DETERMINISTIC, AstroGridderSettings, deterministic),
+  { 0 },
+};
+
 gboolean astro_gridder_settings_set(AstroGridderSettings *s, guint property, const GValue *value)
 {
-  switch (property) {
-  case SIZE:
-    s->size = g_value_get_uint(value);
-    return TRUE;
-  case CELL:
-    s->cell = g_value_get_double(value);
-    return TRUE;
-  case FIELD:
-    s->field = g_value_get_double(value);
-    return TRUE;
-  case POLS:
-    g_free(s->pols);
-    s->pols = g_value_dup_string(value);
-    return TRUE;
-  case STOKES:
-    s->stokes = g_value_get_enum(value);
-    return TRUE;
-  case WEIGHTING:
-    s->weighting = g_value_get_enum(value);
-    return TRUE;
-  case ROBUST:
-    s->robust = g_value_get_double(value);
-    return TRUE;
-  case PER_CHANNEL:
-    s->per_channel = g_value_get_boolean(value);
-    return TRUE;
-  case INTERVAL:
-    s->interval = g_value_get_uint(value);
-    return TRUE;
-  case CUMULATIVE:
-    s->cumulative = g_value_get_boolean(value);
-    return TRUE;
-  case ALGORITHM:
-    s->algorithm = g_value_get_enum(value);
-    return TRUE;
-  case ACCURACY:
-    s->accuracy = g_value_get_double(value);
-    s->asks_accuracy = TRUE;
-    return TRUE;
-  case SUPPORT:
-    s->support = (guint)g_value_get_enum(value);
-    return TRUE;
-  case PADDING:
-    s->padding = g_value_get_double(value);
-    return TRUE;
-  case CENTRE:
-    g_free(s->centre);
-    s->centre = g_value_dup_string(value);
-    return TRUE;
-  case OVERSAMPLING:
-    s->oversampling = g_value_get_uint(value);
-    return TRUE;
-  case W_PLANES:
-    s->w_planes = g_value_get_uint(value);
-    return TRUE;
-  case KERNEL:
-    s->kernel = g_value_get_enum(value);
-    return TRUE;
-  case TAPER:
-    s->taper = g_value_get_enum(value);
-    return TRUE;
-  case DETERMINISTIC:
-    s->deterministic = g_value_get_boolean(value);
-    return TRUE;
-  default:
-    return FALSE;
-  }
+  s->asks_accuracy |= property == ACCURACY;
+  return astro_fields_set(fields, s, property, value);
 }
 
 gboolean astro_gridder_settings_get(const AstroGridderSettings *s, guint property, GValue *value)
 {
-  switch (property) {
-  case SIZE:
-    g_value_set_uint(value, s->size);
-    return TRUE;
-  case CELL:
-    g_value_set_double(value, s->cell);
-    return TRUE;
-  case FIELD:
-    g_value_set_double(value, s->field);
-    return TRUE;
-  case POLS:
-    g_value_set_string(value, s->pols);
-    return TRUE;
-  case STOKES:
-    g_value_set_enum(value, s->stokes);
-    return TRUE;
-  case WEIGHTING:
-    g_value_set_enum(value, s->weighting);
-    return TRUE;
-  case ROBUST:
-    g_value_set_double(value, s->robust);
-    return TRUE;
-  case PER_CHANNEL:
-    g_value_set_boolean(value, s->per_channel);
-    return TRUE;
-  case INTERVAL:
-    g_value_set_uint(value, s->interval);
-    return TRUE;
-  case CUMULATIVE:
-    g_value_set_boolean(value, s->cumulative);
-    return TRUE;
-  case ALGORITHM:
-    g_value_set_enum(value, s->algorithm);
-    return TRUE;
-  case ACCURACY:
-    g_value_set_double(value, s->accuracy);
-    return TRUE;
-  case SUPPORT:
-    g_value_set_enum(value, (gint)s->support);
-    return TRUE;
-  case PADDING:
-    g_value_set_double(value, s->padding);
-    return TRUE;
-  case CENTRE:
-    g_value_set_string(value, s->centre);
-    return TRUE;
-  case OVERSAMPLING:
-    g_value_set_uint(value, s->oversampling);
-    return TRUE;
-  case W_PLANES:
-    g_value_set_uint(value, s->w_planes);
-    return TRUE;
-  case KERNEL:
-    g_value_set_enum(value, s->kernel);
-    return TRUE;
-  case TAPER:
-    g_value_set_enum(value, s->taper);
-    return TRUE;
-  case DETERMINISTIC:
-    g_value_set_boolean(value, s->deterministic);
-    return TRUE;
-  default:
-    return FALSE;
-  }
+  return astro_fields_get(fields, s, property, value);
 }
 
-void astro_gridder_settings_install(GObjectClass *object, guint first)
+void astro_gridder_settings_install(GObjectClass *object)
 {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
-#define INSTALL(id, spec) g_object_class_install_property(object, first + (id), spec)
+#define INSTALL(id, spec) g_object_class_install_property(object, id, spec)
   INSTALL(SIZE, g_param_spec_uint("size", "Size", "Pixels of the image a side, an even number", 0,
                                   G_MAXINT, 1024, flags));
   INSTALL(CELL, g_param_spec_double("cell", "Cell", "Of the image: a pixel's side, arcsec", 0,

@@ -55,7 +55,8 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *settings,
                                           const GstStructure *from, gboolean is_double,
                                           gboolean psf);
 
-void astro_gridder_settings_install(GObjectClass *object, guint first);
+/* Ids follow those of AstroStage. */
+void astro_gridder_settings_install(GObjectClass *object);
 gboolean astro_gridder_settings_set(AstroGridderSettings *settings, guint property,
                                     const GValue *value);
 gboolean astro_gridder_settings_get(const AstroGridderSettings *settings, guint property,

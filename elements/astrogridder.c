@@ -48,8 +48,6 @@ struct _AstroGridder {
   AstroGridCounts counts; /* of grids sent */
 };
 
-enum { FIRST_SETTING = ASTRO_STAGE_N_PROPERTIES };
-
 G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_TYPE_GRIDDER)
 
@@ -112,13 +110,12 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   AstroCollectConfig *config = configuration;
 
   if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
-      (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "input is %s of layout %s in %s, expected visibilities of layout " INPUT_LAYOUT
-                " in CF32LE or CF64LE",
-                astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
-    return FALSE;
-  }
+      (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "input is %s of layout %s in %s, expected visibilities of layout " INPUT_LAYOUT
+        " in CF32LE or CF64LE",
+        astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
   const gboolean is_double = out->format == ASTRO_FORMAT_CF64LE;
   memset(config, 0, sizeof *config);
   astro_grid_clear(&self->grid);
@@ -227,13 +224,12 @@ static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, 
 {
   if (counts->used > 0)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
-              " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
-              " outside the grid",
-              counts->flagged + counts->not_finite + counts->outside, counts->flagged,
-              counts->not_finite, counts->outside);
-  return FALSE;
+  return astro_backend_refuse(error,
+                              "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
+                              " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
+                              " outside the grid",
+                              counts->flagged + counts->not_finite + counts->outside,
+                              counts->flagged, counts->not_finite, counts->outside);
 }
 
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
@@ -320,11 +316,10 @@ static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guin
                                        (guint64)stream->rate_n);
     else if (GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in))
       times[k] = GST_BUFFER_PTS(in) + gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
-    else {
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
-      return FALSE;
-    }
+    else
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
   }
   return TRUE;
 }
@@ -390,11 +385,9 @@ static gboolean finish(AstroStage *stage, GError **error)
     forget_grid(self);
   if (!self->at_end)
     return TRUE;
-  if (self->number == 0) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-                "the stream ended with no visibilities: there is no grid");
-    return FALSE;
-  }
+  if (self->number == 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "the stream ended with no visibilities: there is no grid");
   tell(self);
   return TRUE;
 }
@@ -444,13 +437,13 @@ static gboolean start(GstBaseTransform *trans)
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  if (!astro_gridder_settings_set(&ASTRO_GRIDDER(object)->settings, id - FIRST_SETTING, value))
+  if (!astro_gridder_settings_set(&ASTRO_GRIDDER(object)->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  if (!astro_gridder_settings_get(&ASTRO_GRIDDER(object)->settings, id - FIRST_SETTING, value))
+  if (!astro_gridder_settings_get(&ASTRO_GRIDDER(object)->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
@@ -475,7 +468,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   object->set_property = set_property;
   object->get_property = get_property;
   object->finalize = finalize;
-  astro_gridder_settings_install(object, FIRST_SETTING);
+  astro_gridder_settings_install(object);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_preferred;
   trans->sink_event = sink_event;

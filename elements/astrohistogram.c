@@ -23,6 +23,7 @@
 #include "core/catalogue/columns.h"
 #include "core/histogram/collect.h"
 #include "core/stream/stream.h"
+#include "elements/astrofields.h"
 
 #include <string.h>
 
@@ -241,18 +242,14 @@ static gboolean append_buffer(AstroHistogram *self, const AstroCataloguePad *pad
 {
   GstMapInfo map;
   gsize step = pad->places.n * sizeof(double);
-  if (step == 0 || gst_buffer_get_size(buffer) % step) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-                "pad %s: a buffer of %" G_GSIZE_FORMAT
-                " bytes is no whole number of points of %u columns",
-                GST_PAD_NAME(pad), gst_buffer_get_size(buffer), pad->places.n);
-    return FALSE;
-  }
-  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
-                GST_PAD_NAME(pad));
-    return FALSE;
-  }
+  if (step == 0 || gst_buffer_get_size(buffer) % step)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "pad %s: a buffer of %" G_GSIZE_FORMAT
+                               " bytes is no whole number of points of %u columns",
+                               GST_PAD_NAME(pad), gst_buffer_get_size(buffer), pad->places.n);
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
+                               GST_PAD_NAME(pad));
   astro_catalogue_append(catalogue, &pad->places, (const double *)(gconstpointer)map.data,
                          map.size / step);
   gst_buffer_unmap(buffer, &map);
@@ -497,103 +494,39 @@ static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_BINS_PER_DECADE, Settings, bins_per_decade),
+  ASTRO_FIELD(PROP_MIN_ANGLE, Settings, min_angle),
+  ASTRO_FIELD(PROP_MAX_ANGLE, Settings, max_angle),
+  ASTRO_FIELD(PROP_EDGES, Settings, edges),
+  ASTRO_FIELD(PROP_LINEAR_BINS, Settings, linear_bins),
+  ASTRO_FIELD(PROP_REGIONS, Settings, regions),
+  ASTRO_FIELD(PROP_INTERVAL, Settings, interval),
+  ASTRO_FIELD(PROP_PRECISION, Settings, precision),
+  ASTRO_FIELD(PROP_METHOD, Settings, method),
+  ASTRO_FIELD(PROP_BACKEND, Settings, backend),
+  ASTRO_FIELD(PROP_DEVICE, Settings, device),
+  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  { 0 },
+};
+
 static void astro_histogram_set_property(GObject *object, guint id, const GValue *value,
                                          GParamSpec *spec)
 {
-  Settings *s = &ASTRO_HISTOGRAM(object)->settings;
   GST_OBJECT_LOCK(object);
-  switch (id) {
-  case PROP_BINS_PER_DECADE:
-    s->bins_per_decade = g_value_get_double(value);
-    break;
-  case PROP_MIN_ANGLE:
-    s->min_angle = g_value_get_double(value);
-    break;
-  case PROP_MAX_ANGLE:
-    s->max_angle = g_value_get_double(value);
-    break;
-  case PROP_EDGES:
-    g_free(s->edges);
-    s->edges = g_value_dup_string(value);
-    break;
-  case PROP_LINEAR_BINS:
-    s->linear_bins = g_value_get_uint(value);
-    break;
-  case PROP_REGIONS:
-    s->regions = g_value_get_uint(value);
-    break;
-  case PROP_INTERVAL:
-    s->interval = g_value_get_uint(value);
-    break;
-  case PROP_PRECISION:
-    s->precision = g_value_get_enum(value);
-    break;
-  case PROP_METHOD:
-    s->method = g_value_get_enum(value);
-    break;
-  case PROP_BACKEND:
-    s->backend = g_value_get_enum(value);
-    break;
-  case PROP_DEVICE:
-    s->device = g_value_get_int(value);
-    break;
-  case PROP_THREADS:
-    s->threads = g_value_get_uint(value);
-    break;
-  default:
+  if (!astro_fields_set(fields, &ASTRO_HISTOGRAM(object)->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
   GST_OBJECT_UNLOCK(object);
 }
 
 static void astro_histogram_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(object);
-  const Settings *s = &self->settings;
   GST_OBJECT_LOCK(object);
-  switch (id) {
-  case PROP_BINS_PER_DECADE:
-    g_value_set_double(value, s->bins_per_decade);
-    break;
-  case PROP_MIN_ANGLE:
-    g_value_set_double(value, s->min_angle);
-    break;
-  case PROP_MAX_ANGLE:
-    g_value_set_double(value, s->max_angle);
-    break;
-  case PROP_EDGES:
-    g_value_set_string(value, s->edges);
-    break;
-  case PROP_LINEAR_BINS:
-    g_value_set_uint(value, s->linear_bins);
-    break;
-  case PROP_REGIONS:
-    g_value_set_uint(value, s->regions);
-    break;
-  case PROP_INTERVAL:
-    g_value_set_uint(value, s->interval);
-    break;
-  case PROP_PRECISION:
-    g_value_set_enum(value, s->precision);
-    break;
-  case PROP_METHOD:
-    g_value_set_enum(value, s->method);
-    break;
-  case PROP_BACKEND:
-    g_value_set_enum(value, s->backend);
-    break;
-  case PROP_ACTIVE_BACKEND:
+  if (id == PROP_ACTIVE_BACKEND)
     g_value_set_string(value, self->active_backend);
-    break;
-  case PROP_DEVICE:
-    g_value_set_int(value, s->device);
-    break;
-  case PROP_THREADS:
-    g_value_set_uint(value, s->threads);
-    break;
-  default:
+  else if (!astro_fields_get(fields, &self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
   GST_OBJECT_UNLOCK(object);
 }
 

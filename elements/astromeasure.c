@@ -26,6 +26,7 @@
 #include "core/sky/sky.h"
 #include "core/stream/observation.h"
 #include "core/stream/uvw.h"
+#include "elements/astrofields.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);
@@ -219,41 +220,23 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_SKY, AstroMeasure, text),
+  ASTRO_FIELD(PROP_THRESHOLD, AstroMeasure, threshold),
+  ASTRO_FIELD(PROP_MAX, AstroMeasure, max),
+  { 0 },
+};
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroMeasure *self = ASTRO_MEASURE(object);
-  switch (id) {
-  case PROP_SKY:
-    g_free(self->text);
-    self->text = g_value_dup_string(value);
-    break;
-  case PROP_THRESHOLD:
-    self->threshold = g_value_get_double(value);
-    break;
-  case PROP_MAX:
-    self->max = g_value_get_uint(value);
-    break;
-  default:
+  if (!astro_fields_set(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroMeasure *self = ASTRO_MEASURE(object);
-  switch (id) {
-  case PROP_SKY:
-    g_value_set_string(value, self->text);
-    break;
-  case PROP_THRESHOLD:
-    g_value_set_double(value, self->threshold);
-    break;
-  case PROP_MAX:
-    g_value_set_uint(value, self->max);
-    break;
-  default:
+  if (!astro_fields_get(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
 }
 
 static void finalize(GObject *object)

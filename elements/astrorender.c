@@ -18,7 +18,9 @@
 #include "elements/astrorender.h"
 
 #include "core/render/render.h"
+#include "elements/astrofields.h"
 #include "elements/astroreader.h"
+#include "elements/astrostage.h"
 
 #include <gst/video/video.h>
 #include <math.h>
@@ -79,9 +81,7 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 {
   GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(base)
                                             : GST_BASE_TRANSFORM_SINK_PAD(base);
-  g_autoptr(GstCaps) all = gst_pad_get_pad_template_caps(other);
-  return filter ? gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST)
-                : gst_caps_ref(all);
+  return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
 }
 
 /* Frames come as buffers do, at no fixed rate, unless downstream wants one named. */
@@ -250,67 +250,39 @@ static gboolean stop(GstBaseTransform *base)
 
 /* ---- properties ---- */
 
-/* The field of a property that is no text. */
-static gpointer field_of(AstroRender *self, guint id)
-{
-  AstroRenderStyle *s = &self->style;
-  gpointer fields[] = { [PROP_COLORMAP] = &s->colormap,
-                        [PROP_STRETCH] = &s->stretch,
-                        [PROP_PERCENT] = &s->percent,
-                        [PROP_MIN] = &s->low,
-                        [PROP_MAX] = &s->high,
-                        [PROP_THEME] = &s->theme,
-                        [PROP_AXES] = &s->axes,
-                        [PROP_GRID] = &s->grid,
-                        [PROP_COLOUR_BAR] = &s->colour_bar,
-                        [PROP_TITLE] = &self->title,
-                        [PROP_PRODUCT] = &self->product,
-                        [PROP_CHANNEL] = &s->channel,
-                        [PROP_ROWS] = &s->rows,
-                        [PROP_WIDTH] = &self->width,
-                        [PROP_HEIGHT] = &self->height };
-  return fields[id];
-}
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_COLORMAP, AstroRender, style.colormap),
+  ASTRO_FIELD(PROP_STRETCH, AstroRender, style.stretch),
+  ASTRO_FIELD(PROP_PERCENT, AstroRender, style.percent),
+  ASTRO_FIELD(PROP_MIN, AstroRender, style.low),
+  ASTRO_FIELD(PROP_MAX, AstroRender, style.high),
+  ASTRO_FIELD(PROP_THEME, AstroRender, style.theme),
+  ASTRO_FIELD(PROP_AXES, AstroRender, style.axes),
+  ASTRO_FIELD(PROP_GRID, AstroRender, style.grid),
+  ASTRO_FIELD(PROP_COLOUR_BAR, AstroRender, style.colour_bar),
+  ASTRO_FIELD(PROP_TITLE, AstroRender, title),
+  ASTRO_FIELD(PROP_PRODUCT, AstroRender, product),
+  ASTRO_FIELD(PROP_CHANNEL, AstroRender, style.channel),
+  ASTRO_FIELD(PROP_ROWS, AstroRender, style.rows),
+  ASTRO_FIELD(PROP_WIDTH, AstroRender, width),
+  ASTRO_FIELD(PROP_HEIGHT, AstroRender, height),
+  { 0 },
+};
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroRender *self = ASTRO_RENDER(object);
-  gpointer field = field_of(self, id);
-  GST_OBJECT_LOCK(self);
-  if (G_VALUE_HOLDS_STRING(value)) {
-    g_free(*(char **)field);
-    *(char **)field = g_value_dup_string(value);
-  } else if (G_VALUE_HOLDS_DOUBLE(value))
-    *(double *)field = g_value_get_double(value);
-  else if (G_VALUE_HOLDS_BOOLEAN(value))
-    *(gboolean *)field = g_value_get_boolean(value);
-  else if (G_VALUE_HOLDS_UINT(value))
-    *(guint *)field = g_value_get_uint(value);
-  else if (G_VALUE_HOLDS_INT(value))
-    *(gint *)field = g_value_get_int(value);
-  else
-    *(gint *)field = g_value_get_enum(value);
-  GST_OBJECT_UNLOCK(self);
+  GST_OBJECT_LOCK(object);
+  if (!astro_fields_set(fields, object, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  GST_OBJECT_UNLOCK(object);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroRender *self = ASTRO_RENDER(object);
-  gpointer field = field_of(self, id);
-  GST_OBJECT_LOCK(self);
-  if (G_VALUE_HOLDS_STRING(value))
-    g_value_set_string(value, *(char **)field);
-  else if (G_VALUE_HOLDS_DOUBLE(value))
-    g_value_set_double(value, *(double *)field);
-  else if (G_VALUE_HOLDS_BOOLEAN(value))
-    g_value_set_boolean(value, *(gboolean *)field);
-  else if (G_VALUE_HOLDS_UINT(value))
-    g_value_set_uint(value, *(guint *)field);
-  else if (G_VALUE_HOLDS_INT(value))
-    g_value_set_int(value, *(gint *)field);
-  else
-    g_value_set_enum(value, *(gint *)field);
-  GST_OBJECT_UNLOCK(self);
+  GST_OBJECT_LOCK(object);
+  if (!astro_fields_get(fields, object, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  GST_OBJECT_UNLOCK(object);
 }
 
 static void finalize(GObject *object)
@@ -408,5 +380,5 @@ static void astro_render_class_init(AstroRenderClass *klass)
   gst_element_class_set_static_metadata(
       element, "Pictures of streams", "Filter/Converter/Video",
       "Shows images of the sky, spectra, visibilities and correlation functions as video",
-      "The gst-astro authors");
+      ASTRO_AUTHOR);
 }

@@ -2,71 +2,36 @@
 #include "elements/astroscene.h"
 
 #include "core/sky/array.h"
+#include "elements/astrofields.h"
 #include "elements/astroreader.h"
 
-#define FIELD(id, member) [id] = G_STRUCT_OFFSET(AstroScene, member)
-static const gsize fields[ASTRO_SCENE_N_PROPERTIES] = {
-  FIELD(ASTRO_SCENE_PROP_STATIONS, stations),
-  FIELD(ASTRO_SCENE_PROP_ARRAY, array),
-  FIELD(ASTRO_SCENE_PROP_LATITUDE, latitude),
-  FIELD(ASTRO_SCENE_PROP_LONGITUDE, longitude),
-  FIELD(ASTRO_SCENE_PROP_SKY, sky),
-  FIELD(ASTRO_SCENE_PROP_PHASE_CENTRE, phase_centre),
-  FIELD(ASTRO_SCENE_PROP_START_TIME, start_time),
-  FIELD(ASTRO_SCENE_PROP_FREQUENCY, frequency),
-  FIELD(ASTRO_SCENE_PROP_BANDWIDTH, bandwidth),
-  FIELD(ASTRO_SCENE_PROP_POLS, pols),
-  FIELD(ASTRO_SCENE_PROP_NOISE, noise),
-  FIELD(ASTRO_SCENE_PROP_SEED, seed),
-  FIELD(ASTRO_SCENE_PROP_DURATION, duration),
+static const AstroField fields[] = {
+  ASTRO_FIELD(ASTRO_SCENE_PROP_STATIONS, AstroScene, stations),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_ARRAY, AstroScene, array),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_LATITUDE, AstroScene, latitude),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_LONGITUDE, AstroScene, longitude),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_SKY, AstroScene, sky),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_PHASE_CENTRE, AstroScene, phase_centre),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_START_TIME, AstroScene, start_time),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_FREQUENCY, AstroScene, frequency),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_BANDWIDTH, AstroScene, bandwidth),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_POLS, AstroScene, pols),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_NOISE, AstroScene, noise),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_SEED, AstroScene, seed),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_DURATION, AstroScene, duration),
+  { 0 },
 };
-
-void astro_field_set(gpointer field, const GValue *value)
-{
-  if (G_VALUE_HOLDS_DOUBLE(value)) {
-    *(double *)field = g_value_get_double(value);
-  } else if (G_VALUE_HOLDS_UINT(value)) {
-    *(guint *)field = g_value_get_uint(value);
-  } else if (G_VALUE_HOLDS_UINT64(value)) {
-    *(guint64 *)field = g_value_get_uint64(value);
-  } else if (G_VALUE_HOLDS_ENUM(value)) {
-    *(gint *)field = g_value_get_enum(value);
-  } else {
-    g_free(*(char **)field);
-    *(char **)field = g_value_dup_string(value);
-  }
-}
-
-void astro_field_get(gconstpointer field, GValue *value)
-{
-  if (G_VALUE_HOLDS_DOUBLE(value))
-    g_value_set_double(value, *(const double *)field);
-  else if (G_VALUE_HOLDS_UINT(value))
-    g_value_set_uint(value, *(const guint *)field);
-  else if (G_VALUE_HOLDS_UINT64(value))
-    g_value_set_uint64(value, *(const guint64 *)field);
-  else if (G_VALUE_HOLDS_ENUM(value))
-    g_value_set_enum(value, *(const gint *)field);
-  else
-    g_value_set_string(value, *(char *const *)field);
-}
 
 gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *value)
 {
-  if (id >= ASTRO_SCENE_N_PROPERTIES)
-    return FALSE;
-  astro_field_set((char *)scene + fields[id], value);
   scene->has_latitude |= id == ASTRO_SCENE_PROP_LATITUDE;
   scene->has_longitude |= id == ASTRO_SCENE_PROP_LONGITUDE;
-  return TRUE;
+  return astro_fields_set(fields, scene, id, value);
 }
 
 gboolean astro_scene_get_property(const AstroScene *scene, guint id, GValue *value)
 {
-  if (id >= ASTRO_SCENE_N_PROPERTIES)
-    return FALSE;
-  astro_field_get((const char *)scene + fields[id], value);
-  return TRUE;
+  return astro_fields_get(fields, scene, id, value);
 }
 
 gint64 astro_scene_duration_ns(double seconds)

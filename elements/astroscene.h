@@ -1,5 +1,5 @@
-/* What sources of simulated streams share: the scene's properties, properties that lie in a struct,
- * and how such a source agrees on caps, memory and times. */
+/* What sources of simulated streams share: the scene's properties, and how such a source agrees on
+ * caps, memory and times. */
 #pragma once
 
 #include <gst/base/gstbasesrc.h>
@@ -43,10 +43,6 @@ void astro_scene_install_properties(GObjectClass *klass, double noise, const cha
 /* FALSE: the property is none of the scene's. */
 gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *value);
 gboolean astro_scene_get_property(const AstroScene *scene, guint id, GValue *value);
-
-/* A double, guint, guint64, enum or string at that place. */
-void astro_field_set(gpointer field, const GValue *value);
-void astro_field_get(gconstpointer field, GValue *value);
 
 /* Seconds of the stream as nanoseconds, for what asks how long an observation is; 0: not known. */
 gint64 astro_scene_duration_ns(double seconds);

@@ -17,9 +17,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/enum.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "core/sky/voltages.h"
+#include "elements/astrofields.h"
 #include "elements/astroscene.h"
 #include "elements/astrostage.h"
 
@@ -73,21 +75,13 @@ enum {
 };
 
 #define TYPE_PATTERN pattern_get_type()
-static GType pattern_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_PATTERN_SKY, "Point sources and receiver noise", "sky" },
-    { ASTRO_PATTERN_TONE, "One tone in all inputs, no noise", "tone" },
-    { ASTRO_PATTERN_NOISE, "Receiver noise alone", "noise" },
-    { ASTRO_PATTERN_IMPULSE, "One sample in 4096, no noise", "impulse" },
-    { ASTRO_PATTERN_RAMP, "Real parts count samples, imaginary parts inputs", "ramp" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroSkyPattern", values));
-  return type;
-}
+ASTRO_STATIC_ENUM_TYPE(pattern_get_type, "AstroSkyPattern",
+                       { ASTRO_PATTERN_SKY, "Point sources and receiver noise", "sky" },
+                       { ASTRO_PATTERN_TONE, "One tone in all inputs, no noise", "tone" },
+                       { ASTRO_PATTERN_NOISE, "Receiver noise alone", "noise" },
+                       { ASTRO_PATTERN_IMPULSE, "One sample in 4096, no noise", "impulse" },
+                       { ASTRO_PATTERN_RAMP, "Real parts count samples, imaginary parts inputs",
+                         "ramp" })
 
 /* ---- from properties to an observation ---- */
 
@@ -190,12 +184,7 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
                         self->rate_d, "frequency", G_TYPE_DOUBLE, self->scene.frequency,
                         "bandwidth", G_TYPE_DOUBLE, self->scene.bandwidth, NULL);
   }
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(caps);
-    caps = filtered;
-  }
-  return caps;
+  return astro_stage_filter_caps(caps, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *base)
@@ -386,35 +375,31 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
 
 /* ---- properties ---- */
 
-/* Where in Settings a property lies; those with code of their own are not listed. */
-#define FIELD(id, member) [id] = G_STRUCT_OFFSET(Settings, member) + 1
-static const gsize fields[] = {
-  FIELD(PROP_REPEAT, repeat), FIELD(PROP_PATTERN, pattern),         FIELD(PROP_TONE, tone),
-  FIELD(PROP_SCALE, scale),   FIELD(PROP_BLOCK_STEPS, block_steps), FIELD(PROP_THREADS, threads),
+/* Those with code of their own are not listed. */
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_REPEAT, Settings, repeat),
+  ASTRO_FIELD(PROP_PATTERN, Settings, pattern),
+  ASTRO_FIELD(PROP_TONE, Settings, tone),
+  ASTRO_FIELD(PROP_SCALE, Settings, scale),
+  ASTRO_FIELD(PROP_BLOCK_STEPS, Settings, block_steps),
+  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  { 0 },
 };
-
-static gpointer field_of(AstroSkySrc *self, guint id)
-{
-  return id < G_N_ELEMENTS(fields) && fields[id] ? (char *)&self->settings + fields[id] - 1 : NULL;
-}
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(object);
-  gpointer field = field_of(self, id);
 
   if (id == PROP_IS_LIVE)
     gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
-  else if (field)
-    astro_field_set(field, value);
-  else if (!astro_scene_set_property(&self->scene, id, value))
+  else if (!astro_fields_set(fields, &self->settings, id, value) &&
+           !astro_scene_set_property(&self->scene, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(object);
-  gconstpointer field = field_of(self, id);
 
   if (id == PROP_IS_LIVE) {
     g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(self)));
@@ -422,9 +407,8 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     GST_OBJECT_LOCK(self);
     g_value_set_double(value, self->voltages ? astro_voltages_scale(self->voltages) : 0);
     GST_OBJECT_UNLOCK(self);
-  } else if (field) {
-    astro_field_get(field, value);
-  } else if (!astro_scene_get_property(&self->scene, id, value)) {
+  } else if (!astro_fields_get(fields, &self->settings, id, value) &&
+             !astro_scene_get_property(&self->scene, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
 }

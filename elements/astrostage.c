@@ -1,73 +1,24 @@
 #include "config.h"
-#include "elements/astrostage.h"
+#include "elements/astrostage-parts.h"
 
 #include <string.h>
-#include "core/memory/memory.h"
-#include "core/memory/pool.h"
 #include "elements/astroreader.h"
 
-GST_DEBUG_CATEGORY_STATIC(stage_debug);
-#define GST_CAT_DEFAULT stage_debug
-
-/* Blocks that the device may have in work before the host waits for the oldest. */
-#define IN_FLIGHT ASTRO_POOL_DEPTH
-/* Of the blocks that a pool begins with, together. */
-#define MANY_BYTES ((guint64)2 << 30)
-/* Blocks that a device stage holds back where the host reads next: while the host waits for one,
- * the next are in work. */
-#define HOLD_BACK 2
-
-typedef struct {
-  /* properties */
-  AstroBackendKind kind;
-  gint device_index;
-  guint threads;
-
-  /* what was agreed on */
-  gboolean agreed;
-  AstroStream in, out;
-  AstroObservation *observation;
-  guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
-  const AstroBackend *backend;
-  const char *variant;
-  gpointer instance;
-  AstroDevice *device;
-  AstroQueue *queue;
-  GQueue in_flight; /* AstroEvent *, oldest first */
-
-  GstBuffer *input; /* in work, while it is ours */
-
-  /* output */
-  GstBufferPool *pool;
-  gsize pool_bytes;
-  AstroDevice *reader;    /* where downstream reads; NULL: on the host */
-  gboolean answered_host; /* upstream was told that we read on the host */
-  GQueue ready;           /* GstBuffer *, oldest first */
-  GstFlowReturn pushed;   /* what downstream said to astro_stage_push */
-
-  /* timing */
-  gboolean time_segment;    /* upstream's segment counts time, so its OFFSET counts steps */
-  gboolean segment_pending; /* downstream still has to learn of a TIME segment */
-  gboolean started;
-  guint64 next_step;
-  GstClockTime epoch; /* the time of step 0 */
-  gboolean discont;
-  GstClockTime block_duration;
-
-  /* statistics */
-  GstPadChainFunction chain;
-  guint64 buffers_in, buffers_out, bytes_in, bytes_out, host_copies;
-  gint64 busy_ns, input_wait_ns, output_wait_ns, chain_left;
-} AstroStagePrivate;
+GST_DEBUG_CATEGORY(astro_stage_debug);
 
 G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroStage, astro_stage, GST_TYPE_BASE_TRANSFORM,
                                  G_ADD_PRIVATE(AstroStage);
-                                 GST_DEBUG_CATEGORY_INIT(stage_debug, "astrostage", 0,
+                                 GST_DEBUG_CATEGORY_INIT(astro_stage_debug, "astrostage", 0,
                                                          "Base of gst-astro's stages"))
 
-#define PRIV(stage) ((AstroStagePrivate *)astro_stage_get_instance_private(stage))
+#define PRIV(stage) astro_stage_parts(stage)
 
-static gint64 now_ns(void)
+AstroStagePrivate *astro_stage_parts(AstroStage *stage)
+{
+  return astro_stage_get_instance_private(stage);
+}
+
+gint64 astro_stage_now(void)
 {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -105,317 +56,9 @@ gboolean astro_stage_prefers_device(AstroStage *stage)
                                       PRIV(stage)->device_index);
 }
 
-static void post_error(AstroStage *stage, GError *error)
+void astro_stage_post_error(AstroStage *stage, GError *error)
 {
   GST_ELEMENT_ERROR(stage, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
-}
-
-/* ---- the backend's instance ---- */
-
-static gboolean wait_oldest(AstroStagePrivate *priv, guint leave, GError **error)
-{
-  gboolean ok = TRUE;
-  while (priv->in_flight.length > leave) {
-    AstroEvent *event = g_queue_pop_head(&priv->in_flight);
-    ok = priv->device->funcs->event_wait(priv->device, event, ok ? error : NULL) && ok;
-    priv->device->funcs->event_free(priv->device, event);
-  }
-  return ok;
-}
-
-static void close_backend(AstroStage *stage)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-
-  if (priv->device)
-    wait_oldest(priv, 0, NULL);
-  if (priv->instance)
-    priv->backend->destroy(priv->instance);
-  if (priv->queue)
-    priv->device->funcs->queue_free(priv->device, priv->queue);
-  g_clear_pointer(&priv->device, astro_device_unref);
-  priv->queue = NULL;
-  priv->instance = NULL;
-  GST_OBJECT_LOCK(stage);
-  priv->backend = NULL;
-  priv->variant = NULL;
-  GST_OBJECT_UNLOCK(stage);
-}
-
-static gboolean open_backend_of(AstroStage *stage, AstroBackendKind kind, GError **error)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
-  const char *variant = NULL;
-  const AstroBackend *backend = astro_backend_choose(
-      klass->stage, klass->backends, kind, priv->device_index, priv->config, &priv->device, error);
-
-  if (!backend)
-    return FALSE;
-  g_assert(backend->config_bytes <= sizeof priv->config);
-  if (priv->device && !(priv->queue = priv->device->funcs->queue_new(priv->device, error)))
-    return FALSE;
-  AstroPlace place = { .threads = priv->threads, .device = priv->device, .queue = priv->queue };
-  priv->instance = backend->create(priv->config, &place, &variant, error);
-  GST_OBJECT_LOCK(stage);
-  priv->backend = backend;
-  priv->variant = variant;
-  GST_OBJECT_UNLOCK(stage);
-  return priv->instance != NULL;
-}
-
-/* What auto found room for in shape alone may not be there: the host then does it. */
-static gboolean open_backend(AstroStage *stage, GError **error)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  g_autoptr(GError) why_not = NULL;
-  if (open_backend_of(stage, priv->kind, &why_not))
-    return TRUE;
-  if (priv->kind == ASTRO_BACKEND_AUTO && priv->device) {
-    GST_WARNING_OBJECT(stage, "auto takes cpu: %s", why_not->message);
-    close_backend(stage);
-    return open_backend_of(stage, ASTRO_BACKEND_CPU, error);
-  }
-  g_propagate_error(error, g_steal_pointer(&why_not));
-  return FALSE;
-}
-
-/* ---- faces ---- */
-
-typedef struct {
-  GstBuffer *buffer;
-  gboolean on_device;
-  GstMapInfo map;
-  AstroBlock block;
-} Face;
-
-/* Whether output blocks are written on the device. */
-static gboolean writes_on_device(const AstroStagePrivate *priv)
-{
-  return priv->device && !(priv->backend->host_out && priv->backend->host_out(priv->instance));
-}
-
-static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GError **error)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-
-  face->block.bytes = gst_buffer_get_size(face->buffer);
-  face->on_device = flags & GST_MAP_WRITE ? writes_on_device(priv) : priv->device != NULL;
-  if (face->on_device)
-    return astro_buffer_acquire(&face->buffer, priv->device, priv->queue, flags, &face->block.data,
-                                error);
-  if (!gst_buffer_map(face->buffer, &face->map, flags)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped", face->block.bytes);
-    return FALSE;
-  }
-  face->block.data = face->map.data;
-  return TRUE;
-}
-
-static gboolean close_face(AstroStage *stage, Face *face, GstMapFlags flags, gboolean ready,
-                           GError **error)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-
-  if (face->on_device)
-    return astro_buffer_release(face->buffer, priv->queue, flags,
-                                (flags & GST_MAP_WRITE) && ready && !priv->reader, error);
-  gst_buffer_unmap(face->buffer, &face->map);
-  return TRUE;
-}
-
-gboolean astro_stage_submit(AstroStage *stage, GstBuffer *in, GstBuffer *out, gpointer arguments,
-                            GError **error)
-{
-  return astro_stage_submit_part(stage, in, out, arguments, TRUE, TRUE, error);
-}
-
-gboolean astro_stage_submit_part(AstroStage *stage, GstBuffer *in, GstBuffer *out,
-                                 gpointer arguments, gboolean first, gboolean last, GError **error)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  const gboolean in_place = in && in == out, apart = in && !in_place;
-  Face from = { .buffer = apart ? gst_buffer_ref(in) : NULL }, to = { .buffer = out };
-  const GstMapFlags flags = first && !in_place ? GST_MAP_WRITE : GST_MAP_READWRITE;
-  gboolean ok = TRUE;
-
-  if (apart && !open_face(stage, &from, GST_MAP_READ, error)) {
-    gst_buffer_unref(from.buffer);
-    return FALSE;
-  }
-  if (!out || (ok = open_face(stage, &to, flags, error))) {
-    ok = priv->backend->submit(priv->instance, in_place ? &to.block : &from.block, in != NULL,
-                               &to.block, out != NULL, arguments, error);
-    if (out)
-      ok = close_face(stage, &to, flags, last, ok ? error : NULL) && ok;
-  }
-  if (apart) {
-    ok = close_face(stage, &from, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
-    priv->host_copies += from.buffer != in;
-    gst_buffer_unref(from.buffer);
-  }
-  if (ok && priv->device) {
-    AstroEvent *event = priv->device->funcs->event_record(priv->device, priv->queue, error);
-    if (event)
-      g_queue_push_tail(&priv->in_flight, event);
-    ok = event && wait_oldest(priv, IN_FLIGHT, error);
-  }
-  /* What was queued has no event that close_backend could wait for. */
-  if (!ok && priv->device && priv->backend->drain)
-    priv->backend->drain(priv->instance, NULL);
-  return ok;
-}
-
-/* ---- output ---- */
-
-/* Deactivated and given up: its buffers come home one by one. */
-static void drop_pool(AstroStagePrivate *priv)
-{
-  if (priv->pool)
-    gst_buffer_pool_set_active(priv->pool, FALSE);
-  gst_clear_object(&priv->pool);
-}
-
-static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
-{
-  GstMemory *memory = astro_memory_new(bytes, device);
-  GstBuffer *buffer = memory ? gst_buffer_new() : NULL;
-  if (buffer)
-    gst_buffer_append_memory(buffer, memory);
-  else
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
-  return buffer;
-}
-
-GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  GstBuffer *buffer = NULL;
-
-  if (priv->pool && priv->pool_bytes != bytes)
-    drop_pool(priv);
-  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
-    return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
-  if (!priv->pool) {
-    /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
-     * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
-     * With a device on either side it begins with enough buffers that one whose work is not over
-     * rests while others go round, unless they are too large to have many. What one device writes
-     * and reads needs no host face for copies. */
-    const gboolean on_device = writes_on_device(priv) || priv->reader;
-    const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
-    AstroDevice *locked_for = priv->device == priv->reader && writes_on_device(priv) ? NULL
-                              : priv->device                                         ? priv->device
-                                                                                     : priv->reader;
-    priv->pool = astro_buffer_pool_new_active(locked_for, NULL, bytes,
-                                              on_device ? (guint)MIN(IN_FLIGHT + 1, many) : 1, 0);
-    priv->pool_bytes = bytes;
-  }
-  if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
-    if (!priv->pool || !astro_buffer_pool_take_error(priv->pool, error))
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                  "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
-    return NULL;
-  }
-  return buffer;
-}
-
-static GstClockTime step_time(const AstroStagePrivate *priv, guint64 step)
-{
-  return priv->epoch + gst_util_uint64_scale(step, GST_SECOND * (guint64)priv->out.rate_d,
-                                             (guint64)priv->out.rate_n);
-}
-
-void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-
-  GST_BUFFER_OFFSET(out) = first;
-  GST_BUFFER_OFFSET_END(out) = first + steps;
-  if (priv->out.rate_n > 0) {
-    GST_BUFFER_PTS(out) = step_time(priv, first);
-    GST_BUFFER_DURATION(out) = step_time(priv, first + steps) - GST_BUFFER_PTS(out);
-    if (priv->device && GST_BUFFER_DURATION(out) != priv->block_duration) {
-      priv->block_duration = GST_BUFFER_DURATION(out);
-      gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
-    }
-  }
-  if (priv->discont)
-    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
-  priv->discont = FALSE;
-  g_queue_push_tail(&priv->ready, out);
-}
-
-/* Counted where a buffer leaves. */
-static GstBuffer *pop_ready(AstroStagePrivate *priv)
-{
-  GstBuffer *buffer = g_queue_pop_head(&priv->ready);
-  if (buffer) {
-    priv->buffers_out++;
-    priv->bytes_out += gst_buffer_get_size(buffer);
-  }
-  return buffer;
-}
-
-static void push_time_segment(AstroStage *stage)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  GstSegment segment;
-
-  if (!priv->segment_pending)
-    return;
-  priv->segment_pending = FALSE;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), gst_event_new_segment(&segment));
-}
-
-/* Buffers that wait for those after them to be in work. */
-static guint held_back(const AstroStagePrivate *priv)
-{
-  return priv->device && !priv->reader ? HOLD_BACK : 0;
-}
-
-GstFlowReturn astro_stage_push(AstroStage *stage)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  GstBuffer *buffer;
-
-  priv->pushed = GST_FLOW_OK;
-  while (priv->pushed == GST_FLOW_OK && priv->ready.length > held_back(priv)) {
-    buffer = pop_ready(priv);
-    push_time_segment(stage);
-    priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
-  }
-  return priv->pushed;
-}
-
-/* Everything that is held goes out. */
-static gboolean drain(AstroStage *stage)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
-  g_autoptr(GError) error = NULL;
-  GstBuffer *buffer;
-  gboolean ok = TRUE;
-
-  if (!priv->instance)
-    return TRUE;
-  if (klass->finish)
-    ok = klass->finish(stage, &error);
-  if (ok && priv->backend->drain)
-    ok = priv->backend->drain(priv->instance, &error);
-  if (!ok)
-    post_error(stage, error);
-  else if (klass->drained)
-    klass->drained(stage);
-  while ((buffer = pop_ready(priv))) {
-    push_time_segment(stage);
-    if (gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer) < GST_FLOW_EOS)
-      ok = FALSE;
-  }
-  return ok;
 }
 
 static void reset(AstroStage *stage)
@@ -432,154 +75,6 @@ static void reset(AstroStage *stage)
 }
 
 /* ---- input ---- */
-
-/* The time step that a block begins with: its OFFSET where that counts steps, else its PTS, else
- * one after the last. Notes jumps. */
-static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  guint64 step = priv->next_step, offset = GST_BUFFER_OFFSET(in), end = GST_BUFFER_OFFSET_END(in);
-  gboolean has_rate = priv->in.rate_n > 0;
-
-  if (priv->time_segment && offset != GST_BUFFER_OFFSET_NONE &&
-      (end == GST_BUFFER_OFFSET_NONE || end - offset == steps)) {
-    step = offset;
-    if ((!priv->started || GST_BUFFER_IS_DISCONT(in)) && has_rate && GST_BUFFER_PTS_IS_VALID(in)) {
-      GstClockTime since = gst_util_uint64_scale(step, GST_SECOND * (guint64)priv->in.rate_d,
-                                                 (guint64)priv->in.rate_n);
-      priv->epoch = GST_BUFFER_PTS(in) > since ? GST_BUFFER_PTS(in) - since : 0;
-    }
-  } else if (priv->time_segment && has_rate && GST_BUFFER_PTS_IS_VALID(in)) {
-    /* Half a step of slack: times are rounded to nanoseconds. */
-    guint64 at = gst_util_uint64_scale_round(GST_BUFFER_PTS(in), (guint64)priv->in.rate_n,
-                                             GST_SECOND * (guint64)priv->in.rate_d);
-    if (!priv->started || GST_BUFFER_IS_DISCONT(in))
-      step = at;
-  }
-  if (GST_BUFFER_IS_DISCONT(in) || (priv->started && step != priv->next_step))
-    priv->discont = TRUE;
-  priv->started = TRUE;
-  priv->next_step = step + steps;
-  return step;
-}
-
-static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
-{
-  const GstMetaInfo *info = (*meta)->info;
-  GstMetaTransformCopy whole = { FALSE, 0, (gsize)-1 };
-
-  /* Tagged metas are bound to what the stage changes: the axes, in our own case. */
-  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL where there is none */
-  if ((!tags || !tags[0]) && info->transform_func &&
-      !GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_POOLED))
-    info->transform_func(out, *meta, in, _gst_meta_transform_copy, &whole);
-  return TRUE;
-}
-
-static gboolean default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
-{
-  return astro_validity_follow(out, in, &PRIV(stage)->out.layout);
-}
-
-/* Whether the output may be made where the input lies: nobody else has the block, which is of our
- * own memory, and as its next reader wants it. */
-static gboolean can_reuse(const AstroStagePrivate *priv, GstBuffer *in, gsize bytes)
-{
-  if (!priv->backend->in_place || in != priv->input || !gst_buffer_is_writable(in) ||
-      gst_buffer_n_memory(in) != 1 || gst_buffer_get_size(in) != bytes)
-    return FALSE;
-  GstMemory *memory = gst_buffer_peek_memory(in, 0);
-  return astro_memory_is(memory) && !GST_MEMORY_IS_READONLY(memory) &&
-         gst_memory_is_writable(memory) && (!priv->reader || astro_memory_is_locked(memory));
-}
-
-static gboolean drop_meta(GstBuffer *buffer, GstMeta **meta, gpointer unused)
-{
-  const GstMetaFlags kept = GST_META_FLAG_POOLED | GST_META_FLAG_LOCKED;
-  if (!((*meta)->flags & kept))
-    *meta = NULL;
-  return TRUE;
-}
-
-/* Leaves a buffer as a pool gives them; what it said of itself is in the one that is returned. */
-static GstBuffer *strip(GstBuffer *buffer)
-{
-  GstBuffer *said = gst_buffer_new();
-  AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
-
-  gst_buffer_copy_into(said, buffer,
-                       GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0,
-                       -1);
-  if (validity)
-    astro_validity_meta_clear(validity);
-  gst_buffer_foreach_meta(buffer, drop_meta, NULL);
-  GST_BUFFER_FLAGS(buffer) &= GST_BUFFER_FLAG_TAG_MEMORY;
-  GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = GST_BUFFER_DURATION(buffer) =
-      GST_CLOCK_TIME_NONE;
-  GST_BUFFER_OFFSET(buffer) = GST_BUFFER_OFFSET_END(buffer) = GST_BUFFER_OFFSET_NONE;
-  return said;
-}
-
-/* What the output says of itself follows from what the input does. */
-static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GError **error)
-{
-  if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "the validity of a buffer counts over axes that its layout does not have");
-    return FALSE;
-  }
-  gst_buffer_foreach_meta(in, copy_foreign_meta, out);
-  if (PRIV(stage)->out.rate_n == 0)
-    gst_buffer_copy_into(out, in, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
-  return TRUE;
-}
-
-/* One block in, one block out, the same steps; a block that is all gap is not computed. */
-static gboolean default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
-                             GError **error)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  const gsize bytes = steps * astro_stream_step_bytes(&priv->out);
-  const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
-  const gboolean reused = !is_gap && can_reuse(priv, in, bytes);
-  GstBuffer *out =
-      reused ? g_steal_pointer(&priv->input) : astro_stage_new_buffer(stage, bytes, error);
-
-  if (!out)
-    return FALSE;
-  if (is_gap) {
-    gst_buffer_memset(out, 0, 0, bytes);
-    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
-  } else if (!ASTRO_STAGE_GET_CLASS(stage)->work(stage, in, out, steps, error)) {
-    gst_buffer_unref(out);
-    return FALSE;
-  }
-  g_autoptr(GstBuffer) said = reused ? strip(in) : gst_buffer_ref(in);
-  if (!describe(stage, said, out, error)) {
-    gst_buffer_unref(out);
-    return FALSE;
-  }
-  astro_stage_emit(stage, out, first, steps);
-  return TRUE;
-}
-
-static GstFlowReturn feed(AstroStage *stage, GstBuffer *in)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  g_autoptr(GError) error = NULL;
-  guint64 steps;
-  gint64 start = now_ns();
-  priv->pushed = GST_FLOW_OK;
-  gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
-
-  if (ok && steps > 0)
-    ok = ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first_step(stage, in, steps), steps, &error);
-  priv->busy_ns += now_ns() - start;
-  if (ok)
-    return priv->pushed;
-  post_error(stage, error);
-  return GST_FLOW_ERROR;
-}
 
 /* Never called, since generate_output is ours; but without it the base class takes us for an
  * element that works in place and asks downstream for no allocation. */
@@ -605,14 +100,14 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   *out = NULL;
   if (trans->queued_buf) {
     priv->input = g_steal_pointer(&trans->queued_buf);
-    GstFlowReturn flow = feed(stage, priv->input);
+    GstFlowReturn flow = astro_stage_feed(stage, priv->input);
     gst_clear_buffer(&priv->input);
     if (flow != GST_FLOW_OK)
       return flow;
   }
-  if (priv->ready.length > held_back(priv)) {
-    push_time_segment(stage);
-    *out = pop_ready(priv);
+  if (priv->ready.length > astro_stage_held_back(priv)) {
+    astro_stage_push_time_segment(stage);
+    *out = astro_stage_pop_ready(priv);
   }
   return GST_FLOW_OK;
 }
@@ -621,59 +116,19 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
   AstroStagePrivate *priv = PRIV(ASTRO_STAGE(parent));
-  gint64 entered = now_ns(), busy = priv->busy_ns;
+  gint64 entered = astro_stage_now(), busy = priv->busy_ns;
 
   if (priv->chain_left)
     priv->input_wait_ns += entered - priv->chain_left;
   priv->buffers_in++;
   priv->bytes_in += gst_buffer_get_size(buffer);
   GstFlowReturn flow = priv->chain(pad, parent, buffer);
-  priv->chain_left = now_ns();
+  priv->chain_left = astro_stage_now();
   priv->output_wait_ns += priv->chain_left - entered - (priv->busy_ns - busy);
   return flow;
 }
 
 /* ---- caps and events ---- */
-
-/* Queries with a filter come back in the filter's order, so the peer is asked again without one:
- * what it names first is what it prefers. */
-GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
-                                      GstCaps *caps, GstCaps *othercaps)
-{
-  GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(trans)
-                                          : GST_BASE_TRANSFORM_SINK_PAD(trans);
-  g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(pad, NULL);
-  GstCaps *preferred = gst_caps_intersect_full(peer, othercaps, GST_CAPS_INTERSECT_FIRST);
-
-  if (gst_caps_is_empty(preferred)) {
-    gst_caps_unref(preferred);
-    return gst_caps_fixate(othercaps);
-  }
-  gst_caps_unref(othercaps);
-  return gst_caps_fixate(preferred);
-}
-
-GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
-                                 GstCaps *othercaps)
-{
-  GstCaps *same = gst_caps_intersect_full(caps, othercaps, GST_CAPS_INTERSECT_FIRST);
-
-  if (gst_caps_is_empty(same)) {
-    gst_caps_unref(same);
-    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
-  }
-  gst_caps_unref(othercaps);
-  return gst_caps_fixate(same);
-}
-
-GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter)
-{
-  if (!filter)
-    return caps;
-  GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
-  gst_caps_unref(caps);
-  return filtered;
-}
 
 static gboolean read_caps(AstroStage *stage, AstroStream *stream, GstCaps *caps)
 {
@@ -693,22 +148,22 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   g_autoptr(GError) error = NULL;
   gboolean pass_through = FALSE;
 
-  if (!drain(stage))
+  if (!astro_stage_drain(stage))
     return FALSE;
-  close_backend(stage);
-  drop_pool(priv);
+  astro_stage_close_backend(stage);
+  astro_stage_drop_pool(priv);
   priv->agreed = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
   memset(priv->config, 0, sizeof priv->config);
   if (!klass->configure(stage, priv->config, &pass_through, &error)) {
-    post_error(stage, error);
+    astro_stage_post_error(stage, error);
     return FALSE;
   }
   gst_base_transform_set_passthrough(trans, pass_through);
-  if (!pass_through && !open_backend(stage, &error)) {
-    post_error(stage, error);
-    close_backend(stage);
+  if (!pass_through && !astro_stage_open_backend(stage, &error)) {
+    astro_stage_post_error(stage, error);
+    astro_stage_close_backend(stage);
     return FALSE;
   }
   priv->agreed = TRUE;
@@ -749,7 +204,7 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
   AstroStagePrivate *priv = PRIV(stage);
   const GstSegment *segment;
 
-  drain(stage);
+  astro_stage_drain(stage);
   gst_event_parse_segment(event, &segment);
   priv->time_segment = segment->format == GST_FORMAT_TIME;
   priv->segment_pending = FALSE;
@@ -791,7 +246,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
   if (priv->observation && is_known(stage, event))
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->sink_event(GST_BASE_TRANSFORM(stage), event);
-  if (priv->observation && !drain(stage)) {
+  if (priv->observation && !astro_stage_drain(stage)) {
     gst_event_unref(event);
     return FALSE;
   }
@@ -803,7 +258,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
       return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
           ->sink_event(GST_BASE_TRANSFORM(stage), event);
   }
-  post_error(stage, error);
+  astro_stage_post_error(stage, error);
   gst_event_unref(event);
   return FALSE;
 }
@@ -824,11 +279,11 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
       return observation_event(stage, event);
     break;
   case GST_EVENT_EOS:
-    drain(stage);
+    astro_stage_drain(stage);
     post_stats(stage);
     break;
   case GST_EVENT_GAP:
-    drain(stage);
+    astro_stage_drain(stage);
     break;
   case GST_EVENT_FLUSH_STOP:
     reset(stage);
@@ -861,7 +316,7 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
     gst_query_remove_nth_allocation_pool(query, 0);
   g_clear_pointer(&priv->reader, astro_device_unref);
   priv->reader = astro_reader_find(query);
-  drop_pool(priv);
+  astro_stage_drop_pool(priv);
   return TRUE;
 }
 
@@ -878,7 +333,7 @@ static gboolean add_latency(AstroStage *stage, GstQuery *query)
   if (klass->latency_steps && priv->in.rate_n > 0)
     own += gst_util_uint64_scale(klass->latency_steps(stage), GST_SECOND * (guint64)priv->in.rate_d,
                                  (guint64)priv->in.rate_n);
-  own += held_back(priv) * priv->block_duration;
+  own += astro_stage_held_back(priv) * priv->block_duration;
   gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
   return TRUE;
 }
@@ -924,8 +379,8 @@ static gboolean stop(GstBaseTransform *trans)
   AstroStagePrivate *priv = PRIV(stage);
 
   reset(stage);
-  close_backend(stage);
-  drop_pool(priv);
+  astro_stage_close_backend(stage);
+  astro_stage_drop_pool(priv);
   priv->agreed = FALSE;
   g_clear_pointer(&priv->reader, astro_device_unref);
   g_clear_pointer(&priv->observation, astro_observation_unref);
@@ -1053,8 +508,8 @@ static void astro_stage_class_init(AstroStageClass *klass)
   trans->decide_allocation = decide_allocation;
   trans->start = start;
   trans->stop = stop;
-  klass->feed = default_feed;
-  klass->validity = default_validity;
+  klass->feed = astro_stage_default_feed;
+  klass->validity = astro_stage_default_validity;
   gst_type_mark_as_plugin_api(ASTRO_TYPE_BACKEND_KIND, 0);
   gst_type_mark_as_plugin_api(ASTRO_TYPE_STAGE, 0);
 }

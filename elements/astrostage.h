@@ -90,8 +90,8 @@ enum {
   ASTRO_STAGE_N_PROPERTIES
 };
 
-/* The end of a transform_caps: what of caps the filter lets through. Takes caps; filter may be
- * NULL. */
+/* The end of a transform_caps or get_caps: what of caps the filter lets through. Takes caps; filter
+ * may be NULL. */
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 
 /* Two fixate_caps: of othercaps what the peer on that side names first; or what caps are already,

@@ -18,6 +18,8 @@
 #include "core/stream/stream.h"
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
+#include "elements/astrofields.h"
+#include "elements/astrostage.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,9 +75,7 @@ static GstCaps *astro_tpacf_transform_caps(GstBaseTransform *base, GstPadDirecti
 {
   GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(base)
                                             : GST_BASE_TRANSFORM_SINK_PAD(base);
-  g_autoptr(GstCaps) all = gst_pad_get_pad_template_caps(other);
-  return filter ? gst_caps_intersect_full(filter, all, GST_CAPS_INTERSECT_FIRST)
-                : gst_caps_ref(all);
+  return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
 }
 
 static char *output_columns(const GstCaps *in)
@@ -261,12 +261,12 @@ static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
       bytes == (gsize)s->n_kinds * s->n_regions * s->n_regions * n_bins(self) * sizeof(double) &&
       (!s->counts || g_bytes_get_size(s->counts) == bytes))
     return TRUE;
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-              self->has_summary ? "a histogram of %" G_GSIZE_FORMAT
-                                  " bytes does not fit its caps and its event %s"
-                                : "a histogram of %" G_GSIZE_FORMAT " bytes came without event %s",
-              bytes, ASTRO_SUMMARY_EVENT);
-  return FALSE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             self->has_summary ? "a histogram of %" G_GSIZE_FORMAT
+                                                 " bytes does not fit its caps and its event %s"
+                                               : "a histogram of %" G_GSIZE_FORMAT
+                                                 " bytes came without event %s",
+                             bytes, ASTRO_SUMMARY_EVENT);
 }
 
 /* The table, to be freed. */
@@ -325,26 +325,26 @@ static gboolean astro_tpacf_stop(GstBaseTransform *base)
 
 /* ---- properties ---- */
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_ESTIMATOR, AstroTpacf, estimator),
+  ASTRO_FIELD(PROP_INTEGRAL_CONSTRAINT, AstroTpacf, integral_constraint),
+  { 0 },
+};
+
 static void astro_tpacf_set_property(GObject *object, guint id, const GValue *value,
                                      GParamSpec *spec)
 {
-  AstroTpacf *self = ASTRO_TPACF(object);
   GST_OBJECT_LOCK(object);
-  if (id == PROP_ESTIMATOR)
-    self->estimator = g_value_get_enum(value);
-  else
-    self->integral_constraint = g_value_get_boolean(value);
+  if (!astro_fields_set(fields, object, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
 
 static void astro_tpacf_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
-  AstroTpacf *self = ASTRO_TPACF(object);
   GST_OBJECT_LOCK(object);
-  if (id == PROP_ESTIMATOR)
-    g_value_set_enum(value, self->estimator);
-  else
-    g_value_set_boolean(value, self->integral_constraint);
+  if (!astro_fields_get(fields, object, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
 
@@ -387,6 +387,5 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   gst_element_class_add_pad_template(element,
                                      gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
   gst_element_class_set_static_metadata(element, "Correlation function", "Filter/Catalogue",
-                                        "Estimates w(theta) from counts of pairs",
-                                        "The gst-astro authors");
+                                        "Estimates w(theta) from counts of pairs", ASTRO_AUTHOR);
 }

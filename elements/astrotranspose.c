@@ -136,10 +136,9 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
       g_prefix_error(error, "property layout: ");
       return FALSE;
     }
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "property layout: the input's axes %s cannot be put in the order %s", given,
-                wanted);
-    return FALSE;
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property layout: the input's axes %s cannot be put in the order %s",
+                               given, wanted);
   }
   astro_stream_shape(in, 1, &from);
   astro_stream_shape(out, 1, &to);

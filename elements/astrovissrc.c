@@ -25,6 +25,7 @@
 
 #include "core/memory/pool.h"
 #include "core/predict/predict.h"
+#include "elements/astrofields.h"
 #include "elements/astroscene.h"
 #include "elements/astrostage.h"
 
@@ -159,12 +160,7 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
                         self->rate_d, "frequency", G_TYPE_DOUBLE, self->scene.frequency,
                         "bandwidth", G_TYPE_DOUBLE, self->scene.bandwidth, NULL);
   }
-  if (filter) {
-    GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref(caps);
-    caps = filtered;
-  }
-  return caps;
+  return astro_stage_filter_caps(caps, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *base)
@@ -316,45 +312,36 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
 
 /* ---- properties ---- */
 
-#define FIELD(id, member) [id] = G_STRUCT_OFFSET(Settings, member) + 1
-static const gsize fields[] = {
-  FIELD(PROP_CHANNELS, channels),
-  FIELD(PROP_INTEGRATION, integration),
-  FIELD(PROP_GAIN_ERROR, gain_error),
-  FIELD(PROP_PHASE_ERROR, phase_error),
-  FIELD(PROP_LOSS, loss),
-  FIELD(PROP_POINTS, points),
-  FIELD(PROP_THREADS, threads),
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_CHANNELS, Settings, channels),
+  ASTRO_FIELD(PROP_INTEGRATION, Settings, integration),
+  ASTRO_FIELD(PROP_GAIN_ERROR, Settings, gain_error),
+  ASTRO_FIELD(PROP_PHASE_ERROR, Settings, phase_error),
+  ASTRO_FIELD(PROP_LOSS, Settings, loss),
+  ASTRO_FIELD(PROP_POINTS, Settings, points),
+  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  { 0 },
 };
-
-static gpointer field_of(AstroVisSrc *self, guint id)
-{
-  return id < G_N_ELEMENTS(fields) && fields[id] ? (char *)&self->settings + fields[id] - 1 : NULL;
-}
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(object);
-  gpointer field = field_of(self, id);
 
   if (id == PROP_IS_LIVE)
     gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
-  else if (field)
-    astro_field_set(field, value);
-  else if (!astro_scene_set_property(&self->scene, id, value))
+  else if (!astro_fields_set(fields, &self->settings, id, value) &&
+           !astro_scene_set_property(&self->scene, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(object);
-  gconstpointer field = field_of(self, id);
 
   if (id == PROP_IS_LIVE)
     g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(self)));
-  else if (field)
-    astro_field_get(field, value);
-  else if (!astro_scene_get_property(&self->scene, id, value))
+  else if (!astro_fields_get(fields, &self->settings, id, value) &&
+           !astro_scene_get_property(&self->scene, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 

@@ -173,12 +173,11 @@ static gboolean submit_spectra(Delay *self, const guint8 *in, guint8 *out, const
   };
   AstroLayout shape;
 
-  if (work.samples > G_MAXINT32) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "a block of %" G_GUINT64_FORMAT " samples is more than the kernel's indices count (2^31)",
-                work.samples);
-    return FALSE;
-  }
+  if (work.samples > G_MAXINT32)
+    return astro_backend_refuse(error,
+                                "a block of %" G_GUINT64_FORMAT
+                                " samples is more than the kernel's indices count (2^31)",
+                                work.samples);
   if (work.samples == 0)
     return TRUE;
   for (guint64 step = 0; step < arguments->steps; step++)
@@ -369,12 +368,9 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
     .frequency = stream->frequency,
     .taps = self->taps,
   };
-  if (work.stretch == 0) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "delays of up to %g s at %g Hz turn too fast for %g samples a second", reach, stream->frequency,
-                self->rate);
-    return FALSE;
-  }
+  if (work.stretch == 0)
+    return astro_backend_refuse(error, "delays of up to %g s at %g Hz turn too fast for %g samples a second",
+                                reach, stream->frequency, self->rate);
   guint64 stretches = ((guint64)tile_floor(work.out_end + TILE - 1) - work.first) / work.stretch;
   g_autofree double *delays = g_new(double, (stretches + 1) * self->inputs);
   g_autofree double2 *gains = g_new(double2, self->inputs);
@@ -415,11 +411,9 @@ static gboolean submit_voltages(Delay *self, const guint8 *in, guint8 *out, cons
     return FALSE;
   if (!out)
     return TRUE;
-  if (keep < self->start) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "delay: samples before %" G_GINT64_FORMAT " are gone", self->start + margin);
-    return FALSE;
-  }
+  if (keep < self->start)
+    return astro_backend_refuse(error, "delay: samples before %" G_GINT64_FORMAT " are gone",
+                                self->start + margin);
   /* At the end of a stream nothing follows: zeros stand for it. */
   guint64 last_tile = arguments->out_first + arguments->out_steps + TILE - 1;
   gint64 missing = tile_floor(last_tile) + margin - self->start - (gint64)self->length;

@@ -15,7 +15,7 @@ struct _AstroGridding {
   AstroWProjectionConfig config; /* its taps are device memory */
   guint grids;                   /* as many as channels on grids of their own */
   gboolean is_double, interpolated, deterministic;
-  gint multiprocessors, shared_bytes; /* 0: the device has no bulk copy engine */
+  gint multiprocessors, shared_bytes; /* 0: the bulk copy engine is not used */
   guint n_classes, supports[WPROJECTION_CLASSES], strides[WPROJECTION_CLASSES];
   gint taps_exponent; /* all are less than 2 to this */
   WProjectionKeys keys;
@@ -139,11 +139,9 @@ static gboolean classify(AstroGridding *self, const AstroTaps *taps, guint8 *cla
     widest = MAX(widest, plane->support);
     while (clas < self->n_classes && self->supports[clas] != plane->support)
       clas++;
-    if (clas == WPROJECTION_CLASSES) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                  "w-planes have more than %d different supports", WPROJECTION_CLASSES);
-      return FALSE;
-    }
+    if (clas == WPROJECTION_CLASSES)
+      return astro_backend_refuse(error, "w-planes have more than %d different supports",
+                                  WPROJECTION_CLASSES);
     self->supports[clas] = plane->support;
     self->strides[clas] = plane->stride;
     self->n_classes = MAX(self->n_classes, clas + 1);
@@ -151,16 +149,14 @@ static gboolean classify(AstroGridding *self, const AstroTaps *taps, guint8 *cla
   }
   self->keys.classes = bits_for(self->n_classes);
   if (self->config.size < widest || self->config.size >= G_MAXUINT16)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "the grid is %u cells wide, expected %u to %d", self->config.size, widest, G_MAXUINT16 - 1);
-  else if (self->keys.bits() > 64 || self->keys.grids > 16)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "places of %u grids of %u cells by as many and %u w-planes take %u bits, expected at most "
-                "64 bits and 65536 grids",
-                self->grids, self->config.size, taps->n_planes, self->keys.bits());
-  else
-    return TRUE;
-  return FALSE;
+    return astro_backend_refuse(error, "the grid is %u cells wide, expected %u to %d", self->config.size,
+                                widest, G_MAXUINT16 - 1);
+  if (self->keys.bits() > 64 || self->keys.grids > 16)
+    return astro_backend_refuse(error,
+                                "places of %u grids of %u cells by as many and %u w-planes take %u bits, "
+                                "expected at most 64 bits and 65536 grids",
+                                self->grids, self->config.size, taps->n_planes, self->keys.bits());
+  return TRUE;
 }
 
 static gint exponent_of(const AstroTaps *taps)
@@ -340,13 +336,14 @@ static void destroy(AstroGridding *self)
 static gboolean know_device(AstroGridding *self, GError **error)
 {
   const gint device = self->place.device->index;
-  gint major = 0;
-  if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount, device)) ||
-      !CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)))
+  gboolean can_stage = FALSE;
+  if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount, device)))
     return FALSE;
-  if (major < 9 || self->is_double || g_strcmp0(g_getenv("ASTRO_CUDA"), "teams") == 0)
+  if (self->is_double || g_strcmp0(g_getenv("ASTRO_CUDA"), "teams") == 0)
     return TRUE;
-  return CUDA_TRY(cudaDeviceGetAttribute(&self->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return wprojection_can_stage(&can_stage, error) &&
+         (!can_stage ||
+          CUDA_TRY(cudaDeviceGetAttribute(&self->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)));
 }
 
 static gboolean start(AstroGridding *self, const AstroTaps *taps, GError **error)

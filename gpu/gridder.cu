@@ -91,9 +91,7 @@ static gboolean shape(gconstpointer configuration, GError **error)
   const AstroCollectConfig *config = (const AstroCollectConfig *)configuration;
   if (astro_cuda_gridder_of(config->algorithm))
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, "%s has no kernels for CUDA",
-              config->algorithm->name);
-  return FALSE;
+  return astro_backend_refuse(error, "%s has no kernels for CUDA", config->algorithm->name);
 }
 
 /* Of whole grids on the device: planes follow each other, those that elements keep in work. */

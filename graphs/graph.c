@@ -2,7 +2,7 @@
 #include "graphs/near.h"
 #include <string.h>
 
-G_DEFINE_QUARK(astro - graph - error, astro_graph_error)
+G_DEFINE_QUARK(astro_graph_error, astro_graph_error)
 
 static void part_free(gpointer data)
 {

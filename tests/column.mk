@@ -1,8 +1,12 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += tests/bench/gpu-notes.md tests/bench/cpu-notes.md tests/tests.h tests/elements/elements.h tests/elements/running.h tests/elements/left.h tests/peak.h tests/core/fake-device.h tests/core/on-device.h tests/bench/bench.h tests/bench/on-device.h tests/bench/free-src.h tests/environment \
-  tests/fuzz/corpus tests/subbuild tests/lsan.supp
+dist_files += tests/tests.h tests/observe.h tests/peak.h tests/environment tests/subbuild tests/lsan.supp \
+  tests/core/fake-device.h tests/core/on-device.h \
+  tests/elements/elements.h tests/elements/left.h tests/elements/pulled.h tests/elements/running.h \
+  tests/bench/bench.h tests/bench/block.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
+  tests/bench/library.h tests/bench/on-device.h tests/bench/play.h \
+  tests/bench/cpu-notes.md tests/bench/gpu-notes.md tests/fuzz/corpus
 
 if INSTALLED_TESTS
 testcoredir = $(testdir)/core

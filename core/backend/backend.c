@@ -14,7 +14,7 @@ static GstDebugCategory *backend_category(void)
   return (GstDebugCategory *)category;
 }
 
-G_DEFINE_QUARK(astro - backend - error - quark, astro_backend_error)
+G_DEFINE_QUARK(astro_backend_error, astro_backend_error)
 
 gboolean astro_backend_refuse(GError **error, const char *format, ...)
 {

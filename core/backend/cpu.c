@@ -74,3 +74,13 @@ gconstpointer astro_variant_pick(gconstpointer table, gsize n, gsize entry_bytes
   }
   g_return_val_if_reached(NULL);
 }
+
+gconstpointer astro_kernels_pick(gconstpointer table, gsize n)
+{
+  const AstroVariant *const *variants = table;
+  AstroCpuLevel level = astro_cpu_level();
+  for (gsize i = 0; i < n; i++)
+    if (variants[i]->level <= level)
+      return variants[i];
+  g_return_val_if_reached(NULL);
+}

@@ -34,4 +34,8 @@ gconstpointer astro_variant_pick(gconstpointer table, gsize n, gsize entry_bytes
 #define ASTRO_VARIANT_PICK(table)                                                                  \
   ((const void *)astro_variant_pick((table), G_N_ELEMENTS(table), sizeof((table)[0])))
 
+/* The same of a table of pointers to what starts with a variant. */
+gconstpointer astro_kernels_pick(gconstpointer table, gsize n);
+#define ASTRO_KERNELS_PICK(table) (astro_kernels_pick((table), G_N_ELEMENTS(table)))
+
 G_END_DECLS

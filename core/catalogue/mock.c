@@ -5,10 +5,7 @@
 
 #define DEGREES (180 / G_PI)
 
-GQuark astro_catalogue_error_quark(void)
-{
-  return g_quark_from_static_string("astro-catalogue-error-quark");
-}
+G_DEFINE_QUARK(astro_catalogue_error, astro_catalogue_error)
 
 void astro_catalogue_clear(AstroCatalogue *catalogue)
 {

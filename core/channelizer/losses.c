@@ -97,10 +97,9 @@ gboolean astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer
   if (!gap && !fits(&meta->shape, &shape)) {
     g_autofree char *counted = astro_layout_to_string(&meta->shape);
     g_autofree char *had = astro_layout_to_string(&shape);
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "the validity of a buffer counts over %s, which does not fit its axes %s", counted,
-                had);
-    return FALSE;
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "the validity of a buffer counts over %s, which does not fit its axes %s", counted, had);
   }
   /* One count stands for so many steps. */
   guint64 group = gap ? steps : steps / extent(&meta->shape, ASTRO_AXIS_TIME);

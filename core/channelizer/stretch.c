@@ -77,13 +77,11 @@ gboolean astro_stretch_spectra(const AstroStretch *stretch,
                                const AstroChannelizerArguments *arguments, AstroSpectra *spectra,
                                GError **error)
 {
-  if (!arguments->restart && arguments->first != stretch->end) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "channelizer: a block from sample %" G_GUINT64_FORMAT
-                " on, expected one from %" G_GUINT64_FORMAT " on or a new start",
-                arguments->first, stretch->end);
-    return FALSE;
-  }
+  if (!arguments->restart && arguments->first != stretch->end)
+    return astro_backend_refuse(error,
+                                "channelizer: a block from sample %" G_GUINT64_FORMAT
+                                " on, expected one from %" G_GUINT64_FORMAT " on or a new start",
+                                arguments->first, stretch->end);
   return astro_channelizer_block_spectra(stretch->config, begin_of(stretch, arguments),
                                          arguments->first, arguments->steps, spectra, error);
 }

@@ -32,10 +32,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   Cpu *self = g_new0(Cpu, 1);
   self->config = *(const AstroCleanConfig *)config;
   self->threads = place->threads;
-  AstroCpuLevel level = astro_cpu_level();
-  for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
-    if (variants[i]->variant.level <= level)
-      self->kernels = variants[i];
+  self->kernels = ASTRO_KERNELS_PICK(variants);
   self->bytes =
       (gsize)self->config.size * self->config.size * astro_format_info(self->config.format)->bytes;
   self->residual = g_aligned_alloc(1, self->bytes, 64);

@@ -83,11 +83,8 @@ gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
 {
   guint64 count = arguments->count, words = (count + 63) / 64;
   *loss = FALSE;
-  if (count > G_MAXUINT32 - counts->samples) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "an integration has at most %u time steps", G_MAXUINT32);
-    return FALSE;
-  }
+  if (count > G_MAXUINT32 - counts->samples)
+    return astro_backend_refuse(error, "an integration has at most %u time steps", G_MAXUINT32);
   if (!arguments->valid || count == 0) {
     counts->samples += count;
     return TRUE;

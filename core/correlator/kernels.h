@@ -73,6 +73,9 @@ typedef struct {
   AstroCorrelatorMeans means;
 } AstroCorrelatorKernel;
 
+/* The fastest that this machine has for samples of a format. */
+const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format);
+
 #define ASTRO_CORRELATOR_MEANS(name)                                                               \
   void astro_correlator_means_##name(float *restrict out, gpointer sums, guint64 n, double factor);
 #define ASTRO_CORRELATOR_FUNCTIONS(name)                                                           \

@@ -22,10 +22,7 @@ static gboolean check_side(const AstroStream *stream, const char *side, GError *
     wrong = "the fields \"frequency\" and \"bandwidth\" are needed: phases follow from them";
   else if (astro_layout_find(&stream->layout, ASTRO_AXIS_TIME) < 0)
     wrong = "the layout needs a time axis";
-  if (wrong)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, "delay, %s: %s", side,
-                wrong);
-  return wrong == NULL;
+  return !wrong || astro_backend_refuse(error, "delay, %s: %s", side, wrong);
 }
 
 gboolean astro_delay_shape(gconstpointer config, GError **error)
@@ -36,9 +33,8 @@ gboolean astro_delay_shape(gconstpointer config, GError **error)
   if (c->in.quantity == c->out.quantity &&
       memcmp(&c->in.layout, &c->out.layout, sizeof c->in.layout) == 0)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "delay changes formats alone: input and output need the same layout and extents");
-  return FALSE;
+  return astro_backend_refuse(
+      error, "delay changes formats alone: input and output need the same layout and extents");
 }
 
 AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
@@ -208,11 +204,9 @@ static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, 
     return FALSE;
   if (!out)
     return TRUE;
-  if (keep < window->start) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "delay: samples before %" G_GINT64_FORMAT " are gone", window->start + margin);
-    return FALSE;
-  }
+  if (keep < window->start)
+    return astro_backend_refuse(error, "delay: samples before %" G_GINT64_FORMAT " are gone",
+                                window->start + margin);
   /* At the end of a stream nothing follows: zeros stand for it. */
   guint64 last_tile = arguments->out_first + arguments->out_steps + ASTRO_DELAY_TILE - 1;
   gint64 needed = tile_floor(last_tile) + margin;
@@ -237,9 +231,7 @@ gboolean astro_delay_check_call(const AstroDelayConfig *config, const AstroBlock
           astro_stream_extent(&config->in, ASTRO_AXIS_STATION) &&
       astro_delay_model_pols(arguments->model) == astro_stream_extent(&config->in, ASTRO_AXIS_POL))
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "delay: blocks or stations are not those of the streams");
-  return FALSE;
+  return astro_backend_refuse(error, "delay: blocks or stations are not those of the streams");
 }
 
 gboolean astro_delay_submit(gpointer data, const AstroBlock *in, guint n_in, const AstroBlock *out,

@@ -2,7 +2,9 @@
 core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fits/part-file.h \
   core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/table.c \
   core/fits/table.h core/fits/reader.h core/fits/uvfits.c core/fits/uvfits.h \
-  core/fits/uvfits-antennas.c core/fits/uvfits-write.c core/fits/uvfits-write.h \
+  core/fits/uvfits-parameters.h core/fits/uvfits-antennas.c \
+  core/fits/uvfits-writer.h core/fits/uvfits-write.c core/fits/uvfits-write.h \
+  core/fits/uvfits-write-header.c core/fits/uvfits-write-groups.c \
   core/fits/uvfits-read.c core/fits/uvfits-read.h \
   core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c \
   core/fits/open.c core/fits/open.h core/fits/row-filter.c core/fits/row-filter.h \
@@ -18,7 +20,7 @@ core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/
 element_tests += tests/elements/astrofits tests/elements/astrofitsimages
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
-dist_files += tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
+dist_files += tests/core/place.h tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
   tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 
 # These look at files with CFITSIO themselves.

@@ -10,7 +10,7 @@
  * the distance, which is known better, is the integration time. */
 #define INTTIM_SLACK 1e-5
 
-static double get(const AstroUvfitsReader *r, AstroUvfitsKnownParameter p)
+static double get(const AstroUvfitsReader *r, AstroUvfitsParameter p)
 {
   gint i = r->place[p];
   return r->parameters[i] * r->scale[i] + r->zero[i];
@@ -21,7 +21,7 @@ static double get(const AstroUvfitsReader *r, AstroUvfitsKnownParameter p)
 static double time_of(const AstroUvfitsReader *r)
 {
   double days = 0, rest = 0;
-  for (AstroUvfitsKnownParameter p = DATE; p <= DATE_REST; p++)
+  for (AstroUvfitsParameter p = DATE; p <= DATE_REST; p++)
     if (r->place[p] >= 0) {
       gint i = r->place[p];
       days += r->zero[i];
@@ -72,14 +72,14 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
          find_station(r, index, number[1], &group->station[1], error);
 }
 
-static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfitsKnownParameter p,
+static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfitsParameter p,
                            double first, GError **error)
 {
   if (r->place[p] < 0 || get(r, p) == first)
     return TRUE;
   return astro_uvfits_wrong(
       r, error, "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
-      index + 1, astro_uvfits_parameter_names[p], get(r, p), first);
+      index + 1, astro_uvfits_parameters[p].name, get(r, p), first);
 }
 
 static gboolean fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n, GError **error)

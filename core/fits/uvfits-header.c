@@ -9,10 +9,6 @@ static const char *const axis_names[N_KNOWN_AXES] = {
   "COMPLEX", "STOKES", "FREQ", "IF", "RA", "DEC"
 };
 
-const char *const astro_uvfits_parameter_names[N_KNOWN_PARAMETERS] = {
-  "DATE", "DATE", "BASELINE", "ANTENNA1", "ANTENNA2", "SUBARRAY", "INTTIM", "SOURCE", "FREQSEL"
-};
-
 gboolean astro_uvfits_wrong(const AstroUvfitsReader *r, GError **error, const char *format, ...)
 {
   va_list arguments;
@@ -99,7 +95,7 @@ static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
     astro_fits_get_double_n(r->header, "PSCAL", i + 1, &r->scale[i]);
     astro_fits_get_double_n(r->header, "PZERO", i + 1, &r->zero[i]);
     for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)
-      if (r->place[k] < 0 && g_str_equal(type, astro_uvfits_parameter_names[k])) {
+      if (r->place[k] < 0 && g_str_equal(type, astro_uvfits_parameters[k].name)) {
         r->place[k] = i;
         break;
       }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/fits/reader.h"
+#include "core/fits/uvfits-parameters.h"
 #include "core/fits/uvfits.h"
 
 G_BEGIN_DECLS
@@ -18,19 +19,6 @@ typedef struct {
   double value, pixel, delta;
   gboolean found;
 } AstroUvfitsAxis;
-
-typedef enum {
-  DATE,
-  DATE_REST,
-  BASELINE,
-  ANTENNA1,
-  ANTENNA2,
-  SUBARRAY,
-  INTTIM,
-  SOURCE,
-  FREQSEL,
-  N_KNOWN_PARAMETERS
-} AstroUvfitsKnownParameter;
 
 /* What a group says of itself. */
 typedef struct {
@@ -68,8 +56,6 @@ typedef struct {
   double *parameters;
   float *values;
 } AstroUvfitsReader;
-
-extern const char *const astro_uvfits_parameter_names[N_KNOWN_PARAMETERS];
 
 /* Sets an error of the file's format, begun with its name; always FALSE. */
 gboolean astro_uvfits_wrong(const AstroUvfitsReader *r, GError **error, const char *format, ...)

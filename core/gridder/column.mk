@@ -14,8 +14,7 @@ core_avx512_sources += core/gridder/wstacking-avx512.c
 core_tests += tests/core/gridder tests/core/sorted tests/core/collect
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/images.h tests/core/gridding-on-device.h tests/bench/peers-gridder \
-  tests/bench/drift.h tests/bench/cufft.h
+dist_files += tests/core/images.h tests/core/gridding-on-device.h tests/bench/peers-gridder tests/bench/drift.h
 element_tests += tests/elements/astrogridder tests/elements/synthesis-device
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_LDADD = $(LDADD) $(FFTW_LIBS)

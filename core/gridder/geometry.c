@@ -27,13 +27,12 @@ gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greate
   const double l = fabs(grid->centre_l), m = fabs(grid->centre_m);
   const double far = (l + half) * (l + half) + (m + half) * (m + half);
   const double near_l = MAX(l - half, 0), near_m = MAX(m - half, 0);
-  if (!(far < 1)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "the image reaches beyond the hemisphere: its farthest corner is at l^2 + m^2 = "
-                "%.3f, expected less than 1 (a smaller size or cell)",
-                far);
-    return FALSE;
-  }
+  if (!(far < 1))
+    return astro_backend_refuse(
+        error,
+        "the image reaches beyond the hemisphere: its farthest corner is at l^2 + m^2 = "
+        "%.3f, expected less than 1 (a smaller size or cell)",
+        far);
   *least = n_minus_1(far);
   *greatest = n_minus_1(near_l * near_l + near_m * near_m);
   return TRUE;

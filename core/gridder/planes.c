@@ -61,11 +61,11 @@ gboolean astro_planes_of_range(AstroPlanes *planes, const AstroGridderConfig *co
                                                    planes->support, &inside);
     return TRUE;
   }
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "w from %.0f to %.0f wavelengths over this field needs %.0f planes, at most %d are "
-              "possible: a smaller field, or shorter baselines",
-              least, greatest, n, MAX_PLANES);
-  return FALSE;
+  return astro_backend_refuse(
+      error,
+      "w from %.0f to %.0f wavelengths over this field needs %.0f planes, at most %d are "
+      "possible: a smaller field, or shorter baselines",
+      least, greatest, n, MAX_PLANES);
 }
 
 gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *config,

@@ -81,8 +81,7 @@ gboolean astro_product_find(AstroProduct *product, const char *name, const char 
     for (guint i = 0; i < tables[t].n; i++)
       g_string_append_printf(there, " %s", tables[t].rows[i].name);
   }
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "product %s: visibilities of %u %s polarisation%s have%s", name, pols, basis,
-              pols == 1 ? "" : "s", there->len ? there->str : " none that is known");
-  return FALSE;
+  return astro_backend_refuse(error, "product %s: visibilities of %u %s polarisation%s have%s",
+                              name, pols, basis, pols == 1 ? "" : "s",
+                              there->len ? there->str : " none that is known");
 }

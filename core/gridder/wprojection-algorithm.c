@@ -52,13 +52,9 @@ static gboolean check(const AstroGridderConfig *config, GError **error)
     { "w-planes", config->w_planes, config->interpolated ? 2 : 1, ASTRO_TAPS_MAX_SETS },
   };
   for (guint i = 0; i < G_N_ELEMENTS(checks); i++)
-    if (checks[i].found &&
-        (checks[i].found < checks[i].least || checks[i].found > checks[i].most)) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                  "%s is %u, expected %u to %u or 0 for the best", checks[i].name, checks[i].found,
-                  checks[i].least, checks[i].most);
-      return FALSE;
-    }
+    if (checks[i].found && (checks[i].found < checks[i].least || checks[i].found > checks[i].most))
+      return astro_backend_refuse(error, "%s is %u, expected %u to %u or 0 for the best",
+                                  checks[i].name, checks[i].found, checks[i].least, checks[i].most);
   return TRUE;
 }
 
@@ -70,16 +66,14 @@ static gboolean choose_support(const AstroGridderConfig *config, AstroGrid *grid
   guint support, planes = astro_taps_planes(&taps);
   double slope = hypot(grid->centre_l, grid->centre_m) /
                  sqrt(1 - grid->centre_l * grid->centre_l - grid->centre_m * grid->centre_m);
-  if (!astro_taps_supports(&taps, planes - 1, 1, &support)) {
-    g_set_error(
-        error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
+  if (!astro_taps_supports(&taps, planes - 1, 1, &support))
+    return astro_backend_refuse(
+        error,
         "convolution functions for w up to %.0f wavelengths and a field of %.3g degrees are "
         "wider than %d cells at accuracy %.1g: expected a smaller field, shorter "
         "baselines, or algorithm=wstacking",
         config->longest, grid->image_size * grid->pixel * 180 / G_PI, ASTRO_TAPS_MAX_SUPPORT,
         taps.accuracy);
-    return FALSE;
-  }
   grid->spread.support = support + 2 * (guint)ceil(slope * config->longest / grid->cell);
   return TRUE;
 }

@@ -36,7 +36,7 @@ static inline Vector NAMED(SPREAD, _turned)(Vector x)
 
 /* Unrolled whatever the optimization, or sums would not stay in registers. */
 static inline __attribute__((always_inline)) void
-NAMED(SPREAD, _block)(const AstroSpreadWork *work, gsize column, const guint products,
+NAMED(SPREAD, _block)(const AstroWProjectionWork *work, gsize column, const guint products,
                       const guint rows, const guint abreast)
 {
   Vector by_real[16][4] = { 0 }, by_imaginary[16][4] = { 0 };
@@ -72,7 +72,7 @@ NAMED(SPREAD, _block)(const AstroSpreadWork *work, gsize column, const guint pro
 }
 
 static inline __attribute__((always_inline)) void
-NAMED(SPREAD, _rows)(const AstroSpreadWork *work, const guint products, const guint rows)
+NAMED(SPREAD, _rows)(const AstroWProjectionWork *work, const guint products, const guint rows)
 {
   guint left = work->vectors_8 * 16 / LANES;
   gsize column = 0;
@@ -86,19 +86,19 @@ NAMED(SPREAD, _rows)(const AstroSpreadWork *work, const guint products, const gu
     NAMED(SPREAD, _block)(work, column, products, rows, 1);
 }
 
-static void NAMED(SPREAD, _1)(const AstroSpreadWork *work)
+static void NAMED(SPREAD, _1)(const AstroWProjectionWork *work)
 {
-  NAMED(SPREAD, _rows)(work, 1, ASTRO_SPREAD_ROWS(ASTRO_SPREAD_1));
+  NAMED(SPREAD, _rows)(work, 1, ASTRO_WPROJECTION_ROWS(ASTRO_WPROJECTION_1));
 }
 
-static void NAMED(SPREAD, _2)(const AstroSpreadWork *work)
+static void NAMED(SPREAD, _2)(const AstroWProjectionWork *work)
 {
-  NAMED(SPREAD, _rows)(work, 2, ASTRO_SPREAD_ROWS(ASTRO_SPREAD_2));
+  NAMED(SPREAD, _rows)(work, 2, ASTRO_WPROJECTION_ROWS(ASTRO_WPROJECTION_2));
 }
 
-static void NAMED(SPREAD, _4)(const AstroSpreadWork *work)
+static void NAMED(SPREAD, _4)(const AstroWProjectionWork *work)
 {
-  NAMED(SPREAD, _rows)(work, 4, ASTRO_SPREAD_ROWS(ASTRO_SPREAD_4));
+  NAMED(SPREAD, _rows)(work, 4, ASTRO_WPROJECTION_ROWS(ASTRO_WPROJECTION_4));
 }
 
 #undef JOINED

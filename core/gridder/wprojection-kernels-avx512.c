@@ -13,7 +13,7 @@
 #define SPREAD spread_double
 #include "core/gridder/wprojection-body.h"
 
-const AstroSpreadKernels astro_spread_kernels_avx512 = {
+const AstroWProjectionKernels astro_wprojection_kernels_avx512 = {
   { "avx512", ASTRO_CPU_AVX512 },
   { spread_single_1, spread_single_2, spread_single_4 },
   { spread_double_1, spread_double_2, spread_double_4 },

@@ -16,22 +16,23 @@ typedef struct {
   guint vectors_8;             /* the window's width in units of 8 cells */
   gpointer grid;               /* the window's first cell in the first row and product */
   gsize grid_stride, product_stride;
-} AstroSpreadWork;
+} AstroWProjectionWork;
 
-typedef void (*AstroSpreadFunc)(const AstroSpreadWork *work);
+typedef void (*AstroWProjectionFunc)(const AstroWProjectionWork *work);
 
 /* Products are taken 4, 2 or 1 at a time, the fewer the more rows at once. */
-enum { ASTRO_SPREAD_1, ASTRO_SPREAD_2, ASTRO_SPREAD_4, ASTRO_N_SPREAD_WIDTHS };
-#define ASTRO_SPREAD_PRODUCTS(width) (1u << (width))
-#define ASTRO_SPREAD_ROWS(width) (4u >> (width))
+enum { ASTRO_WPROJECTION_1, ASTRO_WPROJECTION_2, ASTRO_WPROJECTION_4, ASTRO_WPROJECTION_N_WIDTHS };
+#define ASTRO_WPROJECTION_PRODUCTS(width) (1u << (width))
+#define ASTRO_WPROJECTION_ROWS(width) (4u >> (width))
 
 typedef struct {
   AstroVariant variant;
-  AstroSpreadFunc spread_single[ASTRO_N_SPREAD_WIDTHS], spread_double[ASTRO_N_SPREAD_WIDTHS];
-} AstroSpreadKernels;
+  AstroWProjectionFunc spread_single[ASTRO_WPROJECTION_N_WIDTHS],
+      spread_double[ASTRO_WPROJECTION_N_WIDTHS];
+} AstroWProjectionKernels;
 
-extern const AstroSpreadKernels astro_spread_kernels_c;
-extern const AstroSpreadKernels astro_spread_kernels_avx2;
-extern const AstroSpreadKernels astro_spread_kernels_avx512;
+extern const AstroWProjectionKernels astro_wprojection_kernels_c;
+extern const AstroWProjectionKernels astro_wprojection_kernels_avx2;
+extern const AstroWProjectionKernels astro_wprojection_kernels_avx512;
 
 G_END_DECLS

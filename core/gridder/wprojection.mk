@@ -3,6 +3,8 @@ core_sources += core/gridder/wprojection.c core/gridder/wprojection.h \
   core/gridder/wprojection-algorithm.c core/gridder/wprojection-build.c \
   core/gridder/wprojection-places.h core/gridder/wprojection-reference.c \
   core/gridder/wprojection-taper.c core/gridder/wprojection-taps.c core/gridder/wprojection-taps.h \
+  core/gridder/wprojection-records.h core/gridder/wprojection-collect.c \
+  core/gridder/wprojection-merge.c core/gridder/wprojection-spread.c \
   core/gridder/wprojection-kernels.h core/gridder/wprojection-body.h \
   core/gridder/wprojection-kernels-c.c
 core_avx2_sources += core/gridder/wprojection-kernels-avx2.c
@@ -15,4 +17,4 @@ gpu_sources += gpu/gridder-wprojection.cu gpu/gridder-wprojection-collect.cu gpu
   gpu/gridder-wprojection-spread.cu gpu/gridder-wprojection-staged.cu
 gpu_headers += gpu/gridder-wprojection.h gpu/gridder-wprojection-cells.h gpu/barrier.h
 gpu_bench_programs += tests/bench/wprojection-gpu
-dist_files += tests/bench/tracks.h tests/bench/cublas.h tests/bench/block.h
+dist_files += tests/bench/tracks.h

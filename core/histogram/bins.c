@@ -1,40 +1,22 @@
 /* The bin rule, and what is made of counts. */
 #include "core/histogram/histogram.h"
+#include "core/enum.h"
 
 #include <math.h>
 #include <string.h>
 
-GQuark astro_histogram_error_quark(void)
-{
-  return g_quark_from_static_string("astro-histogram-error-quark");
-}
+G_DEFINE_QUARK(astro_histogram_error, astro_histogram_error)
 
-GType astro_precision_get_type(void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_PRECISION_EXACT, "What double precision gives, to the last pair", "exact" },
-    { ASTRO_PRECISION_SINGLE, "Pairs very near to an edge may fall beside it", "single" },
-    { 0, NULL, NULL }
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroPrecision", values));
-  return type;
-}
+ASTRO_ENUM_TYPE(astro_precision_get_type, "AstroPrecision",
+                { ASTRO_PRECISION_EXACT, "What double precision gives, to the last pair", "exact" },
+                { ASTRO_PRECISION_SINGLE, "Pairs very near to an edge may fall beside it",
+                  "single" })
 
-GType astro_pair_method_get_type(void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_PAIR_METHOD_AUTO, "The faster one", "auto" },
-    { ASTRO_PAIR_METHOD_TREE, "Cells whose pairs fall into one bin are counted whole", "tree" },
-    { ASTRO_PAIR_METHOD_BRUTE, "Every pair is computed", "brute" },
-    { 0, NULL, NULL }
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroPairMethod", values));
-  return type;
-}
+ASTRO_ENUM_TYPE(astro_pair_method_get_type, "AstroPairMethod",
+                { ASTRO_PAIR_METHOD_AUTO, "The faster one", "auto" },
+                { ASTRO_PAIR_METHOD_TREE, "Cells whose pairs fall into one bin are counted whole",
+                  "tree" },
+                { ASTRO_PAIR_METHOD_BRUTE, "Every pair is computed", "brute" })
 
 void astro_unit_vector(double ra_degrees, double dec_degrees, double *x, double *y, double *z)
 {

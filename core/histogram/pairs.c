@@ -9,9 +9,7 @@ gboolean histogram_shape(gconstpointer config, GError **error)
   gsize regions = astro_histogram_regions(histogram);
   if (regions <= G_MAXUINT16)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "%" G_GSIZE_FORMAT " regions: 65535 are possible", regions);
-  return FALSE;
+  return astro_backend_refuse(error, "%" G_GSIZE_FORMAT " regions: 65535 are possible", regions);
 }
 
 gpointer histogram_create(gconstpointer config, const AstroPlace *place,
@@ -37,9 +35,8 @@ static gboolean check_points(const AstroPoints *points, guint n_regions, GError 
 {
   if (points->n_regions == n_regions)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "points in %u regions, expected %u", points->n_regions, n_regions);
-  return FALSE;
+  return astro_backend_refuse(error, "points in %u regions, expected %u", points->n_regions,
+                              n_regions);
 }
 
 static gboolean check_blocks(const AstroHistogramConfig *config, guint n_in, const AstroBlock *out,
@@ -50,12 +47,11 @@ static gboolean check_blocks(const AstroHistogramConfig *config, guint n_in, con
   gboolean fits = (n_in == 1 || n_in == 2) && n_out == wanted;
   for (guint k = 0; fits && k < n_out; k++)
     fits = out[k].bytes >= bytes;
-  if (!fits)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "a histogram takes 1 or 2 catalogues and gives %u blocks of %" G_GSIZE_FORMAT
-                " bytes",
-                wanted, bytes);
-  return fits;
+  return fits ||
+         astro_backend_refuse(
+             error,
+             "a histogram takes 1 or 2 catalogues and gives %u blocks of %" G_GSIZE_FORMAT " bytes",
+             wanted, bytes);
 }
 
 gboolean count_begin(Count *count, const Counter *counter, const AstroBlock *in, guint n_in,

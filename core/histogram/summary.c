@@ -62,10 +62,10 @@ gboolean astro_summary_from_event(AstroSummary *summary, GstEvent *event, GError
   }
   if (!good) {
     g_autofree char *text = s ? gst_structure_to_string(s) : NULL;
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "%.200s: expected kinds, regions, edges and pairs of fitting lengths",
-                text ? text : "an empty event");
-    return FALSE;
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "%.200s: expected kinds, regions, edges and pairs of fitting lengths",
+        text ? text : "an empty event");
   }
   if (gst_structure_has_field(s, "counts"))
     gst_structure_get(s, "counts", G_TYPE_BYTES, &counts, NULL);

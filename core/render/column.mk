@@ -4,8 +4,9 @@ core_sources += core/render/colormap.h core/render/colormap.c core/render/colorm
   core/render/pixels-reference.c core/render/panel.h core/render/panel.c core/render/kind-image.c \
   core/render/kind-spectra.c core/render/kind-visibilities.c core/render/kind-correlation.c \
   core/render/ticks.h core/render/ticks.c core/render/sky-grid.c core/render/figure-layout.h \
-  core/render/figure-layout.c core/render/figure.h core/render/figure.c core/render/render.h \
-  core/render/render.c
+  core/render/figure-layout.c core/render/pen.h core/render/pen.c core/render/panel-axes.h \
+  core/render/panel-axes.c core/render/panel-marks.h core/render/panel-marks.c \
+  core/render/figure.h core/render/figure.c core/render/render.h core/render/render.c
 core_cflags += $(DRAWING_CFLAGS)
 core_libs += $(DRAWING_LIBS)
 core_cflags += $(GST_VIDEO_CFLAGS)

@@ -64,7 +64,7 @@ static guint choose_columns(const AstroPanel *panels, guint n, const Margins *m,
 /* FALSE where a panel gets too small for what is beside it. */
 static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *panels, guint n,
                              guint width, guint height, const AstroPageLayout *page,
-                             AstroPlace *places)
+                             AstroPanelPlace *places)
 {
   double em = page->em, below = height - page->title_height;
   Margins m = margins_of(style, &panels[0], page->is_bare, em);
@@ -78,7 +78,7 @@ static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *pa
     double x = i % columns * cell_w + m.left + (cell_w - m.left - m.right - w) / 2,
            y = page->title_height + i / columns * cell_h + m.top +
                (cell_h - m.top - m.bottom - h) / 2;
-    places[i] = (AstroPlace){ (gint)x, (gint)y, MAX((gint)w, 1), MAX((gint)h, 1), 0, 0 };
+    places[i] = (AstroPanelPlace){ (gint)x, (gint)y, MAX((gint)w, 1), MAX((gint)h, 1), 0, 0 };
     if (bar && panels[i].values) {
       places[i].bar_x = (gint)(x + w + BAR_GAP * em);
       places[i].bar_width = (gint)(BAR * em);
@@ -89,7 +89,7 @@ static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *pa
 
 void astro_page_layout(const AstroRenderStyle *style, gboolean has_title, const AstroPanel *panels,
                        guint n_panels, guint width, guint height, AstroPageLayout *page,
-                       AstroPlace *places)
+                       AstroPanelPlace *places)
 {
   page->em = (guint)CLAMP(sqrt((double)width * height) / 60, 8, 64);
   page->is_bare = FALSE;

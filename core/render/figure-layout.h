@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 typedef struct {
   gint x, y, width, height; /* of the panel's inside */
   gint bar_x, bar_width;    /* of the colour bar beside it; 0: none */
-} AstroPlace;
+} AstroPanelPlace;
 
 typedef struct {
   guint em;         /* the height of letters, pixels */
@@ -21,6 +21,6 @@ typedef struct {
 
 void astro_page_layout(const AstroRenderStyle *style, gboolean has_title, const AstroPanel *panels,
                        guint n_panels, guint width, guint height, AstroPageLayout *page,
-                       AstroPlace *places);
+                       AstroPanelPlace *places);
 
 G_END_DECLS

@@ -1,19 +1,13 @@
 #include "core/render/panel.h"
+#include "core/enum.h"
 
 #include <math.h>
 
 G_DEFINE_QUARK(astro_render_error, astro_render_error)
 
-GType astro_theme_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = { { ASTRO_THEME_DARK, "Light on dark, for screens", "dark" },
-                                       { ASTRO_THEME_LIGHT, "Dark on light, for paper", "light" },
-                                       { 0, NULL, NULL } };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroTheme", values));
-  return type;
-}
+ASTRO_ENUM_TYPE(astro_theme_get_type, "AstroTheme",
+                { ASTRO_THEME_DARK, "Light on dark, for screens", "dark" },
+                { ASTRO_THEME_LIGHT, "Dark on light, for paper", "light" })
 
 gboolean astro_render_refuse(GError **error, AstroRenderError code, const char *format, ...)
 {

@@ -1,4 +1,5 @@
 #include "core/render/stretch.h"
+#include "core/enum.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,20 +8,11 @@
 #define LOG_AT_END 1000.0
 #define HALF_KEYS 65536 /* values of half the bits of a float */
 
-GType astro_stretch_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_STRETCH_LINEAR, "In proportion", "linear" },
+ASTRO_ENUM_TYPE(
+    astro_stretch_get_type, "AstroStretch", { ASTRO_STRETCH_LINEAR, "In proportion", "linear" },
     { ASTRO_STRETCH_ASINH, "Inverse hyperbolic sine: linear for small values", "asinh" },
     { ASTRO_STRETCH_LOG, "Logarithm, over three decades", "log" },
-    { ASTRO_STRETCH_PERCENTILE, "By rank: as many pixels in every colour", "percentile" },
-    { 0, NULL, NULL }
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroStretch", values));
-  return type;
-}
+    { ASTRO_STRETCH_PERCENTILE, "By rank: as many pixels in every colour", "percentile" })
 
 double astro_stretch(AstroStretch stretch, double t)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-G_DEFINE_QUARK(astro - sky - error - quark, astro_sky_error)
+G_DEFINE_QUARK(astro_sky_error, astro_sky_error)
 
 void astro_lines_init(AstroLines *lines, const char *name, char *text)
 {

@@ -48,11 +48,10 @@ gboolean astro_observation_set_start(AstroObservation *observation, const char *
   const char *point = strchr(iso8601, '.');
   guint64 ns = 0;
 
-  if (!time || g_date_time_get_utc_offset(time) != 0) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "time \"%s\" is not of the form 2026-11-20T12:00:00[.fraction][Z] (UTC)", iso8601);
-    return FALSE;
-  }
+  if (!time || g_date_time_get_utc_offset(time) != 0)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "time \"%s\" is not of the form 2026-11-20T12:00:00[.fraction][Z] (UTC)", iso8601);
   /* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. */
   guint64 place = NS_PER_SECOND / 10;
   for (const char *c = point ? point + 1 : ""; g_ascii_isdigit(*c); c++, place /= 10)
@@ -148,11 +147,9 @@ static gboolean get_doubles(const GstStructure *s, const char *field, double *va
     return FALSE;
   for (guint i = 0; i < n; i++) {
     const GValue *value = gst_value_array_get_value(array, i);
-    if (!G_VALUE_HOLDS_DOUBLE(value) || !isfinite(g_value_get_double(value))) {
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "observation event: %s[%u] is no finite double", field, i);
-      return FALSE;
-    }
+    if (!G_VALUE_HOLDS_DOUBLE(value) || !isfinite(g_value_get_double(value)))
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "observation event: %s[%u] is no finite double", field, i);
     values[i] = g_value_get_double(value);
   }
   return TRUE;
@@ -163,11 +160,9 @@ static gboolean get_names(const GstStructure *s, AstroObservation *o, GError **e
   const GValue *array = get_array(s, "stations", o->n_stations, error);
   for (guint i = 0; array && i < o->n_stations; i++) {
     const GValue *value = gst_value_array_get_value(array, i);
-    if (!G_VALUE_HOLDS_STRING(value) || !g_value_get_string(value)) {
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "observation event: stations[%u] is no name", i);
-      return FALSE;
-    }
+    if (!G_VALUE_HOLDS_STRING(value) || !g_value_get_string(value))
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "observation event: stations[%u] is no name", i);
     g_free(o->names[i]);
     o->names[i] = g_value_dup_string(value);
   }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-G_DEFINE_QUARK(astro - stream - error - quark, astro_stream_error)
+G_DEFINE_QUARK(astro_stream_error, astro_stream_error)
 
 gboolean astro_stream_refuse(GError **error, AstroStreamError code, const char *format, ...)
 {
@@ -162,35 +162,25 @@ gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity
   memset(layout, 0, sizeof *layout);
   for (guint i = 0; names[i]; i++) {
     AstroAxis axis = astro_axis_from_name(names[i]);
-    if (axis == ASTRO_AXIS_NONE) {
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "layout \"%s\": \"%s\" is no axis", text, names[i]);
-      return FALSE;
-    }
-    if (layout->n_axes == ASTRO_MAX_AXES) {
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "layout \"%s\": more than %d axes", text, ASTRO_MAX_AXES);
-      return FALSE;
-    }
+    if (axis == ASTRO_AXIS_NONE)
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "layout \"%s\": \"%s\" is no axis",
+                                 text, names[i]);
+    if (layout->n_axes == ASTRO_MAX_AXES)
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "layout \"%s\": more than %d axes",
+                                 text, ASTRO_MAX_AXES);
     gboolean twice = quantity != ASTRO_QUANTITY_UNKNOWN && axes[axis].twice_in == quantity;
-    if (count_axis(layout, axis) >= (twice ? 2u : 1u)) {
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "layout \"%s\": axis \"%s\" is repeated", text, names[i]);
-      return FALSE;
-    }
+    if (count_axis(layout, axis) >= (twice ? 2u : 1u))
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "layout \"%s\": axis \"%s\" is repeated", text, names[i]);
     n_free += astro_axis_is_free(axis);
     layout->axes[layout->n_axes++] = axis;
   }
-  if (layout->n_axes == 0) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "layout is empty, expected axis names joined by ':'");
-    return FALSE;
-  }
-  if (n_free > 1) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "layout \"%s\": only one of its axes may have a free length", text);
-    return FALSE;
-  }
+  if (layout->n_axes == 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "layout is empty, expected axis names joined by ':'");
+  if (n_free > 1)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "layout \"%s\": only one of its axes may have a free length", text);
   return TRUE;
 }
 
@@ -250,11 +240,10 @@ static gboolean read_extent(const GstStructure *s, AstroAxis axis, guint64 *exte
   if (axes[axis].length == LENGTH_FREE)
     return TRUE;
   value = gst_structure_get_value(s, field);
-  if (!value) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "caps have no field \"%s\", the length of axis \"%s\"", field, axes[axis].name);
-    return FALSE;
-  }
+  if (!value)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "caps have no field \"%s\", the length of axis \"%s\"", field,
+                               axes[axis].name);
   if (axes[axis].length == LENGTH_INT && G_VALUE_HOLDS_INT(value) && g_value_get_int(value) > 0) {
     *extent = (guint64)g_value_get_int(value);
     return TRUE;
@@ -267,11 +256,10 @@ static gboolean read_extent(const GstStructure *s, AstroAxis axis, guint64 *exte
     return TRUE;
   }
   g_autofree char *found = gst_value_serialize(value);
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "caps field \"%s\" is (%s) %s, expected %s", field, G_VALUE_TYPE_NAME(value),
-              found ? found : "?",
-              axes[axis].length == LENGTH_INT ? "an int of at least 1" : "names joined by ':'");
-  return FALSE;
+  return astro_stream_refuse(
+      error, ASTRO_STREAM_ERROR_CAPS, "caps field \"%s\" is (%s) %s, expected %s", field,
+      G_VALUE_TYPE_NAME(value), found ? found : "?",
+      axes[axis].length == LENGTH_INT ? "an int of at least 1" : "names joined by ':'");
 }
 
 static const char *read_string(const GstStructure *s, const char *field, GError **error)
@@ -297,10 +285,9 @@ static gboolean read_hertz(const GstStructure *s, const char *field, double *her
     return TRUE;
   }
   g_autofree char *found = gst_value_serialize(value);
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "caps field \"%s\" is (%s) %s, expected a double of Hz, at least 0", field,
-              G_VALUE_TYPE_NAME(value), found ? found : "?");
-  return FALSE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "caps field \"%s\" is (%s) %s, expected a double of Hz, at least 0",
+                             field, G_VALUE_TYPE_NAME(value), found ? found : "?");
 }
 
 static gboolean read_rate(const GstStructure *s, AstroStream *stream, GError **error)
@@ -316,10 +303,10 @@ static gboolean read_rate(const GstStructure *s, AstroStream *stream, GError **e
     return TRUE;
   }
   g_autofree char *found = gst_value_serialize(value);
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "caps field \"rate\" is (%s) %s, expected a fraction of steps per second, at least 0",
-              G_VALUE_TYPE_NAME(value), found ? found : "?");
-  return FALSE;
+  return astro_stream_refuse(
+      error, ASTRO_STREAM_ERROR_CAPS,
+      "caps field \"rate\" is (%s) %s, expected a fraction of steps per second, at least 0",
+      G_VALUE_TYPE_NAME(value), found ? found : "?");
 }
 
 gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError **error)
@@ -328,31 +315,27 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
   memset(stream, 0, sizeof *stream);
   if (!gst_caps_is_fixed(caps)) {
     g_autofree char *text = gst_caps_to_string(caps);
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "caps are not fixed, every field needs one value: %s", text);
-    return FALSE;
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "caps are not fixed, every field needs one value: %s", text);
   }
 
   const GstStructure *s = gst_caps_get_structure(caps, 0);
   stream->quantity = astro_quantity_from_media_type(gst_structure_get_name(s));
-  if (stream->quantity == ASTRO_QUANTITY_UNKNOWN) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "media type %s is none of ours (" MEDIA_PREFIX "voltages ...)",
-                gst_structure_get_name(s));
-    return FALSE;
-  }
+  if (stream->quantity == ASTRO_QUANTITY_UNKNOWN)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "media type %s is none of ours (" MEDIA_PREFIX "voltages ...)",
+                               gst_structure_get_name(s));
 
   const char *format = read_string(s, "format", error);
   if (!format)
     return FALSE;
   stream->format = astro_format_from_name(format);
-  if (stream->format == ASTRO_FORMAT_UNKNOWN) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "format \"%s\" is unknown, expected one of CI4 CI8 CI16LE CF16LE CF32LE CF64LE "
-                "CI32LE F32LE F64LE U64LE",
-                format);
-    return FALSE;
-  }
+  if (stream->format == ASTRO_FORMAT_UNKNOWN)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "format \"%s\" is unknown, expected one of CI4 CI8 CI16LE CF16LE CF32LE CF64LE "
+        "CI32LE F32LE F64LE U64LE",
+        format);
 
   const char *layout = read_string(s, "layout", error);
   if (!layout || !astro_layout_parse(&stream->layout, layout, stream->quantity, error))
@@ -365,9 +348,9 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
       return FALSE;
     if (!g_size_checked_mul(&bytes, bytes, *extent ? *extent : 1) || bytes > MAX_STEP_BYTES) {
       g_autofree char *text = gst_caps_to_string(caps);
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "one time step needs more bytes than memory has addresses: %s", text);
-      return FALSE;
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "one time step needs more bytes than memory has addresses: %s",
+                                 text);
     }
   }
   return read_rate(s, stream, error) && read_hertz(s, "frequency", &stream->frequency, error) &&
@@ -418,14 +401,12 @@ gsize astro_stream_step_bytes(const AstroStream *stream)
 gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *steps, GError **error)
 {
   gsize step = astro_stream_step_bytes(stream);
-  if (bytes % step != 0) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-                "a buffer of %" G_GSIZE_FORMAT
-                " bytes holds no whole number of steps of %" G_GSIZE_FORMAT
-                " bytes (%" G_GSIZE_FORMAT " are left over)",
-                bytes, step, bytes % step);
-    return FALSE;
-  }
+  if (bytes % step != 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "a buffer of %" G_GSIZE_FORMAT
+                               " bytes holds no whole number of steps of %" G_GSIZE_FORMAT
+                               " bytes (%" G_GSIZE_FORMAT " are left over)",
+                               bytes, step, bytes % step);
   *steps = bytes / step;
   return TRUE;
 }

@@ -1,27 +1,16 @@
 /* Every sum over regions is the whole less a row, a column, and the corner that both took. */
 #include "core/tpacf/tpacf.h"
+#include "core/enum.h"
 
 #include <math.h>
 
-GQuark astro_tpacf_error_quark(void)
-{
-  return g_quark_from_static_string("astro-tpacf-error-quark");
-}
+G_DEFINE_QUARK(astro_tpacf_error, astro_tpacf_error)
 
-GType astro_estimator_get_type(void)
-{
-  static GType type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_ESTIMATOR_LANDY_SZALAY, "(DD - 2 DR + RR) / RR", "landy-szalay" },
-    { ASTRO_ESTIMATOR_NATURAL, "DD / RR - 1", "natural" },
-    { ASTRO_ESTIMATOR_DAVIS_PEEBLES, "DD / DR - 1", "davis-peebles" },
-    { ASTRO_ESTIMATOR_HAMILTON, "DD RR / DR^2 - 1", "hamilton" },
-    { 0, NULL, NULL }
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroEstimator", values));
-  return type;
-}
+ASTRO_ENUM_TYPE(astro_estimator_get_type, "AstroEstimator",
+                { ASTRO_ESTIMATOR_LANDY_SZALAY, "(DD - 2 DR + RR) / RR", "landy-szalay" },
+                { ASTRO_ESTIMATOR_NATURAL, "DD / RR - 1", "natural" },
+                { ASTRO_ESTIMATOR_DAVIS_PEEBLES, "DD / DR - 1", "davis-peebles" },
+                { ASTRO_ESTIMATOR_HAMILTON, "DD RR / DR^2 - 1", "hamilton" })
 
 typedef struct {
   double dd, dr, rd, rr;

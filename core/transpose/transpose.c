@@ -31,9 +31,8 @@ gboolean astro_transpose_config(AstroTransposeConfig *config, const AstroLayout 
   if (!fits) {
     g_autofree char *from_text = astro_layout_to_string(from),
                     *to_text = astro_layout_to_string(to);
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "transpose: %s is no permutation of %s of the same extents", to_text, from_text);
-    return FALSE;
+    return astro_backend_refuse(error, "transpose: %s is no permutation of %s of the same extents",
+                                to_text, from_text);
   }
   gsize bytes;
   return astro_transpose_check(config, &bytes, error);

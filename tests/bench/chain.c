@@ -1,9 +1,9 @@
 /* What a graph costs beside its stages: the chain from repeated voltages to visibilities, 64
  * stations of two polarisations, in turn with each of its stages alone on the same blocks. */
-#include <gst/gst.h>
 #include <stdlib.h>
 
 #include "tests/bench/bench.h"
+#include "tests/bench/play.h"
 
 enum {
   PREPARED = 4, /* blocks that the source makes; clocks start behind them */
@@ -34,7 +34,6 @@ static char *stage_text(guint stage, guint channels)
 /* The chain as far as `end`, which is not in it. */
 static GstElement *chain_new(guint end, guint channels)
 {
-  g_autoptr(GError) error = NULL;
   GString *text = g_string_new(NULL);
   g_string_printf(text, SOURCE, SAMPLES * 1e-6, PREPARED);
   for (guint i = 0; i < end; i++) {
@@ -42,34 +41,9 @@ static GstElement *chain_new(guint end, guint channels)
     g_string_append_printf(text, " ! %s", stage);
   }
   g_string_append(text, " ! " SINK);
-  GstElement *pipeline = gst_parse_launch(text->str, &error);
-  if (!pipeline || error)
-    g_error("%s: %s", text->str, error->message);
+  GstElement *pipeline = bench_parse(text->str);
   g_string_free(text, TRUE);
   return pipeline;
-}
-
-static void add_probe(GstElement *pipeline, const char *element, const char *pad_name,
-                      GstPadProbeType type, GstPadProbeCallback callback, gpointer data)
-{
-  g_autoptr(GstElement) owner = gst_bin_get_by_name(GST_BIN(pipeline), element);
-  g_autoptr(GstPad) pad = gst_element_get_static_pad(owner, pad_name);
-  gst_pad_add_probe(pad, type, callback, data, NULL);
-}
-
-static void play(GstElement *pipeline)
-{
-  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  g_autoptr(GstMessage) message =
-      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-    g_autoptr(GError) error = NULL;
-    gst_message_parse_error(message, &error, NULL);
-    g_error("%s", error->message);
-  }
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(pipeline);
 }
 
 /* A clock that starts with the first block from a moment of the stream on. */
@@ -102,9 +76,10 @@ static double graph_seconds(guint channels, GstClockTime from)
 {
   Clock clock = { .from = from };
   GstElement *pipeline = chain_new(STAGES, channels);
-  add_probe(pipeline, "source", "src", GST_PAD_PROBE_TYPE_BUFFER, see_source, &clock);
-  add_probe(pipeline, "sink", "sink", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, see_end, &clock);
-  play(pipeline);
+  bench_probe(pipeline, "source", "src", GST_PAD_PROBE_TYPE_BUFFER, see_source, &clock);
+  bench_probe(pipeline, "sink", "sink", GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, see_end, &clock);
+  bench_play(pipeline);
+  bench_stop(pipeline);
   return (clock.end - clock.start) * 1e-6;
 }
 
@@ -122,9 +97,10 @@ static GPtrArray *stream_before(guint stage, guint channels)
 {
   GPtrArray *stream = g_ptr_array_new_with_free_func((GDestroyNotify)gst_mini_object_unref);
   GstElement *pipeline = chain_new(stage, channels);
-  add_probe(pipeline, "sink", "sink",
-            GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, keep, stream);
-  play(pipeline);
+  bench_probe(pipeline, "sink", "sink",
+              GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, keep, stream);
+  bench_play(pipeline);
+  bench_stop(pipeline);
   return stream;
 }
 

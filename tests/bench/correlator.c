@@ -6,8 +6,8 @@
 #include "core/correlator/correlator.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
+#include "tests/bench/library.h"
 #include "tests/tests.h"
-#include <dlfcn.h>
 #include <immintrin.h>
 #include <stdlib.h>
 
@@ -244,12 +244,11 @@ static void run_cherk(gpointer data)
 
 static void against_cherk(void)
 {
-  void *library = dlopen("libopenblas.so.0", RTLD_NOW);
+  static const char *const names[] = { "libopenblas.so.0", NULL };
   Cherk cherk = { 0 };
-  if (library)
-    *(void **)&cherk.cherk = dlsym(library, "cblas_cherk");
+  const BenchFunction function = { "cblas_cherk", (void **)&cherk.cherk };
   bench_head("Against OpenBLAS cherk on CF32");
-  if (!cherk.cherk) {
+  if (!bench_load(names, &function, 1)) {
     printf("no libopenblas.so.0 here: not compared\n");
     return;
   }
@@ -281,7 +280,6 @@ static void against_cherk(void)
     case_free(&floats);
     case_free(&bytes);
   }
-  dlclose(library);
 }
 
 static void growth(void)

@@ -1,8 +1,7 @@
 /* cuBLAS, where it is: its matrix products are limits that kernels are held to. */
 #pragma once
 
-#include <dlfcn.h>
-#include <glib.h>
+#include "tests/bench/library.h"
 
 typedef struct {
   int (*create)(void **handle);
@@ -15,15 +14,12 @@ typedef struct {
 
 static inline gboolean load_cublas(Cublas *cublas)
 {
-  static const char *const names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so" };
-  void *library = NULL;
-  for (guint i = 0; !library && i < G_N_ELEMENTS(names); i++)
-    library = dlopen(names[i], RTLD_NOW);
-  if (!library)
-    return FALSE;
-  *(void **)&cublas->create = dlsym(library, "cublasCreate_v2");
-  *(void **)&cublas->destroy = dlsym(library, "cublasDestroy_v2");
-  *(void **)&cublas->set_stream = dlsym(library, "cublasSetStream_v2");
-  *(void **)&cublas->gemm = dlsym(library, "cublasGemmEx");
-  return cublas->create && cublas->destroy && cublas->set_stream && cublas->gemm;
+  static const char *const names[] = { "libcublas.so.13", "libcublas.so.12", "libcublas.so", NULL };
+  const BenchFunction functions[] = {
+    { "cublasCreate_v2", (void **)&cublas->create },
+    { "cublasDestroy_v2", (void **)&cublas->destroy },
+    { "cublasSetStream_v2", (void **)&cublas->set_stream },
+    { "cublasGemmEx", (void **)&cublas->gemm },
+  };
+  return bench_load(names, functions, G_N_ELEMENTS(functions));
 }

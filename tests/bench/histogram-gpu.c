@@ -7,6 +7,7 @@
 #include "core/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
 #include "tests/bench/bench.h"
+#include "tests/bench/play.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,32 +90,19 @@ static void run_graph(gpointer user)
 #define SOURCE                                                                                     \
   "format=time caps=application/x-astro-catalogue,format=F64LE,layout=column:point,columns=ra:dec"
   Graph *graph = user;
-  GError *error = NULL;
   g_autofree char *line = g_strdup_printf(
       "astrohistogram name=pairs min-angle=0.01 max-angle=10000 bins-per-decade=5 regions=%d "
       "backend=%s ! fakesink name=sink signal-handoffs=true "
       "appsrc name=data " SOURCE " ! pairs.data appsrc name=randoms " SOURCE " ! pairs.random",
       REGIONS, graph->backend);
-  GstElement *pipeline = gst_parse_launch(line, &error);
-  if (!pipeline)
-    g_error("%s", error->message);
+  GstElement *pipeline = bench_parse(line);
   GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   g_signal_connect(sink, "handoff", G_CALLBACK(keep_counts), graph);
   gst_object_unref(sink);
   feed(pipeline, "data", &graph->data, 1);
   feed(pipeline, "randoms", graph->randoms, graph->n_randoms);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstBus *bus = gst_element_get_bus(pipeline);
-  GstMessage *message =
-      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-    gst_message_parse_error(message, &error, NULL);
-    g_error("%s", error->message);
-  }
-  gst_message_unref(message);
-  gst_object_unref(bus);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(pipeline);
+  bench_play(pipeline);
+  bench_stop(pipeline);
 }
 
 static double seconds_once(Graph *graph)

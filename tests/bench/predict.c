@@ -3,9 +3,8 @@
 #include "core/backend/threads.h"
 #include "core/predict/kernels.h"
 #include "core/predict/predict.h"
-#include "core/sky/array.h"
-#include "core/stream/uvw.h"
 #include "tests/bench/bench.h"
+#include "tests/observe.h"
 #include <math.h>
 
 #define PEAK_ROUNDS 20000
@@ -55,16 +54,12 @@ int main(int argc, char **argv)
       "products of phasors");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     guint64 baselines = (guint64)cases[i].stations * (cases[i].stations + 1) / 2;
-    AstroObservation *observation = astro_array_new("vla-like", cases[i].stations, NULL, NULL);
-    double centre[3], make_seconds, peak_seconds;
+    AstroObservation *observation = test_observe("vla-like", cases[i].stations);
+    double make_seconds, peak_seconds;
     GString *text = g_string_new("");
     for (guint s = 0; s < cases[i].sources; s++)
       g_string_append_printf(text, "%g,%g,1;", 0.1 * sin(s), 0.1 * cos(3 * s));
     AstroSky *sky = astro_sky_new(text->str, NULL);
-    astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL);
-    astro_array_centre(observation, centre);
-    observation->has_phase_centre = TRUE;
-    astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
     astro_sky_resolve(sky, observation, NULL);
     AstroPredictConfig config = {
       .observation = observation,

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 
 #include "core/gridder/collect.h"
-#include "core/sky/array.h"
-#include "core/stream/uvw.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"
+#include "tests/observe.h"
 #include "tests/tests.h"
 
 enum { STATIONS = 256, CHANNELS = 64, PAIRS = STATIONS * (STATIONS - 1) / 2, SIZE = 4096 };
@@ -28,17 +27,6 @@ static AstroBlock new_block(gsize bytes)
   return block;
 }
 
-static AstroObservation *observe(void)
-{
-  AstroObservation *observation = astro_array_new("lofar-like", STATIONS, NULL, NULL);
-  double centre[3];
-  astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL);
-  astro_array_centre(observation, centre);
-  observation->has_phase_centre = TRUE;
-  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
-  return observation;
-}
-
 static const AstroBackend *cuda_backend(void)
 {
   for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
@@ -53,7 +41,7 @@ static AstroCollect *new_collect(const AstroBackend *backend, char **products,
                                  AstroWeighting weighting)
 {
   const AstroPlace place = { .device = device, .queue = queue };
-  g_autoptr(AstroObservation) observation = observe();
+  g_autoptr(AstroObservation) observation = test_observe("lofar-like", STATIONS);
   GError *error = NULL;
   const char *variant;
   AstroCollectConfig config = {

@@ -8,6 +8,7 @@
 #include "core/transpose/transpose.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/free-src.h"
+#include "tests/bench/play.h"
 #include "tests/tests.h"
 
 #define STATIONS 64
@@ -49,31 +50,14 @@ static double run_pipeline(const char *stages, gsize block, guint64 blocks)
           "station:pol:time:channel") " ! %s ! fakesink "
                                       "name=sink sync=false async=false enable-last-sample=false",
       block, stages);
-  g_autoptr(GError) error = NULL;
-  GstElement *pipeline = gst_parse_launch(line, &error);
-  if (!pipeline)
-    g_error("%s", error->message);
+  GstElement *pipeline = bench_parse(line);
   GstElement *src = gst_bin_get_by_name(GST_BIN(pipeline), "src");
-  GstElement *sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
-  GstPad *pad = gst_element_get_static_pad(sink, "sink");
-  GstBus *bus = gst_element_get_bus(pipeline);
 
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, map_block, &reader, NULL);
   ((FreeSrc *)src)->blocks = WARM_UP + blocks;
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstMessage *message =
-      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-    gst_message_parse_error(message, &error, NULL);
-    g_error("%s", error->message);
-  }
-  gst_message_unref(message);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(pad);
   gst_object_unref(src);
-  gst_object_unref(sink);
-  gst_object_unref(bus);
-  gst_object_unref(pipeline);
+  bench_probe(pipeline, "sink", "sink", GST_PAD_PROBE_TYPE_BUFFER, map_block, &reader);
+  bench_play(pipeline);
+  bench_stop(pipeline);
   return (double)block * blocks / ((reader.last - reader.warm) * 1e-6);
 }
 

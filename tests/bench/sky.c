@@ -1,10 +1,9 @@
 /* The simulator: how many samples of all stations together it makes a second, beside the copying of
  * as many. */
 #include "core/backend/threads.h"
-#include "core/sky/array.h"
 #include "core/sky/voltages.h"
-#include "core/stream/uvw.h"
 #include "tests/bench/bench.h"
+#include "tests/observe.h"
 #include <math.h>
 #include <string.h>
 
@@ -45,16 +44,12 @@ int main(int argc, char **argv)
   bench_head(
       "astroskysrc, CI8, time:station:pol, 100 MHz, both cores; limit: copying the same bytes");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    AstroObservation *observation = astro_array_new("disc", cases[i].stations, NULL, NULL);
-    double centre[3], copy_seconds, make_seconds;
+    AstroObservation *observation = test_observe("disc", cases[i].stations);
+    double copy_seconds, make_seconds;
     GString *text = g_string_new("");
     for (guint s = 0; s < cases[i].sources; s++)
       g_string_append_printf(text, "%g,%g,1;", 0.01 * s, 0.003 * s * s / (1 + s));
     AstroSky *sky = astro_sky_new(text->str, NULL);
-    astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL);
-    astro_array_centre(observation, centre);
-    observation->has_phase_centre = TRUE;
-    astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
     astro_sky_resolve(sky, observation, NULL);
     AstroVoltagesConfig config = {
       .observation = observation,

@@ -5,6 +5,7 @@
 #include "core/memory/memory.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/free-src.h"
+#include "tests/bench/play.h"
 
 /* By then every block that the graph goes round with is allocated and page-locked. */
 #define WARM_UP 160
@@ -35,16 +36,6 @@ static GstPadProbeReturn read_block(GstPad *pad, GstPadProbeInfo *info, gpointer
   return GST_PAD_PROBE_OK;
 }
 
-static void add_probe(GstElement *pipeline, const char *element, const char *pad_name,
-                      GstPadProbeCallback probe, Stream *stream)
-{
-  GstElement *found = gst_bin_get_by_name(GST_BIN(pipeline), element);
-  GstPad *pad = gst_element_get_static_pad(found, pad_name);
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, probe, stream, NULL);
-  gst_object_unref(pad);
-  gst_object_unref(found);
-}
-
 /* Bytes a second that the source sent, until the last of what came of them was read. */
 static double run_stream(const char *caps, const char *stages, gsize block, guint64 blocks,
                          guint64 *read)
@@ -54,29 +45,15 @@ static double run_stream(const char *caps, const char *stages, gsize block, guin
       g_strdup_printf("freesrc name=src blocksize=%zu ! %s ! %s ! fakesink name=sink sync=false "
                       "async=false enable-last-sample=false",
                       block, caps, stages);
-  g_autoptr(GError) error = NULL;
-  GstElement *pipeline = gst_parse_launch(line, &error);
-  if (!pipeline)
-    g_error("%s", error->message);
+  GstElement *pipeline = bench_parse(line);
   GstElement *src = gst_bin_get_by_name(GST_BIN(pipeline), "src");
-  GstBus *bus = gst_element_get_bus(pipeline);
 
   ((FreeSrc *)src)->blocks = WARM_UP + blocks;
   gst_object_unref(src);
-  add_probe(pipeline, "src", "src", count_block, &stream);
-  add_probe(pipeline, "sink", "sink", read_block, &stream);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstMessage *message =
-      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  gint64 end = g_get_monotonic_time();
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-    gst_message_parse_error(message, &error, NULL);
-    g_error("%s", error->message);
-  }
-  gst_message_unref(message);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(bus);
-  gst_object_unref(pipeline);
+  bench_probe(pipeline, "src", "src", GST_PAD_PROBE_TYPE_BUFFER, count_block, &stream);
+  bench_probe(pipeline, "sink", "sink", GST_PAD_PROBE_TYPE_BUFFER, read_block, &stream);
+  const gint64 end = bench_play(pipeline);
+  bench_stop(pipeline);
   *read = stream.read;
   return (double)block * (double)blocks / ((double)(end - stream.warm) * 1e-6);
 }

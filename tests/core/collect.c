@@ -1,9 +1,8 @@
 /* The stage "gridder" without pipelines: dumps with flags, NaN and what lies outside become grids,
  * by every backend the same. */
 #include "core/gridder/collect.h"
-#include "core/sky/array.h"
-#include "core/stream/uvw.h"
 #include "tests/core/on-device.h"
+#include "tests/observe.h"
 #include "tests/tests.h"
 
 #include <complex.h>
@@ -33,12 +32,7 @@ typedef struct {
 
 static AstroObservation *observe(guint stations)
 {
-  AstroObservation *observation = astro_array_new("vla-like", stations, NULL, NULL);
-  double centre[3];
-  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
-  astro_array_centre(observation, centre);
-  observation->has_phase_centre = TRUE;
-  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
+  AstroObservation *observation = test_observe("vla-like", stations);
   observation->phase_ra += 0.4;
   return observation;
 }

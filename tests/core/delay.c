@@ -4,10 +4,10 @@
 #include "core/delay/delay.h"
 #include "core/delay/kernels.h"
 #include "core/delay/losses.h"
-#include "core/sky/array.h"
 #include "core/sky/voltages.h"
 #include "core/stream/uvw.h"
 #include "tests/core/on-device.h"
+#include "tests/observe.h"
 #include "tests/tests.h"
 #include <complex.h>
 #include <math.h>
@@ -106,12 +106,7 @@ static void test_kernels(void)
 
 static AstroObservation *observe(const char *array, guint stations)
 {
-  AstroObservation *observation = astro_array_new(array, stations, NULL, NULL);
-  double centre[3];
-  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
-  astro_array_centre(observation, centre);
-  observation->has_phase_centre = TRUE;
-  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
+  AstroObservation *observation = test_observe(array, stations);
   observation->phase_ra += 0.3;
   observation->phase_dec += 0.2;
   return observation;

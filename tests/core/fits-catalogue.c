@@ -7,24 +7,6 @@
 #include <gio/gio.h>
 #include <math.h>
 
-typedef struct {
-  char *folder, *path;
-} Place;
-
-static void set_up(Place *place, gconstpointer data)
-{
-  place->folder = test_folder();
-  place->path = g_build_filename(place->folder, "t.fits", NULL);
-}
-
-static void tear_down(Place *place, gconstpointer data)
-{
-  g_unlink(place->path);
-  g_assert_cmpint(g_rmdir(place->folder), ==, 0);
-  g_free(place->folder);
-  g_free(place->path);
-}
-
 /* ---- files by CFITSIO ---- */
 
 #define FIELDS 6
@@ -84,7 +66,7 @@ static void end(fitsfile *f)
   g_assert_cmpint(status, ==, 0);
 }
 
-static void make(Place *place, const Table *t)
+static void make(TestPlace *place, const Table *t)
 {
   fitsfile *f = begin(place->path);
   add_table(f, t);
@@ -154,7 +136,7 @@ static void expect_refused(const char *path, const AstroFitsOptions *options, co
     g_error("\"%s\" does not say \"%s\"", error->message, says);
 }
 
-static void rows(Place *place, gconstpointer data)
+static void rows(TestPlace *place, gconstpointer data)
 {
   static const guint64 sizes[] = { 1, 7, 1000, 60001 };
   for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
@@ -179,7 +161,7 @@ static void rows(Place *place, gconstpointer data)
 }
 
 /* Numbers of every type, in degrees and radians. */
-static void types(Place *place, gconstpointer data)
+static void types(TestPlace *place, gconstpointer data)
 {
   static const struct {
     const char *form, *unit;
@@ -208,7 +190,7 @@ static void types(Place *place, gconstpointer data)
 }
 
 /* Scaled integers, as CFITSIO reads them. */
-static void scaled(Place *place, gconstpointer data)
+static void scaled(TestPlace *place, gconstpointer data)
 {
   Table t = plain;
   fitsfile *f = begin(place->path);
@@ -232,7 +214,7 @@ static void scaled(Place *place, gconstpointer data)
   expect_end(reader);
 }
 
-static void where(Place *place, gconstpointer data)
+static void where(TestPlace *place, gconstpointer data)
 {
   static const char *const expressions[] = { "MAG < 12.5", "name == 's7' || weight == 3",
                                              "ra > 100 && ra < 110 && region != 4", "1 == 1",
@@ -265,7 +247,7 @@ static void where(Place *place, gconstpointer data)
 }
 
 /* Rows that end in bytes of no column, arrays elsewhere, names that are none. */
-static void odd_tables(Place *place, gconstpointer data)
+static void odd_tables(TestPlace *place, gconstpointer data)
 {
   char *const odd[] = { "A'B", "", "RA", "DEC", "it is 5 % of what?" };
   char *const forms[] = { "1PE", "3X", "D", "D", "2C" };
@@ -297,7 +279,7 @@ static void odd_tables(Place *place, gconstpointer data)
 }
 
 /* A table without the columns comes first; later ones of the same name are catalogues too. */
-static void several(Place *place, gconstpointer data)
+static void several(TestPlace *place, gconstpointer data)
 {
   char *const other[] = { "X" };
   char *const forms[] = { "D" };
@@ -337,7 +319,7 @@ static GBytes *pack(const char *data, gsize size)
   return g_memory_output_stream_steal_as_bytes(G_MEMORY_OUTPUT_STREAM(out));
 }
 
-static void gzip(Place *place, gconstpointer data)
+static void gzip(TestPlace *place, gconstpointer data)
 {
   Table t = plain;
   g_autofree char *bytes = NULL;
@@ -373,7 +355,7 @@ static void gzip(Place *place, gconstpointer data)
 
 /* ---- text ---- */
 
-static void text(Place *place, gconstpointer data)
+static void text(TestPlace *place, gconstpointer data)
 {
   static const struct {
     const char *text, *ra, *weight;
@@ -398,7 +380,7 @@ static void text(Place *place, gconstpointer data)
 
 /* ---- what is refused ---- */
 
-static void refused_columns(Place *place, gconstpointer data)
+static void refused_columns(TestPlace *place, gconstpointer data)
 {
   static const struct {
     AstroFitsOptions options;
@@ -420,7 +402,7 @@ static void refused_columns(Place *place, gconstpointer data)
     expect_refused(place->path, &cases[k].options, cases[k].says);
 }
 
-static void refused_tables(Place *place, gconstpointer data)
+static void refused_tables(TestPlace *place, gconstpointer data)
 {
   Table t = plain;
   t.units[1] = "hourangle";
@@ -438,7 +420,7 @@ static void refused_tables(Place *place, gconstpointer data)
   expect_refused(place->path, NULL, "expected UVFITS");
 }
 
-static void refused_values(Place *place, gconstpointer data)
+static void refused_values(TestPlace *place, gconstpointer data)
 {
   static const struct {
     int column;
@@ -471,7 +453,7 @@ static void refused_values(Place *place, gconstpointer data)
 }
 
 /* An integer that stands for no value. */
-static void blank(Place *place, gconstpointer data)
+static void blank(TestPlace *place, gconstpointer data)
 {
   Table t = plain;
   fitsfile *f = begin(place->path);
@@ -491,7 +473,7 @@ static void blank(Place *place, gconstpointer data)
   expect_end(reader);
 }
 
-static void cut_short(Place *place, gconstpointer data)
+static void cut_short(TestPlace *place, gconstpointer data)
 {
   Table t = plain;
   g_autofree char *bytes = NULL;
@@ -505,7 +487,7 @@ static void cut_short(Place *place, gconstpointer data)
   expect_refused(place->path, NULL, "expected UVFITS");
 }
 
-static void refused_text(Place *place, gconstpointer data)
+static void refused_text(TestPlace *place, gconstpointer data)
 {
   static const struct {
     const char *text;
@@ -528,7 +510,7 @@ static void refused_text(Place *place, gconstpointer data)
 }
 
 /* What downstream takes decides with the file. */
-static void unwanted(Place *place, gconstpointer data)
+static void unwanted(TestPlace *place, gconstpointer data)
 {
   AstroFitsOptions options = { .wanted = gst_caps_from_string("application/x-astro-visibilities") };
   make(place, &plain);
@@ -575,7 +557,7 @@ static void write_file(const char *path, const char *caps_text, const double *da
   astro_fits_contents_clear(&contents);
 }
 
-static void write_catalogues(Place *place, gconstpointer data)
+static void write_catalogues(TestPlace *place, gconstpointer data)
 {
   static const guint64 sizes[] = { 5, 0, 40000 };
   g_autofree double *points = g_new(double, 3 * 40005);
@@ -622,7 +604,7 @@ static void write_catalogues(Place *place, gconstpointer data)
   "application/x-astro-correlation-function, format=F64LE, layout=column:bin, bins=3, "            \
   "columns=theta:w:cov0:cov1:cov2"
 
-static void write_correlation(Place *place, gconstpointer data)
+static void write_correlation(TestPlace *place, gconstpointer data)
 {
   static const double table[] = { 1, 2, 3, 0.5, NAN, -0.25, 10, 11, 12, 13, 14, 15, 16, 17, 18 };
   static const guint64 one = 1;
@@ -651,7 +633,7 @@ static void write_correlation(Place *place, gconstpointer data)
   g_assert_cmpint(status, ==, 0);
 }
 
-static void write_csv(Place *place, gconstpointer data)
+static void write_csv(TestPlace *place, gconstpointer data)
 {
   static const double table[] = { 1, 2, 3, 0.5, NAN, -0.25, 10, 11, 12, 13, 14, 15, 16, 17, 18,
                                   1, 2, 3, 0.5, NAN, -0.25, 10, 11, 12, 13, 14, 15, 16, 17, 18 };
@@ -666,7 +648,7 @@ static void write_csv(Place *place, gconstpointer data)
   g_unlink(path);
 }
 
-static void too_many_columns(Place *place, gconstpointer data)
+static void too_many_columns(TestPlace *place, gconstpointer data)
 {
   GError *error = NULL;
   GString *names = g_string_new("a");
@@ -686,10 +668,7 @@ static void too_many_columns(Place *place, gconstpointer data)
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    void (*test)(Place *, gconstpointer);
-  } cases[] = {
+  static const TestPlaceCase cases[] = {
     { "rows", rows },
     { "types", types },
     { "scaled", scaled },
@@ -712,10 +691,7 @@ int main(int argc, char **argv)
   };
   gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *path = g_strconcat("/fits-catalogue/", cases[i].name, NULL);
-    g_test_add(path, Place, NULL, set_up, cases[i].test, tear_down);
-  }
+  test_add_places("/fits-catalogue/", cases, G_N_ELEMENTS(cases));
   int result = g_test_run();
   gst_deinit();
   return result;

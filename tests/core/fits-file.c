@@ -3,24 +3,6 @@
 #include "core/fits/table.h"
 #include "tests/core/uvfits.h"
 
-typedef struct {
-  char *folder, *path;
-} Place;
-
-static void set_up(Place *place, gconstpointer data)
-{
-  place->folder = test_folder();
-  place->path = g_build_filename(place->folder, "f.fits", NULL);
-}
-
-static void tear_down(Place *place, gconstpointer data)
-{
-  g_unlink(place->path);
-  g_assert_cmpint(g_rmdir(place->folder), ==, 0);
-  g_free(place->folder);
-  g_free(place->path);
-}
-
 static void pad(GString *bytes, char with)
 {
   while (bytes->len % 2880)
@@ -36,14 +18,14 @@ static void add_header(GString *bytes, const char *const *cards)
   pad(bytes, ' ');
 }
 
-static AstroFitsFile *open_bytes(Place *place, GString *bytes, GError **error)
+static AstroFitsFile *open_bytes(TestPlace *place, GString *bytes, GError **error)
 {
   g_assert_true(g_file_set_contents(place->path, bytes->str, bytes->len, NULL));
   g_string_free(bytes, TRUE);
   return astro_fits_file_open(place->path, error);
 }
 
-static void values(Place *place, gconstpointer data)
+static void values(TestPlace *place, gconstpointer data)
 {
   static const char *const cards[] = { "SIMPLE  =                    T / as it should be",
                                        "BITPIX  =                    8",
@@ -105,7 +87,7 @@ static void values(Place *place, gconstpointer data)
   astro_fits_file_close(file);
 }
 
-static void numbers(Place *place, gconstpointer data)
+static void numbers(TestPlace *place, gconstpointer data)
 {
   static const guint8 bytes[16] = { 0xff, 0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x01,
                                     0xc0, 0x45, 0x40, 0x00, 0x00, 0x00, 0x00, 0x00 };
@@ -125,7 +107,7 @@ static void numbers(Place *place, gconstpointer data)
   "XTENSION= 'BINTABLE'", "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = " width, "NAXIS2  = " rows,     \
       "PCOUNT  = 0", "GCOUNT  = 1", "TFIELDS = " fields, "EXTNAME = 'A TABLE '"
 
-static void table(Place *place, gconstpointer data)
+static void table(TestPlace *place, gconstpointer data)
 {
   static const char *const primary[] = { "SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 0", NULL };
   static const char *const cards[] = { TABLE("2", "20", "5"), "TFORM1  = '4A'",
@@ -181,7 +163,7 @@ static void table(Place *place, gconstpointer data)
 }
 
 /* Headers of one table that cannot be. */
-static void bad_tables(Place *place, gconstpointer data)
+static void bad_tables(TestPlace *place, gconstpointer data)
 {
   static const char *const primary[] = { "SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 0", NULL };
   static const struct {
@@ -220,7 +202,7 @@ static void bad_tables(Place *place, gconstpointer data)
   }
 }
 
-static void bad_headers(Place *place, gconstpointer data)
+static void bad_headers(TestPlace *place, gconstpointer data)
 {
   static const struct {
     const char *cards[8], *expect;
@@ -264,7 +246,7 @@ static void bad_headers(Place *place, gconstpointer data)
 }
 
 /* Pieces that lie in the part read last, across its end, beyond the file, and larger than it. */
-static void pieces(Place *place, gconstpointer data)
+static void pieces(TestPlace *place, gconstpointer data)
 {
   static const char *const cards[] = { "SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 1",
                                        "NAXIS1  = 3000000", NULL };
@@ -300,17 +282,11 @@ static void pieces(Place *place, gconstpointer data)
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    void (*test)(Place *, gconstpointer);
-  } cases[] = {
+  static const TestPlaceCase cases[] = {
     { "values", values },         { "numbers", numbers },         { "table", table },
     { "bad-tables", bad_tables }, { "bad-headers", bad_headers }, { "pieces", pieces },
   };
   g_test_init(&argc, &argv, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *path = g_strconcat("/fits-file/", cases[i].name, NULL);
-    g_test_add(path, Place, NULL, set_up, cases[i].test, tear_down);
-  }
+  test_add_places("/fits-file/", cases, G_N_ELEMENTS(cases));
   return g_test_run();
 }

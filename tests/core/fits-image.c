@@ -9,24 +9,6 @@
 #define DEGREES (180.0 / G_PI)
 #define DAY_NS (86400 * G_GINT64_CONSTANT(1000000000))
 
-typedef struct {
-  char *folder, *path;
-} Place;
-
-static void set_up(Place *place, gconstpointer data)
-{
-  place->folder = test_folder();
-  place->path = g_build_filename(place->folder, "t.fits", NULL);
-}
-
-static void tear_down(Place *place, gconstpointer data)
-{
-  g_unlink(place->path);
-  g_assert_cmpint(g_rmdir(place->folder), ==, 0);
-  g_free(place->folder);
-  g_free(place->path);
-}
-
 /* ---- our files ---- */
 
 static AstroObservation *new_observation(void)
@@ -182,7 +164,7 @@ static const char *const streams[] = {
 };
 
 /* Pixels, caps, beam and times of several images come back. */
-static void round_trip(Place *place, gconstpointer data)
+static void round_trip(TestPlace *place, gconstpointer data)
 {
   for (guint s = 0; s < G_N_ELEMENTS(streams); s++) {
     AstroFitsContents contents;
@@ -216,7 +198,7 @@ static void round_trip(Place *place, gconstpointer data)
 }
 
 /* A stream that tells neither its place nor its frequency. */
-static void without_place(Place *place, gconstpointer data)
+static void without_place(TestPlace *place, gconstpointer data)
 {
   static const char *const bare[] = {
     "application/x-astro-image, format=F32LE, layout=pol:y:x, pols=1, width=8, height=4",
@@ -259,7 +241,7 @@ static void expect_text(fitsfile *f, const char *name, const char *expected)
 }
 
 /* What the header says, as FITS has it: pixel p (from 1) stands for l = -(p - CRPIX1) CDELT1. */
-static void header(Place *place, gconstpointer data)
+static void header(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents contents;
   fitsfile *f;
@@ -307,7 +289,7 @@ static void header(Place *place, gconstpointer data)
 }
 
 /* FITS has XX YY XY YX: a plane's bytes are where its number says. */
-static void order_of_products(Place *place, gconstpointer data)
+static void order_of_products(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents contents;
   fitsfile *f;
@@ -331,7 +313,7 @@ static void order_of_products(Place *place, gconstpointer data)
   astro_fits_contents_clear(&contents);
 }
 
-static void refused_products(Place *place, gconstpointer data)
+static void refused_products(TestPlace *place, gconstpointer data)
 {
   static const struct {
     const char *products, *says;
@@ -422,7 +404,7 @@ static double pixel_at(const AstroFitsReader *reader, gconstpointer pixels, gsiz
              : (double)((const float *)pixels)[i];
 }
 
-static void every_bitpix(Place *place, gconstpointer data)
+static void every_bitpix(TestPlace *place, gconstpointer data)
 {
   static const int bitpix[] = { 8, 16, 32, 64, -32, -64 };
   for (guint b = 0; b < G_N_ELEMENTS(bitpix); b++)
@@ -445,7 +427,7 @@ static void every_bitpix(Place *place, gconstpointer data)
     }
 }
 
-static void blank_pixels(Place *place, gconstpointer data)
+static void blank_pixels(TestPlace *place, gconstpointer data)
 {
   Foreign image = plain;
   AstroFitsFrame frame;
@@ -461,7 +443,7 @@ static void blank_pixels(Place *place, gconstpointer data)
 }
 
 /* East right, north down: turned on reading, and the place with it. */
-static void turned(Place *place, gconstpointer data)
+static void turned(TestPlace *place, gconstpointer data)
 {
   Foreign image = plain;
   AstroFitsFrame frame;
@@ -488,7 +470,7 @@ static void turned(Place *place, gconstpointer data)
 }
 
 /* Cubes with their axes in any order; frequencies that fall. */
-static void cubes(Place *place, gconstpointer data)
+static void cubes(TestPlace *place, gconstpointer data)
 {
   Foreign image = { -32,
                     4,
@@ -524,7 +506,7 @@ static void cubes(Place *place, gconstpointer data)
 }
 
 /* An image behind an empty primary HDU, steps in CD, a beam and a date without a time. */
-static void other_headers(Place *place, gconstpointer data)
+static void other_headers(TestPlace *place, gconstpointer data)
 {
   Foreign image = plain;
   AstroFitsFrame frame;
@@ -549,7 +531,7 @@ static void other_headers(Place *place, gconstpointer data)
 }
 
 /* Places that the stream cannot tell are left out, and said. */
-static void other_places(Place *place, gconstpointer data)
+static void other_places(TestPlace *place, gconstpointer data)
 {
   static const struct {
     const char *type[2];
@@ -587,7 +569,7 @@ static void expect_refused(const char *path, const char *says)
   g_assert_nonnull(strstr(error->message, says));
 }
 
-static void bad_files(Place *place, gconstpointer data)
+static void bad_files(TestPlace *place, gconstpointer data)
 {
   static const struct {
     Foreign image;
@@ -616,10 +598,7 @@ static void bad_files(Place *place, gconstpointer data)
 
 static void add_tests(void)
 {
-  static const struct {
-    const char *name;
-    void (*test)(Place *, gconstpointer);
-  } cases[] = {
+  static const TestPlaceCase cases[] = {
     { "round-trip", round_trip },
     { "without-place", without_place },
     { "header", header },
@@ -633,10 +612,7 @@ static void add_tests(void)
     { "other-places", other_places },
     { "bad-files", bad_files },
   };
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *path = g_strconcat("/fits-image/", cases[i].name, NULL);
-    g_test_add(path, Place, NULL, set_up, cases[i].test, tear_down);
-  }
+  test_add_places("/fits-image/", cases, G_N_ELEMENTS(cases));
 }
 
 int main(int argc, char **argv)

@@ -2,8 +2,8 @@
  * instruction set; noise, gains and losses by what they must be on average. */
 #include "core/predict/kernels.h"
 #include "core/predict/predict.h"
-#include "core/sky/array.h"
 #include "core/stream/uvw.h"
+#include "tests/observe.h"
 #include "tests/tests.h"
 #include <complex.h>
 #include <math.h>
@@ -24,12 +24,7 @@ static void set_up(Setup *s, const char *array, guint stations, guint pols, guin
                    guint sources)
 {
   g_autoptr(GRand) rand = g_rand_new_with_seed(stations + 1000 * sources);
-  double centre[3];
-  s->observation = astro_array_new(array, stations, NULL, NULL);
-  g_assert_true(astro_observation_set_start(s->observation, "2026-11-20T12:00:00", NULL));
-  astro_array_centre(s->observation, centre);
-  s->observation->has_phase_centre = TRUE;
-  astro_zenith(s->observation, 0, centre, &s->observation->phase_ra, &s->observation->phase_dec);
+  s->observation = test_observe(array, stations);
   s->observation->phase_ra += 0.4; /* w as long as u and v */
   s->uvw = g_new(double, 3 * stations);
   s->moment = -1;

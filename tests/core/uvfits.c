@@ -8,24 +8,6 @@
 
 #define STEP_NS 3000000001 /* odd: its half is no whole number */
 
-typedef struct {
-  char *folder, *path;
-} Place;
-
-static void set_up(Place *place, gconstpointer data)
-{
-  place->folder = test_folder();
-  place->path = g_build_filename(place->folder, "v.uvfits", NULL);
-}
-
-static void tear_down(Place *place, gconstpointer data)
-{
-  g_unlink(place->path);
-  g_assert_cmpint(g_rmdir(place->folder), ==, 0);
-  g_free(place->folder);
-  g_free(place->path);
-}
-
 /* Small numbers of both signs, so that sums and means are exact in floats. */
 static gpointer make_data(const AstroFitsContents *c, guint64 frames, guint32 seed)
 {
@@ -175,7 +157,7 @@ static void add_frame(AstroFitsTally *tally, const AstroFitsFrame *frame, guint6
   }
 }
 
-static void round_trip(Place *place, gconstpointer data)
+static void round_trip(TestPlace *place, gconstpointer data)
 {
   const Trip *trip = data;
   AstroFitsContents c = test_contents(trip->stations, trip->pols, trip->channels, trip->format);
@@ -259,7 +241,7 @@ static void check_text(fitsfile *f, const char *key, const char *expected)
 }
 
 /* The header, a group and the station table, value by value, with CFITSIO alone. */
-static void header(Place *place, gconstpointer data)
+static void header(TestPlace *place, gconstpointer data)
 {
   static const struct {
     const char *key;
@@ -387,7 +369,7 @@ static void header(Place *place, gconstpointer data)
 }
 
 /* Autocorrelations stand with equal antennas; a circular basis has its own numbers. */
-static void circular(Place *place, gconstpointer data)
+static void circular(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents c = test_contents(2, 2, 1, ASTRO_FORMAT_CF32LE);
   g_autofree gpointer values = make_data(&c, 1, 3);
@@ -421,7 +403,7 @@ static void circular(Place *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-static void many_stations(Place *place, gconstpointer data)
+static void many_stations(TestPlace *place, gconstpointer data)
 {
   static const char *const names[] = { "UU",       "VV",       "WW",       "DATE",  "DATE",
                                        "ANTENNA1", "ANTENNA2", "SUBARRAY", "INTTIM" };
@@ -449,7 +431,7 @@ static void many_stations(Place *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-static void not_finite(Place *place, gconstpointer data)
+static void not_finite(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
   float values[3][2] = { { 1, 2 }, { NAN, 3 }, { 4, INFINITY } }, back[3][2];
@@ -475,7 +457,7 @@ static void not_finite(Place *place, gconstpointer data)
 }
 
 /* Counts over axes that the buffer has not, or in parts that do not divide it. */
-static void wrong_counts(Place *place, gconstpointer data)
+static void wrong_counts(TestPlace *place, gconstpointer data)
 {
   static const AstroLayout shapes[] = {
     { 1, { ASTRO_AXIS_CHANNEL }, { 4 } },
@@ -503,7 +485,7 @@ static void wrong_counts(Place *place, gconstpointer data)
 }
 
 /* Memory does not grow with the observation. */
-static void long_observation(Place *place, gconstpointer data)
+static void long_observation(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents c = test_contents(19, 2, 3, ASTRO_FORMAT_CF32LE);
   g_autofree gpointer values = make_data(&c, 1, 1);
@@ -535,7 +517,7 @@ static void check_refused(const AstroFitsContents *c, const char *place, const c
   astro_part_file_discard(file);
 }
 
-static void missing(Place *place, gconstpointer data)
+static void missing(TestPlace *place, gconstpointer data)
 {
   AstroFitsContents c = test_contents(3, 2, 2, ASTRO_FORMAT_CF32LE);
   AstroObservation *observation = c.observation;
@@ -716,7 +698,7 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
   }
 }
 
-static void foreign(Place *place, gconstpointer data)
+static void foreign(TestPlace *place, gconstpointer data)
 {
   const Foreign *o = data;
   g_autoptr(GError) error = NULL;
@@ -776,7 +758,7 @@ static void check_not_opened(const char *path, const char *expect)
   g_assert_nonnull(strstr(error->message, expect));
 }
 
-static void not_uvfits(Place *place, gconstpointer data)
+static void not_uvfits(TestPlace *place, gconstpointer data)
 {
   long axes[1] = { 4 };
   fitsfile *f;
@@ -808,10 +790,7 @@ static const Trip trips[] = {
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    void (*test)(Place *, gconstpointer);
-  } cases[] = {
+  static const TestPlaceCase cases[] = {
     { "header", header },
     { "circular", circular },
     { "many-stations", many_stations },
@@ -823,19 +802,17 @@ int main(int argc, char **argv)
   };
   gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autofree char *path = g_strconcat("/uvfits/", cases[i].name, NULL);
-    g_test_add(path, Place, NULL, set_up, cases[i].test, tear_down);
-  }
+  test_add_places("/uvfits/", cases, G_N_ELEMENTS(cases));
   for (guint i = 0; i < G_N_ELEMENTS(trips); i++) {
     g_autofree char *path = g_strdup_printf(
         "/uvfits/round-trip/%u-%u-%u-%s-%s", trips[i].stations, trips[i].pols, trips[i].channels,
         astro_format_info(trips[i].format)->name, trips[i].counts ? trips[i].counts : "valid");
-    g_test_add(path, Place, &trips[i], set_up, round_trip, tear_down);
+    g_test_add(path, TestPlace, &trips[i], test_place_set_up, round_trip, test_place_tear_down);
   }
   for (guint i = 0; i < G_N_ELEMENTS(foreign_files); i++) {
     g_autofree char *path = g_strconcat("/uvfits/foreign/", foreign_files[i].name, NULL);
-    g_test_add(path, Place, &foreign_files[i], set_up, foreign, tear_down);
+    g_test_add(path, TestPlace, &foreign_files[i], test_place_set_up, foreign,
+               test_place_tear_down);
   }
   int result = g_test_run();
   gst_deinit();

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "core/fits/fits.h"
-#include "tests/tests.h"
-#include <glib/gstdio.h>
+#include "tests/core/place.h"
 #include <math.h>
 
 /* Stations some kilometres apart at 52 degrees north; the place and time are of no matter. */
@@ -45,18 +44,4 @@ static inline AstroFitsContents test_contents(guint stations, guint pols, guint 
 static inline guint64 test_visibility_samples(const AstroFitsContents *c)
 {
   return astro_layout_samples(&c->stream.layout);
-}
-
-static inline char *test_folder(void)
-{
-  GError *error = NULL;
-  char *folder = g_dir_make_tmp("astro-fits-XXXXXX", &error);
-  g_assert_no_error(error);
-  return folder;
-}
-
-static inline void test_remove(char *path)
-{
-  g_assert_cmpint(g_remove(path), ==, 0);
-  g_free(path);
 }

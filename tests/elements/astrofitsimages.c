@@ -16,24 +16,6 @@
   "centre-l=(double)0.001953125,centre-m=(double)0,products=I:I-MODEL:I-RESIDUAL:PSF,"             \
   "psf=(boolean)true"
 
-typedef struct {
-  char *folder, *path;
-} Place;
-
-static void set_up(Place *place, gconstpointer data)
-{
-  place->folder = test_folder();
-  place->path = g_build_filename(place->folder, "image.fits", NULL);
-}
-
-static void tear_down(Place *place, gconstpointer data)
-{
-  g_unlink(place->path);
-  g_assert_cmpint(g_rmdir(place->folder), ==, 0);
-  g_free(place->folder);
-  g_free(place->path);
-}
-
 static GstBuffer *new_image(guint i)
 {
   float *pixels = g_malloc(BYTES);
@@ -50,7 +32,7 @@ static GstBuffer *new_image(guint i)
   return buffer;
 }
 
-static void write_images(Place *place, guint n)
+static void write_images(TestPlace *place, guint n)
 {
   g_autofree char *line = g_strdup_printf("astrofitssink location=%s", place->path);
   GstHarness *h = gst_harness_new_parse(line);
@@ -102,7 +84,7 @@ static void expect_caps(const GstCaps *found, const GstCaps *wanted)
   }
 }
 
-static void there_and_back(Place *place, gconstpointer data)
+static void there_and_back(TestPlace *place, gconstpointer data)
 {
   enum { N = 3 };
   write_images(place, N);
@@ -130,7 +112,7 @@ static void there_and_back(Place *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
-static void told(Place *place, gconstpointer data)
+static void told(TestPlace *place, gconstpointer data)
 {
   g_autofree char *line = g_strdup_printf("astrofitssink location=%s", place->path);
   g_autoptr(GstBus) bus = gst_bus_new();
@@ -150,7 +132,7 @@ static void told(Place *place, gconstpointer data)
   gst_bus_set_flushing(bus, TRUE);
 }
 
-static void bad_products(Place *place, gconstpointer data)
+static void bad_products(TestPlace *place, gconstpointer data)
 {
   g_autofree char *line = g_strdup_printf("astrofitssink location=%s", place->path);
   g_autoptr(GstBus) bus = gst_bus_new();
@@ -172,9 +154,12 @@ int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
-  g_test_add("/astrofitsimages/there-and-back", Place, NULL, set_up, there_and_back, tear_down);
-  g_test_add("/astrofitsimages/told", Place, NULL, set_up, told, tear_down);
-  g_test_add("/astrofitsimages/bad-products", Place, NULL, set_up, bad_products, tear_down);
+  g_test_add("/astrofitsimages/there-and-back", TestPlace, NULL, test_place_set_up, there_and_back,
+             test_place_tear_down);
+  g_test_add("/astrofitsimages/told", TestPlace, NULL, test_place_set_up, told,
+             test_place_tear_down);
+  g_test_add("/astrofitsimages/bad-products", TestPlace, NULL, test_place_set_up, bad_products,
+             test_place_tear_down);
   int result = g_test_run();
   gst_deinit();
   return result;

@@ -1,61 +1,20 @@
 /* The source in pipelines: caps, times, the observation, the end, repetition, live, and errors. */
-#include "core/sky/array.h"
 #include "core/sky/voltages.h"
-#include "core/stream/uvw.h"
-#include "tests/elements/elements.h"
+#include "tests/elements/pulled.h"
+#include "tests/observe.h"
 #include <glib/gstdio.h>
 #include <unistd.h>
-
-typedef struct {
-  GstElement *pipeline;
-  GstElement *sink;
-} Run;
-
-static Run run(const char *source, const char *caps)
-{
-  g_autofree char *line =
-      g_strdup_printf("%s name=src ! %s ! appsink name=sink sync=false", source, caps);
-  g_autoptr(GError) error = NULL;
-  Run r = { .pipeline = gst_parse_launch(line, &error) };
-  g_assert_no_error(error);
-  r.sink = gst_bin_get_by_name(GST_BIN(r.pipeline), "sink");
-  gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
-  return r;
-}
-
-static GstBuffer *pull(Run *r)
-{
-  GstSample *sample = NULL;
-  g_signal_emit_by_name(r->sink, "pull-sample", &sample);
-  if (!sample)
-    return NULL;
-  GstBuffer *buffer = gst_buffer_ref(gst_sample_get_buffer(sample));
-  gst_sample_unref(sample);
-  return buffer;
-}
-
-static void end(Run *r)
-{
-  gst_element_set_state(r->pipeline, GST_STATE_NULL);
-  gst_object_unref(r->sink);
-  gst_object_unref(r->pipeline);
-}
 
 /* Blocks follow one another without gaps, hold what the core makes, and the last is cut to length.
  */
 static void test_stream(void)
 {
-  Run r = run(
+  TestPulled r = test_pulled_run(
       "astroskysrc stations=3 pols=1 array=vla-like bandwidth=3000 frequency=1e8 noise=2 seed=5 "
       "sky=0.1,0.2,1 block-steps=700 duration=1",
       "application/x-astro-voltages,format=CI16LE,layout=station:pol:time");
-  g_autoptr(AstroObservation) observation = astro_array_new("vla-like", 3, NULL, NULL);
+  g_autoptr(AstroObservation) observation = test_observe("vla-like", 3);
   g_autoptr(AstroSky) sky = astro_sky_new("0.1,0.2,1", NULL);
-  double centre[3];
-  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
-  observation->has_phase_centre = TRUE;
-  astro_array_centre(observation, centre);
-  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
   AstroVoltagesConfig config = {
     .observation = observation,
     .sky = sky,
@@ -66,7 +25,7 @@ static void test_stream(void)
   g_autoptr(AstroVoltages) voltages = NULL;
   guint64 next = 0;
   GstBuffer *buffer;
-  while ((buffer = pull(&r))) {
+  while ((buffer = test_pull(&r))) {
     guint64 steps = MIN(700, 3000 - next);
     if (!voltages) {
       g_autoptr(GstPad) pad = gst_element_get_static_pad(r.sink, "sink");
@@ -92,15 +51,16 @@ static void test_stream(void)
     next += steps;
   }
   g_assert_cmpuint(next, ==, 3000);
-  end(&r);
+  test_pulled_end(&r);
 }
 
 static void test_observation(void)
 {
-  Run r = run("astroskysrc stations=4 latitude=50 longitude=6 phase-centre=\"207.5, 50.25\" "
-              "start-time=2026-11-20T06:30:00.5 num-buffers=1 block-steps=10",
-              "application/x-astro-voltages");
-  gst_buffer_unref(pull(&r));
+  TestPulled r = test_pulled_run(
+      "astroskysrc stations=4 latitude=50 longitude=6 phase-centre=\"207.5, 50.25\" "
+      "start-time=2026-11-20T06:30:00.5 num-buffers=1 block-steps=10",
+      "application/x-astro-voltages");
+  gst_buffer_unref(test_pull(&r));
   g_autoptr(GstPad) pad = gst_element_get_static_pad(r.sink, "sink");
   g_autoptr(GstEvent) event = gst_pad_get_sticky_event(pad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
   g_assert_nonnull(event);
@@ -112,7 +72,7 @@ static void test_observation(void)
   g_assert_cmpfloat_with_epsilon(observation->phase_ra, 207.5 * G_PI / 180, 1e-12);
   g_assert_cmpfloat_with_epsilon(observation->phase_dec, 50.25 * G_PI / 180, 1e-12);
   g_assert_cmpfloat(observation->positions[2], >, 4.8e6);
-  end(&r);
+  test_pulled_end(&r);
 }
 
 /* All the formats and layouts that downstream may ask for, the first that it names; a default where
@@ -129,8 +89,8 @@ static void test_caps(void)
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *caps = g_strdup(cases[i][0]);
-    Run r = run("astroskysrc stations=5 num-buffers=2 block-steps=100", caps);
-    GstBuffer *buffer = pull(&r);
+    TestPulled r = test_pulled_run("astroskysrc stations=5 num-buffers=2 block-steps=100", caps);
+    GstBuffer *buffer = test_pull(&r);
     g_assert_nonnull(buffer);
     g_autoptr(GstPad) pad = gst_element_get_static_pad(r.sink, "sink");
     g_autoptr(GstCaps) agreed = gst_pad_get_current_caps(pad);
@@ -141,7 +101,7 @@ static void test_caps(void)
     g_assert_true(astro_stream_from_caps(&stream, agreed, NULL));
     g_assert_cmpuint(gst_buffer_get_size(buffer), ==, 100 * astro_stream_step_bytes(&stream));
     gst_buffer_unref(buffer);
-    end(&r);
+    test_pulled_end(&r);
   }
 }
 
@@ -159,25 +119,26 @@ static void test_duration(void)
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *source =
         g_strdup_printf("astroskysrc stations=2 bandwidth=1000 %s", cases[i].properties);
-    Run r = run(source, "application/x-astro-voltages");
-    gst_buffer_unref(pull(&r));
+    TestPulled r = test_pulled_run(source, "application/x-astro-voltages");
+    gst_buffer_unref(test_pull(&r));
     gint64 found = -1;
     gboolean ok = gst_element_query_duration(r.sink, GST_FORMAT_TIME, &found);
     g_assert_true(ok == (cases[i].expected >= 0));
     g_assert_cmpint(found, ==, cases[i].expected);
-    end(&r);
+    test_pulled_end(&r);
   }
 }
 
 /* Blocks come again with the times of their place; no new memory is taken for them. */
 static void test_repeat(void)
 {
-  Run r = run("astroskysrc stations=2 bandwidth=1000 repeat=3 block-steps=64 duration=0.5",
-              "application/x-astro-voltages");
+  TestPulled r =
+      test_pulled_run("astroskysrc stations=2 bandwidth=1000 repeat=3 block-steps=64 duration=0.5",
+                      "application/x-astro-voltages");
   GstBuffer *buffers[8];
   GstMemory *memories[8];
   for (guint i = 0; i < 8; i++) {
-    buffers[i] = pull(&r);
+    buffers[i] = test_pull(&r);
     g_assert_nonnull(buffers[i]);
     if (i == 0) { /* what is set now is for the next start */
       g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(r.pipeline), "src");
@@ -192,17 +153,18 @@ static void test_repeat(void)
   g_assert_true(memories[0] != memories[1] && memories[1] != memories[2]);
   for (guint i = 0; i < 8; i++)
     gst_buffer_unref(buffers[i]);
-  g_assert_null(pull(&r));
-  end(&r);
+  g_assert_null(test_pull(&r));
+  test_pulled_end(&r);
 }
 
 /* Live: a block comes when the clock says that its last sample was taken. */
 static void test_live(void)
 {
-  Run r = run("astroskysrc is-live=true stations=2 bandwidth=10000 block-steps=500 num-buffers=4",
-              "application/x-astro-voltages");
+  TestPulled r = test_pulled_run(
+      "astroskysrc name=src is-live=true stations=2 bandwidth=10000 block-steps=500 num-buffers=4",
+      "application/x-astro-voltages");
   GstBuffer *buffer;
-  for (guint i = 1; (buffer = pull(&r)); i++) {
+  for (guint i = 1; (buffer = test_pull(&r)); i++) {
     GstClock *clock = gst_pipeline_get_clock(GST_PIPELINE(r.pipeline));
     GstClockTime now = gst_clock_get_time(clock) - gst_element_get_base_time(r.pipeline);
     g_assert_cmpuint(now, >=, i * 50 * GST_MSECOND);
@@ -219,7 +181,7 @@ static void test_live(void)
   g_assert_cmpuint(min, ==, 50 * GST_MSECOND);
   gst_query_unref(query);
   gst_object_unref(source);
-  end(&r);
+  test_pulled_end(&r);
 }
 
 static void test_again(void)

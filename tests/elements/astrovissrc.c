@@ -1,67 +1,23 @@
 /* Predicted visibilities in pipelines: caps, times, the observation, counts, the end, live, errors,
  * and what the chain from voltages gives beside them. */
-#include "core/stream/validity.h"
-#include "tests/elements/elements.h"
 #include "core/stream/observation.h"
-#include "core/stream/stream.h"
+#include "core/stream/validity.h"
+#include "tests/elements/pulled.h"
 #include <complex.h>
 #include <glib/gstdio.h>
 #include <math.h>
 #include <unistd.h>
 
-typedef struct {
-  GstElement *pipeline;
-  GstElement *sink;
-} Run;
-
-static Run run(const char *source, const char *caps)
-{
-  g_autofree char *line = g_strdup_printf("%s ! %s ! appsink name=sink sync=false", source, caps);
-  g_autoptr(GError) error = NULL;
-  Run r = { .pipeline = gst_parse_launch(line, &error) };
-  g_assert_no_error(error);
-  r.sink = gst_bin_get_by_name(GST_BIN(r.pipeline), "sink");
-  gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
-  return r;
-}
-
-/* NULL at the end, and where nothing comes: then the counting that follows fails. */
-static GstBuffer *pull(Run *r)
-{
-  GstSample *sample = NULL;
-  g_signal_emit_by_name(r->sink, "try-pull-sample", 20 * GST_SECOND, &sample);
-  if (!sample)
-    return NULL;
-  GstBuffer *buffer = gst_buffer_ref(gst_sample_get_buffer(sample));
-  gst_sample_unref(sample);
-  return buffer;
-}
-
-static AstroStream stream_of(Run *r)
-{
-  g_autoptr(GstPad) pad = gst_element_get_static_pad(r->sink, "sink");
-  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(pad);
-  AstroStream stream;
-  g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
-  return stream;
-}
-
-static void end(Run *r)
-{
-  gst_element_set_state(r->pipeline, GST_STATE_NULL);
-  gst_object_unref(r->sink);
-  gst_object_unref(r->pipeline);
-}
-
 /* Integrations follow each other, each with its counts and times. */
 static void test_stream(void)
 {
-  Run r = run("astrovissrc stations=3 pols=1 channels=5 integration=0.75 duration=3 loss=0.5 "
-              "phase-centre=\"260.5,-30\" start-time=2026-11-20T12:00:00.5",
-              "application/x-astro-visibilities");
+  TestPulled r = test_pulled_run(
+      "astrovissrc stations=3 pols=1 channels=5 integration=0.75 duration=3 loss=0.5 "
+      "phase-centre=\"260.5,-30\" start-time=2026-11-20T12:00:00.5",
+      "application/x-astro-visibilities");
   GstBuffer *buffer;
   guint64 next = 0;
-  while ((buffer = pull(&r))) {
+  while ((buffer = test_pull(&r))) {
     AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
     g_assert_nonnull(validity);
     g_assert_cmpuint(validity->full, ==, 150000);
@@ -77,7 +33,7 @@ static void test_stream(void)
     next++;
   }
   g_assert_cmpuint(next, ==, 4);
-  AstroStream stream = stream_of(&r);
+  AstroStream stream = test_pulled_stream(&r);
   g_assert_cmpint(stream.rate_n, ==, 4);
   g_assert_cmpint(stream.rate_d, ==, 3);
   g_assert_cmpfloat(stream.frequency, ==, 150e6);
@@ -91,7 +47,7 @@ static void test_stream(void)
   g_assert_cmpstr(start, ==, "2026-11-20T12:00:00.500000000Z");
   g_assert_cmpuint(observation->n_stations, ==, 3);
   g_assert_cmpfloat_with_epsilon(observation->phase_ra, 260.5 * G_PI / 180, 1e-12);
-  end(&r);
+  test_pulled_end(&r);
 }
 
 static void test_caps(void)
@@ -104,15 +60,15 @@ static void test_caps(void)
     { "application/x-astro-visibilities,format={CI32LE,CF64LE,CF32LE}", ASTRO_FORMAT_CF64LE },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    Run r = run("astrovissrc stations=5 num-buffers=2", cases[i].caps);
-    GstBuffer *buffer = pull(&r);
+    TestPulled r = test_pulled_run("astrovissrc stations=5 num-buffers=2", cases[i].caps);
+    GstBuffer *buffer = test_pull(&r);
     g_assert_nonnull(buffer);
-    AstroStream stream = stream_of(&r);
+    AstroStream stream = test_pulled_stream(&r);
     g_assert_cmpint(stream.format, ==, cases[i].format);
     g_assert_cmpuint(gst_buffer_get_size(buffer), ==, astro_stream_step_bytes(&stream));
     g_assert_cmpuint(astro_validity_n_counts(astro_buffer_get_validity(buffer)), ==, 1);
     gst_buffer_unref(buffer);
-    end(&r);
+    test_pulled_end(&r);
   }
 }
 
@@ -130,24 +86,25 @@ static void test_duration(void)
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *source =
         g_strdup_printf("astrovissrc stations=2 integration=5 %s", cases[i].properties);
-    Run r = run(source, "application/x-astro-visibilities");
-    gst_buffer_unref(pull(&r));
+    TestPulled r = test_pulled_run(source, "application/x-astro-visibilities");
+    gst_buffer_unref(test_pull(&r));
     gint64 found = -1;
     gboolean ok = gst_element_query_duration(r.sink, GST_FORMAT_TIME, &found);
     g_assert_true(ok == (cases[i].expected >= 0));
     g_assert_cmpint(found, ==, cases[i].expected);
-    end(&r);
+    test_pulled_end(&r);
   }
 }
 
 /* Live: an integration comes when the clock says that it is over. */
 static void test_live(void)
 {
-  Run r = run("astrovissrc is-live=true stations=2 integration=0.05 num-buffers=4",
-              "application/x-astro-visibilities");
+  TestPulled r =
+      test_pulled_run("astrovissrc is-live=true stations=2 integration=0.05 num-buffers=4",
+                      "application/x-astro-visibilities");
   GstBuffer *buffer;
   guint i = 1;
-  for (; (buffer = pull(&r)); i++) {
+  for (; (buffer = test_pull(&r)); i++) {
     GstClock *clock = gst_pipeline_get_clock(GST_PIPELINE(r.pipeline));
     GstClockTime now = gst_clock_get_time(clock) - gst_element_get_base_time(r.pipeline);
     g_assert_cmpuint(now, >=, i * 50 * GST_MSECOND);
@@ -155,7 +112,7 @@ static void test_live(void)
     gst_buffer_unref(buffer);
   }
   g_assert_cmpuint(i, ==, 5);
-  end(&r);
+  test_pulled_end(&r);
 }
 
 /* Started again it gives the same from the start. */
@@ -191,17 +148,19 @@ static void test_again(void)
 
 static void test_chain(void)
 {
-  Run chain = run("astroskysrc seed=1 " SCENE "! application/x-astro-voltages,format=CF32LE ! "
-                  "astrodelay ! astrochannelizer channels=8 ! astrotranspose ! "
-                  "astrocorrelator integration=4000",
-                  "application/x-astro-visibilities");
-  Run predicted = run("astrovissrc seed=2 channels=8 integration=1 frequency=149998000 " SCENE,
+  TestPulled chain =
+      test_pulled_run("astroskysrc seed=1 " SCENE "! application/x-astro-voltages,format=CF32LE ! "
+                      "astrodelay ! astrochannelizer channels=8 ! astrotranspose ! "
+                      "astrocorrelator integration=4000",
+                      "application/x-astro-visibilities");
+  TestPulled predicted =
+      test_pulled_run("astrovissrc seed=2 channels=8 integration=1 frequency=149998000 " SCENE,
                       "application/x-astro-visibilities");
   double spread = 0, coherence = 0, power = 0;
   guint64 n = 0, dumps = 0;
   GstBuffer *a, *b;
-  while ((a = pull(&chain)) && (b = pull(&predicted))) {
-    AstroStream one = stream_of(&chain), other = stream_of(&predicted);
+  while ((a = test_pull(&chain)) && (b = test_pull(&predicted))) {
+    AstroStream one = test_pulled_stream(&chain), other = test_pulled_stream(&predicted);
     g_assert_cmpint(memcmp(&one.layout, &other.layout, sizeof one.layout), ==, 0);
     g_assert_cmpint(one.rate_n * other.rate_d, ==, other.rate_n * one.rate_d);
     g_assert_cmpfloat(one.frequency, ==, other.frequency);
@@ -240,8 +199,8 @@ static void test_chain(void)
   /* The sources' own noise adds ((20 + 1.5) / 20)^2 - 1 = 0.16 to the chain's. */
   g_assert_cmpfloat_with_epsilon(spread / (double)n, 2.16, 0.35);
   g_assert_cmpfloat_with_epsilon(coherence / power, 1, 0.2);
-  end(&chain);
-  end(&predicted);
+  test_pulled_end(&chain);
+  test_pulled_end(&predicted);
 }
 
 /* With nothing set but the number of integrations. */

@@ -17,11 +17,106 @@ static void check_properties(GstElementFactory *factory)
   gst_object_unref(element);
 }
 
-static void test_documented(void)
+#define NEXT_TO(spec, value, SPEC, type)                                                           \
+  g_value_set_##type((value), g_value_get_##type(value) < SPEC(spec)->maximum                      \
+                                  ? g_value_get_##type(value) + 1                                  \
+                                  : g_value_get_##type(value) - 1)
+
+static gint other_of(const GParamSpecEnum *spec)
+{
+  const GEnumValue *values = spec->enum_class->values;
+  return values[values[0].value == spec->default_value].value;
+}
+
+static double near_default(const GParamSpecDouble *spec)
+{
+  const double up = MIN(spec->default_value + 1, spec->maximum);
+  const double bound = up > spec->default_value ? up : MAX(up - 1, spec->minimum);
+  return (spec->default_value + bound) / 2;
+}
+
+/* A value that a property may have, other than its default. */
+static void make_other(GParamSpec *spec, GValue *value)
+{
+  g_value_init(value, spec->value_type);
+  g_param_value_set_default(spec, value);
+  if (G_IS_PARAM_SPEC_STRING(spec))
+    g_value_set_static_string(value, "7");
+  else if (G_IS_PARAM_SPEC_BOOLEAN(spec))
+    g_value_set_boolean(value, !g_value_get_boolean(value));
+  else if (G_IS_PARAM_SPEC_ENUM(spec))
+    g_value_set_enum(value, other_of(G_PARAM_SPEC_ENUM(spec)));
+  else if (G_IS_PARAM_SPEC_INT(spec))
+    NEXT_TO(spec, value, G_PARAM_SPEC_INT, int);
+  else if (G_IS_PARAM_SPEC_UINT(spec))
+    NEXT_TO(spec, value, G_PARAM_SPEC_UINT, uint);
+  else if (G_IS_PARAM_SPEC_UINT64(spec))
+    NEXT_TO(spec, value, G_PARAM_SPEC_UINT64, uint64);
+  else if (G_IS_PARAM_SPEC_DOUBLE(spec))
+    g_value_set_double(value, near_default(G_PARAM_SPEC_DOUBLE(spec)));
+  else
+    g_error("a property of type %s", g_type_name(spec->value_type));
+  if (g_param_value_validate(spec, value))
+    g_error("%s: the value next to its default is out of range", spec->name);
+}
+
+static gboolean is_settable(const GParamSpec *spec)
+{
+  return g_str_has_prefix(g_type_name(spec->owner_type), "Astro") &&
+         (spec->flags & G_PARAM_READWRITE) == G_PARAM_READWRITE;
+}
+
+/* Properties have their defaults, what is set is what is got, and no other property changes. */
+static void check_kept_apart(GstElementFactory *factory)
+{
+  GObject *element = G_OBJECT(gst_element_factory_create(factory, NULL));
+  guint n;
+  g_autofree GParamSpec **specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &n);
+  g_autofree GValue *wanted = g_new0(GValue, n);
+
+  for (guint i = 0; i < n; i++) {
+    if (!is_settable(specs[i]))
+      continue;
+    g_object_get_property(element, specs[i]->name, &wanted[i]);
+    if (!g_param_value_defaults(specs[i], &wanted[i]))
+      g_error("%s: %s is not its default", GST_OBJECT_NAME(factory), specs[i]->name);
+  }
+  for (guint i = 0; i < n; i++) {
+    if (!is_settable(specs[i]))
+      continue;
+    g_value_unset(&wanted[i]);
+    make_other(specs[i], &wanted[i]);
+    g_object_set_property(element, specs[i]->name, &wanted[i]);
+    for (guint k = 0; k < n; k++) {
+      GValue got = G_VALUE_INIT;
+      if (!is_settable(specs[k]))
+        continue;
+      g_object_get_property(element, specs[k]->name, &got);
+      if (g_param_values_cmp(specs[k], &got, &wanted[k]) != 0)
+        g_error("%s: %s was set, and %s is what nobody set", GST_OBJECT_NAME(factory),
+                specs[i]->name, specs[k]->name);
+      g_value_unset(&got);
+    }
+  }
+  for (guint i = 0; i < n; i++)
+    if (is_settable(specs[i]))
+      g_value_unset(&wanted[i]);
+  gst_object_unref(element);
+}
+
+static void check_metadata(GstElementFactory *factory)
 {
   static const char *const fields[] = { GST_ELEMENT_METADATA_LONGNAME, GST_ELEMENT_METADATA_KLASS,
                                         GST_ELEMENT_METADATA_DESCRIPTION,
                                         GST_ELEMENT_METADATA_AUTHOR };
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
+    g_assert_nonnull(gst_element_factory_get_metadata(factory, fields[i]));
+}
+
+typedef void (*Check)(GstElementFactory *factory);
+
+static void check_all(gconstpointer check)
+{
   GList *features = gst_registry_get_feature_list_by_plugin(gst_registry_get(), "astro");
 
   g_assert_nonnull(features);
@@ -29,9 +124,7 @@ static void test_documented(void)
     GstElementFactory *factory =
         GST_ELEMENT_FACTORY(gst_plugin_feature_load(GST_PLUGIN_FEATURE(link->data)));
     g_assert_nonnull(factory);
-    for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
-      g_assert_nonnull(gst_element_factory_get_metadata(factory, fields[i]));
-    check_properties(factory);
+    ((Check)check)(factory);
     gst_object_unref(factory);
   }
   gst_plugin_feature_list_free(features);
@@ -39,7 +132,9 @@ static void test_documented(void)
 
 static void add_tests(void)
 {
-  g_test_add_func("/plugin/documented", test_documented);
+  g_test_add_data_func("/plugin/metadata", check_metadata, check_all);
+  g_test_add_data_func("/plugin/properties/documented", check_properties, check_all);
+  g_test_add_data_func("/plugin/properties/kept-apart", check_kept_apart, check_all);
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,111 @@
+/* Which kernels there are for each format, fastest first, and how much they take at a time. */
+#include "core/correlator/kernels.h"
+
+static const AstroCorrelatorKernel int8_kernels[] = {
+  {
+      .variant = { "amx-int8", ASTRO_CPU_AMX },
+      .samples = 64,
+      .pass = 1024,
+      .band_pass = 512,
+      .band_panels = 40,
+      .span = 32768,
+      .left_bytes = 2048,
+      .tile_bytes = 3072,
+      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_amx,
+                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_amx },
+      .multiply = astro_correlator_multiply_int8_amx,
+      .add = astro_correlator_add_int8_amx,
+      .means = astro_correlator_means_integer_avx512,
+  },
+  {
+      .variant = { "avx512-vnni", ASTRO_CPU_VNNI },
+      .samples = 4,
+      .pass = 1024,
+      .band_pass = 1024,
+      .band_panels = 12,
+      .span = 32768,
+      .left_bytes = 128,
+      .tile_bytes = 2048,
+      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_vnni,
+                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_vnni },
+      .multiply = astro_correlator_multiply_int8_vnni,
+      .add = astro_correlator_add_int8_vnni,
+      .means = astro_correlator_means_integer_avx512,
+  },
+  {
+      .variant = { "avx2", ASTRO_CPU_AVX2 },
+      .samples = 1,
+      .pass = 256,
+      .band_pass = 256,
+      .band_panels = 12,
+      .span = 32768,
+      .left_bytes = 128,
+      .tile_bytes = 2048,
+      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_avx2,
+                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_avx2 },
+      .multiply = astro_correlator_multiply_int8_avx2,
+      .add = astro_correlator_add_int8_avx2,
+      .means = astro_correlator_means_integer_avx2,
+  },
+  {
+      .variant = { "c", ASTRO_CPU_C },
+      .samples = 1,
+      .pass = 256,
+      .band_pass = 256,
+      .band_panels = 12,
+      .span = 32768,
+      .left_bytes = 64,
+      .tile_bytes = 2048,
+      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_c,
+                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_c },
+      .multiply = astro_correlator_multiply_int8_c,
+      .add = astro_correlator_add_int8_c,
+      .means = astro_correlator_means_integer_c,
+  },
+};
+
+#define INT16_KERNEL(name, the_level)                                                              \
+  {                                                                                                \
+    .variant = { #name, the_level }, .samples = 1, .pass = 128, .band_pass = 128,                  \
+    .band_panels = 12, .span = 32768, .left_bytes = 256, .tile_bytes = 4096,                       \
+    .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_##name },                         \
+    .multiply = astro_correlator_multiply_int16_##name, .add = astro_correlator_add_int16_##name,  \
+    .means = astro_correlator_means_integer_##name,                                                \
+  }
+
+static const AstroCorrelatorKernel int16_kernels[] = {
+  INT16_KERNEL(avx512, ASTRO_CPU_AVX512),
+  INT16_KERNEL(avx2, ASTRO_CPU_AVX2),
+  INT16_KERNEL(c, ASTRO_CPU_C),
+};
+
+/* 32 samples a partial sum, 32 of those a tile: either adds less than 1e-6 even where all round the
+ * same way. */
+#define FLOAT_KERNEL(name, the_level)                                                              \
+  {                                                                                                \
+    .variant = { #name, the_level }, .samples = 1, .pass = 256, .band_pass = 256,                  \
+    .band_panels = 12, .span = 1024, .left_bytes = 128, .tile_bytes = 2048,                        \
+    .pack = { [ASTRO_FORMAT_CF16LE] = astro_correlator_pack_cf16_##name,                           \
+              [ASTRO_FORMAT_CF32LE] = astro_correlator_pack_cf32_##name },                         \
+    .multiply = astro_correlator_multiply_float_##name, .add = astro_correlator_add_float_##name,  \
+    .means = astro_correlator_means_real_##name,                                                   \
+  }
+
+static const AstroCorrelatorKernel float_kernels[] = {
+  FLOAT_KERNEL(avx512, ASTRO_CPU_AVX512),
+  FLOAT_KERNEL(avx2, ASTRO_CPU_AVX2),
+  FLOAT_KERNEL(c, ASTRO_CPU_C),
+};
+
+const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format)
+{
+  switch (format) {
+  case ASTRO_FORMAT_CI4:
+  case ASTRO_FORMAT_CI8:
+    return ASTRO_VARIANT_PICK(int8_kernels);
+  case ASTRO_FORMAT_CI16LE:
+    return ASTRO_VARIANT_PICK(int16_kernels);
+  default:
+    return ASTRO_VARIANT_PICK(float_kernels);
+  }
+}

@@ -1,0 +1,354 @@
+#include "core/backend/threads.h"
+#include "core/correlator/panels.h"
+#include <stdlib.h>
+
+enum {
+  LINE = 64,
+  PACKED_STEPS = 64, /* packed at a time */
+  PACKED_PANELS = 4, /* packed by a task where channels go one by one */
+};
+
+typedef struct {
+  guint8 *left, *right; /* pass:panel:step, right is left where one serves both */
+  gint32 *bias;         /* panel:term */
+} Packed;
+
+struct _AstroCorrelatorPanels {
+  AstroCorrelatorConfig config;
+  AstroCorrelatorPlan plan;
+  AstroCorrelatorPack pack;
+  guint threads;
+  GMutex lock;
+  GPtrArray *scratches; /* idle ones */
+  Packed shared;        /* the panels that tasks share where channels go one by one */
+};
+
+/* What a task needs of its own. */
+typedef struct {
+  Packed packed;
+  guint8 *tiles;
+  AstroCorrelatorSums sums; /* zero between uses; of a channel, where bands are taken */
+} Scratch;
+
+/* Spectra that are being added. */
+typedef struct {
+  AstroCorrelatorPanels *panels;
+  AstroCorrelatorSpectra spectra;
+  AstroCorrelatorSums all;  /* channels' sums */
+  float *out;               /* an integration that is all here: its visibilities, or NULL */
+  guint64 start;            /* of the span in work */
+  guint at;                 /* the channel in work */
+  Packed packed;            /* of that channel, where channels go one by one */
+  AstroCorrelatorSums sums; /* of that channel */
+} Work;
+
+static gint64 *sums_of(const Work *work, guint channel)
+{
+  return work->all.integer + 2 * channel * astro_correlator_channel_sums(&work->panels->config);
+}
+
+/* Of the span in work. */
+static guint passes_of(const Work *work)
+{
+  guint pass = work->panels->plan.pass;
+  guint64 count = MIN(work->panels->plan.span, work->spectra.count - work->start);
+  return (guint)((count + pass - 1) / pass);
+}
+
+/* Asks for a part of some rows before they are needed. */
+static void fetch(const guint8 *first, gsize stride, gsize bytes, guint64 rows, guint part,
+                  guint parts)
+{
+  for (guint64 r = rows * part / parts; r < rows * (part + 1) / parts; r++)
+    for (gsize b = 0; b < bytes; b += LINE)
+      __builtin_prefetch(first + r * stride + b, 0, 3);
+}
+
+/* Packs some panels of a pass, in blocks of steps whose lines of the source stay in the first cache
+ * until every panel had its part of them. */
+static void pack_panels(const Work *work, const Packed *packed, guint panel, guint end_panel,
+                        guint pass, guint slot)
+{
+  const AstroCorrelatorPlan *plan = &work->panels->plan;
+  const AstroCorrelatorKernel *kernel = plan->kernel;
+  guint64 first = work->start + (guint64)pass * plan->pass;
+  guint64 end = MIN(MIN(work->spectra.count, work->start + plan->span), first + plan->pass);
+  gsize panel_bytes = PANEL * plan->sample_bytes;
+  const guint8 *source =
+      work->spectra.first + work->at * work->spectra.channel + panel * panel_bytes;
+  for (guint64 t = first; t < end; t += PACKED_STEPS) {
+    guint64 next = MIN(work->spectra.count, t + PACKED_STEPS);
+    guint64 n_next = MIN(work->spectra.count - next, PACKED_STEPS);
+    for (guint p = panel; p < end_panel; p++) {
+      gsize at = (gsize)slot * plan->panels + p, steps = (t - first) / kernel->samples;
+      AstroCorrelatorRows rows = {
+        .first = source + t * work->spectra.time + (p - panel) * panel_bytes,
+        .stride = work->spectra.time,
+        .inputs = MIN(plan->inputs - p * PANEL, PANEL),
+        .count = (guint)MIN(end - t, PACKED_STEPS),
+      };
+      fetch(source + next * work->spectra.time, work->spectra.time,
+            (end_panel - panel) * panel_bytes, n_next, p - panel, end_panel - panel);
+      work->panels->pack(packed->left + at * plan->left_stride + steps * kernel->left_bytes,
+                         packed->right + at * plan->right_stride + steps * kernel->right_bytes,
+                         packed->bias + p * BIAS, &rows);
+    }
+  }
+}
+
+/* ---- tiles ---- */
+
+static gsize strip_stride(const AstroCorrelatorPlan *plan, const AstroCorrelatorStrip *strip)
+{
+  return (strip->end - strip->column) * plan->kernel->tile_bytes;
+}
+
+/* One pass of a strip. */
+static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles,
+                           const AstroCorrelatorStrip *strip, guint pass, guint slot)
+{
+  const AstroCorrelatorPlan *plan = &work->panels->plan;
+  guint64 first = work->start + (guint64)pass * plan->pass;
+  guint64 end = MIN(MIN(work->spectra.count, work->start + plan->span), first + plan->pass);
+  guint64 next = MIN(work->spectra.count - end, plan->pass);
+  gboolean one_run = work->spectra.time == plan->inputs * plan->sample_bytes;
+  for (guint column = strip->column; column < strip->end; column += plan->square) {
+    AstroCorrelatorProduct product = {
+      .tiles = tiles + (column - strip->column) * plan->kernel->tile_bytes,
+      .tiles_stride = strip_stride(plan, strip),
+      .left = packed->left + ((gsize)slot * plan->panels + strip->row) * plan->left_stride,
+      .right = packed->right + ((gsize)slot * plan->panels + column) * plan->right_stride,
+      .left_stride = plan->left_stride,
+      .right_stride = plan->right_stride,
+      .rows = strip->rows,
+      .columns = MIN(strip->end - column, plan->square),
+      .below = strip->row - column,
+      .steps = (guint)((end - first + plan->kernel->samples - 1) / plan->kernel->samples),
+      .first = pass == 0,
+    };
+    if (plan->packed_passes > 1) {
+      gboolean more = column + plan->square < strip->end;
+      guint n = more ? MIN(strip->end - column - plan->square, plan->square) : product.rows;
+      product.next = more ? product.right + product.columns * plan->right_stride
+                          : product.left + plan->panels * plan->left_stride;
+      product.next_bytes = n * (more ? plan->right_stride : plan->left_stride);
+    } else if (one_run) {
+      product.next =
+          work->spectra.first + work->at * work->spectra.channel + end * work->spectra.time;
+      product.next_bytes = next * work->spectra.time;
+    }
+    plan->kernel->multiply(&product);
+  }
+}
+
+static void add_strip(const Work *work, const Packed *packed, const guint8 *tiles,
+                      const AstroCorrelatorStrip *strip)
+{
+  const AstroCorrelatorPlan *plan = &work->panels->plan;
+  AstroCorrelatorPlace place = {
+    .sums = work->sums.any,
+    .pols = work->panels->config.pols,
+    .inputs = plan->inputs,
+  };
+  for (guint i = 0; i < strip->rows; i++) {
+    place.row = strip->row + i;
+    place.bias = packed->bias + place.row * BIAS;
+    const guint8 *tile = tiles + i * strip_stride(plan, strip);
+    for (place.column = strip->column; place.column < MIN(strip->end, place.row + 1);
+         place.column++, tile += plan->kernel->tile_bytes)
+      plan->kernel->add(&place, tile);
+  }
+}
+
+/* ---- tasks ---- */
+
+static Scratch *take_scratch(AstroCorrelatorPanels *self)
+{
+  g_mutex_lock(&self->lock);
+  Scratch *scratch = g_ptr_array_steal_index_fast(self->scratches, self->scratches->len - 1);
+  g_mutex_unlock(&self->lock);
+  return scratch;
+}
+
+static void give_scratch(AstroCorrelatorPanels *self, Scratch *scratch)
+{
+  g_mutex_lock(&self->lock);
+  g_ptr_array_add(self->scratches, scratch);
+  g_mutex_unlock(&self->lock);
+}
+
+static void clear_bias(const AstroCorrelatorPlan *plan, const Packed *packed)
+{
+  memset(packed->bias, 0, plan->panels * BIAS * sizeof *packed->bias);
+}
+
+/* A span of a channel band by band, pass by pass, so that neither tiles nor packed panels ever
+ * leave the cache. */
+static void correlate_bands(const Work *work, const Scratch *scratch, guint passes)
+{
+  const AstroCorrelatorPlan *plan = &work->panels->plan;
+  for (guint number = 0; number < plan->bands; number++) {
+    const AstroCorrelatorStrip band = astro_correlator_plan_band(plan, number);
+    clear_bias(plan, &scratch->packed);
+    for (guint pass = 0; pass < passes; pass++) {
+      pack_panels(work, &scratch->packed, 0, band.end, pass, 0);
+      multiply_strip(work, &scratch->packed, scratch->tiles, &band, pass, 0);
+    }
+    add_strip(work, &scratch->packed, scratch->tiles, &band);
+  }
+}
+
+static void correlate_strip(const Work *work, const Packed *packed, guint8 *tiles,
+                            const AstroCorrelatorStrip *strip, guint passes)
+{
+  for (guint pass = 0; pass < passes; pass++)
+    multiply_strip(work, packed, tiles, strip, pass, pass);
+  add_strip(work, packed, tiles, strip);
+}
+
+static void correlate_channel(gpointer data, guint64 channel)
+{
+  Work work = *(const Work *)data;
+  AstroCorrelatorPanels *self = work.panels;
+  const AstroCorrelatorPlan *plan = &self->plan;
+  Scratch *scratch = take_scratch(self);
+  AstroCorrelatorStrip strip;
+  work.at = (guint)channel;
+  work.sums.integer = work.out ? scratch->sums.integer : sums_of(&work, work.at);
+  for (; work.start < work.spectra.count; work.start += plan->span) {
+    guint passes = passes_of(&work);
+    if (plan->bands) {
+      correlate_bands(&work, scratch, passes);
+      continue;
+    }
+    clear_bias(plan, &scratch->packed);
+    for (guint pass = 0; pass < passes; pass++)
+      pack_panels(&work, &scratch->packed, 0, plan->panels, pass, pass);
+    for (guint n = 0; astro_correlator_plan_strip(plan, n, &strip); n++)
+      correlate_strip(&work, &scratch->packed, scratch->tiles, &strip, passes);
+  }
+  if (work.out) {
+    guint64 n = 2 * astro_correlator_channel_sums(&self->config);
+    plan->kernel->means(work.out + channel * n, scratch->sums.any, n,
+                        1 / (double)work.spectra.count);
+  }
+  give_scratch(self, scratch);
+}
+
+static void pack_task(gpointer data, guint64 group)
+{
+  const Work *work = data;
+  const AstroCorrelatorPlan *plan = &work->panels->plan;
+  guint passes = passes_of(work);
+  guint panel = (guint)group * PACKED_PANELS;
+  for (guint pass = 0; pass < passes; pass++)
+    pack_panels(work, &work->packed, panel, MIN(panel + PACKED_PANELS, plan->panels), pass, pass);
+}
+
+static void strip_task(gpointer data, guint64 task)
+{
+  const Work *work = data;
+  AstroCorrelatorPanels *self = work->panels;
+  const AstroCorrelatorPlan *plan = &self->plan;
+  guint passes = passes_of(work);
+  Scratch *scratch = take_scratch(self);
+  AstroCorrelatorStrip strip;
+  if (astro_correlator_plan_strip(plan, task, &strip))
+    correlate_strip(work, &work->packed, scratch->tiles, &strip, passes);
+  give_scratch(self, scratch);
+}
+
+void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrelatorSpectra *spectra,
+                                 AstroCorrelatorSums sums, float *out)
+{
+  const AstroCorrelatorPlan *plan = &self->plan;
+  Work work = { .panels = self, .spectra = *spectra, .all = sums, .out = out };
+  if (spectra->count == 0)
+    return;
+  if (plan->by_channel) {
+    astro_parallel(self->config.channels, self->threads, correlate_channel, &work);
+    return;
+  }
+  work.packed = self->shared;
+  for (; work.start < spectra->count; work.start += plan->span)
+    for (work.at = 0; work.at < self->config.channels; work.at++) {
+      work.sums.integer = sums_of(&work, work.at);
+      clear_bias(plan, &work.packed);
+      astro_parallel((plan->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->threads, pack_task,
+                     &work);
+      astro_parallel(plan->strips, self->threads, strip_task, &work);
+    }
+}
+
+/* ---- life ---- */
+
+static void scratch_free(gpointer data)
+{
+  Scratch *scratch = data;
+  if (scratch->packed.right != scratch->packed.left)
+    free(scratch->packed.right);
+  free(scratch->packed.left);
+  free(scratch->packed.bias);
+  free(scratch->tiles);
+  free(scratch->sums.any);
+  g_free(scratch);
+}
+
+static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
+{
+  const AstroCorrelatorPlan *plan = &self->plan;
+  const AstroCorrelatorKernel *kernel = plan->kernel;
+  Scratch *scratch = g_new0(Scratch, 1);
+  gsize panels = (gsize)plan->packed_passes * plan->panels;
+  g_ptr_array_add(self->scratches, scratch);
+  scratch->tiles = astro_correlator_block((gsize)plan->square * plan->square * plan->strip_squares *
+                                          kernel->tile_bytes);
+  if (!with_panels)
+    return scratch->tiles != NULL;
+  gsize sums_bytes = 2 * sizeof(gint64) * astro_correlator_channel_sums(&self->config);
+  scratch->sums.any = plan->bands ? astro_correlator_block(sums_bytes) : NULL;
+  if (plan->bands && !scratch->sums.any)
+    return FALSE;
+  if (plan->bands)
+    memset(scratch->sums.any, 0, sums_bytes);
+  scratch->packed.bias = astro_correlator_block(plan->panels * BIAS * sizeof *scratch->packed.bias);
+  scratch->packed.left = astro_correlator_block(panels * plan->left_stride);
+  scratch->packed.right = kernel->right_bytes ? astro_correlator_block(panels * plan->right_stride)
+                                              : scratch->packed.left;
+  return scratch->tiles && scratch->packed.bias && scratch->packed.left && scratch->packed.right;
+}
+
+void astro_correlator_panels_free(AstroCorrelatorPanels *self)
+{
+  g_ptr_array_unref(self->scratches);
+  g_mutex_clear(&self->lock);
+  g_free(self);
+}
+
+AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *config,
+                                                   guint threads, GError **error)
+{
+  AstroCorrelatorPanels *self = g_new0(AstroCorrelatorPanels, 1);
+  const guint at_once = threads ? MIN(threads, astro_threads()) : astro_threads();
+  gboolean memory = TRUE;
+  self->config = *config;
+  self->threads = threads;
+  self->scratches = g_ptr_array_new_with_free_func(scratch_free);
+  g_mutex_init(&self->lock);
+  astro_correlator_plan(&self->plan, config);
+  self->pack = self->plan.kernel->pack[config->from];
+  for (guint i = 0; i < at_once && memory; i++)
+    memory = add_scratch(self, self->plan.by_channel || i == 0);
+  self->shared = ((const Scratch *)g_ptr_array_index(self->scratches, 0))->packed;
+  if (memory)
+    return self;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+              "no memory to pack %u inputs on %u threads", self->plan.inputs, at_once);
+  astro_correlator_panels_free(self);
+  return NULL;
+}
+
+const AstroCorrelatorPlan *astro_correlator_panels_plan(const AstroCorrelatorPanels *self)
+{
+  return &self->plan;
+}

@@ -1,0 +1,28 @@
+/* Adds spectra that lie as rows of inputs to sums, or makes visibilities of them at once: packed
+ * into panels, and panel multiplied with panel. Private to core/correlator. */
+#pragma once
+
+#include "core/correlator/plan.h"
+
+G_BEGIN_DECLS
+
+typedef struct _AstroCorrelatorPanels AstroCorrelatorPanels;
+
+/* Rows of inputs, station:pol. */
+typedef struct {
+  const guint8 *first;
+  gsize channel, time; /* strides */
+  guint64 count;       /* time steps */
+} AstroCorrelatorSpectra;
+
+AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *config,
+                                                   guint threads, GError **error);
+void astro_correlator_panels_free(AstroCorrelatorPanels *self);
+const AstroCorrelatorPlan *astro_correlator_panels_plan(const AstroCorrelatorPanels *self);
+
+/* sums: of all channels. out: instead of sums takes the visibilities of an integration of these
+ * steps alone, where the plan has bands; else NULL. */
+void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrelatorSpectra *spectra,
+                                 AstroCorrelatorSums sums, float *out);
+
+G_END_DECLS

@@ -1,0 +1,82 @@
+#include "core/correlator/plan.h"
+
+enum {
+  STRIP = 4,         /* squares, whose tiles fit the second cache too */
+  SQUARE = 8,        /* panels on a side: tiles and a pass of panels of it fit the second cache */
+  BAND_TILES = 280,  /* that fit the second cache beside a pass of panels */
+  MANY_CHANNELS = 8, /* from here on a task is a channel */
+};
+#define PACKED_BYTES ((gsize)16 << 20) /* of a channel, or a quarter of its sums */
+
+AstroCorrelatorStrip astro_correlator_plan_band(const AstroCorrelatorPlan *plan, guint number)
+{
+  guint tiles = plan->panels * (plan->panels + 1) / 2;
+  guint from = tiles * number / plan->bands, to = tiles * (number + 1) / plan->bands;
+  AstroCorrelatorStrip band = { 0, 0, 0, 0 };
+  for (guint row = 0; row < plan->panels; row++) {
+    guint before = row * (row + 1) / 2;
+    if (before < from)
+      band.row = row + 1;
+    if (before < to)
+      band.end = row + 1;
+  }
+  band.rows = band.end - band.row;
+  return band;
+}
+
+gboolean astro_correlator_plan_strip(const AstroCorrelatorPlan *plan, guint64 number,
+                                     AstroCorrelatorStrip *strip)
+{
+  guint width = plan->square * plan->strip_squares;
+  for (gint64 row = (plan->panels - 1) / plan->square * plan->square; row >= 0;
+       row -= plan->square) {
+    guint end = MIN((guint)row + plan->square, plan->panels);
+    guint n = (end + width - 1) / width;
+    if (number < n) {
+      guint column = (guint)number * width;
+      *strip = (AstroCorrelatorStrip){ (guint)row, MIN(plan->square, plan->panels - (guint)row),
+                                       column, MIN(column + width, end) };
+      return TRUE;
+    }
+    number -= n;
+  }
+  return FALSE;
+}
+
+void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config)
+{
+  const AstroCorrelatorKernel *kernel = astro_correlator_kernel(config->from);
+  gsize channel_sums = astro_correlator_channel_sums(config) * 2 * sizeof(gint64);
+
+  *plan = (AstroCorrelatorPlan){ .kernel = kernel,
+                                 .sample_bytes = astro_format_info(config->from)->bytes };
+  plan->inputs = config->stations * config->pols;
+  plan->panels = (plan->inputs + PANEL - 1) / PANEL;
+  plan->by_channel = config->channels >= MANY_CHANNELS;
+  gboolean banded = plan->by_channel && plan->panels <= kernel->band_panels;
+  plan->pass = banded ? kernel->band_pass : kernel->pass;
+  plan->left_stride = plan->pass / kernel->samples * kernel->left_bytes;
+  plan->right_stride =
+      kernel->right_bytes ? plan->pass / kernel->samples * kernel->right_bytes : plan->left_stride;
+
+  gsize pass_bytes =
+      plan->panels * (plan->left_stride + (kernel->right_bytes ? plan->right_stride : 0));
+  gsize passes = MAX(PACKED_BYTES, channel_sums / 4) / pass_bytes;
+  plan->span = (guint)CLAMP(passes, 1, kernel->span / plan->pass) * plan->pass;
+  plan->by_channel &= banded || plan->span / plan->pass * pass_bytes <= PACKED_BYTES;
+  plan->packed_passes = plan->span / plan->pass;
+  plan->square = SQUARE;
+  if (!plan->by_channel) {
+    plan->square = CLAMP(plan->panels / 4, 1, SQUARE);
+  } else if (banded) {
+    plan->bands = (plan->panels * (plan->panels + 1) / 2 + BAND_TILES - 1) / BAND_TILES;
+    plan->square = plan->panels;
+    plan->span = kernel->span;
+    plan->packed_passes = 1;
+  }
+
+  plan->strip_squares = plan->by_channel && !banded ? STRIP : 1;
+  AstroCorrelatorStrip strip;
+  while (astro_correlator_plan_strip(plan, plan->strips, &strip))
+    plan->strips++;
+}

@@ -1,0 +1,42 @@
+/* How a correlation on the CPU is cut: from the configuration and the kernel alone, so that every
+ * tile is summed in the same order on any number of threads.
+ *
+ * With many channels a task is a channel; with few, packing and the squares of panel pairs of one
+ * channel are the tasks. A span of time steps is packed and multiplied pass by pass. Private to
+ * core/correlator. */
+#pragma once
+
+#include "core/correlator/kernels.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const AstroCorrelatorKernel *kernel;
+  gsize sample_bytes;
+  guint inputs, panels;
+  gboolean by_channel;             /* a task is a channel */
+  guint bands;                     /* of a channel's panels, where those are few; else 0 */
+  guint square, strip_squares;     /* panels on a side, squares along a strip */
+  guint64 strips;                  /* of a channel */
+  guint pass, span;                /* time steps */
+  guint packed_passes;             /* that are packed before they are multiplied */
+  gsize left_stride, right_stride; /* a panel's pass */
+} AstroCorrelatorPlan;
+
+void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config);
+
+/* A region of panel pairs: square by square along a strip, whose tiles lie row by row. */
+typedef struct {
+  guint row, rows;   /* panels */
+  guint column, end; /* the columns; those beyond a row's own panel are not wanted */
+} AstroCorrelatorStrip;
+
+/* The strip of that number; FALSE behind the last one. The longest come first. */
+gboolean astro_correlator_plan_strip(const AstroCorrelatorPlan *plan, guint64 number,
+                                     AstroCorrelatorStrip *strip);
+
+/* Rows whose tiles fit the second cache with a pass of panels: bands have about the same number of
+ * tiles. */
+AstroCorrelatorStrip astro_correlator_plan_band(const AstroCorrelatorPlan *plan, guint number);
+
+G_END_DECLS

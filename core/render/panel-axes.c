@@ -1,0 +1,157 @@
+#include "core/render/panel-axes.h"
+#include "core/render/ticks.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TICK 0.4 /* of a letter's height */
+#define SKY_ALPHA 0.35
+#define LINES_ALPHA 0.2
+#define LETTERS_A_TICK 6
+
+static guint most_x(const AstroPen *pen, const AstroPanelPlace *p)
+{
+  return CLAMP(p->width / (gint)(LETTERS_A_TICK * pen->em), 2, 12);
+}
+
+static guint most_y(const AstroPen *pen, const AstroPanelPlace *p)
+{
+  return CLAMP(p->height / (gint)(3 * pen->em), 2, 12);
+}
+
+/* Ticks along the lower (x) or the left edge; of the sky, where its lines meet them. */
+static guint edge_ticks(const AstroPen *pen, const AstroPanel *panel, const AstroPanelPlace *p,
+                        gboolean is_x, AstroTick *ticks)
+{
+  const double right = panel->width - 0.5, top = panel->height - 0.5;
+  AstroSkyGrid sky;
+  if (!panel->wcs)
+    return astro_ticks(is_x ? &panel->x : &panel->y, is_x ? most_x(pen, p) : most_y(pen, p), ticks);
+  astro_sky_grid_find(&sky, panel->wcs, panel->width, panel->height, most_x(pen, p),
+                      most_y(pen, p));
+  return astro_sky_ticks(&sky, panel->wcs, is_x, (double[]){ -0.5, -0.5 },
+                         is_x ? (double[]){ right, -0.5 } : (double[]){ -0.5, top }, ticks);
+}
+
+/* Labels that would touch the one before are left out. */
+void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                             const AstroPanelPlace *p)
+{
+  AstroTick ticks[ASTRO_MAX_TICKS];
+  guint n = edge_ticks(pen, panel, p, TRUE, ticks), em = pen->em;
+  double bottom = p->y + p->height, last = -INFINITY;
+  for (guint i = 0; i < n; i++) {
+    double x = p->x + ticks[i].place * p->width, half = strlen(ticks[i].text) * em * 0.33;
+    cairo_move_to(cr, floor(x) + 0.5, bottom);
+    cairo_line_to(cr, floor(x) + 0.5, bottom + TICK * em);
+    cairo_stroke(cr);
+    if (x - half < last)
+      continue;
+    astro_pen_text(pen, cr, ticks[i].text, x, bottom + 2 * TICK * em, 0.5, 0, FALSE);
+    last = x + half;
+  }
+  astro_pen_text(pen, cr, panel->x.label, p->x + p->width * 0.5, bottom + 2.1 * em, 0.5, 0, FALSE);
+}
+
+void astro_panel_draw_y_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                             const AstroPanelPlace *p)
+{
+  AstroTick ticks[ASTRO_MAX_TICKS];
+  guint n = edge_ticks(pen, panel, p, FALSE, ticks), em = pen->em;
+  for (guint i = 0; i < n; i++) {
+    double y = p->y + (1 - ticks[i].place) * p->height;
+    cairo_move_to(cr, p->x, floor(y) + 0.5);
+    cairo_line_to(cr, p->x - TICK * em, floor(y) + 0.5);
+    cairo_stroke(cr);
+    astro_pen_text(pen, cr, ticks[i].text, p->x - 2 * TICK * em, y, 1, 0.5, FALSE);
+  }
+  astro_pen_text(pen, cr, panel->y.label, p->x - 5.9 * em, p->y + p->height * 0.5, 0.5, 0, TRUE);
+}
+
+/* ---- lines over a panel ---- */
+
+static void sky_lines(cairo_t *cr, const AstroPanel *panel, const AstroPanelPlace *p,
+                      const AstroSkyGrid *sky, gboolean of_ra)
+{
+  double step = sky->step[!of_ra], zero = of_ra ? sky->ra : 0;
+  double points[ASTRO_SKY_LINE_POINTS][2];
+  if (!(step > 0))
+    return;
+  for (double k = ceil((sky->low[!of_ra] + zero) / step); k * step <= sky->high[!of_ra] + zero;
+       k++) {
+    guint n = astro_sky_line(sky, panel->wcs, of_ra, k * step, points);
+    gboolean pen_down = FALSE;
+    for (guint i = 0; i < n; i++) {
+      double x = (points[i][0] + 0.5) / panel->width * p->width,
+             y = (1 - (points[i][1] + 0.5) / panel->height) * p->height;
+      if (isnan(x) || fabs(x) > 1e5 || fabs(y) > 1e5)
+        pen_down = FALSE;
+      else if (pen_down)
+        cairo_line_to(cr, x, y);
+      else {
+        cairo_move_to(cr, x, y);
+        pen_down = TRUE;
+      }
+    }
+    cairo_stroke(cr);
+  }
+}
+
+static void straight_lines(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                           const AstroPanelPlace *p)
+{
+  AstroTick ticks[ASTRO_MAX_TICKS];
+  guint n = edge_ticks(pen, panel, p, TRUE, ticks);
+  for (guint i = 0; i < n; i++) {
+    double x = floor(ticks[i].place * p->width) + 0.5;
+    cairo_move_to(cr, x, 0);
+    cairo_line_to(cr, x, p->height);
+  }
+  n = edge_ticks(pen, panel, p, FALSE, ticks);
+  for (guint i = 0; i < n; i++) {
+    double y = floor((1 - ticks[i].place) * p->height) + 0.5;
+    cairo_move_to(cr, 0, y);
+    cairo_line_to(cr, p->width, y);
+  }
+  cairo_stroke(cr);
+}
+
+/* Where an edge shows hardly a coordinate, since the sky ends before it, they stand along the
+ * middle.
+ */
+static void middle_labels(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                          const AstroPanelPlace *p, const AstroSkyGrid *sky)
+{
+  AstroTick ticks[ASTRO_MAX_TICKS];
+  double w = panel->width, h = panel->height;
+  for (guint is_x = 0; is_x < 2; is_x++) {
+    if (edge_ticks(pen, panel, p, is_x, ticks) > 1)
+      continue;
+    guint n = astro_sky_ticks(
+        sky, panel->wcs, is_x, is_x ? (double[]){ -0.5, h / 2 } : (double[]){ w / 2, -0.5 },
+        is_x ? (double[]){ w - 0.5, h / 2 } : (double[]){ w / 2, h - 0.5 }, ticks);
+    for (guint i = 0; i < n; i++)
+      astro_pen_text(pen, cr, ticks[i].text, is_x ? ticks[i].place * p->width : p->width / 2.0,
+                     is_x ? p->height / 2.0 : (1 - ticks[i].place) * p->height, 0.5, is_x ? 1 : 0.5,
+                     FALSE);
+  }
+}
+
+void astro_panel_draw_grid(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                           const AstroPanelPlace *p)
+{
+  AstroSkyGrid sky;
+  double ink = panel->values ? 1 : pen->theme->ink;
+  cairo_set_source_rgba(cr, ink, ink, ink, panel->wcs ? SKY_ALPHA : LINES_ALPHA);
+  cairo_set_line_width(cr, MAX(pen->em / 16.0, 1));
+  if (!panel->wcs) {
+    straight_lines(pen, cr, panel, p);
+    return;
+  }
+  astro_sky_grid_find(&sky, panel->wcs, panel->width, panel->height, most_x(pen, p),
+                      most_y(pen, p));
+  sky_lines(cr, panel, p, &sky, TRUE);
+  sky_lines(cr, panel, p, &sky, FALSE);
+  cairo_set_source_rgba(cr, 1, 1, 1, 0.8);
+  middle_labels(pen, cr, panel, p, &sky);
+}

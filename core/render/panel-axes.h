@@ -1,0 +1,18 @@
+/* What stands around a panel and over it: axes with their ticks, and lines of a grid. */
+#pragma once
+
+#include "core/render/figure-layout.h"
+#include "core/render/pen.h"
+
+G_BEGIN_DECLS
+
+void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                             const AstroPanelPlace *place);
+void astro_panel_draw_y_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                             const AstroPanelPlace *place);
+
+/* The origin is the panel's upper left corner. */
+void astro_panel_draw_grid(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                           const AstroPanelPlace *place);
+
+G_END_DECLS

@@ -1,0 +1,55 @@
+#include "core/render/pen.h"
+
+const AstroThemeColours astro_theme_colours[] = {
+  [ASTRO_THEME_DARK] = { 0.07, 0.88, { 1.0, 0.72, 0.25 }, 0x303030 },
+  [ASTRO_THEME_LIGHT] = { 1.0, 0.1, { 0.75, 0.2, 0.1 }, 0xd0d0d0 },
+};
+
+void astro_pen_init(AstroPen *pen, const AstroRenderStyle *style)
+{
+  cairo_font_options_t *options = cairo_font_options_create();
+  *pen = (AstroPen){ .theme = &astro_theme_colours[style->theme],
+                     .fonts = pango_cairo_font_map_new() };
+  pen->context = pango_font_map_create_context(pen->fonts);
+  /* Letters without coloured edges: the order of colours in a pixel is then all the same. */
+  cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+  pango_cairo_context_set_font_options(pen->context, options);
+  cairo_font_options_destroy(options);
+}
+
+void astro_pen_clear(AstroPen *pen)
+{
+  g_object_unref(pen->context);
+  g_object_unref(pen->fonts);
+}
+
+void astro_pen_text(const AstroPen *pen, cairo_t *cr, const char *what, double x, double y,
+                    double across, double down, gboolean upward)
+{
+  PangoLayout *layout = pango_layout_new(pen->context);
+  PangoFontDescription *font = pango_font_description_from_string("Sans");
+  gint w, h;
+  pango_font_description_set_absolute_size(font, pen->em * PANGO_SCALE);
+  pango_layout_set_font_description(layout, font);
+  pango_layout_set_text(layout, what, -1);
+  pango_layout_get_pixel_size(layout, &w, &h);
+  cairo_save(cr);
+  cairo_translate(cr, x, y);
+  if (upward)
+    cairo_rotate(cr, -G_PI / 2);
+  cairo_move_to(cr, -across * w, -down * h);
+  pango_cairo_show_layout(cr, layout);
+  cairo_restore(cr);
+  pango_font_description_free(font);
+  g_object_unref(layout);
+}
+
+void astro_pen_use_ink(const AstroPen *pen, cairo_t *cr)
+{
+  cairo_set_source_rgb(cr, pen->theme->ink, pen->theme->ink, pen->theme->ink);
+}
+
+void astro_pen_use_page(const AstroPen *pen, cairo_t *cr)
+{
+  cairo_set_source_rgb(cr, pen->theme->page, pen->theme->page, pen->theme->page);
+}

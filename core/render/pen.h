@@ -1,0 +1,32 @@
+/* Letters and colours that a page is drawn with. */
+#pragma once
+
+#include "core/render/render.h"
+#include <pango/pangocairo.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  double page, ink, mark[3];
+  guint32 blank; /* 0xRRGGBB of no number */
+} AstroThemeColours;
+extern const AstroThemeColours astro_theme_colours[];
+
+typedef struct {
+  const AstroThemeColours *theme;
+  PangoFontMap *fonts;
+  PangoContext *context;
+  guint em; /* the height of letters, pixels: chosen with each page */
+} AstroPen;
+
+void astro_pen_init(AstroPen *pen, const AstroRenderStyle *style);
+void astro_pen_clear(AstroPen *pen);
+
+void astro_pen_use_ink(const AstroPen *pen, cairo_t *cr);
+void astro_pen_use_page(const AstroPen *pen, cairo_t *cr);
+
+/* across, down: which part of the text is at (x, y), 0 to 1. */
+void astro_pen_text(const AstroPen *pen, cairo_t *cr, const char *what, double x, double y,
+                    double across, double down, gboolean upward);
+
+G_END_DECLS

@@ -1,0 +1,56 @@
+#include "config.h"
+#include "elements/astrofields.h"
+
+static gconstpointer find(const AstroField *fields, gconstpointer data, guint id)
+{
+  for (; fields->id != 0; fields++)
+    if (fields->id == id)
+      return (const char *)data + fields->offset;
+  return NULL;
+}
+
+gboolean astro_fields_set(const AstroField *fields, gpointer data, guint id, const GValue *value)
+{
+  gpointer field = (gpointer)find(fields, data, id);
+  if (!field)
+    return FALSE;
+  if (G_VALUE_HOLDS_DOUBLE(value)) {
+    *(double *)field = g_value_get_double(value);
+  } else if (G_VALUE_HOLDS_BOOLEAN(value)) {
+    *(gboolean *)field = g_value_get_boolean(value);
+  } else if (G_VALUE_HOLDS_INT(value)) {
+    *(gint *)field = g_value_get_int(value);
+  } else if (G_VALUE_HOLDS_UINT(value)) {
+    *(guint *)field = g_value_get_uint(value);
+  } else if (G_VALUE_HOLDS_UINT64(value)) {
+    *(guint64 *)field = g_value_get_uint64(value);
+  } else if (G_VALUE_HOLDS_ENUM(value)) {
+    *(gint *)field = g_value_get_enum(value);
+  } else {
+    g_free(*(char **)field);
+    *(char **)field = g_value_dup_string(value);
+  }
+  return TRUE;
+}
+
+gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id, GValue *value)
+{
+  gconstpointer field = find(fields, data, id);
+  if (!field)
+    return FALSE;
+  if (G_VALUE_HOLDS_DOUBLE(value))
+    g_value_set_double(value, *(const double *)field);
+  else if (G_VALUE_HOLDS_BOOLEAN(value))
+    g_value_set_boolean(value, *(const gboolean *)field);
+  else if (G_VALUE_HOLDS_INT(value))
+    g_value_set_int(value, *(const gint *)field);
+  else if (G_VALUE_HOLDS_UINT(value))
+    g_value_set_uint(value, *(const guint *)field);
+  else if (G_VALUE_HOLDS_UINT64(value))
+    g_value_set_uint64(value, *(const guint64 *)field);
+  else if (G_VALUE_HOLDS_ENUM(value))
+    g_value_set_enum(value, *(const gint *)field);
+  else
+    g_value_set_string(value, *(char *const *)field);
+  return TRUE;
+}

@@ -1,0 +1,24 @@
+/* Properties that lie in a struct: a table says where, and a value's type how it is set and got. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* A table ends with { 0 }. */
+typedef struct {
+  guint id;
+  gsize offset;
+} AstroField;
+
+#define ASTRO_FIELD(id, type, member)                                                              \
+  {                                                                                                \
+    id, G_STRUCT_OFFSET(type, member)                                                              \
+  }
+
+/* Of a double, gboolean, gint, guint, guint64, enum, or a string, which the struct owns. FALSE: the
+ * property is none of the table's. */
+gboolean astro_fields_set(const AstroField *fields, gpointer data, guint id, const GValue *value);
+gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id, GValue *value);
+
+G_END_DECLS

@@ -1,0 +1,42 @@
+#include "config.h"
+#include "elements/astrostage.h"
+
+/* Queries with a filter come back in the filter's order, so the peer is asked again without one:
+ * what it names first is what it prefers. */
+GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
+                                      GstCaps *caps, GstCaps *othercaps)
+{
+  GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(trans)
+                                          : GST_BASE_TRANSFORM_SINK_PAD(trans);
+  g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(pad, NULL);
+  GstCaps *preferred = gst_caps_intersect_full(peer, othercaps, GST_CAPS_INTERSECT_FIRST);
+
+  if (gst_caps_is_empty(preferred)) {
+    gst_caps_unref(preferred);
+    return gst_caps_fixate(othercaps);
+  }
+  gst_caps_unref(othercaps);
+  return gst_caps_fixate(preferred);
+}
+
+GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                                 GstCaps *othercaps)
+{
+  GstCaps *same = gst_caps_intersect_full(caps, othercaps, GST_CAPS_INTERSECT_FIRST);
+
+  if (gst_caps_is_empty(same)) {
+    gst_caps_unref(same);
+    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+  }
+  gst_caps_unref(othercaps);
+  return gst_caps_fixate(same);
+}
+
+GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter)
+{
+  if (!filter)
+    return caps;
+  GstCaps *filtered = gst_caps_intersect_full(filter, caps, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(caps);
+  return filtered;
+}

@@ -1,0 +1,150 @@
+#include "config.h"
+#include "elements/astrostage-parts.h"
+
+#include "core/memory/memory.h"
+
+/* The time step that a block begins with: its OFFSET where that counts steps, else its PTS, else
+ * one after the last. Notes jumps. */
+static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  guint64 step = priv->next_step, offset = GST_BUFFER_OFFSET(in), end = GST_BUFFER_OFFSET_END(in);
+  gboolean has_rate = priv->in.rate_n > 0;
+
+  if (priv->time_segment && offset != GST_BUFFER_OFFSET_NONE &&
+      (end == GST_BUFFER_OFFSET_NONE || end - offset == steps)) {
+    step = offset;
+    if ((!priv->started || GST_BUFFER_IS_DISCONT(in)) && has_rate && GST_BUFFER_PTS_IS_VALID(in)) {
+      GstClockTime since = gst_util_uint64_scale(step, GST_SECOND * (guint64)priv->in.rate_d,
+                                                 (guint64)priv->in.rate_n);
+      priv->epoch = GST_BUFFER_PTS(in) > since ? GST_BUFFER_PTS(in) - since : 0;
+    }
+  } else if (priv->time_segment && has_rate && GST_BUFFER_PTS_IS_VALID(in)) {
+    /* Half a step of slack: times are rounded to nanoseconds. */
+    guint64 at = gst_util_uint64_scale_round(GST_BUFFER_PTS(in), (guint64)priv->in.rate_n,
+                                             GST_SECOND * (guint64)priv->in.rate_d);
+    if (!priv->started || GST_BUFFER_IS_DISCONT(in))
+      step = at;
+  }
+  if (GST_BUFFER_IS_DISCONT(in) || (priv->started && step != priv->next_step))
+    priv->discont = TRUE;
+  priv->started = TRUE;
+  priv->next_step = step + steps;
+  return step;
+}
+
+static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
+{
+  const GstMetaInfo *info = (*meta)->info;
+  GstMetaTransformCopy whole = { FALSE, 0, (gsize)-1 };
+
+  /* Tagged metas are bound to what the stage changes: the axes, in our own case. */
+  const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL where there is none */
+  if ((!tags || !tags[0]) && info->transform_func &&
+      !GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_POOLED))
+    info->transform_func(out, *meta, in, _gst_meta_transform_copy, &whole);
+  return TRUE;
+}
+
+gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
+{
+  return astro_validity_follow(out, in, &astro_stage_parts(stage)->out.layout);
+}
+
+/* Whether the output may be made where the input lies: nobody else has the block, which is of our
+ * own memory, and as its next reader wants it. */
+static gboolean can_reuse(const AstroStagePrivate *priv, GstBuffer *in, gsize bytes)
+{
+  if (!priv->backend->in_place || in != priv->input || !gst_buffer_is_writable(in) ||
+      gst_buffer_n_memory(in) != 1 || gst_buffer_get_size(in) != bytes)
+    return FALSE;
+  GstMemory *memory = gst_buffer_peek_memory(in, 0);
+  return astro_memory_is(memory) && !GST_MEMORY_IS_READONLY(memory) &&
+         gst_memory_is_writable(memory) && (!priv->reader || astro_memory_is_locked(memory));
+}
+
+static gboolean drop_meta(GstBuffer *buffer, GstMeta **meta, gpointer unused)
+{
+  const GstMetaFlags kept = GST_META_FLAG_POOLED | GST_META_FLAG_LOCKED;
+  if (!((*meta)->flags & kept))
+    *meta = NULL;
+  return TRUE;
+}
+
+/* Leaves a buffer as a pool gives them; what it said of itself is in the one that is returned. */
+static GstBuffer *strip(GstBuffer *buffer)
+{
+  GstBuffer *said = gst_buffer_new();
+  AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
+
+  gst_buffer_copy_into(said, buffer,
+                       GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS | GST_BUFFER_COPY_META, 0,
+                       -1);
+  if (validity)
+    astro_validity_meta_clear(validity);
+  gst_buffer_foreach_meta(buffer, drop_meta, NULL);
+  GST_BUFFER_FLAGS(buffer) &= GST_BUFFER_FLAG_TAG_MEMORY;
+  GST_BUFFER_PTS(buffer) = GST_BUFFER_DTS(buffer) = GST_BUFFER_DURATION(buffer) =
+      GST_CLOCK_TIME_NONE;
+  GST_BUFFER_OFFSET(buffer) = GST_BUFFER_OFFSET_END(buffer) = GST_BUFFER_OFFSET_NONE;
+  return said;
+}
+
+/* What the output says of itself follows from what the input does. */
+static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GError **error)
+{
+  if (!ASTRO_STAGE_GET_CLASS(stage)->validity(stage, in, out))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "the validity of a buffer counts over axes that its layout does not have");
+  gst_buffer_foreach_meta(in, copy_foreign_meta, out);
+  if (astro_stage_parts(stage)->out.rate_n == 0)
+    gst_buffer_copy_into(out, in, GST_BUFFER_COPY_TIMESTAMPS, 0, -1);
+  return TRUE;
+}
+
+gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
+                                  GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  const gsize bytes = steps * astro_stream_step_bytes(&priv->out);
+  const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  const gboolean reused = !is_gap && can_reuse(priv, in, bytes);
+  GstBuffer *out =
+      reused ? g_steal_pointer(&priv->input) : astro_stage_new_buffer(stage, bytes, error);
+
+  if (!out)
+    return FALSE;
+  if (is_gap) {
+    gst_buffer_memset(out, 0, 0, bytes);
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+  } else if (!ASTRO_STAGE_GET_CLASS(stage)->work(stage, in, out, steps, error)) {
+    gst_buffer_unref(out);
+    return FALSE;
+  }
+  g_autoptr(GstBuffer) said = reused ? strip(in) : gst_buffer_ref(in);
+  if (!describe(stage, said, out, error)) {
+    gst_buffer_unref(out);
+    return FALSE;
+  }
+  astro_stage_emit(stage, out, first, steps);
+  return TRUE;
+}
+
+GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  g_autoptr(GError) error = NULL;
+  guint64 steps;
+  gint64 start = astro_stage_now();
+  priv->pushed = GST_FLOW_OK;
+  gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
+
+  if (ok && steps > 0)
+    ok = ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first_step(stage, in, steps), steps, &error);
+  priv->busy_ns += astro_stage_now() - start;
+  if (ok)
+    return priv->pushed;
+  astro_stage_post_error(stage, error);
+  return GST_FLOW_ERROR;
+}

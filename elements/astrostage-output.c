@@ -1,0 +1,156 @@
+#include "config.h"
+#include "elements/astrostage-parts.h"
+
+#include "core/memory/memory.h"
+
+/* Of the blocks that a pool begins with, together. */
+#define MANY_BYTES ((guint64)2 << 30)
+/* Blocks that a device stage holds back where the host reads next: while the host waits for one,
+ * the next are in work. */
+#define HOLD_BACK 2
+
+void astro_stage_drop_pool(AstroStagePrivate *priv)
+{
+  if (priv->pool)
+    gst_buffer_pool_set_active(priv->pool, FALSE);
+  gst_clear_object(&priv->pool);
+}
+
+static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
+{
+  GstMemory *memory = astro_memory_new(bytes, device);
+  GstBuffer *buffer = memory ? gst_buffer_new() : NULL;
+  if (buffer)
+    gst_buffer_append_memory(buffer, memory);
+  else
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+  return buffer;
+}
+
+GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  GstBuffer *buffer = NULL;
+
+  if (priv->pool && priv->pool_bytes != bytes)
+    astro_stage_drop_pool(priv);
+  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+    return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
+  if (!priv->pool) {
+    /* The caps do not tell a block's size, so the pool is made for the first block. It has no upper
+     * bound: whoever holds many of our buffers must not stop us; work in flight is bounded instead.
+     * With a device on either side it begins with enough buffers that one whose work is not over
+     * rests while others go round, unless they are too large to have many. What one device writes
+     * and reads needs no host face for copies. */
+    const gboolean on_device = astro_stage_writes_on_device(priv) || priv->reader;
+    const guint64 many = MAX(MANY_BYTES / MAX(bytes, 1), 1);
+    AstroDevice *locked_for = priv->device == priv->reader && astro_stage_writes_on_device(priv)
+                                  ? NULL
+                              : priv->device ? priv->device
+                                             : priv->reader;
+    priv->pool = astro_buffer_pool_new_active(
+        locked_for, NULL, bytes, on_device ? (guint)MIN(ASTRO_STAGE_IN_FLIGHT + 1, many) : 1, 0);
+    priv->pool_bytes = bytes;
+  }
+  if (!priv->pool || gst_buffer_pool_acquire_buffer(priv->pool, &buffer, NULL) != GST_FLOW_OK) {
+    if (!priv->pool || !astro_buffer_pool_take_error(priv->pool, error))
+      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+                  "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+    return NULL;
+  }
+  return buffer;
+}
+
+static GstClockTime step_time(const AstroStagePrivate *priv, guint64 step)
+{
+  return priv->epoch + gst_util_uint64_scale(step, GST_SECOND * (guint64)priv->out.rate_d,
+                                             (guint64)priv->out.rate_n);
+}
+
+void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+
+  GST_BUFFER_OFFSET(out) = first;
+  GST_BUFFER_OFFSET_END(out) = first + steps;
+  if (priv->out.rate_n > 0) {
+    GST_BUFFER_PTS(out) = step_time(priv, first);
+    GST_BUFFER_DURATION(out) = step_time(priv, first + steps) - GST_BUFFER_PTS(out);
+    if (priv->device && GST_BUFFER_DURATION(out) != priv->block_duration) {
+      priv->block_duration = GST_BUFFER_DURATION(out);
+      gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
+    }
+  }
+  if (priv->discont)
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
+  priv->discont = FALSE;
+  g_queue_push_tail(&priv->ready, out);
+}
+
+GstBuffer *astro_stage_pop_ready(AstroStagePrivate *priv)
+{
+  GstBuffer *buffer = g_queue_pop_head(&priv->ready);
+  if (buffer) {
+    priv->buffers_out++;
+    priv->bytes_out += gst_buffer_get_size(buffer);
+  }
+  return buffer;
+}
+
+void astro_stage_push_time_segment(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  GstSegment segment;
+
+  if (!priv->segment_pending)
+    return;
+  priv->segment_pending = FALSE;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), gst_event_new_segment(&segment));
+}
+
+guint astro_stage_held_back(const AstroStagePrivate *priv)
+{
+  return priv->device && !priv->reader ? HOLD_BACK : 0;
+}
+
+GstFlowReturn astro_stage_push(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  GstBuffer *buffer;
+
+  priv->pushed = GST_FLOW_OK;
+  while (priv->pushed == GST_FLOW_OK && priv->ready.length > astro_stage_held_back(priv)) {
+    buffer = astro_stage_pop_ready(priv);
+    astro_stage_push_time_segment(stage);
+    priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
+  }
+  return priv->pushed;
+}
+
+gboolean astro_stage_drain(AstroStage *stage)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  g_autoptr(GError) error = NULL;
+  GstBuffer *buffer;
+  gboolean ok = TRUE;
+
+  if (!priv->instance)
+    return TRUE;
+  if (klass->finish)
+    ok = klass->finish(stage, &error);
+  if (ok && priv->backend->drain)
+    ok = priv->backend->drain(priv->instance, &error);
+  if (!ok)
+    astro_stage_post_error(stage, error);
+  else if (klass->drained)
+    klass->drained(stage);
+  while ((buffer = astro_stage_pop_ready(priv))) {
+    astro_stage_push_time_segment(stage);
+    if (gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer) < GST_FLOW_EOS)
+      ok = FALSE;
+  }
+  return ok;
+}

@@ -1,0 +1,92 @@
+/* Inside AstroStage: astrostage-backend.c has the instance that does the work and gives it blocks,
+ * astrostage-input.c what a block in says of itself, astrostage-output.c blocks on their way out,
+ * and astrostage.c the element around them. */
+#pragma once
+
+#include "core/memory/pool.h"
+#include "elements/astrostage.h"
+
+G_BEGIN_DECLS
+
+GST_DEBUG_CATEGORY_EXTERN(astro_stage_debug);
+#define GST_CAT_DEFAULT astro_stage_debug
+
+/* Blocks that the device may have in work before the host waits for the oldest. */
+#define ASTRO_STAGE_IN_FLIGHT ASTRO_POOL_DEPTH
+
+typedef struct {
+  /* properties */
+  AstroBackendKind kind;
+  gint device_index;
+  guint threads;
+
+  /* what was agreed on */
+  gboolean agreed;
+  AstroStream in, out;
+  AstroObservation *observation;
+  guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
+  const AstroBackend *backend;
+  const char *variant;
+  gpointer instance;
+  AstroDevice *device;
+  AstroQueue *queue;
+  GQueue in_flight; /* AstroEvent *, oldest first */
+
+  GstBuffer *input; /* in work, while it is ours */
+
+  /* output */
+  GstBufferPool *pool;
+  gsize pool_bytes;
+  AstroDevice *reader;    /* where downstream reads; NULL: on the host */
+  gboolean answered_host; /* upstream was told that we read on the host */
+  GQueue ready;           /* GstBuffer *, oldest first */
+  GstFlowReturn pushed;   /* what downstream said to astro_stage_push */
+
+  /* timing */
+  gboolean time_segment;    /* upstream's segment counts time, so its OFFSET counts steps */
+  gboolean segment_pending; /* downstream still has to learn of a TIME segment */
+  gboolean started;
+  guint64 next_step;
+  GstClockTime epoch; /* the time of step 0 */
+  gboolean discont;
+  GstClockTime block_duration;
+
+  /* statistics */
+  GstPadChainFunction chain;
+  guint64 buffers_in, buffers_out, bytes_in, bytes_out, host_copies;
+  gint64 busy_ns, input_wait_ns, output_wait_ns, chain_left;
+} AstroStagePrivate;
+
+AstroStagePrivate *astro_stage_parts(AstroStage *stage);
+
+gint64 astro_stage_now(void); /* nanoseconds of a clock that is never set */
+void astro_stage_post_error(AstroStage *stage, GError *error);
+
+/* ---- the backend ---- */
+
+gboolean astro_stage_open_backend(AstroStage *stage, GError **error);
+void astro_stage_close_backend(AstroStage *stage);
+/* Whether output blocks are written on the device. */
+gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
+
+/* ---- input ---- */
+
+GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in);
+/* One block in, one block out, the same steps; a block that is all gap is not computed. */
+gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
+                                  GError **error);
+gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out);
+
+/* ---- output ---- */
+
+/* Deactivated and given up: its buffers come home one by one. */
+void astro_stage_drop_pool(AstroStagePrivate *priv);
+/* Buffers that wait for those after them to be in work. */
+guint astro_stage_held_back(const AstroStagePrivate *priv);
+/* The next one to go out, or NULL. Counted where a buffer leaves. */
+GstBuffer *astro_stage_pop_ready(AstroStagePrivate *priv);
+void astro_stage_push_time_segment(AstroStage *stage);
+/* Everything that is held goes out. */
+gboolean astro_stage_drain(AstroStage *stage);
+
+G_END_DECLS
