@@ -41,6 +41,9 @@ struct _AstroCorrelator {
   guint integration;
   guint channel_step, time_step;
   AstroTriangle triangle;
+  /* as they were when the backend was made: properties may be set at any time */
+  guint64 spectra; /* of one block of visibilities */
+  guint32 full;    /* samples behind each, if all came */
 
   gboolean open;  /* steps of an integration came */
   guint64 number; /* of that integration */
@@ -235,6 +238,8 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
                                " is too long a fraction",
                                in->rate_n, in->rate_d, dump_spectra(self));
   g_clear_pointer(&self->counts, g_free);
+  self->spectra = config->integration;
+  self->full = (guint32)config->integration * config->channel_step;
   self->stale = FALSE;
   return TRUE;
 }
@@ -254,14 +259,13 @@ static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorA
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   const AstroLayout *layout = &astro_stage_out(stage)->layout;
-  guint32 full = (guint32)dump_spectra(self) * self->channel_step;
   AstroLayout shape = { .n_axes = 2,
                         .axes = { layout->axes[0], layout->axes[1] },
                         .extents = { layout->extents[0], layout->extents[1] } };
 
   if (arguments->complete)
     shape.n_axes = 0;
-  AstroValidityMeta *meta = astro_buffer_add_validity(out, &shape, full);
+  AstroValidityMeta *meta = astro_buffer_add_validity(out, &shape, self->full);
   if (arguments->complete)
     meta->counts[0] = (guint32)arguments->samples;
   else
@@ -360,15 +364,15 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   g_autofree guint8 *valid = gap ? NULL : read_validity(stage, in, steps, &arguments);
 
   for (guint64 done = 0; done < steps; done += arguments.count) {
-    guint64 at = first + done, number = at / dump_spectra(self);
+    guint64 at = first + done, number = at / self->spectra;
     /* Steps that never came took the rest of the integration with them. */
     if (self->open && number != self->number && !end_integration(stage, error))
       return FALSE;
     self->open = TRUE;
     self->number = number;
     arguments.first = done;
-    arguments.count = MIN(steps - done, (number + 1) * dump_spectra(self) - at);
-    arguments.dump = at + arguments.count == (number + 1) * dump_spectra(self);
+    arguments.count = MIN(steps - done, (number + 1) * self->spectra - at);
+    arguments.dump = at + arguments.count == (number + 1) * self->spectra;
     if (gap ? arguments.dump && !end_integration(stage, error) : !add(stage, in, &arguments, error))
       return FALSE;
   }

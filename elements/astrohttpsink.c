@@ -93,6 +93,8 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
   gsize bytes = gst_buffer_get_size(buffer);
+  if (bytes == 0) /* nothing to see */
+    return GST_FLOW_OK;
   while (self->wait && !astro_picture_server_wait(self->server)) {
     GstFlowReturn flow = gst_base_sink_wait_preroll(sink);
     if (flow != GST_FLOW_OK)

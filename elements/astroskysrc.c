@@ -56,6 +56,7 @@ struct _AstroSkySrc {
   AstroDevice *reader;
   GstBufferPool *pool;
   GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
+  guint n_prepared;    /* when all are made */
 };
 
 G_DEFINE_TYPE_WITH_CODE(AstroSkySrc, astro_sky_src, GST_TYPE_PUSH_SRC,
@@ -235,7 +236,8 @@ static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
   drop_blocks(self);
-  if (self->settings.repeat)
+  self->n_prepared = self->settings.repeat;
+  if (self->n_prepared)
     self->prepared = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
   g_clear_pointer(&self->reader, astro_device_unref);
   self->reader = astro_source_find_reader(query);
@@ -274,7 +276,7 @@ static GstBuffer *new_block(AstroSkySrc *self)
 static gboolean prepare(AstroSkySrc *self)
 {
   gsize bytes = self->block * astro_stream_step_bytes(&self->stream);
-  while (self->prepared->len < self->settings.repeat) {
+  while (self->prepared->len < self->n_prepared) {
     GstMemory *memory = astro_memory_new(bytes, self->reader);
     if (!memory)
       return FALSE;
@@ -294,7 +296,7 @@ static GstBuffer *make_block(AstroSkySrc *self, guint64 steps)
   if (self->prepared) {
     if (!prepare(self))
       return NULL;
-    guint64 which = self->next / self->block % self->settings.repeat;
+    guint64 which = self->next / self->block % self->n_prepared;
     buffer =
         gst_buffer_copy_region(g_ptr_array_index(self->prepared, which), GST_BUFFER_COPY_MEMORY, 0,
                                steps * astro_stream_step_bytes(&self->stream));

@@ -1,4 +1,10 @@
-/* Barriers in shared memory that count arrivals and, on sm_90, bytes of the bulk copy engine. */
+/* Barriers in shared memory that count arrivals and, on sm_90, bytes of the bulk copy engine.
+ *
+ * One thread initialises all of a block's, and every thread arrives that read or wrote in its own
+ * name: compute-sanitizer takes initialisations that several threads make for those of all threads,
+ * at addresses that they never computed, and does not know that __syncwarp and one arrival after it
+ * hand over what the whole warp did. What tensor maps bring it does not seem to
+ * watch, and there one arrival a warp does. */
 #pragma once
 
 #include "gpu/cuda.h"

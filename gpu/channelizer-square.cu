@@ -100,9 +100,7 @@ __device__ inline void put(Shared *shared, guint32 parity, guint32 which, float4
   barrier_wait(&shared->empty[which], parity);
   *(float4 *)points = low;
   *(float4 *)(points + HALF) = high;
-  __syncwarp();
-  if (threadIdx.x % 32 == 0)
-    barrier_arrive(&shared->full[which]);
+  barrier_arrive(&shared->full[which]);
 }
 
 /* Samples that come last, where the spectra begin, come first in the order of points, so that each half is in one
@@ -330,9 +328,7 @@ __device__ inline void transform_all(const ChannelizerRun &run, const Work &work
       barrier_wait(&shared->full[warp], parity);
       if (i < job.there)
         transform_columns(shared->spectra[warp], v);
-      __syncwarp();
-      if (threadIdx.x % 32 == 0)
-        barrier_arrive(&shared->empty[warp]);
+      barrier_arrive(&shared->empty[warp]);
       if (i < job.there) {
         transform_rows(shared, v);
         give<Sample>(run, job.input * run.count + job.first + i, v, &clipped);
@@ -362,10 +358,11 @@ __global__ void __launch_bounds__(THREADS, 1)
   extern __shared__ __align__(16) guint8 bytes[];
   Shared *shared = (Shared *)bytes;
 
-  if (threadIdx.x < WARPS) {
-    barrier_init(&shared->full[threadIdx.x], FILTERS / 32);
-    barrier_init(&shared->empty[threadIdx.x], 1);
-  }
+  if (threadIdx.x == 0)
+    for (int i = 0; i < WARPS; i++) {
+      barrier_init(&shared->full[i], FILTERS);
+      barrier_init(&shared->empty[i], 32);
+    }
   for (guint32 i = threadIdx.x; i < TWIDDLES; i += THREADS)
     ((float2 *)shared->twiddles)[i] = run.powers[i];
   __syncthreads();

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-enum { THREADS = 256, GROUPS = 4 /* of a thread: independent loads in flight */ };
-
 /* Four bytes of a and b, which the low bits of the choice's nibbles number. */
 __device__ inline guint32 choose(guint32 a, guint32 b, guint32 choice)
 {
@@ -49,6 +47,9 @@ template <bool CLIPS> __device__ inline uint2 widen(const Nibbles &tables, guint
 
 template <bool CLIPS> struct FromNibbles {
   using In = uint2;
+  using Out = uint4;
+  static constexpr bool STREAMS = false;
+  static constexpr bool COUNTS = CLIPS;
   Nibbles tables;
 
   __device__ uint4 operator()(In in, int *clipped) const
@@ -62,6 +63,9 @@ template <bool CLIPS> struct FromNibbles {
 
 struct FromBytes {
   using In = uint4;
+  using Out = uint4;
+  static constexpr bool STREAMS = false;
+  static constexpr bool COUNTS = true;
   float scale;
 
   __device__ guint32 one(guint32 bytes, int i, int *clipped) const
@@ -80,40 +84,7 @@ struct FromBytes {
   }
 };
 
-/* ---- what both share ---- */
-
-template <typename From>
-__global__ void __launch_bounds__(THREADS)
-    convert(const typename From::In *in, uint4 *out, guint64 groups, const __grid_constant__ From from,
-            guint64 *counter)
-{
-  const guint64 stride = (guint64)gridDim.x * THREADS * GROUPS;
-  int clipped = 0;
-
-  for (guint64 first = (guint64)blockIdx.x * THREADS * GROUPS + threadIdx.x; first < groups; first += stride) {
-    typename From::In group[GROUPS];
-#pragma unroll
-    for (int g = 0; g < GROUPS; g++)
-      if (first + g * THREADS < groups)
-        group[g] = in[first + g * THREADS];
-#pragma unroll
-    for (int g = 0; g < GROUPS; g++)
-      if (first + g * THREADS < groups)
-        out[first + g * THREADS] = from(group[g], &clipped);
-  }
-  clipped = __reduce_add_sync(0xffffffff, clipped);
-  if (threadIdx.x % 32 == 0 && clipped)
-    atomicAdd((unsigned long long *)counter, (unsigned long long)clipped);
-}
-
-template <typename From>
-static void launch(const From &from, const AstroConvertBytes *work, cudaStream_t stream)
-{
-  guint64 blocks = (work->groups + THREADS * GROUPS - 1) / (THREADS * GROUPS);
-  if (work->groups > 0)
-    convert<<<(guint)MIN(blocks, (guint64)work->multiprocessors * 32), THREADS, 0, stream>>>(
-        (const typename From::In *)work->in, (uint4 *)work->out, work->groups, from, work->counter);
-}
+/* ---- launch ---- */
 
 static Table table_of(const guint8 (&bytes)[16])
 {
@@ -125,24 +96,24 @@ static Table table_of(const guint8 (&bytes)[16])
   return table;
 }
 
-void astro_convert_nibbles(const AstroConvertBytes *work, cudaStream_t stream)
+void astro_convert_nibbles(const AstroConvertWork *work, float scale, cudaStream_t stream)
 {
   guint8 results[16], clipped[16];
   gboolean clips = FALSE;
 
   for (gint i = 0; i < 16; i++) {
-    float rounded = rintf((float)(i < 8 ? i : i - 16) * work->scale), held = fminf(fmaxf(rounded, -128), 127);
+    float rounded = rintf((float)(i < 8 ? i : i - 16) * scale), held = fminf(fmaxf(rounded, -128), 127);
     results[i] = (guint8)(gint8)held;
     clips |= clipped[i] = held != rounded;
   }
   const Nibbles tables = { table_of(results), table_of(clipped) };
   if (clips)
-    launch(FromNibbles<true>{ tables }, work, stream);
+    convert_launch(FromNibbles<true>{ tables }, work, stream);
   else
-    launch(FromNibbles<false>{ tables }, work, stream);
+    convert_launch(FromNibbles<false>{ tables }, work, stream);
 }
 
-void astro_convert_bytes(const AstroConvertBytes *work, cudaStream_t stream)
+void astro_convert_bytes(const AstroConvertWork *work, float scale, cudaStream_t stream)
 {
-  launch(FromBytes{ work->scale }, work, stream);
+  convert_launch(FromBytes{ scale }, work, stream);
 }

@@ -7,8 +7,6 @@ extern "C" {
 #include "core/convert/check.h"
 }
 
-enum { THREADS = 256, GROUPS = 4 /* of a thread: independent loads in flight */ };
-
 typedef struct {
   AstroConvertConfig config;
   AstroPlace place;
@@ -64,88 +62,46 @@ template <AstroFormat F> constexpr int bytes_of(int components)
                                : components * (int)sizeof(typename Format<F>::Type);
 }
 
-/* ---- the kernel ---- */
+/* ---- the arithmetic ---- */
 
 template <int BYTES> struct alignas(BYTES) Group {
   guint8 bytes[BYTES];
 };
 
-template <AstroFormat FROM, AstroFormat TO, int N>
-__device__ inline Group<bytes_of<TO>(N)> convert_group(const Group<bytes_of<FROM>(N)> &in,
-                                                       double scale, int *clipped)
-{
-  using Real = std::conditional_t<fits_single<FROM>() && fits_single<TO>(), float, double>;
-  using In = typename Format<FROM>::Type;
-  using Out = typename Format<TO>::Type;
-  Group<bytes_of<TO>(N)> out;
-  const In *from = (const In *)in.bytes;
-  Out *to = (Out *)out.bytes;
+template <AstroFormat FROM, AstroFormat TO, int N> struct Components {
+  using In = Group<bytes_of<FROM>(N)>;
+  using Out = Group<bytes_of<TO>(N)>;
+  static constexpr bool STREAMS = sizeof(Out) == 16 && sizeof(In) < sizeof(Out);
+  static constexpr bool COUNTS = !std::is_floating_point<typename Format<TO>::Type>::value; /* halves do */
+  double scale;
+
+  __device__ Out operator()(const In &in, int *clipped) const
+  {
+    using Real = std::conditional_t<fits_single<FROM>() && fits_single<TO>(), float, double>;
+    const typename Format<FROM>::Type *from = (const typename Format<FROM>::Type *)in.bytes;
+    Out out;
+    typename Format<TO>::Type *to = (typename Format<TO>::Type *)out.bytes;
 
 #pragma unroll
-  for (int i = 0; i < N; i++) {
-    Real value;
-    if constexpr (FROM == ASTRO_FORMAT_CI4)
-      value = nibble_of(from[i / 2], i);
-    else if constexpr (sizeof(Real) == 4)
-      value = single_of(from[i]);
-    else
-      value = double_of(from[i]);
-    Real product = value * (Real)scale;
-    if constexpr (TO == ASTRO_FORMAT_CI4) {
-      int nibble = hold<Real>(product, -8, 7, clipped) & 15;
-      to[i / 2] = i % 2 ? (guint8)(to[i / 2] | nibble) : (guint8)(nibble << 4);
-    } else {
-      write_one<Real>(&to[i], value, product, clipped);
+    for (int i = 0; i < N; i++) {
+      Real value;
+      if constexpr (FROM == ASTRO_FORMAT_CI4)
+        value = nibble_of(from[i / 2], i);
+      else if constexpr (sizeof(Real) == 4)
+        value = single_of(from[i]);
+      else
+        value = double_of(from[i]);
+      Real product = value * (Real)scale;
+      if constexpr (TO == ASTRO_FORMAT_CI4) {
+        int nibble = hold<Real>(product, -8, 7, clipped) & 15;
+        to[i / 2] = i % 2 ? (guint8)(to[i / 2] | nibble) : (guint8)(nibble << 4);
+      } else {
+        write_one<Real>(&to[i], value, product, clipped);
+      }
     }
+    return out;
   }
-  return out;
-}
-
-/* Where more is written than read, what is written is not kept in the caches. */
-template <int BYTES> __device__ inline void store(Group<BYTES> *to, const Group<BYTES> &group, bool grows)
-{
-  if (BYTES == 16 && grows)
-    __stcs((uint4 *)to, *(const uint4 *)&group);
-  else
-    *to = group;
-}
-
-template <AstroFormat FROM, AstroFormat TO, int N>
-__global__ void __launch_bounds__(THREADS)
-    convert_kernel(const Group<bytes_of<FROM>(N)> *in, Group<bytes_of<TO>(N)> *out, guint64 groups,
-                   double scale, guint64 *counter)
-{
-  const guint64 stride = (guint64)gridDim.x * THREADS * GROUPS;
-  int clipped = 0;
-
-  for (guint64 first = (guint64)blockIdx.x * THREADS * GROUPS + threadIdx.x; first < groups;
-       first += stride) {
-    Group<bytes_of<FROM>(N)> group[GROUPS];
-#pragma unroll
-    for (int g = 0; g < GROUPS; g++)
-      if (first + g * THREADS < groups)
-        group[g] = in[first + g * THREADS];
-#pragma unroll
-    for (int g = 0; g < GROUPS; g++)
-      if (first + g * THREADS < groups)
-        store(&out[first + g * THREADS], convert_group<FROM, TO, N>(group[g], scale, &clipped),
-              sizeof *in < sizeof *out);
-  }
-  clipped = __reduce_add_sync(0xffffffff, clipped);
-  if (threadIdx.x % 32 == 0 && clipped)
-    atomicAdd((unsigned long long *)counter, (unsigned long long)clipped);
-}
-
-template <AstroFormat FROM, AstroFormat TO, int N>
-static void launch(const Convert *self, gconstpointer in, gpointer out, guint64 groups, double scale)
-{
-  guint64 blocks = (groups + THREADS * GROUPS - 1) / (THREADS * GROUPS);
-  if (groups > 0)
-    convert_kernel<FROM, TO, N><<<(unsigned)MIN(blocks, (guint64)self->multiprocessors * 32), THREADS, 0,
-                                  astro_cuda_stream(self->place.queue)>>>(
-        (const Group<bytes_of<FROM>(N)> *)in, (Group<bytes_of<TO>(N)> *)out, groups, scale,
-        self->counter);
-}
+};
 
 /* Groups as large as they may be, then the rest sample by sample; a block that does not lie at a multiple
  * of its groups is all rest. */
@@ -157,19 +113,20 @@ static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 
   constexpr int N = MAX(MOST, ONE);
   bool aligned = (guintptr)in % bytes_of<FROM>(N) == 0 && (guintptr)out % bytes_of<TO>(N) == 0;
   guint64 groups = aligned ? components / N : 0, done = groups * N;
+  cudaStream_t stream = astro_cuda_stream(self->place.queue);
 
+  AstroConvertWork work = { in, out, groups, self->counter, self->multiprocessors };
   if constexpr ((FROM == ASTRO_FORMAT_CI4 || FROM == ASTRO_FORMAT_CI8) && TO == ASTRO_FORMAT_CI8) {
     if (!isfinite((float)scale))
-      groups = done = 0;
-    const AstroConvertBytes work = { in, out, groups, (float)scale, self->counter, self->multiprocessors };
-    (FROM == ASTRO_FORMAT_CI4 ? astro_convert_nibbles : astro_convert_bytes)(
-        &work, astro_cuda_stream(self->place.queue));
+      work.groups = done = 0;
+    (FROM == ASTRO_FORMAT_CI4 ? astro_convert_nibbles : astro_convert_bytes)(&work, (float)scale, stream);
   } else {
-    launch<FROM, TO, N>(self, in, out, groups, scale);
+    convert_launch(Components<FROM, TO, N>{ scale }, &work, stream);
   }
-  in += done / ONE * bytes_of<FROM>(ONE);
-  out += done / ONE * bytes_of<TO>(ONE);
-  launch<FROM, TO, ONE>(self, in, out, (components - done) / ONE, scale);
+  work.in += done / ONE * bytes_of<FROM>(ONE);
+  work.out += done / ONE * bytes_of<TO>(ONE);
+  work.groups = (components - done) / ONE;
+  convert_launch(Components<FROM, TO, ONE>{ scale }, &work, stream);
 }
 
 typedef void (*ConvertFunc)(const Convert *self, const guint8 *in, guint8 *out, guint64 components,

@@ -208,6 +208,11 @@ static void (*const kernels[])(CorrelatorRun run, guint32 tiles, guint32 row_byt
   [CORRELATOR_SPLIT] = correlate<CORRELATOR_SPLIT>,
 };
 
+const void *astro_correlator_mma_kernel(CorrelatorKind kind)
+{
+  return (const void *)kernels[kind];
+}
+
 gboolean astro_correlator_mma_init(CorrelatorKind kind, GError **error)
 {
   return CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));

@@ -15,6 +15,11 @@
 
 #include <cudaTypedefs.h>
 
+/* The two could not be told apart when a kernel is picked. */
+#if __CUDA_ARCH__ == 900 && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error "NVCC_ARCH has compute_90, expected compute_90a"
+#endif
+
 enum {
   TILE = 128,
   HALF = TILE / 2,
@@ -404,6 +409,8 @@ __global__ void __launch_bounds__(THREADS, 1)
     asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
     consume<KIND>(run, chunks, tiles, jobs, shared, threadIdx.x);
   }
+#else
+  __trap(); /* another kernel is to be picked: astro_cuda_architecture */
 #endif
 }
 
@@ -416,6 +423,11 @@ static void (*const kernels[])(CUtensorMap map, CorrelatorRun run, guint32 chunk
   [CORRELATOR_F16] = correlate<CORRELATOR_F16>,
   [CORRELATOR_SPLIT] = correlate<CORRELATOR_SPLIT>,
 };
+
+const void *astro_correlator_wgmma_kernel(CorrelatorKind kind)
+{
+  return (const void *)kernels[kind];
+}
 
 gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error)
 {

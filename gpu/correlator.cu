@@ -35,11 +35,16 @@ typedef enum { SUMS_INT32, SUMS_INT64, SUMS_DOUBLE } SumKind;
 
 typedef struct {
   const char *name;
-  guint capability; /* at least: 10 x major + minor */
-  gboolean exact;   /* of that capability alone */
+  const void *(*kernel)(CorrelatorKind kind);
+  guint architecture; /* at least, of the kernel's code */
+  gboolean exact;     /* that architecture alone */
 } Level;
 
-static const Level levels[] = { { "wgmma", 90, TRUE }, { "mma", 80, FALSE }, { "simt", 0, FALSE } };
+static const Level levels[] = {
+  { "wgmma", astro_correlator_wgmma_kernel, 90, TRUE },
+  { "mma", astro_correlator_mma_kernel, 80, FALSE },
+  { "simt" },
+};
 enum { WGMMA, MMA, SIMT };
 
 /* Of the sums of a channel. */
@@ -630,22 +635,20 @@ static void destroy(gpointer instance)
   g_free(self);
 }
 
-/* The first that the device has; ASTRO_CUDA names one to begin with, so that each can be tried. */
+/* The first whose code is there; ASTRO_CUDA names one to begin with, so that each can be tried. */
 static gboolean pick_level(Correlator *self, GError **error)
 {
   const char *wanted = g_getenv("ASTRO_CUDA");
-  gint major, minor;
-  guint first = SIMT;
-  if (!CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, self->place.device->index)) ||
-      !CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, self->place.device->index)))
-    return FALSE;
-  guint capability = (guint)(10 * major + minor);
+  guint first = SIMT, found;
   while (first > 0 && g_strcmp0(levels[first].name, wanted) != 0)
     first--; /* no other stage's name */
-  self->level = first;
-  while (levels[self->level].exact ? capability != levels[self->level].capability
-                                   : capability < levels[self->level].capability)
-    self->level++;
+  for (self->level = first; self->level < SIMT; self->level++) {
+    const Level *level = &levels[self->level];
+    if (!astro_cuda_architecture(level->kernel(kind_of(self)), &found, error))
+      return FALSE;
+    if (level->exact ? found == level->architecture : found >= level->architecture)
+      break;
+  }
   switch (self->level) {
   case WGMMA:
     return astro_correlator_wgmma_init(kind_of(self), error);

@@ -61,9 +61,11 @@ struct CorrelatorRun {
 /* Components that tensor cores multiply. */
 enum CorrelatorKind { CORRELATOR_S8, CORRELATOR_F16, CORRELATOR_SPLIT };
 
+const void *astro_correlator_wgmma_kernel(CorrelatorKind kind);
 gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error);
 gboolean astro_correlator_wgmma(CorrelatorKind kind, const CorrelatorRun *run, gint multiprocessors,
                                 cudaStream_t stream, GError **error);
+const void *astro_correlator_mma_kernel(CorrelatorKind kind);
 gboolean astro_correlator_mma_init(CorrelatorKind kind, GError **error);
 gboolean astro_correlator_mma(CorrelatorKind kind, const CorrelatorRun *run, cudaStream_t stream,
                               GError **error);

@@ -26,6 +26,11 @@ void astro_cuda_free(const AstroPlace *place, gpointer face);
 /* Makes the device of a place current for this thread. */
 gboolean astro_cuda_enter(const AstroDevice *device, GError **error);
 
+/* The architecture whose instructions a kernel was compiled for, 10 x major + minor. It is less
+ * than the device's where the driver made the code of an older one's PTX; so what a kernel can do
+ * follows from this and not from the device, which must be current. */
+gboolean astro_cuda_architecture(const void *kernel, guint *architecture, GError **error);
+
 static inline cudaStream_t astro_cuda_stream(AstroQueue *queue)
 {
   return (cudaStream_t)queue;

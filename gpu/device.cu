@@ -19,6 +19,15 @@ gboolean astro_cuda_enter(const AstroDevice *device, GError **error)
   return astro_cuda_ok(cudaSetDevice(device->index), "cudaSetDevice", error);
 }
 
+gboolean astro_cuda_architecture(const void *kernel, guint *architecture, GError **error)
+{
+  cudaFuncAttributes attributes;
+  if (!CUDA_TRY(cudaFuncGetAttributes(&attributes, kernel)))
+    return FALSE;
+  *architecture = (guint)attributes.ptxVersion;
+  return TRUE;
+}
+
 static AstroCudaDevice *cuda(AstroDevice *device)
 {
   return (AstroCudaDevice *)device;

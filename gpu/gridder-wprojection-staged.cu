@@ -181,6 +181,8 @@ static __global__ void __launch_bounds__(32 * most_warps(COUNT), 1) spread(const
     else
       consume<N, COUNT, FIXED>(w, shared, cells, own, (guint32)first, end, scale, &stage);
   }
+#else
+  __trap(); /* another kernel is to be picked: astro_cuda_architecture */
 #endif
 }
 
@@ -222,6 +224,15 @@ static double divide(Staged *w, guint count, guint *blocks)
       *blocks = together;
     }
   }
+}
+
+gboolean wprojection_can_stage(gboolean *can, GError **error)
+{
+  guint architecture;
+  if (!astro_cuda_architecture((const void *)kernel_of<1, FEW>(FALSE), &architecture, error))
+    return FALSE;
+  *can = architecture >= 90;
+  return TRUE;
 }
 
 gboolean wprojection_spread_staged(const WProjectionSpread *s, guint64 n, cudaStream_t stream, GError **error)

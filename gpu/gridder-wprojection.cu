@@ -15,7 +15,7 @@ struct _AstroGridding {
   AstroWProjectionConfig config; /* its taps are device memory */
   guint grids;                   /* as many as channels on grids of their own */
   gboolean is_double, interpolated, deterministic;
-  gint multiprocessors, shared_bytes; /* 0: the device has no bulk copy engine */
+  gint multiprocessors, shared_bytes; /* 0: the bulk copy engine is not used */
   guint n_classes, supports[WPROJECTION_CLASSES], strides[WPROJECTION_CLASSES];
   gint taps_exponent; /* all are less than 2 to this */
   WProjectionKeys keys;
@@ -336,13 +336,14 @@ static void destroy(AstroGridding *self)
 static gboolean know_device(AstroGridding *self, GError **error)
 {
   const gint device = self->place.device->index;
-  gint major = 0;
-  if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount, device)) ||
-      !CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device)))
+  gboolean can_stage = FALSE;
+  if (!CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount, device)))
     return FALSE;
-  if (major < 9 || self->is_double || g_strcmp0(g_getenv("ASTRO_CUDA"), "teams") == 0)
+  if (self->is_double || g_strcmp0(g_getenv("ASTRO_CUDA"), "teams") == 0)
     return TRUE;
-  return CUDA_TRY(cudaDeviceGetAttribute(&self->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return wprojection_can_stage(&can_stage, error) &&
+         (!can_stage ||
+          CUDA_TRY(cudaDeviceGetAttribute(&self->shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)));
 }
 
 static gboolean start(AstroGridding *self, const AstroTaps *taps, GError **error)

@@ -185,8 +185,9 @@ struct WProjectionSpread {
 /* n: no more records than these. */
 gboolean wprojection_spread(const WProjectionSpread *spread, guint64 n, cudaStream_t stream,
                             GError **error);
-/* The same in single precision and on devices with one: taps brought to shared memory by the bulk
+/* The same in single precision, where its code is there: taps brought to shared memory by the bulk
  * copy engine. */
+gboolean wprojection_can_stage(gboolean *can, GError **error);
 gboolean wprojection_spread_staged(const WProjectionSpread *spread, guint64 n, cudaStream_t stream,
                                    GError **error);
 /* Adds sums to the grid and makes them 0. */

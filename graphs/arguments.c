@@ -115,5 +115,7 @@ void astro_command_help(const AstroCommand *command)
         g_strjoin(option->value ? " " : NULL, option->name, option->value, NULL);
     printf("  %-12s  %s\n", left, option->help);
   }
-  printf("  %-12s  %s\n", "--help", "show this help");
+  printf("  %-12s  %s\n", "--help",
+         command->takes_graph ? "show this help, and after GRAPH its parameters"
+                              : "show this help");
 }

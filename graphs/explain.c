@@ -33,12 +33,8 @@ int astro_list(const AstroArguments *arguments)
   return status;
 }
 
-int astro_show(const AstroArguments *arguments)
+static void print_parameters(const AstroGraph *graph)
 {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
-  if (!graph)
-    return refuse(error);
   gsize width = 0;
   g_autoptr(GPtrArray) shown = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < graph->parameters->len; i++) {
@@ -55,6 +51,25 @@ int astro_show(const AstroArguments *arguments)
   for (guint i = 0; i < shown->len; i++)
     printf("  %-*s  %s\n", (int)width, (char *)shown->pdata[i],
            ((AstroParameter *)graph->parameters->pdata[i])->help);
+}
+
+int astro_explain(const AstroArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
+  if (!graph)
+    return refuse(error);
+  print_parameters(graph);
+  return EXIT_SUCCESS;
+}
+
+int astro_show(const AstroArguments *arguments)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
+  if (!graph)
+    return refuse(error);
+  print_parameters(graph);
   printf("\n%s:\n%s%s", graph->file, graph->text, g_str_has_suffix(graph->text, "\n") ? "" : "\n");
   return EXIT_SUCCESS;
 }

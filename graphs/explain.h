@@ -6,6 +6,8 @@
 G_BEGIN_DECLS
 
 int astro_list(const AstroArguments *arguments);
+/* The description and parameters alone. */
+int astro_explain(const AstroArguments *arguments);
 int astro_show(const AstroArguments *arguments);
 int astro_print(const AstroArguments *arguments);
 

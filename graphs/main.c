@@ -89,6 +89,10 @@ static int run_command(const AstroCommand *command, char **argv)
     break;
   case ASTRO_PARSED_HELP:
     astro_command_help(command);
+    if (arguments.graph) {
+      printf("\n");
+      status = astro_explain(&arguments);
+    }
     break;
   case ASTRO_PARSED_WRONG:
     status = EXIT_USAGE;

@@ -266,8 +266,15 @@ static AstroFitsHeader *read_header(AstroFitsFile *file, guint64 at, GError **er
   return NULL;
 }
 
-static void refuse_begin(const AstroFitsFile *file, GError **error)
+static void refuse_begin(const AstroFitsFile *file, const char *start, GError **error)
 {
+  if (g_str_equal(start, file_begin)) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
+                "%s: cut short: the file ends at %" G_GUINT64_FORMAT
+                " bytes, within its first header",
+                file->name, file->bytes);
+    return;
+  }
   g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
               "%s is no FITS file: it does not begin with \"%s\"", file->name, file_begin);
 }
@@ -279,9 +286,9 @@ static gboolean read_headers(AstroFitsFile *file, GError **error)
   char start[sizeof file_begin] = "";
   guint64 at = 0;
 
-  if (file->bytes < BLOCK || !astro_fits_file_read(file, 0, start, sizeof file_begin - 1, NULL) ||
+  if (!astro_fits_file_read(file, 0, start, sizeof file_begin - 1, NULL) || file->bytes < BLOCK ||
       !g_str_equal(start, file_begin)) {
-    refuse_begin(file, error);
+    refuse_begin(file, start, error);
     return FALSE;
   }
   while (at < file->bytes) {
@@ -333,7 +340,7 @@ AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
   AstroFitsFile *file = astro_fits_file_open_any(path, error);
   if (!file || file->headers->len)
     return file;
-  refuse_begin(file, error);
+  refuse_begin(file, "", error);
   astro_fits_file_close(file);
   return NULL;
 }

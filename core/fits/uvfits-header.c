@@ -91,6 +91,7 @@ static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
     const char *type = "";
     r->scale[i] = 1;
     astro_fits_get_string_n(r->header, "PTYPE", i + 1, &type);
+    type += *type == '_'; /* which astropy's users put before a name that is there twice */
     astro_fits_get_double_n(r->header, "PSCAL", i + 1, &r->scale[i]);
     astro_fits_get_double_n(r->header, "PZERO", i + 1, &r->zero[i]);
     for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)

@@ -653,6 +653,27 @@ static void test_long(void)
   }
 }
 
+/* So many inputs that a device's blocks, where it has 132 multiprocessors, make three rounds of
+ * eight spectra each, the last of an input not full. */
+static void test_rounds(gconstpointer device)
+{
+  static const char *const formats[] = { "CI8", "CF32LE" };
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+    AstroChannelizerConfig config = make_config(formats[f], "station:pol:time", 66, 2, 1024, 8);
+    guint64 steps = 25 * 1024;
+    AstroSpectra spectra;
+    gpointer in = random_samples(config.in.format, n_inputs(&config) * steps, f);
+    guint8 *expected =
+        channelize(&astro_channelizer_cpu, &config, 2, in, 0, steps, 0, &spectra, NULL);
+    g_assert_cmpuint(spectra.count, ==, 17);
+    guint8 *found = channelize(device, &config, 1, in, 0, steps, 0, &spectra, NULL);
+    assert_same(&config, found, expected, spectra.count * n_inputs(&config) * 1024 * 2);
+    test_free(found);
+    test_free(expected);
+    test_free(in);
+  }
+}
+
 /* The largest shape, and a large prime: a tone comes out where it belongs. */
 static void test_large(gconstpointer backend)
 {
@@ -900,6 +921,7 @@ static void add_tests(void)
   g_test_add_func("/channelizer/alignment", test_alignment);
   g_test_add_func("/channelizer/past-caches", test_past_caches);
   g_test_add_func("/channelizer/long", test_long);
+  test_add_on_device("/channelizer/rounds", backends[2], test_rounds);
   for (guint i = 0; backends[i]; i++) /* too large for the formula */
     if (backends[i] != &astro_channelizer_reference) {
       g_autofree char *path =

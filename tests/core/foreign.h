@@ -26,7 +26,7 @@ typedef struct {
   const char *extra_axis; /* one more axis */
   guint extra_length;
   gboolean one_date; /* one DATE, of whole days and fraction, and PZERO */
-  gboolean no_inttim, no_weight, old_names, numbers_apart, sorted_by_baseline;
+  gboolean no_inttim, no_weight, old_names, underlined, numbers_apart, sorted_by_baseline;
   guint skip;        /* 1 + the group that is left out */
   gboolean swapped;  /* antenna 1 > antenna 2 */
   double subarray;   /* 0: 1 */
@@ -145,7 +145,7 @@ static inline void foreign_write(const char *path, const Foreign *o)
   zeros[n] = FOREIGN_JD;
   parameters[n++] = "DATE";
   if (!o->one_date)
-    parameters[n++] = "DATE";
+    parameters[n++] = o->underlined ? "_DATE" : "DATE";
   guint first_number = n;
   if (o->numbers_apart) {
     parameters[n++] = "ANTENNA1";

@@ -567,6 +567,7 @@ static const Foreign foreign_files[] = {
   { .name = "plain" },
   { .name = "one-date", .one_date = TRUE },
   { .name = "old-names", .old_names = TRUE },
+  { .name = "underlined", .underlined = TRUE },
   { .name = "numbers-apart", .numbers_apart = TRUE },
   { .name = "frequency-first", .freq_before_stokes = TRUE, .channels = 5 },
   { .name = "frequency-pixel", .freq_pixel = 4.5, .channels = 3 },

@@ -291,6 +291,29 @@ static void test_time_step(void)
   g_byte_array_unref(got[1]);
 }
 
+/* Properties that are set in mid-stream wait for the next caps. */
+static void test_late_properties(void)
+{
+  guint8 stream[20 * 2 * SAMPLES];
+  GByteArray *got[2];
+  test_fill(stream, sizeof stream, 12);
+  for (guint i = 0; i < 2; i++) {
+    GstHarness *h = new_harness(6);
+    gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+    gst_harness_push(h, part(stream, 0, 7));
+    if (i)
+      g_object_set(h->element, "integration", 0, "time-step", 3, "channel-step", 5, NULL);
+    gst_harness_push(h, part(stream, 7, 13));
+    gst_harness_push_event(h, gst_event_new_eos());
+    got[i] = test_pull_all(h);
+    gst_harness_teardown(h);
+  }
+  g_assert_cmpuint(got[0]->len, >, 0);
+  g_assert_cmpmem(got[0]->data, got[0]->len, got[1]->data, got[1]->len);
+  g_byte_array_unref(got[0]);
+  g_byte_array_unref(got[1]);
+}
+
 /* Upstream learns which order is liked best, and that others will do. */
 static void test_upstream(void)
 {
@@ -394,6 +417,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);
+  g_test_add_func("/astrocorrelator/late-properties", test_late_properties);
   g_test_add_func("/astrocorrelator/upstream", test_upstream);
   g_test_add_func("/astrocorrelator/upstream/device", test_upstream_of_device);
   g_test_add_func("/astrocorrelator/latency", test_latency);

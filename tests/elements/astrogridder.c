@@ -420,6 +420,27 @@ static void test_settings(void)
   }
 }
 
+/* As a number or a word, in text, and as a number in a program. */
+static void test_support(void)
+{
+  static const struct {
+    const char *text;
+    guint value;
+  } cases[] = { { "16", 16 }, { "auto", 0 }, { "256", 256 }, { "0", 0 }, { "4", 4 } };
+  GstElement *gridder = gst_element_factory_make("astrogridder", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    guint found = 99;
+    gst_util_set_object_arg(G_OBJECT(gridder), "support", cases[i].text);
+    g_object_get(gridder, "support", &found, NULL);
+    g_assert_cmpuint(found, ==, cases[i].value);
+  }
+  guint found;
+  g_object_set(gridder, "support", 32, NULL);
+  g_object_get(gridder, "support", &found, NULL);
+  g_assert_cmpuint(found, ==, 32);
+  gst_object_unref(gst_object_ref_sink(gridder));
+}
+
 typedef struct {
   const char *settings, *caps, *says;
   gboolean observed;
@@ -499,6 +520,7 @@ static void add_tests(void)
       g_test_add_data_func(path, &cases[b][i], run_case);
     }
   g_test_add_func("/astrogridder/settings", test_settings);
+  g_test_add_func("/astrogridder/support", test_support);
 }
 
 int main(int argc, char **argv)

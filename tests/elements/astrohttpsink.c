@@ -135,6 +135,13 @@ static void bad(void)
   g_assert_nonnull(strstr(found, "nowhere is no address"));
 }
 
+/* A buffer with nothing in it is no picture. */
+static void empty(void)
+{
+  g_autofree char *found = test_launch("fakesrc num-buffers=2 ! image/png ! astrohttpsink port=0");
+  g_assert_null(found);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astrohttpsink/live", live);
@@ -142,6 +149,7 @@ static void add_tests(void)
   g_test_add_func("/astrohttpsink/after-the-end", after_the_end);
   g_test_add_func("/astrohttpsink/told", told);
   g_test_add_func("/astrohttpsink/bad", bad);
+  g_test_add_func("/astrohttpsink/empty", empty);
 }
 
 int main(int argc, char **argv)

@@ -108,6 +108,13 @@ static void test_help(void)
     g_assert_cmpint(command.status, ==, 0);
     g_assert_true(g_str_has_prefix(command.out, usage));
   }
+  g_auto(Result) graph = run("run good --help");
+  g_assert_cmpint(graph.status, ==, 0);
+  g_assert_nonnull(strstr(graph.out, "Usage: gst-astro run"));
+  g_assert_nonnull(strstr(graph.out, "\nParameters:\n  blocks="));
+  g_auto(Result) unknown = run("run godo --help");
+  g_assert_cmpint(unknown.status, ==, 1);
+  g_assert_nonnull(strstr(unknown.err, "no graph godo, did you mean good?"));
   g_auto(Result) version = run("--version");
   g_assert_cmpint(version.status, ==, 0);
   g_assert_true(g_str_has_prefix(version.out, "gst-astro "));
