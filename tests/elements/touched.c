@@ -89,14 +89,29 @@ static void poison_after(GstElement *pipeline, const char *name, Agreed *agreed)
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, poison, &agreed->poisoned, NULL);
 }
 
-/* What comes to the element sink. */
-static GByteArray *run(const char *line, Agreed *agreed, gboolean poisons)
+/* Where the line does not say it. */
+static void set_backends(GstElement *pipeline, const char *backend)
+{
+  g_autoptr(GstIterator) elements = gst_bin_iterate_elements(GST_BIN(pipeline));
+  GValue value = G_VALUE_INIT;
+  for (; gst_iterator_next(elements, &value) == GST_ITERATOR_OK; g_value_reset(&value)) {
+    GObject *element = g_value_get_object(&value);
+    if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "backend"))
+      gst_util_set_object_arg(element, "backend", backend);
+  }
+  g_value_unset(&value);
+}
+
+/* What comes to the element sink. backend: NULL, or of all elements. */
+static GByteArray *run(const char *line, const char *backend, Agreed *agreed, gboolean poisons)
 {
   g_autoptr(GError) error = NULL;
   g_autofree char *whole = g_strconcat(SOURCE, line, NULL);
   GByteArray *bytes = g_byte_array_new();
   GstElement *pipeline = gst_parse_launch(whole, &error);
   g_assert_no_error(error);
+  if (backend)
+    set_backends(pipeline, backend);
   g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   g_object_set(sink, "signal-handoffs", TRUE, NULL);
   g_signal_connect(sink, "handoff", G_CALLBACK(test_append), bytes);
@@ -146,8 +161,10 @@ static const struct {
   { "size=150 padding=1.3 centre=0.01,-0.02", "" },
 };
 
-static void test_images(void)
+/* A device adds in no order. */
+static void test_images(gconstpointer backend)
 {
+  const double most = g_str_equal(backend, "cpu") ? 3e-6 : 2e-5;
   for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
     const typeof(settings[0]) *s = &settings[i];
     g_autofree char *whole = g_strdup_printf(
@@ -157,12 +174,12 @@ static void test_images(void)
     g_autofree char *part = g_strdup_printf(
         GRIDDER "%s ! astrofft name=f ! astroimage %s ! fakesink name=sink", s->gridder, s->image);
     Agreed of_whole, of_part;
-    g_autoptr(GByteArray) expected = run(whole, &of_whole, TRUE);
-    g_autoptr(GByteArray) found = run(part, &of_part, TRUE);
+    g_autoptr(GByteArray) expected = run(whole, backend, &of_whole, TRUE);
+    g_autoptr(GByteArray) found = run(part, backend, &of_part, TRUE);
     g_assert_false(of_whole.touched || of_whole.rows || of_whole.poisoned);
     g_assert_true(of_part.touched && of_part.rows);
     g_assert_cmpuint(of_part.poisoned, >, 0);
-    assert_alike(found, expected, s->is_double, s->is_double ? 1e-13 : 3e-6);
+    assert_alike(found, expected, s->is_double, s->is_double ? 1e-12 : most);
   }
 }
 
@@ -202,9 +219,9 @@ static void test_lines(void)
   Agreed agreed;
   g_autoptr(GByteArray) expected =
       run(GRIDDER "size=96 ! application/x-astro-uvgrid,touched-only=false ! astrofft name=f" IMAGE,
-          &agreed, FALSE);
+          "cpu", &agreed, FALSE);
   for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
-    g_autoptr(GByteArray) found = run(lines[i].line, &agreed, FALSE);
+    g_autoptr(GByteArray) found = run(lines[i].line, "cpu", &agreed, FALSE);
     g_test_message("%s", lines[i].line);
     g_assert_cmpint(agreed.touched, ==, lines[i].touched);
     g_assert_cmpint(agreed.rows, ==, lines[i].rows);
@@ -227,10 +244,10 @@ static void test_others(void)
     g_autofree char *filtered = test_replace(
         others[i], " ! astrofft", " ! application/x-astro-uvgrid,touched-only=false ! astrofft");
     Agreed agreed;
-    g_autoptr(GByteArray) found = run(others[i], &agreed, FALSE);
+    g_autoptr(GByteArray) found = run(others[i], "cpu", &agreed, FALSE);
     g_assert_cmpint(agreed.touched, ==, touched[i]);
     g_assert_false(agreed.rows);
-    g_autoptr(GByteArray) expected = run(filtered, &agreed, FALSE);
+    g_autoptr(GByteArray) expected = run(filtered, "cpu", &agreed, FALSE);
     g_assert_false(agreed.touched);
     assert_alike(found, expected, FALSE, 3e-6);
   }
@@ -251,7 +268,7 @@ static void test_backends(void)
                 "backend=%s ! fakesink name=sink",
         names[i % n], names[i / n % n], names[i / n / n]);
     Agreed agreed;
-    GByteArray *found = run(line, &agreed, i > 0);
+    GByteArray *found = run(line, NULL, &agreed, i > 0);
     g_test_message("%s", line);
     g_assert_true(agreed.touched && agreed.rows);
     if (expected)
@@ -361,7 +378,9 @@ static void test_refused(void)
 
 static void add_tests(void)
 {
-  g_test_add_func("/touched/images", test_images);
+  g_test_add_data_func("/touched/images", "cpu", test_images);
+  if (test_has_device("/touched/images/cuda"))
+    g_test_add_data_func("/touched/images/cuda", "cuda", test_images);
   g_test_add_func("/touched/lines", test_lines);
   g_test_add_func("/touched/others", test_others);
   g_test_add_func("/touched/backends", test_backends);
