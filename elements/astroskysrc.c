@@ -15,7 +15,6 @@
 #include "elements/astroskysrc.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/enum.h"
 #include "core/memory/memory.h"

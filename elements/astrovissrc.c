@@ -21,7 +21,6 @@
 #include "elements/astrovissrc.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/memory/pool.h"
 #include "core/predict/predict.h"
