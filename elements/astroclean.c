@@ -188,10 +188,11 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
                                         "end", G_TYPE_STRING, ends[results[i].end], NULL);
     gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
     if (results[i].end == ASTRO_CLEAN_DIVERGED)
-      GST_ELEMENT_WARNING(self, STREAM, FAILED, (NULL),
+      GST_ELEMENT_WARNING(self, STREAM, FAILED,
                           ("%s of channel %u goes astray after %u iterations: a lower gain, or a "
                            "larger border",
-                           self->grid.products[i % n], i / n, results[i].iterations));
+                           self->grid.products[i % n], i / n, results[i].iterations),
+                          (NULL));
   }
 }
 

@@ -115,6 +115,12 @@ static void turn_int(GstStructure *to, const char *field, guint64 value)
     gst_structure_set(to, field, GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
 }
 
+/* Of a rate; an integration of 0 is refused where there is an error to say so. */
+static gboolean is_divisor(guint64 spectra)
+{
+  return spectra >= 1 && spectra <= G_MAXINT;
+}
+
 static void copy_fields(GstStructure *to, const GstStructure *from)
 {
   static const char *const fields[] = { "pols", "frequency", "bandwidth" };
@@ -141,7 +147,7 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   copy_fields(to, from);
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && dump_spectra(self) <= G_MAXINT &&
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(dump_spectra(self)) &&
       gst_util_fraction_multiply(n, d, 1, (gint)dump_spectra(self), &n, &d))
     gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
   return to;
@@ -168,7 +174,7 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
   /* With a step left to the backend, which says so where it does not divide the channels. */
   if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
     turn_int(to, "channels", (guint64)MAX(channels, 0));
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && dump_spectra(self) <= G_MAXINT &&
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(dump_spectra(self)) &&
       gst_util_fraction_multiply(n, d, (gint)dump_spectra(self), 1, &n, &d))
     gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
   copy_fields(to, from);

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/gridder/wprojection-taps.h"
+
 #define RADIANS_PER_DEGREE (G_PI / 180)
 #define RADIANS_PER_ARCSEC (RADIANS_PER_DEGREE / 3600)
 
@@ -284,8 +286,8 @@ void astro_gridder_settings_install(GObjectClass *object)
           g_param_spec_enum("algorithm", "Algorithm", "How visibilities are gridded",
                             astro_algorithm_get_type(), ASTRO_ALGORITHM_WSTACKING, flags));
   INSTALL(ACCURACY, g_param_spec_double("accuracy", "Accuracy",
-                                        "Of the image, relative L2, 1e-2 to 1e-12; below 1e-5 "
-                                        "grids are in double precision",
+                                        "Of the image, relative L2; below 1e-5 grids are in "
+                                        "double precision",
                                         1e-12, 0.1, 1e-4, flags));
   INSTALL(SUPPORT, g_param_spec_uint("support", "Support",
                                      "Cells a side that a visibility is spread over (0: as the "
@@ -300,7 +302,7 @@ void astro_gridder_settings_install(GObjectClass *object)
                                       NULL, flags));
   INSTALL(OVERSAMPLING,
           g_param_spec_uint("oversampling", "Oversampling", "wprojection: taps a cell in the table",
-                            1, 256, 8, flags));
+                            1, ASTRO_TAPS_MAX_OVERSAMPLING, 8, flags));
   INSTALL(W_PLANES, g_param_spec_uint("w-planes", "W-planes",
                                       "wprojection: values of w in the table (0: from the longest "
                                       "baseline and the field)",

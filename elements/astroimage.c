@@ -332,8 +332,8 @@ static void fit_beam(AstroImage *self, AstroImageMeta *meta)
     return;
   meta->has_beam = fit_lobe(self, meta);
   if (!meta->has_beam) {
-    GST_ELEMENT_WARNING(self, STREAM, FAILED, (NULL),
-                        ("no beam can be fitted to the point-spread function"));
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("no beam can be fitted to the point-spread function"), (NULL));
     return;
   }
   GstStructure *s = gst_structure_new("astro-image", "major", G_TYPE_DOUBLE, meta->major * DEGREES,

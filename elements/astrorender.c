@@ -3,8 +3,8 @@
  * Images of the sky are shown as they lie there, a panel each product, with right ascension and
  * declination in degrees; spectra as a waterfall, whose newest row on top is the mean power of the
  * newest buffer; visibilities as two matrices of stations, amplitude and phase; correlation
- * functions as points with error bars over decades. Any size that downstream asks for, 1280 x 720
- * where it does not care. Small frames have the pixels alone.
+ * functions as points with error bars over decades. Any size that downstream asks for, that of the
+ * properties where it does not care. Small frames have the pixels alone.
  *
  * A frame's time is its buffer's. Images that begin together and grow (a gridder's cumulative ones)
  * follow each other: a frame begins where the one before ends.
@@ -25,16 +25,18 @@
 #include <gst/video/video.h>
 #include <math.h>
 
+#define LEAST_SIZE 16
+#define MOST_SIZE 16384
+#define SIZES "(int) [ " G_STRINGIFY(LEAST_SIZE) ", " G_STRINGIFY(MOST_SIZE) " ]"
 #define VIDEO                                                                                      \
-  "video/x-raw, format = (string) { BGRx, BGRA, RGBx, RGBA }, width = (int) [ 16, 16384 ], "       \
-  "height = (int) [ 16, 16384 ], framerate = (fraction) [ 0/1, MAX ]"
-#define DEFAULT_WIDTH 1280
-#define DEFAULT_HEIGHT 720
+  "video/x-raw, format = (string) { BGRx, BGRA, RGBx, RGBA }, width = " SIZES ", height = " SIZES  \
+  ", framerate = (fraction) [ 0/1, MAX ]"
 
 struct _AstroRender {
   GstBaseTransform parent;
   AstroRenderStyle style; /* low >= high: from the values */
   char *title, *product;
+  guint width, height; /* where downstream leaves them open */
 
   GstCaps *caps; /* of the sink pad */
   GstVideoInfo info;
@@ -57,7 +59,9 @@ enum {
   PROP_TITLE,
   PROP_PRODUCT,
   PROP_CHANNEL,
-  PROP_ROWS
+  PROP_ROWS,
+  PROP_WIDTH,
+  PROP_HEIGHT
 };
 
 G_DEFINE_TYPE(AstroRender, astro_render, GST_TYPE_BASE_TRANSFORM)
@@ -84,12 +88,13 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
+  AstroRender *self = ASTRO_RENDER(base);
   if (direction != GST_PAD_SINK)
     return gst_caps_fixate(othercaps);
   othercaps = gst_caps_make_writable(gst_caps_truncate(othercaps));
   GstStructure *fields = gst_caps_get_structure(othercaps, 0);
-  gst_structure_fixate_field_nearest_int(fields, "width", DEFAULT_WIDTH);
-  gst_structure_fixate_field_nearest_int(fields, "height", DEFAULT_HEIGHT);
+  gst_structure_fixate_field_nearest_int(fields, "width", (gint)self->width);
+  gst_structure_fixate_field_nearest_int(fields, "height", (gint)self->height);
   gst_structure_fixate_field_nearest_fraction(fields, "framerate", 0, 1);
   if (gst_structure_has_field(fields, "pixel-aspect-ratio"))
     gst_structure_fixate_field_nearest_fraction(fields, "pixel-aspect-ratio", 1, 1);
@@ -259,6 +264,8 @@ static const AstroField fields[] = {
   ASTRO_FIELD(PROP_PRODUCT, AstroRender, product),
   ASTRO_FIELD(PROP_CHANNEL, AstroRender, style.channel),
   ASTRO_FIELD(PROP_ROWS, AstroRender, style.rows),
+  ASTRO_FIELD(PROP_WIDTH, AstroRender, width),
+  ASTRO_FIELD(PROP_HEIGHT, AstroRender, height),
   { 0 },
 };
 
@@ -334,6 +341,12 @@ static void install_properties(GObjectClass *object)
                                      -1, G_MAXINT, -1, flags) },
     { PROP_ROWS,
       g_param_spec_uint("rows", "Rows", "Buffers that a waterfall shows", 1, 16384, 256, flags) },
+    { PROP_WIDTH, g_param_spec_uint("width", "Width",
+                                    "Of a picture, pixels, where downstream's caps leave it open",
+                                    LEAST_SIZE, MOST_SIZE, 1280, flags) },
+    { PROP_HEIGHT, g_param_spec_uint("height", "Height",
+                                     "Of a picture, pixels, where downstream's caps leave it open",
+                                     LEAST_SIZE, MOST_SIZE, 720, flags) },
   };
   for (guint i = 0; i < G_N_ELEMENTS(specs); i++)
     g_object_class_install_property(object, specs[i].id, specs[i].spec);

@@ -16,7 +16,7 @@ static gboolean is_plain(const char *text, const char *also)
   return TRUE;
 }
 
-static char *join(const AstroGraph *graph, const AstroToken *token)
+char *astro_token_text(const AstroGraph *graph, const AstroToken *token)
 {
   GString *text = g_string_new(NULL);
   for (guint i = 0; i < token->parts->len; i++)
@@ -137,7 +137,7 @@ char *astro_graph_line(const AstroGraph *graph, GError **error)
   g_autoptr(GString) out = g_string_new(NULL);
   for (guint i = 0; i < graph->tokens->len; i++) {
     const AstroToken *token = graph->tokens->pdata[i];
-    g_autofree char *text = join(graph, token);
+    g_autofree char *text = astro_token_text(graph, token);
     if (out->len && !token->joined)
       g_string_append_c(out, ' ');
     if (!writers[token->kind](graph, token, text, out, error))

@@ -90,5 +90,7 @@ AstroToken *astro_token_new(AstroTokenKind kind, guint line, gboolean joined);
 void astro_token_add(AstroToken *token, const char *text, gssize bytes, gboolean parameter);
 /* The token's text when it holds no parameter and is of that kind, else NULL. */
 const char *astro_token_literal(const AstroToken *token, AstroTokenKind kind);
+/* The token's text, with the values of its parameters. */
+char *astro_token_text(const AstroGraph *graph, const AstroToken *token);
 
 G_END_DECLS

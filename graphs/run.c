@@ -6,6 +6,7 @@
 #include "graphs/progress.h"
 #include "graphs/sources.h"
 #include "graphs/stats.h"
+#include "graphs/values.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -375,6 +376,8 @@ static int run_line(const AstroGraph *graph, const char *line, const AstroArgume
 {
   g_autoptr(GError) error = NULL;
   g_autofree char *plugin = astro_find_plugin();
+  if (!astro_values_check(graph, &error))
+    return refuse(error->message);
   GstElement *element = gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
   if (!element)
     return refuse_pipeline(graph, error->message);

@@ -347,7 +347,7 @@ static void gather_rows(const AstroFftLines *self, const REAL *from, gsize row, 
                         const guint8 *blank, guint lines, REAL *to, REAL *stage)
 {
   gsize unit = self->width_in * sizeof(REAL), bytes = lines * unit;
-  guint32 columns[ACROSS_BYTES];
+  guint32 columns[BATCH_SAMPLES]; /* as many as there are lines of one sample in a batch */
 
   for (guint i = 0; i < lines; i++)
     columns[i] = (guint32)(i * self->pitch_in * sizeof(REAL));

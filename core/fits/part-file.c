@@ -11,6 +11,7 @@
 /* Small pieces are gathered, so that a file of short records does not cost a system call for each.
  */
 #define GATHER (1u << 20)
+#define MOST_LINKS 40 /* one to the next, as in Linux */
 
 struct _AstroPartFile {
   char *path, *part;
@@ -49,14 +50,30 @@ static gboolean flush(AstroPartFile *file, GError **error)
   return write_all(file, file->gather, bytes, error);
 }
 
-AstroPartFile *astro_part_file_create(const char *path, GError **error)
+/* What a symbolic link leads to, which need not be there: a rename would replace the link itself.
+ */
+static char *follow(const char *path)
+{
+  char *name = g_strdup(path);
+  char *link;
+  for (guint i = 0; i < MOST_LINKS && (link = g_file_read_link(name, NULL)); i++) {
+    g_autofree char *folder = g_path_get_dirname(name);
+    g_free(name);
+    name = g_path_is_absolute(link) ? g_strdup(link) : g_build_filename(folder, link, NULL);
+    g_free(link);
+  }
+  return name;
+}
+
+AstroPartFile *astro_part_file_create(const char *name, GError **error)
 {
   struct stat there;
-  if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+  if (stat(name, &there) == 0 && !S_ISREG(there.st_mode)) {
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
-                "cannot create %s: it exists and is not a regular file", path);
+                "cannot create %s: it exists and is not a regular file", name);
     return NULL;
   }
+  g_autofree char *path = follow(name);
   g_autofree char *part = g_strconcat(path, ".part", NULL);
   int fd = g_open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd < 0) {
@@ -76,7 +93,7 @@ AstroPartFile *astro_part_file_create(const char *path, GError **error)
     return NULL;
   }
   AstroPartFile *file = g_new(AstroPartFile, 1);
-  file->path = g_strdup(path);
+  file->path = g_steal_pointer(&path);
   file->part = g_steal_pointer(&part);
   file->fd = fd;
   file->bytes = 0;

@@ -9,8 +9,8 @@ G_BEGIN_DECLS
 typedef struct _AstroPartFile AstroPartFile;
 
 /* Refuses names of things that are no regular files, which a rename would replace, and a part that
- * another writer holds. */
-AstroPartFile *astro_part_file_create(const char *path, GError **error);
+ * another writer holds. A symbolic link stays: what it leads to is written. */
+AstroPartFile *astro_part_file_create(const char *name, GError **error);
 gboolean astro_part_file_write(AstroPartFile *file, gconstpointer data, gsize bytes,
                                GError **error);
 /* Overwrites what was written before. */

@@ -1,5 +1,7 @@
 /* Tables of taps from their transform: the taper times exp(-2 pi i w (n - 1)), sampled at the
- * middles of `samples` pixels across the padded field. */
+ * middles of `samples` pixels across the padded field. About the phase centre that is even in l and
+ * in m, and so are the functions: sets on one side of the middle are those on the other, backwards.
+ */
 #include "config.h"
 #include "core/backend/threads.h"
 #include "core/fft/planner.h"
@@ -92,27 +94,27 @@ static guint good_samples(double at_least)
   return MAX_SAMPLES;
 }
 
-static fftw_plan new_plan(guint samples)
+/* A row of samples that is transformed in place. */
+typedef struct {
+  fftw_plan plan;
+  Complex *samples;
+} Row;
+
+static Row new_row(guint samples)
 {
-  fftw_complex *row = fftw_alloc_complex(samples);
+  fftw_complex *room = fftw_alloc_complex(samples);
   astro_fft_planner_lock();
-  fftw_plan plan =
-      fftw_plan_dft_1d((int)samples, row, row, FFTW_BACKWARD, FFTW_ESTIMATE | FFTW_UNALIGNED);
+  fftw_plan plan = fftw_plan_dft_1d((int)samples, room, room, FFTW_BACKWARD, FFTW_ESTIMATE);
   astro_fft_planner_unlock();
-  fftw_free(row);
-  return plan;
+  return (Row){ plan, (Complex *)room };
 }
 
-static void free_plan(fftw_plan plan)
+static void free_row(Row *row)
 {
   astro_fft_planner_lock();
-  fftw_destroy_plan(plan);
+  fftw_destroy_plan(row->plan);
   astro_fft_planner_unlock();
-}
-
-static void transform(fftw_plan plan, Complex *row)
-{
-  fftw_execute_dft(plan, (fftw_complex *)row, (fftw_complex *)row);
+  fftw_free(row->samples);
 }
 
 /* Cells that the function can be spread over, for the slope of the phase at the field's corner. */
@@ -127,23 +129,22 @@ static double reach(const Screen *screen)
 
 /* Adds the power of the function along one axis, at distance 0, 1, ... from its middle, summed
  * over the other axis: slices of the screen transformed one by one. */
-static void add_power(const Screen *screen, gboolean along_v, guint samples, fftw_plan plan,
+static void add_power(const Screen *screen, gboolean along_v, guint samples, const Row *row,
                       double *power)
 {
   enum { SLICES = 24 };
   g_autofree double *tapers = new_tapers(screen->grid, samples);
   g_autofree double *across = new_tapers(screen->grid, SLICES);
-  g_autofree Complex *row = g_new(Complex, samples);
 
   for (guint slice = 0; slice < SLICES; slice++) {
     double y = middle(slice, SLICES);
     for (guint i = 0; i < samples; i++) {
       double x = middle(i, samples), taper = tapers[i] * across[slice];
-      row[i] = along_v ? screen_at(screen, y, x, taper) : screen_at(screen, x, y, taper);
+      row->samples[i] = along_v ? screen_at(screen, y, x, taper) : screen_at(screen, x, y, taper);
     }
-    transform(plan, row);
+    fftw_execute(row->plan);
     for (guint i = 0; i < samples; i++)
-      power[MIN(i, samples - i)] += creal(row[i] * conj(row[i]));
+      power[MIN(i, samples - i)] += creal(row->samples[i] * conj(row->samples[i]));
   }
 }
 
@@ -158,13 +159,13 @@ static guint measure_support(const Screen *screen, double accuracy)
 {
   guint samples = good_samples(1.5 * reach(screen) + 32);
   g_autofree double *power = g_new0(double, samples / 2 + 1);
-  fftw_plan plan = new_plan(samples);
+  Row row = new_row(samples);
   double total = 0, left;
   guint distance = 0;
 
-  add_power(screen, FALSE, samples, plan, power);
-  add_power(screen, TRUE, samples, plan, power);
-  free_plan(plan);
+  add_power(screen, FALSE, samples, &row, power);
+  add_power(screen, TRUE, samples, &row, power);
+  free_row(&row);
   for (guint i = 0; i <= samples / 2; i++)
     total += power[i];
   /* total is that of both axes, each of which holds all of the power. */
@@ -236,11 +237,10 @@ typedef struct {
 /* What a plane's sets have in common along either axis. */
 typedef struct {
   guint samples, support;
-  fftw_plan plan;
-  Complex *row;
+  Row row;
   Complex *turns;   /* of each set: exp(2 pi i x fraction of a cell) at the samples, over samples */
   Complex *offsets; /* of each set and tap: what the first sample's place adds */
-  gint64 *cells;    /* of each set: whole cells from the middle to tap 0 */
+  guint *firsts;    /* of each set: the sample that tap 0 is, counted round */
 } Axis;
 
 static void axis_init(Axis *axis, const AstroTaps *taps, guint plane, guint samples)
@@ -248,14 +248,13 @@ static void axis_init(Axis *axis, const AstroTaps *taps, guint plane, guint samp
   const guint n = taps->oversampling, support = taps->planes[plane].support;
   *axis = (Axis){ samples,
                   support,
-                  new_plan(samples),
-                  g_new(Complex, samples),
+                  new_row(samples),
                   g_new(Complex, (gsize)n * samples),
                   g_new(Complex, (gsize)n * support),
-                  g_new(gint64, n) };
+                  g_new(guint, n) };
   for (guint set = 0; set < n; set++) {
     double position = astro_taps_position(taps, plane, set), cell = floor(position);
-    axis->cells[set] = (gint64)cell;
+    axis->firsts[set] = (guint)((gint64)cell + samples);
     for (guint i = 0; i < samples; i++)
       axis->turns[set * samples + i] =
           cexp(2 * G_PI * I * (position - cell) * middle(i, samples)) / samples;
@@ -266,11 +265,10 @@ static void axis_init(Axis *axis, const AstroTaps *taps, guint plane, guint samp
 
 static void axis_clear(Axis *axis)
 {
-  free_plan(axis->plan);
-  g_free(axis->row);
+  free_row(&axis->row);
   g_free(axis->turns);
   g_free(axis->offsets);
-  g_free(axis->cells);
+  g_free(axis->firsts);
 }
 
 /* Transforms a row of samples and takes the taps of a set. */
@@ -278,13 +276,13 @@ static void take_taps(const Axis *axis, guint set, const Complex *in, Complex *o
 {
   const Complex *turns = axis->turns + (gsize)set * axis->samples;
   const Complex *offsets = axis->offsets + (gsize)set * axis->support;
-  const gint64 n = axis->samples;
+  const guint n = axis->samples;
 
-  for (guint i = 0; i < axis->samples; i++)
-    axis->row[i] = in[i] * turns[i];
-  transform(axis->plan, axis->row);
-  for (guint k = 0; k < axis->support; k++)
-    out[k * step] = axis->row[((axis->cells[set] + k) % n + n) % n] * offsets[k];
+  for (guint i = 0; i < n; i++)
+    axis->row.samples[i] = in[i] * turns[i];
+  fftw_execute(axis->row.plan);
+  for (guint k = 0, at = axis->firsts[set]; k < axis->support; k++, at++)
+    out[k * step] = axis->row.samples[at < n ? at : at - n] * offsets[k];
 }
 
 static void store_row(const AstroTapsPlane *plane, gsize at, gboolean is_double, const Complex *row)
@@ -294,6 +292,64 @@ static void store_row(const AstroTapsPlane *plane, gsize at, gboolean is_double,
       ((Complex *)plane->taps)[at + x] = row[x];
     else
       ((float complex *)plane->taps)[at + x] = (float complex)row[x];
+}
+
+/* ---- what is even ---- */
+
+/* The set whose taps lie as far on the other side of the middle, in the opposite order, where it
+ * comes before set; else set itself, which is to be computed then. */
+static guint source_of(const Build *build, guint plane, guint set)
+{
+  const AstroGrid *grid = build->config->grid;
+  const gint n = (gint)build->taps->oversampling;
+  const gint support = (gint)build->taps->planes[plane].support;
+  const gint mirror = n * support / 2 * 2 - (gint)set - n * (support - 1);
+  const gboolean is_even = grid->centre_l == 0 && grid->centre_m == 0;
+  return is_even && mirror >= 0 && mirror < (gint)set ? (guint)mirror : set;
+}
+
+/* Rows of a set are those of another, the last one first where over_v, backwards where over_u. */
+static void copy_mirrored(const AstroTaps *taps, const AstroTapsPlane *plane, gsize to, gsize from,
+                          gboolean over_v, gboolean over_u)
+{
+  const guint last = plane->support - 1;
+  for (guint y = 0; y <= last; y++) {
+    const gsize row = to + (gsize)y * plane->stride;
+    const gsize other = from + (gsize)(over_v ? last - y : y) * plane->stride;
+    for (guint x = 0; x <= last; x++)
+      if (taps->is_double)
+        ((Complex *)plane->taps)[row + x] =
+            ((Complex *)plane->taps)[other + (over_u ? last - x : x)];
+      else
+        ((float complex *)plane->taps)[row + x] =
+            ((float complex *)plane->taps)[other + (over_u ? last - x : x)];
+  }
+}
+
+static void fill_mirrored(const Build *build, guint index)
+{
+  const AstroTaps *taps = build->taps;
+  for (guint v = 0; v < taps->oversampling; v++)
+    for (guint u = 0; u < taps->oversampling; u++) {
+      const guint from_v = source_of(build, index, v), from_u = source_of(build, index, u);
+      if (from_v != v || from_u != u)
+        copy_mirrored(taps, &taps->planes[index], astro_taps_offset(taps, index, v, u),
+                      astro_taps_offset(taps, index, from_v, from_u), from_v != v, from_u != u);
+    }
+}
+
+/* ---- planes ---- */
+
+/* From rows that are transformed along v. */
+static void build_set(const AstroTaps *taps, guint index, guint v, guint u, const Axis *axis,
+                      const Complex *rows, Complex *row)
+{
+  const AstroTapsPlane *plane = &taps->planes[index];
+  const gsize first = astro_taps_offset(taps, index, v, u);
+  for (guint y = 0; y < plane->support; y++) {
+    take_taps(axis, u, rows + (gsize)y * axis->samples, row, 1);
+    store_row(plane, first + (gsize)y * plane->stride, taps->is_double, row);
+  }
 }
 
 static void build_plane(gpointer data, guint64 task)
@@ -318,16 +374,16 @@ static void build_plane(gpointer data, guint64 task)
       columns[x * n + y] =
           screen_at(&screen, middle(x, (guint)n), middle(y, (guint)n), tapers[x] * tapers[y]);
   for (guint v = 0; v < taps->oversampling; v++) {
+    if (source_of(build, index, v) != v)
+      continue;
     for (guint x = 0; x < n; x++)
       take_taps(&axis, v, columns + x * n, rows + x, n);
     for (guint u = 0; u < taps->oversampling; u++)
-      for (guint y = 0; y < plane->support; y++) {
-        take_taps(&axis, u, rows + y * n, row, 1);
-        store_row(plane, astro_taps_offset(taps, index, v, u) + (gsize)y * plane->stride,
-                  taps->is_double, row);
-      }
+      if (source_of(build, index, u) == u)
+        build_set(taps, index, v, u, &axis, rows, row);
   }
   axis_clear(&axis);
+  fill_mirrored(build, index);
 }
 
 guint64 astro_taps_bytes(const AstroTapsConfig *config)

@@ -56,6 +56,11 @@ static gboolean read_phase_centre(AstroObservation *observation, const char *tex
 
 AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error)
 {
+  if (scene->pols < 1 || scene->pols > 2) {
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "pols=%u: expected 1 or 2",
+                scene->pols);
+    return NULL;
+  }
   g_autoptr(AstroObservation) observation = read_array(scene, error);
   if (!observation ||
       !astro_observation_set_start(observation, scene->start_time ? scene->start_time : "",

@@ -87,6 +87,24 @@ static void replace(Names *names, gconstpointer data)
   g_assert_cmpstr(found, ==, "new");
 }
 
+/* A link to a file that is there, and to one that is not yet. */
+static void link_stays(Names *names, gconstpointer data)
+{
+  g_autofree char *link = g_build_filename(names->folder, "link", NULL);
+  g_assert_cmpint(symlink("a name.uvfits", link), ==, 0);
+  for (guint i = 0; i < 2; i++) {
+    g_autofree char *found = NULL, *to = NULL;
+    AstroPartFile *file = create(link);
+    g_assert_true(astro_part_file_write(file, i ? "new" : "old", 3, NULL));
+    g_assert_true(astro_part_file_commit(file, NULL));
+    g_assert_true(g_file_get_contents(names->path, &found, NULL, NULL));
+    g_assert_cmpstr(found, ==, i ? "new" : "old");
+    to = g_file_read_link(link, NULL);
+    g_assert_cmpstr(to, ==, "a name.uvfits");
+  }
+  g_unlink(link);
+}
+
 /* What a writer that was killed left behind is no hindrance. */
 static void stale_part(Names *names, gconstpointer data)
 {
@@ -191,6 +209,7 @@ int main(int argc, char **argv)
     { "commit", commit },
     { "discard", discard },
     { "replace", replace },
+    { "link-stays", link_stays },
     { "stale-part", stale_part },
     { "two-writers", two_writers },
     { "refused", refused },

@@ -225,6 +225,28 @@ static void test_bad_caps(void)
   }
 }
 
+/* Beside a peak that the point-spread function lifts, each iteration makes a higher one: the
+ * warning itself says so, not only what is for developers. */
+static void test_stray(void)
+{
+  GstHarness *h = clean_harness("restored");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  g_autoptr(GError) error = NULL;
+  const float lobe = -3;
+  GstBuffer *in = image(1);
+
+  gst_buffer_fill(in, (PIXELS + SIZE / 2 * SIZE + SIZE / 2 + 2) * sizeof lobe, &lobe, sizeof lobe);
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_src_caps_str(h, IMAGE);
+  gst_buffer_unref(gst_harness_push_and_pull(h, in));
+  g_autoptr(GstMessage) warning = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+  g_assert_nonnull(warning);
+  gst_message_parse_warning(warning, &error, NULL);
+  g_assert_nonnull(strstr(error->message, "I of channel 0 goes astray"));
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 static void test_properties(void)
 {
   GstHarness *h = gst_harness_new("astroclean");
@@ -249,6 +271,7 @@ static void add_tests(void)
   g_test_add_func("/astroclean/chain", test_chain);
   g_test_add_func("/astroclean/no-beam", test_no_beam);
   g_test_add_func("/astroclean/bad-caps", test_bad_caps);
+  g_test_add_func("/astroclean/stray", test_stray);
   g_test_add_func("/astroclean/properties", test_properties);
 }
 

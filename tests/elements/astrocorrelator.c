@@ -342,6 +342,8 @@ static void test_errors(void)
     const char *caps, *properties, *sink, *word;
   } cases[] = {
     { "CI8,layout=time:station,stations=2", "integration=0", "", "integration is 0" },
+    { "CI8,layout=time:station,stations=2,rate=9/1", "integration=0",
+      "! application/x-astro-visibilities,rate=1/1", "integration is 0" },
     { "CI8,layout=time:station:pol,stations=2,pols=3", "", "", "3 polarisations" },
     { "CF64LE,layout=time:station,stations=2", "", "", "CF64LE" },
     { "CI8,layout=time:channel:station,stations=2,channels=6", "channel-step=4", "",

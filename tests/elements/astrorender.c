@@ -24,18 +24,21 @@ static void expect_video(GstHarness *h, gint width, gint height, GstVideoFormat 
 static void negotiation(void)
 {
   static const struct {
-    const char *wanted;
+    const char *wanted, *properties;
     gint width, height;
     GstVideoFormat format;
     gint rate;
   } cases[] = {
-    { "video/x-raw", 1280, 720, GST_VIDEO_FORMAT_BGRx, 0 },
-    { "video/x-raw,width=640,height=[1,480]", 640, 480, GST_VIDEO_FORMAT_BGRx, 0 },
-    { "video/x-raw,format={RGB,RGBA}", 1280, 720, GST_VIDEO_FORMAT_RGBA, 0 },
-    { "video/x-raw,framerate=25/1,format=BGRA", 1280, 720, GST_VIDEO_FORMAT_BGRA, 25 },
+    { "video/x-raw", "", 1280, 720, GST_VIDEO_FORMAT_BGRx, 0 },
+    { "video/x-raw,width=640,height=[1,480]", "", 640, 480, GST_VIDEO_FORMAT_BGRx, 0 },
+    { "video/x-raw,format={RGB,RGBA}", "", 1280, 720, GST_VIDEO_FORMAT_RGBA, 0 },
+    { "video/x-raw,framerate=25/1,format=BGRA", "", 1280, 720, GST_VIDEO_FORMAT_BGRA, 25 },
+    { "video/x-raw", "width=321 height=16", 321, 16, GST_VIDEO_FORMAT_BGRx, 0 },
+    { "video/x-raw,width=[1,300]", "width=321 height=33", 300, 33, GST_VIDEO_FORMAT_BGRx, 0 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    GstHarness *h = gst_harness_new("astrorender");
+    g_autofree char *line = g_strdup_printf("astrorender %s", cases[i].properties);
+    GstHarness *h = gst_harness_new_parse(line);
     gst_harness_set_sink_caps_str(h, cases[i].wanted);
     gst_harness_set_src_caps_str(h, IMAGE);
     g_assert_cmpint(gst_harness_push(h, test_buffer(BYTES, i)), ==, GST_FLOW_OK);

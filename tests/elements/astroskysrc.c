@@ -216,6 +216,7 @@ static void test_errors(void)
     { "phase-centre=12h", "expected \"ra,dec\" in degrees" },
     { "start-time=yesterday", "yesterday" },
     { "bandwidth=5e9", "expected a number of Hz" },
+    { "pols=3", "pols=3: expected 1 or 2" },
     { "frequency=1e5", "the band must begin above 0 Hz" },
     { "pattern=tone tone=2e8", "tone=2e+08: expected a frequency within" },
     { "sky=0.5,0,1 duration=86400", "below the horizon of disc" },

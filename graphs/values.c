@@ -1,0 +1,128 @@
+#include "graphs/values.h"
+
+#include <float.h>
+#include <gst/gst.h>
+#include <string.h>
+
+#define MANY 16 /* values of an enumeration that are not listed any more */
+
+/* NULL: no such element, which GStreamer says itself. */
+static GObjectClass *class_of(const char *word)
+{
+  g_autoptr(GstElementFactory) known = gst_element_factory_find(word);
+  if (!known)
+    return NULL;
+  g_autoptr(GstPluginFeature) loaded = gst_plugin_feature_load(GST_PLUGIN_FEATURE(known));
+  GType type = loaded ? gst_element_factory_get_element_type(GST_ELEMENT_FACTORY(loaded)) : 0;
+  return type ? g_type_class_ref(type) : NULL;
+}
+
+static char *describe_values(const GEnumClass *klass)
+{
+  g_autoptr(GString) text = g_string_new("expected ");
+  if (klass->n_values > MANY)
+    return NULL;
+  for (guint i = 0; i < klass->n_values; i++)
+    g_string_append_printf(text, "%s%s",
+                           i == 0                    ? ""
+                           : i + 1 < klass->n_values ? ", "
+                                                     : " or ",
+                           klass->values[i].value_nick);
+  return g_strdup(text->str);
+}
+
+static char *describe_reals(double least, double most)
+{
+  if (most < DBL_MAX)
+    return g_strdup_printf("expected a number from %g to %g", least, most);
+  return least > -DBL_MAX ? g_strdup_printf("expected a number from %g on", least)
+                          : g_strdup("expected a number");
+}
+
+/* NULL for what is neither a number nor one of a few names. */
+static char *describe(GParamSpec *spec)
+{
+  if (G_IS_PARAM_SPEC_ENUM(spec))
+    return describe_values(G_PARAM_SPEC_ENUM(spec)->enum_class);
+  if (G_IS_PARAM_SPEC_DOUBLE(spec))
+    return describe_reals(G_PARAM_SPEC_DOUBLE(spec)->minimum, G_PARAM_SPEC_DOUBLE(spec)->maximum);
+  if (G_IS_PARAM_SPEC_FLOAT(spec) && G_PARAM_SPEC_FLOAT(spec)->maximum < FLT_MAX)
+    return describe_reals(G_PARAM_SPEC_FLOAT(spec)->minimum, G_PARAM_SPEC_FLOAT(spec)->maximum);
+  if (G_IS_PARAM_SPEC_UINT64(spec))
+    return g_strdup_printf("expected a whole number from %" G_GUINT64_FORMAT
+                           " to %" G_GUINT64_FORMAT,
+                           G_PARAM_SPEC_UINT64(spec)->minimum, G_PARAM_SPEC_UINT64(spec)->maximum);
+  if (G_IS_PARAM_SPEC_UINT(spec))
+    return g_strdup_printf("expected a whole number from %u to %u",
+                           G_PARAM_SPEC_UINT(spec)->minimum, G_PARAM_SPEC_UINT(spec)->maximum);
+  if (G_IS_PARAM_SPEC_INT(spec))
+    return g_strdup_printf("expected a whole number from %d to %d", G_PARAM_SPEC_INT(spec)->minimum,
+                           G_PARAM_SPEC_INT(spec)->maximum);
+  return NULL;
+}
+
+/* Of what was read as another number than is written there, as -64 is for an unsigned property. -1
+ * is GStreamer's way of writing the largest one. */
+static gboolean is_wrapped(const char *text, const GValue *value)
+{
+  GValue read = G_VALUE_INIT;
+  char *end;
+  double written = g_ascii_strtod(text, &end);
+  if (*end || end == text || written == -1 || G_VALUE_HOLDS_ENUM(value) ||
+      G_VALUE_HOLDS_FLOAT(value))
+    return FALSE;
+  g_value_init(&read, G_TYPE_DOUBLE);
+  return g_value_transform(value, &read) && g_value_get_double(&read) != written;
+}
+
+static gboolean is_good(GParamSpec *spec, const char *text)
+{
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, spec->value_type);
+  gboolean good = gst_value_deserialize_with_pspec(&value, text, spec) &&
+                  !is_wrapped(text, &value) && !g_param_value_validate(spec, &value);
+  g_value_unset(&value);
+  return good;
+}
+
+static gboolean check(const AstroGraph *graph, const AstroToken *token, const char *element,
+                      GParamSpec *spec, GError **error)
+{
+  g_autofree char *text = astro_token_text(graph, token);
+  g_autofree char *expected = describe(spec);
+  if (!expected || is_good(spec, text))
+    return TRUE;
+  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+              "%s:%u: could not set property \"%s\" in element \"%s\" to \"%s\": %s", graph->file,
+              token->line, spec->name, element, text, expected);
+  return FALSE;
+}
+
+gboolean astro_values_check(const AstroGraph *graph, GError **error)
+{
+  g_autofree char *element = NULL;
+  GObjectClass *klass = NULL;
+  GParamSpec *spec = NULL;
+  gboolean good = TRUE;
+
+  for (guint i = 0; good && i < graph->tokens->len; i++) {
+    const AstroToken *token = graph->tokens->pdata[i];
+    if (token->kind == ASTRO_TOKEN_VALUE && spec)
+      good = check(graph, token, element, spec, error);
+    spec = NULL;
+    if (token->kind != ASTRO_TOKEN_WORD)
+      continue;
+    g_autofree char *word = astro_token_text(graph, token);
+    if (g_str_has_suffix(word, "=")) {
+      word[strlen(word) - 1] = 0;
+      spec = klass ? g_object_class_find_property(klass, word) : NULL;
+    } else {
+      g_clear_pointer(&klass, g_type_class_unref);
+      klass = class_of(word);
+      g_free(element);
+      element = g_steal_pointer(&word);
+    }
+  }
+  g_clear_pointer(&klass, g_type_class_unref);
+  return good;
+}
