@@ -132,9 +132,9 @@ static void test_duration(void)
 /* Blocks come again with the times of their place; no new memory is taken for them. */
 static void test_repeat(void)
 {
-  TestPulled r =
-      test_pulled_run("astroskysrc stations=2 bandwidth=1000 repeat=3 block-steps=64 duration=0.5",
-                      "application/x-astro-voltages");
+  TestPulled r = test_pulled_run(
+      "astroskysrc name=src stations=2 bandwidth=1000 repeat=3 block-steps=64 duration=0.5",
+      "application/x-astro-voltages");
   GstBuffer *buffers[8];
   GstMemory *memories[8];
   for (guint i = 0; i < 8; i++) {
