@@ -49,6 +49,7 @@ template <bool CLIPS> struct FromNibbles {
   using In = uint2;
   using Out = uint4;
   static constexpr bool STREAMS = false;
+  static constexpr bool COUNTS = CLIPS;
   Nibbles tables;
 
   __device__ uint4 operator()(In in, int *clipped) const
@@ -64,6 +65,7 @@ struct FromBytes {
   using In = uint4;
   using Out = uint4;
   static constexpr bool STREAMS = false;
+  static constexpr bool COUNTS = true;
   float scale;
 
   __device__ guint32 one(guint32 bytes, int i, int *clipped) const

@@ -72,6 +72,7 @@ template <AstroFormat FROM, AstroFormat TO, int N> struct Components {
   using In = Group<bytes_of<FROM>(N)>;
   using Out = Group<bytes_of<TO>(N)>;
   static constexpr bool STREAMS = sizeof(Out) == 16 && sizeof(In) < sizeof(Out);
+  static constexpr bool COUNTS = !std::is_floating_point<typename Format<TO>::Type>::value; /* halves do */
   double scale;
 
   __device__ Out operator()(const In &in, int *clipped) const

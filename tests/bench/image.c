@@ -1,7 +1,5 @@
 /* Imaging and cleaning beside the memory that they have to go through, in one run. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/backend/threads.h"
 #include "core/clean/clean.h"
