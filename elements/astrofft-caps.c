@@ -49,6 +49,7 @@ static gboolean is_transformed(const AstroFftSettings *settings, AstroQuantity i
   case ASTRO_QUANTITY_VOLTAGES:
     return axis == ASTRO_AXIS_TIME;
   case ASTRO_QUANTITY_UVGRID:
+  case ASTRO_QUANTITY_IMAGE:
     return other_name(axis) != axis;
   case ASTRO_QUANTITY_SPECTRA:
     return axis == ASTRO_AXIS_CHANNEL;

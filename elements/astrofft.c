@@ -372,8 +372,8 @@ static void astro_fft_class_init(AstroFftClass *klass)
   g_object_class_install_property(
       object, PROP_AXES,
       g_param_spec_string("axes", "Axes",
-                          "The axes to transform along, joined by ',' (unset: u,v of a uvgrid or "
-                          "x,y; time of voltages; channel of spectra)",
+                          "The axes to transform along, joined by ',' (unset: u,v or x,y of a "
+                          "uvgrid or an image; time of voltages; channel of spectra)",
                           NULL, flags));
   g_object_class_install_property(
       object, PROP_DIRECTION,

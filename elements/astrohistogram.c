@@ -23,9 +23,7 @@
 #include "core/catalogue/columns.h"
 #include "core/histogram/collect.h"
 #include "core/stream/stream.h"
-#include "elements/astrofields.h"
-
-#include <string.h>
+#include "elements/astrohistogram-settings.h"
 
 GST_DEBUG_CATEGORY_STATIC(histogram_debug);
 #define GST_CAT_DEFAULT histogram_debug
@@ -49,19 +47,9 @@ static void astro_catalogue_pad_init(AstroCataloguePad *self)
 {
 }
 
-typedef struct {
-  double bins_per_decade, min_angle, max_angle;
-  char *edges;
-  guint linear_bins, regions, interval, threads;
-  AstroPrecision precision;
-  AstroPairMethod method;
-  AstroBackendKind backend;
-  gint device;
-} Settings;
-
 struct _AstroHistogram {
   GstAggregator parent;
-  Settings settings;
+  AstroHistogramSettings settings;
   char *active_backend;
 
   AstroCatalogue data[ASTRO_N_SIDES]; /* what data pads gave so far */
@@ -77,22 +65,8 @@ struct _AstroHistogram {
   gboolean reporting;
 };
 
-enum {
-  PROP_0,
-  PROP_BINS_PER_DECADE,
-  PROP_MIN_ANGLE,
-  PROP_MAX_ANGLE,
-  PROP_EDGES,
-  PROP_LINEAR_BINS,
-  PROP_REGIONS,
-  PROP_INTERVAL,
-  PROP_PRECISION,
-  PROP_METHOD,
-  PROP_BACKEND,
-  PROP_ACTIVE_BACKEND,
-  PROP_DEVICE,
-  PROP_THREADS,
-};
+enum { PROP_0, PROP_ACTIVE_BACKEND };
+G_STATIC_ASSERT(PROP_ACTIVE_BACKEND < ASTRO_HISTOGRAM_FIRST_SETTING);
 
 G_DEFINE_TYPE(AstroHistogram, astro_histogram, GST_TYPE_AGGREGATOR)
 GST_ELEMENT_REGISTER_DEFINE(astrohistogram, "astrohistogram", GST_RANK_NONE, ASTRO_TYPE_HISTOGRAM)
@@ -107,40 +81,6 @@ static GstFlowReturn fail(AstroHistogram *self, GError *error)
 }
 
 /* ---- configuration ---- */
-
-/* Angles in arcminutes between commas or blanks. */
-static gboolean parse_edges(AstroHistogramConfig *config, const char *text, GError **error)
-{
-  const char *at = text;
-  config->n_edges = 0;
-  while (*(at += strspn(at, ", \t"))) {
-    char *end;
-    double edge = g_ascii_strtod(at, &end);
-    if (end == at || config->n_edges == ASTRO_HISTOGRAM_MAX_EDGES) {
-      g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-                  "edges \"%.80s\": expected 2 to %d angles in arcminutes, found \"%.20s\"", text,
-                  ASTRO_HISTOGRAM_MAX_EDGES, at);
-      return FALSE;
-    }
-    config->edges[config->n_edges++] = edge;
-    at = end;
-  }
-  return astro_histogram_edges_check(config, error);
-}
-
-static gboolean make_config(AstroHistogram *self, AstroHistogramConfig *config, GError **error)
-{
-  const Settings *s = &self->settings;
-  *config = (AstroHistogramConfig){ .n_regions = s->regions,
-                                    .precision = s->precision,
-                                    .method = s->method };
-  if (s->edges)
-    return parse_edges(config, s->edges, error);
-  if (s->linear_bins)
-    return astro_histogram_edges_linear(config, s->min_angle, s->max_angle, s->linear_bins, error);
-  return astro_histogram_edges_per_decade(config, s->min_angle, s->max_angle, s->bins_per_decade,
-                                          error);
-}
 
 /* A pad may be released while this aggregates: whoever finds it keeps it. */
 static AstroCataloguePad *find_pad(AstroHistogram *self, AstroSide side)
@@ -160,8 +100,8 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   AstroHistogramConfig config;
   gboolean is_there[ASTRO_N_SIDES];
   GST_OBJECT_LOCK(self);
-  Settings settings = self->settings;
-  gboolean good = make_config(self, &config, error);
+  AstroHistogramSettings settings = self->settings;
+  gboolean good = astro_histogram_settings_config(&settings, &config, error);
   GST_OBJECT_UNLOCK(self);
   if (!good)
     return FALSE;
@@ -454,7 +394,7 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   AstroHistogramConfig config;
   GError *error = NULL;
   g_atomic_int_set(&self->stopping, FALSE);
-  if (!make_config(self, &config, &error)) {
+  if (!astro_histogram_settings_config(&self->settings, &config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
     g_error_free(error);
     return FALSE;
@@ -494,27 +434,11 @@ static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
 
 /* ---- properties ---- */
 
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_BINS_PER_DECADE, Settings, bins_per_decade),
-  ASTRO_FIELD(PROP_MIN_ANGLE, Settings, min_angle),
-  ASTRO_FIELD(PROP_MAX_ANGLE, Settings, max_angle),
-  ASTRO_FIELD(PROP_EDGES, Settings, edges),
-  ASTRO_FIELD(PROP_LINEAR_BINS, Settings, linear_bins),
-  ASTRO_FIELD(PROP_REGIONS, Settings, regions),
-  ASTRO_FIELD(PROP_INTERVAL, Settings, interval),
-  ASTRO_FIELD(PROP_PRECISION, Settings, precision),
-  ASTRO_FIELD(PROP_METHOD, Settings, method),
-  ASTRO_FIELD(PROP_BACKEND, Settings, backend),
-  ASTRO_FIELD(PROP_DEVICE, Settings, device),
-  ASTRO_FIELD(PROP_THREADS, Settings, threads),
-  { 0 },
-};
-
 static void astro_histogram_set_property(GObject *object, guint id, const GValue *value,
                                          GParamSpec *spec)
 {
   GST_OBJECT_LOCK(object);
-  if (!astro_fields_set(fields, &ASTRO_HISTOGRAM(object)->settings, id, value))
+  if (!astro_histogram_settings_set(&ASTRO_HISTOGRAM(object)->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
@@ -525,7 +449,7 @@ static void astro_histogram_get_property(GObject *object, guint id, GValue *valu
   GST_OBJECT_LOCK(object);
   if (id == PROP_ACTIVE_BACKEND)
     g_value_set_string(value, self->active_backend);
-  else if (!astro_fields_get(fields, &self->settings, id, value))
+  else if (!astro_histogram_settings_get(&self->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   GST_OBJECT_UNLOCK(object);
 }
@@ -534,81 +458,13 @@ static void astro_histogram_finalize(GObject *object)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(object);
   forget(self);
-  g_free(self->settings.edges);
+  astro_histogram_settings_clear(&self->settings);
   g_free(self->active_backend);
   G_OBJECT_CLASS(astro_histogram_parent_class)->finalize(object);
 }
 
 static void astro_histogram_init(AstroHistogram *self)
 {
-}
-
-#define FLAGS                                                                                      \
-  (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY)
-
-static void install_properties(GObjectClass *object)
-{
-  g_object_class_install_property(object, PROP_BINS_PER_DECADE,
-                                  g_param_spec_double("bins-per-decade", "Bins per decade",
-                                                      "Of the angle, evenly in its logarithm", 0.1,
-                                                      1000, 5, FLAGS));
-  g_object_class_install_property(object, PROP_MIN_ANGLE,
-                                  g_param_spec_double("min-angle", "Smallest angle",
-                                                      "Where the first bin begins, arcmin; 0 for "
-                                                      "linear bins only",
-                                                      0, 10800, 0.01, FLAGS));
-  g_object_class_install_property(object, PROP_MAX_ANGLE,
-                                  g_param_spec_double("max-angle", "Largest angle",
-                                                      "That the last bin reaches, arcmin", 1e-9,
-                                                      10801, 10000, FLAGS));
-  g_object_class_install_property(
-      object, PROP_EDGES,
-      g_param_spec_string("edges", "Edges",
-                          "Of the bins, rising, in arcmin, between commas; takes the place of the "
-                          "bins per decade",
-                          NULL, FLAGS));
-  g_object_class_install_property(
-      object, PROP_LINEAR_BINS,
-      g_param_spec_uint("linear-bins", "Linear bins",
-                        "So many bins of equal width from the smallest to the largest angle, in "
-                        "place of the bins per decade; 0 is none",
-                        0, ASTRO_HISTOGRAM_MAX_EDGES - 1, 0, FLAGS));
-  g_object_class_install_property(
-      object, PROP_REGIONS,
-      g_param_spec_uint(
-          "regions", "Regions",
-          "For the jackknife: those of the catalogues' column region, or compact cells "
-          "that hold equally many points of the data; 0 is none",
-          0, 65535, 0, FLAGS));
-  g_object_class_install_property(
-      object, PROP_INTERVAL,
-      g_param_spec_uint("interval", "Interval",
-                        "Sends what is counted after so many random catalogues too; 0 at the end "
-                        "only",
-                        0, G_MAXUINT, 0, FLAGS));
-  g_object_class_install_property(
-      object, PROP_PRECISION,
-      g_param_spec_enum("precision", "Precision", "Of what falls next to an edge",
-                        ASTRO_TYPE_PRECISION, ASTRO_PRECISION_EXACT, FLAGS));
-  g_object_class_install_property(object, PROP_METHOD,
-                                  g_param_spec_enum("method", "Method", "How pairs are counted",
-                                                    ASTRO_TYPE_PAIR_METHOD, ASTRO_PAIR_METHOD_AUTO,
-                                                    FLAGS));
-  g_object_class_install_property(object, PROP_BACKEND,
-                                  g_param_spec_enum("backend", "Backend", "Who does the work",
-                                                    ASTRO_TYPE_BACKEND_KIND, ASTRO_BACKEND_AUTO,
-                                                    FLAGS));
-  g_object_class_install_property(object, PROP_ACTIVE_BACKEND,
-                                  g_param_spec_string("active-backend", "Active backend",
-                                                      "Who does the work now", NULL,
-                                                      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-  g_object_class_install_property(
-      object, PROP_DEVICE,
-      g_param_spec_int("device", "Device", "Index of the GPU", 0, 63, 0, FLAGS));
-  g_object_class_install_property(object, PROP_THREADS,
-                                  g_param_spec_uint("threads", "Threads",
-                                                    "CPU threads at most; 0: the machine's", 0,
-                                                    1024, 0, FLAGS));
 }
 
 static void astro_histogram_class_init(AstroHistogramClass *klass)
@@ -620,7 +476,11 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   object->set_property = astro_histogram_set_property;
   object->get_property = astro_histogram_get_property;
   object->finalize = astro_histogram_finalize;
-  install_properties(object);
+  astro_histogram_settings_install(object);
+  g_object_class_install_property(object, PROP_ACTIVE_BACKEND,
+                                  g_param_spec_string("active-backend", "Active backend",
+                                                      "Who does the work now", NULL,
+                                                      G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
   element->change_state = astro_histogram_change_state;
   aggregator->start = astro_histogram_start;
   aggregator->stop = astro_histogram_stop;

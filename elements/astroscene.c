@@ -3,7 +3,6 @@
 
 #include "core/sky/array.h"
 #include "elements/astrofields.h"
-#include "elements/astroreader.h"
 
 static const AstroField fields[] = {
   ASTRO_FIELD(ASTRO_SCENE_PROP_STATIONS, AstroScene, stations),
@@ -32,11 +31,6 @@ gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *val
 gboolean astro_scene_get_property(const AstroScene *scene, guint id, GValue *value)
 {
   return astro_fields_get(fields, scene, id, value);
-}
-
-gint64 astro_scene_duration_ns(double seconds)
-{
-  return (gint64)MIN(seconds * 1e9, 1e18);
 }
 
 static void add_string(GObjectClass *klass, guint id, const char *name, const char *nick,
@@ -100,36 +94,4 @@ void astro_scene_install_properties(GObjectClass *klass, double noise, const cha
   astro_install_double(klass, ASTRO_SCENE_PROP_DURATION, "duration", "Duration",
                        "Seconds of observation (0: until num-buffers, or without end)", 0, 1e9, 0,
                        ASTRO_SCENE_FLAGS);
-}
-
-gboolean astro_source_negotiate(GstBaseSrc *base, GstCaps *own, const char *what)
-{
-  g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(base), NULL);
-  GstCaps *common = gst_caps_intersect_full(peer, own, GST_CAPS_INTERSECT_FIRST);
-  if (gst_caps_is_empty(common)) {
-    GST_ELEMENT_ERROR(base, CORE, NEGOTIATION, ("downstream takes none of the %s made here", what),
-                      ("made %" GST_PTR_FORMAT ", accepted %" GST_PTR_FORMAT, own, peer));
-    gst_caps_unref(common);
-    return FALSE;
-  }
-  g_autoptr(GstCaps) fixed = gst_caps_fixate(common);
-  return gst_base_src_set_caps(base, fixed);
-}
-
-AstroDevice *astro_source_find_reader(GstQuery *query)
-{
-  AstroDevice *reader = astro_reader_find(query);
-  while (gst_query_get_n_allocation_pools(query) > 0)
-    gst_query_remove_nth_allocation_pool(query, 0);
-  while (gst_query_get_n_allocation_params(query) > 0)
-    gst_query_remove_nth_allocation_param(query, 0);
-  return reader;
-}
-
-void astro_source_get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin,
-                            GstClockTime *end)
-{
-  gboolean live = gst_base_src_is_live(base);
-  *begin = live ? GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer) : GST_CLOCK_TIME_NONE;
-  *end = GST_CLOCK_TIME_NONE;
 }

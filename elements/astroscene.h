@@ -1,9 +1,7 @@
-/* What sources of simulated streams share: the scene's properties, and how such a source agrees on
- * caps, memory and times. */
+/* The properties of a scene, for sources of simulated streams. */
 #pragma once
 
-#include <gst/base/gstbasesrc.h>
-#include "core/memory/device.h"
+#include <gst/gst.h>
 #include "core/sky/scene.h"
 
 G_BEGIN_DECLS
@@ -43,16 +41,5 @@ void astro_scene_install_properties(GObjectClass *klass, double noise, const cha
 /* FALSE: the property is none of the scene's. */
 gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *value);
 gboolean astro_scene_get_property(const AstroScene *scene, guint id, GValue *value);
-
-/* Seconds of the stream as nanoseconds, for what asks how long an observation is; 0: not known. */
-gint64 astro_scene_duration_ns(double seconds);
-
-/* Sets what downstream names first, of what we can give. what: "voltages", for the error. */
-gboolean astro_source_negotiate(GstBaseSrc *base, GstCaps *own, const char *what);
-/* Who reads, a new reference; takes out the pools and parameters that were offered. */
-AstroDevice *astro_source_find_reader(GstQuery *query);
-/* For GstBaseSrc: a live source gives a block when the last of its samples was taken. */
-void astro_source_get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin,
-                            GstClockTime *end);
 
 G_END_DECLS

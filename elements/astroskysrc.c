@@ -15,14 +15,13 @@
 #include "elements/astroskysrc.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/enum.h"
 #include "core/memory/memory.h"
-#include "core/memory/pool.h"
 #include "core/sky/voltages.h"
 #include "elements/astrofields.h"
 #include "elements/astroscene.h"
+#include "elements/astrosimulator.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(sky_debug);
@@ -39,22 +38,10 @@ typedef struct {
 
 struct _AstroSkySrc {
   GstPushSrc parent;
-  AstroScene scene;
+  AstroSimulator simulator;
   Settings settings;
-
-  /* from start to stop */
-  AstroObservation *observation;
-  AstroSky *sources;
-  gint rate_n, rate_d;
-
-  /* of the stream that was agreed on */
-  AstroStream stream;
   AstroVoltages *voltages;
-  guint64 block, end; /* steps; end: G_MAXUINT64 for a stream without one */
-  guint64 next;
-  gboolean announced; /* the observation */
-  AstroDevice *reader;
-  GstBufferPool *pool;
+  guint64 block;       /* steps */
   GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
   guint n_prepared;    /* when all are made */
 };
@@ -88,11 +75,11 @@ ASTRO_STATIC_ENUM_TYPE(pattern_get_type, "AstroSkyPattern",
 /* A rate is a fraction of two ints. */
 static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
 {
-  double bandwidth = self->scene.bandwidth;
+  double bandwidth = self->simulator.scene.bandwidth;
   if (bandwidth <= G_MAXINT)
-    gst_util_double_to_fraction(bandwidth, &self->rate_n, &self->rate_d);
-  if (bandwidth <= G_MAXINT && self->rate_n > 0 &&
-      fabs((double)self->rate_n / self->rate_d / bandwidth - 1) < 1e-9)
+    gst_util_double_to_fraction(bandwidth, &self->simulator.rate_n, &self->simulator.rate_d);
+  if (bandwidth <= G_MAXINT && self->simulator.rate_n > 0 &&
+      fabs((double)self->simulator.rate_n / self->simulator.rate_d / bandwidth - 1) < 1e-9)
     return TRUE;
   g_set_error(
       error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
@@ -101,32 +88,10 @@ static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
   return FALSE;
 }
 
-static guint64 duration_steps(AstroSkySrc *self)
-{
-  double steps = self->scene.duration * self->rate_n / self->rate_d;
-  if (self->scene.duration == 0 || steps >= 0x1p63)
-    return G_MAXUINT64;
-  return (guint64)MAX(rint(steps), 1);
-}
-
-static gboolean read_scene(AstroSkySrc *self, GError **error)
-{
-  guint64 steps = duration_steps(self);
-  self->observation = astro_scene_observe(&self->scene, error);
-  if (!self->observation)
-    return FALSE;
-  self->sources = astro_scene_sky(&self->scene, self->observation, error);
-  if (!self->sources || self->settings.pattern != ASTRO_PATTERN_SKY)
-    return self->sources != NULL;
-  return astro_sky_check_horizon(
-      self->sources, self->observation,
-      steps == G_MAXUINT64 ? 0 : astro_scene_duration_ns(self->scene.duration), error);
-}
-
 static gboolean check_tone(AstroSkySrc *self, GError **error)
 {
   const Settings *set = &self->settings;
-  const AstroScene *scene = &self->scene;
+  const AstroScene *scene = &self->simulator.scene;
   if (set->pattern != ASTRO_PATTERN_TONE || set->tone == 0 ||
       fabs(set->tone - scene->frequency) <= scene->bandwidth / 2)
     return TRUE;
@@ -136,24 +101,14 @@ static gboolean check_tone(AstroSkySrc *self, GError **error)
   return FALSE;
 }
 
-static void drop_blocks(AstroSkySrc *self)
-{
-  g_clear_pointer(&self->prepared, g_ptr_array_unref);
-  if (self->pool)
-    gst_buffer_pool_set_active(self->pool, FALSE);
-  gst_clear_object(&self->pool);
-}
-
 static gboolean stop(GstBaseSrc *base)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  drop_blocks(self);
+  g_clear_pointer(&self->prepared, g_ptr_array_unref);
   GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->voltages, astro_voltages_free);
   GST_OBJECT_UNLOCK(self);
-  g_clear_pointer(&self->sources, astro_sky_free);
-  g_clear_pointer(&self->observation, astro_observation_unref);
-  g_clear_pointer(&self->reader, astro_device_unref);
+  astro_simulator_stop(&self->simulator);
   return TRUE;
 }
 
@@ -162,10 +117,12 @@ static gboolean start(GstBaseSrc *base)
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
   g_autoptr(GError) error = NULL;
 
-  self->next = 0;
-  self->announced = FALSE;
-  if (read_bandwidth(self, &error) && check_tone(self, &error) && read_scene(self, &error))
-    return TRUE;
+  if (read_bandwidth(self, &error) && check_tone(self, &error)) {
+    const guint64 steps = astro_simulator_duration(&self->simulator);
+    const gboolean has_sky = self->settings.pattern == ASTRO_PATTERN_SKY;
+    if (astro_simulator_start(&self->simulator, has_sky ? &steps : NULL, &error))
+      return TRUE;
+  }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   stop(base);
   return FALSE;
@@ -177,12 +134,13 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
   GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
-  if (self->observation) {
+  if (self->simulator.observation) {
     caps = gst_caps_make_writable(caps);
-    gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)self->observation->n_stations, "pols",
-                        G_TYPE_INT, (gint)self->scene.pols, "rate", GST_TYPE_FRACTION, self->rate_n,
-                        self->rate_d, "frequency", G_TYPE_DOUBLE, self->scene.frequency,
-                        "bandwidth", G_TYPE_DOUBLE, self->scene.bandwidth, NULL);
+    gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)self->simulator.observation->n_stations,
+                        "pols", G_TYPE_INT, (gint)self->simulator.scene.pols, "rate",
+                        GST_TYPE_FRACTION, self->simulator.rate_n, self->simulator.rate_d,
+                        "frequency", G_TYPE_DOUBLE, self->simulator.scene.frequency, "bandwidth",
+                        G_TYPE_DOUBLE, self->simulator.scene.bandwidth, NULL);
   }
   return astro_stage_filter_caps(caps, filter);
 }
@@ -190,23 +148,23 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 static gboolean negotiate(GstBaseSrc *base)
 {
   g_autoptr(GstCaps) own = get_caps(base, NULL);
-  return astro_source_negotiate(base, own, "voltages");
+  return astro_simulator_negotiate(base, own, "voltages");
 }
 
 static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
   const Settings *set = &self->settings;
-  const AstroScene *scene = &self->scene;
+  const AstroScene *scene = &self->simulator.scene;
   g_autoptr(GError) error = NULL;
   AstroVoltages *voltages = NULL;
 
-  if (astro_stream_from_caps(&self->stream, caps, &error)) {
+  if (astro_stream_from_caps(&self->simulator.stream, caps, &error)) {
     AstroVoltagesConfig config = {
       .pattern = set->pattern,
-      .stream = self->stream,
-      .observation = self->observation,
-      .sky = self->sources,
+      .stream = self->simulator.stream,
+      .observation = self->simulator.observation,
+      .sky = self->simulator.sky,
       .noise = scene->noise,
       .scale = set->scale,
       .tone = set->tone == 0 ? scene->bandwidth / 8 : set->tone - scene->frequency,
@@ -224,32 +182,25 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   self->voltages = voltages;
   GST_OBJECT_UNLOCK(self);
 
-  gsize step = astro_stream_step_bytes(&self->stream);
+  gsize step = astro_stream_step_bytes(&self->simulator.stream);
   gsize grains = BLOCK_BYTES / step / BLOCK_GRAIN;
   self->block = set->block_steps ? set->block_steps : BLOCK_GRAIN * MAX(grains, 1);
-  self->end = duration_steps(self);
+  self->simulator.end = astro_simulator_duration(&self->simulator);
   return TRUE;
 }
 
-/* Blocks come from a pool of our own: nobody else knows their size. */
 static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  drop_blocks(self);
+  g_clear_pointer(&self->prepared, g_ptr_array_unref);
   self->n_prepared = self->settings.repeat;
   if (self->n_prepared)
     self->prepared = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
-  g_clear_pointer(&self->reader, astro_device_unref);
-  self->reader = astro_source_find_reader(query);
+  astro_simulator_decide_allocation(&self->simulator, query);
   return TRUE;
 }
 
 /* ---- blocks ---- */
-
-static GstClockTime step_time(AstroSkySrc *self, guint64 step)
-{
-  return gst_util_uint64_scale(step, GST_SECOND * (guint64)self->rate_d, (guint64)self->rate_n);
-}
 
 static gboolean fill(AstroSkySrc *self, GstBuffer *buffer, guint64 first, guint64 steps)
 {
@@ -261,23 +212,12 @@ static gboolean fill(AstroSkySrc *self, GstBuffer *buffer, guint64 first, guint6
   return TRUE;
 }
 
-static GstBuffer *new_block(AstroSkySrc *self)
-{
-  gsize bytes = self->block * astro_stream_step_bytes(&self->stream);
-  GstBuffer *buffer = NULL;
-  if (!self->pool)
-    self->pool = astro_buffer_pool_new_active(self->reader, NULL, bytes, 1, 0);
-  if (self->pool)
-    gst_buffer_pool_acquire_buffer(self->pool, &buffer, NULL);
-  return buffer;
-}
-
 /* All blocks are made before the first is sent, so that what comes after is measured alone. */
 static gboolean prepare(AstroSkySrc *self)
 {
-  gsize bytes = self->block * astro_stream_step_bytes(&self->stream);
+  gsize bytes = self->block * astro_stream_step_bytes(&self->simulator.stream);
   while (self->prepared->len < self->n_prepared) {
-    GstMemory *memory = astro_memory_new(bytes, self->reader);
+    GstMemory *memory = astro_memory_new(bytes, self->simulator.reader);
     if (!memory)
       return FALSE;
     GstBuffer *buffer = gst_buffer_new();
@@ -292,82 +232,65 @@ static gboolean prepare(AstroSkySrc *self)
 
 static GstBuffer *make_block(AstroSkySrc *self, guint64 steps)
 {
-  GstBuffer *buffer = NULL;
+  const gsize step_bytes = astro_stream_step_bytes(&self->simulator.stream);
+  const guint64 next = self->simulator.next;
   if (self->prepared) {
     if (!prepare(self))
       return NULL;
-    guint64 which = self->next / self->block % self->n_prepared;
-    buffer =
-        gst_buffer_copy_region(g_ptr_array_index(self->prepared, which), GST_BUFFER_COPY_MEMORY, 0,
-                               steps * astro_stream_step_bytes(&self->stream));
-  } else if ((buffer = new_block(self))) {
-    gst_buffer_set_size(buffer, (gssize)(steps * astro_stream_step_bytes(&self->stream)));
-    if (!fill(self, buffer, self->next, steps))
-      gst_clear_buffer(&buffer);
+    guint64 which = next / self->block % self->n_prepared;
+    return gst_buffer_copy_region(g_ptr_array_index(self->prepared, which), GST_BUFFER_COPY_MEMORY,
+                                  0, steps * step_bytes);
   }
+  GstBuffer *buffer = astro_simulator_new_block(&self->simulator, self->block * step_bytes);
+  if (!buffer)
+    return NULL;
+  gst_buffer_set_size(buffer, (gssize)(steps * step_bytes));
+  if (!fill(self, buffer, next, steps))
+    gst_clear_buffer(&buffer);
   return buffer;
 }
 
 static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(push);
-  guint64 steps = MIN(self->block, self->end - MIN(self->next, self->end));
+  guint64 steps =
+      MIN(self->block, self->simulator.end - MIN(self->simulator.next, self->simulator.end));
 
   if (steps == 0)
     return GST_FLOW_EOS;
-  if (!self->announced) {
-    self->announced = TRUE;
-    gst_pad_push_event(GST_BASE_SRC_PAD(self), astro_observation_to_event(self->observation));
-  }
+  astro_simulator_announce(&self->simulator, GST_BASE_SRC(self));
   *out = make_block(self, steps);
   if (!*out) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
                       ("no memory for blocks of %" G_GUINT64_FORMAT " bytes",
-                       self->block * astro_stream_step_bytes(&self->stream)),
+                       self->block * astro_stream_step_bytes(&self->simulator.stream)),
                       (NULL));
     return GST_FLOW_ERROR;
   }
-  GST_BUFFER_OFFSET(*out) = self->next;
-  GST_BUFFER_OFFSET_END(*out) = self->next + steps;
-  GST_BUFFER_PTS(*out) = step_time(self, self->next);
-  GST_BUFFER_DURATION(*out) = step_time(self, self->next + steps) - GST_BUFFER_PTS(*out);
-  if (self->next == 0)
-    GST_BUFFER_FLAG_SET(*out, GST_BUFFER_FLAG_DISCONT);
-  self->next += steps;
+  astro_simulator_stamp(&self->simulator, *out, steps);
   return GST_FLOW_OK;
 }
 
 static gboolean answer_duration(AstroSkySrc *self, GstQuery *query)
 {
-  GstFormat format;
   gint buffers;
-  guint64 end = self->voltages ? self->end : G_MAXUINT64;
+  guint64 end = self->voltages ? self->simulator.end : G_MAXUINT64;
 
-  gst_query_parse_duration(query, &format, NULL);
   g_object_get(self, "num-buffers", &buffers, NULL);
   if (buffers >= 0 && self->voltages)
     end = MIN(end, (guint64)buffers * self->block);
-  if (format != GST_FORMAT_TIME || end == G_MAXUINT64)
-    return FALSE;
-  gst_query_set_duration(query, format, (gint64)step_time(self, end));
-  return TRUE;
-}
-
-static gboolean answer_latency(AstroSkySrc *self, GstQuery *query)
-{
-  GstClockTime block = self->voltages ? step_time(self, self->block) : 0;
-  gst_query_set_latency(query, gst_base_src_is_live(GST_BASE_SRC(self)), block,
-                        GST_CLOCK_TIME_NONE);
-  return TRUE;
+  return astro_simulator_answer_duration(&self->simulator, query, end);
 }
 
 static gboolean query(GstBaseSrc *base, GstQuery *query)
 {
+  AstroSkySrc *self = ASTRO_SKY_SRC(base);
   switch (GST_QUERY_TYPE(query)) {
   case GST_QUERY_DURATION:
-    return answer_duration(ASTRO_SKY_SRC(base), query);
+    return answer_duration(self, query);
   case GST_QUERY_LATENCY:
-    return answer_latency(ASTRO_SKY_SRC(base), query);
+    return astro_simulator_answer_latency(&self->simulator, base, query,
+                                          self->voltages ? self->block : 0);
   default:
     return GST_BASE_SRC_CLASS(astro_sky_src_parent_class)->query(base, query);
   }
@@ -393,7 +316,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   if (id == PROP_IS_LIVE)
     gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
   else if (!astro_fields_set(fields, &self->settings, id, value) &&
-           !astro_scene_set_property(&self->scene, id, value))
+           !astro_scene_set_property(&self->simulator.scene, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
@@ -408,14 +331,14 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     g_value_set_double(value, self->voltages ? astro_voltages_scale(self->voltages) : 0);
     GST_OBJECT_UNLOCK(self);
   } else if (!astro_fields_get(fields, &self->settings, id, value) &&
-             !astro_scene_get_property(&self->scene, id, value)) {
+             !astro_scene_get_property(&self->simulator.scene, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
 }
 
 static void finalize(GObject *object)
 {
-  astro_scene_clear(&ASTRO_SKY_SRC(object)->scene);
+  astro_scene_clear(&ASTRO_SKY_SRC(object)->simulator.scene);
   G_OBJECT_CLASS(astro_sky_src_parent_class)->finalize(object);
 }
 
@@ -471,7 +394,7 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   base->negotiate = negotiate;
   base->set_caps = set_caps;
   base->decide_allocation = decide_allocation;
-  base->get_times = astro_source_get_times;
+  base->get_times = astro_simulator_get_times;
   base->query = query;
   GST_PUSH_SRC_CLASS(klass)->create = create;
   gst_element_class_add_pad_template(

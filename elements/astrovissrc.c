@@ -21,12 +21,11 @@
 #include "elements/astrovissrc.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "core/memory/pool.h"
 #include "core/predict/predict.h"
 #include "elements/astrofields.h"
 #include "elements/astroscene.h"
+#include "elements/astrosimulator.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(vis_debug);
@@ -41,22 +40,9 @@ typedef struct {
 
 struct _AstroVisSrc {
   GstPushSrc parent;
-  AstroScene scene;
+  AstroSimulator simulator; /* a step is an integration */
   Settings settings;
-
-  /* from start to stop */
-  AstroObservation *observation;
-  AstroSky *sources;
-  gint rate_n, rate_d; /* integrations a second */
-
-  /* of the stream that was agreed on */
-  AstroStream stream;
   AstroPredict *predict;
-  guint64 end; /* integrations; G_MAXUINT64 for a stream without one */
-  guint64 next;
-  gboolean announced; /* the observation */
-  AstroDevice *reader;
-  GstBufferPool *pool;
 };
 
 G_DEFINE_TYPE_WITH_CODE(AstroVisSrc, astro_vis_src, GST_TYPE_PUSH_SRC,
@@ -77,55 +63,20 @@ enum {
 
 /* ---- from properties to an observation ---- */
 
-static GstClockTime step_time(AstroVisSrc *self, guint64 step)
-{
-  return gst_util_uint64_scale(step, GST_SECOND * (guint64)self->rate_d, (guint64)self->rate_n);
-}
-
 /* By duration and num-buffers. */
 static guint64 find_end(AstroVisSrc *self)
 {
-  double steps = self->scene.duration * self->rate_n / self->rate_d;
-  guint64 end = G_MAXUINT64;
+  guint64 end = astro_simulator_duration(&self->simulator);
   gint buffers;
-
-  if (self->scene.duration != 0 && steps < 0x1p63)
-    end = (guint64)MAX(rint(steps), 1);
   g_object_get(self, "num-buffers", &buffers, NULL);
   return buffers >= 0 ? MIN(end, (guint64)buffers) : end;
-}
-
-static gboolean read_scene(AstroVisSrc *self, GError **error)
-{
-  guint64 end = find_end(self);
-  self->observation = astro_scene_observe(&self->scene, error);
-  if (!self->observation)
-    return FALSE;
-  self->sources = astro_scene_sky(&self->scene, self->observation, error);
-  return self->sources &&
-         astro_sky_check_horizon(
-             self->sources, self->observation,
-             end == G_MAXUINT64
-                 ? 0
-                 : astro_scene_duration_ns((double)end * self->rate_d / self->rate_n),
-             error);
-}
-
-static void drop_pool(AstroVisSrc *self)
-{
-  if (self->pool)
-    gst_buffer_pool_set_active(self->pool, FALSE);
-  gst_clear_object(&self->pool);
 }
 
 static gboolean stop(GstBaseSrc *base)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
-  drop_pool(self);
   g_clear_pointer(&self->predict, astro_predict_free);
-  g_clear_pointer(&self->sources, astro_sky_free);
-  g_clear_pointer(&self->observation, astro_observation_unref);
-  g_clear_pointer(&self->reader, astro_device_unref);
+  astro_simulator_stop(&self->simulator);
   return TRUE;
 }
 
@@ -134,11 +85,11 @@ static gboolean start(GstBaseSrc *base)
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
   g_autoptr(GError) error = NULL;
 
-  self->next = 0;
-  self->announced = FALSE;
   /* Any number of seconds that the property takes is a fraction of two ints to 1e-9. */
-  gst_util_double_to_fraction(self->settings.integration, &self->rate_d, &self->rate_n);
-  if (read_scene(self, &error))
+  gst_util_double_to_fraction(self->settings.integration, &self->simulator.rate_d,
+                              &self->simulator.rate_n);
+  const guint64 end = find_end(self);
+  if (astro_simulator_start(&self->simulator, &end, &error))
     return TRUE;
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   stop(base);
@@ -151,14 +102,15 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
   GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
-  if (self->observation) {
-    guint64 n = self->observation->n_stations;
+  if (self->simulator.observation) {
+    guint64 n = self->simulator.observation->n_stations;
     caps = gst_caps_make_writable(caps);
     gst_caps_set_simple(caps, "baselines", G_TYPE_INT, (gint)MIN(n * (n + 1) / 2, G_MAXINT),
                         "channels", G_TYPE_INT, (gint)self->settings.channels, "pols", G_TYPE_INT,
-                        (gint)self->scene.pols, "rate", GST_TYPE_FRACTION, self->rate_n,
-                        self->rate_d, "frequency", G_TYPE_DOUBLE, self->scene.frequency,
-                        "bandwidth", G_TYPE_DOUBLE, self->scene.bandwidth, NULL);
+                        (gint)self->simulator.scene.pols, "rate", GST_TYPE_FRACTION,
+                        self->simulator.rate_n, self->simulator.rate_d, "frequency", G_TYPE_DOUBLE,
+                        self->simulator.scene.frequency, "bandwidth", G_TYPE_DOUBLE,
+                        self->simulator.scene.bandwidth, NULL);
   }
   return astro_stage_filter_caps(caps, filter);
 }
@@ -166,7 +118,7 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 static gboolean negotiate(GstBaseSrc *base)
 {
   g_autoptr(GstCaps) own = get_caps(base, NULL);
-  return astro_source_negotiate(base, own, "visibilities");
+  return astro_simulator_negotiate(base, own, "visibilities");
 }
 
 static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
@@ -175,17 +127,17 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   g_autoptr(GError) error = NULL;
 
   g_clear_pointer(&self->predict, astro_predict_free);
-  if (astro_stream_from_caps(&self->stream, caps, &error)) {
+  if (astro_stream_from_caps(&self->simulator.stream, caps, &error)) {
     AstroPredictConfig config = {
-      .stream = self->stream,
-      .observation = self->observation,
-      .sky = self->sources,
-      .noise = self->scene.noise,
+      .stream = self->simulator.stream,
+      .observation = self->simulator.observation,
+      .sky = self->simulator.sky,
+      .noise = self->simulator.scene.noise,
       .gain_error = self->settings.gain_error,
       .phase_error = self->settings.phase_error * DEGREE,
       .loss = self->settings.loss,
       .points = self->settings.points,
-      .seed = self->scene.seed,
+      .seed = self->simulator.scene.seed,
       .threads = self->settings.threads,
     };
     self->predict = astro_predict_new(&config, &error);
@@ -194,37 +146,22 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
-  self->end = find_end(self);
+  self->simulator.end = find_end(self);
   return TRUE;
 }
 
-/* Blocks come from a pool of our own: nobody else knows their size. */
 static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 {
-  AstroVisSrc *self = ASTRO_VIS_SRC(base);
-  drop_pool(self);
-  g_clear_pointer(&self->reader, astro_device_unref);
-  self->reader = astro_source_find_reader(query);
+  astro_simulator_decide_allocation(&ASTRO_VIS_SRC(base)->simulator, query);
   return TRUE;
 }
 
 /* ---- integrations ---- */
 
-static GstBuffer *new_block(AstroVisSrc *self)
-{
-  GstBuffer *buffer = NULL;
-  if (!self->pool)
-    self->pool = astro_buffer_pool_new_active(self->reader, NULL,
-                                              astro_stream_step_bytes(&self->stream), 1, 0);
-  if (self->pool)
-    gst_buffer_pool_acquire_buffer(self->pool, &buffer, NULL);
-  return buffer;
-}
-
 /* One count for all where nothing is lost, as astrocorrelator says it. */
 static guint32 *add_counts(AstroVisSrc *self, GstBuffer *buffer)
 {
-  const AstroLayout *layout = &self->stream.layout;
+  const AstroLayout *layout = &self->simulator.stream.layout;
   AstroLayout shape = { .n_axes = self->settings.loss > 0 ? 2 : 0,
                         .axes = { layout->axes[0], layout->axes[1] },
                         .extents = { layout->extents[0], layout->extents[1] } };
@@ -235,8 +172,11 @@ static guint32 *add_counts(AstroVisSrc *self, GstBuffer *buffer)
 
 static GstBuffer *make_block(AstroVisSrc *self)
 {
-  GstBuffer *buffer = new_block(self);
-  GstClockTime begin = step_time(self, self->next), end = step_time(self, self->next + 1);
+  AstroSimulator *simulator = &self->simulator;
+  GstBuffer *buffer =
+      astro_simulator_new_block(simulator, astro_stream_step_bytes(&simulator->stream));
+  GstClockTime begin = astro_simulator_time(simulator, simulator->next),
+               end = astro_simulator_time(simulator, simulator->next + 1);
   GstMapInfo map;
 
   if (!buffer)
@@ -245,15 +185,10 @@ static GstBuffer *make_block(AstroVisSrc *self)
     gst_buffer_unref(buffer);
     return NULL;
   }
-  astro_predict_fill(self->predict, self->next, (gint64)begin, (gint64)(end - begin), map.data,
-                     add_counts(self, buffer));
+  astro_predict_fill(self->predict, self->simulator.next, (gint64)begin, (gint64)(end - begin),
+                     map.data, add_counts(self, buffer));
   gst_buffer_unmap(buffer, &map);
-  GST_BUFFER_OFFSET(buffer) = self->next;
-  GST_BUFFER_OFFSET_END(buffer) = self->next + 1;
-  GST_BUFFER_PTS(buffer) = begin;
-  GST_BUFFER_DURATION(buffer) = end - begin;
-  if (self->next == 0)
-    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  astro_simulator_stamp(simulator, buffer, 1);
   return buffer;
 }
 
@@ -261,50 +196,30 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(push);
 
-  if (self->next >= self->end)
+  if (self->simulator.next >= self->simulator.end)
     return GST_FLOW_EOS;
-  if (!self->announced) {
-    self->announced = TRUE;
-    gst_pad_push_event(GST_BASE_SRC_PAD(self), astro_observation_to_event(self->observation));
-  }
+  astro_simulator_announce(&self->simulator, GST_BASE_SRC(self));
   *out = make_block(self);
   if (!*out) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
                       ("no memory for integrations of %" G_GSIZE_FORMAT " bytes",
-                       astro_stream_step_bytes(&self->stream)),
+                       astro_stream_step_bytes(&self->simulator.stream)),
                       (NULL));
     return GST_FLOW_ERROR;
   }
-  self->next++;
   return GST_FLOW_OK;
-}
-
-static gboolean answer_duration(AstroVisSrc *self, GstQuery *query)
-{
-  GstFormat format;
-  guint64 end = self->rate_n > 0 ? find_end(self) : G_MAXUINT64;
-
-  gst_query_parse_duration(query, &format, NULL);
-  if (format != GST_FORMAT_TIME || end == G_MAXUINT64)
-    return FALSE;
-  gst_query_set_duration(query, format, (gint64)step_time(self, end));
-  return TRUE;
-}
-
-static gboolean answer_latency(AstroVisSrc *self, GstQuery *query)
-{
-  gst_query_set_latency(query, gst_base_src_is_live(GST_BASE_SRC(self)),
-                        self->rate_n > 0 ? step_time(self, 1) : 0, GST_CLOCK_TIME_NONE);
-  return TRUE;
 }
 
 static gboolean query(GstBaseSrc *base, GstQuery *query)
 {
+  AstroVisSrc *self = ASTRO_VIS_SRC(base);
+  const gboolean started = self->simulator.rate_n > 0;
   switch (GST_QUERY_TYPE(query)) {
   case GST_QUERY_DURATION:
-    return answer_duration(ASTRO_VIS_SRC(base), query);
+    return astro_simulator_answer_duration(&self->simulator, query,
+                                           started ? find_end(self) : G_MAXUINT64);
   case GST_QUERY_LATENCY:
-    return answer_latency(ASTRO_VIS_SRC(base), query);
+    return astro_simulator_answer_latency(&self->simulator, base, query, started);
   default:
     return GST_BASE_SRC_CLASS(astro_vis_src_parent_class)->query(base, query);
   }
@@ -330,7 +245,7 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
   if (id == PROP_IS_LIVE)
     gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
   else if (!astro_fields_set(fields, &self->settings, id, value) &&
-           !astro_scene_set_property(&self->scene, id, value))
+           !astro_scene_set_property(&self->simulator.scene, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
@@ -341,13 +256,13 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
   if (id == PROP_IS_LIVE)
     g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(self)));
   else if (!astro_fields_get(fields, &self->settings, id, value) &&
-           !astro_scene_get_property(&self->scene, id, value))
+           !astro_scene_get_property(&self->simulator.scene, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void finalize(GObject *object)
 {
-  astro_scene_clear(&ASTRO_VIS_SRC(object)->scene);
+  astro_scene_clear(&ASTRO_VIS_SRC(object)->simulator.scene);
   G_OBJECT_CLASS(astro_vis_src_parent_class)->finalize(object);
 }
 
@@ -400,7 +315,7 @@ static void astro_vis_src_class_init(AstroVisSrcClass *klass)
   base->negotiate = negotiate;
   base->set_caps = set_caps;
   base->decide_allocation = decide_allocation;
-  base->get_times = astro_source_get_times;
+  base->get_times = astro_simulator_get_times;
   base->query = query;
   GST_PUSH_SRC_CLASS(klass)->create = create;
   gst_element_class_add_pad_template(

@@ -21,10 +21,10 @@ void astro_convert_bytes(const AstroConvertWork *work, float scale,
 
 #ifdef __CUDACC__
 /* A conversion makes a group of one side, In, one of the other, Out, and adds to a thread's count
- * of what was clipped, if it COUNTS. What STREAMS writes is not kept in the caches, which pays where
- * more is written than read. Few blocks go on from part to part where they count, so that few add to
- * the counter; else each makes one part and ends: those at work are then next to each other in
- * memory. */
+ * of what was clipped, if it COUNTS. What STREAMS writes is not kept in the caches, which pays
+ * where more is written than read. Few blocks go on from part to part where they count, so that few
+ * add to the counter; else each makes one part and ends: those at work are then next to each other
+ * in memory. */
 enum { CONVERT_THREADS = 256 };
 /* Of a thread: independent loads in flight. */
 template <typename Conversion> static constexpr int CONVERT_GROUPS = Conversion::COUNTS ? 4 : 2;

@@ -4,7 +4,6 @@
 #include <cpuid.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static const char *const names[ASTRO_N_CPU_LEVELS] = { "c", "avx2", "avx512", "vnni", "amx" };
 

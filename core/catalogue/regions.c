@@ -4,9 +4,6 @@
 #include "core/histogram/histogram.h"
 #include "core/histogram/select.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 typedef struct {
   guint axis;
   double threshold;  /* points below it are on the left */

@@ -1,7 +1,6 @@
 /* Catalogues in text: blanks, tabs, commas and semicolons between values. */
 #include "core/catalogue/catalogue.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

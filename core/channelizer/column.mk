@@ -14,4 +14,4 @@ tests_bench_channelizer_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_bench_channelizer_LDADD = $(LDADD) $(FFTW_LIBS)
 gpu_sources += gpu/channelizer.cu gpu/channelizer-fused.cu gpu/channelizer-square.cu \
   gpu/channelizer-passes.cu
-gpu_headers += gpu/channelizer.h gpu/fft.h gpu/fft-turned.h
+gpu_headers += gpu/channelizer.h gpu/fft-turned.h

@@ -5,7 +5,6 @@
 
 #include <complex.h>
 #include <math.h>
-#include <string.h>
 
 typedef struct {
   AstroChannelizerConfig config;

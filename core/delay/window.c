@@ -1,8 +1,6 @@
 #include "config.h"
 #include "core/delay/instance.h"
 
-#include <string.h>
-
 float *astro_delay_window_at(const AstroDelayWindow *window, guint input, gint64 sample, float **im)
 {
   float *re = window->samples + 2 * (gsize)input * window->capacity + (sample - window->start);

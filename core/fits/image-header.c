@@ -1,7 +1,6 @@
 #include "core/fits/image-reader.h"
 
 #include <math.h>
-#include <string.h>
 
 gboolean astro_fits_image_wrong(const AstroFitsImageReader *r, GError **error, const char *format,
                                 ...)

@@ -84,63 +84,83 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
   write_text(file, "POLTYPE", "", "no polarisation solution", status);
 }
 
-gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *o,
-                                     double reference_frequency, GError **error)
+enum {
+  ANNAME,
+  STABXYZ,
+  ORBPARM,
+  NOSTA,
+  MNTSTA,
+  STAXOF,
+  POLTYA,
+  POLAA,
+  POLCALA,
+  POLTYB,
+  POLAB,
+  POLCALB,
+  N_COLUMNS
+};
+
+static const struct {
+  const char *name, *form, *unit;
+} columns[N_COLUMNS] = {
+  [ANNAME] = { "ANNAME", NULL, "" }, /* as wide as the longest name */
+  [STABXYZ] = { "STABXYZ", "3D", "METERS" }, [ORBPARM] = { "ORBPARM", "0D", "" },
+  [NOSTA] = { "NOSTA", "1J", "" },           [MNTSTA] = { "MNTSTA", "1J", "" },
+  [STAXOF] = { "STAXOF", "1E", "METERS" },   [POLTYA] = { "POLTYA", "1A", "" },
+  [POLAA] = { "POLAA", "1E", "DEGREES" },    [POLCALA] = { "POLCALA", "0E", "" },
+  [POLTYB] = { "POLTYB", "1A", "" },         [POLAB] = { "POLAB", "1E", "DEGREES" },
+  [POLCALB] = { "POLCALB", "0E", "" },
+};
+
+static void create_table(fitsfile *file, const AstroObservation *o, int *status)
 {
-  enum {
-    ANNAME,
-    STABXYZ,
-    ORBPARM,
-    NOSTA,
-    MNTSTA,
-    STAXOF,
-    POLTYA,
-    POLAA,
-    POLCALA,
-    POLTYB,
-    POLAB,
-    POLCALB,
-    N_COLUMNS
-  };
-  static const char *const names[N_COLUMNS] = { "ANNAME",  "STABXYZ", "ORBPARM", "NOSTA",
-                                                "MNTSTA",  "STAXOF",  "POLTYA",  "POLAA",
-                                                "POLCALA", "POLTYB",  "POLAB",   "POLCALB" };
-  static const char *const units[N_COLUMNS] = { "", "METERS",  "", "", "",        "METERS",
-                                                "", "DEGREES", "", "", "DEGREES", "" };
+  const char *names[N_COLUMNS], *forms[N_COLUMNS], *units[N_COLUMNS];
   gsize name_bytes = 8;
   for (guint i = 0; i < o->n_stations; i++)
     name_bytes = MAX(name_bytes, strlen(o->names[i]));
   g_autofree char *name_form = g_strdup_printf("%" G_GSIZE_FORMAT "A", name_bytes);
-  const char *forms[N_COLUMNS] = { name_form, "3D", "0D", "1J", "1J", "1E",
-                                   "1A",      "1E", "0E", "1A", "1E", "0E" };
-  const AstroUvfitsBasis *basis =
-      &astro_uvfits_bases[strcmp(o->basis, astro_uvfits_bases[1].basis) == 0];
+  for (guint k = 0; k < N_COLUMNS; k++) {
+    names[k] = columns[k].name;
+    forms[k] = k == ANNAME ? name_form : columns[k].form;
+    units[k] = columns[k].unit;
+  }
+  fits_create_tbl(file, BINARY_TBL, o->n_stations, N_COLUMNS, (char **)names, (char **)forms,
+                  (char **)units, "AIPS AN", status);
+}
+
+static void write_station(fitsfile *file, const AstroObservation *o, guint i,
+                          const double middle[3], int *status)
+{
+  const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
+  g_autofree char *name = astro_fits_ascii(o->names[i]);
+  double offset[3];
+  int number = i + 1, mount = 0; /* alt-azimuth; the observation does not tell */
+  float axis_offset = 0, angles[2] = { basis->angles[0], basis->angles[1] };
+  for (guint k = 0; k < 3; k++)
+    offset[k] = o->positions[3 * i + k] - middle[k];
+  fits_write_col(file, TSTRING, 1 + ANNAME, number, 1, 1, &name, status);
+  fits_write_col(file, TDOUBLE, 1 + STABXYZ, number, 1, 3, offset, status);
+  fits_write_col(file, TINT, 1 + NOSTA, number, 1, 1, &number, status);
+  fits_write_col(file, TINT, 1 + MNTSTA, number, 1, 1, &mount, status);
+  fits_write_col(file, TFLOAT, 1 + STAXOF, number, 1, 1, &axis_offset, status);
+  fits_write_col(file, TSTRING, 1 + POLTYA, number, 1, 1, (void *)&basis->feeds[0], status);
+  fits_write_col(file, TFLOAT, 1 + POLAA, number, 1, 1, &angles[0], status);
+  fits_write_col(file, TSTRING, 1 + POLTYB, number, 1, 1, (void *)&basis->feeds[1], status);
+  fits_write_col(file, TFLOAT, 1 + POLAB, number, 1, 1, &angles[1], status);
+}
+
+gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *o,
+                                     double reference_frequency, GError **error)
+{
   double middle[3] = { 0 };
   int status = 0;
 
   for (guint i = 0; i < 3 * o->n_stations; i++)
     middle[i % 3] += o->positions[i] / o->n_stations;
-  fits_create_tbl(file, BINARY_TBL, o->n_stations, N_COLUMNS, (char **)names, (char **)forms,
-                  (char **)units, "AIPS AN", &status);
+  create_table(file, o, &status);
   write_keys(file, o, reference_frequency, middle, &status);
-
-  for (guint i = 0; i < o->n_stations; i++) {
-    g_autofree char *name = astro_fits_ascii(o->names[i]);
-    double offset[3];
-    int number = i + 1, mount = 0; /* alt-azimuth; the observation does not tell */
-    float axis_offset = 0, angles[2] = { basis->angles[0], basis->angles[1] };
-    for (guint k = 0; k < 3; k++)
-      offset[k] = o->positions[3 * i + k] - middle[k];
-    fits_write_col(file, TSTRING, 1 + ANNAME, number, 1, 1, &name, &status);
-    fits_write_col(file, TDOUBLE, 1 + STABXYZ, number, 1, 3, offset, &status);
-    fits_write_col(file, TINT, 1 + NOSTA, number, 1, 1, &number, &status);
-    fits_write_col(file, TINT, 1 + MNTSTA, number, 1, 1, &mount, &status);
-    fits_write_col(file, TFLOAT, 1 + STAXOF, number, 1, 1, &axis_offset, &status);
-    fits_write_col(file, TSTRING, 1 + POLTYA, number, 1, 1, (void *)&basis->feeds[0], &status);
-    fits_write_col(file, TFLOAT, 1 + POLAA, number, 1, 1, &angles[0], &status);
-    fits_write_col(file, TSTRING, 1 + POLTYB, number, 1, 1, (void *)&basis->feeds[1], &status);
-    fits_write_col(file, TFLOAT, 1 + POLAB, number, 1, 1, &angles[1], &status);
-  }
+  for (guint i = 0; i < o->n_stations; i++)
+    write_station(file, o, i, middle, &status);
   return astro_fits_check(status, "writing the station table", error);
 }
 

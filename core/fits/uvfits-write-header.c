@@ -104,8 +104,7 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
 {
   const AstroObservation *o = w->contents.observation;
   const AstroStream *stream = &w->contents.stream;
-  const AstroUvfitsBasis *basis =
-      &astro_uvfits_bases[strcmp(o->basis, astro_uvfits_bases[1].basis) == 0];
+  const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
   long axes[7] = { 0, 3, w->products, w->channels, 1, 1, 1 };
   double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * DEGREES,
          dec = o->phase_dec * DEGREES, width = stream->bandwidth / w->channels;

@@ -13,6 +13,11 @@ const AstroUvfitsBasis astro_uvfits_bases[2] = {
   { "circular", -1, { "R", "L" }, { 0, 0 } },
 };
 
+const AstroUvfitsBasis *astro_uvfits_basis_of(const AstroObservation *observation)
+{
+  return &astro_uvfits_bases[g_str_equal(observation->basis, astro_uvfits_bases[1].basis)];
+}
+
 const AstroUvfitsParameterInfo astro_uvfits_parameters[N_KNOWN_PARAMETERS] = {
   [UU] = { "UU", "u, position 1 - position 2 (s)" },
   [VV] = { "VV", "v (s)" },

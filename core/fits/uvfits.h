@@ -33,6 +33,9 @@ typedef struct {
 } AstroUvfitsBasis;
 extern const AstroUvfitsBasis astro_uvfits_bases[2];
 
+/* Of an observation whose basis is one of the two. */
+const AstroUvfitsBasis *astro_uvfits_basis_of(const AstroObservation *observation);
+
 /* The AIPS AN table: stations and clocks. */
 gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *observation,
                                      double reference_frequency, GError **error);

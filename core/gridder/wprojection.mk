@@ -15,6 +15,6 @@ tests_core_wprojection_LDADD = $(LDADD) $(FFTW_LIBS)
 bench_programs += tests/bench/wprojection
 gpu_sources += gpu/gridder-wprojection.cu gpu/gridder-wprojection-collect.cu gpu/gridder-wprojection-merge.cu \
   gpu/gridder-wprojection-spread.cu gpu/gridder-wprojection-staged.cu
-gpu_headers += gpu/gridder-wprojection.h gpu/gridder-wprojection-cells.h gpu/barrier.h
+gpu_headers += gpu/gridder-wprojection.h gpu/gridder-wprojection-cells.h
 gpu_bench_programs += tests/bench/wprojection-gpu
 dist_files += tests/bench/tracks.h

@@ -3,7 +3,6 @@
 #include "core/enum.h"
 
 #include <math.h>
-#include <string.h>
 
 G_DEFINE_QUARK(astro_histogram_error, astro_histogram_error)
 
@@ -112,39 +111,4 @@ gsize astro_histogram_values(const AstroHistogramConfig *config)
 {
   gsize regions = astro_histogram_regions(config);
   return regions * regions * (config->n_edges - 1);
-}
-
-/* The same sums over counts and over weights. Region n_regions leaves none out. */
-#define SUM_WITHOUT(type, name)                                                                    \
-  static void name(const type *values, guint n_regions, guint n_bins, guint region, type *sum)     \
-  {                                                                                                \
-    memset(sum, 0, n_bins * sizeof *sum);                                                          \
-    for (guint a = 0; a < n_regions; a++)                                                          \
-      for (guint b = 0; b < n_regions; b++)                                                        \
-        for (guint k = 0; k < n_bins && a != region && b != region; k++)                           \
-          sum[k] += values[((gsize)a * n_regions + b) * n_bins + k];                               \
-  }
-SUM_WITHOUT(guint64, sum_counts)
-SUM_WITHOUT(double, sum_weights)
-
-void astro_histogram_total(const guint64 *counts, guint n_regions, guint n_bins, guint64 *total)
-{
-  sum_counts(counts, n_regions, n_bins, n_regions, total);
-}
-
-void astro_histogram_without(const guint64 *counts, guint n_regions, guint n_bins, guint region,
-                             guint64 *without)
-{
-  sum_counts(counts, n_regions, n_bins, region, without);
-}
-
-void astro_histogram_total_weights(const double *sums, guint n_regions, guint n_bins, double *total)
-{
-  sum_weights(sums, n_regions, n_bins, n_regions, total);
-}
-
-void astro_histogram_without_weights(const double *sums, guint n_regions, guint n_bins,
-                                     guint region, double *without)
-{
-  sum_weights(sums, n_regions, n_bins, region, without);
 }

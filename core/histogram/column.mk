@@ -8,7 +8,8 @@ core_avx512_sources += core/histogram/kernels-avx512.c
 core_tests += tests/core/histogram
 bench_programs += tests/bench/histogram
 dist_files += tests/bench/peers-tpacf
-element_sources += elements/astrohistogram.c elements/astrohistogram.h
+element_sources += elements/astrohistogram.c elements/astrohistogram.h \
+  elements/astrohistogram-settings.c elements/astrohistogram-settings.h
 element_tests += tests/elements/astrohistogram
 gpu_sources += gpu/histogram.cu gpu/histogram-copies.cu gpu/histogram-tree.cu gpu/histogram-leaves.cu
 gpu_headers += gpu/histogram.h gpu/histogram-copies.h

@@ -72,7 +72,6 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
                               guint n_regions, guint threads, GError **error);
 void astro_points_free(AstroPoints *points);
 guint64 astro_points_count(const AstroPoints *points);
-double astro_points_weight(const AstroPoints *points); /* the sum; the count where there are none */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroPoints, astro_points_free)
 
 /* Done and all, in pairs; FALSE stops the count. Called by one thread at a time, whichever it is.
@@ -97,14 +96,5 @@ extern const AstroBackend *const astro_histogram_backends[]; /* up to a NULL */
 
 guint astro_histogram_regions(const AstroHistogramConfig *config); /* 1 where there are none */
 gsize astro_histogram_values(const AstroHistogramConfig *config);  /* regions x regions x bins */
-
-/* Counts with the regions summed up, and with all pairs of one region left out. */
-void astro_histogram_total(const guint64 *counts, guint n_regions, guint n_bins, guint64 *total);
-void astro_histogram_without(const guint64 *counts, guint n_regions, guint n_bins, guint region,
-                             guint64 *without);
-void astro_histogram_total_weights(const double *sums, guint n_regions, guint n_bins,
-                                   double *total);
-void astro_histogram_without_weights(const double *sums, guint n_regions, guint n_bins,
-                                     guint region, double *without);
 
 G_END_DECLS

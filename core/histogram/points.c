@@ -338,11 +338,3 @@ guint64 astro_points_count(const AstroPoints *points)
 {
   return points->n;
 }
-
-double astro_points_weight(const AstroPoints *points)
-{
-  double sum = 0;
-  for (guint t = 0; t < points->n_tops; t++)
-    sum += points->cells[points->tops[t].cell].weight;
-  return sum;
-}

@@ -92,18 +92,22 @@ static gboolean check(const AstroPredictConfig *config, GError **error)
   const AstroStream *stream = &config->stream;
   const AstroObservation *observation = config->observation;
   const char *wrong = NULL;
-  guint64 n = observation->n_stations;
+  guint64 n = observation->n_stations, baselines = n * (n + 1) / 2,
+          expected = astro_stream_extent(stream, ASTRO_AXIS_BASELINE);
   if (stream->format != ASTRO_FORMAT_CF32LE && stream->format != ASTRO_FORMAT_CF64LE)
     wrong = "formats are CF32LE and CF64LE";
   else if (stream->rate_n <= 0 || stream->rate_d <= 0)
     wrong = "a rate is needed";
   else if (!(stream->frequency > 0.5 * stream->bandwidth))
     wrong = "the band must begin above 0 Hz: the frequency is that of its centre";
-  else if (astro_stream_extent(stream, ASTRO_AXIS_BASELINE) != n * (n + 1) / 2)
-    wrong = "the array has another number of baselines";
   if (wrong)
     g_set_error_literal(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, wrong);
-  return wrong == NULL;
+  else if (baselines != expected)
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                "%" G_GUINT64_FORMAT " stations make %" G_GUINT64_FORMAT
+                " baselines, expected %" G_GUINT64_FORMAT,
+                n, baselines, expected);
+  return !wrong && baselines == expected;
 }
 
 AstroPredict *astro_predict_new(const AstroPredictConfig *config, GError **error)

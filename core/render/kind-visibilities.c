@@ -2,7 +2,6 @@
 #include "core/render/panel.h"
 
 #include <math.h>
-#include <string.h>
 
 #define DEGREES (180.0 / G_PI)
 

@@ -2,7 +2,6 @@
 #include "core/render/figure.h"
 
 #include <math.h>
-#include <string.h>
 
 static const AstroRenderKind *const kinds[] = { &astro_render_image, &astro_render_spectra,
                                                 &astro_render_visibilities,

@@ -1,7 +1,6 @@
 #include "core/render/ticks.h"
 
 #include <math.h>
-#include <string.h>
 
 double astro_tick_step(double span, guint most)
 {

@@ -5,5 +5,5 @@ core_libs += $(ERFA_LIBS)
 core_tests += tests/core/uvw
 
 # Grids and images.
-core_sources += core/stream/grid.c core/stream/grid-meta.c core/stream/grid.h core/gridder/gridder.h
+core_sources += core/stream/grid.c core/stream/grid-meta.c core/stream/grid.h
 core_tests += tests/core/grid

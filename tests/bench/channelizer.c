@@ -6,7 +6,6 @@
 #include "tests/bench/bench.h"
 
 #include <fftw3.h>
-#include <string.h>
 
 /* Transforms an execution of the bare FFTW: 512 KiB of output, which stay in a core's cache. */
 #define BARE_BYTES (512 * 1024)

@@ -1,7 +1,6 @@
 /* Transforms beside bare FFTW of the same shape, planned as thoroughly, in one run. FFTW's are not
  * centred and do nothing else. */
 #include <fftw3.h>
-#include <string.h>
 
 #include "core/backend/threads.h"
 #include "core/fft/fft.h"

@@ -9,7 +9,6 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/play.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { POINTS = 97178, RANDOMS = 100, FEW = 2, REGIONS = 10 };

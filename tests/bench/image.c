@@ -1,8 +1,6 @@
 /* Imaging and cleaning beside the memory that they have to go through, in one run; and images of
  * planes that are yet to be transformed along v beside doing the two one after the other. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/backend/threads.h"
 #include "core/clean/clean.h"

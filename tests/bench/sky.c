@@ -4,7 +4,6 @@
 #include "core/sky/voltages.h"
 #include "tests/bench/bench.h"
 #include "tests/observe.h"
-#include <math.h>
 #include <string.h>
 
 #define STEPS 65536

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #define DEGREES (180.0 / G_PI)
-#define DAY_NS (86400 * G_GINT64_CONSTANT(1000000000))
 
 /* ---- our files ---- */
 

@@ -601,6 +601,7 @@ static void test_errors(void)
     { "", "voltages,format=CI8,layout=time", "CI8 to CF32LE", 64 },
     { "direction=inverse", "voltages,format=F32LE,layout=time", "real samples", 64 },
     { "", "uvgrid,format=CF32LE,layout=v:u,width=4,height=4", "no whole number", 100 },
+    { "", "image,format=F32LE,layout=y:x,width=4,height=4", "no whole number", 100 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line =

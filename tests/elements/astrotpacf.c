@@ -2,8 +2,6 @@
 #include "core/tpacf/tpacf.h"
 #include "tests/elements/catalogues.h"
 
-#include <math.h>
-
 enum { BINS = 3, KINDS = 3 };
 static const double edges[BINS + 1] = { 1, 2, 4, 8 };
 

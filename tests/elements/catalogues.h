@@ -52,11 +52,3 @@ static inline gpointer test_sample_data(GPtrArray *samples, guint i, gsize *byte
   gst_buffer_unmap(buffer, &map);
   return data;
 }
-
-/* The line ends with an error that says so. */
-static inline void test_refused(const char *line, const char *says)
-{
-  g_autofree char *message = test_launch(line);
-  if (!message || !strstr(message, says))
-    g_error("%s\nsays \"%s\", not \"%s\"", line, message ? message : "nothing", says);
-}

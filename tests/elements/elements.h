@@ -68,3 +68,18 @@ static inline char *test_launch(const char *line)
   gst_object_unref(pipeline);
   return found;
 }
+
+/* The line ends with an error of that element, which says so. */
+static inline void test_refused_by(const char *line, const char *element, const char *says)
+{
+  g_autofree char *message = test_launch(line);
+  g_test_message("%s", message);
+  if (!message || !strstr(message, element) || !strstr(message, says))
+    g_error("%s\nsays \"%s\", not \"%s\" of %s", line, message ? message : "nothing", says,
+            *element ? element : "any element");
+}
+
+static inline void test_refused(const char *line, const char *says)
+{
+  test_refused_by(line, "", says);
+}

@@ -1,4 +1,5 @@
 /* FITS files of any bytes: opened, and read to their end or their first fault. */
+#include "config.h"
 #include "core/fits/fits.h"
 
 #include <math.h>

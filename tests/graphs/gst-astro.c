@@ -2,11 +2,9 @@
 #include "config.h"
 #include "core/paths.h"
 #include "core/backend/backend.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>

@@ -1,0 +1,139 @@
+#include "config.h"
+#include "elements/astrosimulator.h"
+
+#include "core/memory/pool.h"
+#include "elements/astroreader.h"
+
+#include <math.h>
+
+/* ---- from start to stop ---- */
+
+gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error)
+{
+  simulator->next = 0;
+  simulator->announced = FALSE;
+  simulator->observation = astro_scene_observe(&simulator->scene, error);
+  if (!simulator->observation)
+    return FALSE;
+  simulator->sky = astro_scene_sky(&simulator->scene, simulator->observation, error);
+  if (!simulator->sky || !horizon)
+    return simulator->sky != NULL;
+  double seconds =
+      *horizon == G_MAXUINT64 ? 0 : (double)*horizon * simulator->rate_d / simulator->rate_n;
+  return astro_sky_check_horizon(simulator->sky, simulator->observation,
+                                 (gint64)MIN(seconds * 1e9, 1e18), error);
+}
+
+static void drop_pool(AstroSimulator *simulator)
+{
+  if (simulator->pool)
+    gst_buffer_pool_set_active(simulator->pool, FALSE);
+  gst_clear_object(&simulator->pool);
+}
+
+void astro_simulator_stop(AstroSimulator *simulator)
+{
+  drop_pool(simulator);
+  g_clear_pointer(&simulator->sky, astro_sky_free);
+  g_clear_pointer(&simulator->observation, astro_observation_unref);
+  g_clear_pointer(&simulator->reader, astro_device_unref);
+}
+
+guint64 astro_simulator_duration(const AstroSimulator *simulator)
+{
+  double steps = simulator->scene.duration * simulator->rate_n / simulator->rate_d;
+  if (simulator->scene.duration == 0 || steps >= 0x1p63)
+    return G_MAXUINT64;
+  return (guint64)MAX(rint(steps), 1);
+}
+
+GstClockTime astro_simulator_time(const AstroSimulator *simulator, guint64 step)
+{
+  return gst_util_uint64_scale(step, GST_SECOND * (guint64)simulator->rate_d,
+                               (guint64)simulator->rate_n);
+}
+
+/* ---- caps and memory ---- */
+
+gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *what)
+{
+  g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(base), NULL);
+  GstCaps *common = gst_caps_intersect_full(peer, own, GST_CAPS_INTERSECT_FIRST);
+  if (gst_caps_is_empty(common)) {
+    GST_ELEMENT_ERROR(base, CORE, NEGOTIATION, ("downstream takes none of the %s made here", what),
+                      ("made %" GST_PTR_FORMAT ", accepted %" GST_PTR_FORMAT, own, peer));
+    gst_caps_unref(common);
+    return FALSE;
+  }
+  g_autoptr(GstCaps) fixed = gst_caps_fixate(common);
+  return gst_base_src_set_caps(base, fixed);
+}
+
+void astro_simulator_decide_allocation(AstroSimulator *simulator, GstQuery *query)
+{
+  drop_pool(simulator);
+  g_clear_pointer(&simulator->reader, astro_device_unref);
+  simulator->reader = astro_reader_find(query);
+  while (gst_query_get_n_allocation_pools(query) > 0)
+    gst_query_remove_nth_allocation_pool(query, 0);
+  while (gst_query_get_n_allocation_params(query) > 0)
+    gst_query_remove_nth_allocation_param(query, 0);
+}
+
+GstBuffer *astro_simulator_new_block(AstroSimulator *simulator, gsize bytes)
+{
+  GstBuffer *buffer = NULL;
+  if (!simulator->pool)
+    simulator->pool = astro_buffer_pool_new_active(simulator->reader, NULL, bytes, 1, 0);
+  if (simulator->pool)
+    gst_buffer_pool_acquire_buffer(simulator->pool, &buffer, NULL);
+  return buffer;
+}
+
+/* ---- what is told ---- */
+
+void astro_simulator_announce(AstroSimulator *simulator, GstBaseSrc *base)
+{
+  if (!simulator->announced)
+    gst_pad_push_event(GST_BASE_SRC_PAD(base), astro_observation_to_event(simulator->observation));
+  simulator->announced = TRUE;
+}
+
+void astro_simulator_stamp(AstroSimulator *simulator, GstBuffer *buffer, guint64 steps)
+{
+  guint64 next = simulator->next + steps;
+  GST_BUFFER_OFFSET(buffer) = simulator->next;
+  GST_BUFFER_OFFSET_END(buffer) = next;
+  GST_BUFFER_PTS(buffer) = astro_simulator_time(simulator, simulator->next);
+  GST_BUFFER_DURATION(buffer) = astro_simulator_time(simulator, next) - GST_BUFFER_PTS(buffer);
+  if (simulator->next == 0)
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  simulator->next = next;
+}
+
+gboolean astro_simulator_answer_duration(const AstroSimulator *simulator, GstQuery *query,
+                                         guint64 end)
+{
+  GstFormat format;
+  gst_query_parse_duration(query, &format, NULL);
+  if (format != GST_FORMAT_TIME || end == G_MAXUINT64)
+    return FALSE;
+  gst_query_set_duration(query, format, (gint64)astro_simulator_time(simulator, end));
+  return TRUE;
+}
+
+gboolean astro_simulator_answer_latency(const AstroSimulator *simulator, GstBaseSrc *base,
+                                        GstQuery *query, guint64 steps)
+{
+  gst_query_set_latency(query, gst_base_src_is_live(base),
+                        steps ? astro_simulator_time(simulator, steps) : 0, GST_CLOCK_TIME_NONE);
+  return TRUE;
+}
+
+void astro_simulator_get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin,
+                               GstClockTime *end)
+{
+  gboolean live = gst_base_src_is_live(base);
+  *begin = live ? GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer) : GST_CLOCK_TIME_NONE;
+  *end = GST_CLOCK_TIME_NONE;
+}

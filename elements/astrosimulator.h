@@ -1,0 +1,60 @@
+/* A source of a simulated stream: how it agrees on caps, memory and times, and what it tells
+ * downstream. Elements hold one, and GstBaseSrc's methods call it. */
+#pragma once
+
+#include <gst/base/gstbasesrc.h>
+#include "core/memory/device.h"
+#include "core/sky/scene.h"
+#include "core/stream/stream.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  AstroScene scene; /* as properties say */
+
+  /* from start to stop */
+  AstroObservation *observation;
+  AstroSky *sky;
+  gint rate_n, rate_d; /* time steps a second */
+
+  /* of the stream that was agreed on */
+  AstroStream stream;
+  guint64 next, end;  /* steps; end: G_MAXUINT64 for a stream without one */
+  gboolean announced; /* the observation */
+  AstroDevice *reader;
+  GstBufferPool *pool;
+} AstroSimulator;
+
+/* Makes the observation and its sky. horizon: the sources have to stay above it for so many steps,
+ * G_MAXUINT64: at the start; or NULL. */
+gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error);
+void astro_simulator_stop(AstroSimulator *simulator);
+
+/* Steps of the scene's duration; G_MAXUINT64 where it has none. */
+guint64 astro_simulator_duration(const AstroSimulator *simulator);
+GstClockTime astro_simulator_time(const AstroSimulator *simulator, guint64 step);
+
+/* Sets what downstream names first, of what we can give. what: "voltages", for the error. */
+gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *what);
+/* Blocks come from a pool of our own: nobody else knows their size. Notes who reads them. */
+void astro_simulator_decide_allocation(AstroSimulator *simulator, GstQuery *query);
+/* NULL where memory is out. */
+GstBuffer *astro_simulator_new_block(AstroSimulator *simulator, gsize bytes);
+
+/* Before the first buffer: the observation. */
+void astro_simulator_announce(AstroSimulator *simulator, GstBaseSrc *base);
+/* Says of a buffer which steps it holds, the next ones. */
+void astro_simulator_stamp(AstroSimulator *simulator, GstBuffer *buffer, guint64 steps);
+
+/* The answer to a query, of a stream that ends with that step. */
+gboolean astro_simulator_answer_duration(const AstroSimulator *simulator, GstQuery *query,
+                                         guint64 end);
+/* Of a source whose blocks have so many steps; 0: that is not known yet. */
+gboolean astro_simulator_answer_latency(const AstroSimulator *simulator, GstBaseSrc *base,
+                                        GstQuery *query, guint64 steps);
+
+/* For GstBaseSrc: a live source gives a block when the last of its samples was taken. */
+void astro_simulator_get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin,
+                               GstClockTime *end);
+
+G_END_DECLS
