@@ -340,7 +340,7 @@ static void test_by_hand(void)
 
 /* ---- what is refused ---- */
 
-static void test_refused(void)
+static void test_errors(void)
 {
   static const struct {
     const char *element, *layout, *touched_only, *more, *says;
@@ -385,7 +385,7 @@ static void add_tests(void)
   g_test_add_func("/touched/others", test_others);
   g_test_add_func("/touched/backends", test_backends);
   g_test_add_func("/touched/by-hand", test_by_hand);
-  g_test_add_func("/touched/refused", test_refused);
+  g_test_add_func("/touched/refused", test_errors);
 }
 
 int main(int argc, char **argv)
