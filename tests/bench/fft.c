@@ -3,6 +3,7 @@
 #include <fftw3.h>
 
 #include "core/backend/threads.h"
+#include "core/fft/columns.h"
 #include "core/fft/fft.h"
 #include "core/fft/planner.h"
 #include "tests/bench/bench.h"
@@ -105,6 +106,79 @@ static void compare(guint rank, int n, guint64 steps, gboolean is_double, guint 
   g_aligned_free(bench.out.data);
 }
 
+/* Columns that fill a cache line beside as many lines by FFTW, both in the caches of a core,
+ * nothing copied but what transforms of columns begin with. */
+typedef struct {
+  AstroFftColumns *fft;
+  const AstroFftColumnsKernels *kernels;
+  AstroFftColumnsFrom from;
+  gpointer room, work, made;
+  fftwf_plan single;
+  fftw_plan in_double;
+} Columns;
+
+static void run_columns(gpointer data)
+{
+  Columns *columns = data;
+  columns->kernels->gather(columns->fft, &columns->from, columns->fft->n / 2, columns->room);
+  columns->kernels->begin(columns->fft, columns->room, columns->work);
+  for (guint k1 = 0; k1 < columns->fft->steps[0].m; k1++)
+    columns->kernels->finish(columns->fft, k1, columns->room, columns->made, columns->work);
+}
+
+static void run_batch(gpointer data)
+{
+  Columns *columns = data;
+  if (columns->fft->is_double)
+    fftw_execute(columns->in_double);
+  else
+    fftwf_execute(columns->single);
+}
+
+static void compare_columns(int n, gboolean is_double)
+{
+  static const AstroFftColumnsKernels *const all[] = { astro_fft_columns_c, astro_fft_columns_avx2,
+                                                       astro_fft_columns_avx512 };
+  AstroFftColumns *fft = astro_fft_columns_new((guint)n, is_double);
+  const int batch = (int)fft->columns;
+  const gsize cell = is_double ? 16 : 8, bytes = cell * (gsize)batch * (gsize)n;
+  gpointer in = bench_block(bytes), out = bench_block(bytes);
+  Columns columns = { .fft = fft,
+                      .kernels = &all[MIN(astro_cpu_level(), ASTRO_CPU_AVX512)][is_double],
+                      .from = { in, (gsize)batch * cell, NULL, fft->columns, fft->columns },
+                      .room = bench_block(astro_fft_columns_room_bytes(fft)),
+                      .work = bench_block(astro_fft_columns_work_bytes(fft)),
+                      .made = bench_block(bytes) };
+  double ours, bare;
+
+  astro_fft_planner_lock();
+  if (is_double)
+    columns.in_double = fftw_plan_many_dft(1, &n, batch, in, NULL, 1, n, out, NULL, 1, n,
+                                           FFTW_FORWARD, FFTW_MEASURE);
+  else
+    columns.single = fftwf_plan_many_dft(1, &n, batch, in, NULL, 1, n, out, NULL, 1, n,
+                                         FFTW_FORWARD, FFTW_MEASURE);
+  astro_fft_planner_unlock();
+  bench_pair(run_columns, &columns, run_batch, &columns, 100, &ours, &bare);
+  const double operations = 5.0 * n * batch * __builtin_log2(n) * 1e-9;
+  g_autofree char *name =
+      g_strdup_printf("%d columns of %d, %s, 1 thread (%s)", batch, n,
+                      is_double ? "double" : "single", columns.kernels->variant.name);
+  bench_row(name, operations / ours, operations / bare, "GFLOP/s", 1);
+  astro_fft_planner_lock();
+  if (is_double)
+    fftw_destroy_plan(columns.in_double);
+  else
+    fftwf_destroy_plan(columns.single);
+  astro_fft_planner_unlock();
+  g_aligned_free(in);
+  g_aligned_free(out);
+  g_aligned_free(columns.room);
+  g_aligned_free(columns.work);
+  g_aligned_free(columns.made);
+  astro_fft_columns_free(fft);
+}
+
 /* All of them, or those of the sizes named. */
 static gboolean is_wanted(int argc, char **argv, int n)
 {
@@ -131,5 +205,10 @@ int main(int argc, char **argv)
     for (guint is_double = 0; is_double < 2; is_double++)
       for (guint threads = 0; threads < 2 && is_wanted(argc, argv, cases[i].n); threads++)
         compare(cases[i].rank, cases[i].n, cases[i].steps, is_double, threads, cases[i].wanted);
+  static const int columns[] = { 4096, 4800, 5120, 5760, 6144 };
+  bench_head("columns side by side, in the caches; limit: FFTW's batch of as many lines there");
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    for (guint is_double = 0; is_double < 2 && is_wanted(argc, argv, columns[i]); is_double++)
+      compare_columns(columns[i], is_double);
   return 0;
 }
