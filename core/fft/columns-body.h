@@ -191,8 +191,11 @@ static INLINE void NAME(pass)(const Pass *pass, const guint radix, const gboolea
       else
         UNROLL for (guint j = 0; j < radix; j++)
         {
-          const REAL *by = pass->twiddles + 2 * ((gsize)(radix - 1) * i + j - 1);
-          NAME(put)(out + j * out_step, last || j == 0 ? x[j] : NAME(times)(x[j], by[0], by[1]));
+          if (!last && j > 0) {
+            const REAL *by = pass->twiddles + 2 * ((gsize)(radix - 1) * i + j - 1);
+            x[j] = NAME(times)(x[j], by[0], by[1]);
+          }
+          NAME(put)(out + j * out_step, x[j]);
         }
     }
 }
@@ -213,10 +216,11 @@ static void NAME(pass_any)(const Pass *pass, guint radix, gboolean last, const R
           at += j;
           at -= at >= radix ? radix : 0;
         }
-        const REAL *by = last ? pass->twiddles + 2 * (k + (gsize)pass->done * j)
-                              : pass->twiddles + 2 * ((gsize)(radix - 1) * i + j - 1);
-        if (last ? pass->twiddles != NULL : j > 0)
+        if (last ? pass->twiddles != NULL : j > 0) {
+          const REAL *by = pass->twiddles +
+                           2 * (last ? k + (gsize)pass->done * j : (gsize)(radix - 1) * i + j - 1);
           sum = NAME(times)(sum, by[0], by[1]);
+        }
         NAME(put)(out + (gsize)j * pass->left * pass->done * pass->out_pitch, sum);
       }
     }
