@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/backend/cpu.h"
+#include "core/backend/scratch.h"
 #include "core/backend/threads.h"
 #include "core/fft/planner.h"
 
@@ -59,31 +60,9 @@ typedef struct {
 
   /* Strides and sizes in floats. */
   gsize filtered_stride, strip_stride, filtered_floats, strip_floats, bins_floats;
-  gboolean direct; /* FFTW writes the output itself */
-  GMutex lock;
-  GSList *idle; /* float *: room for a task */
-  gsize room_floats;
+  gboolean direct;     /* FFTW writes the output itself */
+  AstroScratch *rooms; /* of a task: what is filtered, a strip, bins */
 } Cpu;
-
-static float *take_room(Cpu *cpu)
-{
-  g_mutex_lock(&cpu->lock);
-  GSList *link = cpu->idle;
-  cpu->idle = link ? link->next : NULL;
-  g_mutex_unlock(&cpu->lock);
-  if (!link)
-    return g_aligned_alloc(cpu->room_floats, sizeof(float), 4096);
-  float *room = link->data;
-  g_slist_free_1(link);
-  return room;
-}
-
-static void give_room(Cpu *cpu, float *room)
-{
-  g_mutex_lock(&cpu->lock);
-  cpu->idle = g_slist_prepend(cpu->idle, room);
-  g_mutex_unlock(&cpu->lock);
-}
 
 static gboolean is_real(const Cpu *cpu)
 {
@@ -150,7 +129,8 @@ static void set_sizes(Cpu *cpu)
   cpu->strip_floats = whole_lines((cpu->group + cpu->config.taps) * cpu->strip_stride);
   cpu->bins = is_real(cpu) ? cpu->config.channels + 1 : cpu->config.channels;
   cpu->bins_floats = whole_lines(2 * (gsize)cpu->bins * cpu->batch);
-  cpu->room_floats = cpu->filtered_floats + cpu->strip_floats + cpu->bins_floats;
+  cpu->rooms = astro_scratch_new((cpu->filtered_floats + cpu->strip_floats + cpu->bins_floats) *
+                                 sizeof(float));
   cpu->direct = cpu->to.same && cpu->config.channels % 2 == 0 && !is_real(cpu);
 }
 
@@ -158,7 +138,7 @@ static gboolean make_plan(Cpu *cpu, GError **error)
 {
   int n = (int)cpu->step, batch = (int)cpu->batch, bins = (int)cpu->bins;
   int distance = (int)(cpu->filtered_stride / cpu->components);
-  float *room = take_room(cpu);
+  float *room = astro_scratch_take(cpu->rooms);
   fftwf_complex *spectra = (fftwf_complex *)(room + cpu->filtered_floats + cpu->strip_floats);
 
   astro_fft_planner_lock();
@@ -171,16 +151,11 @@ static gboolean make_plan(Cpu *cpu, GError **error)
   fftwf_set_timelimit(FFTW_NO_TIMELIMIT);
   astro_fft_planner_keep();
   astro_fft_planner_unlock();
-  give_room(cpu, room);
+  astro_scratch_give(cpu->rooms, room);
   if (!cpu->plan)
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
                 "channelizer: FFTW makes no plan for %d transforms of %d samples", batch, n);
   return cpu->plan != NULL;
-}
-
-static void free_room(gpointer room)
-{
-  g_aligned_free(room);
 }
 
 static void destroy(gpointer instance)
@@ -192,8 +167,7 @@ static void destroy(gpointer instance)
     fftwf_destroy_plan(cpu->plan);
     astro_fft_planner_unlock();
   }
-  g_slist_free_full(cpu->idle, free_room);
-  g_mutex_clear(&cpu->lock);
+  astro_scratch_free(cpu->rooms);
   g_aligned_free(cpu->weights);
   g_free(cpu->gains);
   g_free(cpu);
@@ -212,7 +186,6 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   cpu->copy = pick->copy;
   cpu->components = astro_format_info(cpu->config.in.format)->is_complex ? 2 : 1;
   *variant = pick->variant.name;
-  g_mutex_init(&cpu->lock);
   astro_samples_init(&cpu->to, ASTRO_FORMAT_CF32LE, cpu->config.to);
   set_sizes(cpu);
   set_weights(cpu);
@@ -346,7 +319,7 @@ static void task(gpointer data, guint64 number)
   guint spectra = (guint)(end - first);
   gsize row_bytes = cpu->config.channels * cpu->to.to_bytes, stride;
   guint8 *out = call->out + (input * call->spectra.count + first - call->spectra.first) * row_bytes;
-  float *filtered = take_room(cpu), *strip = filtered + cpu->filtered_floats;
+  float *filtered = astro_scratch_take(cpu->rooms), *strip = filtered + cpu->filtered_floats;
   fftwf_complex *bins = (fftwf_complex *)(strip + cpu->strip_floats);
   guint64 clipped = 0, columns = STRIP_FLOATS / cpu->components;
 
@@ -366,7 +339,7 @@ static void task(gpointer data, guint64 number)
   }
   if (call->stream)
     astro_convert_copy_end();
-  give_room(cpu, filtered);
+  astro_scratch_give(cpu->rooms, filtered);
   if (clipped)
     __atomic_fetch_add(&call->clipped, clipped, __ATOMIC_RELAXED);
 }

@@ -4,6 +4,7 @@
 #include <fftw3.h>
 #include <string.h>
 
+#include "core/backend/scratch.h"
 #include "core/backend/threads.h"
 #include "core/fft/planner.h"
 
@@ -41,32 +42,8 @@ struct AstroFftLines {
   gsize pitch_in, pitch_out; /* of lines in a room, components */
 
   gsize room_in, room_out, room_bytes;
-  GMutex lock;
-  GSList *idle; /* rooms */
+  AstroScratch *rooms;
 };
-
-static REAL *take_room(AstroFftLines *self)
-{
-  g_mutex_lock(&self->lock);
-  GSList *link = self->idle;
-  self->idle = link ? link->next : NULL;
-  g_mutex_unlock(&self->lock);
-  if (!link) {
-    REAL *fresh = g_aligned_alloc(1, self->room_bytes, 4096);
-    memset(fresh, 0, self->room_bytes);
-    return fresh;
-  }
-  REAL *room = link->data;
-  g_slist_free_1(link);
-  return room;
-}
-
-static void give_room(AstroFftLines *self, REAL *room)
-{
-  g_mutex_lock(&self->lock);
-  self->idle = g_slist_prepend(self->idle, room);
-  g_mutex_unlock(&self->lock);
-}
 
 static void destroy(AstroFftLines *self)
 {
@@ -74,8 +51,7 @@ static void destroy(AstroFftLines *self)
   if (self->plan)
     FFTW(destroy_plan)(self->plan);
   astro_fft_planner_unlock();
-  g_slist_free_full(self->idle, g_aligned_free);
-  g_mutex_clear(&self->lock);
+  astro_scratch_free(self->rooms);
   g_free(self);
 }
 
@@ -108,11 +84,12 @@ static void set_sizes(AstroFftLines *self, const AstroFftPass *pass)
   self->room_out = whole_lines(self->batch * self->pitch_out * sizeof(REAL)) / sizeof(REAL);
   self->room_bytes = (self->room_in + self->room_out) * sizeof(REAL) + ASTRO_TRANSPOSE_SLACK +
                      STAGE_ROWS * self->batch * 2 * sizeof(REAL);
+  self->rooms = astro_scratch_new(self->room_bytes);
 }
 
 static gboolean make_plan(AstroFftLines *self, const AstroFftPass *pass, GError **error)
 {
-  REAL *in = take_room(self), *out = in + self->room_in;
+  REAL *in = astro_scratch_take(self->rooms), *out = in + self->room_in;
   int n = (int)pass->n, batch = (int)self->batch;
   int pitch_in = (int)(self->pitch_in / self->width_in);
   int pitch_out = (int)(self->pitch_out / self->width_out);
@@ -134,7 +111,7 @@ static gboolean make_plan(AstroFftLines *self, const AstroFftPass *pass, GError 
   astro_fft_planner_keep();
   astro_fft_planner_unlock();
   memset(in, 0, self->room_bytes);
-  give_room(self, in);
+  astro_scratch_give(self->rooms, in);
   if (!self->plan)
     g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
                 "FFTW makes no plan for %d transforms of %d samples", batch, n);
@@ -146,7 +123,6 @@ static AstroFftLines *create(const AstroFftPass *pass, gboolean along,
 {
   AstroFftLines *self = g_new0(AstroFftLines, 1);
 
-  g_mutex_init(&self->lock);
   self->kernels = kernels;
   self->along = along;
   self->width_in = pass->real_in ? 1 : 2;
@@ -504,7 +480,7 @@ static void task(gpointer data, guint64 number)
 {
   const Run *run = data;
   AstroFftLines *self = run->lines;
-  REAL *room = take_room(self);
+  REAL *room = astro_scratch_take(self->rooms);
   guint64 begin = number * run->per_task, end = MIN(begin + run->per_task, run->n_lines), next;
 
   for (guint64 i = begin; i < end; i = next) {
@@ -513,7 +489,7 @@ static void task(gpointer data, guint64 number)
   }
   if (run->stream)
     self->kernels->fence();
-  give_room(self, room);
+  astro_scratch_give(self->rooms, room);
 }
 
 /* Rows must be whole lines: what is written past the caches is. */

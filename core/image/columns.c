@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "core/backend/scratch.h"
 #include "core/backend/threads.h"
 #include "core/image/check.h"
 
@@ -25,8 +26,7 @@ struct AstroImageColumns {
   /* About the phase centre rows have the same phases on both sides: bin -k has those of bin k. */
   gboolean is_even;
   guint8 *blank; /* [channel][v] */
-  GMutex lock;
-  GSList *rooms;
+  AstroScratch *rooms;
 };
 
 /* What a task works in, one behind the other. */
@@ -62,33 +62,12 @@ static Room room_at(const AstroImageColumns *self, guint8 *base)
   return room;
 }
 
-static guint8 *take_room(AstroImageColumns *self)
-{
-  g_mutex_lock(&self->lock);
-  GSList *link = self->rooms;
-  self->rooms = link ? link->next : NULL;
-  g_mutex_unlock(&self->lock);
-  if (!link)
-    return g_aligned_alloc(1, room_at(self, NULL).bytes, 4096);
-  guint8 *room = link->data;
-  g_slist_free_1(link);
-  return room;
-}
-
-static void give_room(AstroImageColumns *self, guint8 *room)
-{
-  g_mutex_lock(&self->lock);
-  self->rooms = g_slist_prepend(self->rooms, room);
-  g_mutex_unlock(&self->lock);
-}
-
 AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config,
                                            const AstroImageKernels *kernels,
                                            const AstroFftColumnsKernels *transforms)
 {
   AstroImageColumns *self = g_new0(AstroImageColumns, 1);
 
-  g_mutex_init(&self->lock);
   self->config = *config;
   self->kernels = kernels;
   self->from_double = config->from == ASTRO_FORMAT_CF64LE;
@@ -97,6 +76,7 @@ AstroImageColumns *astro_image_columns_new(const AstroImageConfig *config,
   self->fft = astro_fft_columns_new(config->grid.size, self->from_double);
   self->is_even = config->grid.centre_m == 0;
   self->blank = g_new(guint8, (gsize)config->channels * config->grid.size);
+  self->rooms = astro_scratch_new(room_at(self, NULL).bytes);
   return self;
 }
 
@@ -104,8 +84,7 @@ void astro_image_columns_free(AstroImageColumns *self)
 {
   if (!self)
     return;
-  g_slist_free_full(self->rooms, g_aligned_free);
-  g_mutex_clear(&self->lock);
+  astro_scratch_free(self->rooms);
   astro_fft_columns_free(self->fft);
   g_free(self->blank);
   g_free(self);
@@ -319,7 +298,7 @@ static void run_task(gpointer data, guint64 number)
 {
   const Add *add = data;
   AstroImageColumns *self = add->self;
-  guint8 *base = take_room(self);
+  guint8 *base = astro_scratch_take(self->rooms);
   Task task = { self, add->call, room_at(self, base), (guint)(number / tasks_of(self)) };
   const guint64 first = number % tasks_of(self) * STRIPS;
   const guint x = begin_of(self, first), end = begin_of(self, first + STRIPS);
@@ -335,7 +314,7 @@ static void run_task(gpointer data, guint64 number)
       make_product(&task, product);
   }
   add_sums(&task, x, end - x);
-  give_room(self, base);
+  astro_scratch_give(self->rooms, base);
 }
 
 void astro_image_columns_add(AstroImageColumns *self, const AstroImageColumnsCall *call,

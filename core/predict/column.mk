@@ -1,6 +1,6 @@
 # Visibilities by the measurement equation.
 core_sources += core/predict/predict.c core/predict/predict.h core/predict/finish.c core/predict/finish.h \
-  core/predict/errors.c core/predict/errors.h core/predict/scratch.c core/predict/scratch.h \
+  core/predict/errors.c core/predict/errors.h \
   core/predict/kernels.c core/predict/kernels.h core/predict/kernels-body.h core/predict/kernels-c.c
 core_avx2_sources += core/predict/kernels-avx2.c
 core_avx512_sources += core/predict/kernels-avx512.c

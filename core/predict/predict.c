@@ -8,7 +8,7 @@
 #include "core/predict/errors.h"
 #include "core/predict/finish.h"
 #include "core/predict/kernels.h"
-#include "core/predict/scratch.h"
+#include "core/backend/scratch.h"
 #include "core/sky/array.h"
 #include "core/stream/track.h"
 

@@ -8,5 +8,6 @@ typedef struct AstroScratch AstroScratch;
 AstroScratch *astro_scratch_new(gsize bytes);
 void astro_scratch_free(AstroScratch *scratch);
 
-gpointer astro_scratch_take(AstroScratch *scratch); /* 64-byte aligned, of any content */
+/* At a page's begin; zeros at first, then what was left there. */
+gpointer astro_scratch_take(AstroScratch *scratch);
 void astro_scratch_give(AstroScratch *scratch, gpointer block);

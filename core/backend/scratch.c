@@ -1,5 +1,7 @@
 #include "config.h"
-#include "core/predict/scratch.h"
+#include "core/backend/scratch.h"
+
+#define PAGE 4096
 
 struct AstroScratch {
   gsize bytes;
@@ -16,6 +18,8 @@ AstroScratch *astro_scratch_new(gsize bytes)
 
 void astro_scratch_free(AstroScratch *scratch)
 {
+  if (!scratch)
+    return;
   g_async_queue_unref(scratch->idle);
   g_free(scratch);
 }
@@ -23,10 +27,11 @@ void astro_scratch_free(AstroScratch *scratch)
 gpointer astro_scratch_take(AstroScratch *scratch)
 {
   gpointer block = g_async_queue_try_pop(scratch->idle);
-  return block ? block : g_aligned_alloc(1, scratch->bytes, 64);
+  return block ? block : g_aligned_alloc0(1, scratch->bytes, PAGE);
 }
 
+/* The next to be taken is the one that is still in the caches. */
 void astro_scratch_give(AstroScratch *scratch, gpointer block)
 {
-  g_async_queue_push(scratch->idle, block);
+  g_async_queue_push_front(scratch->idle, block);
 }
