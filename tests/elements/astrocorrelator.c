@@ -270,6 +270,15 @@ static void test_full_triangle(void)
   gst_harness_teardown(h);
 }
 
+/* Something, and the same twice; frees it. */
+static void assert_same(GByteArray *got[2])
+{
+  g_assert_cmpuint(got[0]->len, >, 0);
+  g_assert_cmpmem(got[0]->data, got[0]->len, got[1]->data, got[1]->len);
+  g_byte_array_unref(got[0]);
+  g_byte_array_unref(got[1]);
+}
+
 /* Integrations averaged in twos are integrations twice as long. */
 static void test_time_step(void)
 {
@@ -285,10 +294,7 @@ static void test_time_step(void)
     got[i] = test_pull_all(h);
     gst_harness_teardown(h);
   }
-  g_assert_cmpuint(got[0]->len, >, 0);
-  g_assert_cmpmem(got[0]->data, got[0]->len, got[1]->data, got[1]->len);
-  g_byte_array_unref(got[0]);
-  g_byte_array_unref(got[1]);
+  assert_same(got);
 }
 
 /* Properties that are set in mid-stream wait for the next caps. */
@@ -308,10 +314,7 @@ static void test_late_properties(void)
     got[i] = test_pull_all(h);
     gst_harness_teardown(h);
   }
-  g_assert_cmpuint(got[0]->len, >, 0);
-  g_assert_cmpmem(got[0]->data, got[0]->len, got[1]->data, got[1]->len);
-  g_byte_array_unref(got[0]);
-  g_byte_array_unref(got[1]);
+  assert_same(got);
 }
 
 /* Upstream learns which order is liked best, and that others will do. */
