@@ -32,8 +32,9 @@ struct _AstroFaces {
   AstroDevice *device;
   guint current;  /* HOST, DEVICE or both; neither: a device failed and the bytes are lost */
   guint acquired; /* acquires not yet released */
-  /* Work is queued that no event could be recorded behind: no telling when it ends. What it touches
-   * is not used again, and is freed by the calls that wait for the device. */
+  /* Work is queued that no event could be recorded behind: no telling when it ends. What it writes
+   * is not used again, what it reads is not written, and the calls that free wait for the device.
+   */
   gboolean broken;
 
   Mark *host_writer;         /* the copy down that is coming */
@@ -83,7 +84,7 @@ static gboolean failed(AstroDevice *device, const char *call, GError **error)
 static gboolean lost(GError **error)
 {
   g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
-              "the bytes of this memory are lost: work of a device on it failed");
+              "the bytes of this memory are lost or still in use: work of a device on it failed");
   return FALSE;
 }
 
@@ -280,7 +281,7 @@ gpointer astro_faces_map(AstroFaces *faces, GstMapFlags flags, gboolean whole, G
   pthread_mutex_lock(&faces->lock);
   for (;;) {
     drop_done_marks(faces);
-    if (faces->broken && !(faces->current & HOST)) {
+    if (faces->broken && (write || !(faces->current & HOST))) {
       lost(error);
       break;
     }
@@ -378,6 +379,14 @@ void astro_faces_forget(AstroFaces *faces)
 AstroDevice *astro_faces_lock_device(const AstroFaces *faces)
 {
   return faces->lock_device;
+}
+
+gboolean astro_faces_can_rest(AstroFaces *faces)
+{
+  pthread_mutex_lock(&faces->lock);
+  const gboolean can = faces->lock_device != NULL && !faces->broken;
+  pthread_mutex_unlock(&faces->lock);
+  return can;
 }
 
 gboolean astro_faces_fits(const AstroFaces *faces, gsize bytes, gsize align)

@@ -15,6 +15,8 @@ typedef struct _AstroFaces AstroFaces;
 
 /* align is a mask, as in GstAllocationParams. NULL where memory is out. */
 AstroFaces *astro_faces_new(gsize bytes, gsize align, AstroDevice *device);
+/* Whether the block is worth keeping for the next user: page-locked, and no work on it was lost. */
+gboolean astro_faces_can_rest(AstroFaces *faces);
 /* Whether a block is of that size and alignment. */
 gboolean astro_faces_fits(const AstroFaces *faces, gsize bytes, gsize align);
 /* At once, or by the reaper after the work that is queued on them. */

@@ -90,7 +90,13 @@ static GstMemory *new_full(GstAllocator *allocator, gsize bytes, const GstAlloca
   const gsize zero_prefix = params->flags & GST_MEMORY_FLAG_ZERO_PREFIXED ? prefix : 0;
   const gsize zero_padding = params->flags & GST_MEMORY_FLAG_ZERO_PADDED ? params->padding : 0;
   if (zero_prefix + zero_padding > 0) {
-    guint8 *host = astro_faces_map(faces, GST_MAP_WRITE, TRUE, NULL);
+    g_autoptr(GError) error = NULL;
+    guint8 *host = astro_faces_map(faces, GST_MAP_WRITE, TRUE, &error);
+    if (host == NULL) {
+      GST_ERROR("cannot clear: %s", error->message);
+      astro_faces_free(faces);
+      return NULL;
+    }
     memset(host, 0, zero_prefix);
     memset(host + maxsize - zero_padding, 0, zero_padding);
     astro_faces_unmap(faces);
@@ -255,7 +261,7 @@ static gboolean keep_idle(AstroAllocator *self, AstroFaces *faces)
 {
   AstroFaces *oldest = NULL;
 
-  if (self->device == NULL || astro_faces_lock_device(faces) == NULL)
+  if (self->device == NULL || !astro_faces_can_rest(faces))
     return FALSE;
   g_mutex_lock(&self->lock);
   g_queue_push_tail(&self->idle, faces);

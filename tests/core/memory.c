@@ -766,6 +766,35 @@ static void test_failing_copy_down(void)
   check_nothing_left();
 }
 
+/* Nobody can tell when a copy up ends that no event was recorded behind: what it reads is not
+ * written, and its block does not go round again. */
+static void test_failing_record(void)
+{
+  AstroDevice *device = fake_device_new(17);
+  GstAllocator *allocator = astro_allocator_new(device);
+  GstMemory *memory[6];
+  GstMapInfo map;
+  gpointer face;
+  for (guint i = 0; i < G_N_ELEMENTS(memory); i++)
+    memory[i] = gst_allocator_alloc(allocator, KILO, NULL);
+  host_fill(memory[0], 1);
+  fake_hold(device->up, TRUE);
+  fake_fail(device, FAKE_RECORD, 1);
+  g_assert_false(astro_memory_acquire(memory[0], device, device->up, GST_MAP_READ, &face, NULL));
+  g_assert_false(gst_memory_map(memory[0], &map, GST_MAP_WRITE));
+  host_compare(memory[0], 1);
+  for (guint i = 0; i < G_N_ELEMENTS(memory); i++)
+    gst_memory_unref(memory[i]);
+  fake_hold(device->up, FALSE);
+  memory[0] = gst_allocator_alloc(allocator, KILO, NULL);
+  device_fill(memory[0], device, device->up, 2, FALSE);
+  host_compare(memory[0], 2);
+  gst_memory_unref(memory[0]);
+  gst_object_unref(allocator);
+  astro_device_unref(device);
+  check_nothing_left();
+}
+
 static void buffer_compare(GstBuffer **buffer, AstroDevice *device, guint32 seed)
 {
   const gsize bytes = gst_buffer_get_size(*buffer);
@@ -912,6 +941,7 @@ int main(int argc, char **argv)
   g_test_add_func("/memory/threads-let-go", test_threads_let_go);
   g_test_add_func("/memory/failing-calls", test_failing_calls);
   g_test_add_func("/memory/failing-copy-down", test_failing_copy_down);
+  g_test_add_func("/memory/failing-record", test_failing_record);
   g_test_add_func("/memory/buffers", test_buffers);
   g_test_add_func("/memory/buffer-failures", test_buffer_failures);
   return g_test_run();
