@@ -25,13 +25,16 @@ gboolean astro_fft_parse_axes(AstroFftSettings *settings, const char *text, GErr
   g_auto(GStrv) names = g_strsplit_set(text, ",:", -1);
   for (guint i = 0; names[i]; i++) {
     AstroAxis axis = astro_axis_from_name(g_strstrip(names[i]));
-    if (axis == ASTRO_AXIS_NONE || settings->n_axes == ASTRO_MAX_AXES) {
-      g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                  "property axes is \"%s\": \"%s\" is no axis, or one too many; expected names "
-                  "joined by ',', for instance u,v or time",
-                  text, names[i]);
-      return FALSE;
-    }
+    if (axis == ASTRO_AXIS_NONE || settings->n_axes == ASTRO_MAX_AXES)
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "property axes is \"%s\": \"%s\" is no axis, or one too many; expected names "
+          "joined by ',', for instance u,v or time",
+          text, names[i]);
+    for (guint k = 0; k < settings->n_axes; k++)
+      if (settings->axes[k] == axis)
+        return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                   "property axes is \"%s\": %s is there twice", text, names[i]);
     settings->axes[settings->n_axes++] = axis;
   }
   return TRUE;
@@ -301,6 +304,29 @@ static gboolean is_real(AstroFormat format)
   return !astro_format_info(format)->is_complex;
 }
 
+/* A sky is what a forward, centred transform makes of u and v. Of any other the caps say what it
+ * was, so that no element takes it for a sky. */
+static void tell_unusual(const AstroFftSettings *settings, GstStructure *s, AstroQuantity in)
+{
+  const char *text = gst_structure_get_string(s, "layout");
+  AstroLayout layout;
+
+  if (!text || !astro_layout_parse(&layout, text, in, NULL))
+    return;
+  for (guint i = 0; i < layout.n_axes; i++) {
+    const AstroAxis axis = layout.axes[i], from = other_name(axis);
+    if (from == axis || !is_transformed(settings, in, from))
+      continue;
+    const gboolean sky = axis == ASTRO_AXIS_X || axis == ASTRO_AXIS_Y;
+    if (!sky)
+      gst_structure_remove_fields(s, "direction", "centred", NULL);
+    if (sky && settings->inverse)
+      gst_structure_set(s, "direction", G_TYPE_STRING, "inverse", NULL);
+    if (sky && settings->centred == ASTRO_CENTRED_FALSE)
+      gst_structure_set(s, "centred", G_TYPE_BOOLEAN, FALSE, NULL);
+  }
+}
+
 static void map_to_format(const AstroFftSettings *settings, const GstStructure *given,
                           AstroQuantity in, AstroQuantity other, gboolean to_src, AstroFormat here,
                           AstroFormat there, GstCaps *result)
@@ -315,6 +341,10 @@ static void map_to_format(const AstroFftSettings *settings, const GstStructure *
     forget_lengths(settings, s, in, is_real(here) || is_real(there));
   map_layouts(settings, s, in, astro_quantity_from_media_type(gst_structure_get_name(given)),
               to_src);
+  if (!to_src)
+    gst_structure_remove_fields(s, "direction", "centred", NULL);
+  else if (in == ASTRO_QUANTITY_UVGRID)
+    tell_unusual(settings, s, in);
   /* What need not be made of the output has to be there in the input, and the other way round. */
   gst_structure_remove_fields(s, "image-only", "touched-only", NULL);
   gst_caps_append_structure(result, s);

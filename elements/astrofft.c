@@ -26,6 +26,9 @@
  * writing and reading them. A capsfilter of layout plane:pol:y:x between the two asks for the whole
  * transform.
  *
+ * What x and y of a grid are made with direction=inverse or centred=false says so in its caps;
+ * astroimage refuses it.
+ *
  * With centred=auto index zero of u, v, x, y and channels lies in the middle (length / 2), so that
  * images have their centre there and channels ascend in frequency; all else counts from the first
  * index.

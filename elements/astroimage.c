@@ -233,13 +233,30 @@ static gboolean is_true(const GstCaps *caps, const char *field)
   return gst_structure_get_boolean(gst_caps_get_structure(caps, 0), field, &value) && value;
 }
 
+/* astrofft's output tells where it was asked for anything but what makes a sky. */
+static gboolean check_transform(const GstCaps *caps, GError **error)
+{
+  static const char *const unusual[] = { "direction", "centred" };
+  const GstStructure *s = gst_caps_get_structure(caps, 0);
+
+  for (guint i = 0; i < G_N_ELEMENTS(unusual); i++)
+    if (gst_structure_has_field(s, unusual[i])) {
+      g_autofree char *value = gst_value_serialize(gst_structure_get_value(s, unusual[i]));
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "a grid transformed with %s=%s, expected a forward, centred "
+                                 "transform (astrofft without its properties)",
+                                 unusual[i], value);
+    }
+  return TRUE;
+}
+
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroImage *self = ASTRO_IMAGE(trans);
   g_autoptr(GError) error = NULL;
-  AstroGrid grid;
+  AstroGrid grid = { 0 };
 
-  if (!astro_grid_from_caps(&grid, in, &error)) {
+  if (!check_transform(in, &error) || !astro_grid_from_caps(&grid, in, &error)) {
     astro_grid_clear(&grid);
     GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("%s", error->message),
                       ("caps: %" GST_PTR_FORMAT, in));

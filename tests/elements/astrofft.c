@@ -591,6 +591,7 @@ static void test_errors(void)
     guint bytes;
   } cases[] = {
     { "axes=w", "voltages,format=CF32LE,layout=time", "\"w\" is no axis", 64 },
+    { "axes=u,v,u", "uvgrid,format=CF32LE,layout=v:u,width=2,height=2", "u is there twice", 32 },
     { "axes=channel", "voltages,format=CF32LE,layout=time", "axes names none", 64 },
     { "axes=time,channel", "voltages,format=CF32LE,layout=time", "has not", 64 },
     { "axes=time", "spectra,format=CF32LE,layout=channel:time:pol,pols=1,channels=4,rate=1/1",

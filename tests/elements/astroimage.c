@@ -346,6 +346,31 @@ static void test_bad_caps(void)
   }
 }
 
+/* A transform of another kind is no sky; one axis after the other is as good as both. */
+static void test_transforms(void)
+{
+  static const char *const cases[][2] = {
+    { "astrofft direction=inverse", "transformed with direction=inverse" },
+    { "astrofft centred=false", "transformed with centred=false" },
+    { "astrofft axes=u direction=inverse ! astrofft axes=v", "transformed with direction=inverse" },
+    { "astrofft axes=u ! astrofft axes=v centred=false", "transformed with centred=false" },
+    { "astrofft axes=u ! astrofft axes=v", "without the sums of its weights" },
+    { "astrofft centred=true ! astrofft direction=inverse ! astrofft",
+      "without the sums of its weights" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "fakesrc num-buffers=1 sizetype=fixed sizemax=512 ! capsfilter "
+        "caps=application/x-astro-uvgrid,layout=pol:v:u,format=CF32LE,pols=1,width=8,height=8,"
+        "cell=10.0 ! %s ! astroimage backend=cpu ! fakesink",
+        cases[i][0]);
+    g_autofree char *error = test_launch(line);
+    if (!error || !strstr(error, cases[i][1]))
+      g_error("%s: \"%s\" does not say \"%s\"", line, error ? error : "no error", cases[i][1]);
+    g_assert_nonnull(strstr(error, "astroimage"));
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astroimage/image", test_image);
@@ -357,6 +382,7 @@ static void add_tests(void)
   g_test_add_func("/astroimage/errors", test_errors);
   g_test_add_func("/astroimage/flush", test_flush);
   g_test_add_func("/astroimage/bad-caps", test_bad_caps);
+  g_test_add_func("/astroimage/transforms", test_transforms);
 }
 
 int main(int argc, char **argv)
