@@ -28,14 +28,17 @@ enum { PROP_LAYOUT = ASTRO_STAGE_N_PROPERTIES };
 G_DEFINE_TYPE(AstroTranspose, astro_transpose, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrotranspose, "astrotranspose", GST_RANK_NONE, ASTRO_TYPE_TRANSPOSE)
 
+static gboolean has_string(const GValue *list, const char *text)
+{
+  for (guint i = 0; i < gst_value_list_get_size(list); i++)
+    if (g_str_equal(g_value_get_string(gst_value_list_get_value(list, i)), text))
+      return TRUE;
+  return FALSE;
+}
+
 static void add_string(GValue *list, char *text)
 {
   GValue value = G_VALUE_INIT;
-  for (guint i = 0; i < gst_value_list_get_size(list); i++)
-    if (g_str_equal(g_value_get_string(gst_value_list_get_value(list, i)), text)) {
-      g_free(text);
-      return;
-    }
   g_value_init(&value, G_TYPE_STRING);
   g_value_take_string(&value, text);
   gst_value_list_append_and_take_value(list, &value);
@@ -45,7 +48,11 @@ static void add_string(GValue *list, char *text)
 static void add_permutations(GValue *list, AstroLayout *layout, guint from)
 {
   if (from == layout->n_axes) {
-    add_string(list, astro_layout_to_string(layout));
+    char *text = astro_layout_to_string(layout);
+    if (has_string(list, text)) /* an axis may stand there twice */
+      g_free(text);
+    else
+      add_string(list, text);
     return;
   }
   for (guint i = from; i < layout->n_axes; i++) {
@@ -61,6 +68,9 @@ static void add_permutations(GValue *list, AstroLayout *layout, guint from)
 static void add_orders_of(GValue *list, const char *text, AstroQuantity quantity)
 {
   AstroLayout layout;
+  /* With one order of its axes all of them came: another transpose's caps name hundreds. */
+  if (has_string(list, text))
+    return;
   if (astro_layout_parse(&layout, text, quantity, NULL) && layout.n_axes <= MAX_FREE_AXES)
     add_permutations(list, &layout, 0);
   else
