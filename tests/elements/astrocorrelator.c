@@ -165,6 +165,35 @@ static void test_gap(void)
   gst_harness_teardown(h);
 }
 
+/* An event in the place of lost blocks, as identity sends it, does not cut an integration in two.
+ */
+static void test_gap_event(void)
+{
+  guint8 stream[60 * 2 * SAMPLES];
+  static const guint firsts[] = { 0, 9, 47 }, counts[] = { 6, 21, 13 };
+  test_fill(stream, sizeof stream, 4);
+  GstHarness *h = new_harness(20);
+  gst_harness_set_sink_caps_str(h, "application/x-astro-visibilities,format=CI32LE");
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+  for (guint i = 0; i < 3; i++) {
+    gst_harness_push(h, part(stream, firsts[i], counts[i]));
+    g_assert_true(gst_harness_push_event(h, gst_event_new_gap(0, GST_SECOND)));
+  }
+  gst_harness_push_event(h, gst_event_new_eos());
+  memset(stream + 6 * 2 * SAMPLES, 0, 3 * 2 * SAMPLES);
+  memset(stream + 30 * 2 * SAMPLES, 0, 17 * 2 * SAMPLES);
+  static const guint came[] = { 17, 10, 13 };
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, i);
+    check_values(buffer, stream, 20 * i, 20, ASTRO_FORMAT_CI32LE);
+    check_count(buffer, came[i], 20);
+    gst_buffer_unref(buffer);
+  }
+  g_assert_null(gst_harness_try_pull(h));
+  gst_harness_teardown(h);
+}
+
 /* A lost block of one station lowers the counts of its baselines alone, and no other value changes.
  */
 static void test_validity(void)
@@ -412,6 +441,7 @@ static void add_tests(void)
   g_test_add_data_func("/astrocorrelator/integrations/sums", &sums, test_integrations);
   g_test_add_func("/astrocorrelator/jump", test_jump);
   g_test_add_func("/astrocorrelator/gap", test_gap);
+  g_test_add_func("/astrocorrelator/gap-event", test_gap_event);
   g_test_add_func("/astrocorrelator/validity", test_validity);
   g_test_add_func("/astrocorrelator/flush", test_flush);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
