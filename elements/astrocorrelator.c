@@ -393,7 +393,7 @@ static void reset(AstroStage *stage)
 
 static guint64 latency_steps(AstroStage *stage)
 {
-  return dump_spectra(ASTRO_CORRELATOR(stage));
+  return ASTRO_CORRELATOR(stage)->spectra;
 }
 
 /* ---- properties ---- */

@@ -387,6 +387,8 @@ static void test_latency(void)
   gst_harness_set_upstream_latency(h, GST_MSECOND);
   gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=100/1");
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
+  g_object_set(h->element, "integration", 50, NULL); /* for the next caps */
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
   gst_harness_teardown(h);
 }
 
