@@ -231,6 +231,29 @@ static void test_validity(void)
   gst_harness_teardown(h);
 }
 
+/* A block behind which no sample is good is missing, whether GAP or counts said so of the spectra.
+ */
+static void test_nothing_valid(void)
+{
+  static const AstroLayout shape = { .n_axes = 1, .axes = { ASTRO_AXIS_TIME }, .extents = { 20 } };
+  guint8 stream[40 * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 5);
+  GstHarness *h = new_harness(20);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *in = part(stream, 20 * i, 20);
+    AstroValidityMeta *meta = astro_buffer_add_validity(in, &shape, 8);
+    for (guint t = 0; t < 20; t++)
+      meta->counts[t] = i && t == 19 ? 8 : t % 8;
+    gst_harness_push(h, in);
+    GstBuffer *buffer = gst_harness_pull(h);
+    check_count(buffer, i, 20);
+    g_assert_true(GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) == (i == 0));
+    gst_buffer_unref(buffer);
+  }
+  gst_harness_teardown(h);
+}
+
 /* After a flush nothing of before is in what comes. */
 static void test_flush(void)
 {
@@ -445,6 +468,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/gap", test_gap);
   g_test_add_func("/astrocorrelator/gap-event", test_gap_event);
   g_test_add_func("/astrocorrelator/validity", test_validity);
+  g_test_add_func("/astrocorrelator/nothing-valid", test_nothing_valid);
   g_test_add_func("/astrocorrelator/flush", test_flush);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
