@@ -264,13 +264,15 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
 }
 
 /* What is half made waits for what follows, whose time shows what is missing; the block that it
- * becomes may begin before the gap, so that the event would overtake it. */
+ * becomes may begin before the gap, so that the event would overtake it. Before the first block
+ * there is nothing to overtake, and a sink may wait for it. */
 static gboolean gap_event(AstroStage *stage, GstEvent *event)
 {
+  AstroStagePrivate *priv = PRIV(stage);
   gboolean ok = astro_stage_complete(stage);
 
-  astro_stage_parts(stage)->after_gap = TRUE;
-  if (!ASTRO_STAGE_GET_CLASS(stage)->finish)
+  priv->after_gap = TRUE;
+  if (!priv->started || !ASTRO_STAGE_GET_CLASS(stage)->finish)
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->sink_event(GST_BASE_TRANSFORM(stage), event);
   gst_event_unref(event);
