@@ -426,6 +426,31 @@ static void image_stands_upright(void)
   test_free(frame);
 }
 
+/* A mean of channels is of those that have a value there. */
+static void mean_of_channels(void)
+{
+  static const char *const formats[] = { "F32LE", "F64LE" };
+  const double channels[3][4] = { { 0, 1, 1, NAN }, { NAN, NAN, NAN, NAN }, { 0, 0, 1, NAN } };
+  const guint32 expected[] = { 0, 0x808080, 0xffffff, 0x303030 };
+  AstroRenderStyle style = plain;
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+    g_autofree char *caps = g_strdup_printf(
+        "application/x-astro-image,format=%s,layout=channel:pol:y:x,channels=3,pols=1,"
+        "width=4,height=1",
+        formats[f]);
+    g_autoptr(AstroRenderer) render = new_render(caps, &style);
+    float single[3][4];
+    for (guint i = 0; i < 12; i++)
+      single[i / 4][i % 4] = (float)channels[i / 4][i % 4];
+    guint8 *frame = f ? draw_frame(render, channels, sizeof channels, 64, 16, FALSE)
+                      : draw_frame(render, single, sizeof single, 64, 16, FALSE);
+    for (guint x = 0; x < 4; x++)
+      g_assert_cmphex(pixel_at(frame, 64, x * 16 + 8, 8), ==, expected[x]);
+    test_free(frame);
+  }
+}
+
 /* The newest row is on top, and power is the mean over stations and times. */
 static void waterfall_falls(void)
 {
@@ -594,6 +619,7 @@ static void add_tests(void)
   g_test_add_func("/render/any-frame", any_frame);
   g_test_add_func("/render/kept-page", kept_page);
   g_test_add_func("/render/image-stands-upright", image_stands_upright);
+  g_test_add_func("/render/mean-of-channels", mean_of_channels);
   g_test_add_func("/render/waterfall-falls", waterfall_falls);
   g_test_add_func("/render/matrix-of-visibilities", matrix_of_visibilities);
   g_test_add_func("/render/correlation-points", correlation_points);
