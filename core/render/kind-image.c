@@ -133,7 +133,7 @@ static gsize plane_of(const Kind *k, guint64 channel, guint product)
 }
 
 /* One plane of floats is shown where it lies. */
-static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {
   Kind *k = kind;
