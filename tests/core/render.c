@@ -356,7 +356,8 @@ static gboolean without_fonts(void)
  * other order are the same colours. */
 static void any_frame(void)
 {
-  static const guint sizes[][2] = { { 16, 16 }, { 17, 300 }, { 640, 360 }, { 400, 500 } };
+  static const guint sizes[][2] = { { 16, 16 },   { 17, 300 },   { 640, 360 },
+                                    { 400, 500 }, { 16384, 16 }, { 16, 16384 } };
   if (without_fonts())
     return;
   for (guint s = 0; s < G_N_ELEMENTS(streams); s++)
