@@ -240,7 +240,7 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
        "the baselines",
        100 * lost),
       ("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f",
-       self->grid.pixel * 180 / G_PI * 3600, self->grid.size / 2 * self->grid.cell,
+       self->grid.pixel * 180 / G_PI * 3600, astro_collect_reach(collect),
        astro_collect_longest(collect)));
 }
 
