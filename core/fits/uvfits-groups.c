@@ -10,7 +10,7 @@
  * the distance, which is known better, is the integration time. */
 #define INTTIM_SLACK 1e-5
 
-static double get(const AstroUvfitsReader *r, AstroUvfitsParameter p)
+double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p)
 {
   gint i = r->place[p];
   return r->parameters[i] * r->scale[i] + r->zero[i];
@@ -49,7 +49,7 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
 {
   double number[2], subarray = 1;
   if (r->place[BASELINE] >= 0) {
-    double baseline = get(r, BASELINE), whole = floor(baseline + 0.001);
+    double baseline = astro_uvfits_parameter(r, BASELINE), whole = floor(baseline + 0.001);
     guint64 base = 256, code = whole >= 0 && whole < G_MAXUINT32 ? (guint64)whole : 0;
     subarray = 1 + round((baseline - whole) * 100);
     if (code >= MANY_STATIONS) {
@@ -59,10 +59,10 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
     number[0] = code / base;
     number[1] = code % base;
   } else {
-    number[0] = get(r, ANTENNA1);
-    number[1] = get(r, ANTENNA2);
+    number[0] = astro_uvfits_parameter(r, ANTENNA1);
+    number[1] = astro_uvfits_parameter(r, ANTENNA2);
     if (r->place[SUBARRAY] >= 0)
-      subarray = get(r, SUBARRAY);
+      subarray = astro_uvfits_parameter(r, SUBARRAY);
   }
   if (!(fabs(subarray - 1) < 0.5))
     return astro_uvfits_wrong(
@@ -75,11 +75,11 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
 static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfitsParameter p,
                            double first, GError **error)
 {
-  if (r->place[p] < 0 || get(r, p) == first)
+  if (r->place[p] < 0 || astro_uvfits_parameter(r, p) == first)
     return TRUE;
   return astro_uvfits_wrong(
       r, error, "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
-      index + 1, astro_uvfits_parameters[p].name, get(r, p), first);
+      index + 1, astro_uvfits_parameters[p].name, astro_uvfits_parameter(r, p), first);
 }
 
 static gboolean fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n, GError **error)
@@ -111,7 +111,7 @@ gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfit
                               " has a DATE %g days from the first, expected a Julian date",
                               index + 1, middle / NS_PER_DAY);
   group->middle_ns = llround(middle);
-  group->seconds = r->place[INTTIM] < 0 ? 0 : get(r, INTTIM);
+  group->seconds = r->place[INTTIM] < 0 ? 0 : astro_uvfits_parameter(r, INTTIM);
   if (!(group->seconds > 0 && group->seconds < 1e6))
     group->seconds = 0;
   return check_same(r, index, SOURCE, r->first_source, error) &&
@@ -173,8 +173,9 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
         first / NS_PER_DAY);
   r->start_day = (gint64)floor(first / NS_PER_DAY);
   first = time_of(r);
-  if (r->place[INTTIM] >= 0 && get(r, INTTIM) > 0 && get(r, INTTIM) < 1e6)
-    first -= llround(get(r, INTTIM) * ASTRO_UVFITS_NS_PER_SECOND) / 2;
+  if (r->place[INTTIM] >= 0 && astro_uvfits_parameter(r, INTTIM) > 0 &&
+      astro_uvfits_parameter(r, INTTIM) < 1e6)
+    first -= llround(astro_uvfits_parameter(r, INTTIM) * ASTRO_UVFITS_NS_PER_SECOND) / 2;
   first = MAX(round(first), 0);
 
   o->has_start = TRUE;
@@ -191,8 +192,8 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
   }
   r->start_day = o->start_mjd;
   r->start_ns = o->start_ns;
-  r->first_source = r->place[SOURCE] < 0 ? 0 : get(r, SOURCE);
-  r->first_setup = r->place[FREQSEL] < 0 ? 0 : get(r, FREQSEL);
+  r->first_source = r->place[SOURCE] < 0 ? 0 : astro_uvfits_parameter(r, SOURCE);
+  r->first_setup = r->place[FREQSEL] < 0 ? 0 : astro_uvfits_parameter(r, FREQSEL);
   return TRUE;
 }
 

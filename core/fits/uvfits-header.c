@@ -73,6 +73,14 @@ static gboolean read_axes(AstroUvfitsReader *r, GError **error)
   return TRUE;
 }
 
+/* Names of (u,v,w) go on with a projection, as in UU---SIN; along the pole they are others. */
+static gboolean is_named(const char *type, AstroUvfitsParameter p)
+{
+  const char *name = astro_uvfits_parameters[p].name;
+  return g_str_equal(type, name) ||
+         (p <= WW && g_str_has_prefix(type, name) && !g_str_has_suffix(type, "NCP"));
+}
+
 static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
 {
   if (r->header->n_parameters < 1 || r->header->n_parameters > ASTRO_UVFITS_MAX_PARAMETERS ||
@@ -95,7 +103,7 @@ static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
     astro_fits_get_double_n(r->header, "PSCAL", i + 1, &r->scale[i]);
     astro_fits_get_double_n(r->header, "PZERO", i + 1, &r->zero[i]);
     for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)
-      if (r->place[k] < 0 && g_str_equal(type, astro_uvfits_parameters[k].name)) {
+      if (r->place[k] < 0 && is_named(type, k)) {
         r->place[k] = i;
         break;
       }
@@ -268,7 +276,6 @@ AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
   o->telescope = g_utf8_make_valid(telescope[0] ? telescope : "unknown", -1);
   g_free(o->basis);
   o->basis = g_strdup(basis->basis);
-  memcpy(o->positions, r->antennas.positions, 3 * r->antennas.n * sizeof *o->positions);
   for (guint i = 0; i < r->antennas.n; i++) {
     g_free(o->names[i]);
     o->names[i] = g_strdup(r->antennas.names[i]);

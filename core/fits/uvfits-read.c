@@ -48,6 +48,7 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
       !astro_uvfits_read_phase_centre(r, contents->observation, error) ||
       !astro_uvfits_describe(r, contents, error))
     goto failed;
+  astro_uvfits_place_stations(r, contents);
   return r;
 
 failed:
@@ -89,7 +90,7 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
           baseline = (guint64)i * (i + 1) / 2 + j, stride = r->axes[COMPLEX].stride,
           per_if = r->axes[FREQ].n;
   gboolean turned = a1 <= a2; /* the pair (j, i), whose conjugate is ours */
-  float sign = turned ? -1 : 1;
+  float sign = turned == r->conjugated ? 1 : -1;
 
   for (guint64 c = 0; c < r->channels; c++) {
     guint64 from = c % per_if * r->axes[FREQ].stride + c / per_if * r->axes[IF].stride;

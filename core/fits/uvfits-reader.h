@@ -1,5 +1,5 @@
 /* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-groups.c reads a
- * group, uvfits-read.c puts groups together to frames. */
+ * group, uvfits-places.c finds where stations are, uvfits-read.c puts groups together to frames. */
 #pragma once
 
 #include "core/fits/reader.h"
@@ -43,6 +43,7 @@ typedef struct {
   guint pols, channels;
   gint product_at[ASTRO_UVFITS_PRODUCTS]; /* on the STOKES axis; -1: not in the file */
   gboolean upside_down;                   /* frequencies fall along the axis */
+  gboolean conjugated;                    /* values are those of station 2 with station 1 */
   gint64 integration_ns;                  /* 0: not known */
   guint64 next;                           /* group, from 0 */
   gint64 last_ns;                         /* middle of the frame before */
@@ -77,6 +78,10 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
 gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
                                  GError **error);
 gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error);
+/* Of the group that was read last. */
+double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p);
+/* Sets the stations' positions, after the times are known. */
+void astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsContents *contents);
 /* Groups of one frame have one time, give or take what a float of days loses. */
 gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b);
 

@@ -1,6 +1,7 @@
 /* UVFITS as others write it, by CFITSIO's own calls: what the reader has to take, or to refuse. */
 #pragma once
 
+#include "core/stream/uvw.h"
 #include "tests/core/uvfits.h"
 #include <fitsio.h>
 
@@ -37,6 +38,9 @@ typedef struct {
   double equinox;    /* 0: 2000 */
   gboolean sources, source_changes, no_an;
   const char *timsys, *hand, *frame, *date_obs;
+  const char *places; /* of stations by (u,v,w): straight, turned, left, elsewhere; NULL: all
+                         (u,v,w) are 0 */
+  double uvw_unit;    /* metres; 0: a second's of light */
   gboolean nan;
   gsize cut;    /* bytes taken off the file's end; 1: into the groups */
   double scale; /* 0: 1; of parameters and values */
@@ -46,6 +50,35 @@ static inline void foreign_value(guint baseline, guint time, guint channel, guin
 {
   value[0] = 1 + baseline + 10 * s + 100 * channel + 1000 * time;
   value[1] = -0.5 * (value[0] + 3);
+}
+
+/* Where a station is whose table says (100 + i, 200 + i i, 300 - i) metres from the middle. */
+static inline void foreign_place(const Foreign *o, guint i, gboolean turned, gboolean left,
+                                 double place[3])
+{
+  double x = 100 + i, y = left ? -(200.0 + i * i) : 200.0 + i * i;
+  place[0] = turned ? -y : x; /* the middle is at 90 degrees east */
+  place[1] = (turned ? x : y) + (o->frame ? 4e6 : 0);
+  place[2] = 300.0 - i + (o->frame ? 5e6 : 0);
+}
+
+/* Of two stations, by the groups' word. */
+static inline void foreign_uvw(const Foreign *o, guint a1, guint a2, double days, float uvw[3])
+{
+  g_autoptr(AstroObservation) at = astro_observation_new(2);
+  double metres[6], unit = o->uvw_unit ? o->uvw_unit : ASTRO_LIGHT_SPEED;
+  if (!o->places)
+    return;
+  gboolean turned = g_str_equal(o->places, "turned"), left = g_str_equal(o->places, "left");
+  foreign_place(o, a1, turned, left, at->positions);
+  foreign_place(o, a2, turned, left, at->positions + 3);
+  at->phase_ra = 123 * G_PI / 180;
+  at->start_mjd = 60000;
+  astro_uvw(at, (gint64)(days * 86400e9), metres);
+  for (guint k = 0; k < 3; k++)
+    uvw[k] = (metres[k] - metres[3 + k]) / unit;
+  if (g_str_equal(o->places, "elsewhere"))
+    uvw[1] = -uvw[1];
 }
 
 static inline void foreign_text(fitsfile *f, const char *key, guint n, const char *value,
@@ -218,6 +251,7 @@ static inline void foreign_write(const char *path, const Foreign *o)
       n2 = was;
     }
     float p[12] = { 0 };
+    foreign_uvw(o, o->swapped ? a2 : a1, o->swapped ? a1 : a2, days, p);
     p[3] = o->one_date ? days : 0.25;
     if (!o->one_date)
       p[4] = days - 0.25;

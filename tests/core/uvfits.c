@@ -292,7 +292,7 @@ static void header(TestPlace *place, gconstpointer data)
   };
   AstroFitsContents c = test_contents(3, 2, 2, ASTRO_FORMAT_CF32LE);
   float values[2][6][4][2] = { 0 };
-  double uvw[9], parameters[7], offset[3];
+  double uvw[9], parameters[7], position[3];
   float group[24];
   fitsfile *f;
   int status = 0, groups = 0, column, number = 0;
@@ -353,12 +353,13 @@ static void header(TestPlace *place, gconstpointer data)
   g_assert_cmpfloat_with_epsilon(get_number(f, "GSTIA0"),
                                  fmod(280.46061837 + 360.98564736629 * (2461364.5 - 2451545), 360),
                                  0.02);
+  /* From a middle elsewhere some would turn them. */
   for (guint k = 0; k < 3; k++) {
     const char *keys[] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
     fits_get_colnum(f, CASEINSEN, (char *)"STABXYZ", &column, &status);
-    fits_read_col(f, TDOUBLE, column, 3, 1, 3, NULL, offset, NULL, &status);
-    g_assert_cmpfloat_with_epsilon(get_number(f, keys[k]) + offset[k],
-                                   c.observation->positions[6 + k], 1e-8);
+    fits_read_col(f, TDOUBLE, column, 3, 1, 3, NULL, position, NULL, &status);
+    g_assert_cmpfloat(get_number(f, keys[k]), ==, 0);
+    g_assert_cmpfloat(position[k], ==, c.observation->positions[6 + k]);
   }
   fits_get_colnum(f, CASEINSEN, (char *)"NOSTA", &column, &status);
   fits_read_col(f, TINT, column, 3, 1, 1, NULL, &number, NULL, &status);
@@ -593,6 +594,14 @@ static const Foreign foreign_files[] = {
   { .name = "left-handed", .hand = "LEFT" },
   { .name = "turned-to-meridian", .frame = "????" },
   { .name = "itrf", .frame = "ITRF" },
+  { .name = "itrf-and-turned", .frame = "ITRF", .places = "turned" },
+  { .name = "unknown-frame-not-turned", .frame = "????", .places = "straight" },
+  { .name = "right-hand-told-left", .places = "left" },
+  { .name = "left-hand-told-right", .hand = "LEFT", .places = "straight" },
+  { .name = "in-wavelengths", .frame = "ITRF", .places = "turned", .uvw_unit = 0.3 },
+  { .name = "from-station-2", .places = "straight", .uvw_unit = -1 },
+  { .name = "swapped-with-places", .swapped = TRUE, .frame = "ITRF", .places = "turned" },
+  { .name = "other-places", .frame = "ITRF", .places = "elsewhere" },
   { .name = "start-told", .date_obs = "2023-02-25T11:59:40" },
   { .name = "start-too-late", .date_obs = "2023-02-25T12:00:05" },
   { .name = "unknown-axis-of-one", .extra_axis = "SPIN", .extra_length = 1 },
@@ -640,15 +649,22 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   g_assert_cmpfloat_with_epsilon(c->observation->phase_dec, (o->sources ? 29 : 0) * G_PI / 180,
                                  1e-12);
 
-  /* Station 1 stands at (101, 201, 299) from the middle, which is (0, 4e6, 5e6) where there is one.
-   */
-  gboolean turned = g_strcmp0(o->frame, "????") == 0;
-  double x = turned ? -201 : 101, y = turned ? 101 : 201;
-  if (g_strcmp0(o->hand, "LEFT") == 0)
-    y = -y;
-  g_assert_cmpfloat_with_epsilon(p[3], x, 1e-6);
-  g_assert_cmpfloat_with_epsilon(p[4], y + (o->frame ? 4e6 : 0), 1e-6);
-  g_assert_cmpfloat_with_epsilon(p[5], 299 + (o->frame ? 5e6 : 0), 1e-6);
+  /* What the groups' (u,v,w) tell, else the keywords. */
+  gboolean told = o->places && !g_str_equal(o->places, "elsewhere");
+  double place[3];
+  foreign_place(o, 1,
+                g_str_equal(told       ? o->places
+                            : o->frame ? o->frame
+                                       : "",
+                            told ? "turned" : "????"),
+                g_str_equal(told      ? o->places
+                            : o->hand ? o->hand
+                                      : "",
+                            told ? "left" : "LEFT"),
+                place);
+  for (guint k = 0; k < 3; k++)
+    g_assert_cmpfloat_with_epsilon(p[3 + k], place[k], 1e-6);
+  g_assert_true((c->note != NULL) == (g_strcmp0(o->places, "elsewhere") == 0));
 
   /* At MJD 60000 (2023-02-25) 12:00:00; without an integration time the middle stands for it. */
   g_assert_cmpint(c->observation->start_mjd, ==, 60000);
@@ -694,7 +710,9 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
       g_assert_cmpuint(frame->counts[at], ==, weight);
     double epsilon = o->scale ? 1e-3 : 1e-9;
     g_assert_cmpfloat_with_epsilon(found[0], expected[0], epsilon);
-    g_assert_cmpfloat_with_epsilon(found[1], o->swapped ? expected[1] : -expected[1], epsilon);
+    /* Counted from station 2 to 1, (u,v,w) are those of the conjugate. */
+    gboolean ours_is_theirs = o->swapped != (o->uvw_unit < 0);
+    g_assert_cmpfloat_with_epsilon(found[1], ours_is_theirs ? expected[1] : -expected[1], epsilon);
   }
 }
 
