@@ -9,6 +9,8 @@
 /* Integration times are floats of seconds. Where frames follow each other at about that distance,
  * the distance, which is known better, is the integration time. */
 #define INTTIM_SLACK 1e-5
+#define FRAMES_TO_TELL 16      /* the step in time */
+#define NS_OF_ROUNDING 1000000 /* the first frame may seem to begin too early by */
 
 double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p)
 {
@@ -126,26 +128,58 @@ gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b)
   return ABS(a - b) < slack;
 }
 
-/* Sets the integration time, and the duration from the first frame to the last. */
+/* The shortest time from one frame to the next among the first ones, since pauses may lie between;
+ * 0: there is one frame. */
+static gboolean find_step(AstroUvfitsReader *r, gint64 first_ns, gint64 *step, GError **error)
+{
+  AstroUvfitsGroup group;
+  gint64 before = first_ns;
+  guint frames = 1;
+  *step = 0;
+  for (guint64 i = 1; i < r->n_groups && frames < FRAMES_TO_TELL; i++) {
+    if (!astro_uvfits_read_group(r, i, &group, error))
+      return FALSE;
+    if (astro_uvfits_same_time(r, group.middle_ns, before))
+      continue;
+    gint64 found = group.middle_ns - before;
+    *step = *step && found > 0 ? MIN(*step, found) : MAX(*step, found);
+    before = group.middle_ns;
+    frames++;
+  }
+  return TRUE;
+}
+
+/* No frame begins before time zero. Where groups do not tell how long they are, the start was taken
+ * for the first one's middle. */
+static void move_start(AstroUvfitsReader *r, AstroObservation *o, gint64 first_ns)
+{
+  gint64 too_early = r->integration_ns / 2 - first_ns;
+  if (too_early <= NS_OF_ROUNDING)
+    return;
+  for (; (gint64)o->start_ns < too_early; o->start_mjd--)
+    o->start_ns += (guint64)NS_PER_DAY;
+  o->start_ns -= too_early;
+  r->start_day = o->start_mjd;
+  r->start_ns = o->start_ns;
+}
+
 gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
 {
-  AstroUvfitsGroup first, group, last;
-  gint64 step = 0;
+  AstroUvfitsGroup first, last;
+  gint64 step;
 
   if (!astro_uvfits_read_group(r, 0, &first, error))
     return FALSE;
   r->integration_ns = llround(first.seconds * ASTRO_UVFITS_NS_PER_SECOND);
-  for (guint64 i = 1; i < r->n_groups && step == 0; i++) {
-    if (!astro_uvfits_read_group(r, i, &group, error))
-      return FALSE;
-    if (!astro_uvfits_same_time(r, group.middle_ns, first.middle_ns))
-      step = group.middle_ns - first.middle_ns;
-  }
-  if (!astro_uvfits_read_group(r, r->n_groups - 1, &last, error))
+  if (!find_step(r, first.middle_ns, &step, error))
     return FALSE;
   if (step > 0 && (first.seconds == 0 || fabs(step - first.seconds * ASTRO_UVFITS_NS_PER_SECOND) <=
                                              step * INTTIM_SLACK + 1))
     r->integration_ns = step;
+  move_start(r, contents->observation, first.middle_ns);
+  if (!astro_uvfits_read_group(r, 0, &first, error) ||
+      !astro_uvfits_read_group(r, r->n_groups - 1, &last, error))
+    return FALSE;
   if (last.middle_ns < first.middle_ns)
     return astro_uvfits_wrong(
         r, error, "the last group is %g s before the first: sort the file by time first",
@@ -184,8 +218,7 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
   if (astro_fits_get_string(r->header, "DATE-OBS", &date) && strchr(date, 'T') &&
       astro_observation_set_start(told, date, NULL)) {
     double before = (r->start_day - told->start_mjd) * NS_PER_DAY + first - (double)told->start_ns;
-    /* Integration times are rounded in the file: the first may seem to begin a bit too early. */
-    if (before > -1e6 && before < NS_PER_DAY) {
+    if (before > -NS_OF_ROUNDING && before < NS_PER_DAY) {
       o->start_mjd = told->start_mjd;
       o->start_ns = told->start_ns;
     }

@@ -1,5 +1,6 @@
-/* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-groups.c reads a
- * group, uvfits-places.c finds where stations are, uvfits-read.c puts groups together to frames. */
+/* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-band.c its
+ * frequencies, uvfits-groups.c reads a group and its time, uvfits-places.c finds where stations
+ * are, uvfits-read.c puts groups together to frames. */
 #pragma once
 
 #include "core/fits/reader.h"
@@ -48,7 +49,7 @@ typedef struct {
   guint64 next;                           /* group, from 0 */
   gint64 last_ns;                         /* middle of the frame before */
   gboolean any_before;
-  double weight_scale; /* 0: not chosen yet */
+  double weight_scale; /* from weights to counts */
   guint32 full;
   double value_scale, value_zero;
   gboolean has_blank;
@@ -68,12 +69,13 @@ gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis *
 AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
                                                const AstroUvfitsBasis *basis);
 gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error);
-/* The stream; after the times are known. */
+/* The stream; after the times and the groups' setup are known. */
 gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
 
 /* Start of the observation; source and setup of all groups. */
 gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GError **error);
-/* Sets the integration time, and the duration to the end of the last frame. */
+/* Sets the integration time, and the duration to the end of the last frame; moves the start where
+ * the first frame begins before it. */
 gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
 gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
                                  GError **error);

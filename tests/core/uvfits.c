@@ -507,6 +507,44 @@ static void long_observation(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Without INTTIM the step in time is an integration, and the first step may be a pause. */
+static void pause_first(TestPlace *place, gconstpointer data)
+{
+  static const guint64 starts[] = { 0, 100, 110, 130 };
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  AstroFitsFrames blocks[G_N_ELEMENTS(starts)];
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
+  guint32 counts[3];
+  AstroFitsFrame frame = { .data = found, .counts = counts };
+  g_autoptr(GError) error = NULL;
+  gboolean end;
+  char *bytes;
+  gsize length;
+
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++)
+    blocks[i] = (AstroFitsFrames){ .data = values,
+                                   .frames = 1,
+                                   .start_ns = starts[i] * GST_SECOND,
+                                   .duration_ns = 10 * GST_SECOND };
+  write_file(place->path, &c, blocks, G_N_ELEMENTS(starts), NULL);
+  g_assert_true(g_file_get_contents(place->path, &bytes, &length, NULL));
+  memcpy(g_strstr_len(bytes, length, "'INTTIM"), "'OTHERS", 7);
+  g_assert_true(g_file_set_contents(place->path, bytes, length, NULL));
+  g_free(bytes);
+
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
+    g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+    g_assert_cmpint(frame.start_ns, ==, starts[i] * GST_SECOND);
+    g_assert_cmpuint(frame.duration_ns, ==, 10 * GST_SECOND);
+  }
+  g_assert_false(astro_fits_reader_read(reader, &frame, &end, &error));
+  g_assert_true(end);
+  astro_fits_reader_close(reader);
+  astro_fits_contents_clear(&c);
+}
+
 static void check_refused(const AstroFitsContents *c, const char *place, const char *expect)
 {
   g_autoptr(GError) error = NULL;
@@ -575,6 +613,9 @@ static const Foreign foreign_files[] = {
   { .name = "frequency-falls", .freq_step = -1e6, .channels = 3 },
   { .name = "several-ifs", .ifs = 3 },
   { .name = "several-falling-ifs", .ifs = 3, .freq_step = -1e6 },
+  { .name = "one-if-elsewhere", .if_first = 5e6 },
+  { .name = "second-setup", .setup = 2, .if_first = 5e6 },
+  { .name = "several-ifs-of-second-setup", .setup = 2, .if_first = 5e6, .ifs = 3 },
   { .name = "linear", .first_stokes = -5 },
   { .name = "stokes-up", .first_stokes = -4, .stokes_step = 1 },
   { .name = "two-hands", .n_stokes = 2 },
@@ -583,6 +624,7 @@ static const Foreign foreign_files[] = {
   { .name = "no-inttim", .no_inttim = TRUE },
   { .name = "no-weight", .no_weight = TRUE },
   { .name = "small-weights", .weight = 1e-4 },
+  { .name = "whole-weight-first", .weight = 0.125, .whole_first = TRUE },
   { .name = "missing-baseline", .skip = 2 },
   { .name = "swapped", .swapped = TRUE },
   { .name = "station-numbers", .number_step = 7 },
@@ -590,6 +632,7 @@ static const Foreign foreign_files[] = {
   { .name = "integers", .bitpix = 32, .scale = 1e6 },
   { .name = "doubles", .bitpix = -64 },
   { .name = "source-table", .sources = TRUE },
+  { .name = "source-table-and-axes", .sources = TRUE, .other_axes = TRUE, .source_equinox = 2000 },
   { .name = "tai", .timsys = "IAT" },
   { .name = "left-handed", .hand = "LEFT" },
   { .name = "turned-to-meridian", .frame = "????" },
@@ -621,6 +664,8 @@ static const Foreign foreign_files[] = {
   { .name = "by-baseline", .sorted_by_baseline = TRUE, .expect = "sort" },
   { .name = "twice", .repeat = TRUE, .expect = "second of stations 1 and 3" },
   { .name = "two-sources", .sources = TRUE, .source_changes = TRUE, .expect = "SOURCE" },
+  { .name = "unknown-setup", .setup = 9, .expect = "FREQSEL 9" },
+  { .name = "b1950-source", .sources = TRUE, .source_equinox = 1950, .expect = "1950" },
   { .name = "b1950", .equinox = 1950, .expect = "1950" },
   { .name = "odd-clock", .timsys = "LST", .expect = "LST" },
 };
@@ -639,7 +684,8 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   g_assert_cmpuint(astro_stream_extent(&c->stream, ASTRO_AXIS_CHANNEL), ==, channels);
   g_assert_cmpuint(astro_stream_extent(&c->stream, ASTRO_AXIS_POL), ==, o->n_stokes == 1 ? 1 : 2);
   g_assert_cmpfloat_with_epsilon(c->stream.bandwidth, fabs(step) * channels, 1e-3);
-  g_assert_cmpfloat_with_epsilon(c->stream.frequency, 1e9 + (channels - 1) * 0.5 * step, 1e-3);
+  g_assert_cmpfloat_with_epsilon(c->stream.frequency,
+                                 1e9 + o->if_first + (channels - 1) * 0.5 * step, 1e-3);
   g_assert_cmpstr(c->observation->basis, ==,
                   o->first_stokes == -5 || o->first_stokes == 1 ? "linear" : "circular");
   g_assert_cmpstr(c->observation->telescope, ==, "OTHER");
@@ -666,13 +712,11 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
     g_assert_cmpfloat_with_epsilon(p[3 + k], place[k], 1e-6);
   g_assert_true((c->note != NULL) == (g_strcmp0(o->places, "elsewhere") == 0));
 
-  /* At MJD 60000 (2023-02-25) 12:00:00; without an integration time the middle stands for it. */
+  /* At MJD 60000 (2023-02-25) 12:00:00. */
   g_assert_cmpint(c->observation->start_mjd, ==, 60000);
   double begin = 43200;
   if (g_strcmp0(o->timsys, "IAT") == 0)
     begin -= 37;
-  if (o->no_inttim)
-    begin += FOREIGN_STEP / 2;
   if (o->date_obs && g_str_has_suffix(o->date_obs, "40"))
     begin -= 20;
   g_assert_cmpfloat_with_epsilon(c->observation->start_ns * 1e-9, begin,
@@ -704,8 +748,12 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
       g_assert_cmpfloat(found[0], ==, 0);
       continue;
     }
-    if (o->weight) /* the first group's is 65536, the others in proportion */
-      g_assert_cmpuint(frame->counts[at], ==, 65536 * (pair + 1));
+    double largest = o->whole_first ? 1 : 3 * o->weight, fraction = o->weight * (pair + 1);
+    if (o->weight) /* the largest is 65536, the others in proportion */
+      g_assert_cmpuint(frame->counts[at], ==,
+                       o->whole_first && time == 0 && pair == 0
+                           ? 65536
+                           : (guint)round(65536 * (double)(float)fraction / largest));
     else
       g_assert_cmpuint(frame->counts[at], ==, weight);
     double epsilon = o->scale ? 1e-3 : 1e-9;
@@ -739,9 +787,7 @@ static void foreign(TestPlace *place, gconstpointer data)
       if (o->expect)
         continue;
       double slack = o->bitpix == 32 ? 0.2 : 0.01;
-      g_assert_cmpfloat_with_epsilon(
-          frame.start_ns * 1e-9, lead + time * FOREIGN_STEP - (o->no_inttim ? FOREIGN_STEP / 2 : 0),
-          slack);
+      g_assert_cmpfloat_with_epsilon(frame.start_ns * 1e-9, lead + time * FOREIGN_STEP, slack);
       g_assert_cmpfloat_with_epsilon(frame.duration_ns * 1e-9, FOREIGN_STEP, slack);
       for (guint i = 0; i < FOREIGN_STATIONS; i++)
         for (guint j = 0; j <= i; j++)
@@ -815,6 +861,7 @@ int main(int argc, char **argv)
     { "not-finite", not_finite },
     { "wrong-counts", wrong_counts },
     { "long-observation", long_observation },
+    { "pause-first", pause_first },
     { "missing", missing },
     { "not-uvfits", not_uvfits },
   };
