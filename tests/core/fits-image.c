@@ -646,6 +646,21 @@ static void bad_files(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&contents);
 }
 
+static void packed(TestPlace *place, gconstpointer data)
+{
+  long axes[] = { W, H };
+  float pixels[W * H] = { 0 };
+  fitsfile *f;
+  int status = 0;
+  fits_create_diskfile(&f, place->path, &status);
+  fits_set_compression_type(f, RICE_1, &status);
+  fits_create_img(f, -32, 2, axes, &status);
+  fits_write_img(f, TFLOAT, 1, W * H, pixels, &status);
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+  expect_refused(place->path, "funpack");
+}
+
 static void add_tests(void)
 {
   static const TestPlaceCase cases[] = {
@@ -662,6 +677,7 @@ static void add_tests(void)
     { "units", units },
     { "other-places", other_places },
     { "bad-files", bad_files },
+    { "packed", packed },
   };
   test_add_places("/fits-image/", cases, G_N_ELEMENTS(cases));
 }
