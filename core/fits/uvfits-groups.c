@@ -9,6 +9,7 @@
 /* Integration times are floats of seconds. Where frames follow each other at about that distance,
  * the distance, which is known better, is the integration time. */
 #define INTTIM_SLACK 1e-5
+#define UNTOLD_NS 1000000000
 #define FRAMES_TO_TELL 16      /* the step in time */
 #define NS_OF_ROUNDING 1000000 /* the first frame may seem to begin too early by */
 
@@ -176,6 +177,13 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
   if (step > 0 && (first.seconds == 0 || fabs(step - first.seconds * ASTRO_UVFITS_NS_PER_SECOND) <=
                                              step * INTTIM_SLACK + 1))
     r->integration_ns = step;
+  if (r->integration_ns == 0) { /* one frame, whose middle is all that matters */
+    r->integration_ns = UNTOLD_NS;
+    contents->note =
+        g_strdup_printf("%s: one integration whose length nothing tells (no INTTIM): "
+                        "taken for %g s",
+                        astro_fits_file_name(r->file), UNTOLD_NS / ASTRO_UVFITS_NS_PER_SECOND);
+  }
   move_start(r, contents->observation, first.middle_ns);
   if (!astro_uvfits_read_group(r, 0, &first, error) ||
       !astro_uvfits_read_group(r, r->n_groups - 1, &last, error))

@@ -507,6 +507,17 @@ static void long_observation(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Another name for INTTIM. */
+static void forget_lengths(const char *path)
+{
+  char *bytes;
+  gsize length;
+  g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+  memcpy(g_strstr_len(bytes, length, "'INTTIM"), "'OTHERS", 7);
+  g_assert_true(g_file_set_contents(path, bytes, length, NULL));
+  g_free(bytes);
+}
+
 /* Without INTTIM the step in time is an integration, and the first step may be a pause. */
 static void pause_first(TestPlace *place, gconstpointer data)
 {
@@ -518,8 +529,6 @@ static void pause_first(TestPlace *place, gconstpointer data)
   AstroFitsFrame frame = { .data = found, .counts = counts };
   g_autoptr(GError) error = NULL;
   gboolean end;
-  char *bytes;
-  gsize length;
 
   for (guint i = 0; i < G_N_ELEMENTS(starts); i++)
     blocks[i] = (AstroFitsFrames){ .data = values,
@@ -527,11 +536,7 @@ static void pause_first(TestPlace *place, gconstpointer data)
                                    .start_ns = starts[i] * GST_SECOND,
                                    .duration_ns = 10 * GST_SECOND };
   write_file(place->path, &c, blocks, G_N_ELEMENTS(starts), NULL);
-  g_assert_true(g_file_get_contents(place->path, &bytes, &length, NULL));
-  memcpy(g_strstr_len(bytes, length, "'INTTIM"), "'OTHERS", 7);
-  g_assert_true(g_file_set_contents(place->path, bytes, length, NULL));
-  g_free(bytes);
-
+  forget_lengths(place->path);
   AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
   g_assert_no_error(error);
   for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
@@ -541,6 +546,32 @@ static void pause_first(TestPlace *place, gconstpointer data)
   }
   g_assert_false(astro_fits_reader_read(reader, &frame, &end, &error));
   g_assert_true(end);
+  astro_fits_reader_close(reader);
+  astro_fits_contents_clear(&c);
+}
+
+/* One integration without INTTIM: its middle stays where it is. */
+static void one_without_length(TestPlace *place, gconstpointer data)
+{
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
+  guint32 counts[3];
+  AstroFitsFrame frame = { .data = found, .counts = counts };
+  AstroFitsFrames block = { .data = values, .frames = 1, .duration_ns = 10 * GST_SECOND };
+  g_autoptr(GError) error = NULL;
+  gboolean end;
+
+  write_file(place->path, &c, &block, 1, NULL);
+  forget_lengths(place->path);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  g_assert_no_error(error);
+  const AstroFitsContents *read = astro_fits_reader_contents(reader);
+  g_assert_nonnull(strstr(read->note, "INTTIM"));
+  g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+  gint64 lead = (gint64)c.observation->start_ns - (gint64)read->observation->start_ns;
+  g_assert_cmpint(frame.start_ns + (gint64)frame.duration_ns / 2, ==, lead + 5 * GST_SECOND);
+  g_assert_cmpint(frame.start_ns, >=, 0);
+  g_assert_cmpuint(frame.duration_ns, >, 0);
   astro_fits_reader_close(reader);
   astro_fits_contents_clear(&c);
 }
@@ -862,6 +893,7 @@ int main(int argc, char **argv)
     { "wrong-counts", wrong_counts },
     { "long-observation", long_observation },
     { "pause-first", pause_first },
+    { "one-without-length", one_without_length },
     { "missing", missing },
     { "not-uvfits", not_uvfits },
   };
