@@ -1,12 +1,13 @@
 /* astrofitssrc: FITS files as streams; the file decides of what.
  *
- * UVFITS gives an integration a buffer, images and cubes one image a buffer, with its beam. What
- * astrofitssink adds to an image as extensions (MODEL, RESIDUAL, PSF) comes with it as products. An
- * image in other coordinates than RA---SIN and DEC--SIN with north up is read without its place in
- * the sky, with a warning. One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues,
- * as binary tables or text, come one a buffer, from as many files as the location's pattern fits,
- * and count as a second of the stream each. What gzip packed is unpacked into the folder of
- * temporary files (TMPDIR). */
+ * UVFITS gives an integration a buffer. Stations are put where the file's own (u,v,w) have them,
+ * since writers differ in how they state positions; where none fit, the table's are taken, with a
+ * warning. Images and cubes come one a buffer, with their beam. What astrofitssink adds to an image
+ * as extensions (MODEL, RESIDUAL, PSF) comes with it as products. An image in other coordinates
+ * than RA---SIN and DEC--SIN with north up is read without its place in the sky, with a warning.
+ * One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues, as binary tables or
+ * text, come one a buffer, from as many files as the location's pattern fits, and count as a second
+ * of the stream each. What gzip packed is unpacked into the folder of temporary files (TMPDIR). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"

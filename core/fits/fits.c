@@ -115,11 +115,29 @@ static gboolean is_wanted(const AstroFitsReaderKind *kind, const AstroFitsOption
   return !options->wanted || gst_caps_can_intersect(caps, options->wanted);
 }
 
+/* fpack puts tiles of an image into the rows of a table. */
+static gboolean is_packed_image(const AstroFitsFile *file)
+{
+  const AstroFitsHeader *header;
+  guint i = 0;
+  while ((header = astro_fits_file_header(file, i++)) && !astro_fits_is_binary_table(header))
+    ;
+  return header && g_strcmp0(g_hash_table_lookup(header->values, "ZIMAGE"), "T") == 0;
+}
+
 /* A file may be of several kinds: UVFITS has tables too. */
 static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
                                             const AstroFitsOptions *options, GError **error)
 {
   const AstroFitsReaderKind *unwanted = NULL;
+  const char *name = astro_fits_file_name(file);
+  if (is_packed_image(file)) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+                "%s: found an image that is packed in tiles (ZIMAGE), expected one that is not: "
+                "unpack it with funpack",
+                name);
+    return NULL;
+  }
   for (guint i = 0; reader_kinds[i]; i++) {
     if (!reader_kinds[i]->recognises(file))
       continue;
@@ -127,7 +145,6 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
       return reader_kinds[i];
     unwanted = unwanted ? unwanted : reader_kinds[i];
   }
-  const char *name = astro_fits_file_name(file);
   if (!unwanted) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
                 "%s: a FITS file of a kind that is not read, expected UVFITS (random groups), "

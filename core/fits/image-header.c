@@ -1,6 +1,8 @@
 #include "core/fits/image-reader.h"
+#include "core/fits/units.h"
 
 #include <math.h>
+#include <string.h>
 
 gboolean astro_fits_image_wrong(const AstroFitsImageReader *r, GError **error, const char *format,
                                 ...)
@@ -45,6 +47,15 @@ gboolean astro_fits_image_recognises(const AstroFitsFile *file)
 
 /* ---- axes ---- */
 
+static void read_frequencies(const AstroFitsHeader *header, AstroFitsImageAxis *axis)
+{
+  const char *unit = "Hz";
+  astro_fits_get_string_n(header, "CUNIT", axis->number, &unit);
+  double hertz = astro_fits_unit_factor(unit[0] ? unit : "Hz", "Hz", NULL);
+  axis->value *= hertz;
+  axis->delta *= hertz;
+}
+
 static gboolean read_axes(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu, GError **error)
 {
   const AstroFitsHeader *header = hdu->header;
@@ -65,7 +76,9 @@ static gboolean read_axes(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
       astro_fits_get_double_n(header, "CRVAL", i + 1, &axis->value);
       astro_fits_get_double_n(header, "CRPIX", i + 1, &axis->pixel);
       astro_fits_get_double_n(header, "CDELT", i + 1, &axis->delta);
-      if (!is_stokes && !is_freq)
+      if (is_freq)
+        read_frequencies(header, axis);
+      else if (!is_stokes)
         axis->value = 0;
     }
     stride *= header->axes[i];
@@ -118,6 +131,30 @@ static gboolean read_products(const AstroFitsImageReader *r, AstroFitsImageHdu *
 
 /* ---- HDUs ---- */
 
+/* Values of the stream are Jy a beam, those of a model Jy a pixel. */
+static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
+                      AstroFitsContents *contents)
+{
+  const char *unit = "", *rest;
+  astro_fits_get_string(hdu->header, "BUNIT", &unit);
+  double jansky = astro_fits_unit_factor(unit, "Jy", &rest);
+  rest += strspn(rest, " /.*");
+  gboolean good =
+      jansky > 0 &&
+      (!*rest || g_ascii_strncasecmp(rest, "beam", 4) == 0 ||
+       (g_strcmp0(hdu->role, "MODEL") == 0 && g_ascii_strncasecmp(rest, "pix", 3) == 0));
+  if (jansky > 0) {
+    hdu->scale *= jansky;
+    hdu->zero *= jansky;
+  }
+  if (good || !unit[0] || contents->note)
+    return;
+  g_autofree char *valid = g_utf8_make_valid(unit, -1);
+  contents->note =
+      g_strdup_printf("%s: BUNIT is \"%s\", expected Jy/beam: values go on as they are",
+                      astro_fits_file_name(r->file), valid);
+}
+
 static const char *role_of(const AstroFitsHeader *header, gboolean *is_known)
 {
   const char *name = ASTRO_FITS_IMAGE_NAME;
@@ -131,7 +168,8 @@ static const char *role_of(const AstroFitsHeader *header, gboolean *is_known)
   return NULL;
 }
 
-static gboolean add_hdu(AstroFitsImageReader *r, const AstroFitsHeader *header, GError **error)
+static gboolean add_hdu(AstroFitsImageReader *r, const AstroFitsHeader *header,
+                        AstroFitsContents *contents, GError **error)
 {
   gboolean is_known;
   AstroFitsImageHdu hdu = { .header = header, .version = 1, .scale = 1 };
@@ -141,6 +179,7 @@ static gboolean add_hdu(AstroFitsImageReader *r, const AstroFitsHeader *header, 
   astro_fits_get_double(header, "BSCALE", &hdu.scale);
   astro_fits_get_double(header, "BZERO", &hdu.zero);
   hdu.has_blank = astro_fits_get_integer(header, "BLANK", &hdu.blank);
+  read_unit(r, &hdu, contents);
   if (!read_axes(r, &hdu, error))
     return FALSE;
   there -= MIN(there, header->data);
@@ -164,14 +203,14 @@ static gboolean belongs(const AstroFitsImageReader *r, const AstroFitsHeader *he
          header->axes[1] == first->axes[1];
 }
 
-static gboolean find_hdus(AstroFitsImageReader *r, GError **error)
+static gboolean find_hdus(AstroFitsImageReader *r, AstroFitsContents *contents, GError **error)
 {
   guint index;
   const AstroFitsHeader *header = first_image(r->file, &index);
-  if (!add_hdu(r, header, error))
+  if (!add_hdu(r, header, contents, error))
     return FALSE;
   while ((header = astro_fits_file_header(r->file, ++index)))
-    if (is_image(header, index) && belongs(r, header) && !add_hdu(r, header, error))
+    if (is_image(header, index) && belongs(r, header) && !add_hdu(r, header, contents, error))
       return FALSE;
   return TRUE;
 }
@@ -272,7 +311,7 @@ static gboolean describe(AstroFitsImageReader *r, AstroStream *stream, GError **
 gboolean astro_fits_image_read_headers(AstroFitsImageReader *r, AstroFitsContents *contents,
                                        GError **error)
 {
-  if (!find_hdus(r, error))
+  if (!find_hdus(r, contents, error))
     return FALSE;
   const AstroFitsHeader *first = g_array_index(r->hdus, AstroFitsImageHdu, 0).header;
   r->width = first->axes[0];

@@ -1,6 +1,6 @@
-/* The AIPS AN table. Positions are written as geocentric offsets from the array's middle, not
- * turned to its meridian: FRAME = ITRF says so. Without that keyword others turn them, and those of
- * arrays at the geocentre are left-handed. */
+/* The AIPS AN table. Positions are written from the geocentre (ARRAYX, ARRAYY and ARRAYZ are 0),
+ * which is the one form that all readers take alike: offsets from a middle elsewhere are turned by
+ * AIPS and pyuvdata, as AIPS memo 117 wants it, and not by casacore. */
 #include "core/fits/uvfits.h"
 
 #include <erfa.h>
@@ -47,8 +47,7 @@ static void write_integer(fitsfile *file, const char *key, int value, const char
   fits_write_key(file, TINT, key, &value, comment, status);
 }
 
-static void write_keys(fitsfile *file, const AstroObservation *o, double frequency,
-                       const double middle[3], int *status)
+static void write_keys(fitsfile *file, const AstroObservation *o, double frequency, int *status)
 {
   double sidereal, tai_minus_utc;
   int year, month, day;
@@ -61,7 +60,7 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
 
   write_integer(file, "EXTVER", 1, "number of this array", status);
   for (guint i = 0; i < 3; i++)
-    write_key(file, middle_keys[i], middle[i], "middle of the array, geocentric (m)", status);
+    write_key(file, middle_keys[i], 0, "positions count from the geocentre (m)", status);
   write_key(file, "GSTIA0", sidereal, "sidereal time at 0h of RDATE (deg)", status);
   write_key(file, "DEGPDY", SIDEREAL_DEGREES_PER_DAY, "rotation of the earth (deg/day)", status);
   write_key(file, "FREQ", frequency, "reference frequency (Hz)", status);
@@ -128,18 +127,14 @@ static void create_table(fitsfile *file, const AstroObservation *o, int *status)
                   (char **)units, "AIPS AN", status);
 }
 
-static void write_station(fitsfile *file, const AstroObservation *o, guint i,
-                          const double middle[3], int *status)
+static void write_station(fitsfile *file, const AstroObservation *o, guint i, int *status)
 {
   const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
   g_autofree char *name = astro_fits_ascii(o->names[i]);
-  double offset[3];
   int number = i + 1, mount = 0; /* alt-azimuth; the observation does not tell */
   float axis_offset = 0, angles[2] = { basis->angles[0], basis->angles[1] };
-  for (guint k = 0; k < 3; k++)
-    offset[k] = o->positions[3 * i + k] - middle[k];
   fits_write_col(file, TSTRING, 1 + ANNAME, number, 1, 1, &name, status);
-  fits_write_col(file, TDOUBLE, 1 + STABXYZ, number, 1, 3, offset, status);
+  fits_write_col(file, TDOUBLE, 1 + STABXYZ, number, 1, 3, &o->positions[3 * i], status);
   fits_write_col(file, TINT, 1 + NOSTA, number, 1, 1, &number, status);
   fits_write_col(file, TINT, 1 + MNTSTA, number, 1, 1, &mount, status);
   fits_write_col(file, TFLOAT, 1 + STAXOF, number, 1, 1, &axis_offset, status);
@@ -152,15 +147,11 @@ static void write_station(fitsfile *file, const AstroObservation *o, guint i,
 gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *o,
                                      double reference_frequency, GError **error)
 {
-  double middle[3] = { 0 };
   int status = 0;
-
-  for (guint i = 0; i < 3 * o->n_stations; i++)
-    middle[i % 3] += o->positions[i] / o->n_stations;
   create_table(file, o, &status);
-  write_keys(file, o, reference_frequency, middle, &status);
+  write_keys(file, o, reference_frequency, &status);
   for (guint i = 0; i < o->n_stations; i++)
-    write_station(file, o, i, middle, &status);
+    write_station(file, o, i, &status);
   return astro_fits_check(status, "writing the station table", error);
 }
 
@@ -168,7 +159,7 @@ void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas)
 {
   g_clear_pointer(&antennas->numbers, g_free);
   g_clear_pointer(&antennas->names, g_strfreev);
-  g_clear_pointer(&antennas->positions, g_free);
+  g_clear_pointer(&antennas->offsets, g_free);
   g_clear_pointer(&antennas->array, g_free);
 }
 
@@ -197,26 +188,33 @@ static gboolean read_clock(const AstroFitsTable *table, double *seconds_to_utc, 
   return TRUE;
 }
 
-static void to_geocentric(const AstroFitsHeader *header, AstroUvfitsAntennas *antennas)
+/* Arrays at the geocentre are left-handed where no keyword says otherwise. */
+static void read_frame(const AstroFitsHeader *header, AstroUvfitsAntennas *antennas)
 {
   const char *hand = "", *frame = "";
-  double middle[3] = { 0 };
-
+  double *middle = antennas->middle;
   astro_fits_get_string(header, "XYZHAND", &hand);
   astro_fits_get_string(header, "FRAME", &frame);
   for (guint k = 0; k < 3; k++)
     astro_fits_get_double(header, middle_keys[k], &middle[k]);
   gboolean at_geocentre = fabs(middle[0]) < AT_GEOCENTRE && fabs(middle[1]) < AT_GEOCENTRE &&
                           fabs(middle[2]) < AT_GEOCENTRE;
-  gboolean left = g_str_equal(hand, "LEFT") || (hand[0] == 0 && at_geocentre);
-  double turn = at_geocentre || g_str_equal(frame, "ITRF") ? 0 : atan2(middle[1], middle[0]);
+  antennas->frame = 0;
+  if (g_str_equal(hand, "LEFT") || (hand[0] == 0 && at_geocentre))
+    antennas->frame |= ASTRO_UVFITS_LEFT_HANDED;
+  if (!at_geocentre && !g_str_equal(frame, "ITRF"))
+    antennas->frame |= ASTRO_UVFITS_TURNED;
+}
 
-  for (guint i = 0; i < antennas->n; i++) {
-    double *p = &antennas->positions[3 * i], x = p[0], y = left ? -p[1] : p[1];
-    p[0] = middle[0] + x * cos(turn) - y * sin(turn);
-    p[1] = middle[1] + x * sin(turn) + y * cos(turn);
-    p[2] = middle[2] + p[2];
-  }
+void astro_uvfits_place_antenna(const AstroUvfitsAntennas *antennas, guint i,
+                                AstroUvfitsFrame frame, double position[3])
+{
+  const double *offset = &antennas->offsets[3 * i], *middle = antennas->middle;
+  double turn = frame & ASTRO_UVFITS_TURNED ? atan2(middle[1], middle[0]) : 0;
+  double x = offset[0], y = frame & ASTRO_UVFITS_LEFT_HANDED ? -offset[1] : offset[1];
+  position[0] = middle[0] + x * cos(turn) - y * sin(turn);
+  position[1] = middle[1] + x * sin(turn) + y * cos(turn);
+  position[2] = middle[2] + offset[2];
 }
 
 static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, GError **error)
@@ -254,7 +252,7 @@ static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, 
                     antennas->names[i], i + 1, metres);
         return FALSE;
       }
-      antennas->positions[3 * i + k] = metres;
+      antennas->offsets[3 * i + k] = metres;
     }
     if (!antennas->names[i][0]) {
       g_free(antennas->names[i]);
@@ -289,7 +287,7 @@ gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *an
     antennas->n = table.n_rows;
     antennas->numbers = g_new0(gint, antennas->n);
     antennas->names = g_new0(char *, antennas->n + 1);
-    antennas->positions = g_new0(double, 3 * antennas->n);
+    antennas->offsets = g_new0(double, 3 * antennas->n);
     astro_fits_get_string(header, "ARRNAM", &array);
     antennas->array = g_strdup(array);
     good =
@@ -297,7 +295,7 @@ gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *an
   }
   astro_fits_table_clear(&table);
   if (good)
-    to_geocentric(header, antennas);
+    read_frame(header, antennas);
   else
     astro_uvfits_antennas_clear(antennas);
   return good;

@@ -9,8 +9,11 @@
 /* Integration times are floats of seconds. Where frames follow each other at about that distance,
  * the distance, which is known better, is the integration time. */
 #define INTTIM_SLACK 1e-5
+#define UNTOLD_NS 1000000000
+#define FRAMES_TO_TELL 16      /* the step in time */
+#define NS_OF_ROUNDING 1000000 /* the first frame may seem to begin too early by */
 
-static double get(const AstroUvfitsReader *r, AstroUvfitsParameter p)
+double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p)
 {
   gint i = r->place[p];
   return r->parameters[i] * r->scale[i] + r->zero[i];
@@ -49,7 +52,7 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
 {
   double number[2], subarray = 1;
   if (r->place[BASELINE] >= 0) {
-    double baseline = get(r, BASELINE), whole = floor(baseline + 0.001);
+    double baseline = astro_uvfits_parameter(r, BASELINE), whole = floor(baseline + 0.001);
     guint64 base = 256, code = whole >= 0 && whole < G_MAXUINT32 ? (guint64)whole : 0;
     subarray = 1 + round((baseline - whole) * 100);
     if (code >= MANY_STATIONS) {
@@ -59,10 +62,10 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
     number[0] = code / base;
     number[1] = code % base;
   } else {
-    number[0] = get(r, ANTENNA1);
-    number[1] = get(r, ANTENNA2);
+    number[0] = astro_uvfits_parameter(r, ANTENNA1);
+    number[1] = astro_uvfits_parameter(r, ANTENNA2);
     if (r->place[SUBARRAY] >= 0)
-      subarray = get(r, SUBARRAY);
+      subarray = astro_uvfits_parameter(r, SUBARRAY);
   }
   if (!(fabs(subarray - 1) < 0.5))
     return astro_uvfits_wrong(
@@ -75,11 +78,11 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
 static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfitsParameter p,
                            double first, GError **error)
 {
-  if (r->place[p] < 0 || get(r, p) == first)
+  if (r->place[p] < 0 || astro_uvfits_parameter(r, p) == first)
     return TRUE;
   return astro_uvfits_wrong(
       r, error, "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
-      index + 1, astro_uvfits_parameters[p].name, get(r, p), first);
+      index + 1, astro_uvfits_parameters[p].name, astro_uvfits_parameter(r, p), first);
 }
 
 static gboolean fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n, GError **error)
@@ -111,7 +114,7 @@ gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfit
                               " has a DATE %g days from the first, expected a Julian date",
                               index + 1, middle / NS_PER_DAY);
   group->middle_ns = llround(middle);
-  group->seconds = r->place[INTTIM] < 0 ? 0 : get(r, INTTIM);
+  group->seconds = r->place[INTTIM] < 0 ? 0 : astro_uvfits_parameter(r, INTTIM);
   if (!(group->seconds > 0 && group->seconds < 1e6))
     group->seconds = 0;
   return check_same(r, index, SOURCE, r->first_source, error) &&
@@ -126,26 +129,65 @@ gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b)
   return ABS(a - b) < slack;
 }
 
-/* Sets the integration time, and the duration from the first frame to the last. */
+/* The shortest time from one frame to the next among the first ones, since pauses may lie between;
+ * 0: there is one frame. */
+static gboolean find_step(AstroUvfitsReader *r, gint64 first_ns, gint64 *step, GError **error)
+{
+  AstroUvfitsGroup group;
+  gint64 before = first_ns;
+  guint frames = 1;
+  *step = 0;
+  for (guint64 i = 1; i < r->n_groups && frames < FRAMES_TO_TELL; i++) {
+    if (!astro_uvfits_read_group(r, i, &group, error))
+      return FALSE;
+    if (astro_uvfits_same_time(r, group.middle_ns, before))
+      continue;
+    gint64 found = group.middle_ns - before;
+    *step = *step && found > 0 ? MIN(*step, found) : MAX(*step, found);
+    before = group.middle_ns;
+    frames++;
+  }
+  return TRUE;
+}
+
+/* No frame begins before time zero. Where groups do not tell how long they are, the start was taken
+ * for the first one's middle. */
+static void move_start(AstroUvfitsReader *r, AstroObservation *o, gint64 first_ns)
+{
+  gint64 too_early = r->integration_ns / 2 - first_ns;
+  if (too_early <= NS_OF_ROUNDING)
+    return;
+  for (; (gint64)o->start_ns < too_early; o->start_mjd--)
+    o->start_ns += (guint64)NS_PER_DAY;
+  o->start_ns -= too_early;
+  r->start_day = o->start_mjd;
+  r->start_ns = o->start_ns;
+}
+
 gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
 {
-  AstroUvfitsGroup first, group, last;
-  gint64 step = 0;
+  AstroUvfitsGroup first, last;
+  gint64 step;
 
   if (!astro_uvfits_read_group(r, 0, &first, error))
     return FALSE;
   r->integration_ns = llround(first.seconds * ASTRO_UVFITS_NS_PER_SECOND);
-  for (guint64 i = 1; i < r->n_groups && step == 0; i++) {
-    if (!astro_uvfits_read_group(r, i, &group, error))
-      return FALSE;
-    if (!astro_uvfits_same_time(r, group.middle_ns, first.middle_ns))
-      step = group.middle_ns - first.middle_ns;
-  }
-  if (!astro_uvfits_read_group(r, r->n_groups - 1, &last, error))
+  if (!find_step(r, first.middle_ns, &step, error))
     return FALSE;
   if (step > 0 && (first.seconds == 0 || fabs(step - first.seconds * ASTRO_UVFITS_NS_PER_SECOND) <=
                                              step * INTTIM_SLACK + 1))
     r->integration_ns = step;
+  if (r->integration_ns == 0) { /* one frame, whose middle is all that matters */
+    r->integration_ns = UNTOLD_NS;
+    contents->note =
+        g_strdup_printf("%s: one integration whose length nothing tells (no INTTIM): "
+                        "taken for %g s",
+                        astro_fits_file_name(r->file), UNTOLD_NS / ASTRO_UVFITS_NS_PER_SECOND);
+  }
+  move_start(r, contents->observation, first.middle_ns);
+  if (!astro_uvfits_read_group(r, 0, &first, error) ||
+      !astro_uvfits_read_group(r, r->n_groups - 1, &last, error))
+    return FALSE;
   if (last.middle_ns < first.middle_ns)
     return astro_uvfits_wrong(
         r, error, "the last group is %g s before the first: sort the file by time first",
@@ -173,8 +215,9 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
         first / NS_PER_DAY);
   r->start_day = (gint64)floor(first / NS_PER_DAY);
   first = time_of(r);
-  if (r->place[INTTIM] >= 0 && get(r, INTTIM) > 0 && get(r, INTTIM) < 1e6)
-    first -= llround(get(r, INTTIM) * ASTRO_UVFITS_NS_PER_SECOND) / 2;
+  if (r->place[INTTIM] >= 0 && astro_uvfits_parameter(r, INTTIM) > 0 &&
+      astro_uvfits_parameter(r, INTTIM) < 1e6)
+    first -= llround(astro_uvfits_parameter(r, INTTIM) * ASTRO_UVFITS_NS_PER_SECOND) / 2;
   first = MAX(round(first), 0);
 
   o->has_start = TRUE;
@@ -183,16 +226,15 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
   if (astro_fits_get_string(r->header, "DATE-OBS", &date) && strchr(date, 'T') &&
       astro_observation_set_start(told, date, NULL)) {
     double before = (r->start_day - told->start_mjd) * NS_PER_DAY + first - (double)told->start_ns;
-    /* Integration times are rounded in the file: the first may seem to begin a bit too early. */
-    if (before > -1e6 && before < NS_PER_DAY) {
+    if (before > -NS_OF_ROUNDING && before < NS_PER_DAY) {
       o->start_mjd = told->start_mjd;
       o->start_ns = told->start_ns;
     }
   }
   r->start_day = o->start_mjd;
   r->start_ns = o->start_ns;
-  r->first_source = r->place[SOURCE] < 0 ? 0 : get(r, SOURCE);
-  r->first_setup = r->place[FREQSEL] < 0 ? 0 : get(r, FREQSEL);
+  r->first_source = r->place[SOURCE] < 0 ? 0 : astro_uvfits_parameter(r, SOURCE);
+  r->first_setup = r->place[FREQSEL] < 0 ? 0 : astro_uvfits_parameter(r, FREQSEL);
   return TRUE;
 }
 

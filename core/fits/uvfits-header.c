@@ -73,6 +73,14 @@ static gboolean read_axes(AstroUvfitsReader *r, GError **error)
   return TRUE;
 }
 
+/* Names of (u,v,w) go on with a projection, as in UU---SIN; along the pole they are others. */
+static gboolean is_named(const char *type, AstroUvfitsParameter p)
+{
+  const char *name = astro_uvfits_parameters[p].name;
+  return g_str_equal(type, name) ||
+         (p <= WW && g_str_has_prefix(type, name) && !g_str_has_suffix(type, "NCP"));
+}
+
 static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
 {
   if (r->header->n_parameters < 1 || r->header->n_parameters > ASTRO_UVFITS_MAX_PARAMETERS ||
@@ -95,7 +103,7 @@ static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
     astro_fits_get_double_n(r->header, "PSCAL", i + 1, &r->scale[i]);
     astro_fits_get_double_n(r->header, "PZERO", i + 1, &r->zero[i]);
     for (guint k = 0; k < N_KNOWN_PARAMETERS; k++)
-      if (r->place[k] < 0 && g_str_equal(type, astro_uvfits_parameters[k].name)) {
+      if (r->place[k] < 0 && is_named(type, k)) {
         r->place[k] = i;
         break;
       }
@@ -119,45 +127,6 @@ static gboolean check_size(const AstroUvfitsReader *r, GError **error)
                             " groups of %" G_GUINT64_FORMAT
                             " values and the file ends after %" G_GUINT64_FORMAT " bytes of them",
                             r->n_groups, r->n_parameters + r->group_values, there);
-}
-
-/* Several IFs are channels that follow each other where their frequencies do. */
-static gboolean check_ifs(AstroUvfitsReader *r, GError **error)
-{
-  const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS FQ");
-  const AstroFitsColumn *column = NULL;
-  const AstroUvfitsAxis *freq = &r->axes[FREQ];
-  AstroFitsTable table;
-  gboolean good = TRUE;
-  guint64 n = r->axes[IF].n;
-
-  if (n == 1)
-    return TRUE;
-  if (header && !astro_fits_table_open(&table, r->file, header, error))
-    return FALSE;
-  if (header)
-    column = astro_fits_table_find(&table, "IF FREQ", FALSE, n);
-  if (!column || table.n_rows < 1) {
-    good = astro_uvfits_wrong(
-        r, error,
-        "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ with as many values of \"IF FREQ\"", n);
-  } else if ((good = astro_fits_table_read(&table, 0, error))) {
-    double first = astro_fits_table_number(&table, column, 0);
-    for (guint64 i = 1; i < n && good; i++) {
-      double expected = first + i * (freq->n * freq->delta);
-      double found = astro_fits_table_number(&table, column, i);
-      if (!(fabs(found - expected) <= 1e-3 * fabs(freq->delta)))
-        good = astro_uvfits_wrong(r, error,
-                                  "IF %" G_GUINT64_FORMAT
-                                  " begins %.0f Hz from the reference, expected %.0f Hz, where "
-                                  "the IF before it ends: IFs with gaps cannot be one band",
-                                  i + 1, found, expected);
-    }
-    r->axes[FREQ].value += first;
-  }
-  if (header)
-    astro_fits_table_clear(&table);
-  return good;
 }
 
 static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **basis, GError **error)
@@ -206,54 +175,63 @@ gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis *
                                   GError **error)
 {
   return read_axes(r, error) && read_parameters(r, error) && check_size(r, error) &&
-         read_products(r, basis, error) && check_ifs(r, error) && read_station_numbers(r, error);
+         read_products(r, basis, error) && read_station_numbers(r, error);
 }
 
-/* Files of several sources keep places in a table; one that was split off may still do so. */
-static gboolean read_source(AstroUvfitsReader *r, double source, double *ra, double *dec,
-                            GError **error)
+typedef struct {
+  double ra, dec, equinox;
+} Place;
+
+/* Where the table of sources has that one; FALSE and no error where it has not. */
+static gboolean read_source(AstroUvfitsReader *r, double source, Place *place, GError **error)
 {
   const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS SU");
   AstroFitsTable table;
   gboolean found = FALSE;
-
-  if (header && !astro_fits_table_open(&table, r->file, header, error))
+  if (!header || !astro_fits_table_open(&table, r->file, header, error))
     return FALSE;
-  if (header) {
-    const AstroFitsColumn *id = astro_fits_table_find(&table, "ID. NO.", FALSE, 1);
-    const AstroFitsColumn *ra_column = astro_fits_table_find(&table, "RAEPO", FALSE, 1);
-    const AstroFitsColumn *dec_column = astro_fits_table_find(&table, "DECEPO", FALSE, 1);
-    guint64 rows = id && ra_column && dec_column ? table.n_rows : 0;
-    for (guint64 row = 0; row < rows && !found && astro_fits_table_read(&table, row, NULL); row++)
-      if ((found = astro_fits_table_number(&table, id, 0) == source)) {
-        *ra = astro_fits_table_number(&table, ra_column, 0);
-        *dec = astro_fits_table_number(&table, dec_column, 0);
-      }
-    astro_fits_table_clear(&table);
-  }
-  return found ||
-         astro_uvfits_wrong(r, error,
-                            "groups are of source %g and no row of a table AIPS SU tells its place",
-                            source);
+  const AstroFitsColumn *id = astro_fits_table_find(&table, "ID. NO.", FALSE, 1);
+  const AstroFitsColumn *ra = astro_fits_table_find(&table, "RAEPO", FALSE, 1);
+  const AstroFitsColumn *dec = astro_fits_table_find(&table, "DECEPO", FALSE, 1);
+  const AstroFitsColumn *equinox = astro_fits_table_find(&table, "EPOCH", FALSE, 1);
+  guint64 rows = id && ra && dec ? table.n_rows : 0;
+  for (guint64 row = 0; row < rows && !found && astro_fits_table_read(&table, row, error); row++)
+    if ((found = astro_fits_table_number(&table, id, 0) == source)) {
+      place->ra = astro_fits_table_number(&table, ra, 0);
+      place->dec = astro_fits_table_number(&table, dec, 0);
+      place->equinox = equinox ? astro_fits_table_number(&table, equinox, 0) : place->equinox;
+    }
+  astro_fits_table_clear(&table);
+  return found;
 }
 
+/* Groups that name their source are of the place that a table has for it, whatever the axes say:
+ * theirs is that of another source, or none, where the file had several. */
 gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error)
 {
-  double ra = r->axes[RA].value, dec = r->axes[DEC].value, equinox = 2000;
-  if (!astro_fits_get_double(r->header, "EQUINOX", &equinox))
-    astro_fits_get_double(r->header, "EPOCH", &equinox);
-  if (equinox != 2000)
-    return astro_uvfits_wrong(r, error, "EQUINOX is %g, expected 2000", equinox);
+  g_autoptr(GError) broken = NULL;
+  const AstroUvfitsAxis *ra = &r->axes[RA], *dec = &r->axes[DEC];
+  Place place = { ra->value, dec->value, 2000 };
+  if (!astro_fits_get_double(r->header, "EQUINOX", &place.equinox))
+    astro_fits_get_double(r->header, "EPOCH", &place.equinox);
   if (r->place[SOURCE] >= 0 && r->first_source > 0 &&
-      (!r->axes[RA].found || (ra == 0 && dec == 0)) &&
-      !read_source(r, r->first_source, &ra, &dec, error))
+      !read_source(r, r->first_source, &place, &broken) &&
+      (broken || !ra->found || (place.ra == 0 && place.dec == 0))) {
+    if (!broken)
+      return astro_uvfits_wrong(
+          r, error, "groups are of source %g and no row of a table AIPS SU tells its place",
+          r->first_source);
+    g_propagate_error(error, g_steal_pointer(&broken));
     return FALSE;
-  if (!(fabs(dec) <= 90) || !(fabs(ra) <= 360))
+  }
+  if (place.equinox != 2000)
+    return astro_uvfits_wrong(r, error, "EQUINOX is %g, expected 2000", place.equinox);
+  if (!(fabs(place.dec) <= 90) || !(fabs(place.ra) <= 360))
     return astro_uvfits_wrong(r, error, "the phase centre is at RA %g and declination %g degrees",
-                              ra, dec);
+                              place.ra, place.dec);
   o->has_phase_centre = TRUE;
-  o->phase_ra = ra * RADIANS;
-  o->phase_dec = dec * RADIANS;
+  o->phase_ra = place.ra * RADIANS;
+  o->phase_dec = place.dec * RADIANS;
   return TRUE;
 }
 
@@ -268,47 +246,9 @@ AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
   o->telescope = g_utf8_make_valid(telescope[0] ? telescope : "unknown", -1);
   g_free(o->basis);
   o->basis = g_strdup(basis->basis);
-  memcpy(o->positions, r->antennas.positions, 3 * r->antennas.n * sizeof *o->positions);
   for (guint i = 0; i < r->antennas.n; i++) {
     g_free(o->names[i]);
     o->names[i] = g_strdup(r->antennas.names[i]);
   }
   return o;
-}
-
-gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
-{
-  const AstroUvfitsAxis *freq = &r->axes[FREQ];
-  AstroStream *s = &contents->stream;
-  guint64 channels = freq->n * r->axes[IF].n, stations = r->antennas.n,
-          baselines = stations * (stations + 1) / 2, bytes;
-  double width = fabs(freq->delta), first = freq->value + (1 - freq->pixel) * freq->delta,
-         middle = first + (channels - 1) * 0.5 * freq->delta;
-
-  if (channels > G_MAXINT32 || baselines > G_MAXINT32 ||
-      !g_uint64_checked_mul(&bytes, channels * baselines, 8 * r->pols * r->pols) ||
-      bytes > G_MAXSSIZE)
-    return astro_uvfits_wrong(r, error,
-                              "%" G_GUINT64_FORMAT " stations and %" G_GUINT64_FORMAT
-                              " channels are more than one integration can have",
-                              stations, channels);
-  if (!(middle > 0))
-    return astro_uvfits_wrong(
-        r, error, "the middle of the band is at %g Hz, expected a positive frequency", middle);
-  r->upside_down = freq->delta < 0;
-  r->channels = channels;
-  contents->stations = stations;
-  s->quantity = ASTRO_QUANTITY_VISIBILITIES;
-  s->format = ASTRO_FORMAT_CF32LE;
-  s->layout =
-      (AstroLayout){ 4,
-                     { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },
-                     { channels, baselines, r->pols, r->pols } };
-  s->frequency = middle;
-  s->bandwidth = width * channels;
-  s->rate_d = 1;
-  if (r->integration_ns)
-    gst_util_double_to_fraction(ASTRO_UVFITS_NS_PER_SECOND / r->integration_ns, &s->rate_n,
-                                &s->rate_d);
-  return TRUE;
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define FULL_SCALE 65536.0 /* the count of the largest weight where weights are no counts */
+#define GROUPS_TO_TELL 128 /* whether they are */
+#define GOLDEN 0.6180339887498949
 
 static gboolean recognises(const AstroFitsFile *file)
 {
@@ -21,6 +23,32 @@ static void close_reader(gpointer reader)
   g_free(r->values);
   g_free(r->raw);
   g_free(r);
+}
+
+/* Weights of our files are counts already. Others may be small fractions: the largest is then given
+ * a large count, so that few of their digits are lost. Groups from all over the file tell, since
+ * the first may be no example; they are taken at steps of the golden section, which keep in step
+ * with no order of baselines. */
+static gboolean choose_weight_scale(AstroUvfitsReader *r, GError **error)
+{
+  guint64 n = r->axes[COMPLEX].n == 3 ? MIN(r->n_groups, GROUPS_TO_TELL) : 0;
+  double largest = 0;
+  gboolean whole = TRUE;
+  for (guint64 k = 0; k < n; k++) {
+    guint64 group = n < r->n_groups ? (guint64)(fmod(k * GOLDEN, 1) * r->n_groups) : k;
+    if (!astro_uvfits_read_values(r, group, error))
+      return FALSE;
+    for (guint64 i = 0; i < r->group_values / 3; i++) {
+      guint64 stride = r->axes[COMPLEX].stride;
+      double weight = r->values[i / stride * 3 * stride + i % stride + 2 * stride];
+      if (!(weight > 0 && isfinite(weight)))
+        continue;
+      whole = whole && weight == floor(weight) && weight < G_MAXUINT32;
+      largest = MAX(largest, weight);
+    }
+  }
+  r->weight_scale = whole ? 1 : FULL_SCALE / largest;
+  return TRUE;
 }
 
 static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options,
@@ -46,30 +74,14 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
     goto failed;
   if (!astro_uvfits_read_times(r, contents, error) ||
       !astro_uvfits_read_phase_centre(r, contents->observation, error) ||
-      !astro_uvfits_describe(r, contents, error))
+      !astro_uvfits_describe(r, contents, error) || !choose_weight_scale(r, error))
     goto failed;
+  astro_uvfits_place_stations(r, contents);
   return r;
 
 failed:
   close_reader(r);
   return NULL;
-}
-
-/* Weights of our files are counts already. Others may be small fractions: the largest of the first
- * group that has any is then given a large count, so that few of their digits are lost. */
-static void choose_weight_scale(AstroUvfitsReader *r)
-{
-  double largest = 0;
-  gboolean whole = TRUE;
-  for (guint64 i = 2; r->axes[COMPLEX].n == 3 && i < r->group_values; i += 3) {
-    double weight = r->values[i];
-    if (!(weight > 0 && isfinite(weight)))
-      continue;
-    whole = whole && weight == floor(weight) && weight < G_MAXUINT32;
-    largest = MAX(largest, weight);
-  }
-  if (largest > 0 || r->axes[COMPLEX].n == 2)
-    r->weight_scale = whole ? 1 : FULL_SCALE / largest;
 }
 
 static guint32 count_of(const AstroUvfitsReader *r, const float *value, guint64 stride)
@@ -89,7 +101,7 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
           baseline = (guint64)i * (i + 1) / 2 + j, stride = r->axes[COMPLEX].stride,
           per_if = r->axes[FREQ].n;
   gboolean turned = a1 <= a2; /* the pair (j, i), whose conjugate is ours */
-  float sign = turned ? -1 : 1;
+  float sign = turned == r->conjugated ? 1 : -1;
 
   for (guint64 c = 0; c < r->channels; c++) {
     guint64 from = c % per_if * r->axes[FREQ].stride + c / per_if * r->axes[IF].stride;
@@ -143,8 +155,6 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
                                 r->next + 1, r->antennas.numbers[j], r->antennas.numbers[i]);
     if (!astro_uvfits_read_values(r, r->next, error))
       return FALSE;
-    if (r->weight_scale == 0)
-      choose_weight_scale(r);
     place_values(r, &group, frame);
     if (++r->next < r->n_groups && !astro_uvfits_read_group(r, r->next, &group, error))
       return FALSE;

@@ -1,5 +1,6 @@
-/* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-groups.c reads a
- * group, uvfits-read.c puts groups together to frames. */
+/* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-band.c its
+ * frequencies, uvfits-groups.c reads a group and its time, uvfits-places.c finds where stations
+ * are, uvfits-read.c puts groups together to frames. */
 #pragma once
 
 #include "core/fits/reader.h"
@@ -43,11 +44,12 @@ typedef struct {
   guint pols, channels;
   gint product_at[ASTRO_UVFITS_PRODUCTS]; /* on the STOKES axis; -1: not in the file */
   gboolean upside_down;                   /* frequencies fall along the axis */
+  gboolean conjugated;                    /* values are those of station 2 with station 1 */
   gint64 integration_ns;                  /* 0: not known */
   guint64 next;                           /* group, from 0 */
   gint64 last_ns;                         /* middle of the frame before */
   gboolean any_before;
-  double weight_scale; /* 0: not chosen yet */
+  double weight_scale; /* from weights to counts */
   guint32 full;
   double value_scale, value_zero;
   gboolean has_blank;
@@ -67,16 +69,21 @@ gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis *
 AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
                                                const AstroUvfitsBasis *basis);
 gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error);
-/* The stream; after the times are known. */
+/* The stream; after the times and the groups' setup are known. */
 gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
 
 /* Start of the observation; source and setup of all groups. */
 gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GError **error);
-/* Sets the integration time, and the duration to the end of the last frame. */
+/* Sets the integration time, and the duration to the end of the last frame; moves the start where
+ * the first frame begins before it. */
 gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
 gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
                                  GError **error);
 gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error);
+/* Of the group that was read last. */
+double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p);
+/* Sets the stations' positions, after the times are known. */
+void astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsContents *contents);
 /* Groups of one frame have one time, give or take what a float of days loses. */
 gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b);
 

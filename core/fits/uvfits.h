@@ -40,16 +40,29 @@ const AstroUvfitsBasis *astro_uvfits_basis_of(const AstroObservation *observatio
 gboolean astro_uvfits_write_antennas(fitsfile *file, const AstroObservation *observation,
                                      double reference_frequency, GError **error);
 
+/* How a table's offsets from the array's middle stand: x through Greenwich's meridian, or turned to
+ * the middle's; y to the east, or the other way. */
+typedef enum {
+  ASTRO_UVFITS_TURNED = 1,
+  ASTRO_UVFITS_LEFT_HANDED = 2,
+  ASTRO_UVFITS_FRAMES = 4
+} AstroUvfitsFrame;
+
 typedef struct {
   guint n;
-  gint *numbers;         /* of each station in the file, NOSTA */
-  char **names;          /* n, then NULL */
-  double *positions;     /* x y z, geocentric metres */
-  double seconds_to_utc; /* added to the file's times */
-  char *array;           /* its name; empty where the table has none */
+  gint *numbers;          /* of each station in the file, NOSTA */
+  char **names;           /* n, then NULL */
+  double *offsets;        /* x y z of each, metres */
+  double middle[3];       /* geocentric metres */
+  AstroUvfitsFrame frame; /* of the offsets, as far as keywords tell */
+  double seconds_to_utc;  /* added to the file's times */
+  char *array;            /* its name; empty where the table has none */
 } AstroUvfitsAntennas;
 gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *antennas,
                                     GError **error);
+/* Where station i is if offsets stand in that frame: geocentric metres. */
+void astro_uvfits_place_antenna(const AstroUvfitsAntennas *antennas, guint i,
+                                AstroUvfitsFrame frame, double position[3]);
 void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas);
 
 G_END_DECLS

@@ -529,6 +529,57 @@ static void other_headers(TestPlace *place, gconstpointer data)
   expect_end(reader);
 }
 
+static void units(TestPlace *place, gconstpointer data)
+{
+  static const struct {
+    const char *unit;
+    double factor;
+    gboolean says;
+  } values[] = {
+    { "JY/BEAM", 1, FALSE },     { "Jy beam-1", 1, FALSE }, { "mJy/beam", 1e-3, FALSE },
+    { "uJy/beam", 1e-6, FALSE }, { "Jy", 1, FALSE },        { "", 1, FALSE },
+    { "Jy/pixel", 1, TRUE },     { "MJy/sr", 1e6, TRUE },   { "K", 1, TRUE },
+    { "mas", 1, TRUE },          { "Jyear", 1, TRUE },
+  };
+  static const struct {
+    const char *unit;
+    double middle;
+  } bands[] = {
+    { "Hz", 4 }, { "HZ", 4 }, { "kHz", 4e3 }, { "MHz", 4e6 }, { "GHz", 4e9 }, { "m", 0 }
+  };
+  Foreign image = plain;
+  AstroFitsFrame frame;
+
+  for (guint k = 0; k < G_N_ELEMENTS(values); k++) {
+    g_autofree char *card = g_strdup_printf("BUNIT   = '%s'", values[k].unit);
+    image.extra[0] = card;
+    image.type[0] = values[k].says && k % 2 ? "RA---TAN" : "RA---SIN"; /* two things to say */
+    make(place->path, &image);
+    AstroFitsReader *reader = open_good(place->path);
+    const char *note = astro_fits_reader_contents(reader)->note;
+    g_assert_true((note && strstr(note, "BUNIT")) == values[k].says);
+    g_assert_true((note && strstr(note, "RA---TAN")) == g_str_equal(image.type[0], "RA---TAN"));
+    float *pixels = read_next(reader, &frame);
+    for (guint i = 0; i < W * H; i++)
+      g_assert_cmpfloat(pixels[i], ==, (float)(i * values[k].factor));
+    test_free(pixels);
+    expect_end(reader);
+  }
+
+  image = (Foreign){ -32,         3,           { W, H, 3 }, { NULL, NULL, "FREQ" },
+                     { 0, 0, 4 }, { 0, 0, 2 }, { 0, 0, 1 } };
+  for (guint k = 0; k < G_N_ELEMENTS(bands); k++) {
+    g_autofree char *card = g_strdup_printf("CUNIT3  = '%s'", bands[k].unit);
+    image.extra[0] = card;
+    make(place->path, &image);
+    AstroFitsReader *reader = open_good(place->path);
+    const AstroStream *stream = &astro_fits_reader_contents(reader)->stream;
+    NEAR(stream->frequency, bands[k].middle);
+    NEAR(stream->bandwidth, bands[k].middle * 0.75);
+    astro_fits_reader_close(reader);
+  }
+}
+
 /* Places that the stream cannot tell are left out, and said. */
 static void other_places(TestPlace *place, gconstpointer data)
 {
@@ -595,6 +646,21 @@ static void bad_files(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&contents);
 }
 
+static void packed(TestPlace *place, gconstpointer data)
+{
+  long axes[] = { W, H };
+  float pixels[W * H] = { 0 };
+  fitsfile *f;
+  int status = 0;
+  fits_create_diskfile(&f, place->path, &status);
+  fits_set_compression_type(f, RICE_1, &status);
+  fits_create_img(f, -32, 2, axes, &status);
+  fits_write_img(f, TFLOAT, 1, W * H, pixels, &status);
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+  expect_refused(place->path, "funpack");
+}
+
 static void add_tests(void)
 {
   static const TestPlaceCase cases[] = {
@@ -608,8 +674,10 @@ static void add_tests(void)
     { "turned", turned },
     { "cubes", cubes },
     { "other-headers", other_headers },
+    { "units", units },
     { "other-places", other_places },
     { "bad-files", bad_files },
+    { "packed", packed },
   };
   test_add_places("/fits-image/", cases, G_N_ELEMENTS(cases));
 }

@@ -1,6 +1,7 @@
 /* UVFITS as others write it, by CFITSIO's own calls: what the reader has to take, or to refuse. */
 #pragma once
 
+#include "core/stream/uvw.h"
 #include "tests/core/uvfits.h"
 #include <fitsio.h>
 
@@ -17,6 +18,8 @@ typedef struct {
   guint channels, ifs;
   double if_gap;       /* Hz between IFs */
   gboolean no_fq;      /* no table of IFs */
+  double if_first;     /* Hz of the first IF from the reference */
+  gint setup;          /* FREQSEL of the groups; the table of IFs has 1 and 2, axis FREQ is 1's */
   double first_stokes; /* 0: -1 */
   guint n_stokes;      /* 0: 4 */
   double stokes_step;  /* 0: -1 */
@@ -27,16 +30,22 @@ typedef struct {
   guint extra_length;
   gboolean one_date; /* one DATE, of whole days and fraction, and PZERO */
   gboolean no_inttim, no_weight, old_names, underlined, numbers_apart, sorted_by_baseline;
-  guint skip;        /* 1 + the group that is left out */
-  gboolean swapped;  /* antenna 1 > antenna 2 */
-  double subarray;   /* 0: 1 */
-  gint number_step;  /* station numbers: 0: 1, 2, 3 */
-  double bad_number; /* of the last group's antenna 2 */
-  gboolean repeat;   /* the last group names the pair before it */
-  double weight;     /* 0: 10 + baseline */
-  double equinox;    /* 0: 2000 */
+  guint skip;           /* 1 + the group that is left out */
+  gboolean swapped;     /* antenna 1 > antenna 2 */
+  double subarray;      /* 0: 1 */
+  gint number_step;     /* station numbers: 0: 1, 2, 3 */
+  double bad_number;    /* of the last group's antenna 2 */
+  gboolean repeat;      /* the last group names the pair before it */
+  double weight;        /* 0: 10 + baseline */
+  gboolean whole_first; /* the first group's weights are 1 */
+  double equinox;       /* 0: 2000 */
   gboolean sources, source_changes, no_an;
+  gboolean other_axes;   /* RA and DEC are of another source */
+  double source_equinox; /* 0: no such column */
   const char *timsys, *hand, *frame, *date_obs;
+  const char *places; /* of stations by (u,v,w): straight, turned, left, elsewhere; NULL: all
+                         (u,v,w) are 0 */
+  double uvw_unit;    /* metres; 0: a second's of light */
   gboolean nan;
   gsize cut;    /* bytes taken off the file's end; 1: into the groups */
   double scale; /* 0: 1; of parameters and values */
@@ -46,6 +55,35 @@ static inline void foreign_value(guint baseline, guint time, guint channel, guin
 {
   value[0] = 1 + baseline + 10 * s + 100 * channel + 1000 * time;
   value[1] = -0.5 * (value[0] + 3);
+}
+
+/* Where a station is whose table says (100 + i, 200 + i i, 300 - i) metres from the middle. */
+static inline void foreign_place(const Foreign *o, guint i, gboolean turned, gboolean left,
+                                 double place[3])
+{
+  double x = 100 + i, y = left ? -(200.0 + i * i) : 200.0 + i * i;
+  place[0] = turned ? -y : x; /* the middle is at 90 degrees east */
+  place[1] = (turned ? x : y) + (o->frame ? 4e6 : 0);
+  place[2] = 300.0 - i + (o->frame ? 5e6 : 0);
+}
+
+/* Of two stations, by the groups' word. */
+static inline void foreign_uvw(const Foreign *o, guint a1, guint a2, double days, float uvw[3])
+{
+  g_autoptr(AstroObservation) at = astro_observation_new(2);
+  double metres[6], unit = o->uvw_unit ? o->uvw_unit : ASTRO_LIGHT_SPEED;
+  if (!o->places)
+    return;
+  gboolean turned = g_str_equal(o->places, "turned"), left = g_str_equal(o->places, "left");
+  foreign_place(o, a1, turned, left, at->positions);
+  foreign_place(o, a2, turned, left, at->positions + 3);
+  at->phase_ra = 123 * G_PI / 180;
+  at->start_mjd = 60000;
+  astro_uvw(at, (gint64)(days * 86400e9), metres);
+  for (guint k = 0; k < 3; k++)
+    uvw[k] = (metres[k] - metres[3 + k]) / unit;
+  if (g_str_equal(o->places, "elsewhere"))
+    uvw[1] = -uvw[1];
 }
 
 static inline void foreign_text(fitsfile *f, const char *key, guint n, const char *value,
@@ -65,7 +103,8 @@ static inline void foreign_tables(fitsfile *f, const Foreign *o, guint ifs, guin
                                   double step, int *status)
 {
   const char *an[] = { "ANNAME", "STABXYZ", "NOSTA" }, *an_form[] = { "8A", "3D", "1J" };
-  const char *su[] = { "ID. NO.", "RAEPO", "DECEPO" }, *su_form[] = { "1J", "1D", "1D" };
+  const char *su[] = { "ID. NO.", "RAEPO", "DECEPO", "EPOCH" },
+             *su_form[] = { "1J", "1D", "1D", "1D" };
   if (!o->no_an) {
     fits_create_tbl(f, BINARY_TBL, FOREIGN_STATIONS, 3, (char **)an, (char **)an_form, NULL,
                     "AIPS AN", status);
@@ -87,23 +126,36 @@ static inline void foreign_tables(fitsfile *f, const Foreign *o, guint ifs, guin
       fits_write_col(f, TINT, 3, i + 1, 1, 1, &number, status);
     }
   }
-  if (ifs > 1 && !o->no_fq) {
-    g_autofree char *form = g_strdup_printf("%uD", ifs);
-    const char *fq[] = { "FRQSEL", "IF FREQ" }, *fq_form[] = { "1J", form };
-    fits_create_tbl(f, BINARY_TBL, 1, 2, (char **)fq, (char **)fq_form, NULL, "AIPS FQ", status);
-    for (guint i = 0; i < ifs; i++) {
-      double offset = i * (channels * step + o->if_gap);
-      fits_write_col(f, TDOUBLE, 2, 1, 1 + i, 1, &offset, status);
+  if ((ifs > 1 || o->if_first || o->setup) && !o->no_fq) {
+    g_autofree char *form = g_strdup_printf("%uD", ifs), *width_form = g_strdup_printf("%uE", ifs);
+    const char *fq[] = { "FRQSEL", "IF FREQ", "CH WIDTH" }, *fq_form[] = { "1J", form, width_form };
+    fits_create_tbl(f, BINARY_TBL, o->setup ? 2 : 1, 3, (char **)fq, (char **)fq_form, NULL,
+                    "AIPS FQ", status);
+    for (int row = 1; row <= (o->setup ? 2 : 1); row++) {
+      fits_write_col(f, TINT, 1, row, 1, 1, &row, status);
+      for (guint i = 0; i < ifs; i++) {
+        double width = step, first = o->if_first;
+        if (o->setup && row == 1) { /* as the axis has it, which is not what groups are of */
+          width = 2 * step;
+          first = -3e6;
+        }
+        double offset = first + i * (channels * width + o->if_gap);
+        fits_write_col(f, TDOUBLE, 2, row, 1 + i, 1, &offset, status);
+        fits_write_col(f, TDOUBLE, 3, row, 1 + i, 1, &width, status);
+      }
     }
   }
   if (o->sources) {
-    fits_create_tbl(f, BINARY_TBL, 2, 3, (char **)su, (char **)su_form, NULL, "AIPS SU", status);
+    fits_create_tbl(f, BINARY_TBL, 2, o->source_equinox ? 4 : 3, (char **)su, (char **)su_form,
+                    NULL, "AIPS SU", status);
     for (int i = 0; i < 2; i++) {
       double ra = 40 + i, dec = 30 - i;
       int id = 6 + i;
       fits_write_col(f, TINT, 1, i + 1, 1, 1, &id, status);
       fits_write_col(f, TDOUBLE, 2, i + 1, 1, 1, &ra, status);
       fits_write_col(f, TDOUBLE, 3, i + 1, 1, 1, &dec, status);
+      if (o->source_equinox)
+        fits_write_col(f, TDOUBLE, 4, i + 1, 1, 1, (double *)&o->source_equinox, status);
     }
   }
 }
@@ -157,6 +209,9 @@ static inline void foreign_write(const char *path, const Foreign *o)
   guint source_at = n;
   if (o->sources)
     parameters[n++] = "SOURCE";
+  guint setup_at = n;
+  if (o->setup)
+    parameters[n++] = "FREQSEL";
   guint inttim_at = n;
   if (!o->no_inttim)
     parameters[n++] = "INTTIM";
@@ -167,7 +222,7 @@ static inline void foreign_write(const char *path, const Foreign *o)
   fits_write_grphdr(f, TRUE, bitpix, n_axes, axes, n, groups, TRUE, &status);
   for (guint i = 1; i < n_axes; i++) {
     gboolean freq = g_str_equal(types[i], "FREQ"), stokes = g_str_equal(types[i], "STOKES"),
-             place = g_str_equal(types[i], "RA") && !o->sources;
+             place = g_str_equal(types[i], "RA") && (!o->sources || o->other_axes);
     foreign_text(f, "CTYPE", i + 1, types[i], &status);
     foreign_double(f, "CRVAL", i + 1,
                    freq     ? 1e9 + ((o->freq_pixel ? o->freq_pixel : 1) - 1) * step
@@ -176,7 +231,7 @@ static inline void foreign_write(const char *path, const Foreign *o)
                             : 0,
                    &status);
     foreign_double(f, "CDELT", i + 1,
-                   freq     ? step
+                   freq     ? (o->setup ? 2 * step : step)
                    : stokes ? (o->stokes_step ? o->stokes_step : -1)
                             : 1,
                    &status);
@@ -218,6 +273,7 @@ static inline void foreign_write(const char *path, const Foreign *o)
       n2 = was;
     }
     float p[12] = { 0 };
+    foreign_uvw(o, o->swapped ? a2 : a1, o->swapped ? a1 : a2, days, p);
     p[3] = o->one_date ? days : 0.25;
     if (!o->one_date)
       p[4] = days - 0.25;
@@ -229,6 +285,8 @@ static inline void foreign_write(const char *path, const Foreign *o)
     }
     if (o->sources)
       p[source_at] = o->source_changes && last ? 6 : 7;
+    if (o->setup)
+      p[setup_at] = o->setup;
     if (!o->no_inttim)
       p[inttim_at] = FOREIGN_STEP;
     for (guint c = 0; c < channels * ifs; c++)
@@ -239,9 +297,10 @@ static inline void foreign_write(const char *path, const Foreign *o)
         group[complex * at] = (o->nan && last && c == 0 && s == 0 ? NAN : value[0]) * scale;
         group[complex * at + 1] = value[1] * scale;
         if (complex == 3)
-          group[complex * at + 2] = (o->weight             ? o->weight * (pair + 1)
-                                     : pair == 1 && c == 1 ? -5.0
-                                                           : 10.0 + pair) *
+          group[complex * at + 2] = (o->whole_first && index == 0 ? 1
+                                     : o->weight                  ? o->weight * (pair + 1)
+                                     : pair == 1 && c == 1        ? -5.0
+                                                                  : 10.0 + pair) *
                                     scale;
       }
     for (guint i = 0; i < n; i++)

@@ -292,7 +292,7 @@ static void header(TestPlace *place, gconstpointer data)
   };
   AstroFitsContents c = test_contents(3, 2, 2, ASTRO_FORMAT_CF32LE);
   float values[2][6][4][2] = { 0 };
-  double uvw[9], parameters[7], offset[3];
+  double uvw[9], parameters[7], position[3];
   float group[24];
   fitsfile *f;
   int status = 0, groups = 0, column, number = 0;
@@ -353,12 +353,13 @@ static void header(TestPlace *place, gconstpointer data)
   g_assert_cmpfloat_with_epsilon(get_number(f, "GSTIA0"),
                                  fmod(280.46061837 + 360.98564736629 * (2461364.5 - 2451545), 360),
                                  0.02);
+  /* From a middle elsewhere some would turn them. */
   for (guint k = 0; k < 3; k++) {
     const char *keys[] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
     fits_get_colnum(f, CASEINSEN, (char *)"STABXYZ", &column, &status);
-    fits_read_col(f, TDOUBLE, column, 3, 1, 3, NULL, offset, NULL, &status);
-    g_assert_cmpfloat_with_epsilon(get_number(f, keys[k]) + offset[k],
-                                   c.observation->positions[6 + k], 1e-8);
+    fits_read_col(f, TDOUBLE, column, 3, 1, 3, NULL, position, NULL, &status);
+    g_assert_cmpfloat(get_number(f, keys[k]), ==, 0);
+    g_assert_cmpfloat(position[k], ==, c.observation->positions[6 + k]);
   }
   fits_get_colnum(f, CASEINSEN, (char *)"NOSTA", &column, &status);
   fits_read_col(f, TINT, column, 3, 1, 1, NULL, &number, NULL, &status);
@@ -506,6 +507,75 @@ static void long_observation(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Another name for INTTIM. */
+static void forget_lengths(const char *path)
+{
+  char *bytes;
+  gsize length;
+  g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+  memcpy(g_strstr_len(bytes, length, "'INTTIM"), "'OTHERS", 7);
+  g_assert_true(g_file_set_contents(path, bytes, length, NULL));
+  g_free(bytes);
+}
+
+/* Without INTTIM the step in time is an integration, and the first step may be a pause. */
+static void pause_first(TestPlace *place, gconstpointer data)
+{
+  static const guint64 starts[] = { 0, 100, 110, 130 };
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  AstroFitsFrames blocks[G_N_ELEMENTS(starts)];
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
+  guint32 counts[3];
+  AstroFitsFrame frame = { .data = found, .counts = counts };
+  g_autoptr(GError) error = NULL;
+  gboolean end;
+
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++)
+    blocks[i] = (AstroFitsFrames){ .data = values,
+                                   .frames = 1,
+                                   .start_ns = starts[i] * GST_SECOND,
+                                   .duration_ns = 10 * GST_SECOND };
+  write_file(place->path, &c, blocks, G_N_ELEMENTS(starts), NULL);
+  forget_lengths(place->path);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
+    g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+    g_assert_cmpint(frame.start_ns, ==, starts[i] * GST_SECOND);
+    g_assert_cmpuint(frame.duration_ns, ==, 10 * GST_SECOND);
+  }
+  g_assert_false(astro_fits_reader_read(reader, &frame, &end, &error));
+  g_assert_true(end);
+  astro_fits_reader_close(reader);
+  astro_fits_contents_clear(&c);
+}
+
+/* One integration without INTTIM: its middle stays where it is. */
+static void one_without_length(TestPlace *place, gconstpointer data)
+{
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
+  guint32 counts[3];
+  AstroFitsFrame frame = { .data = found, .counts = counts };
+  AstroFitsFrames block = { .data = values, .frames = 1, .duration_ns = 10 * GST_SECOND };
+  g_autoptr(GError) error = NULL;
+  gboolean end;
+
+  write_file(place->path, &c, &block, 1, NULL);
+  forget_lengths(place->path);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  g_assert_no_error(error);
+  const AstroFitsContents *read = astro_fits_reader_contents(reader);
+  g_assert_nonnull(strstr(read->note, "INTTIM"));
+  g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+  gint64 lead = (gint64)c.observation->start_ns - (gint64)read->observation->start_ns;
+  g_assert_cmpint(frame.start_ns + (gint64)frame.duration_ns / 2, ==, lead + 5 * GST_SECOND);
+  g_assert_cmpint(frame.start_ns, >=, 0);
+  g_assert_cmpuint(frame.duration_ns, >, 0);
+  astro_fits_reader_close(reader);
+  astro_fits_contents_clear(&c);
+}
+
 static void check_refused(const AstroFitsContents *c, const char *place, const char *expect)
 {
   g_autoptr(GError) error = NULL;
@@ -574,6 +644,9 @@ static const Foreign foreign_files[] = {
   { .name = "frequency-falls", .freq_step = -1e6, .channels = 3 },
   { .name = "several-ifs", .ifs = 3 },
   { .name = "several-falling-ifs", .ifs = 3, .freq_step = -1e6 },
+  { .name = "one-if-elsewhere", .if_first = 5e6 },
+  { .name = "second-setup", .setup = 2, .if_first = 5e6 },
+  { .name = "several-ifs-of-second-setup", .setup = 2, .if_first = 5e6, .ifs = 3 },
   { .name = "linear", .first_stokes = -5 },
   { .name = "stokes-up", .first_stokes = -4, .stokes_step = 1 },
   { .name = "two-hands", .n_stokes = 2 },
@@ -582,6 +655,7 @@ static const Foreign foreign_files[] = {
   { .name = "no-inttim", .no_inttim = TRUE },
   { .name = "no-weight", .no_weight = TRUE },
   { .name = "small-weights", .weight = 1e-4 },
+  { .name = "whole-weight-first", .weight = 0.125, .whole_first = TRUE },
   { .name = "missing-baseline", .skip = 2 },
   { .name = "swapped", .swapped = TRUE },
   { .name = "station-numbers", .number_step = 7 },
@@ -589,10 +663,19 @@ static const Foreign foreign_files[] = {
   { .name = "integers", .bitpix = 32, .scale = 1e6 },
   { .name = "doubles", .bitpix = -64 },
   { .name = "source-table", .sources = TRUE },
+  { .name = "source-table-and-axes", .sources = TRUE, .other_axes = TRUE, .source_equinox = 2000 },
   { .name = "tai", .timsys = "IAT" },
   { .name = "left-handed", .hand = "LEFT" },
   { .name = "turned-to-meridian", .frame = "????" },
   { .name = "itrf", .frame = "ITRF" },
+  { .name = "itrf-and-turned", .frame = "ITRF", .places = "turned" },
+  { .name = "unknown-frame-not-turned", .frame = "????", .places = "straight" },
+  { .name = "right-hand-told-left", .places = "left" },
+  { .name = "left-hand-told-right", .hand = "LEFT", .places = "straight" },
+  { .name = "in-wavelengths", .frame = "ITRF", .places = "turned", .uvw_unit = 0.3 },
+  { .name = "from-station-2", .places = "straight", .uvw_unit = -1 },
+  { .name = "swapped-with-places", .swapped = TRUE, .frame = "ITRF", .places = "turned" },
+  { .name = "other-places", .frame = "ITRF", .places = "elsewhere" },
   { .name = "start-told", .date_obs = "2023-02-25T11:59:40" },
   { .name = "start-too-late", .date_obs = "2023-02-25T12:00:05" },
   { .name = "unknown-axis-of-one", .extra_axis = "SPIN", .extra_length = 1 },
@@ -612,6 +695,8 @@ static const Foreign foreign_files[] = {
   { .name = "by-baseline", .sorted_by_baseline = TRUE, .expect = "sort" },
   { .name = "twice", .repeat = TRUE, .expect = "second of stations 1 and 3" },
   { .name = "two-sources", .sources = TRUE, .source_changes = TRUE, .expect = "SOURCE" },
+  { .name = "unknown-setup", .setup = 9, .expect = "FREQSEL 9" },
+  { .name = "b1950-source", .sources = TRUE, .source_equinox = 1950, .expect = "1950" },
   { .name = "b1950", .equinox = 1950, .expect = "1950" },
   { .name = "odd-clock", .timsys = "LST", .expect = "LST" },
 };
@@ -630,7 +715,8 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   g_assert_cmpuint(astro_stream_extent(&c->stream, ASTRO_AXIS_CHANNEL), ==, channels);
   g_assert_cmpuint(astro_stream_extent(&c->stream, ASTRO_AXIS_POL), ==, o->n_stokes == 1 ? 1 : 2);
   g_assert_cmpfloat_with_epsilon(c->stream.bandwidth, fabs(step) * channels, 1e-3);
-  g_assert_cmpfloat_with_epsilon(c->stream.frequency, 1e9 + (channels - 1) * 0.5 * step, 1e-3);
+  g_assert_cmpfloat_with_epsilon(c->stream.frequency,
+                                 1e9 + o->if_first + (channels - 1) * 0.5 * step, 1e-3);
   g_assert_cmpstr(c->observation->basis, ==,
                   o->first_stokes == -5 || o->first_stokes == 1 ? "linear" : "circular");
   g_assert_cmpstr(c->observation->telescope, ==, "OTHER");
@@ -640,23 +726,28 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   g_assert_cmpfloat_with_epsilon(c->observation->phase_dec, (o->sources ? 29 : 0) * G_PI / 180,
                                  1e-12);
 
-  /* Station 1 stands at (101, 201, 299) from the middle, which is (0, 4e6, 5e6) where there is one.
-   */
-  gboolean turned = g_strcmp0(o->frame, "????") == 0;
-  double x = turned ? -201 : 101, y = turned ? 101 : 201;
-  if (g_strcmp0(o->hand, "LEFT") == 0)
-    y = -y;
-  g_assert_cmpfloat_with_epsilon(p[3], x, 1e-6);
-  g_assert_cmpfloat_with_epsilon(p[4], y + (o->frame ? 4e6 : 0), 1e-6);
-  g_assert_cmpfloat_with_epsilon(p[5], 299 + (o->frame ? 5e6 : 0), 1e-6);
+  /* What the groups' (u,v,w) tell, else the keywords. */
+  gboolean told = o->places && !g_str_equal(o->places, "elsewhere");
+  double place[3];
+  foreign_place(o, 1,
+                g_str_equal(told       ? o->places
+                            : o->frame ? o->frame
+                                       : "",
+                            told ? "turned" : "????"),
+                g_str_equal(told      ? o->places
+                            : o->hand ? o->hand
+                                      : "",
+                            told ? "left" : "LEFT"),
+                place);
+  for (guint k = 0; k < 3; k++)
+    g_assert_cmpfloat_with_epsilon(p[3 + k], place[k], 1e-6);
+  g_assert_true((c->note != NULL) == (g_strcmp0(o->places, "elsewhere") == 0));
 
-  /* At MJD 60000 (2023-02-25) 12:00:00; without an integration time the middle stands for it. */
+  /* At MJD 60000 (2023-02-25) 12:00:00. */
   g_assert_cmpint(c->observation->start_mjd, ==, 60000);
   double begin = 43200;
   if (g_strcmp0(o->timsys, "IAT") == 0)
     begin -= 37;
-  if (o->no_inttim)
-    begin += FOREIGN_STEP / 2;
   if (o->date_obs && g_str_has_suffix(o->date_obs, "40"))
     begin -= 20;
   g_assert_cmpfloat_with_epsilon(c->observation->start_ns * 1e-9, begin,
@@ -688,13 +779,19 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
       g_assert_cmpfloat(found[0], ==, 0);
       continue;
     }
-    if (o->weight) /* the first group's is 65536, the others in proportion */
-      g_assert_cmpuint(frame->counts[at], ==, 65536 * (pair + 1));
+    double largest = o->whole_first ? 1 : 3 * o->weight, fraction = o->weight * (pair + 1);
+    if (o->weight) /* the largest is 65536, the others in proportion */
+      g_assert_cmpuint(frame->counts[at], ==,
+                       o->whole_first && time == 0 && pair == 0
+                           ? 65536
+                           : (guint)round(65536 * (double)(float)fraction / largest));
     else
       g_assert_cmpuint(frame->counts[at], ==, weight);
     double epsilon = o->scale ? 1e-3 : 1e-9;
     g_assert_cmpfloat_with_epsilon(found[0], expected[0], epsilon);
-    g_assert_cmpfloat_with_epsilon(found[1], o->swapped ? expected[1] : -expected[1], epsilon);
+    /* Counted from station 2 to 1, (u,v,w) are those of the conjugate. */
+    gboolean ours_is_theirs = o->swapped != (o->uvw_unit < 0);
+    g_assert_cmpfloat_with_epsilon(found[1], ours_is_theirs ? expected[1] : -expected[1], epsilon);
   }
 }
 
@@ -721,9 +818,7 @@ static void foreign(TestPlace *place, gconstpointer data)
       if (o->expect)
         continue;
       double slack = o->bitpix == 32 ? 0.2 : 0.01;
-      g_assert_cmpfloat_with_epsilon(
-          frame.start_ns * 1e-9, lead + time * FOREIGN_STEP - (o->no_inttim ? FOREIGN_STEP / 2 : 0),
-          slack);
+      g_assert_cmpfloat_with_epsilon(frame.start_ns * 1e-9, lead + time * FOREIGN_STEP, slack);
       g_assert_cmpfloat_with_epsilon(frame.duration_ns * 1e-9, FOREIGN_STEP, slack);
       for (guint i = 0; i < FOREIGN_STATIONS; i++)
         for (guint j = 0; j <= i; j++)
@@ -797,6 +892,8 @@ int main(int argc, char **argv)
     { "not-finite", not_finite },
     { "wrong-counts", wrong_counts },
     { "long-observation", long_observation },
+    { "pause-first", pause_first },
+    { "one-without-length", one_without_length },
     { "missing", missing },
     { "not-uvfits", not_uvfits },
   };
