@@ -94,8 +94,9 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                          .upward = TRUE,
                          .is_square = TRUE,
                          .unit = is_model ? "Jy/pixel" : "Jy/beam",
-                         .is_model = is_model };
-    astro_panel_set_size(&panel, (guint)k->width, (guint)k->height);
+                         .is_model = is_model,
+                         .width = (guint)k->width,
+                         .height = (guint)k->height };
     set_axes(k, in, &panel);
     g_array_append_val(panels, panel);
   }
