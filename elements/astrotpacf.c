@@ -7,8 +7,8 @@
  * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best.
  *
  * |[
- * gst-launch-1.0 ... ! astrohistogram regions=20 ! astrotpacf estimator=hamilton ! filesink
- * location=w
+ * gst-launch-1.0 astrocatsrc slope=-0.8 ! h.data astrocatsrc points=30000 seed=2 ! h.random \
+ *   astrohistogram name=h regions=20 ! astrotpacf estimator=hamilton ! filesink location=w.f64
  * ]|
  */
 #include "config.h"

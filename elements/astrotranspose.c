@@ -5,8 +5,8 @@
  * property layout names. Where both sides agree it passes buffers through.
  *
  * |[
- * gst-launch-1.0 filesrc location=v.ci8 blocksize=8388608 !
- *   application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2 !
+ * gst-launch-1.0 filesrc location=v.ci8 blocksize=8388608 ! \
+ *   application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2 ! \
  *   astrotranspose ! application/x-astro-voltages,layout=station:pol:time ! filesink location=t.ci8
  * ]|
  */
