@@ -7,8 +7,8 @@
  * points, and between which angles it holds.
  *
  * |[
- * gst-launch-1.0 astrocatsrc points=100000 slope=-0.8 footprint=band:0,90,-30,30 ! h.data
- *   astrocatsrc points=100000 catalogues=10 seed=2 footprint=band:0,90,-30,30 ! h.random
+ * gst-launch-1.0 astrocatsrc points=100000 slope=-0.8 footprint=band:0,90,-30,30 ! h.data \
+ *   astrocatsrc points=100000 catalogues=10 seed=2 footprint=band:0,90,-30,30 ! h.random \
  *   astrohistogram name=h regions=20 ! astrotpacf ! filesink location=w.f64
  * ]|
  */

@@ -22,7 +22,7 @@
  * square of the voltages.
  *
  * |[
- * gst-launch-1.0 astroskysrc stations=8 duration=1 ! astrochannelizer channels=512 !
+ * gst-launch-1.0 astroskysrc stations=8 duration=1 ! astrochannelizer channels=512 ! \
  *   filesink location=spectra.cf32
  * ]|
  */

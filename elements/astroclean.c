@@ -19,7 +19,7 @@
  * empty where there was nothing but NaN.
  *
  * |[
- * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft !
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft ! \
  *   astroimage ! astroclean iterations=5000 threshold=0.001 ! astrofitssink location=a.fits
  * ]|
  */

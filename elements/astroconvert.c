@@ -7,8 +7,8 @@
  * (clipped, total).
  *
  * |[
- * gst-launch-1.0 filesrc location=v.cf32 blocksize=8388608 !
- *   application/x-astro-voltages,format=CF32LE,layout=time:station:pol,stations=64,pols=2 !
+ * gst-launch-1.0 filesrc location=v.cf32 blocksize=8388608 ! \
+ *   application/x-astro-voltages,format=CF32LE,layout=time:station:pol,stations=64,pols=2 ! \
  *   astroconvert scale=auto ! application/x-astro-voltages,format=CI8 ! filesink location=v.ci8
  * ]|
  */

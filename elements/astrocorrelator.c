@@ -16,9 +16,9 @@
  * samples are integers.
  *
  * |[
- * gst-launch-1.0 filesrc location=s.ci8 blocksize=8388608 !
- *   application/x-astro-spectra,format=CI8,layout=channel:time:station:pol,stations=64,pols=2,channels=16
- * ! astrocorrelator integration=1000 ! filesink location=v.cf32
+ * gst-launch-1.0 filesrc location=s.ci8 blocksize=8388608 ! \
+ *   application/x-astro-spectra,format=CI8,layout=channel:time:station:pol,stations=64,pols=2,\
+ * channels=16 ! astrocorrelator integration=1000 ! filesink location=v.cf32
  * ]|
  */
 #include "config.h"

@@ -10,7 +10,7 @@
  * is cheaper, and right for arrays across which light takes far less time than a spectrum does.
  *
  * |[
- * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! astrodelay !
+ * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! astrodelay ! \
  *   filesink location=sky.ci8
  * ]|
  */

@@ -34,13 +34,13 @@
  * index.
  *
  * |[
- * gst-launch-1.0 astroskysrc stations=4 duration=1 ! astroconvert !
+ * gst-launch-1.0 astroskysrc stations=4 duration=1 ! astroconvert ! \
  *   application/x-astro-voltages,format=CF32LE ! astrofft length=512 ! filesink location=s.cf32
  * ]|
  *
  * Grids that are already on a GPU stay there, and so does what is made of them:
  * |[
- * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=4096 cell=2 backend=cuda !
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=4096 cell=2 backend=cuda ! \
  *   astrofft backend=cuda ! astroimage backend=cuda ! astrofitssink location=a.fits
  * ]|
  */

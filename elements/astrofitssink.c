@@ -26,7 +26,7 @@ struct _AstroFitsSink {
   GstBaseSink parent;
   char *location;
 
-  AstroPartFile *file; /* open from start to the end of the stream */
+  AstroPartFile *file; /* open from READY on to the end of the stream */
   const AstroFitsWriterKind *kind;
   gpointer writer; /* made when the first frame comes */
   AstroFitsContents contents;
@@ -36,6 +36,7 @@ struct _AstroFitsSink {
   AstroFitsTally tally;
   gint64 begin_ns, end_ns; /* of what was written */
   gboolean refused;        /* the observation that came last: no frame of it is written */
+  gboolean failed;         /* and said so: nothing more is written, up to a flush */
 };
 
 enum { PROP_0, PROP_LOCATION, N_PROPERTIES };
@@ -59,6 +60,13 @@ static void discard(AstroFitsSink *self)
 {
   close_writer(self);
   g_clear_pointer(&self->file, astro_part_file_discard);
+  self->written = 0;
+}
+
+static void give_up(AstroFitsSink *self)
+{
+  discard(self);
+  self->failed = TRUE;
 }
 
 static gboolean open_file(AstroFitsSink *self)
@@ -86,7 +94,7 @@ static gboolean fail(AstroFitsSink *self, const GError *error)
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("%s", error->message), (NULL));
   else
     GST_ELEMENT_ERROR(self, RESOURCE, WRITE, ("%s", error->message), (NULL));
-  discard(self);
+  give_up(self);
   return FALSE;
 }
 
@@ -163,27 +171,40 @@ static gboolean finish(AstroFitsSink *self)
         ("%s: values that are NaN or infinite are written as flagged: %" G_GUINT64_FORMAT,
          self->location, self->tally.not_finite),
         (NULL));
+  self->written = 0;
   return TRUE;
 }
 
-static gboolean start(GstBaseSink *sink)
+static gboolean start(AstroFitsSink *self)
 {
-  AstroFitsSink *self = ASTRO_FITS_SINK(sink);
   self->frames = 0;
-  self->refused = FALSE;
+  self->refused = self->failed = FALSE;
   return open_file(self);
 }
 
-static gboolean stop(GstBaseSink *sink)
+static void stop(AstroFitsSink *self)
 {
-  AstroFitsSink *self = ASTRO_FITS_SINK(sink);
-  gboolean done = TRUE;
-  if (self->file && self->written)
-    done = finish(self);
+  if (self->written)
+    finish(self);
   discard(self);
   astro_fits_contents_clear(&self->contents);
   gst_clear_event(&self->observation);
-  return done;
+}
+
+/* GstBaseSink's start and stop are NULL's; but a stream begins and ends with READY, where also the
+ * location may change. */
+static GstStateChangeReturn change_state(GstElement *element, GstStateChange transition)
+{
+  AstroFitsSink *self = ASTRO_FITS_SINK(element);
+
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !start(self))
+    return GST_STATE_CHANGE_FAILURE;
+  GstStateChangeReturn changed =
+      GST_ELEMENT_CLASS(astro_fits_sink_parent_class)->change_state(element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
+      (transition == GST_STATE_CHANGE_READY_TO_PAUSED && changed == GST_STATE_CHANGE_FAILURE))
+    stop(self);
+  return changed;
 }
 
 static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
@@ -241,13 +262,13 @@ static gboolean end_of_stream(AstroFitsSink *self)
 {
   if (self->written)
     return finish(self);
-  if (!self->file) /* a writer that failed has said so */
+  if (self->failed)
     return FALSE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                     ("%s: the stream ended before its first %s: there is nothing to write",
                      self->location, self->kind ? self->kind->frame : "buffer"),
                     (NULL));
-  discard(self);
+  give_up(self);
   return FALSE;
 }
 
@@ -265,6 +286,7 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
     /* A flush takes back what came before it. */
     discard(self);
     self->frames = 0;
+    self->failed = FALSE;
   }
   if (good)
     return GST_BASE_SINK_CLASS(astro_fits_sink_parent_class)->event(sink, event);
@@ -324,7 +346,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   AstroFitsFrames frames = { .validity = astro_buffer_get_validity(buffer) };
   GstMapInfo map;
 
-  if (self->refused || (!self->file && !open_file(self)))
+  if (self->refused || self->failed || (!self->file && !open_file(self)))
     return GST_FLOW_ERROR;
   if (!astro_stream_steps(&self->contents.stream, gst_buffer_get_size(buffer), &frames.frames,
                           &error)) {
@@ -334,7 +356,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   if (self->kind->is_timed && frames.frames == 0)
     return GST_FLOW_OK;
   if (self->kind->is_timed && !time_of(self, buffer, &frames)) {
-    discard(self);
+    give_up(self);
     return GST_FLOW_ERROR;
   }
   if (self->kind->quantity == ASTRO_QUANTITY_IMAGE) {
@@ -349,7 +371,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 
   if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("A buffer cannot be mapped for reading."), (NULL));
-    discard(self);
+    give_up(self);
     return GST_FLOW_ERROR;
   }
   frames.data = map.data;
@@ -438,8 +460,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
       "cubes "
       "with their coordinates, and catalogues and correlation functions as binary tables or CSV",
       "gst-astro maintainers");
-  sink->start = start;
-  sink->stop = stop;
+  element->change_state = change_state;
   sink->set_caps = set_caps;
   sink->event = event;
   sink->render = render;

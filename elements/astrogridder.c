@@ -23,7 +23,7 @@
  * deterministic=true puts an end to that, at a cost.
  *
  * |[
- * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft \
  *   ! astroimage ! astrofitssink location=a.fits
  * ]|
  */

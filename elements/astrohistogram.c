@@ -7,8 +7,8 @@
  * D1R2, R1D2 and R1R2. Without random catalogues it counts DD alone.
  *
  * |[
- * gst-launch-1.0 astrohistogram name=h regions=10 ! filesink location=pairs.u64
- *   astrocatsrc location=galaxies.csv ! h.data
+ * gst-launch-1.0 astrohistogram name=h regions=10 ! filesink location=pairs.u64 \
+ *   astrocatsrc location=galaxies.csv ! h.data \
  *   astrocatsrc points=100000 catalogues=10 footprint=cap:180,30,20 ! h.random
  * ]|
  *

@@ -23,7 +23,7 @@
  * minor (full widths at half maximum) and angle (from north through east), degrees.
  *
  * |[
- * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 ! astrofft !
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 ! astrofft ! \
  *   astroimage psf=true ! astrofitssink location=a.fits
  * ]|
  */

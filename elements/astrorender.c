@@ -11,7 +11,7 @@
  * follow each other: a frame begins where the one before ends.
  *
  * |[
- * gst-launch-1.0 astrofitssrc location=image.fits ! astrorender ! pngenc ! filesink
+ * gst-launch-1.0 astrofitssrc location=image.fits ! astrorender ! pngenc ! filesink \
  * location=image.png
  * ]|
  */

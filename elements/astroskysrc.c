@@ -7,7 +7,7 @@
  * centre in the zenith (the default) and a short observation of a small array come close.
  *
  * |[
- * gst-launch-1.0 astroskysrc stations=8 sky="0.01,0.02,3;-0.02,0.005,1" noise=100 duration=1 !
+ * gst-launch-1.0 astroskysrc stations=8 sky="0.01,0.02,3;-0.02,0.005,1" noise=100 duration=1 ! \
  *   application/x-astro-voltages,format=CI8 ! filesink location=sky.ci8
  * ]|
  */

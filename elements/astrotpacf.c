@@ -7,8 +7,8 @@
  * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best.
  *
  * |[
- * gst-launch-1.0 ... ! astrohistogram regions=20 ! astrotpacf estimator=hamilton ! filesink
- * location=w
+ * gst-launch-1.0 astrocatsrc slope=-0.8 ! h.data astrocatsrc points=30000 seed=2 ! h.random \
+ *   astrohistogram name=h regions=20 ! astrotpacf estimator=hamilton ! filesink location=w.f64
  * ]|
  */
 #include "config.h"
@@ -152,6 +152,10 @@ static gboolean astro_tpacf_transform_size(GstBaseTransform *base, GstPadDirecti
 {
   AstroTpacf *self = ASTRO_TPACF(base);
   AstroStream other;
+  if (direction == GST_PAD_SINK && size < astro_stream_step_bytes(&self->in)) {
+    *othersize = 0; /* no table, and no room for one that only caps tell of */
+    return TRUE;
+  }
   if (direction == GST_PAD_SINK && self->to_csv) {
     *othersize = astro_table_csv_bytes(self->columns, n_bins(self));
     return TRUE;
@@ -164,10 +168,31 @@ static gboolean astro_tpacf_transform_size(GstBaseTransform *base, GstPadDirecti
 
 /* ---- events ---- */
 
+/* Each bin has a column of the covariance, and caps name them all. */
+#define MAX_COVARIANCE_BINS 65536
+
+static gboolean check_bins(AstroTpacf *self, GstEvent *event)
+{
+  GstCaps *caps;
+  gint bins = 0, regions = 1;
+  gst_event_parse_caps(event, &caps);
+  const GstStructure *s = gst_caps_get_structure(caps, 0);
+  gst_structure_get_int(s, "bins", &bins);
+  gst_structure_get_int(s, "regions", &regions);
+  return regions < 2 || bins <= MAX_COVARIANCE_BINS ||
+         fail(self, g_error_new(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                                "a covariance of %d bins, expected at most %d", bins,
+                                MAX_COVARIANCE_BINS));
+}
+
 static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
 {
   AstroTpacf *self = ASTRO_TPACF(base);
   GError *error = NULL;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS && !check_bins(self, event)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
   if (!astro_event_is_summary(event))
     return GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class)->sink_event(base, event);
   astro_summary_clear(&self->summary);

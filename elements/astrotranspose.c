@@ -5,8 +5,8 @@
  * property layout names. Where both sides agree it passes buffers through.
  *
  * |[
- * gst-launch-1.0 filesrc location=v.ci8 blocksize=8388608 !
- *   application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2 !
+ * gst-launch-1.0 filesrc location=v.ci8 blocksize=8388608 ! \
+ *   application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2 ! \
  *   astrotranspose ! application/x-astro-voltages,layout=station:pol:time ! filesink location=t.ci8
  * ]|
  */
@@ -20,7 +20,7 @@
 
 struct _AstroTranspose {
   AstroStage parent;
-  char *layout; /* property */
+  char *layout; /* property, under the object's lock: it may be set at any time */
 };
 
 enum { PROP_LAYOUT = ASTRO_STAGE_N_PROPERTIES };
@@ -99,6 +99,14 @@ static void widen_layout(GstStructure *s)
   gst_structure_take_value(s, "layout", &list);
 }
 
+static char *wanted_layout(AstroTranspose *self)
+{
+  GST_OBJECT_LOCK(self);
+  char *layout = g_strdup(self->layout);
+  GST_OBJECT_UNLOCK(self);
+  return layout;
+}
+
 /* Leaves of each structure only that layout. Where none can have it nothing is changed: configure
  * says why, where an empty answer would say only that elements do not link. */
 static void force_layout(GstCaps **caps, const char *layout)
@@ -122,25 +130,34 @@ static void force_layout(GstCaps **caps, const char *layout)
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  AstroTranspose *self = ASTRO_TRANSPOSE(trans);
+  g_autofree char *wanted = wanted_layout(ASTRO_TRANSPOSE(trans));
   GstCaps *result = gst_caps_copy(caps);
 
   for (guint i = 0; i < gst_caps_get_size(result); i++)
     widen_layout(gst_caps_get_structure(result, i));
-  if (direction == GST_PAD_SINK && self->layout)
-    force_layout(&result, self->layout);
+  if (direction == GST_PAD_SINK && wanted)
+    force_layout(&result, wanted);
   return astro_stage_filter_caps(result, filter);
+}
+
+/* Whether caps were agreed on before the property was set: they will be once more. */
+static gboolean agreed_before(AstroTranspose *self)
+{
+  GST_OBJECT_LOCK(self);
+  gboolean before = gst_pad_needs_reconfigure(GST_BASE_TRANSFORM_SRC_PAD(self));
+  GST_OBJECT_UNLOCK(self);
+  return before;
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
                           GError **error)
 {
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
-  const char *wanted = ASTRO_TRANSPOSE(stage)->layout;
+  g_autofree char *wanted = wanted_layout(ASTRO_TRANSPOSE(stage));
   g_autofree char *found = astro_layout_to_string(&out->layout);
   AstroLayout from, to;
 
-  if (wanted && !g_str_equal(wanted, found)) {
+  if (wanted && !g_str_equal(wanted, found) && !agreed_before(ASTRO_TRANSPOSE(stage))) {
     g_autofree char *given = astro_layout_to_string(&in->layout);
     if (!astro_layout_parse(&to, wanted, in->quantity, error)) {
       g_prefix_error(error, "property layout: ");
@@ -177,17 +194,18 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
   }
+  const char *layout = g_value_get_string(value);
+  GST_OBJECT_LOCK(self);
   g_free(self->layout);
-  self->layout = g_value_dup_string(value);
-  if (self->layout && !*self->layout)
-    g_clear_pointer(&self->layout, g_free);
-  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
+  self->layout = layout && *layout ? g_strdup(layout) : NULL;
+  gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self)); /* with it: agreed_before */
+  GST_OBJECT_UNLOCK(self);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   if (id == PROP_LAYOUT)
-    g_value_set_string(value, ASTRO_TRANSPOSE(object)->layout);
+    g_value_take_string(value, wanted_layout(ASTRO_TRANSPOSE(object)));
   else
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }

@@ -22,7 +22,8 @@ graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c gr
   graphs/values.c graphs/values.h graphs/format.c graphs/format.h
 graphs_gst_astro_LDADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
 # A moved prefix is found from where the program is.
-graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) -Wl,-rpath,'$$ORIGIN/../lib'
+graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
+  -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"
 
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_graphs_gst_astro_SOURCES = tests/graphs/gst-astro.c

@@ -5,6 +5,7 @@
 #include "graphs/explain.h"
 #include "graphs/near.h"
 #include "graphs/run.h"
+#include <errno.h>
 #include <gst/gst.h>
 #include <locale.h>
 #include <stdio.h>
@@ -102,10 +103,8 @@ static int run_command(const AstroCommand *command, char **argv)
   return status;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
-  setlocale(LC_ALL, "");
-  setlocale(LC_NUMERIC, "C");
   if (argc < 2) {
     fprintf(stderr, "gst-astro: which command? (gst-astro --help shows all)\n");
     return EXIT_USAGE;
@@ -119,4 +118,20 @@ int main(int argc, char **argv)
     if (g_str_equal(argv[1], commands[i].name))
       return run_command(&commands[i], argv + 2);
   return unknown_command(argv[1]);
+}
+
+/* A full disk is seen when what was printed is written. */
+static int close_output(int status)
+{
+  if (fflush(stdout) == 0 && !ferror(stdout))
+    return status;
+  fprintf(stderr, "gst-astro: standard output: %s\n", g_strerror(errno));
+  return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
+}
+
+int main(int argc, char **argv)
+{
+  setlocale(LC_ALL, "");
+  setlocale(LC_NUMERIC, "C");
+  return close_output(run(argc, argv));
 }

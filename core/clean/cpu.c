@@ -2,6 +2,7 @@
 #include "config.h"
 #include "core/clean/hogbom.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const AstroCleanKernels *const variants[] = { &astro_clean_kernels_avx512,
@@ -19,8 +20,8 @@ typedef struct {
 static void destroy(gpointer instance)
 {
   Cpu *self = instance;
-  g_aligned_free(self->residual);
-  g_aligned_free(self->model);
+  free(self->residual);
+  free(self->model);
   g_free(self);
 }
 
@@ -35,10 +36,19 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->kernels = ASTRO_KERNELS_PICK(variants);
   self->bytes =
       (gsize)self->config.size * self->config.size * astro_format_info(self->config.format)->bytes;
-  self->residual = g_aligned_alloc(1, self->bytes, 64);
-  self->model = g_aligned_alloc(1, self->bytes, 64);
   *variant = self->kernels->variant.name;
   return self;
+}
+
+/* With the first image: a size that only caps tell of may be any. */
+static gboolean make_room(Cpu *self, GError **error)
+{
+  if (self->model || (posix_memalign(&self->residual, 64, self->bytes) == 0 &&
+                      posix_memalign(&self->model, 64, self->bytes) == 0))
+    return TRUE;
+  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
+              "no memory to clean images of %u x %u pixels", self->config.size, self->config.size);
+  return FALSE;
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -51,7 +61,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       config->format == ASTRO_FORMAT_F64LE ? astro_hogbom_double : astro_hogbom_single;
   gsize pixel = astro_format_info(config->format)->bytes;
 
-  if (!astro_clean_check_call(config, in, n_in, out, n_out, arguments, error))
+  if (!astro_clean_check_call(config, in, n_in, out, n_out, arguments, error) ||
+      !make_room(self, error))
     return FALSE;
   AstroCleanBeam beam = astro_clean_beam(arguments);
   for (guint channel = 0; channel < config->channels; channel++)

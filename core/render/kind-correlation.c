@@ -34,7 +34,6 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                column_of(in->columns, "error") };
   AstroPanel panel = { .x = { g_strdup("θ (arcmin)"), 1, 10, .is_log = TRUE },
                        .y = { g_strdup("w(θ), hollow where below 0"), 1, 10, .is_log = TRUE },
-                       .points = g_new0(AstroPanelPoint, k->bins),
                        .n_points = k->bins };
   g_array_append_val(panels, panel);
   return k;

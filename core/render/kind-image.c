@@ -89,7 +89,6 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
     close_kind(k);
     return NULL;
   }
-  k->seen = g_new(float, k->width * k->height);
   for (guint i = 0; i < k->products->len; i++) {
     const char *name = in->grid.products[g_array_index(k->products, guint, i)];
     gboolean is_model = g_str_has_suffix(name, "-MODEL");
@@ -97,8 +96,9 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                          .upward = TRUE,
                          .is_square = TRUE,
                          .unit = is_model ? "Jy/pixel" : "Jy/beam",
-                         .is_model = is_model };
-    astro_panel_set_size(&panel, (guint)k->width, (guint)k->height);
+                         .is_model = is_model,
+                         .width = (guint)k->width,
+                         .height = (guint)k->height };
     set_axes(k, in, &panel);
     g_array_append_val(panels, panel);
   }
@@ -145,6 +145,8 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
       panels[i].values = (const float *)data + plane_of(k, first, product) * samples;
       continue;
     }
+    if (!k->seen)
+      k->seen = g_new(float, samples);
     memset(panels[i].own, 0, samples * sizeof(float));
     memset(k->seen, 0, samples * sizeof(float));
     for (guint64 c = first; c < first + n; c++)

@@ -25,16 +25,13 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   k->stream = in->stream;
   k->channels = channels;
   k->rows = in->style->rows;
-  k->sums = g_new(double, channels);
-  k->good = g_new(double, channels);
-  AstroPanel panel = { .unit = "power" };
+  AstroPanel panel = { .unit = "power", .width = (guint)channels, .height = k->rows };
   if (in->stream.frequency > 0)
     panel.x = (AstroPanelAxis){ g_strdup("Frequency (MHz)"), low / 1e6,
                                 (low + in->stream.bandwidth) / 1e6 };
   else
     panel.x = (AstroPanelAxis){ g_strdup("Channel"), -0.5, (double)channels - 0.5, .whole = TRUE };
   panel.y = (AstroPanelAxis){ g_strdup("Blocks ago"), k->rows - 0.5, -0.5, .whole = TRUE };
-  astro_panel_set_size(&panel, (guint)channels, k->rows);
   g_array_append_val(panels, panel);
   return k;
 }
@@ -139,6 +136,10 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   astro_stream_shape(&k->stream, steps, &shape);
   astro_layout_strides(&shape, strides);
   n = astro_layout_samples(&shape);
+  if (!k->sums) {
+    k->sums = g_new(double, k->channels);
+    k->good = g_new(double, k->channels);
+  }
   find_good(k, moment);
   memset(k->sums, 0, k->channels * sizeof *k->sums);
   add_powers(k, data, n, strides[astro_layout_find(&shape, ASTRO_AXIS_CHANNEL)]);

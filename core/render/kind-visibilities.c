@@ -63,10 +63,11 @@ static void add_panel(const Kind *k, const char *what, const char *product, gboo
                        .is_square = TRUE,
                        .is_angle = is_angle,
                        .skip_diagonal = !is_angle && k->stations > 1,
-                       .unit = is_angle ? "degrees" : NULL };
+                       .unit = is_angle ? "degrees" : NULL,
+                       .width = k->stations,
+                       .height = k->stations };
   panel.x = (AstroPanelAxis){ g_strdup("Station"), -0.5, n - 0.5, .whole = TRUE };
   panel.y = (AstroPanelAxis){ g_strdup("Station"), n - 0.5, -0.5, .whole = TRUE };
-  astro_panel_set_size(&panel, k->stations, k->stations);
   g_array_append_val(panels, panel);
 }
 

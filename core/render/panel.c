@@ -19,14 +19,20 @@ gboolean astro_render_refuse(GError **error, AstroRenderError code, const char *
   return FALSE;
 }
 
-void astro_panel_set_size(AstroPanel *panel, guint width, guint height)
+gboolean astro_panel_make_room(AstroPanel *panel, GError **error)
 {
-  gsize n = (gsize)width * height;
-  panel->width = width;
-  panel->height = height;
-  panel->values = panel->own = g_new(float, n);
+  gsize n = (gsize)panel->width * panel->height;
+  if (n > 0)
+    panel->values = panel->own = g_try_new(float, n);
+  if (panel->n_points > 0)
+    panel->points = g_try_new0(AstroPanelPoint, panel->n_points);
+  if ((n > 0 && !panel->own) || (panel->n_points > 0 && !panel->points))
+    return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
+                               "no memory for a picture of %" G_GSIZE_FORMAT " values",
+                               n + panel->n_points);
   for (gsize i = 0; i < n; i++)
     panel->own[i] = NAN;
+  return TRUE;
 }
 
 void astro_panel_clear(gpointer data)

@@ -63,8 +63,8 @@ typedef struct {
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_visibilities,
     astro_render_correlation;
 
-/* Room for values of its own, NaN all. */
-void astro_panel_set_size(AstroPanel *panel, guint width, guint height);
+/* Room for the values, NaN all, or points that its sizes tell of. */
+gboolean astro_panel_make_room(AstroPanel *panel, GError **error);
 void astro_panel_clear(gpointer panel);
 
 gboolean astro_render_refuse(GError **error, AstroRenderError code, const char *format, ...)

@@ -18,7 +18,7 @@ struct _AstroRenderer {
   AstroObservation *observation;
   GArray *panels;
   AstroColouring **colouring; /* of each panel */
-  AstroFigure *figure;
+  AstroFigure *figure;        /* from the first frame on, and the panels' values too */
 };
 
 static const AstroRenderKind *find_kind(AstroQuantity quantity, GError **error)
@@ -156,6 +156,18 @@ static void set_beams(const AstroRenderer *r, const AstroImageMeta *image)
   }
 }
 
+/* Caps may tell of any size: room is made once there is a frame of it. */
+static gboolean begin(AstroRenderer *r, GError **error)
+{
+  for (guint i = 0; i < r->panels->len; i++) {
+    AstroPanel *panel = &g_array_index(r->panels, AstroPanel, i);
+    if (!panel->own && !panel->points && !astro_panel_make_room(panel, error))
+      return FALSE;
+  }
+  r->figure = astro_figure_new(&r->style);
+  return TRUE;
+}
+
 gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
                               const AstroRenderMoment *moment, const AstroRenderTarget *target,
                               GError **error)
@@ -169,8 +181,8 @@ gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "a buffer is empty");
   if (astro_layout_find(&r->input.stream.layout, ASTRO_AXIS_TIME) < 0)
     data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
-  if (!r->figure)
-    r->figure = astro_figure_new(&r->style);
+  if (!r->figure && !begin(r, error))
+    return FALSE;
   r->kind->take(r->instance, data, steps, moment, panels);
   set_beams(r, moment->image);
   for (guint i = 0; i < r->panels->len; i++)

@@ -684,6 +684,25 @@ static void wrong_size(void)
   g_assert_nonnull(error);
 }
 
+/* Nothing is made of a size that only caps tell of. */
+static void huge(void)
+{
+  static const char *const caps[] = {
+    IMAGE "width=2147483647,height=8000,pols=1",
+    SPECTRA "format=CF32LE,channels=2147483647",
+    VISIBILITIES "channels=1,baselines=134225920,pols=1",
+    CORRELATION "columns=theta:w,bins=2147483647",
+  };
+  guint8 frame[16 * 16 * 4], data[65] = { 0 };
+  const AstroRenderTarget target = { frame, 64, 16, 16, FALSE };
+  for (guint i = 0; i < G_N_ELEMENTS(caps); i++) {
+    g_autoptr(AstroRenderer) render = new_render(caps[i], &plain);
+    g_autoptr(GError) error = NULL;
+    g_assert_false(astro_renderer_frame(render, data, sizeof data, &five, &target, &error));
+    g_assert_nonnull(strstr(error->message, "no whole number"));
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/render/pixels-as-reference", pixels_as_reference);
@@ -696,6 +715,7 @@ static void add_tests(void)
   g_test_add_func("/render/tick-texts", tick_texts);
   g_test_add_func("/render/sky-ticks", sky_ticks);
   g_test_add_func("/render/any-frame", any_frame);
+  g_test_add_func("/render/huge", huge);
   g_test_add_func("/render/kept-page", kept_page);
   g_test_add_func("/render/image-stands-upright", image_stands_upright);
   g_test_add_func("/render/mean-of-channels", mean_of_channels);

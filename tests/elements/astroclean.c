@@ -220,6 +220,11 @@ static void test_bad_caps(void)
         cases[i].caps, cases[i].properties);
     test_refused_by(line, "astroclean", cases[i].says);
   }
+  test_refused_by("fakesrc num-buffers=1 sizetype=fixed sizemax=512 ! capsfilter "
+                  "caps=application/x-astro-image,width=1000000,height=1000000,pixel=0.01,format="
+                  "F32LE,layout=pol:y:x,pols=2,products=(string)I:PSF ! "
+                  "astroclean backend=cpu ! fakesink",
+                  "astroclean", "512 bytes");
 }
 
 /* Beside a peak that the point-spread function lifts, each iteration makes a higher one: the

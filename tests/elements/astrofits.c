@@ -276,6 +276,94 @@ static void flush(Place *place, gconstpointer data)
   expect_frames(place, kept, 1);
 }
 
+/* What was taken back, refused or is in a file already ends no second file. */
+static void flush_then_end(GstHarness *h)
+{
+  GstSegment segment;
+  gst_harness_push_event(h, gst_event_new_flush_start());
+  gst_harness_push_event(h, gst_event_new_flush_stop(TRUE));
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  g_assert_false(gst_harness_push_event(h, gst_event_new_eos()));
+}
+
+static void nothing_after_flush(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  send_frame(h, 0);
+  flush_then_end(h);
+  expect_error(place, "before its first integration");
+  gst_harness_teardown(h);
+}
+
+static void nothing_after_eos(Place *place, gconstpointer data)
+{
+  static const guint sent[] = { 0 };
+  GstHarness *h = begin(place);
+  send_frame(h, 0);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  flush_then_end(h);
+  g_autofree char *text = pop(place, GST_MESSAGE_ERROR);
+  g_assert_nonnull(strstr(text, "before its first integration"));
+  gst_harness_teardown(h);
+  expect_frames(place, sent, 1);
+}
+
+static void odd_size_later(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  GstBuffer *buffer = new_frame(1);
+  send_frame(h, 0);
+  gst_buffer_set_size(buffer, 100);
+  g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_ERROR);
+  expect_error(place, "100 bytes");
+  g_assert_cmpint(send_frame(h, 2), ==, GST_FLOW_ERROR);
+  g_assert_false(gst_harness_push_event(h, gst_event_new_eos()));
+  expect_no_error(place);
+  gst_harness_teardown(h);
+  g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
+}
+
+static void begin_stream(GstHarness *h)
+{
+  GstSegment segment;
+  GstCaps *caps = gst_caps_from_string(CAPS);
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(h, gst_event_new_stream_start("ready"));
+  gst_harness_push_event(h, gst_event_new_caps(caps));
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  send_observation(h, STATIONS);
+  gst_caps_unref(caps);
+}
+
+/* READY ends a stream in its middle, and the next has a file of its own, wherever it is by then. */
+static void ready_between(Place *place, gconstpointer data)
+{
+  static const guint first[] = { 0, 1 }, second[] = { 4 };
+  g_autofree char *other = g_strconcat(place->path, ".other", NULL);
+  GstHarness *h = new_sink(place);
+  GstElement *sink = gst_bin_get_by_name(GST_BIN(h->element), "file");
+  gst_element_set_state(h->element, GST_STATE_READY);
+  g_object_set(sink, "location", other, NULL);
+  gst_element_set_state(h->element, GST_STATE_PLAYING);
+  begin_stream(h);
+  send_frame(h, 0);
+  send_frame(h, 1);
+  gst_element_set_state(h->element, GST_STATE_READY);
+  g_assert_false(g_file_test(place->path, G_FILE_TEST_EXISTS));
+  g_assert_cmpint(g_rename(other, place->path), ==, 0);
+  expect_frames(place, first, 2);
+  g_object_set(sink, "location", place->path, NULL);
+  gst_element_set_state(h->element, GST_STATE_PLAYING);
+  begin_stream(h);
+  g_assert_cmpint(send_frame(h, 4), ==, GST_FLOW_OK);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  expect_no_error(place);
+  gst_object_unref(sink);
+  gst_harness_teardown(h);
+  expect_frames(place, second, 1);
+}
+
 static void no_observation(Place *place, gconstpointer data)
 {
   GstHarness *h = new_sink(place);
@@ -792,11 +880,15 @@ int main(int argc, char **argv)
     { "no-timestamps", no_timestamps },
     { "no-time-at-all", no_time_at_all },
     { "flush", flush },
+    { "nothing-after-flush", nothing_after_flush },
+    { "nothing-after-eos", nothing_after_eos },
+    { "ready-between", ready_between },
     { "no-observation", no_observation },
     { "other-stations", other_stations },
     { "observation-changes", observation_changes },
     { "caps-change", caps_change },
     { "odd-size", odd_size },
+    { "odd-size-later", odd_size_later },
     { "not-finite", not_finite },
     { "told", told },
     { "full-disk", full_disk },

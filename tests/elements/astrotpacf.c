@@ -142,6 +142,22 @@ static void test_refusals(void)
 }
 
 /* From catalogues to the power law that was put in. */
+/* Nothing is made of a size that only caps tell of. */
+static void test_huge(void)
+{
+#define HUGE_HISTOGRAM                                                                             \
+  "fakesrc num-buffers=1 sizetype=fixed sizemax=512 ! "                                            \
+  "capsfilter caps=application/x-astro-histogram,format=U64LE,pairs=(string)dd:dr:rr,"
+  test_refused_by(HUGE_HISTOGRAM "layout=pairs:bin,bins=2147483647 ! astrotpacf ! fakesink",
+                  "astrotpacf", "a histogram of 512 bytes");
+  test_refused_by(HUGE_HISTOGRAM "layout=pairs:region:region:bin,regions=10,bins=65536 ! "
+                                 "astrotpacf ! fakesink",
+                  "astrotpacf", "a histogram of 512 bytes");
+  test_refused_by(HUGE_HISTOGRAM "layout=pairs:region:region:bin,regions=10,bins=2147483647 ! "
+                                 "astrotpacf ! fakesink",
+                  "astrotpacf", "a covariance of 2147483647 bins");
+}
+
 static void test_pipeline(void)
 {
   GstElement *pipeline = gst_parse_launch(
@@ -174,6 +190,7 @@ static void add_tests(void)
   g_test_add_func("/astrotpacf/against-core", test_against_core);
   g_test_add_func("/astrotpacf/csv", test_csv);
   g_test_add_func("/astrotpacf/refusals", test_refusals);
+  g_test_add_func("/astrotpacf/huge", test_huge);
   g_test_add_func("/astrotpacf/pipeline", test_pipeline);
 }
 

@@ -117,6 +117,38 @@ static void test_layout_property(void)
   gst_harness_teardown(h);
 }
 
+typedef struct {
+  GstElement *element;
+  gint done;
+} Setter;
+
+static gpointer set_layouts(gpointer data)
+{
+  static const char *const orders[] = { "pol:channel:station:time", "time:station:pol:channel",
+                                        "channel:time:station:pol", "" };
+  Setter *setter = data;
+  for (guint i = 0; !g_atomic_int_get(&setter->done); i++)
+    g_object_set(setter->element, "layout", orders[i % G_N_ELEMENTS(orders)], NULL);
+  return NULL;
+}
+
+/* While the stream flows and is negotiated. */
+static void test_layout_changes(void)
+{
+  GstHarness *h = test_harness("astrotranspose");
+  Setter setter = { .element = h->element };
+  gst_harness_set_sink_caps_str(h, "application/x-astro-spectra");
+  gst_harness_set_src_caps_str(h, FIELDS "time:station:pol:channel");
+  GThread *thread = g_thread_new("setter", set_layouts, &setter);
+  for (guint i = 0; i < 1000; i++) {
+    g_assert_cmpint(gst_harness_push(h, test_buffer(240, i)), ==, GST_FLOW_OK);
+    gst_buffer_unref(gst_harness_pull(h));
+  }
+  g_atomic_int_set(&setter.done, 1);
+  g_thread_join(thread);
+  gst_harness_teardown(h);
+}
+
 /* Upstream that can give several layouts is asked for the one that needs no work. */
 static void test_upstream(void)
 {
@@ -173,6 +205,7 @@ static void add_tests(void)
   g_test_add_func("/astrotranspose/preference-behind-queue", test_preference_behind_queue);
   g_test_add_func("/astrotranspose/pass-through", test_pass_through);
   g_test_add_func("/astrotranspose/layout", test_layout_property);
+  g_test_add_func("/astrotranspose/layout-changes", test_layout_changes);
   g_test_add_func("/astrotranspose/upstream", test_upstream);
   g_test_add_func("/astrotranspose/sizes", test_sizes);
 }

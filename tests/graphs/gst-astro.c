@@ -92,6 +92,17 @@ static void assert_refused(const Result *result, int status, const char *text)
   g_assert_true(strchr(result->err, '\n') == result->err + strlen(result->err) - 1);
 }
 
+static void test_full_output(void)
+{
+  static const char *const commands[] = { "--version", "list", "show good", "print good" };
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+    g_autofree char *script = g_strdup_printf("%s %s >/dev/full", program, commands[i]);
+    g_auto(Result) full = run_shell(script);
+    g_assert_cmpint(full.status, ==, 1);
+    g_assert_nonnull(strstr(full.err, "standard output: No space left"));
+  }
+}
+
 static void test_help(void)
 {
   static const char *const words[] = { "run", "list", "show", "print", "--help", "--version" };
@@ -797,6 +808,7 @@ int main(int argc, char **argv)
     void (*function)(void);
   } tests[] = {
     { "/gst-astro/help", test_help },
+    { "/gst-astro/full-output", test_full_output },
     { "/gst-astro/usage", test_usage },
     { "/gst-astro/refused-graphs", test_refused_graphs },
     { "/gst-astro/refused-pipelines", test_refused_pipelines },
