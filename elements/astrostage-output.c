@@ -118,18 +118,6 @@ GstBuffer *astro_stage_pop_ready(AstroStagePrivate *priv)
   return buffer;
 }
 
-void astro_stage_push_time_segment(AstroStage *stage)
-{
-  AstroStagePrivate *priv = astro_stage_parts(stage);
-  GstSegment segment;
-
-  if (!priv->segment_pending)
-    return;
-  priv->segment_pending = FALSE;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), gst_event_new_segment(&segment));
-}
-
 guint astro_stage_held_back(const AstroStagePrivate *priv)
 {
   return priv->device && !priv->reader ? HOLD_BACK : 0;
@@ -143,7 +131,6 @@ GstFlowReturn astro_stage_push(AstroStage *stage)
   priv->pushed = GST_FLOW_OK;
   while (priv->pushed == GST_FLOW_OK && priv->ready.length > astro_stage_held_back(priv)) {
     buffer = astro_stage_pop_ready(priv);
-    astro_stage_push_time_segment(stage);
     priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
   }
   return priv->pushed;
@@ -167,10 +154,8 @@ gboolean astro_stage_drain(AstroStage *stage)
     astro_stage_post_error(stage, error);
   else if (klass->drained)
     klass->drained(stage);
-  while ((buffer = astro_stage_pop_ready(priv))) {
-    astro_stage_push_time_segment(stage);
+  while ((buffer = astro_stage_pop_ready(priv)))
     if (gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer) < GST_FLOW_EOS)
       ok = FALSE;
-  }
   return ok;
 }
