@@ -139,12 +139,6 @@ const char *astro_axis_field(AstroAxis axis)
   return axes[axis].field;
 }
 
-gboolean astro_axis_is_free(AstroAxis axis)
-{
-  g_return_val_if_fail(axis > ASTRO_AXIS_NONE && axis < ASTRO_N_AXES, FALSE);
-  return axes[axis].length == LENGTH_FREE;
-}
-
 static guint count_axis(const AstroLayout *layout, AstroAxis axis)
 {
   guint n = 0;
@@ -172,7 +166,7 @@ gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity
     if (count_axis(layout, axis) >= (twice ? 2u : 1u))
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                  "layout \"%s\": axis \"%s\" is repeated", text, names[i]);
-    n_free += astro_axis_is_free(axis);
+    n_free += axes[axis].length == LENGTH_FREE;
     layout->axes[layout->n_axes++] = axis;
   }
   if (layout->n_axes == 0)
@@ -198,16 +192,6 @@ gint astro_layout_find(const AstroLayout *layout, AstroAxis axis)
     if (layout->axes[i] == axis)
       return (gint)i;
   return -1;
-}
-
-gboolean astro_layout_is_permutation(const AstroLayout *a, const AstroLayout *b)
-{
-  if (a->n_axes != b->n_axes)
-    return FALSE;
-  for (guint i = 0; i < a->n_axes; i++)
-    if (count_axis(a, a->axes[i]) != count_axis(b, a->axes[i]))
-      return FALSE;
-  return TRUE;
 }
 
 guint64 astro_layout_samples(const AstroLayout *shape)

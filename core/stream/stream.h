@@ -104,7 +104,6 @@ const char *astro_axis_name(AstroAxis axis);
 AstroAxis astro_axis_from_name(const char *name);
 const char *
 astro_axis_field(AstroAxis axis); /* the caps field of its extent; NULL for a free axis */
-gboolean astro_axis_is_free(AstroAxis axis);
 
 /* Parses names alone, "time:station:pol"; extents become 0. Repetition is for the quantity to allow
  * (visibilities: pol twice; histogram: region twice): pass ASTRO_QUANTITY_UNKNOWN to allow none. */
@@ -112,7 +111,6 @@ gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity
                             GError **error);
 char *astro_layout_to_string(const AstroLayout *layout);
 gint astro_layout_find(const AstroLayout *layout, AstroAxis axis); /* -1 where there is none */
-gboolean astro_layout_is_permutation(const AstroLayout *a, const AstroLayout *b);
 
 /* Fixed caps only. Every error says which field, what was found and what was expected. */
 gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError **error);
