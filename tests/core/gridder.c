@@ -830,6 +830,8 @@ static const AstroPrepareConfig prepare_config = {
   .keep_weights = TRUE,
 };
 
+static const AstroPrepareFuncs *const prepares = &astro_prepare_funcs;
+
 static AstroPrepare *new_prepare(char **products, double centre_l, AstroGrid *grid)
 {
   g_autoptr(AstroObservation) observation = observe();
@@ -841,7 +843,7 @@ static AstroPrepare *new_prepare(char **products, double centre_l, AstroGrid *gr
                        .centre_l = centre_l,
                        .products = products,
                        .spread = { .support = 6 } };
-  AstroPrepare *prepare = astro_prepare_new(&prepare_config, grid, observation, &error);
+  AstroPrepare *prepare = prepares->create(&prepare_config, grid, observation, NULL, &error);
   g_assert_no_error(error);
   return prepare;
 }
@@ -872,13 +874,15 @@ static void test_prepare(void)
   double stations[3 * STATIONS];
   const double l = 0.05, n_minus_1 = sqrt(1 - l * l) - 1;
   AstroPrepare *prepare = new_prepare(products, l, &grid);
+  const AstroGridCounts *counts;
+  const double *sums;
   GError *error = NULL;
   guint row = 0, turned = 0;
 
   fill_dump(dump, 11);
-  g_assert_true(astro_prepare_add(prepare, dump, NULL, &dump_shape, 0,
-                                  5000 * G_GINT64_CONSTANT(1000000000), &error));
-  astro_prepare_rows(prepare, &rows);
+  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0,
+                              5000 * G_GINT64_CONSTANT(1000000000), &error));
+  prepares->rows(prepare, &rows);
   g_assert_cmpuint(rows.rows, ==, 6);
   astro_uvw(observation, 5000 * G_GINT64_CONSTANT(1000000000), stations);
   for (guint i = 0; i < STATIONS; i++)
@@ -908,10 +912,11 @@ static void test_prepare(void)
     }
   g_assert_cmpuint(turned, >, 0);
   g_assert_cmpuint(turned, <, 6);
-  g_assert_cmpuint(astro_prepare_counts(prepare)->used, ==, 6 * CHANNELS * 5);
+  g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
+  g_assert_cmpuint(counts->used, ==, 6 * CHANNELS * 5);
   for (guint c = 0; c < CHANNELS; c++)
-    g_assert_cmpfloat(astro_prepare_sums(prepare)[c], ==, 6);
-  astro_prepare_free(prepare);
+    g_assert_cmpfloat(sums[c], ==, 6);
+  prepares->destroy(prepare);
 }
 
 /* NaN, flags and what lies outside are counted apart, are zero and weigh nothing; counts of samples
@@ -925,6 +930,8 @@ static void test_left_out(void)
   complex float dump[CHANNELS * BASELINES * 4];
   GstBuffer *buffer = gst_buffer_new();
   AstroValidityMeta *validity = astro_buffer_add_validity(buffer, &counted, 8);
+  const AstroGridCounts *counts;
+  const double *sums;
   GError *error = NULL;
   AstroGrid grid;
   AstroGridRows rows;
@@ -938,39 +945,39 @@ static void test_left_out(void)
   validity->counts[BASELINES + 7] = 4; /* 3 and 1, the other channel */
   for (guint c = 0; c < CHANNELS; c++)
     validity->counts[c * BASELINES + 8] = 0; /* 3 and 2: no row at all */
-  g_assert_true(astro_prepare_add(prepare, dump, validity, &dump_shape, 0, 0, &error));
-  const AstroGridCounts *counts = astro_prepare_counts(prepare);
-  astro_prepare_rows(prepare, &rows);
+  g_assert_true(prepares->add(prepare, dump, validity, &dump_shape, 0, 0, &error));
+  g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
+  prepares->rows(prepare, &rows);
   g_assert_cmpuint(rows.rows, ==, 5);
   g_assert_cmpuint(counts->not_finite, ==, 2 * 2);
   g_assert_cmpuint(counts->flagged, ==, 2 * 3);
   g_assert_cmpuint(counts->outside, ==, 0);
   g_assert_cmpuint(counts->used, ==, 2 * 7);
-  g_assert_cmpfloat(astro_prepare_sums(prepare)[0], ==, 2);
-  g_assert_cmpfloat(astro_prepare_sums(prepare)[1], ==, 4.5);
+  g_assert_cmpfloat(sums[0], ==, 2);
+  g_assert_cmpfloat(sums[1], ==, 4.5);
   for (gsize i = 0; i < rows.rows * CHANNELS; i++) {
     const complex double *value = (const complex double *)rows.values + 2 * i;
     g_assert_true(isfinite(creal(value[0])) && isfinite(cimag(value[0])));
     g_assert_true((value[1] == 0) == (value[0] == 0));
   }
-  astro_prepare_add_missing(prepare);
+  prepares->add_missing(prepare);
   g_assert_cmpuint(counts->flagged, ==, 2 * 3 + 2 * 12);
-  astro_prepare_free(prepare);
+  prepares->destroy(prepare);
 
   /* A cell so small that the grid ends within the longest baselines. */
   prepare = new_prepare(products, 0, &grid);
   AstroGrid small = grid;
   small.cell = 6;
-  astro_prepare_free(prepare);
+  prepares->destroy(prepare);
   g_autoptr(AstroObservation) observation = observe();
-  prepare = astro_prepare_new(&prepare_config, &small, observation, &error);
+  prepare = prepares->create(&prepare_config, &small, observation, NULL, &error);
   fill_dump(dump, 13);
-  g_assert_true(astro_prepare_add(prepare, dump, NULL, &dump_shape, 0, 0, &error));
-  counts = astro_prepare_counts(prepare);
+  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0, 0, &error));
+  g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
   g_assert_cmpuint(counts->outside, >, 0);
   g_assert_cmpuint(counts->used, >, 0);
   g_assert_cmpuint(counts->outside + counts->used, ==, 2 * 12);
-  astro_prepare_free(prepare);
+  prepares->destroy(prepare);
   gst_buffer_unref(buffer);
 }
 
@@ -1021,14 +1028,14 @@ static void test_unprepared(void)
     .image_size = 32, .size = 64, .pixel = 1e-3, .cell = 15, .products = products
   };
   GError *error = NULL;
-  g_assert_null(astro_prepare_new(&prepare_config, &grid, NULL, &error));
+  g_assert_null(prepares->create(&prepare_config, &grid, NULL, NULL, &error));
   g_assert_nonnull(strstr(error->message, "observation"));
   g_clear_error(&error);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(AstroObservation) observation = observe();
     AstroPrepareConfig config = prepare_config;
     cases[i].break_it(observation, &config);
-    g_assert_null(astro_prepare_new(&config, &grid, observation, &error));
+    g_assert_null(prepares->create(&config, &grid, observation, NULL, &error));
     g_assert_nonnull(strstr(error->message, cases[i].says));
     g_clear_error(&error);
   }
