@@ -180,10 +180,8 @@ static GstStructure *image_of(const AstroImage *self, const GstStructure *given)
 static GstStructure *grid_of(const AstroImage *self, const GstStructure *given)
 {
   GstStructure *s = gst_structure_new_empty(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID));
-  gboolean psf = FALSE;
 
-  gst_structure_get_boolean(given, "psf", &psf);
-  if (psf || self->psf)
+  if (self->psf || astro_field_is_true(given, "psf"))
     gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
   return s;
 }
@@ -227,12 +225,6 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
   return gst_caps_fixate(othercaps);
 }
 
-static gboolean is_true(const GstCaps *caps, const char *field)
-{
-  gboolean value = FALSE;
-  return gst_structure_get_boolean(gst_caps_get_structure(caps, 0), field, &value) && value;
-}
-
 /* astrofft's output tells where it was asked for anything but what makes a sky. */
 static gboolean check_transform(const GstCaps *caps, GError **error)
 {
@@ -262,7 +254,9 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
                       ("caps: %" GST_PTR_FORMAT, in));
     return FALSE;
   }
-  self->promises_rows = is_true(in, "image-only") && is_true(in, "touched-only");
+  const GstStructure *fields = gst_caps_get_structure(in, 0);
+  self->promises_rows =
+      astro_field_is_true(fields, "image-only") && astro_field_is_true(fields, "touched-only");
   /* What is held of the old grid is dropped with an error before this is. */
   AstroGrid old = self->grid;
   self->grid = grid;

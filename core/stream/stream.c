@@ -100,6 +100,12 @@ void astro_format_append(GValue *list, AstroFormat format)
   gst_value_list_append_and_take_value(list, &name);
 }
 
+gboolean astro_field_is_true(const GstStructure *s, const char *field)
+{
+  gboolean value = FALSE;
+  return gst_structure_get_boolean(s, field, &value) && value;
+}
+
 const char *astro_quantity_media_type(AstroQuantity quantity)
 {
   g_return_val_if_fail(quantity > ASTRO_QUANTITY_UNKNOWN && quantity < ASTRO_N_QUANTITIES, NULL);

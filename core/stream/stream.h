@@ -95,6 +95,8 @@ AstroFormat astro_format_from_name(const char *name); /* ASTRO_FORMAT_UNKNOWN wh
  * (NULL) names all. And adding its name to a list. */
 gboolean astro_format_is_named(const GValue *value, AstroFormat format);
 void astro_format_append(GValue *list, AstroFormat format);
+/* Whether a boolean field is there and true. */
+gboolean astro_field_is_true(const GstStructure *s, const char *field);
 
 const char *astro_quantity_name(AstroQuantity quantity); /* "voltages" */
 const char *astro_quantity_media_type(AstroQuantity quantity);
