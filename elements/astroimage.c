@@ -289,16 +289,15 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 
   while (kind < G_N_ELEMENTS(layouts) && !g_str_equal(layout, layouts[kind].grid))
     kind++;
-  if (kind == G_N_ELEMENTS(layouts) || (layouts[kind].rows && !self->promises_rows)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
-                "before it, or v:x with image-only=true and touched-only=true%s",
-                layout,
-                astro_layout_find(&in->layout, ASTRO_AXIS_U) >= 0
-                    ? ": astrofft must stand before astroimage"
-                    : "");
-    return FALSE;
-  }
+  if (kind == G_N_ELEMENTS(layouts) || (layouts[kind].rows && !self->promises_rows))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
+        "before it, or v:x with image-only=true and touched-only=true%s",
+        layout,
+        astro_layout_find(&in->layout, ASTRO_AXIS_U) >= 0
+            ? ": astrofft must stand before astroimage"
+            : "");
   self->config = (AstroImageConfig){ .from = in->format,
                                      .to = astro_stage_out(stage)->format,
                                      .grid = self->grid,

@@ -12,9 +12,8 @@ static const char *const spread_names[ASTRO_N_SPREADS] = {
 
 static gboolean refuse(GError **error, const char *field, const char *found, const char *expected)
 {
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS, "%s is %s, expected %s", field,
-              found, expected);
-  return FALSE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "%s is %s, expected %s", field, found,
+                             expected);
 }
 
 static gboolean spread_from_name(AstroSpreadKind *kind, const char *name, GError **error)
