@@ -105,15 +105,10 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
                              const char **variant, GError **error)
 {
   AstroGridding *self = g_new0(AstroGridding, 1);
-  const AstroCpuLevel level = astro_cpu_level();
   self->config = *config;
   self->grid = *grid;
   self->grid.products = NULL;
-  for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
-    if (variants[i]->variant.level <= level)
-      self->kernels = variants[i];
-  if (config->is_reference)
-    self->kernels = &astro_spread_reference;
+  self->kernels = config->is_reference ? &astro_spread_reference : ASTRO_KERNELS_PICK(variants);
   self->taps = g_aligned_alloc0(1, (sizeof *self->taps + 63) & ~(gsize)63, 64);
   *variant = self->kernels->variant.name;
   return self;
