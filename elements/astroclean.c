@@ -284,18 +284,6 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_set(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_get(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
 static void astro_clean_class_init(AstroCleanClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
@@ -305,8 +293,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   const GParamFlags flags =
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   g_object_class_install_property(object, PROP_OUTPUT,
                                   g_param_spec_enum("output", "Output", "What to give",
                                                     astro_clean_output_get_type(),

@@ -387,18 +387,6 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_set(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_get(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
 static void finalize(GObject *object)
 {
   g_free(ASTRO_CORRELATOR(object)->counts);
@@ -415,8 +403,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_INTEGRATION,

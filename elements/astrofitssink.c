@@ -16,7 +16,9 @@
  * fraction of values without one. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
+#include "elements/astrofields.h"
 #include "elements/astroreader.h"
+#include "elements/astrostage.h"
 
 #include <gio/gio.h>
 
@@ -367,30 +369,7 @@ static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query)
   return TRUE;
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroFitsSink *self = ASTRO_FITS_SINK(object);
-  if (id != PROP_LOCATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  g_free(self->location);
-  self->location = g_value_dup_string(value);
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroFitsSink *self = ASTRO_FITS_SINK(object);
-  if (id != PROP_LOCATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  g_value_set_string(value, self->location);
-  GST_OBJECT_UNLOCK(self);
-}
+static const AstroField fields[] = { ASTRO_FIELD(PROP_LOCATION, AstroFitsSink, location), { 0 } };
 
 static void finalize(GObject *object)
 {
@@ -421,8 +400,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   GstElementClass *element = GST_ELEMENT_CLASS(class);
   GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(class);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   properties[PROP_LOCATION] = g_param_spec_string(
       "location", "File name",
@@ -437,7 +415,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
       "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, images and "
       "cubes "
       "with their coordinates, and catalogues and correlation functions as binary tables or CSV",
-      "gst-astro maintainers");
+      ASTRO_AUTHOR);
   sink->start = start;
   sink->stop = stop;
   sink->set_caps = set_caps;

@@ -31,6 +31,7 @@
 #include "elements/astroimage.h"
 
 #include "core/image/image.h"
+#include "elements/astrofields.h"
 
 struct _AstroImage {
   AstroStage parent;
@@ -254,9 +255,9 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
                       ("caps: %" GST_PTR_FORMAT, in));
     return FALSE;
   }
-  const GstStructure *fields = gst_caps_get_structure(in, 0);
+  const GstStructure *s = gst_caps_get_structure(in, 0);
   self->promises_rows =
-      astro_field_is_true(fields, "image-only") && astro_field_is_true(fields, "touched-only");
+      astro_field_is_true(s, "image-only") && astro_field_is_true(s, "touched-only");
   /* What is held of the old grid is dropped with an error before this is. */
   AstroGrid old = self->grid;
   self->grid = grid;
@@ -501,38 +502,11 @@ static gboolean stop(GstBaseTransform *trans)
 
 /* ---- properties ---- */
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroImage *self = ASTRO_IMAGE(object);
-
-  switch (id) {
-  case PROP_PSF:
-    self->psf = g_value_get_boolean(value);
-    break;
-  case PROP_STOKES:
-    g_free(self->stokes);
-    self->stokes = g_value_dup_string(value);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroImage *self = ASTRO_IMAGE(object);
-
-  switch (id) {
-  case PROP_PSF:
-    g_value_set_boolean(value, self->psf);
-    break;
-  case PROP_STOKES:
-    g_value_set_string(value, self->stokes);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_PSF, AstroImage, psf),
+  ASTRO_FIELD(PROP_STOKES, AstroImage, stokes),
+  { 0 },
+};
 
 static void finalize(GObject *object)
 {
@@ -550,8 +524,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_PSF,
