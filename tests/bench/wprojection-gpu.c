@@ -141,9 +141,7 @@ static void run_case(const Case *c, double limit)
   const char *variant;
   GError *error = NULL;
 
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, "gridding"))
-      work.backend = *b;
+  work.backend = astro_module_backend("gridding");
   gint64 start = g_get_monotonic_time();
   work.instance = work.backend->create(&config, &place, &variant, &error);
   if (!work.instance)
