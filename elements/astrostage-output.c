@@ -9,17 +9,10 @@
  * the next are in work. */
 #define HOLD_BACK 2
 
-static void drop_pool(AstroStagePool *pool)
-{
-  if (pool->pool)
-    gst_buffer_pool_set_active(pool->pool, FALSE);
-  gst_clear_object(&pool->pool);
-}
-
 void astro_stage_drop_pools(AstroStagePrivate *priv)
 {
-  drop_pool(&priv->blocks);
-  drop_pool(&priv->aside);
+  astro_buffer_pool_clear(&priv->blocks.pool);
+  astro_buffer_pool_clear(&priv->aside.pool);
 }
 
 static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
@@ -57,7 +50,7 @@ static GstBuffer *take_block(AstroStagePrivate *priv, AstroStagePool *pool, gsiz
   GstBuffer *buffer = NULL;
 
   if (pool->pool && pool->bytes != bytes)
-    drop_pool(pool);
+    astro_buffer_pool_clear(&pool->pool);
   if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
     return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
   if (!pool->pool)
