@@ -28,6 +28,7 @@
 
 #include "core/clean/clean.h"
 #include "core/enum.h"
+#include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "elements/astrofields.h"
 
@@ -251,15 +252,10 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
-  gsize bytes = gst_buffer_get_size(in) / steps;
   const AstroImageMeta *meta = astro_buffer_get_image(in);
 
   for (guint64 i = 0; i < steps; i++) {
-    g_autoptr(GstBuffer) part = gst_buffer_ref(in);
-    if (steps > 1) {
-      gst_buffer_unref(part);
-      part = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
-    }
+    g_autoptr(GstBuffer) part = astro_buffer_part(in, i, steps);
     if (!clean_image(ASTRO_CLEAN(stage), part, meta, first + i, error))
       return FALSE;
   }
