@@ -18,14 +18,12 @@ static void map_layouts(const AstroFftSettings *settings, GstStructure *s, Astro
     const GValue *one = GST_VALUE_HOLDS_LIST(value) ? gst_value_list_get_value(value, i) : value;
     const char *text = G_VALUE_HOLDS_STRING(one) ? g_value_get_string(one) : NULL;
     AstroLayout layout;
-    GValue name = G_VALUE_INIT;
     if (!text || !astro_layout_parse(&layout, text, from, NULL))
       continue;
     if (!astro_fft_map_layout(settings, in, to_src, &layout) && n > 1)
       continue;
-    g_value_init(&name, G_TYPE_STRING);
-    g_value_take_string(&name, astro_layout_to_string(&layout));
-    gst_value_list_append_and_take_value(&list, &name);
+    g_autofree char *name = astro_layout_to_string(&layout);
+    astro_name_append(&list, name);
   }
   if (gst_value_list_get_size(&list) == 1)
     gst_structure_set_value(s, "layout", gst_value_list_get_value(&list, 0));

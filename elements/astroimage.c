@@ -31,6 +31,7 @@
 #include "elements/astroimage.h"
 
 #include "core/image/image.h"
+#include "core/memory/memory.h"
 #include "elements/astrofields.h"
 
 struct _AstroImage {
@@ -78,24 +79,6 @@ static const struct {
   { "plane:channel:pol:v:x", "channel:pol:y:x", TRUE },
 };
 
-static void append_name(GValue *list, const char *text)
-{
-  GValue name = G_VALUE_INIT;
-  g_value_init(&name, G_TYPE_STRING);
-  g_value_set_static_string(&name, text);
-  gst_value_list_append_and_take_value(list, &name);
-}
-
-static gboolean is_named(const GValue *value, const char *text)
-{
-  if (!value || (G_VALUE_HOLDS_STRING(value) && g_str_equal(g_value_get_string(value), text)))
-    return TRUE;
-  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
-    if (is_named(gst_value_list_get_value(value, i), text))
-      return TRUE;
-  return FALSE;
-}
-
 /* Names to a layout; as it was where there are none. */
 static void take_layouts(GstStructure *s, GValue *list)
 {
@@ -110,8 +93,8 @@ static void set_image_layouts(GstStructure *s, const GValue *given)
   GValue list = G_VALUE_INIT;
   g_value_init(&list, GST_TYPE_LIST);
   for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
-    if (is_named(given, layouts[i].grid))
-      append_name(&list, layouts[i].image);
+    if (astro_name_is_in(given, layouts[i].grid))
+      astro_name_append(&list, layouts[i].image);
   if (gst_value_list_get_size(&list))
     gst_structure_remove_field(s, "planes");
   take_layouts(s, &list);
@@ -122,8 +105,8 @@ static void set_grid_layouts(GstStructure *s, const GValue *given, gboolean rows
   GValue list = G_VALUE_INIT;
   g_value_init(&list, GST_TYPE_LIST);
   for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
-    if (layouts[i].rows == rows && is_named(given, layouts[i].image))
-      append_name(&list, layouts[i].grid);
+    if (layouts[i].rows == rows && astro_name_is_in(given, layouts[i].image))
+      astro_name_append(&list, layouts[i].grid);
   take_layouts(s, &list);
 }
 
@@ -409,15 +392,6 @@ static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
   self->next_plane = 0;
 }
 
-/* Part i of n as large ones; NULL of none. */
-static GstBuffer *part_of(GstBuffer *buffer, guint64 i, guint64 n)
-{
-  if (!buffer || n == 1)
-    return buffer ? gst_buffer_ref(buffer) : NULL;
-  const gsize bytes = gst_buffer_get_size(buffer) / n;
-  return gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
-}
-
 static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                           const AstroGridMeta *meta, guint plane, guint planes, double w,
                           GError **error)
@@ -462,8 +436,9 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   for (guint64 i = 0; i < n; i++) {
     guint plane = (guint)((meta->plane + i) % planes);
     double w = meta->w + ((double)plane - (double)(meta->plane % planes)) * meta->w_step;
-    g_autoptr(GstBuffer) part = part_of(in, i, n);
-    g_autoptr(GstBuffer) touched = part_of(self->config.transforms_v ? meta->touched : NULL, i, n);
+    g_autoptr(GstBuffer) part = astro_buffer_part(in, i, n);
+    g_autoptr(GstBuffer) touched =
+        astro_buffer_part(self->config.transforms_v ? meta->touched : NULL, i, n);
     if (n > 1) {
       GST_BUFFER_PTS(part) = GST_BUFFER_PTS(in);
       GST_BUFFER_DURATION(part) = GST_BUFFER_DURATION(in);

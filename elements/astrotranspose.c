@@ -28,24 +28,20 @@ enum { PROP_LAYOUT = ASTRO_STAGE_N_PROPERTIES };
 G_DEFINE_TYPE(AstroTranspose, astro_transpose, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrotranspose, "astrotranspose", GST_RANK_NONE, ASTRO_TYPE_TRANSPOSE)
 
-static void add_string(GValue *list, char *text)
+static void add_string(GValue *list, const char *text)
 {
-  GValue value = G_VALUE_INIT;
   for (guint i = 0; i < gst_value_list_get_size(list); i++)
-    if (g_str_equal(g_value_get_string(gst_value_list_get_value(list, i)), text)) {
-      g_free(text);
+    if (g_str_equal(g_value_get_string(gst_value_list_get_value(list, i)), text))
       return;
-    }
-  g_value_init(&value, G_TYPE_STRING);
-  g_value_take_string(&value, text);
-  gst_value_list_append_and_take_value(list, &value);
+  astro_name_append(list, text);
 }
 
 /* The order as it is first, so that a stream which may stay as it is does. */
 static void add_permutations(GValue *list, AstroLayout *layout, guint from)
 {
   if (from == layout->n_axes) {
-    add_string(list, astro_layout_to_string(layout));
+    g_autofree char *text = astro_layout_to_string(layout);
+    add_string(list, text);
     return;
   }
   for (guint i = from; i < layout->n_axes; i++) {
@@ -64,7 +60,7 @@ static void add_orders_of(GValue *list, const char *text, AstroQuantity quantity
   if (astro_layout_parse(&layout, text, quantity, NULL) && layout.n_axes <= MAX_FREE_AXES)
     add_permutations(list, &layout, 0);
   else
-    add_string(list, g_strdup(text)); /* caps_event says what is wrong with it */
+    add_string(list, text); /* caps_event says what is wrong with it */
 }
 
 /* Any of the layouts in value, in any order; nothing where value tells no layout. */

@@ -80,24 +80,34 @@ AstroFormat astro_format_from_name(const char *name)
   return ASTRO_FORMAT_UNKNOWN;
 }
 
-gboolean astro_format_is_named(const GValue *value, AstroFormat format)
+gboolean astro_name_is_in(const GValue *value, const char *name)
 {
   if (!value)
     return TRUE;
   if (G_VALUE_HOLDS_STRING(value))
-    return g_strcmp0(g_value_get_string(value), formats[format].name) == 0;
+    return g_strcmp0(g_value_get_string(value), name) == 0;
   for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
-    if (astro_format_is_named(gst_value_list_get_value(value, i), format))
+    if (astro_name_is_in(gst_value_list_get_value(value, i), name))
       return TRUE;
   return FALSE;
 }
 
+void astro_name_append(GValue *list, const char *name)
+{
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, G_TYPE_STRING);
+  g_value_set_string(&value, name);
+  gst_value_list_append_and_take_value(list, &value);
+}
+
+gboolean astro_format_is_named(const GValue *value, AstroFormat format)
+{
+  return astro_name_is_in(value, formats[format].name);
+}
+
 void astro_format_append(GValue *list, AstroFormat format)
 {
-  GValue name = G_VALUE_INIT;
-  g_value_init(&name, G_TYPE_STRING);
-  g_value_set_static_string(&name, formats[format].name);
-  gst_value_list_append_and_take_value(list, &name);
+  astro_name_append(list, formats[format].name);
 }
 
 gboolean astro_field_is_true(const GstStructure *s, const char *field)

@@ -91,8 +91,11 @@ gboolean astro_stream_refuse(GError **error, AstroStreamError code, const char *
 const AstroFormatInfo *astro_format_info(AstroFormat format);
 AstroFormat astro_format_from_name(const char *name); /* ASTRO_FORMAT_UNKNOWN where there is none */
 
-/* In caps: whether a field's value, one name or a list of them, names the format; a missing field
- * (NULL) names all. And adding its name to a list. */
+/* In caps: whether a field's value is that name or a list that has it; a missing field (NULL) has
+ * all. And adding a name to a list. */
+gboolean astro_name_is_in(const GValue *value, const char *name);
+void astro_name_append(GValue *list, const char *name);
+/* The same of formats' names. */
 gboolean astro_format_is_named(const GValue *value, AstroFormat format);
 void astro_format_append(GValue *list, AstroFormat format);
 /* Whether a boolean field is there and true. */
