@@ -22,8 +22,6 @@
 
 #include <gio/gio.h>
 
-#define NS_PER_DAY (24 * 3600 * (guint64)GST_SECOND)
-
 struct _AstroFitsSink {
   GstBaseSink parent;
   char *location;
@@ -92,21 +90,13 @@ static gboolean fail(AstroFitsSink *self, const GError *error)
   return FALSE;
 }
 
-static char *start_of_file(AstroFitsSink *self)
-{
-  AstroObservation at = *self->contents.observation;
-  guint64 ns = at.start_ns + (guint64)self->begin_ns;
-  at.start_mjd += (gint32)(ns / NS_PER_DAY);
-  at.start_ns = ns % NS_PER_DAY;
-  return astro_observation_get_start(&at);
-}
-
 static GstStructure *visibilities_of_file(AstroFitsSink *self)
 {
   const AstroStream *stream = &self->contents.stream;
   const AstroFitsTally *tally = &self->tally;
   gint pols = (gint)astro_stream_extent(stream, ASTRO_AXIS_POL);
-  g_autofree char *start = start_of_file(self);
+  g_autofree char *start =
+      astro_observation_get_time(self->contents.observation, (guint64)self->begin_ns);
   return gst_structure_new(
       "astro-file", "location", G_TYPE_STRING, self->location, "format", G_TYPE_STRING,
       self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,
