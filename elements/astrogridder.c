@@ -31,7 +31,6 @@
 #include "elements/astrogridder.h"
 
 #include <string.h>
-#include "core/stream/uvw.h"
 #include "elements/astrofft.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/astroreader.h"

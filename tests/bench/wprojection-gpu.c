@@ -5,7 +5,6 @@
  * added up. Beside them cuBLAS's single-precision matrix products in the same run. wprojection-gpu
  * [part of a case's name]... */
 #include "core/gridder/gridding.h"
-#include "core/gridder/wprojection.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"
 #include "tests/bench/cublas.h"
