@@ -5,6 +5,7 @@
 #include "tests/core/gridding-on-device.h"
 #include "tests/core/images.h"
 #include "tests/core/touched.h"
+#include "tests/distance.h"
 #include "tests/tests.h"
 
 #include <complex.h>
@@ -162,16 +163,6 @@ static double *exact_image(const Setting *s)
   return image;
 }
 
-static double distance(const double *a, const double *b, gsize n)
-{
-  double error = 0, norm = 0;
-  for (gsize i = 0; i < n; i++) {
-    error += (a[i] - b[i]) * (a[i] - b[i]);
-    norm += b[i] * b[i];
-  }
-  return sqrt(error / norm);
-}
-
 /* ---- tests ---- */
 
 /* exact: of the values in double; those in single precision are rounded. */
@@ -184,7 +175,7 @@ static void assert_accurate(Setting *s, const double *exact, gint decade)
   s->rows.values = s->rows.is_double ? (gpointer)s->values : s->single;
   g_autofree double *image = stacked_image(s, &planes);
   g_autofree double *against = s->rows.is_double ? NULL : exact_image(s);
-  const double error = distance(image, against ? against : exact, n);
+  const double error = test_distance(image, against ? against : exact, n * sizeof *image, TRUE);
   g_test_message("size %u field %.3f: grid %u support %u planes %u, accuracy 1e%d: %.2e",
                  s->grid.image_size, s->grid.image_size * s->grid.pixel, s->grid.size,
                  s->grid.spread.support, planes, decade, error);
@@ -258,20 +249,6 @@ static GByteArray *all_planes(Setting *s, const char *level, guint threads, guin
   return all;
 }
 
-static double byte_distance(const GByteArray *a, const GByteArray *b, gboolean is_double)
-{
-  const gsize n = a->len / (is_double ? sizeof(double) : sizeof(float));
-  double error = 0, norm = 0;
-  g_assert_cmpuint(a->len, ==, b->len);
-  for (gsize i = 0; i < n; i++) {
-    const double x = is_double ? ((double *)a->data)[i] : (double)((float *)a->data)[i];
-    const double y = is_double ? ((double *)b->data)[i] : (double)((float *)b->data)[i];
-    error += (x - y) * (x - y);
-    norm += y * y;
-  }
-  return sqrt(error / norm);
-}
-
 /* Every support, precision and instruction set against the formula; grids so small that footprints
  * lie at their edges. */
 static void test_variants(void)
@@ -289,7 +266,7 @@ static void test_variants(void)
       g_autoptr(GByteArray) expected = all_planes(&s, NULL, 1, &planes);
       for (guint i = 0; i < G_N_ELEMENTS(levels); i++) {
         g_autoptr(GByteArray) found = all_planes(&s, levels[i], 0, &planes);
-        const double error = byte_distance(found, expected, is_double);
+        const double error = test_bytes_distance(found, expected, is_double);
         g_test_message("%s support %u %s: %.2e", levels[i], support,
                        is_double ? "double" : "single", error);
         /* Of it, the polynomials that stand for the function. */
@@ -375,7 +352,7 @@ static void test_order(gconstpointer on_device)
     }
   }
   g_autoptr(GByteArray) after = all_planes(&s, "avx512", 0, &planes);
-  g_assert_cmpfloat(byte_distance(after, before, TRUE), <=, 1e-15);
+  g_assert_cmpfloat(test_bytes_distance(after, before, TRUE), <=, 1e-15);
   clear(&s);
 }
 
@@ -442,7 +419,7 @@ static void test_flat(gconstpointer on_device)
   s.config.accuracy = 1e-8;
   g_autofree double *exact = exact_image(&s), *image = stacked_image(&s, &planes);
   g_assert_cmpuint(planes, ==, 1);
-  g_assert_cmpfloat(distance(image, exact, 2 * 32 * 32), <=, 1e-8);
+  g_assert_cmpfloat(test_distance(image, exact, 2 * 32 * 32 * sizeof *image, TRUE), <=, 1e-8);
   s.rows.rows = 0;
   g_autofree double *empty = stacked_image(&s, &planes);
   g_assert_cmpuint(planes, ==, 1);
@@ -491,13 +468,13 @@ static double device_error(Setting *s)
   g_assert_cmpuint(planes, ==, expected_planes);
   g_assert_cmpuint(cpu.grid.size, ==, s->grid.size);
   if (s->config.is_double)
-    return byte_distance(found, expected, TRUE);
+    return test_bytes_distance(found, expected, TRUE);
   const gsize n = found->len / sizeof(float);
   double *wide = g_new(double, n);
   for (gsize i = 0; i < n; i++)
     wide[i] = ((float *)found->data)[i];
   g_autoptr(GByteArray) in_double = g_byte_array_new_take((guint8 *)wide, n * sizeof *wide);
-  return byte_distance(in_double, expected, TRUE);
+  return test_bytes_distance(in_double, expected, TRUE);
 }
 
 /* Every support, precision and number of products, channels together and apart, grids of whole and
@@ -710,7 +687,7 @@ static void check_direct(double pixel, double centre_l)
     if (exact[i] == 0 && isnan(image[i])) /* n is none there, not even of w = 0 */
       image[i] = 0;
   }
-  g_assert_cmpfloat(distance(image, exact, 2 * ALL * ALL), <=, 1e-13);
+  g_assert_cmpfloat(test_distance(image, exact, 2 * ALL * ALL * sizeof *image, TRUE), <=, 1e-13);
   clear(&s);
 }
 
@@ -749,7 +726,7 @@ static void test_direct_on_device(void)
     }
     g_autoptr(GByteArray) a = g_byte_array_new_take(expected, bytes);
     g_autoptr(GByteArray) b = g_byte_array_append(g_byte_array_new(), found, (guint)bytes);
-    g_assert_cmpfloat(byte_distance(b, a, is_double), <=, is_double ? 1e-13 : 3e-7);
+    g_assert_cmpfloat(test_bytes_distance(b, a, is_double), <=, is_double ? 1e-13 : 3e-7);
     test_check_guard(found, bytes);
     test_free(found);
     test_gridding_free(&device);
