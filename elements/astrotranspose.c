@@ -28,12 +28,12 @@ enum { PROP_LAYOUT = ASTRO_STAGE_N_PROPERTIES };
 G_DEFINE_TYPE(AstroTranspose, astro_transpose, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrotranspose, "astrotranspose", GST_RANK_NONE, ASTRO_TYPE_TRANSPOSE)
 
-static void add_string(GValue *list, const char *text)
+static gboolean has_string(const GValue *list, const char *text)
 {
   for (guint i = 0; i < gst_value_list_get_size(list); i++)
     if (g_str_equal(g_value_get_string(gst_value_list_get_value(list, i)), text))
-      return;
-  astro_name_append(list, text);
+      return TRUE;
+  return FALSE;
 }
 
 /* The order as it is first, so that a stream which may stay as it is does. */
@@ -41,7 +41,8 @@ static void add_permutations(GValue *list, AstroLayout *layout, guint from)
 {
   if (from == layout->n_axes) {
     g_autofree char *text = astro_layout_to_string(layout);
-    add_string(list, text);
+    if (!has_string(list, text)) /* an axis may stand there twice */
+      astro_name_append(list, text);
     return;
   }
   for (guint i = from; i < layout->n_axes; i++) {
@@ -57,10 +58,13 @@ static void add_permutations(GValue *list, AstroLayout *layout, guint from)
 static void add_orders_of(GValue *list, const char *text, AstroQuantity quantity)
 {
   AstroLayout layout;
+  /* With one order of its axes all of them came: another transpose's caps name hundreds. */
+  if (has_string(list, text))
+    return;
   if (astro_layout_parse(&layout, text, quantity, NULL) && layout.n_axes <= MAX_FREE_AXES)
     add_permutations(list, &layout, 0);
   else
-    add_string(list, text); /* caps_event says what is wrong with it */
+    astro_name_append(list, text); /* caps_event says what is wrong with it */
 }
 
 /* Any of the layouts in value, in any order; nothing where value tells no layout. */

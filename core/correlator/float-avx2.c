@@ -20,10 +20,9 @@ static inline void part_8(float *out, __m256 a, __m256 b)
   _mm256_store_pd((double *)(out + PANEL), _mm256_permute4x64_pd(im, 0xd8));
 }
 
-void astro_correlator_pack_cf32_avx2(guint8 *left, guint8 *right, gint32 *bias,
-                                     const AstroCorrelatorRows *rows)
+void astro_correlator_pack_cf32_avx2(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  float part[2 * PANEL] = { 0 }, *out = (float *)left;
+  float part[2 * PANEL] = { 0 }, *out = (float *)packed;
   for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
     const float *in = (const float *)(rows->first + t * rows->stride);
     if (rows->inputs < PANEL)
@@ -33,11 +32,10 @@ void astro_correlator_pack_cf32_avx2(guint8 *left, guint8 *right, gint32 *bias,
   }
 }
 
-void astro_correlator_pack_cf16_avx2(guint8 *left, guint8 *right, gint32 *bias,
-                                     const AstroCorrelatorRows *rows)
+void astro_correlator_pack_cf16_avx2(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
   guint16 part[2 * PANEL] = { 0 };
-  float *out = (float *)left;
+  float *out = (float *)packed;
   for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
     const guint8 *bytes = rows->first + t * rows->stride;
     if (rows->inputs < PANEL)

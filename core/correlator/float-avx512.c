@@ -13,13 +13,13 @@
       sum, _mm512_add_pd(_mm512_loadu_pd(sum), _mm512_cvtps_pd(_mm256_castsi256_ps(parts))))
 #include "core/correlator/tile-avx512.h"
 
-void astro_correlator_pack_cf32_avx512(guint8 *left, guint8 *right, gint32 *bias,
+void astro_correlator_pack_cf32_avx512(guint8 *packed, gint32 *bias,
                                        const AstroCorrelatorRows *rows)
 {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
   const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
   guint inputs = (1u << rows->inputs) - 1;
-  float *out = (float *)left;
+  float *out = (float *)packed;
   for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
     const guint8 *in = rows->first + t * rows->stride;
     __m512 a = _mm512_castpd_ps(_mm512_maskz_loadu_pd((__mmask8)inputs, in));
@@ -29,11 +29,11 @@ void astro_correlator_pack_cf32_avx512(guint8 *left, guint8 *right, gint32 *bias
   }
 }
 
-void astro_correlator_pack_cf16_avx512(guint8 *left, guint8 *right, gint32 *bias,
+void astro_correlator_pack_cf16_avx512(guint8 *packed, gint32 *bias,
                                        const AstroCorrelatorRows *rows)
 {
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
-  float *out = (float *)left;
+  float *out = (float *)packed;
   for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
     __m512i pairs = _mm512_maskz_loadu_epi32(inputs, rows->first + t * rows->stride);
     __m256i re = _mm512_cvtepi32_epi16(pairs);

@@ -19,11 +19,11 @@ static inline void part_16(double *out, __m512i parts)
   _mm512_store_pd(out + 8, _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(parts, 1)));
 }
 
-void astro_correlator_pack_ci16_avx512(guint8 *left, guint8 *right, gint32 *bias,
+void astro_correlator_pack_ci16_avx512(guint8 *packed, gint32 *bias,
                                        const AstroCorrelatorRows *rows)
 {
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
-  double *out = (double *)left;
+  double *out = (double *)packed;
   for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
     __m512i pairs = _mm512_maskz_loadu_epi32(inputs, rows->first + t * rows->stride);
     part_16(out, _mm512_srai_epi32(_mm512_slli_epi32(pairs, 16), 16));

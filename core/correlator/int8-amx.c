@@ -61,16 +61,14 @@ static ALWAYS_INLINE void pack(guint8 *out, const AstroCorrelatorRows *rows, Ast
   }
 }
 
-void astro_correlator_pack_ci8_amx(guint8 *left, guint8 *right, gint32 *bias,
-                                   const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci8_amx(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  pack(left, rows, ASTRO_FORMAT_CI8);
+  pack(packed, rows, ASTRO_FORMAT_CI8);
 }
 
-void astro_correlator_pack_ci4_amx(guint8 *left, guint8 *right, gint32 *bias,
-                                   const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci4_amx(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  pack(left, rows, ASTRO_FORMAT_CI4);
+  pack(packed, rows, ASTRO_FORMAT_CI4);
 }
 
 /* What the processor does beside the products, a little at each step. */
@@ -153,7 +151,7 @@ void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
 {
   guint8 rows[2][MOST_STEPS * 2 * OPERAND] __attribute__((aligned(64)));
   Chores chores = { .rows = rows[(product->rows - 1) & 1],
-                    .quads = product->left + (product->rows - 1) * product->left_stride,
+                    .quads = product->left + (product->rows - 1) * product->panel_stride,
                     .operands = 2 * product->steps,
                     .fetch = product->next,
                     .lines = lines_in_step(product) };
@@ -166,12 +164,12 @@ void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
       turn_one(&chores);
     if (i > 0) {
       chores.rows = rows[(i - 1) & 1];
-      chores.quads = product->left + (i - 1) * product->left_stride;
+      chores.quads = product->left + (i - 1) * product->panel_stride;
       chores.operands = 2 * product->steps;
     }
     for (guint j = 0; j < columns; j++, tile += PARTS * OPERAND)
       multiply_panels(tile, j + 1 < columns ? tile + PARTS * OPERAND : next_row, rows[i & 1],
-                      product->right + j * product->right_stride, product->steps, product->first,
+                      product->right + j * product->panel_stride, product->steps, product->first,
                       j == product->below + i, &chores);
   }
   _tile_release();

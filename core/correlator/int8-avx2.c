@@ -16,10 +16,9 @@ static inline void pack_8(__m256i *out, __m128i bytes)
       out + 2, _mm256_sign_epi16(_mm256_shuffle_epi8(pairs, swap), _mm256_set1_epi32(0x0001ffff)));
 }
 
-void astro_correlator_pack_ci8_avx2(guint8 *left, guint8 *right, gint32 *bias,
-                                    const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci8_avx2(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  __m256i *out = (__m256i *)left;
+  __m256i *out = (__m256i *)packed;
   gint8 part[2 * PANEL] = { 0 };
   for (guint t = 0; t < rows->count; t++, out += 4) {
     const guint8 *in = rows->first + t * rows->stride;
@@ -30,12 +29,11 @@ void astro_correlator_pack_ci8_avx2(guint8 *left, guint8 *right, gint32 *bias,
   }
 }
 
-void astro_correlator_pack_ci4_avx2(guint8 *left, guint8 *right, gint32 *bias,
-                                    const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci4_avx2(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
   const __m128i nibble = _mm_set1_epi8(15);
   const __m128i value = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1);
-  __m256i *out = (__m256i *)left;
+  __m256i *out = (__m256i *)packed;
   gint8 part[PANEL] = { 0 };
   for (guint t = 0; t < rows->count; t++, out += 4) {
     const guint8 *in = rows->first + t * rows->stride;
@@ -82,8 +80,8 @@ void astro_correlator_multiply_int8_avx2(const AstroCorrelatorProduct *product)
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       gint32 *re = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       gint32 *im = re + PANEL * PANEL;
-      const gint32 *left = (const gint32 *)(product->left + i * product->left_stride);
-      const __m256i *right = (const __m256i *)(product->right + j * product->right_stride);
+      const gint32 *left = (const gint32 *)(product->left + i * product->panel_stride);
+      const __m256i *right = (const __m256i *)(product->right + j * product->panel_stride);
       if (product->first)
         memset(re, 0, 2 * PANEL * PANEL * sizeof *re);
       for (guint c = 0; c < PANEL; c += COLUMNS)

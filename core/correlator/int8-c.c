@@ -10,10 +10,9 @@ static void clear_step(gint16 *out, guint inputs)
     memset(out, 0, 2 * PANEL * sizeof *out);
 }
 
-void astro_correlator_pack_ci8_c(guint8 *left, guint8 *right, gint32 *bias,
-                                 const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci8_c(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  gint16 *out = (gint16 *)left;
+  gint16 *out = (gint16 *)packed;
   for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
     const gint8 *in = (const gint8 *)rows->first + t * rows->stride;
     clear_step(out, rows->inputs);
@@ -24,10 +23,9 @@ void astro_correlator_pack_ci8_c(guint8 *left, guint8 *right, gint32 *bias,
   }
 }
 
-void astro_correlator_pack_ci4_c(guint8 *left, guint8 *right, gint32 *bias,
-                                 const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci4_c(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  gint16 *out = (gint16 *)left;
+  gint16 *out = (gint16 *)packed;
   for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
     const guint8 *in = rows->first + t * rows->stride;
     clear_step(out, rows->inputs);
@@ -60,8 +58,8 @@ void astro_correlator_multiply_int8_c(const AstroCorrelatorProduct *product)
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       gint32 *tile = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
-      const gint16 *left = (const gint16 *)(product->left + i * product->left_stride);
-      const gint16 *right = (const gint16 *)(product->right + j * product->right_stride);
+      const gint16 *left = (const gint16 *)(product->left + i * product->panel_stride);
+      const gint16 *right = (const gint16 *)(product->right + j * product->panel_stride);
       if (product->first)
         memset(tile, 0, 2 * PANEL * PANEL * sizeof *tile);
       for (guint r = 0; r < PANEL; r++)

@@ -28,25 +28,23 @@ static ALWAYS_INLINE void pack_quads(__m512i *out, gint32 *bias, const AstroCorr
   _mm512_store_si512(bias + PANEL, bias_im);
 }
 
-static ALWAYS_INLINE void pack(guint8 *left, gint32 *bias, const AstroCorrelatorRows *rows,
+static ALWAYS_INLINE void pack(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows,
                                AstroFormat format)
 {
   if (rows->inputs == PANEL)
-    pack_quads((__m512i *)left, bias, rows, 0xffff, format);
+    pack_quads((__m512i *)packed, bias, rows, 0xffff, format);
   else
-    pack_quads((__m512i *)left, bias, rows, (__mmask16)((1u << rows->inputs) - 1), format);
+    pack_quads((__m512i *)packed, bias, rows, (__mmask16)((1u << rows->inputs) - 1), format);
 }
 
-void astro_correlator_pack_ci8_vnni(guint8 *left, guint8 *right, gint32 *bias,
-                                    const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci8_vnni(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  pack(left, bias, rows, ASTRO_FORMAT_CI8);
+  pack(packed, bias, rows, ASTRO_FORMAT_CI8);
 }
 
-void astro_correlator_pack_ci4_vnni(guint8 *left, guint8 *right, gint32 *bias,
-                                    const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci4_vnni(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  pack(left, bias, rows, ASTRO_FORMAT_CI4);
+  pack(packed, bias, rows, ASTRO_FORMAT_CI4);
 }
 
 enum { ROWS = 8 };
@@ -86,8 +84,8 @@ void astro_correlator_multiply_int8_vnni(const AstroCorrelatorProduct *product)
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       gint32 *re = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       gint32 *im = re + PANEL * PANEL;
-      const gint32 *left = (const gint32 *)(product->left + i * product->left_stride);
-      const __m512i *right = (const __m512i *)(product->right + j * product->right_stride);
+      const gint32 *left = (const gint32 *)(product->left + i * product->panel_stride);
+      const __m512i *right = (const __m512i *)(product->right + j * product->panel_stride);
       if (product->first)
         memset(re, 0, 2 * PANEL * PANEL * sizeof *re);
       for (guint r = 0; r < PANEL; r += ROWS)

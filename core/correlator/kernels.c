@@ -9,7 +9,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .band_pass = 512,
       .band_panels = 40,
       .span = 32768,
-      .left_bytes = 2048,
+      .step_bytes = 2048,
       .tile_bytes = 3072,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_amx,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_amx },
@@ -24,7 +24,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .band_pass = 1024,
       .band_panels = 12,
       .span = 32768,
-      .left_bytes = 128,
+      .step_bytes = 128,
       .tile_bytes = 2048,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_vnni,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_vnni },
@@ -39,7 +39,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .band_pass = 256,
       .band_panels = 12,
       .span = 32768,
-      .left_bytes = 128,
+      .step_bytes = 128,
       .tile_bytes = 2048,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_avx2,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_avx2 },
@@ -54,7 +54,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .band_pass = 256,
       .band_panels = 12,
       .span = 32768,
-      .left_bytes = 64,
+      .step_bytes = 64,
       .tile_bytes = 2048,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_c,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_c },
@@ -67,7 +67,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
 #define INT16_KERNEL(name, the_level)                                                              \
   {                                                                                                \
     .variant = { #name, the_level }, .samples = 1, .pass = 128, .band_pass = 128,                  \
-    .band_panels = 12, .span = 32768, .left_bytes = 256, .tile_bytes = 4096,                       \
+    .band_panels = 12, .span = 32768, .step_bytes = 256, .tile_bytes = 4096,                       \
     .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_##name },                         \
     .multiply = astro_correlator_multiply_int16_##name, .add = astro_correlator_add_int16_##name,  \
     .means = astro_correlator_means_integer_##name,                                                \
@@ -84,7 +84,7 @@ static const AstroCorrelatorKernel int16_kernels[] = {
 #define FLOAT_KERNEL(name, the_level)                                                              \
   {                                                                                                \
     .variant = { #name, the_level }, .samples = 1, .pass = 256, .band_pass = 256,                  \
-    .band_panels = 12, .span = 1024, .left_bytes = 128, .tile_bytes = 2048,                        \
+    .band_panels = 12, .span = 1024, .step_bytes = 128, .tile_bytes = 2048,                        \
     .pack = { [ASTRO_FORMAT_CF16LE] = astro_correlator_pack_cf16_##name,                           \
               [ASTRO_FORMAT_CF32LE] = astro_correlator_pack_cf32_##name },                         \
     .multiply = astro_correlator_multiply_float_##name, .add = astro_correlator_add_float_##name,  \

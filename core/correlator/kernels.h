@@ -25,15 +25,14 @@ typedef struct {
 
 /* bias: two terms for each input that some kernels gather over the passes of a span; zero at first.
  */
-typedef void (*AstroCorrelatorPack)(guint8 *left, guint8 *right, gint32 *bias,
-                                    const AstroCorrelatorRows *rows);
+typedef void (*AstroCorrelatorPack)(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows);
 
 /* Adds the products of some steps of row panels with column panels to tiles. */
 typedef struct {
-  guint8 *tiles;                   /* of rows x columns pairs */
-  gsize tiles_stride;              /* from row to row */
-  const guint8 *left, *right;      /* packed row panels and column panels */
-  gsize left_stride, right_stride; /* from panel to panel */
+  guint8 *tiles;              /* of rows x columns pairs */
+  gsize tiles_stride;         /* from row to row */
+  const guint8 *left, *right; /* packed row panels and column panels */
+  gsize panel_stride;         /* from panel to panel */
   guint rows, columns;
   guint below; /* the first row is so many panels behind the first column; columns beyond a row's
                   own panel are not wanted */
@@ -64,8 +63,7 @@ typedef struct {
   guint band_panels; /* a channel of so many panels at most is taken in bands of rows */
   guint band_pass;   /* the pass there */
   guint span;        /* time steps in a tile at most, before it is added to the sums */
-  gsize left_bytes,
-      right_bytes; /* a panel's step as row and as column; right 0: left serves both */
+  gsize step_bytes;  /* a packed panel's step */
   gsize tile_bytes;
   AstroCorrelatorPack pack[ASTRO_N_FORMATS];
   void (*multiply)(const AstroCorrelatorProduct *product);
@@ -82,8 +80,7 @@ const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format);
   void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product);                    \
   void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile);
 #define ASTRO_CORRELATOR_PACK(name)                                                                \
-  void astro_correlator_pack_##name(guint8 *left, guint8 *right, gint32 *bias,                     \
-                                    const AstroCorrelatorRows *rows);
+  void astro_correlator_pack_##name(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows);
 
 ASTRO_CORRELATOR_MEANS(integer_avx512)
 ASTRO_CORRELATOR_MEANS(integer_avx2)

@@ -1,8 +1,8 @@
-/* Outer products in floating point with fused multiply and add, for any width of vector. Included
- * with SCALAR             the type of packed samples and of tiles BYTES of a
- * vector ROWS, VECTORS      of the block that registers hold: rows, vectors in a row PARTIAL
- * samples summed in registers before they are added to the tile MULTIPLY, ADD      names of the
- * functions A packed step is one sample of 16 inputs: 16 real parts, then 16 imaginary ones. */
+/* Outer products in floating point with fused multiply and add, for any width of vector. A packed
+ * step is one sample of 16 inputs: 16 real parts, then 16 imaginary ones. Included with SCALAR (the
+ * type of packed samples and of tiles), BYTES (of a vector), ROWS and VECTORS (of the block that
+ * registers hold: rows, and vectors in a row), PARTIAL (samples that registers sum before they are
+ * added to the tile), and the functions' names MULTIPLY and ADD. */
 #include "core/correlator/kernels.h"
 
 enum {
@@ -70,8 +70,8 @@ void MULTIPLY(const AstroCorrelatorProduct *product)
       SCALAR *tile = (SCALAR *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
       if (product->first)
         memset(tile, 0, 2 * PANEL * PANEL * sizeof *tile);
-      multiply_panels(tile, (const SCALAR *)(product->left + i * product->left_stride),
-                      (const SCALAR *)(product->right + j * product->right_stride), product->steps,
+      multiply_panels(tile, (const SCALAR *)(product->left + i * product->panel_stride),
+                      (const SCALAR *)(product->right + j * product->panel_stride), product->steps,
                       j == product->below + i);
     }
 }

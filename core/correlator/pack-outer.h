@@ -3,10 +3,9 @@
 #include "core/correlator/kernels.h"
 
 #define PACK_OUTER(name, component, read)                                                          \
-  void astro_correlator_pack_##name(guint8 *left, guint8 *right, gint32 *bias,                     \
-                                    const AstroCorrelatorRows *rows)                               \
+  void astro_correlator_pack_##name(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows) \
   {                                                                                                \
-    SCALAR *out = (SCALAR *)left;                                                                  \
+    SCALAR *out = (SCALAR *)packed;                                                                \
     for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {                                    \
       const component *in = (const component *)(rows->first + t * rows->stride);                   \
       if (rows->inputs < PANEL)                                                                    \

@@ -9,8 +9,8 @@ enum {
 };
 
 typedef struct {
-  guint8 *left, *right; /* pass:panel:step, right is left where one serves both */
-  gint32 *bias;         /* panel:term */
+  guint8 *panels; /* pass:panel:step */
+  gint32 *bias;   /* panel:term */
 } Packed;
 
 struct _AstroCorrelatorPanels {
@@ -89,8 +89,7 @@ static void pack_panels(const Work *work, const Packed *packed, guint panel, gui
       };
       fetch(source + next * work->spectra.time, work->spectra.time,
             (end_panel - panel) * panel_bytes, n_next, p - panel, end_panel - panel);
-      work->panels->pack(packed->left + at * plan->left_stride + steps * kernel->left_bytes,
-                         packed->right + at * plan->right_stride + steps * kernel->right_bytes,
+      work->panels->pack(packed->panels + at * plan->panel_stride + steps * kernel->step_bytes,
                          packed->bias + p * BIAS, &rows);
     }
   }
@@ -116,10 +115,9 @@ static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles
     AstroCorrelatorProduct product = {
       .tiles = tiles + (column - strip->column) * plan->kernel->tile_bytes,
       .tiles_stride = strip_stride(plan, strip),
-      .left = packed->left + ((gsize)slot * plan->panels + strip->row) * plan->left_stride,
-      .right = packed->right + ((gsize)slot * plan->panels + column) * plan->right_stride,
-      .left_stride = plan->left_stride,
-      .right_stride = plan->right_stride,
+      .left = packed->panels + ((gsize)slot * plan->panels + strip->row) * plan->panel_stride,
+      .right = packed->panels + ((gsize)slot * plan->panels + column) * plan->panel_stride,
+      .panel_stride = plan->panel_stride,
       .rows = strip->rows,
       .columns = MIN(strip->end - column, plan->square),
       .below = strip->row - column,
@@ -129,9 +127,9 @@ static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles
     if (plan->packed_passes > 1) {
       gboolean more = column + plan->square < strip->end;
       guint n = more ? MIN(strip->end - column - plan->square, plan->square) : product.rows;
-      product.next = more ? product.right + product.columns * plan->right_stride
-                          : product.left + plan->panels * plan->left_stride;
-      product.next_bytes = n * (more ? plan->right_stride : plan->left_stride);
+      product.next = more ? product.right + product.columns * plan->panel_stride
+                          : product.left + plan->panels * plan->panel_stride;
+      product.next_bytes = n * plan->panel_stride;
     } else if (one_run) {
       product.next =
           work->spectra.first + work->at * work->spectra.channel + end * work->spectra.time;
@@ -285,9 +283,7 @@ void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrela
 static void scratch_free(gpointer data)
 {
   Scratch *scratch = data;
-  if (scratch->packed.right != scratch->packed.left)
-    free(scratch->packed.right);
-  free(scratch->packed.left);
+  free(scratch->packed.panels);
   free(scratch->packed.bias);
   free(scratch->tiles);
   free(scratch->sums.any);
@@ -312,10 +308,8 @@ static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
   if (plan->bands)
     memset(scratch->sums.any, 0, sums_bytes);
   scratch->packed.bias = astro_correlator_block(plan->panels * BIAS * sizeof *scratch->packed.bias);
-  scratch->packed.left = astro_correlator_block(panels * plan->left_stride);
-  scratch->packed.right = kernel->right_bytes ? astro_correlator_block(panels * plan->right_stride)
-                                              : scratch->packed.left;
-  return scratch->tiles && scratch->packed.bias && scratch->packed.left && scratch->packed.right;
+  scratch->packed.panels = astro_correlator_block(panels * plan->panel_stride);
+  return scratch->tiles && scratch->packed.bias && scratch->packed.panels;
 }
 
 void astro_correlator_panels_free(AstroCorrelatorPanels *self)

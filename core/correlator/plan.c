@@ -55,12 +55,9 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
   plan->by_channel = config->channels >= MANY_CHANNELS;
   gboolean banded = plan->by_channel && plan->panels <= kernel->band_panels;
   plan->pass = banded ? kernel->band_pass : kernel->pass;
-  plan->left_stride = plan->pass / kernel->samples * kernel->left_bytes;
-  plan->right_stride =
-      kernel->right_bytes ? plan->pass / kernel->samples * kernel->right_bytes : plan->left_stride;
+  plan->panel_stride = plan->pass / kernel->samples * kernel->step_bytes;
 
-  gsize pass_bytes =
-      plan->panels * (plan->left_stride + (kernel->right_bytes ? plan->right_stride : 0));
+  gsize pass_bytes = plan->panels * plan->panel_stride;
   gsize passes = MAX(PACKED_BYTES, channel_sums / 4) / pass_bytes;
   plan->span = (guint)CLAMP(passes, 1, kernel->span / plan->pass) * plan->pass;
   plan->by_channel &= banded || plan->span / plan->pass * pass_bytes <= PACKED_BYTES;

@@ -14,13 +14,13 @@ typedef struct {
   const AstroCorrelatorKernel *kernel;
   gsize sample_bytes;
   guint inputs, panels;
-  gboolean by_channel;             /* a task is a channel */
-  guint bands;                     /* of a channel's panels, where those are few; else 0 */
-  guint square, strip_squares;     /* panels on a side, squares along a strip */
-  guint64 strips;                  /* of a channel */
-  guint pass, span;                /* time steps */
-  guint packed_passes;             /* that are packed before they are multiplied */
-  gsize left_stride, right_stride; /* a panel's pass */
+  gboolean by_channel;         /* a task is a channel */
+  guint bands;                 /* of a channel's panels, where those are few; else 0 */
+  guint square, strip_squares; /* panels on a side, squares along a strip */
+  guint64 strips;              /* of a channel */
+  guint pass, span;            /* time steps */
+  guint packed_passes;         /* that are packed before they are multiplied */
+  gsize panel_stride;          /* of packed panels: a pass */
 } AstroCorrelatorPlan;
 
 void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config);
