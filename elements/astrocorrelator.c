@@ -254,7 +254,7 @@ static guint64 n_counts(AstroStage *stage)
 }
 
 /* Counts of the good samples behind each channel and baseline, or one for all where they are the
- * same: the weights of what is written. */
+ * same: the weights of what is written. Without any the block is missing. */
 static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorArguments *arguments)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
@@ -270,8 +270,10 @@ static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorA
     meta->counts[0] = (guint32)arguments->samples;
   else
     memcpy(meta->counts, self->counts, n_counts(stage) * sizeof *self->counts);
-  if (arguments->samples == 0)
-    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+  for (guint64 i = 0; i < astro_validity_n_counts(meta); i++)
+    if (meta->counts[i])
+      return;
+  GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
 }
 
 /* Adds steps of a block (in NULL: none), and ends the integration where arguments say so. */
@@ -374,7 +376,7 @@ static void reset(AstroStage *stage)
 
 static guint64 latency_steps(AstroStage *stage)
 {
-  return dump_spectra(ASTRO_CORRELATOR(stage));
+  return ASTRO_CORRELATOR(stage)->spectra;
 }
 
 /* ---- properties ---- */

@@ -237,7 +237,7 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
        "the baselines",
        100 * lost),
       ("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f",
-       self->grid.pixel * 180 / G_PI * 3600, self->grid.size / 2 * self->grid.cell,
+       self->grid.pixel * 180 / G_PI * 3600, astro_collect_reach(collect),
        astro_collect_longest(collect)));
 }
 
@@ -431,14 +431,9 @@ static void reset(AstroStage *stage)
   self->counts = (AstroGridCounts){ 0 };
 }
 
-/* Of dumps that are missing nothing has to be sent on: a grid waits for those after them. */
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_GAP) {
-    gst_event_unref(event);
-    return TRUE;
-  }
   if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
     self->at_end = TRUE;
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->sink_event(trans, event);

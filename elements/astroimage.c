@@ -18,9 +18,9 @@
  *
  * psf=true (or an element downstream that wants it, such as astroclean) asks the gridder for the
  * point-spread function, which becomes the last product, PSF. An ellipse is fitted to its main lobe
- * (of several channels: to that of the middle one): the beam goes into the image's headers and into
- * an element message "astro-image" with major and minor (full widths at half maximum) and angle
- * (from north through east), degrees.
+ * (of several channels: to that of the middle one, or the one next to it that has visibilities):
+ * the beam goes into the image's headers and into an element message "astro-image" with major and
+ * minor (full widths at half maximum) and angle (from north through east), degrees.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=2 ! astrofft !
@@ -49,7 +49,8 @@ struct _AstroImage {
   guint64 images;
   /* The point-spread function about its peak: alone what the fit of the beam needs of an image that
    * may be on a device. */
-  gint psf_product; /* of the middle channel; -1: the image has none */
+  gint psf_index;    /* among the image's products; -1: it has none */
+  guint psf_product; /* that of the channel that the beam is of, among those of all channels */
   guint middle_size;
   gpointer middle;
 };
@@ -249,18 +250,17 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   return ok;
 }
 
-/* Of several channels the beam is that of the middle one. */
 static void make_middle(AstroImage *self)
 {
   const AstroImageConfig *config = &self->config;
 
   g_clear_pointer(&self->middle, g_free);
-  self->psf_product = -1;
+  self->psf_index = -1;
   self->middle_size = MIN(config->grid.image_size, MIDDLE);
   for (guint i = 0; i < config->n_out; i++)
     if (g_str_equal(config->products[i].name, ASTRO_PRODUCT_PSF))
-      self->psf_product = (gint)(config->channels / 2 * config->n_out + i);
-  if (self->psf_product >= 0)
+      self->psf_index = (gint)i;
+  if (self->psf_index >= 0)
     self->middle = g_malloc_n(self->middle_size, self->middle_size * sizeof(double));
 }
 
@@ -328,6 +328,25 @@ static gboolean check_weights(const AstroImage *self, const AstroGridMeta *meta,
                              meta->flagged, meta->outside, meta->not_finite);
 }
 
+/* The beam is that of the middle channel, or of the nearest to it that has any weight. */
+static void choose_psf(AstroImage *self, const double *weights)
+{
+  const AstroImageConfig *config = &self->config;
+  const guint middle = config->channels / 2;
+
+  if (self->psf_index < 0)
+    return;
+  self->psf_product = middle * config->n_out + (guint)self->psf_index;
+  for (guint i = 0; i < 2 * config->channels; i++) {
+    const guint channel = i % 2 ? middle - (i + 1) / 2 : middle + i / 2; /* wraps round below 0 */
+    if (channel >= config->channels ||
+        !(weights[channel * config->n_in + config->products[self->psf_index].terms[0].product] > 0))
+      continue;
+    self->psf_product = channel * config->n_out + (guint)self->psf_index;
+    return;
+  }
+}
+
 static void add_weights(const AstroImage *self, const AstroGridMeta *grid, AstroImageMeta *image)
 {
   const AstroImageConfig *config = &self->config;
@@ -362,7 +381,7 @@ static gboolean fit_lobe(AstroImage *self, AstroImageMeta *meta)
 /* Of the PSF, if the image has one. */
 static void fit_beam(AstroImage *self, AstroImageMeta *meta)
 {
-  if (self->psf_product < 0)
+  if (self->psf_index < 0)
     return;
   meta->has_beam = fit_lobe(self, meta);
   if (!meta->has_beam) {
@@ -396,6 +415,8 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                           const AstroGridMeta *meta, guint plane, guint planes, double w,
                           GError **error)
 {
+  if (plane == 0)
+    choose_psf(self, meta->weights);
   AstroImageArguments arguments = { .w = w,
                                     .w_step = meta->w_step,
                                     .weights = meta->weights,
@@ -403,7 +424,7 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                                     .last = plane == planes - 1,
                                     .middle = self->middle,
                                     .middle_size = self->middle_size,
-                                    .middle_product = (guint)MAX(self->psf_product, 0) };
+                                    .middle_product = self->psf_product };
 
   if (plane != self->next_plane)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,

@@ -4,7 +4,8 @@
  * declination in degrees; spectra as a waterfall, whose newest row on top is the mean power of the
  * newest buffer; visibilities as two matrices of stations, amplitude and phase; correlation
  * functions as points with error bars over decades. Any size that downstream asks for, that of the
- * properties where it does not care. Small frames have the pixels alone.
+ * properties where it does not care. Small frames have the pixels alone. What was lost is not
+ * shown: means are those of good samples, and where there are none the page is seen.
  *
  * A frame's time is its buffer's. Images that begin together and grow (a gridder's cumulative ones)
  * follow each other: a frame begins where the one before ends.
@@ -201,8 +202,13 @@ static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *b
   };
   guint64 duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
   gint64 begin = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
-  const AstroRenderMoment moment = { begin + (gint64)(duration / 2), duration,
-                                     astro_buffer_get_image((GstBuffer *)buffer) };
+  const AstroRenderMoment moment = {
+    .middle_ns = begin + (gint64)(duration / 2),
+    .duration_ns = duration,
+    .image = astro_buffer_get_image((GstBuffer *)buffer),
+    .validity = astro_buffer_get_validity((GstBuffer *)buffer),
+    .is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP),
+  };
   return astro_renderer_frame(self->render, in->data, in->size, &moment, &target, error);
 }
 

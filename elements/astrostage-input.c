@@ -23,12 +23,13 @@ static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
     /* Half a step of slack: times are rounded to nanoseconds. */
     guint64 at = gst_util_uint64_scale_round(GST_BUFFER_PTS(in), (guint64)priv->in.rate_n,
                                              GST_SECOND * (guint64)priv->in.rate_d);
-    if (!priv->started || GST_BUFFER_IS_DISCONT(in))
+    if (!priv->started || priv->after_gap || GST_BUFFER_IS_DISCONT(in))
       step = at;
   }
   if (GST_BUFFER_IS_DISCONT(in) || (priv->started && step != priv->next_step))
     priv->discont = TRUE;
   priv->started = TRUE;
+  priv->after_gap = FALSE;
   priv->next_step = step + steps;
   return step;
 }

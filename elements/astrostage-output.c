@@ -129,7 +129,7 @@ GstFlowReturn astro_stage_push(AstroStage *stage)
   return priv->pushed;
 }
 
-gboolean astro_stage_drain(AstroStage *stage)
+gboolean astro_stage_complete(AstroStage *stage)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
@@ -139,9 +139,7 @@ gboolean astro_stage_drain(AstroStage *stage)
 
   if (!priv->instance)
     return TRUE;
-  if (klass->finish)
-    ok = klass->finish(stage, &error);
-  if (ok && priv->backend->drain)
+  if (priv->backend->drain)
     ok = priv->backend->drain(priv->instance, &error);
   if (!ok)
     astro_stage_post_error(stage, error);
@@ -151,4 +149,16 @@ gboolean astro_stage_drain(AstroStage *stage)
     if (gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer) < GST_FLOW_EOS)
       ok = FALSE;
   return ok;
+}
+
+gboolean astro_stage_drain(AstroStage *stage)
+{
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  g_autoptr(GError) error = NULL;
+
+  if (!astro_stage_parts(stage)->instance || !klass->finish || klass->finish(stage, &error))
+    return astro_stage_complete(stage);
+  astro_stage_post_error(stage, error);
+  astro_stage_complete(stage);
+  return FALSE;
 }

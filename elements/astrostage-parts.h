@@ -49,6 +49,7 @@ typedef struct {
   /* timing */
   gboolean time_segment; /* upstream's segment counts time, so its OFFSET counts steps */
   gboolean started;
+  gboolean after_gap; /* an event told of it: the next block's time is its PTS, not what follows */
   guint64 next_step;
   GstClockTime epoch; /* the time of step 0 */
   gboolean discont;
@@ -88,7 +89,9 @@ void astro_stage_drop_pools(AstroStagePrivate *priv);
 guint astro_stage_held_back(const AstroStagePrivate *priv);
 /* The next one to go out, or NULL. Counted where a buffer leaves. */
 GstBuffer *astro_stage_pop_ready(AstroStagePrivate *priv);
-/* Everything that is held goes out. */
+/* Everything that is done goes out. */
+gboolean astro_stage_complete(AstroStage *stage);
+/* Everything that is held goes out, half made or not. */
 gboolean astro_stage_drain(AstroStage *stage);
 
 G_END_DECLS

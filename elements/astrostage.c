@@ -61,7 +61,7 @@ static void reset(AstroStage *stage)
   AstroStagePrivate *priv = PRIV(stage);
 
   g_queue_clear_full(&priv->ready, (GDestroyNotify)gst_buffer_unref);
-  priv->started = FALSE;
+  priv->started = priv->after_gap = FALSE;
   priv->next_step = 0;
   priv->epoch = 0;
   priv->discont = FALSE;
@@ -255,6 +255,22 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
   return FALSE;
 }
 
+/* What is half made waits for what follows, whose time shows what is missing; the block that it
+ * becomes may begin before the gap, so that the event would overtake it. Before the first block
+ * there is nothing to overtake, and a sink may wait for it. */
+static gboolean gap_event(AstroStage *stage, GstEvent *event)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  gboolean ok = astro_stage_complete(stage);
+
+  priv->after_gap = TRUE;
+  if (!priv->started || !ASTRO_STAGE_GET_CLASS(stage)->finish)
+    return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
+        ->sink_event(GST_BASE_TRANSFORM(stage), event);
+  gst_event_unref(event);
+  return ok;
+}
+
 static gboolean post_stats(AstroStage *stage);
 
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
@@ -275,8 +291,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
     post_stats(stage);
     break;
   case GST_EVENT_GAP:
-    astro_stage_drain(stage);
-    break;
+    return gap_event(stage, event);
   case GST_EVENT_FLUSH_STOP:
     reset(stage);
     break;

@@ -38,9 +38,10 @@ struct _AstroStageClass {
   /* A block of whole steps beginning at time step first. Calls astro_stage_emit any number of
    * times. */
   gboolean (*feed)(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error);
-  /* Emits what is held: at EOS, at new caps, a new segment and a gap. */
+  /* Emits what is held, half made or not: at EOS, at new caps, a new observation and a new segment.
+   */
   gboolean (*finish)(AstroStage *stage, GError **error);
-  /* All that was submitted is done, after finish. */
+  /* All that was submitted is done. */
   void (*drained)(AstroStage *stage);
   /* Forgets what is held: at a flush and a stop. */
   void (*reset)(AstroStage *stage);

@@ -96,7 +96,7 @@ gint64 astro_delay_sample_ns(const AstroStream *stream, guint64 sample)
 
 guint64 astro_delay_margin(const AstroDelayModel *model, const AstroStream *stream)
 {
-  double samples = astro_delay_model_reach(model) * stream->rate_n / stream->rate_d;
+  double samples = astro_delay_model_longest(model) * stream->rate_n / stream->rate_d;
   return (guint64)ceil(samples) + ASTRO_FRACTION_TAPS + 1;
 }
 

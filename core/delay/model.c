@@ -77,12 +77,18 @@ void astro_delay_model_at(AstroDelayModel *model, gint64 ns_since_start, double 
 
 double astro_delay_model_reach(const AstroDelayModel *model)
 {
-  double farthest = 0, latest = 0;
+  double farthest = 0;
   for (guint i = 0; i < model->stations; i++) {
     const double *p = &model->positions[3 * i];
     farthest = MAX(farthest, sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]));
   }
+  return farthest;
+}
+
+double astro_delay_model_longest(const AstroDelayModel *model)
+{
+  double longest = 0;
   for (guint i = 0; model->calibration && i < model->stations * model->pols; i++)
-    latest = MAX(latest, fabs(model->calibration->inputs[i].delay));
-  return farthest + latest;
+    longest = MAX(longest, fabs(model->calibration->inputs[i].delay));
+  return longest + astro_delay_model_reach(model);
 }

@@ -22,7 +22,9 @@ const AstroCalibration *astro_delay_model_calibration(const AstroDelayModel *mod
 /* Seconds, stations x pols. One thread at a time. */
 void astro_delay_model_at(AstroDelayModel *model, gint64 ns_since_start, double *seconds);
 
-/* No delay is ever larger. */
+/* No delay is ever larger: of the geometry, which turns with the earth; and with the instrument's,
+ * which stay. */
 double astro_delay_model_reach(const AstroDelayModel *model);
+double astro_delay_model_longest(const AstroDelayModel *model);
 
 G_END_DECLS

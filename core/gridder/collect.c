@@ -245,3 +245,8 @@ double astro_collect_longest(AstroCollect *self)
 {
   return self->config.gridder.longest;
 }
+
+double astro_collect_reach(AstroCollect *self)
+{
+  return astro_grid_reach(&self->config.grid);
+}

@@ -52,7 +52,9 @@ gboolean astro_collect_end(AstroCollect *collect, GError **error);
 /* Counts, and sums of weights of each of the grid's channels (NULL: not asked for). NULL is an
  * error of a device. */
 const AstroGridCounts *astro_collect_counts(AstroCollect *collect, double *sums, GError **error);
+/* Wavelengths: of a baseline, and how far the grid holds visibilities. */
 double astro_collect_longest(AstroCollect *collect);
+double astro_collect_reach(AstroCollect *collect);
 
 /* Bytes of a grid's buffer. */
 guint64 astro_collect_grid_bytes(const AstroCollectConfig *config);

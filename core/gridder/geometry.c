@@ -38,8 +38,13 @@ gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greate
   return TRUE;
 }
 
+double astro_grid_reach(const AstroGrid *grid)
+{
+  return (((double)grid->size - grid->spread.support) / 2 - 1) * grid->cell;
+}
+
 gboolean astro_grid_holds(const AstroGrid *grid, double u, double v)
 {
-  const double reach = (grid->size - grid->spread.support) / 2.0 - 1;
-  return fabs(u) <= reach * grid->cell && fabs(v) <= reach * grid->cell;
+  const double reach = astro_grid_reach(grid);
+  return fabs(u) <= reach && fabs(v) <= reach;
 }

@@ -88,6 +88,7 @@ gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greate
 
 /* Whether all cells that a visibility at u, v (wavelengths) is spread over are in the grid, with
  * one to spare on every side. Preparation makes 0 of others and counts them. */
+double astro_grid_reach(const AstroGrid *grid); /* how far from the middle that is, wavelengths */
 gboolean astro_grid_holds(const AstroGrid *grid, double u, double v);
 
 /* The transform of what visibilities were spread with, at l of an image (radians from its centre):

@@ -55,6 +55,9 @@ static gboolean check(const AstroGridderConfig *config, GError **error)
     if (checks[i].found && (checks[i].found < checks[i].least || checks[i].found > checks[i].most))
       return astro_backend_refuse(error, "%s is %u, expected %u to %u or 0 for the best",
                                   checks[i].name, checks[i].found, checks[i].least, checks[i].most);
+  if (config->padding > 0 && config->padding < 1)
+    return astro_backend_refuse(error, "padding is %g, expected 1 or more, or 0 for the best",
+                                config->padding);
   return TRUE;
 }
 
@@ -74,7 +77,15 @@ static gboolean choose_support(const AstroGridderConfig *config, AstroGrid *grid
         "baselines, or algorithm=wstacking",
         config->longest, grid->image_size * grid->pixel * 180 / G_PI, ASTRO_TAPS_MAX_SUPPORT,
         taps.accuracy);
-  grid->spread.support = support + 2 * (guint)ceil(slope * config->longest / grid->cell);
+  const double cells = support + 2 * ceil(slope * config->longest / grid->cell);
+  if (cells + 2 >= grid->size)
+    return astro_backend_refuse(
+        error,
+        "visibilities are spread over %.0f cells, %.0f of them for an image off the phase centre, "
+        "of a grid that has %u: expected a larger size or padding, an image nearer to the phase "
+        "centre, or algorithm=wstacking",
+        cells, cells - support, grid->size);
+  grid->spread.support = (guint)cells;
   return TRUE;
 }
 

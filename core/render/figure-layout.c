@@ -66,7 +66,7 @@ static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *pa
                              guint width, guint height, const AstroPageLayout *page,
                              AstroPanelPlace *places)
 {
-  double em = page->em, below = height - page->title_height;
+  double em = page->em, below = (double)height - page->title_height;
   Margins m = margins_of(style, &panels[0], page->is_bare, em);
   guint columns = choose_columns(panels, n, &m, width, below), rows = (n + columns - 1) / columns;
   gboolean bar = style->colour_bar && !page->is_bare;

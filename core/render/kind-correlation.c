@@ -62,7 +62,7 @@ static void set_range(AstroPanelAxis *axis, double least, double most)
     axis->to = axis->from * 10;
 }
 
-static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {
   Kind *k = kind;

@@ -12,6 +12,7 @@ typedef struct {
   gboolean channel_first;
   gint channel;
   GArray *products; /* of the panels: indices, guint */
+  float *seen;      /* how many channels a pixel's mean is of */
 } Kind;
 
 static gboolean choose_products(Kind *k, const AstroRenderInput *in, GError **error)
@@ -69,6 +70,7 @@ static void close_kind(gpointer kind)
 {
   Kind *k = kind;
   g_array_unref(k->products);
+  g_free(k->seen);
   g_free(k);
 }
 
@@ -87,6 +89,7 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
     close_kind(k);
     return NULL;
   }
+  k->seen = g_new(float, k->width * k->height);
   for (guint i = 0; i < k->products->len; i++) {
     const char *name = in->grid.products[g_array_index(k->products, guint, i)];
     gboolean is_model = g_str_has_suffix(name, "-MODEL");
@@ -102,17 +105,25 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   return k;
 }
 
-static void add_plane(const Kind *k, gconstpointer data, gsize plane, float weight, float *values)
+/* A channel without visibilities is NaN and none of those that a mean is of. */
+static void add_value(Kind *k, gsize i, double value, float *sums)
+{
+  gboolean good = value - value == 0;
+  sums[i] += good ? (float)value : 0;
+  k->seen[i] += good ? 1 : 0;
+}
+
+static void add_plane(Kind *k, gconstpointer data, gsize plane, float *sums)
 {
   gsize n = k->width * k->height;
   if (k->format == ASTRO_FORMAT_F64LE) {
     const double *from = (const double *)data + plane * n;
     for (gsize i = 0; i < n; i++)
-      values[i] += (float)from[i] * weight;
+      add_value(k, i, from[i], sums);
   } else {
     const float *from = (const float *)data + plane * n;
     for (gsize i = 0; i < n; i++)
-      values[i] += from[i] * weight;
+      add_value(k, i, from[i], sums);
   }
 }
 
@@ -122,7 +133,7 @@ static gsize plane_of(const Kind *k, guint64 channel, guint product)
 }
 
 /* One plane of floats is shown where it lies. */
-static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {
   Kind *k = kind;
@@ -135,8 +146,11 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 durat
       continue;
     }
     memset(panels[i].own, 0, samples * sizeof(float));
+    memset(k->seen, 0, samples * sizeof(float));
     for (guint64 c = first; c < first + n; c++)
-      add_plane(k, data, plane_of(k, c, product), 1 / (float)n, panels[i].own);
+      add_plane(k, data, plane_of(k, c, product), panels[i].own);
+    for (gsize s = 0; s < samples; s++)
+      panels[i].own[s] /= k->seen[s];
   }
 }
 

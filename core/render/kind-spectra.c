@@ -1,13 +1,14 @@
 /* Spectra as a waterfall: power over frequency, a row each buffer, the newest on top. */
 #include "core/render/panel.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
   AstroStream stream;
   guint64 channels;
   guint rows;
-  double *sums; /* of a row */
+  double *sums, *good; /* of a row: powers, and how much of a channel's samples was not lost */
 } Kind;
 
 static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
@@ -25,6 +26,7 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   k->channels = channels;
   k->rows = in->style->rows;
   k->sums = g_new(double, channels);
+  k->good = g_new(double, channels);
   AstroPanel panel = { .unit = "power" };
   if (in->stream.frequency > 0)
     panel.x = (AstroPanelAxis){ g_strdup("Frequency (MHz)"), low / 1e6,
@@ -41,6 +43,7 @@ static void close_kind(gpointer kind)
 {
   Kind *k = kind;
   g_free(k->sums);
+  g_free(k->good);
   g_free(k);
 }
 
@@ -95,6 +98,29 @@ static void add_powers(const Kind *k, gconstpointer data, guint64 n, guint64 str
   }
 }
 
+/* What is lost is zeros in the samples, of which a mean power is none. */
+static void find_good(const Kind *k, const AstroRenderMoment *moment)
+{
+  const AstroValidityMeta *meta = moment->validity;
+  guint64 strides[ASTRO_MAX_AXES], groups = 1, stride = 1;
+  for (guint64 c = 0; c < k->channels; c++)
+    k->good[c] = !moment->is_gap;
+  if (moment->is_gap || !meta)
+    return;
+  gint axis = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL);
+  astro_layout_strides(&meta->shape, strides);
+  if (axis >= 0) {
+    groups = meta->shape.extents[axis];
+    stride = strides[axis];
+  }
+  guint64 n = astro_validity_n_counts(meta);
+  g_autofree double *sums = g_new0(double, groups);
+  for (guint64 i = 0; i < n; i++)
+    sums[i / stride % groups] += meta->counts[i];
+  for (guint64 c = 0; c < k->channels; c++)
+    k->good[c] = sums[c * groups / k->channels] * (double)groups / (double)n / MAX(meta->full, 1);
+}
+
 static void set_times(const Kind *k, guint64 duration_ns, AstroPanelAxis *axis)
 {
   if (duration_ns == 0 || !axis->whole)
@@ -103,7 +129,7 @@ static void set_times(const Kind *k, guint64 duration_ns, AstroPanelAxis *axis)
   *axis = (AstroPanelAxis){ g_strdup("Seconds ago"), k->rows * (double)duration_ns / 1e9, 0 };
 }
 
-static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {
   Kind *k = kind;
@@ -113,12 +139,14 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 durat
   astro_stream_shape(&k->stream, steps, &shape);
   astro_layout_strides(&shape, strides);
   n = astro_layout_samples(&shape);
+  find_good(k, moment);
   memset(k->sums, 0, k->channels * sizeof *k->sums);
   add_powers(k, data, n, strides[astro_layout_find(&shape, ASTRO_AXIS_CHANNEL)]);
   memmove(values + k->channels, values, (k->rows - 1) * k->channels * sizeof *values);
   for (guint64 c = 0; c < k->channels; c++)
-    values[c] = (float)(k->sums[c] * (double)k->channels / (double)n);
-  set_times(k, duration_ns, &panels[0].y);
+    values[c] =
+        k->good[c] > 0 ? (float)(k->sums[c] * (double)k->channels / (double)n / k->good[c]) : NAN;
+  set_times(k, moment->duration_ns, &panels[0].y);
 }
 
 const AstroRenderKind astro_render_spectra = {

@@ -2,10 +2,12 @@
 #include "core/render/panel.h"
 
 #include <math.h>
+#include <string.h>
 
 #define DEGREES (180.0 / G_PI)
 
 typedef struct {
+  AstroStream stream;
   AstroFormat format;
   guint64 channels, baselines;
   guint pols, stations;
@@ -71,6 +73,7 @@ static void add_panel(const Kind *k, const char *what, const char *product, gboo
 static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **error)
 {
   Kind *k = g_new0(Kind, 1);
+  k->stream = in->stream;
   k->format = in->stream.format;
   k->channels = astro_stream_extent(&in->stream, ASTRO_AXIS_CHANNEL);
   k->baselines = astro_stream_extent(&in->stream, ASTRO_AXIS_BASELINE);
@@ -87,35 +90,66 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   return k;
 }
 
-/* The sum over the channels of station i's polarisation p with station j's q, j <= i. */
-static void add_up(const Kind *k, gconstpointer data, guint64 baseline, guint p, guint q,
-                   double sum[2])
+/* The integration that is shown, and what was lost of it. */
+typedef struct {
+  gconstpointer data;
+  guint64 last; /* where it stands in the buffer */
+  AstroLayout shape;
+  const AstroRenderMoment *moment;
+} Shown;
+
+/* The good part of the samples behind a visibility. */
+static double weight_of(const Shown *shown, guint64 channel, guint64 baseline, guint p, guint q)
 {
-  guint64 first = k->channel < 0 ? 0 : (guint64)k->channel, n = k->channel < 0 ? k->channels : 1;
-  sum[0] = sum[1] = 0;
-  for (guint64 c = first; c < first + n; c++) {
-    guint64 at = 2 * (((c * k->baselines + baseline) * k->pols + p) * k->pols + q);
-    for (guint part = 0; part < 2; part++)
-      sum[part] += k->format == ASTRO_FORMAT_CI32LE ? ((const gint32 *)data)[at + part]
-                                                    : ((const float *)data)[at + part];
-  }
-  sum[0] /= (double)n;
-  sum[1] /= (double)n;
+  const guint64 all[] = { shown->last, channel, baseline, p, q };
+  guint64 index[ASTRO_MAX_AXES] = { 0 };
+  if (shown->moment->is_gap || !shown->moment->validity)
+    return shown->moment->is_gap ? 0 : 1;
+  memcpy(index, all + 5 - shown->shape.n_axes, shown->shape.n_axes * sizeof *index);
+  return astro_validity_at(shown->moment->validity, &shown->shape, index) /
+         (double)MAX(shown->moment->validity->full, 1);
 }
 
-static void take(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+/* The mean over the channels of station i's polarisation p with station j's q, j <= i, weighted by
+ * the good samples behind it, as sums of them are already. NaN where there are none. */
+static void find_mean(const Kind *k, const Shown *shown, guint64 baseline, guint p, guint q,
+                      double mean[2])
+{
+  guint64 first = k->channel < 0 ? 0 : (guint64)k->channel, n = k->channel < 0 ? k->channels : 1;
+  double weights = 0;
+  mean[0] = mean[1] = 0;
+  for (guint64 c = first; c < first + n; c++) {
+    guint64 at = 2 * (((c * k->baselines + baseline) * k->pols + p) * k->pols + q);
+    double weight = weight_of(shown, c, baseline, p, q), value[2];
+    for (guint part = 0; part < 2; part++)
+      value[part] = k->format == ASTRO_FORMAT_CI32LE ? ((const gint32 *)shown->data)[at + part]
+                                                     : ((const float *)shown->data)[at + part];
+    if (!(weight > 0) || !isfinite(value[0]) || !isfinite(value[1]))
+      continue;
+    for (guint part = 0; part < 2; part++)
+      mean[part] += (k->format == ASTRO_FORMAT_CI32LE ? 1 : weight) * value[part];
+    weights += weight;
+  }
+  mean[0] /= weights;
+  mean[1] /= weights;
+}
+
+static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {
   Kind *k = kind;
+  Shown shown = { .data = data, .last = steps - 1, .moment = moment };
+  astro_stream_shape(&k->stream, steps, &shown.shape);
   for (guint i = 0; i < k->stations; i++)
     for (guint j = 0; j < k->stations; j++) {
       guint a = MAX(i, j), b = MIN(i, j);
-      double sum[2];
+      double mean[2];
       /* V_ji of p and q is the conjugate of V_ij of q and p. */
-      add_up(k, data, (guint64)a * (a + 1) / 2 + b, k->product[i < j], k->product[i >= j], sum);
+      find_mean(k, &shown, (guint64)a * (a + 1) / 2 + b, k->product[i < j], k->product[i >= j],
+                mean);
       gsize at = (gsize)i * k->stations + j;
-      panels[0].own[at] = (float)hypot(sum[0], sum[1]);
-      panels[1].own[at] = (float)(atan2(i < j ? -sum[1] : sum[1], sum[0]) * DEGREES);
+      panels[0].own[at] = (float)hypot(mean[0], mean[1]);
+      panels[1].own[at] = (float)(atan2(i < j ? -mean[1] : mean[1], mean[0]) * DEGREES);
     }
 }
 

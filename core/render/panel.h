@@ -55,7 +55,7 @@ typedef struct {
   /* Adds the panels, and gives what take wants. */
   gpointer (*open)(const AstroRenderInput *input, GArray *panels, GError **error);
   /* steps: of the time axis, where the layout has one; else data are one frame. */
-  void (*take)(gpointer kind, gconstpointer data, guint64 steps, guint64 duration_ns,
+  void (*take)(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                AstroPanel *panels);
   void (*close)(gpointer kind);
 } AstroRenderKind;

@@ -163,7 +163,7 @@ gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
     data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
   if (!r->figure)
     r->figure = astro_figure_new(&r->style);
-  r->kind->take(r->instance, data, steps, moment->duration_ns, panels);
+  r->kind->take(r->instance, data, steps, moment, panels);
   set_beams(r, moment->image);
   for (guint i = 0; i < r->panels->len; i++)
     colour_panel(r, i, target->red_first);

@@ -5,6 +5,7 @@
 #include "core/render/stretch.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
+#include "core/stream/validity.h"
 
 #include <gst/gst.h>
 
@@ -52,9 +53,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRenderer, astro_renderer_free)
 
 /* What is known of a buffer beside its samples. */
 typedef struct {
-  gint64 middle_ns;            /* of what it shows, from the observation's start */
-  guint64 duration_ns;         /* 0: not known */
-  const AstroImageMeta *image; /* whose beam is drawn; NULL: none */
+  gint64 middle_ns;                  /* of what it shows, from the observation's start */
+  guint64 duration_ns;               /* 0: not known */
+  const AstroImageMeta *image;       /* whose beam is drawn; NULL: none */
+  const AstroValidityMeta *validity; /* what was lost is not shown; NULL: nothing was */
+  gboolean is_gap;                   /* all was */
 } AstroRenderMoment;
 
 /* One buffer's samples as a picture, of the last one where it holds several images or integrations.

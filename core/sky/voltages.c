@@ -140,8 +140,8 @@ AstroVoltages *astro_voltages_new(const AstroVoltagesConfig *config, GError **er
   voltages->rate = (double)config->stream.rate_n / config->stream.rate_d;
   voltages->scale = config->scale > 0 ? config->scale : automatic_scale(voltages);
   /* Whole turns do not matter, and a fixed-point phase never drifts. */
-  double turns = config->tone / voltages->rate;
-  voltages->tone = (guint64)((turns - floor(turns)) * 0x1p32 + 0.5) << 32;
+  double turns = config->tone / voltages->rate, part = turns - floor(turns);
+  voltages->tone = part < 1 ? (guint64)(part * 0x1p64) : 0;
   if (config->pattern == ASTRO_PATTERN_SKY && !open_sky(voltages, error))
     return NULL;
   return g_steal_pointer(&voltages);

@@ -363,6 +363,32 @@ static void test_voltages_reference(gconstpointer backend)
   }
 }
 
+/* Delays of the instrument do not turn with the earth: long ones are no trouble. */
+static void test_long_delay(gconstpointer backend)
+{
+  enum { STATIONS = 3, STEPS = 6000 };
+  g_autoptr(AstroObservation) observation = observe("disc", STATIONS);
+  g_autoptr(AstroDelayModel) model = model_of(observation, 1, "delay A002 * -400000000\n");
+  AstroStream stream =
+      stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", STATIONS, 1, 0, 1.5e8, 10000);
+  gsize bytes = STEPS * astro_stream_step_bytes(&stream);
+  guint8 *in = test_alloc(bytes);
+  fill_block(ASTRO_FORMAT_CF32LE, in, bytes);
+  float *a = run_voltages(&astro_delay_reference, &stream, ASTRO_FORMAT_CF32LE, model, in, 5000,
+                          STEPS, FALSE);
+  float *b = run_voltages(backend, &stream, ASTRO_FORMAT_CF32LE, model, in, 5000, STEPS, TRUE);
+  double square = 0, difference = 0;
+  for (gsize i = 0; i < bytes / 4; i++) {
+    square += a[i] * a[i];
+    difference += pow(a[i] - b[i], 2);
+  }
+  g_assert_cmpfloat(square, >, 0);
+  g_assert_cmpfloat(sqrt(difference / square), <, 1e-3);
+  test_free(in);
+  test_free(a);
+  test_free(b);
+}
+
 /* Layouts are all the same thing in another order. */
 static void test_voltage_layouts(gconstpointer backend)
 {
@@ -611,6 +637,7 @@ int main(int argc, char **argv)
   } fast[] = { { "voltages/reference", test_voltages_reference },
                { "voltages/layouts", test_voltage_layouts },
                { "voltages/flat", test_flat_voltages },
+               { "voltages/long-delay", test_long_delay },
                { "calibration/divided-out", test_calibration } };
   backends[2] = test_on_device("delay");
   for (guint i = 0; i < G_N_ELEMENTS(fast); i++) {

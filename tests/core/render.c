@@ -356,7 +356,8 @@ static gboolean without_fonts(void)
  * other order are the same colours. */
 static void any_frame(void)
 {
-  static const guint sizes[][2] = { { 16, 16 }, { 17, 300 }, { 640, 360 }, { 400, 500 } };
+  static const guint sizes[][2] = { { 16, 16 },   { 17, 300 },   { 640, 360 },
+                                    { 400, 500 }, { 16384, 16 }, { 16, 16384 } };
   if (without_fonts())
     return;
   for (guint s = 0; s < G_N_ELEMENTS(streams); s++)
@@ -426,6 +427,31 @@ static void image_stands_upright(void)
   test_free(frame);
 }
 
+/* A mean of channels is of those that have a value there. */
+static void mean_of_channels(void)
+{
+  static const char *const formats[] = { "F32LE", "F64LE" };
+  const double channels[3][4] = { { 0, 1, 1, NAN }, { NAN, NAN, NAN, NAN }, { 0, 0, 1, NAN } };
+  const guint32 expected[] = { 0, 0x808080, 0xffffff, 0x303030 };
+  AstroRenderStyle style = plain;
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+    g_autofree char *caps = g_strdup_printf(
+        "application/x-astro-image,format=%s,layout=channel:pol:y:x,channels=3,pols=1,"
+        "width=4,height=1",
+        formats[f]);
+    g_autoptr(AstroRenderer) render = new_render(caps, &style);
+    float single[3][4];
+    for (guint i = 0; i < 12; i++)
+      single[i / 4][i % 4] = (float)channels[i / 4][i % 4];
+    guint8 *frame = f ? draw_frame(render, channels, sizeof channels, 64, 16, FALSE)
+                      : draw_frame(render, single, sizeof single, 64, 16, FALSE);
+    for (guint x = 0; x < 4; x++)
+      g_assert_cmphex(pixel_at(frame, 64, x * 16 + 8, 8), ==, expected[x]);
+    test_free(frame);
+  }
+}
+
 /* The newest row is on top, and power is the mean over stations and times. */
 static void waterfall_falls(void)
 {
@@ -478,6 +504,84 @@ static void matrix_of_visibilities(void)
   guint32 turned = pixel_at(frame, 128, 64 + 48, 16);                    /* 180 or -180 */
   g_assert_true(turned == twilight[0] || turned == twilight[255]);
   test_free(frame);
+}
+
+/* Counts of good samples, one after the other, over axes of a stream; free the buffer. */
+static AstroValidityMeta *new_counts(GstBuffer **buffer, const AstroLayout *shape, guint32 full,
+                                     const guint32 *counts)
+{
+  *buffer = gst_buffer_new();
+  AstroValidityMeta *meta = astro_buffer_add_validity(*buffer, shape, full);
+  memcpy(meta->counts, counts, astro_validity_n_counts(meta) * sizeof *counts);
+  return meta;
+}
+
+/* Zeros that stand for lost samples do not lower the power, and a row of nothing else is blank. */
+static void lost_spectra(void)
+{
+  const AstroLayout shape = { 3,
+                              { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL },
+                              { 2, 3, 2 } };
+  const guint32 counts[] = { 5, 0, 5, 0, 0, 0, 0, 0, 0, 0, 5, 0 }; /* half of channels 0 and 1 */
+  const guint32 expected[] = { 0xffffff, 0xffffff, 0x303030, 0x303030 };
+  AstroRenderStyle style = plain;
+  GstBuffer *buffer;
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  style.rows = 1;
+  style.low = 0;
+  style.high = 100;
+  AstroRenderMoment moment = { 0, GST_SECOND, .validity = new_counts(&buffer, &shape, 5, counts) };
+  g_autoptr(AstroRenderer) render = new_render(SPECTRA "format=CI8,channels=4", &style);
+  gint8 data[2][3][4][2] = { 0 };
+  data[0][0][0][0] = data[0][1][0][0] = data[1][2][0][0] = 10;
+  data[0][0][1][0] = data[0][1][1][0] = data[1][2][1][0] = 10;
+  guint8 *frame = draw_moment(render, data, sizeof data, &moment, 64, 16, FALSE);
+  for (guint c = 0; c < 4; c++)
+    g_assert_cmphex(pixel_at(frame, 64, c * 16 + 8, 8), ==, expected[c]);
+  test_free(frame);
+  moment = (AstroRenderMoment){ 0, GST_SECOND, .is_gap = TRUE };
+  frame = draw_moment(render, data, sizeof data, &moment, 64, 16, FALSE);
+  g_assert_cmphex(pixel_at(frame, 64, 8, 8), ==, 0x303030);
+  test_free(frame);
+  gst_buffer_unref(buffer);
+}
+
+/* What was lost of the second of two integrations, which is the one that is shown. */
+static void lost_visibilities(void)
+{
+  static const char *const formats[] = { "CF32LE", "CI32LE" };
+  const AstroLayout shape = { 3,
+                              { ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE },
+                              { 2, 2, 3 } };
+  const guint32 counts[] = { 4, 4, 4, 4, 4, 4, 4, 1, 0, 0, 3, 0 };
+  AstroRenderStyle style = plain;
+  GstBuffer *buffer;
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  style.low = 0;
+  style.high = 100;
+  AstroRenderMoment moment = { 0, GST_SECOND, .validity = new_counts(&buffer, &shape, 4, counts) };
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+    g_autofree char *caps =
+        g_strdup_printf("application/x-astro-visibilities,format=%s,layout="
+                        "channel:baseline:pol:pol,channels=2,baselines=3,pols=1",
+                        formats[f]);
+    g_autoptr(AstroRenderer) render = new_render(caps, &style);
+    /* Per good sample: 100 in channel 0 of baseline 0; 100 and 20 of baseline 1, whose mean is 40.
+     */
+    const float means[2][2][3][2] = {
+      { { { 0 } } }, { { { 100 }, { 100 }, { 1e9f } }, { { 1e9f }, { 20 }, { 7 } } }
+    };
+    gint32 sums[2][2][3][2] = { { { { 0 } } },
+                                { { { 100 }, { 25 }, { 0 } }, { { 0 }, { 15 }, { 0 } } } };
+    guint8 *frame =
+        draw_moment(render, f ? (gconstpointer)sums : means, sizeof sums, &moment, 128, 64, FALSE);
+    g_assert_cmphex(pixel_at(frame, 128, 16, 16), ==, 0xffffff);
+    g_assert_cmphex(pixel_at(frame, 128, 16, 48), ==, 0x666666);
+    g_assert_cmphex(pixel_at(frame, 128, 48, 48), ==, 0x303030);
+    g_assert_cmphex(pixel_at(frame, 128, 64 + 48, 48), ==, 0x303030);
+    test_free(frame);
+  }
+  gst_buffer_unref(buffer);
 }
 
 /* Points are where the axes say: drawn in the mark's colour alone. */
@@ -594,8 +698,11 @@ static void add_tests(void)
   g_test_add_func("/render/any-frame", any_frame);
   g_test_add_func("/render/kept-page", kept_page);
   g_test_add_func("/render/image-stands-upright", image_stands_upright);
+  g_test_add_func("/render/mean-of-channels", mean_of_channels);
   g_test_add_func("/render/waterfall-falls", waterfall_falls);
   g_test_add_func("/render/matrix-of-visibilities", matrix_of_visibilities);
+  g_test_add_func("/render/lost-spectra", lost_spectra);
+  g_test_add_func("/render/lost-visibilities", lost_visibilities);
   g_test_add_func("/render/correlation-points", correlation_points);
   g_test_add_func("/render/beam", beam);
   g_test_add_func("/render/refused", refused);

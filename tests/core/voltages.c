@@ -446,14 +446,18 @@ static void test_patterns(void)
       g_assert_cmpint(data[i][input / 2][input % 2][0], ==, (i + 5) % 4096 ? 0 : 64);
       g_assert_cmpint(data[i][input / 2][input % 2][1], ==, 0);
     }
+  /* Steps a turn that are a power of two and that are not, after 31 years; and no turn at all. */
+  static const double tones[] = { -125, 100, -1e-30 };
   config.pattern = ASTRO_PATTERN_TONE;
-  config.tone = -125;
   config.stream = stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", 1, 1, 0, 1000);
-  g_autoptr(AstroVoltages) wave = open_voltages(&config);
-  astro_voltages_fill(wave, 1000000000000, STEPS, tone);
-  for (guint i = 0; i < STEPS; i++) {
-    assert_near(tone[i][0], cos(2 * G_PI * i / 8), 1e-6);
-    assert_near(tone[i][1], -sin(2 * G_PI * i / 8), 1e-6);
+  for (guint t = 0; t < G_N_ELEMENTS(tones); t++) {
+    config.tone = tones[t];
+    g_autoptr(AstroVoltages) wave = open_voltages(&config);
+    astro_voltages_fill(wave, 1000000000000, STEPS, tone);
+    for (guint i = 0; i < STEPS; i++) {
+      assert_near(tone[i][0], cos(2 * G_PI * i * tones[t] / 1000), 1e-4);
+      assert_near(tone[i][1], sin(2 * G_PI * i * tones[t] / 1000), 1e-4);
+    }
   }
 }
 

@@ -905,6 +905,25 @@ static void test_tapers(void)
   }
 }
 
+/* An image that lies so far off the phase centre that w moves visibilities out of any grid of its
+ * size: a grid that holds none must not seem to hold all. */
+static void test_far_off_centre(void)
+{
+  g_autoptr(GError) error = NULL;
+  const AstroGridderConfig config = { .channels = 1, .longest = 1700, .oversampling = 8 };
+  const double centres[] = { 0, 0.3, 0.7 };
+  for (guint i = 0; i < G_N_ELEMENTS(centres); i++) {
+    AstroGrid grid = { .image_size = 96,
+                       .pixel = 50 * G_PI / 180 / 3600,
+                       .centre_l = centres[i],
+                       .centre_m = -centres[i] * 0.8 };
+    g_assert_cmpint(astro_wprojection.choose(&config, &grid, &error), ==, i < 2);
+    if (i < 2)
+      g_assert_cmpfloat(astro_grid_reach(&grid), <, (grid.size - 4) / 2.0 * grid.cell);
+  }
+  g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+}
+
 static void test_refused(void)
 {
   g_autoptr(GError) error = NULL;
@@ -941,6 +960,7 @@ static void add_tests(void)
   g_test_add_func("/wprojection/image/interpolated", test_image_interpolated);
   g_test_add_func("/wprojection/image/spheroidal", test_image_spheroidal);
   g_test_add_func("/wprojection/image/off-centre", test_image_off_centre);
+  g_test_add_func("/wprojection/far-off-centre", test_far_off_centre);
   g_test_add_func("/wprojection/refused", test_refused);
   g_test_add_func("/wprojection/cuda/supports", test_device_supports);
   g_test_add_func("/wprojection/cuda/products", test_device_products);

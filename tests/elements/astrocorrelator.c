@@ -165,6 +165,49 @@ static void test_gap(void)
   gst_harness_teardown(h);
 }
 
+static guint pull_gap_events(GstHarness *h)
+{
+  GstEvent *event;
+  guint n = 0;
+  while ((event = gst_harness_try_pull_event(h))) {
+    n += GST_EVENT_TYPE(event) == GST_EVENT_GAP;
+    gst_event_unref(event);
+  }
+  return n;
+}
+
+/* An event in the place of lost blocks, as identity sends it, does not cut an integration in two,
+ * nor overtake it; a sink that waits for the first of a stream gets it. */
+static void test_gap_event(void)
+{
+  guint8 stream[60 * 2 * SAMPLES];
+  static const guint firsts[] = { 0, 9, 47 }, counts[] = { 6, 21, 13 };
+  test_fill(stream, sizeof stream, 4);
+  GstHarness *h = new_harness(20);
+  gst_harness_set_sink_caps_str(h, "application/x-astro-visibilities,format=CI32LE");
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+  g_assert_true(gst_harness_push_event(h, gst_event_new_gap(0, GST_SECOND)));
+  g_assert_cmpuint(pull_gap_events(h), ==, 1);
+  for (guint i = 0; i < 3; i++) {
+    gst_harness_push(h, part(stream, firsts[i], counts[i]));
+    g_assert_true(gst_harness_push_event(h, gst_event_new_gap(0, GST_SECOND)));
+  }
+  g_assert_cmpuint(pull_gap_events(h), ==, 0);
+  gst_harness_push_event(h, gst_event_new_eos());
+  memset(stream + 6 * 2 * SAMPLES, 0, 3 * 2 * SAMPLES);
+  memset(stream + 30 * 2 * SAMPLES, 0, 17 * 2 * SAMPLES);
+  static const guint came[] = { 17, 10, 13 };
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, i);
+    check_values(buffer, stream, 20 * i, 20, ASTRO_FORMAT_CI32LE);
+    check_count(buffer, came[i], 20);
+    gst_buffer_unref(buffer);
+  }
+  g_assert_null(gst_harness_try_pull(h));
+  gst_harness_teardown(h);
+}
+
 /* A lost block of one station lowers the counts of its baselines alone, and no other value changes.
  */
 static void test_validity(void)
@@ -199,6 +242,29 @@ static void test_validity(void)
       g_assert_cmpfloat(found[i], ==, expected[i]);
   gst_buffer_unmap(buffer, &map);
   gst_buffer_unref(buffer);
+  gst_harness_teardown(h);
+}
+
+/* A block behind which no sample is good is missing, whether GAP or counts said so of the spectra.
+ */
+static void test_nothing_valid(void)
+{
+  static const AstroLayout shape = { .n_axes = 1, .axes = { ASTRO_AXIS_TIME }, .extents = { 20 } };
+  guint8 stream[40 * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 5);
+  GstHarness *h = new_harness(20);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *in = part(stream, 20 * i, 20);
+    AstroValidityMeta *meta = astro_buffer_add_validity(in, &shape, 8);
+    for (guint t = 0; t < 20; t++)
+      meta->counts[t] = i && t == 19 ? 8 : t % 8;
+    gst_harness_push(h, in);
+    GstBuffer *buffer = gst_harness_pull(h);
+    check_count(buffer, i, 20);
+    g_assert_true(GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) == (i == 0));
+    gst_buffer_unref(buffer);
+  }
   gst_harness_teardown(h);
 }
 
@@ -358,6 +424,8 @@ static void test_latency(void)
   gst_harness_set_upstream_latency(h, GST_MSECOND);
   gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=100/1");
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
+  g_object_set(h->element, "integration", 50, NULL); /* for the next caps */
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
   gst_harness_teardown(h);
 }
 
@@ -412,7 +480,9 @@ static void add_tests(void)
   g_test_add_data_func("/astrocorrelator/integrations/sums", &sums, test_integrations);
   g_test_add_func("/astrocorrelator/jump", test_jump);
   g_test_add_func("/astrocorrelator/gap", test_gap);
+  g_test_add_func("/astrocorrelator/gap-event", test_gap_event);
   g_test_add_func("/astrocorrelator/validity", test_validity);
+  g_test_add_func("/astrocorrelator/nothing-valid", test_nothing_valid);
   g_test_add_func("/astrocorrelator/flush", test_flush);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);

@@ -348,21 +348,33 @@ static void test_counts(void)
   rig_close(&rig);
 }
 
-/* A cell too large for the longest baselines costs those, with a warning. */
+/* A cell too large for the longest baselines costs those, with a warning that says how far it
+ * reaches, with what they are spread over. */
 static void test_outside(void)
 {
+  static const char *const settings[] = { "size=32 cell=1000",
+                                          "size=32 cell=300 algorithm=wprojection support=24" };
   g_autofree complex float *all = predict(0, 0);
-  g_autofree char *debug = NULL;
-  Rig rig;
-  rig_open(&rig, "size=32 cell=1000", NULL);
-  rig_run(&rig, all, FALSE);
-  g_autofree char *warning = rig_message(&rig, GST_MESSAGE_WARNING, &debug);
-  g_assert_nonnull(warning);
-  g_assert_nonnull(strstr(warning, "outside the grid"));
-  GstBuffer *buffer = gst_harness_pull(rig.h);
-  g_assert_cmpuint(astro_buffer_get_grid(buffer)->outside, >, 0);
-  gst_buffer_unref(buffer);
-  rig_close(&rig);
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autofree char *debug = NULL;
+    double reach, longest;
+    Rig rig;
+    rig_open(&rig, settings[i], NULL);
+    rig_run(&rig, all, FALSE);
+    g_autofree char *warning = rig_message(&rig, GST_MESSAGE_WARNING, &debug);
+    g_assert_nonnull(warning);
+    g_assert_nonnull(strstr(warning, "outside the grid"));
+    const char *numbers = strstr(debug, "reaches");
+    g_assert_nonnull(numbers);
+    g_assert_cmpint(
+        sscanf(numbers, "reaches %lf wavelengths, the longest baseline is %lf", &reach, &longest),
+        ==, 2);
+    g_assert_cmpfloat(reach, <, longest);
+    GstBuffer *buffer = gst_harness_pull(rig.h);
+    g_assert_cmpuint(astro_buffer_get_grid(buffer)->outside, >, 0);
+    gst_buffer_unref(buffer);
+    rig_close(&rig);
+  }
 }
 
 /* An accuracy that a table of taps has not is told of, if it was asked for. */
@@ -409,6 +421,8 @@ static void test_settings(void)
     { "size=8 cell=1 centre=here", "centre" },
     { "size=1024 field-of-view=170", "hemisphere" },
     { "size=64 cell=1 accuracy=1e-8 support=5", "support 5" },
+    { "size=64 cell=1 algorithm=wprojection support=256", "over 256 cells" },
+    { "size=64 cell=1 algorithm=wprojection padding=0.5", "padding is 0.5" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line = g_strdup_printf(

@@ -154,6 +154,42 @@ static void test_beam(void)
   gst_harness_teardown(h);
 }
 
+/* Of channels the beam is the middle one's, or that of the nearest that has visibilities. */
+static void test_beam_of_channels(void)
+{
+  enum { CHANNELS = 4 };
+  static const struct {
+    gboolean used[CHANNELS];
+    double major; /* pixels; each channel has its own */
+  } cases[] = {
+    { { 1, 1, 1, 1 }, 6 }, { { 1, 1, 0, 1 }, 5 }, { { 1, 0, 0, 1 }, 7 }, { { 1, 0, 0, 0 }, 4 }
+  };
+  GstHarness *h = test_harness("astroimage");
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-uvgrid,layout=channel:pol:y:x,channels=4,pols=2,"
+         "products=(string)I:PSF," FIELDS);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstBuffer *in = plane(2 * CHANNELS, 0, 0, 0, 1);
+    AstroGridMeta *grid = astro_buffer_get_grid(in);
+    GstMapInfo map;
+    gst_buffer_map(in, &map, GST_MAP_WRITE);
+    for (guint c = 0; c < CHANNELS; c++) {
+      grid->weights[2 * c] = grid->weights[2 * c + 1] = cases[i].used[c];
+      for (gint y = 0; y < SIZE; y++)
+        for (gint x = 0; x < SIZE; x++)
+          ((float complex *)map.data)[((2 * c + 1) * SIZE + y) * SIZE + x] =
+              (float)exp(-4 * G_LN2 * (pow((x - 8) / (4.0 + c), 2) + pow((y - 8) / 3.0, 2)));
+    }
+    gst_buffer_unmap(in, &map);
+    GstBuffer *out = gst_harness_push_and_pull(h, in);
+    AstroImageMeta *meta = astro_buffer_get_image(out);
+    g_assert_true(meta->has_beam);
+    g_assert_cmpfloat_with_epsilon(meta->major, cases[i].major * 0.0025, 1e-7);
+    gst_buffer_unref(out);
+  }
+  gst_harness_teardown(h);
+}
+
 /* I and V of four products and the PSF; in double precision where it is asked for. */
 static void test_stokes(void)
 {
@@ -369,6 +405,7 @@ static void add_tests(void)
   g_test_add_func("/astroimage/image", test_image);
   g_test_add_func("/astroimage/planes", test_planes);
   g_test_add_func("/astroimage/beam", test_beam);
+  g_test_add_func("/astroimage/beam-of-channels", test_beam_of_channels);
   g_test_add_func("/astroimage/stokes", test_stokes);
   g_test_add_func("/astroimage/psf", test_psf);
   g_test_add_func("/astroimage/upstream", test_upstream);

@@ -126,6 +126,26 @@ static void test_gap(void)
   gst_harness_teardown(h);
 }
 
+/* Others tell of a gap by an event, with no DISCONT after it: the next block is where its PTS says.
+ */
+static void test_gap_event(void)
+{
+  static const guint64 firsts[] = { 2, 7, 21 }, steps[] = { 5, 4, 3 };
+  GstHarness *h = new_harness();
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *in = test_buffer(steps[i] * STEP, i);
+    GST_BUFFER_PTS(in) = gst_util_uint64_scale(firsts[i], 3 * GST_SECOND, 1000);
+    if (i == 2)
+      g_assert_true(
+          gst_harness_push_event(h, gst_event_new_gap(33 * GST_MSECOND, 30 * GST_MSECOND)));
+    gst_harness_push(h, in);
+    GstBuffer *out = gst_harness_pull(h);
+    expect(out, firsts[i], steps[i], i == 2);
+    gst_buffer_unref(out);
+  }
+  gst_harness_teardown(h);
+}
+
 static void test_validity_follows(void)
 {
   GstHarness *h = new_harness();
@@ -321,6 +341,7 @@ static void add_tests(void)
   g_test_add_func("/stage/untimed", test_untimed);
   g_test_add_func("/stage/bytes-segment", test_bytes_segment);
   g_test_add_func("/stage/gap", test_gap);
+  g_test_add_func("/stage/gap-event", test_gap_event);
   g_test_add_func("/stage/validity-follows", test_validity_follows);
   g_test_add_func("/stage/observation-survives", test_observation_survives);
   g_test_add_func("/stage/flush", test_flush);
