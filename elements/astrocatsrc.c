@@ -20,6 +20,7 @@
 #include "core/fits/fits.h"
 #include "core/stream/stream.h"
 #include "elements/astrofields.h"
+#include "elements/astrostage.h"
 
 #include <math.h>
 #include <string.h>
@@ -317,40 +318,23 @@ static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
 }
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_POINTS, Settings, points),
-  ASTRO_FIELD(PROP_CATALOGUES, Settings, catalogues),
-  ASTRO_FIELD(PROP_SEED, Settings, seed),
-  ASTRO_FIELD(PROP_FOOTPRINT, Settings, footprint),
-  ASTRO_FIELD(PROP_FOOTPRINT_CELL, Settings, footprint_cell),
-  ASTRO_FIELD(PROP_SLOPE, Settings, clustering.slope),
-  ASTRO_FIELD(PROP_CLUSTER_RADIUS, Settings, clustering.radius),
-  ASTRO_FIELD(PROP_LEVELS, Settings, clustering.levels),
-  ASTRO_FIELD(PROP_CHILDREN, Settings, clustering.children),
-  ASTRO_FIELD(PROP_REGIONS, Settings, regions),
-  ASTRO_FIELD(PROP_LOCATION, Settings, location),
-  ASTRO_FIELD(PROP_RA_COLUMN, Settings, ra_column),
-  ASTRO_FIELD(PROP_DEC_COLUMN, Settings, dec_column),
-  ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
-  ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
+  ASTRO_FIELD(PROP_POINTS, AstroCatSrc, settings.points),
+  ASTRO_FIELD(PROP_CATALOGUES, AstroCatSrc, settings.catalogues),
+  ASTRO_FIELD(PROP_SEED, AstroCatSrc, settings.seed),
+  ASTRO_FIELD(PROP_FOOTPRINT, AstroCatSrc, settings.footprint),
+  ASTRO_FIELD(PROP_FOOTPRINT_CELL, AstroCatSrc, settings.footprint_cell),
+  ASTRO_FIELD(PROP_SLOPE, AstroCatSrc, settings.clustering.slope),
+  ASTRO_FIELD(PROP_CLUSTER_RADIUS, AstroCatSrc, settings.clustering.radius),
+  ASTRO_FIELD(PROP_LEVELS, AstroCatSrc, settings.clustering.levels),
+  ASTRO_FIELD(PROP_CHILDREN, AstroCatSrc, settings.clustering.children),
+  ASTRO_FIELD(PROP_REGIONS, AstroCatSrc, settings.regions),
+  ASTRO_FIELD(PROP_LOCATION, AstroCatSrc, settings.location),
+  ASTRO_FIELD(PROP_RA_COLUMN, AstroCatSrc, settings.ra_column),
+  ASTRO_FIELD(PROP_DEC_COLUMN, AstroCatSrc, settings.dec_column),
+  ASTRO_FIELD(PROP_WEIGHT_COLUMN, AstroCatSrc, settings.weight_column),
+  ASTRO_FIELD(PROP_REGION_COLUMN, AstroCatSrc, settings.region_column),
   { 0 },
 };
-
-static void astro_cat_src_set_property(GObject *object, guint id, const GValue *value,
-                                       GParamSpec *spec)
-{
-  GST_OBJECT_LOCK(object);
-  if (!astro_fields_set(fields, &ASTRO_CAT_SRC(object)->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(object);
-}
-
-static void astro_cat_src_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  GST_OBJECT_LOCK(object);
-  if (!astro_fields_get(fields, &ASTRO_CAT_SRC(object)->settings, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(object);
-}
 
 static void astro_cat_src_finalize(GObject *object)
 {
@@ -449,8 +433,7 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
-  object->set_property = astro_cat_src_set_property;
-  object->get_property = astro_cat_src_get_property;
+  astro_fields_install(object, fields);
   object->finalize = astro_cat_src_finalize;
   install_properties(object);
   base->start = astro_cat_src_start;
@@ -464,5 +447,5 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_element_class_set_static_metadata(element, "Catalogue source", "Source/Catalogue",
                                         "Makes or reads catalogues of points on the sky",
-                                        "The gst-astro authors");
+                                        ASTRO_AUTHOR);
 }

@@ -101,12 +101,8 @@ static void set_names(GstStructure *s, const char *field, const char *const *nam
 {
   GValue list = G_VALUE_INIT;
   g_value_init(&list, GST_TYPE_LIST);
-  for (; *names; names++) {
-    GValue name = G_VALUE_INIT;
-    g_value_init(&name, G_TYPE_STRING);
-    g_value_set_static_string(&name, *names);
-    gst_value_list_append_and_take_value(&list, &name);
-  }
+  for (; *names; names++)
+    astro_name_append(&list, *names);
   gst_structure_take_value(s, field, &list);
 }
 

@@ -28,6 +28,7 @@
 
 #include "core/clean/clean.h"
 #include "core/enum.h"
+#include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "elements/astrofields.h"
 
@@ -251,15 +252,10 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
-  gsize bytes = gst_buffer_get_size(in) / steps;
   const AstroImageMeta *meta = astro_buffer_get_image(in);
 
   for (guint64 i = 0; i < steps; i++) {
-    g_autoptr(GstBuffer) part = gst_buffer_ref(in);
-    if (steps > 1) {
-      gst_buffer_unref(part);
-      part = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
-    }
+    g_autoptr(GstBuffer) part = astro_buffer_part(in, i, steps);
     if (!clean_image(ASTRO_CLEAN(stage), part, meta, first + i, error))
       return FALSE;
   }
@@ -284,18 +280,6 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_set(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_get(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
 static void astro_clean_class_init(AstroCleanClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
@@ -305,8 +289,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   const GParamFlags flags =
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   g_object_class_install_property(object, PROP_OUTPUT,
                                   g_param_spec_enum("output", "Output", "What to give",
                                                     astro_clean_output_get_type(),

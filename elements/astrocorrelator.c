@@ -318,39 +318,20 @@ static guint8 *read_validity(AstroStage *stage, GstBuffer *in, guint64 steps,
 {
   const AstroStream *stream = astro_stage_in(stage);
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
-  guint64 index[ASTRO_MAX_AXES] = { 0 };
   AstroLayout shape;
 
   if (!meta)
     return NULL;
   astro_stream_shape(stream, steps, &shape);
-  gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME);
-  gint channel = astro_layout_find(&shape, ASTRO_AXIS_CHANNEL);
-  gint station = astro_layout_find(&shape, ASTRO_AXIS_STATION);
-  gint pol = astro_layout_find(&shape, ASTRO_AXIS_POL);
   guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION);
-  guint64 pols = astro_stream_extent(stream, ASTRO_AXIS_POL);
   guint64 channels = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL) < 0
                          ? 1
                          : astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
   guint8 *valid = g_malloc(steps * channels * stations), *at = valid;
   for (guint64 t = 0; t < steps; t++)
     for (guint64 c = 0; c < channels; c++)
-      for (guint64 s = 0; s < stations; s++) {
-        *at = TRUE;
-        for (guint64 p = 0; p < pols; p++) {
-          if (time >= 0)
-            index[time] = t;
-          if (channel >= 0)
-            index[channel] = c;
-          if (station >= 0)
-            index[station] = s;
-          if (pol >= 0)
-            index[pol] = p;
-          *at &= astro_validity_at(meta, &shape, index) >= meta->full;
-        }
-        at++;
-      }
+      for (guint64 s = 0; s < stations; s++)
+        *at++ = (guint8)astro_validity_is_whole(meta, &shape, t, c, s);
   arguments->valid = valid;
   arguments->valid_time = channels * stations;
   arguments->valid_channel = channels > 1 ? stations : 0;
@@ -408,18 +389,6 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_set(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_get(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
 static void finalize(GObject *object)
 {
   g_free(ASTRO_CORRELATOR(object)->counts);
@@ -436,8 +405,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_INTEGRATION,

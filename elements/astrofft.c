@@ -47,6 +47,7 @@
 #include "config.h"
 #include "elements/astrofft.h"
 
+#include "core/enum.h"
 #include "core/fft/cut.h"
 #include "core/fft/validity.h"
 #include "core/stream/grid.h"
@@ -78,32 +79,15 @@ typedef enum { DIRECTION_FORWARD, DIRECTION_INVERSE } AstroFftDirection;
 G_DEFINE_TYPE(AstroFft, astro_fft, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrofft, "astrofft", GST_RANK_NONE, ASTRO_TYPE_FFT)
 
-static GType astro_fft_direction_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { DIRECTION_FORWARD, "exp(-2 pi i ...), no factor", "forward" },
-    { DIRECTION_INVERSE, "exp(+2 pi i ...), divided by the number of samples", "inverse" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroFftDirection", values));
-  return type;
-}
-
-static GType astro_centred_get_type(void)
-{
-  static gsize type = 0;
-  static const GEnumValue values[] = {
-    { ASTRO_CENTRED_AUTO, "u, v, x, y and channels", "auto" },
-    { ASTRO_CENTRED_FALSE, "No axis: index zero comes first, as FFTW has it", "false" },
-    { ASTRO_CENTRED_TRUE, "All transformed axes", "true" },
-    { 0, NULL, NULL },
-  };
-  if (g_once_init_enter(&type))
-    g_once_init_leave(&type, g_enum_register_static("AstroCentred", values));
-  return type;
-}
+ASTRO_STATIC_ENUM_TYPE(astro_fft_direction_get_type, "AstroFftDirection",
+                       { DIRECTION_FORWARD, "exp(-2 pi i ...), no factor", "forward" },
+                       { DIRECTION_INVERSE, "exp(+2 pi i ...), divided by the number of samples",
+                         "inverse" })
+ASTRO_STATIC_ENUM_TYPE(astro_centred_get_type, "AstroCentred",
+                       { ASTRO_CENTRED_AUTO, "u, v, x, y and channels", "auto" },
+                       { ASTRO_CENTRED_FALSE, "No axis: index zero comes first, as FFTW has it",
+                         "false" },
+                       { ASTRO_CENTRED_TRUE, "All transformed axes", "true" })
 
 /* ---- negotiation ---- */
 

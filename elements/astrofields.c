@@ -54,3 +54,30 @@ gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id
     g_value_set_string(value, *(char *const *)field);
   return TRUE;
 }
+
+static G_DEFINE_QUARK(astro_fields, astro_fields)
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  const AstroField *fields = g_type_get_qdata(spec->owner_type, astro_fields_quark());
+  GST_OBJECT_LOCK(object);
+  if (!astro_fields_set(fields, object, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  GST_OBJECT_UNLOCK(object);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  const AstroField *fields = g_type_get_qdata(spec->owner_type, astro_fields_quark());
+  GST_OBJECT_LOCK(object);
+  if (!astro_fields_get(fields, object, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  GST_OBJECT_UNLOCK(object);
+}
+
+void astro_fields_install(GObjectClass *klass, const AstroField *fields)
+{
+  g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), astro_fields_quark(), (gpointer)fields);
+  klass->set_property = set_property;
+  klass->get_property = get_property;
+}

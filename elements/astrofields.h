@@ -21,4 +21,8 @@ typedef struct {
 gboolean astro_fields_set(const AstroField *fields, gpointer data, guint id, const GValue *value);
 gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id, GValue *value);
 
+/* For a class of elements all of whose properties are fields of the element: sets and gets them,
+ * under the object's lock. */
+void astro_fields_install(GObjectClass *klass, const AstroField *fields);
+
 G_END_DECLS

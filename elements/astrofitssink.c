@@ -16,11 +16,11 @@
  * fraction of values without one. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
+#include "elements/astrofields.h"
 #include "elements/astroreader.h"
+#include "elements/astrostage.h"
 
 #include <gio/gio.h>
-
-#define NS_PER_DAY (24 * 3600 * (guint64)GST_SECOND)
 
 struct _AstroFitsSink {
   GstBaseSink parent;
@@ -98,21 +98,13 @@ static gboolean fail(AstroFitsSink *self, const GError *error)
   return FALSE;
 }
 
-static char *start_of_file(AstroFitsSink *self)
-{
-  AstroObservation at = *self->contents.observation;
-  guint64 ns = at.start_ns + (guint64)self->begin_ns;
-  at.start_mjd += (gint32)(ns / NS_PER_DAY);
-  at.start_ns = ns % NS_PER_DAY;
-  return astro_observation_get_start(&at);
-}
-
 static GstStructure *visibilities_of_file(AstroFitsSink *self)
 {
   const AstroStream *stream = &self->contents.stream;
   const AstroFitsTally *tally = &self->tally;
   gint pols = (gint)astro_stream_extent(stream, ASTRO_AXIS_POL);
-  g_autofree char *start = start_of_file(self);
+  g_autofree char *start =
+      astro_observation_get_time(self->contents.observation, (guint64)self->begin_ns);
   return gst_structure_new(
       "astro-file", "location", G_TYPE_STRING, self->location, "format", G_TYPE_STRING,
       self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,
@@ -389,30 +381,7 @@ static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query)
   return TRUE;
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroFitsSink *self = ASTRO_FITS_SINK(object);
-  if (id != PROP_LOCATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  g_free(self->location);
-  self->location = g_value_dup_string(value);
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroFitsSink *self = ASTRO_FITS_SINK(object);
-  if (id != PROP_LOCATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  g_value_set_string(value, self->location);
-  GST_OBJECT_UNLOCK(self);
-}
+static const AstroField fields[] = { ASTRO_FIELD(PROP_LOCATION, AstroFitsSink, location), { 0 } };
 
 static void finalize(GObject *object)
 {
@@ -443,8 +412,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   GstElementClass *element = GST_ELEMENT_CLASS(class);
   GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(class);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   properties[PROP_LOCATION] = g_param_spec_string(
       "location", "File name",
@@ -459,7 +427,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
       "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, images and "
       "cubes "
       "with their coordinates, and catalogues and correlation functions as binary tables or CSV",
-      "gst-astro maintainers");
+      ASTRO_AUTHOR);
   element->change_state = change_state;
   sink->set_caps = set_caps;
   sink->event = event;

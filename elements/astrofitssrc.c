@@ -12,6 +12,7 @@
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "elements/astrofields.h"
 #include "elements/astrostage.h"
 
 #include <glob.h>
@@ -364,36 +365,25 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
   return GST_FLOW_ERROR;
 }
 
-static char **setting(AstroFitsSrc *self, guint id)
-{
-  char **settings[N_PROPERTIES] = {
-    [PROP_LOCATION] = &self->location,           [PROP_RA_COLUMN] = &self->ra_column,
-    [PROP_DEC_COLUMN] = &self->dec_column,       [PROP_WEIGHT_COLUMN] = &self->weight_column,
-    [PROP_REGION_COLUMN] = &self->region_column, [PROP_WHERE] = &self->where
-  };
-  return settings[id];
-}
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  char **text = setting(ASTRO_FITS_SRC(object), id);
-  GST_OBJECT_LOCK(object);
-  g_free(*text);
-  *text = g_value_dup_string(value);
-  GST_OBJECT_UNLOCK(object);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  GST_OBJECT_LOCK(object);
-  g_value_set_string(value, *setting(ASTRO_FITS_SRC(object), id));
-  GST_OBJECT_UNLOCK(object);
-}
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_LOCATION, AstroFitsSrc, location),
+  ASTRO_FIELD(PROP_RA_COLUMN, AstroFitsSrc, ra_column),
+  ASTRO_FIELD(PROP_DEC_COLUMN, AstroFitsSrc, dec_column),
+  ASTRO_FIELD(PROP_WEIGHT_COLUMN, AstroFitsSrc, weight_column),
+  ASTRO_FIELD(PROP_REGION_COLUMN, AstroFitsSrc, region_column),
+  ASTRO_FIELD(PROP_WHERE, AstroFitsSrc, where),
+  { 0 },
+};
 
 static void finalize(GObject *object)
 {
-  for (guint id = PROP_LOCATION; id < N_PROPERTIES; id++)
-    g_free(*setting(ASTRO_FITS_SRC(object), id));
+  AstroFitsSrc *self = ASTRO_FITS_SRC(object);
+  g_free(self->location);
+  g_free(self->ra_column);
+  g_free(self->dec_column);
+  g_free(self->weight_column);
+  g_free(self->region_column);
+  g_free(self->where);
   G_OBJECT_CLASS(astro_fits_src_parent_class)->finalize(object);
 }
 
@@ -448,8 +438,7 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   GstElementClass *element = GST_ELEMENT_CLASS(class);
   GstBaseSrcClass *src = GST_BASE_SRC_CLASS(class);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   install_properties(object);
 
@@ -458,7 +447,7 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
       element, "FITS file source", "Source/File",
       "Reads UVFITS as visibilities, one integration a buffer, with their observation, images and "
       "cubes, one a buffer, and tables and text as catalogues, one a buffer",
-      "gst-astro maintainers");
+      ASTRO_AUTHOR);
   src->start = start;
   src->stop = stop;
   src->get_caps = get_caps;

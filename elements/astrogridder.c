@@ -31,7 +31,6 @@
 #include "elements/astrogridder.h"
 
 #include <string.h>
-#include "core/stream/uvw.h"
 #include "elements/astrofft.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/astroreader.h"
@@ -89,9 +88,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
-  if (!gst_structure_get_boolean(gst_caps_get_structure(out, 0), "touched-only",
-                                 &self->touched_only))
-    self->touched_only = FALSE;
+  self->touched_only = astro_field_is_true(gst_caps_get_structure(out, 0), "touched-only");
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
 }
 

@@ -24,6 +24,7 @@
 #include "core/histogram/collect.h"
 #include "core/stream/stream.h"
 #include "elements/astrohistogram-settings.h"
+#include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(histogram_debug);
 #define GST_CAT_DEFAULT histogram_debug
@@ -502,5 +503,5 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
                                                GST_TYPE_AGGREGATOR_PAD));
   gst_element_class_set_static_metadata(element, "Pair counter", "Filter/Catalogue",
                                         "Counts pairs of points on the sky by their separation",
-                                        "The gst-astro authors");
+                                        ASTRO_AUTHOR);
 }

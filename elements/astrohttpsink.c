@@ -14,6 +14,7 @@
 #include "elements/astrohttpsink.h"
 
 #include "core/serve/pictures.h"
+#include "elements/astrostage.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
 #define DEFAULT_PORT 8080
@@ -203,6 +204,5 @@ static void astro_http_sink_class_init(AstroHttpSinkClass *klass)
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_set_static_metadata(element, "Pictures for browsers", "Sink/Network",
-                                        "Serves pictures over HTTP, as they come",
-                                        "The gst-astro authors");
+                                        "Serves pictures over HTTP, as they come", ASTRO_AUTHOR);
 }

@@ -31,6 +31,8 @@
 #include "elements/astroimage.h"
 
 #include "core/image/image.h"
+#include "core/memory/memory.h"
+#include "elements/astrofields.h"
 
 struct _AstroImage {
   AstroStage parent;
@@ -78,24 +80,6 @@ static const struct {
   { "plane:channel:pol:v:x", "channel:pol:y:x", TRUE },
 };
 
-static void append_name(GValue *list, const char *text)
-{
-  GValue name = G_VALUE_INIT;
-  g_value_init(&name, G_TYPE_STRING);
-  g_value_set_static_string(&name, text);
-  gst_value_list_append_and_take_value(list, &name);
-}
-
-static gboolean is_named(const GValue *value, const char *text)
-{
-  if (!value || (G_VALUE_HOLDS_STRING(value) && g_str_equal(g_value_get_string(value), text)))
-    return TRUE;
-  for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
-    if (is_named(gst_value_list_get_value(value, i), text))
-      return TRUE;
-  return FALSE;
-}
-
 /* Names to a layout; as it was where there are none. */
 static void take_layouts(GstStructure *s, GValue *list)
 {
@@ -110,8 +94,8 @@ static void set_image_layouts(GstStructure *s, const GValue *given)
   GValue list = G_VALUE_INIT;
   g_value_init(&list, GST_TYPE_LIST);
   for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
-    if (is_named(given, layouts[i].grid))
-      append_name(&list, layouts[i].image);
+    if (astro_name_is_in(given, layouts[i].grid))
+      astro_name_append(&list, layouts[i].image);
   if (gst_value_list_get_size(&list))
     gst_structure_remove_field(s, "planes");
   take_layouts(s, &list);
@@ -122,8 +106,8 @@ static void set_grid_layouts(GstStructure *s, const GValue *given, gboolean rows
   GValue list = G_VALUE_INIT;
   g_value_init(&list, GST_TYPE_LIST);
   for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
-    if (layouts[i].rows == rows && is_named(given, layouts[i].image))
-      append_name(&list, layouts[i].grid);
+    if (layouts[i].rows == rows && astro_name_is_in(given, layouts[i].image))
+      astro_name_append(&list, layouts[i].grid);
   take_layouts(s, &list);
 }
 
@@ -181,10 +165,8 @@ static GstStructure *image_of(const AstroImage *self, const GstStructure *given)
 static GstStructure *grid_of(const AstroImage *self, const GstStructure *given)
 {
   GstStructure *s = gst_structure_new_empty(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID));
-  gboolean psf = FALSE;
 
-  gst_structure_get_boolean(given, "psf", &psf);
-  if (psf || self->psf)
+  if (self->psf || astro_field_is_true(given, "psf"))
     gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
   return s;
 }
@@ -228,12 +210,6 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
   return gst_caps_fixate(othercaps);
 }
 
-static gboolean is_true(const GstCaps *caps, const char *field)
-{
-  gboolean value = FALSE;
-  return gst_structure_get_boolean(gst_caps_get_structure(caps, 0), field, &value) && value;
-}
-
 /* astrofft's output tells where it was asked for anything but what makes a sky. */
 static gboolean check_transform(const GstCaps *caps, GError **error)
 {
@@ -263,7 +239,9 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
                       ("caps: %" GST_PTR_FORMAT, in));
     return FALSE;
   }
-  self->promises_rows = is_true(in, "image-only") && is_true(in, "touched-only");
+  const GstStructure *s = gst_caps_get_structure(in, 0);
+  self->promises_rows =
+      astro_field_is_true(s, "image-only") && astro_field_is_true(s, "touched-only");
   /* What is held of the old grid is dropped with an error before this is. */
   AstroGrid old = self->grid;
   self->grid = grid;
@@ -295,16 +273,15 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 
   while (kind < G_N_ELEMENTS(layouts) && !g_str_equal(layout, layouts[kind].grid))
     kind++;
-  if (kind == G_N_ELEMENTS(layouts) || (layouts[kind].rows && !self->promises_rows)) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
-                "before it, or v:x with image-only=true and touched-only=true%s",
-                layout,
-                astro_layout_find(&in->layout, ASTRO_AXIS_U) >= 0
-                    ? ": astrofft must stand before astroimage"
-                    : "");
-    return FALSE;
-  }
+  if (kind == G_N_ELEMENTS(layouts) || (layouts[kind].rows && !self->promises_rows))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
+        "before it, or v:x with image-only=true and touched-only=true%s",
+        layout,
+        astro_layout_find(&in->layout, ASTRO_AXIS_U) >= 0
+            ? ": astrofft must stand before astroimage"
+            : "");
   self->config = (AstroImageConfig){ .from = in->format,
                                      .to = astro_stage_out(stage)->format,
                                      .grid = self->grid,
@@ -434,15 +411,6 @@ static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
   self->next_plane = 0;
 }
 
-/* Part i of n as large ones; NULL of none. */
-static GstBuffer *part_of(GstBuffer *buffer, guint64 i, guint64 n)
-{
-  if (!buffer || n == 1)
-    return buffer ? gst_buffer_ref(buffer) : NULL;
-  const gsize bytes = gst_buffer_get_size(buffer) / n;
-  return gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
-}
-
 static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                           const AstroGridMeta *meta, guint plane, guint planes, double w,
                           GError **error)
@@ -489,8 +457,9 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   for (guint64 i = 0; i < n; i++) {
     guint plane = (guint)((meta->plane + i) % planes);
     double w = meta->w + ((double)plane - (double)(meta->plane % planes)) * meta->w_step;
-    g_autoptr(GstBuffer) part = part_of(in, i, n);
-    g_autoptr(GstBuffer) touched = part_of(self->config.transforms_v ? meta->touched : NULL, i, n);
+    g_autoptr(GstBuffer) part = astro_buffer_part(in, i, n);
+    g_autoptr(GstBuffer) touched =
+        astro_buffer_part(self->config.transforms_v ? meta->touched : NULL, i, n);
     if (n > 1) {
       GST_BUFFER_PTS(part) = GST_BUFFER_PTS(in);
       GST_BUFFER_DURATION(part) = GST_BUFFER_DURATION(in);
@@ -529,38 +498,11 @@ static gboolean stop(GstBaseTransform *trans)
 
 /* ---- properties ---- */
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroImage *self = ASTRO_IMAGE(object);
-
-  switch (id) {
-  case PROP_PSF:
-    self->psf = g_value_get_boolean(value);
-    break;
-  case PROP_STOKES:
-    g_free(self->stokes);
-    self->stokes = g_value_dup_string(value);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroImage *self = ASTRO_IMAGE(object);
-
-  switch (id) {
-  case PROP_PSF:
-    g_value_set_boolean(value, self->psf);
-    break;
-  case PROP_STOKES:
-    g_value_set_string(value, self->stokes);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_PSF, AstroImage, psf),
+  ASTRO_FIELD(PROP_STOKES, AstroImage, stokes),
+  { 0 },
+};
 
 static void finalize(GObject *object)
 {
@@ -578,8 +520,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_PSF,

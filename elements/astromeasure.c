@@ -227,18 +227,6 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_set(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (!astro_fields_get(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
 static void finalize(GObject *object)
 {
   g_free(ASTRO_MEASURE(object)->text);
@@ -254,8 +242,7 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   g_autoptr(GstCaps) caps = gst_caps_from_string("application/x-astro-image");
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_SKY,

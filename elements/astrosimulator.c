@@ -24,16 +24,9 @@ gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon
                                  (gint64)MIN(seconds * 1e9, 1e18), error);
 }
 
-static void drop_pool(AstroSimulator *simulator)
-{
-  if (simulator->pool)
-    gst_buffer_pool_set_active(simulator->pool, FALSE);
-  gst_clear_object(&simulator->pool);
-}
-
 void astro_simulator_stop(AstroSimulator *simulator)
 {
-  drop_pool(simulator);
+  astro_buffer_pool_clear(&simulator->pool);
   g_clear_pointer(&simulator->sky, astro_sky_free);
   g_clear_pointer(&simulator->observation, astro_observation_unref);
   g_clear_pointer(&simulator->reader, astro_device_unref);
@@ -71,7 +64,7 @@ gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *w
 
 void astro_simulator_decide_allocation(AstroSimulator *simulator, GstQuery *query)
 {
-  drop_pool(simulator);
+  astro_buffer_pool_clear(&simulator->pool);
   g_clear_pointer(&simulator->reader, astro_device_unref);
   simulator->reader = astro_reader_find(query);
   while (gst_query_get_n_allocation_pools(query) > 0)

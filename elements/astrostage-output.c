@@ -9,17 +9,10 @@
  * the next are in work. */
 #define HOLD_BACK 2
 
-static void drop_pool(AstroStagePool *pool)
-{
-  if (pool->pool)
-    gst_buffer_pool_set_active(pool->pool, FALSE);
-  gst_clear_object(&pool->pool);
-}
-
 void astro_stage_drop_pools(AstroStagePrivate *priv)
 {
-  drop_pool(&priv->blocks);
-  drop_pool(&priv->aside);
+  astro_buffer_pool_clear(&priv->blocks.pool);
+  astro_buffer_pool_clear(&priv->aside.pool);
 }
 
 static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
@@ -57,7 +50,7 @@ static GstBuffer *take_block(AstroStagePrivate *priv, AstroStagePool *pool, gsiz
   GstBuffer *buffer = NULL;
 
   if (pool->pool && pool->bytes != bytes)
-    drop_pool(pool);
+    astro_buffer_pool_clear(&pool->pool);
   if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
     return new_large_buffer(priv->device ? priv->device : priv->reader, bytes, error);
   if (!pool->pool)
@@ -118,18 +111,6 @@ GstBuffer *astro_stage_pop_ready(AstroStagePrivate *priv)
   return buffer;
 }
 
-void astro_stage_push_time_segment(AstroStage *stage)
-{
-  AstroStagePrivate *priv = astro_stage_parts(stage);
-  GstSegment segment;
-
-  if (!priv->segment_pending)
-    return;
-  priv->segment_pending = FALSE;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), gst_event_new_segment(&segment));
-}
-
 guint astro_stage_held_back(const AstroStagePrivate *priv)
 {
   return priv->device && !priv->reader ? HOLD_BACK : 0;
@@ -143,7 +124,6 @@ GstFlowReturn astro_stage_push(AstroStage *stage)
   priv->pushed = GST_FLOW_OK;
   while (priv->pushed == GST_FLOW_OK && priv->ready.length > astro_stage_held_back(priv)) {
     buffer = astro_stage_pop_ready(priv);
-    astro_stage_push_time_segment(stage);
     priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
   }
   return priv->pushed;
@@ -165,11 +145,9 @@ gboolean astro_stage_complete(AstroStage *stage)
     astro_stage_post_error(stage, error);
   else if (klass->drained)
     klass->drained(stage);
-  while ((buffer = astro_stage_pop_ready(priv))) {
-    astro_stage_push_time_segment(stage);
+  while ((buffer = astro_stage_pop_ready(priv)))
     if (gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer) < GST_FLOW_EOS)
       ok = FALSE;
-  }
   return ok;
 }
 

@@ -47,8 +47,7 @@ typedef struct {
   GstFlowReturn pushed;   /* what downstream said to astro_stage_push */
 
   /* timing */
-  gboolean time_segment;    /* upstream's segment counts time, so its OFFSET counts steps */
-  gboolean segment_pending; /* downstream still has to learn of a TIME segment */
+  gboolean time_segment; /* upstream's segment counts time, so its OFFSET counts steps */
   gboolean started;
   gboolean after_gap; /* an event told of it: the next block's time is its PTS, not what follows */
   guint64 next_step;
@@ -90,7 +89,6 @@ void astro_stage_drop_pools(AstroStagePrivate *priv);
 guint astro_stage_held_back(const AstroStagePrivate *priv);
 /* The next one to go out, or NULL. Counted where a buffer leaves. */
 GstBuffer *astro_stage_pop_ready(AstroStagePrivate *priv);
-void astro_stage_push_time_segment(AstroStage *stage);
 /* Everything that is done goes out. */
 gboolean astro_stage_complete(AstroStage *stage);
 /* Everything that is held goes out, half made or not. */

@@ -45,11 +45,6 @@ gpointer astro_stage_instance(AstroStage *stage)
   return PRIV(stage)->instance;
 }
 
-guint astro_stage_threads(AstroStage *stage)
-{
-  return PRIV(stage)->threads;
-}
-
 gboolean astro_stage_prefers_device(AstroStage *stage)
 {
   return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, PRIV(stage)->kind,
@@ -105,10 +100,8 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     if (flow != GST_FLOW_OK)
       return flow;
   }
-  if (priv->ready.length > astro_stage_held_back(priv)) {
-    astro_stage_push_time_segment(stage);
+  if (priv->ready.length > astro_stage_held_back(priv))
     *out = astro_stage_pop_ready(priv);
-  }
   return GST_FLOW_OK;
 }
 
@@ -207,7 +200,6 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
   astro_stage_drain(stage);
   gst_event_parse_segment(event, &segment);
   priv->time_segment = segment->format == GST_FORMAT_TIME;
-  priv->segment_pending = FALSE;
   if (!priv->time_segment && !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage))) {
     GstSegment time;
     gst_segment_init(&time, GST_FORMAT_TIME);
@@ -374,7 +366,6 @@ static gboolean start(GstBaseTransform *trans)
   priv->buffers_in = priv->buffers_out = priv->bytes_in = priv->bytes_out = priv->host_copies = 0;
   priv->busy_ns = priv->input_wait_ns = priv->output_wait_ns = priv->chain_left = 0;
   priv->time_segment = TRUE;
-  priv->segment_pending = FALSE;
   priv->block_duration = 0;
   if (priv->kind == ASTRO_BACKEND_CUDA) {
     /* Asked for by name: said at once where there is none, not at the first buffer. */

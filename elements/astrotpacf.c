@@ -356,23 +356,6 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-static void astro_tpacf_set_property(GObject *object, guint id, const GValue *value,
-                                     GParamSpec *spec)
-{
-  GST_OBJECT_LOCK(object);
-  if (!astro_fields_set(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(object);
-}
-
-static void astro_tpacf_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  GST_OBJECT_LOCK(object);
-  if (!astro_fields_get(fields, object, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(object);
-}
-
 static void astro_tpacf_init(AstroTpacf *self)
 {
 }
@@ -383,8 +366,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
   GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT;
-  object->set_property = astro_tpacf_set_property;
-  object->get_property = astro_tpacf_get_property;
+  astro_fields_install(object, fields);
   g_object_class_install_property(
       object, PROP_ESTIMATOR,
       g_param_spec_enum("estimator", "Estimator", "How w(theta) is made of the pairs",

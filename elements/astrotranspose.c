@@ -36,23 +36,13 @@ static gboolean has_string(const GValue *list, const char *text)
   return FALSE;
 }
 
-static void add_string(GValue *list, char *text)
-{
-  GValue value = G_VALUE_INIT;
-  g_value_init(&value, G_TYPE_STRING);
-  g_value_take_string(&value, text);
-  gst_value_list_append_and_take_value(list, &value);
-}
-
 /* The order as it is first, so that a stream which may stay as it is does. */
 static void add_permutations(GValue *list, AstroLayout *layout, guint from)
 {
   if (from == layout->n_axes) {
-    char *text = astro_layout_to_string(layout);
-    if (has_string(list, text)) /* an axis may stand there twice */
-      g_free(text);
-    else
-      add_string(list, text);
+    g_autofree char *text = astro_layout_to_string(layout);
+    if (!has_string(list, text)) /* an axis may stand there twice */
+      astro_name_append(list, text);
     return;
   }
   for (guint i = from; i < layout->n_axes; i++) {
@@ -74,7 +64,7 @@ static void add_orders_of(GValue *list, const char *text, AstroQuantity quantity
   if (astro_layout_parse(&layout, text, quantity, NULL) && layout.n_axes <= MAX_FREE_AXES)
     add_permutations(list, &layout, 0);
   else
-    add_string(list, g_strdup(text)); /* caps_event says what is wrong with it */
+    astro_name_append(list, text); /* caps_event says what is wrong with it */
 }
 
 /* Any of the layouts in value, in any order; nothing where value tells no layout. */

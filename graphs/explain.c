@@ -1,14 +1,9 @@
 #include "graphs/explain.h"
 #include "graphs/find.h"
+#include "graphs/format.h"
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-static int refuse(const GError *error)
-{
-  fprintf(stderr, "%s\n", error->message);
-  return EXIT_FAILURE;
-}
 
 int astro_list(const AstroArguments *arguments)
 {
@@ -21,7 +16,7 @@ int astro_list(const AstroArguments *arguments)
     g_autoptr(GError) error = NULL;
     g_autoptr(AstroGraph) graph = astro_find_graph(names[i], &error);
     if (!graph) {
-      status = refuse(error);
+      status = astro_refuse(error->message);
       continue;
     }
     int first = strcspn(graph->description, "\n");
@@ -58,7 +53,7 @@ int astro_explain(const AstroArguments *arguments)
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
   if (!graph)
-    return refuse(error);
+    return astro_refuse(error->message);
   print_parameters(graph);
   return EXIT_SUCCESS;
 }
@@ -68,7 +63,7 @@ int astro_show(const AstroArguments *arguments)
   g_autoptr(GError) error = NULL;
   g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
   if (!graph)
-    return refuse(error);
+    return astro_refuse(error->message);
   print_parameters(graph);
   printf("\n%s:\n%s%s", graph->file, graph->text, g_str_has_suffix(graph->text, "\n") ? "" : "\n");
   return EXIT_SUCCESS;
@@ -91,15 +86,10 @@ static char *plugin_path(void)
 int astro_print(const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
-  if (!graph)
-    return refuse(error);
-  for (guint i = 0; i < arguments->values->len; i++)
-    if (!astro_graph_set(graph, arguments->values->pdata[i], &error))
-      return refuse(error);
-  g_autofree char *line = astro_graph_line(graph, &error);
+  g_autoptr(AstroGraph) graph = astro_find_asked_graph(arguments, &error);
+  g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
   if (!line)
-    return refuse(error);
+    return astro_refuse(error->message);
   g_autofree char *shell = astro_graph_shell_arguments(line);
   g_autofree char *path = plugin_path();
   printf("%sgst-launch-1.0 %s\n", path, shell);

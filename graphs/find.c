@@ -151,6 +151,15 @@ AstroGraph *astro_find_graph(const char *graph, GError **error)
   return parsed;
 }
 
+AstroGraph *astro_find_asked_graph(const AstroArguments *arguments, GError **error)
+{
+  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, error);
+  for (guint i = 0; graph && i < arguments->values->len; i++)
+    if (!astro_graph_set(graph, arguments->values->pdata[i], error))
+      return NULL;
+  return g_steal_pointer(&graph);
+}
+
 char *astro_find_plugin(void)
 {
   g_autoptr(GstPlugin) known = gst_registry_find_plugin(gst_registry_get(), "astro");

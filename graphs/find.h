@@ -3,12 +3,16 @@
  * first. */
 #pragma once
 
+#include "graphs/arguments.h"
 #include "graphs/graph.h"
 
 G_BEGIN_DECLS
 
 /* graph: a name, a path (with a / or ending .graph) or - for the standard input. */
 AstroGraph *astro_find_graph(const char *graph, GError **error);
+
+/* The one that the user named, with the values that they gave. */
+AstroGraph *astro_find_asked_graph(const AstroArguments *arguments, GError **error);
 
 /* The names there are, sorted. */
 char **astro_find_graph_names(void);

@@ -1,4 +1,6 @@
 #include "graphs/format.h"
+#include <stdio.h>
+#include <stdlib.h>
 
 char *astro_format_bytes(double bytes)
 {
@@ -61,4 +63,11 @@ char *astro_format_line(const char *text)
       g_string_append_c(line, ' ');
   }
   return g_strchomp(g_string_free(line, FALSE));
+}
+
+int astro_refuse(const char *message)
+{
+  g_autofree char *line = astro_format_line(message);
+  fprintf(stderr, "%s\n", line);
+  return EXIT_FAILURE;
 }

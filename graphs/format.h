@@ -1,4 +1,4 @@
-/* Numbers as people read them; new strings. */
+/* Numbers and messages as people read them; new strings. */
 #pragma once
 
 #include <gst/gst.h>
@@ -15,5 +15,8 @@ char *astro_format_fields(const GstStructure *structure);
 
 /* All of it on one line, spaces squeezed. */
 char *astro_format_line(const char *text);
+
+/* Tells the user on one line why there is nothing; the status to exit with. */
+int astro_refuse(const char *message);
 
 G_END_DECLS

@@ -347,19 +347,12 @@ static int play_pipeline(GstElement *pipeline, const char *name, const AstroArgu
   return run.status;
 }
 
-static int refuse(const char *message)
-{
-  g_autofree char *line = astro_format_line(message);
-  fprintf(stderr, "%s\n", line);
-  return EXIT_FAILURE;
-}
-
 static int refuse_pipeline(const AstroGraph *graph, const char *message)
 {
   guint line = astro_graph_locate(graph, message);
   g_autofree char *text = line ? g_strdup_printf("%s:%u: %s", graph->file, line, message)
                                : g_strdup_printf("%s: %s", graph->file, message);
-  return refuse(text);
+  return astro_refuse(text);
 }
 
 /* gst_parse_launch gives a single element as it is; only a pipeline has a bus and a clock. */
@@ -377,7 +370,7 @@ static int run_line(const AstroGraph *graph, const char *line, const AstroArgume
   g_autoptr(GError) error = NULL;
   g_autofree char *plugin = astro_find_plugin();
   if (!astro_values_check(graph, &error))
-    return refuse(error->message);
+    return astro_refuse(error->message);
   GstElement *element = gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
   if (!element)
     return refuse_pipeline(graph, error->message);
@@ -392,15 +385,10 @@ static int run_line(const AstroGraph *graph, const char *line, const AstroArgume
 int astro_run(const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, &error);
-  if (!graph)
-    return refuse(error->message);
-  for (guint i = 0; i < arguments->values->len; i++)
-    if (!astro_graph_set(graph, arguments->values->pdata[i], &error))
-      return refuse(error->message);
-  g_autofree char *line = astro_graph_line(graph, &error);
+  g_autoptr(AstroGraph) graph = astro_find_asked_graph(arguments, &error);
+  g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
   if (!line)
-    return refuse(error->message);
+    return astro_refuse(error->message);
   gst_init(NULL, NULL);
   int status = run_line(graph, line, arguments);
   gst_deinit();

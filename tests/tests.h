@@ -39,6 +39,13 @@ static inline void test_free(gpointer block)
   g_aligned_free(block);
 }
 
+/* Of an error's message; NULL: none came. */
+static inline void test_says(const char *message, const char *says)
+{
+  if (!message || !strstr(message, says))
+    g_error("\"%s\" does not say \"%s\"", message ? message : "nothing", says);
+}
+
 /* A test program: GStreamer is closed at the end, so that the leaks tracer speaks. */
 static inline int test_run(int argc, char **argv, void (*add_tests)(void))
 {

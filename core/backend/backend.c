@@ -89,6 +89,12 @@ static const AstroBackend *find(const AstroBackend *const *backends, const char 
   return NULL;
 }
 
+const AstroBackend *astro_module_backend(const char *stage)
+{
+  const AstroModule *module = astro_module_get(NULL);
+  return module ? find(module->backends, stage, ASTRO_BACKEND_CUDA) : NULL;
+}
+
 static const AstroBackend *choose_cuda(const char *stage, gsize config_bytes, gint device_index,
                                        gconstpointer config, AstroDevice **device, GError **error)
 {

@@ -85,6 +85,8 @@ typedef struct {
  * the build tree. NULL where there is none that fits; the reason is logged once and given in error.
  */
 const AstroModule *astro_module_get(GError **error);
+/* Its backend of a stage; NULL where there is none. */
+const AstroBackend *astro_module_backend(const char *stage);
 /* What astro_module_get uses; for tests. */
 const AstroModule *astro_module_load(const char *path, GError **error);
 

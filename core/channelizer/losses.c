@@ -63,26 +63,6 @@ static guint64 extent(const AstroLayout *layout, AstroAxis axis)
   return at < 0 ? 1 : layout->extents[at];
 }
 
-static gboolean is_good(const AstroValidityMeta *meta, const AstroLayout *shape, guint64 step,
-                        guint station)
-{
-  gint time = astro_layout_find(shape, ASTRO_AXIS_TIME);
-  gint stations = astro_layout_find(shape, ASTRO_AXIS_STATION);
-  gint pols = astro_layout_find(shape, ASTRO_AXIS_POL);
-  guint64 index[ASTRO_MAX_AXES] = { 0 };
-  if (time >= 0)
-    index[time] = step;
-  if (stations >= 0)
-    index[stations] = station;
-  for (guint64 pol = 0; pol < extent(shape, ASTRO_AXIS_POL); pol++) {
-    if (pols >= 0)
-      index[pols] = pol;
-    if (astro_validity_at(meta, shape, index) < meta->full)
-      return FALSE;
-  }
-  return TRUE;
-}
-
 gboolean astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer *in, guint64 first,
                                        guint64 steps, GError **error)
 {
@@ -106,7 +86,7 @@ gboolean astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer
   for (guint station = 0; station < losses->stations; station++)
     for (guint64 step = 0; step < steps;) {
       guint64 from = step;
-      while (step < steps && (gap || !is_good(meta, &shape, step, station)))
+      while (step < steps && (gap || !astro_validity_is_whole(meta, &shape, step, 0, station)))
         step += group;
       if (step > from)
         add(losses, station, first + from, first + step);

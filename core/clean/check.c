@@ -50,7 +50,7 @@ gsize astro_clean_in(const AstroCleanConfig *config, guint channel, guint produc
   return (channel * (config->products + 1) + product) * pixels(config);
 }
 
-gsize astro_clean_out(const AstroCleanConfig *config, guint channel, guint product)
+static gsize image_out(const AstroCleanConfig *config, guint channel, guint product)
 {
   return (channel * astro_clean_products_out(config) + product) * pixels(config);
 }
@@ -61,7 +61,7 @@ gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock
 {
   gsize bytes = astro_format_info(config->format)->bytes;
   gsize bytes_in = astro_clean_in(config, config->channels, 0) * bytes;
-  gsize bytes_out = astro_clean_out(config, config->channels, 0) * bytes;
+  gsize bytes_out = image_out(config, config->channels, 0) * bytes;
   gboolean restores = config->output == ASTRO_CLEAN_RESTORED || config->output == ASTRO_CLEAN_ALL;
 
   if (restores && !(arguments->major > 0 && arguments->minor > 0 && isfinite(arguments->major)))
@@ -146,12 +146,12 @@ void astro_clean_write(const AstroCleanConfig *config, guint channel, guint prod
   gsize bytes = astro_format_info(config->format)->bytes;
 
   if (all || config->output == ASTRO_CLEAN_RESTORED)
-    restore(config, beam, model, residual, out, astro_clean_out(config, channel, product));
+    restore(config, beam, model, residual, out, image_out(config, channel, product));
   if (all || config->output == ASTRO_CLEAN_MODEL)
-    copy(config, model, out, astro_clean_out(config, channel, product + (all ? n : 0)));
+    copy(config, model, out, image_out(config, channel, product + (all ? n : 0)));
   if (all || config->output == ASTRO_CLEAN_RESIDUAL)
-    copy(config, residual, out, astro_clean_out(config, channel, product + (all ? 2 * n : 0)));
+    copy(config, residual, out, image_out(config, channel, product + (all ? 2 * n : 0)));
   if (all && product == 0)
     copy(config, (const guint8 *)in + astro_clean_in(config, channel, n) * bytes, out,
-         astro_clean_out(config, channel, 3 * n));
+         image_out(config, channel, 3 * n));
 }

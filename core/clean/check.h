@@ -15,7 +15,6 @@ gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock
 
 /* Where in a block of pixels an image is; psf: product = config->products. */
 gsize astro_clean_in(const AstroCleanConfig *config, guint channel, guint product);
-gsize astro_clean_out(const AstroCleanConfig *config, guint channel, guint product);
 
 /* The beam as exp(-(a x^2 + 2 b x y + c y^2)), x and y in pixels; pixels beyond reach are 0. */
 typedef struct {

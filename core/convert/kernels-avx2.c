@@ -1,15 +1,10 @@
 /* AVX2 kernels: eight components at a time in single precision, four in double. None for U64LE,
  * which this instruction set cannot convert. */
 #include "config.h"
-#include "core/convert/kernels.h"
+#include "core/convert/kernels-vector.h"
 
-#include <immintrin.h>
 #include <math.h>
 #include <string.h>
-
-/* Memory is asked for this many bytes before it is needed: more than processors do by themselves.
- */
-#define AHEAD 4096
 
 #define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 
@@ -258,28 +253,11 @@ static inline guint double_to_f64(gpointer out, __m256d x, __m256d product)
   return 0;
 }
 
-#define KERNEL(precision, vector, lanes, set, multiply, FROM, from, TO, to)                        \
-  static guint64 convert_##FROM##_##TO(gpointer out, gconstpointer in, gsize components,           \
-                                       double scale)                                               \
-  {                                                                                                \
-    const guint8 *source = in;                                                                     \
-    guint8 *target = out;                                                                          \
-    vector factor = set(scale);                                                                    \
-    guint64 clipped = 0;                                                                           \
-    for (gsize i = 0; i < components; i += lanes) {                                                \
-      _mm_prefetch((gconstpointer)((guintptr)source + AHEAD), _MM_HINT_T0);                        \
-      vector x = precision##_from_##from(source);                                                  \
-      clipped += (guint)__builtin_popcount(precision##_to_##to(target, x, multiply(x, factor)));   \
-      source += lanes * ASTRO_CONVERT_BITS_##from / 8;                                             \
-      target += lanes * ASTRO_CONVERT_BITS_##to / 8;                                               \
-    }                                                                                              \
-    return clipped;                                                                                \
-  }
 #define SET_SINGLE(scale) _mm256_set1_ps((float)(scale))
 #define SINGLE(FROM, from, TO, to)                                                                 \
-  KERNEL(single, __m256, 8, SET_SINGLE, _mm256_mul_ps, FROM, from, TO, to)
+  ASTRO_CONVERT_VECTORS(single, __m256, 8, SET_SINGLE, _mm256_mul_ps, FROM, from, TO, to)
 #define DOUBLE(FROM, from, TO, to)                                                                 \
-  KERNEL(double, __m256d, 4, _mm256_set1_pd, _mm256_mul_pd, FROM, from, TO, to)
+  ASTRO_CONVERT_VECTORS(double, __m256d, 4, _mm256_set1_pd, _mm256_mul_pd, FROM, from, TO, to)
 
 ASTRO_CONVERT_PAIRS_SINGLE(SINGLE)
 ASTRO_CONVERT_PAIRS_NIBBLE(SINGLE)

@@ -24,14 +24,6 @@ void astro_correlator_counts_reset(AstroCorrelatorCounts *counts)
   counts->tables = 0;
 }
 
-guint32 astro_correlator_counts_lost(const AstroCorrelatorCounts *counts, guint channel,
-                                     guint64 baseline)
-{
-  if (counts->tables == 0)
-    return 0;
-  return counts->lost[(counts->tables == 1 ? 0 : channel * counts->baselines) + baseline];
-}
-
 /* Makes room for that many tables; the one for all channels becomes the start of each. */
 static gboolean grow(AstroCorrelatorCounts *counts, guint tables, GError **error)
 {
@@ -134,9 +126,7 @@ void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,
     guint64 baseline = 0;
     for (guint i = 0; i < config->stations; i++)
       for (guint j = 0; j <= i; j++, baseline++) {
-        guint64 count = counts->samples * config->channel_step;
-        for (guint c = 0; c < config->channel_step; c++)
-          count -= astro_correlator_counts_lost(counts, group * config->channel_step + c, baseline);
+        guint64 count = astro_correlator_counts_good(counts, config->channel_step, group, baseline);
         out[base + (full ? (guint64)i * config->stations + j : baseline)] =
             (guint32)MIN(count, G_MAXUINT32);
         if (full)

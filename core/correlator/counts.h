@@ -25,9 +25,15 @@ gboolean astro_correlator_counts_add(AstroCorrelatorCounts *counts,
                                      const AstroCorrelatorArguments *arguments, gboolean *loss,
                                      GError **error);
 
-/* Samples that the baseline i, j (j <= i) lost in that channel. */
-guint32 astro_correlator_counts_lost(const AstroCorrelatorCounts *counts, guint channel,
-                                     guint64 baseline);
+/* The good samples behind a baseline of the group of so many channels that become one. */
+static inline guint64 astro_correlator_counts_good(const AstroCorrelatorCounts *counts, guint step,
+                                                   guint group, guint64 baseline)
+{
+  guint64 count = counts->samples * step;
+  for (guint c = group * step; counts->tables && c < (group + 1) * step; c++)
+    count -= counts->lost[(counts->tables == 1 ? 0 : c * counts->baselines) + baseline];
+  return count;
+}
 
 /* The good samples behind each channel:baseline of the output; nothing where nothing was lost. */
 void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,

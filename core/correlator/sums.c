@@ -240,16 +240,14 @@ static void write_group(gpointer data, guint64 group)
 {
   Dump *dump = data;
   const AstroCorrelatorConfig *config = dump->config;
-  guint pols = config->pols, step = config->channel_step;
+  guint pols = config->pols;
   gboolean full = config->triangle == ASTRO_TRIANGLE_FULL;
   guint64 base = group * astro_correlator_baselines(config->stations, config->triangle);
   guint64 baseline = 0;
   for (guint i = 0; i < config->stations; i++)
     for (guint j = 0; j <= i; j++, baseline++) {
-      guint64 count = dump->counts->samples * step;
-      if (dump->counts->tables)
-        for (guint c = 0; c < step; c++)
-          count -= astro_correlator_counts_lost(dump->counts, (guint)group * step + c, baseline);
+      guint64 count =
+          astro_correlator_counts_good(dump->counts, config->channel_step, (guint)group, baseline);
       guint64 lower = base + (full ? (guint64)i * config->stations + j : baseline);
       guint64 upper = base + (guint64)j * config->stations + i;
       for (guint p = 0; p < pols; p++)

@@ -68,25 +68,6 @@ void astro_delay_losses_add(AstroDelayLosses *losses, AstroDelayModel *model,
     add(losses, astro_delay_model_pols(model), lags, station, from, to);
 }
 
-static gboolean is_good(const AstroValidityMeta *meta, const AstroLayout *shape, guint64 step,
-                        guint station)
-{
-  gint time = astro_layout_find(shape, ASTRO_AXIS_TIME);
-  gint stations = astro_layout_find(shape, ASTRO_AXIS_STATION);
-  gint pols = astro_layout_find(shape, ASTRO_AXIS_POL);
-  guint64 index[ASTRO_MAX_AXES] = { 0 };
-  index[time] = step;
-  if (stations >= 0)
-    index[stations] = station;
-  for (guint64 pol = 0; pol < (pols < 0 ? 1 : shape->extents[pols]); pol++) {
-    if (pols >= 0)
-      index[pols] = pol;
-    if (astro_validity_at(meta, shape, index) < meta->full)
-      return FALSE;
-  }
-  return TRUE;
-}
-
 void astro_delay_losses_read(AstroDelayLosses *losses, AstroDelayModel *model,
                              const AstroStream *stream, GstBuffer *in, guint64 first, guint64 steps)
 {
@@ -103,7 +84,7 @@ void astro_delay_losses_read(AstroDelayLosses *losses, AstroDelayModel *model,
   for (guint station = 0; station < astro_delay_model_stations(model); station++)
     for (guint64 step = 0; step < steps; step++) {
       guint64 from = step;
-      while (step < steps && !is_good(meta, &shape, step, station))
+      while (step < steps && !astro_validity_is_whole(meta, &shape, step, 0, station))
         step++;
       if (step > from)
         add(losses, astro_delay_model_pols(model), lags, station, (gint64)(first + from),

@@ -17,29 +17,18 @@ static void load_ci4(const guint8 *in, gsize stride, gsize n, float *re, float *
   }
 }
 
-static void load_ci8(const gint8 *in, gsize stride, gsize n, float *re, float *im)
-{
-  for (gsize i = 0; i < n; i++) {
-    re[i] = in[2 * i * stride];
-    im[i] = in[2 * i * stride + 1];
+#define LOAD(name, Component)                                                                      \
+  static void name(const Component *in, gsize stride, gsize n, float *re, float *im)               \
+  {                                                                                                \
+    for (gsize i = 0; i < n; i++) {                                                                \
+      re[i] = in[2 * i * stride];                                                                  \
+      im[i] = in[2 * i * stride + 1];                                                              \
+    }                                                                                              \
   }
-}
 
-static void load_ci16(const gint16 *in, gsize stride, gsize n, float *re, float *im)
-{
-  for (gsize i = 0; i < n; i++) {
-    re[i] = in[2 * i * stride];
-    im[i] = in[2 * i * stride + 1];
-  }
-}
-
-static void load_cf32(const float *in, gsize stride, gsize n, float *re, float *im)
-{
-  for (gsize i = 0; i < n; i++) {
-    re[i] = in[2 * i * stride];
-    im[i] = in[2 * i * stride + 1];
-  }
-}
+LOAD(load_ci8, gint8)
+LOAD(load_ci16, gint16)
+LOAD(load_cf32, float)
 
 void astro_delay_load(AstroFormat format, gconstpointer in, gsize stride, gsize n, float *re,
                       float *im)

@@ -58,12 +58,12 @@ static gboolean check_map(const AstroFftConfig *config, GError **error)
       config->extents[n - 2] && config->extents[n - 2] <= MOST_SAMPLES && !is_real(config->from) &&
       !is_real(config->to) && grids && grids % config->share_map == 0)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " grids of %u axes share a map of "
-              "touched tiles, expected a part of complex grids of fixed length that are "
-              "transformed along the last axis, or the last two",
-              config->share_map, grids, n);
-  return FALSE;
+  return astro_backend_refuse(
+      error,
+      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " grids of %u axes share a map of "
+      "touched tiles, expected a part of complex grids of fixed length that are "
+      "transformed along the last axis, or the last two",
+      config->share_map, grids, n);
 }
 
 gboolean astro_fft_check(gconstpointer given, GError **error)
@@ -72,22 +72,20 @@ gboolean astro_fft_check(gconstpointer given, GError **error)
   guint n_transformed = 0, n_free = 0;
 
   if (!is_taken(config->from) || !is_taken(config->to) ||
-      component_bytes(config->from) != component_bytes(config->to)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "%s to %s is no Fourier transform, expected CF32LE, CF64LE, F32LE or F64LE of one "
-                "precision (astroconvert makes them)",
-                astro_format_info(config->from)->name, astro_format_info(config->to)->name);
-    return FALSE;
-  }
+      component_bytes(config->from) != component_bytes(config->to))
+    return astro_backend_refuse(
+        error,
+        "%s to %s is no Fourier transform, expected CF32LE, CF64LE, F32LE or F64LE of one "
+        "precision (astroconvert makes them)",
+        astro_format_info(config->from)->name, astro_format_info(config->to)->name);
   if ((is_real(config->from) && is_real(config->to)) ||
-      (is_real(config->from) && config->inverse) || (is_real(config->to) && !config->inverse)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "%s to %s %s: real samples are transformed forward to complex ones, or inverse "
-                "from them",
-                astro_format_info(config->from)->name, astro_format_info(config->to)->name,
-                config->inverse ? "inverse" : "forward");
-    return FALSE;
-  }
+      (is_real(config->from) && config->inverse) || (is_real(config->to) && !config->inverse))
+    return astro_backend_refuse(
+        error,
+        "%s to %s %s: real samples are transformed forward to complex ones, or inverse "
+        "from them",
+        astro_format_info(config->from)->name, astro_format_info(config->to)->name,
+        config->inverse ? "inverse" : "forward");
   for (guint i = 0; i < config->n_axes; i++) {
     const AstroFftAxis *axis = &config->axes[i];
     n_transformed += axis->transformed;
@@ -95,34 +93,26 @@ gboolean astro_fft_check(gconstpointer given, GError **error)
     if (!axis->transformed)
       continue;
     if (config->extents[i] == 0 || config->extents[i] > MOST_SAMPLES ||
-        axis->origin_in >= config->extents[i] || axis->origin_out >= config->extents[i]) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                  "a transform of %" G_GUINT64_FORMAT " samples, expected 1 to %" G_GUINT64_FORMAT,
-                  config->extents[i], MOST_SAMPLES);
-      return FALSE;
-    }
+        axis->origin_in >= config->extents[i] || axis->origin_out >= config->extents[i])
+      return astro_backend_refuse(
+          error, "a transform of %" G_GUINT64_FORMAT " samples, expected 1 to %" G_GUINT64_FORMAT,
+          config->extents[i], MOST_SAMPLES);
     guint64 made = astro_fft_extent(config, i, TRUE);
-    if (axis->n_wanted > made || axis->wanted > made - axis->n_wanted) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                  "%" G_GUINT64_FORMAT " samples wanted from %" G_GUINT64_FORMAT
-                  " on, of a transform that makes %" G_GUINT64_FORMAT,
-                  axis->n_wanted, axis->wanted, made);
-      return FALSE;
-    }
+    if (axis->n_wanted > made || axis->wanted > made - axis->n_wanted)
+      return astro_backend_refuse(error,
+                                  "%" G_GUINT64_FORMAT " samples wanted from %" G_GUINT64_FORMAT
+                                  " on, of a transform that makes %" G_GUINT64_FORMAT,
+                                  axis->n_wanted, axis->wanted, made);
   }
   gint halved = astro_fft_halved(config);
   if (halved >= 0 && (is_real(config->from) ? config->axes[halved].origin_out
-                                            : config->axes[halved].origin_in) != 0) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "the bins of real samples begin at zero: they cannot be centred");
-    return FALSE;
-  }
-  if (n_transformed == 0 || n_free > 1) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "a transform along %u axes with %u free ones, expected 1 or more, and 1 at most",
-                n_transformed, n_free);
-    return FALSE;
-  }
+                                            : config->axes[halved].origin_in) != 0)
+    return astro_backend_refuse(error,
+                                "the bins of real samples begin at zero: they cannot be centred");
+  if (n_transformed == 0 || n_free > 1)
+    return astro_backend_refuse(
+        error, "a transform along %u axes with %u free ones, expected 1 or more, and 1 at most",
+        n_transformed, n_free);
   return check_map(config, error);
 }
 
@@ -154,21 +144,19 @@ gboolean astro_fft_check_call(const AstroFftConfig *config, const AstroBlock *in
         bytes_out = block_bytes(config, *steps, TRUE);
 
   if (config->share_map && n_in == 2) {
-    if (in[1].bytes < map_bytes(config, *steps)) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                  "maps of touched tiles of %" G_GSIZE_FORMAT " bytes, expected %" G_GSIZE_FORMAT,
-                  in[1].bytes, map_bytes(config, *steps));
-      return FALSE;
-    }
+    if (in[1].bytes < map_bytes(config, *steps))
+      return astro_backend_refuse(
+          error, "maps of touched tiles of %" G_GSIZE_FORMAT " bytes, expected %" G_GSIZE_FORMAT,
+          in[1].bytes, map_bytes(config, *steps));
     n_in = 1;
   }
   if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in && out->bytes >= bytes_out)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "%u blocks in and %u out of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
-              " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
-              n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in, bytes_out);
-  return FALSE;
+  return astro_backend_refuse(
+      error,
+      "%u blocks in and %u out of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
+      " bytes, expected one of %" G_GSIZE_FORMAT " and one of %" G_GSIZE_FORMAT,
+      n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0, bytes_in, bytes_out);
 }
 
 gboolean astro_fft_touched(const AstroFftConfig *config, const AstroBlock *in, guint n_in,

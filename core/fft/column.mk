@@ -5,7 +5,9 @@ core_sources += core/fft/planner.c core/fft/planner.h core/fft/fft.h core/fft/ch
   core/fft/columns.c core/fft/columns.h core/fft/columns-kernels.h core/fft/columns-body.h core/fft/columns-c.c
 core_avx2_sources += core/fft/columns-avx2.c
 core_avx512_sources += core/fft/columns-avx512.c
-element_sources += elements/astrofft.c elements/astrofft.h elements/astrofft-caps.c elements/astrofft-caps.h
+element_sources += elements/astrofft.c elements/astrofft.h elements/astrofft-caps.h \
+  elements/astrofft-parts.h elements/astrofft-axes.c elements/astrofft-lengths.c elements/astrofft-maps.c \
+  elements/astrofft-caps.c elements/astrofft-configure.c
 core_cflags += $(FFTW_CFLAGS)
 core_libs += $(FFTW_LIBS)
 core_tests += tests/core/planner tests/core/fft tests/core/columns

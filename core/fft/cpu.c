@@ -4,15 +4,6 @@
 #include "core/fft/check.h"
 #include "core/fft/lines.h"
 
-static const struct {
-  AstroVariant variant;
-  const AstroTransposeKernels *kernels;
-} variants[] = {
-  { { "avx512", ASTRO_CPU_AVX512 }, &astro_transpose_kernels_avx512 },
-  { { "avx2", ASTRO_CPU_AVX2 }, &astro_transpose_kernels_avx2 },
-  { { "c", ASTRO_CPU_C }, &astro_transpose_kernels_c },
-};
-
 typedef struct {
   AstroFftConfig config;
   const AstroFftPrecision *precision;
@@ -45,7 +36,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   if (!astro_fft_check(config, error))
     return NULL;
   Cpu *self = g_new0(Cpu, 1);
-  const typeof(variants[0]) *picked = ASTRO_VARIANT_PICK(variants);
+  const AstroTransposeKernels *kernels = astro_transpose_kernels();
   AstroFftPass passes[ASTRO_MAX_AXES];
 
   self->config = *(const AstroFftConfig *)config;
@@ -58,14 +49,13 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->skips_blank = self->n_passes > 1 && passes[0].inner == 1 && passes[1].inner > 1 &&
                       passes[1].inner == passes[0].n_out;
   for (guint i = 0; i < self->n_passes; i++) {
-    self->lines[i] =
-        self->precision->create(&passes[i], passes[i].inner == 1, picked->kernels, error);
+    self->lines[i] = self->precision->create(&passes[i], passes[i].inner == 1, kernels, error);
     if (!self->lines[i]) {
       destroy(self);
       return NULL;
     }
   }
-  *variant = picked->variant.name;
+  *variant = kernels->variant.name;
   return self;
 }
 

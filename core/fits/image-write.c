@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define DEGREES (180.0 / G_PI)
-#define NS_PER_DAY (24 * 3600 * G_GINT64_CONSTANT(1000000000))
 #define NS_PER_SECOND 1e9
 #define GATHER (256u << 10)
 
@@ -188,11 +187,7 @@ static void put_times(const Writer *w, GString *header, const AstroFitsFrames *f
 {
   const AstroObservation *o = w->contents.observation;
   if (o && o->has_start) {
-    AstroObservation at = *o;
-    gint64 ns = (gint64)at.start_ns + frames->start_ns;
-    at.start_mjd += (gint32)(ns / NS_PER_DAY);
-    at.start_ns = ns % NS_PER_DAY;
-    g_autofree char *start = astro_observation_get_start(&at);
+    g_autofree char *start = astro_observation_get_time(o, (guint64)frames->start_ns);
     char *zone = start ? strchr(start, 'Z') : NULL;
     if (zone)
       *zone = 0; /* FITS dates are UTC by TIMESYS */

@@ -114,29 +114,34 @@ static guint64 n_rows(const Writer *w, const AstroFitsFrames *frames)
   return w->rows ? w->rows : frames->frames;
 }
 
-static gboolean write_tables(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
-                             GError **error)
+static gboolean write_table(Writer *w, const double *data, guint64 rows, GError **error)
 {
-  Writer *w = writer;
+  return write_table_header(w, rows, error) && write_rows(w, data, rows, error);
+}
+
+typedef gboolean (*WriteOne)(Writer *w, const double *data, guint64 rows, GError **error);
+
+static gboolean write_each(Writer *w, const AstroFitsFrames *frames, AstroFitsTally *tally,
+                           WriteOne write_one, GError **error)
+{
   guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
   tally->values += tables * rows * w->n_columns;
   for (guint64 t = 0; t < tables; t++)
-    if (!write_table_header(w, rows, error) ||
-        !write_rows(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
+    if (!write_one(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
       return FALSE;
   return TRUE;
+}
+
+static gboolean write_tables(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
+                             GError **error)
+{
+  return write_each(writer, frames, tally, write_table, error);
 }
 
 static gboolean write_csvs(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
                            GError **error)
 {
-  Writer *w = writer;
-  guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
-  tally->values += tables * rows * w->n_columns;
-  for (guint64 t = 0; t < tables; t++)
-    if (!write_csv(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
-      return FALSE;
-  return TRUE;
+  return write_each(writer, frames, tally, write_csv, error);
 }
 
 /* ---- files ---- */

@@ -190,11 +190,10 @@ static gboolean check_map(const AstroCollect *self, const AstroBlock *map, GErro
   const guint64 bytes = astro_collect_map_bytes(&self->config);
   if (bytes > 0 && map->bytes >= bytes)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-              "a map of touched tiles of %" G_GSIZE_FORMAT " bytes, expected %" G_GUINT64_FORMAT
-              " for %s",
-              map->bytes, bytes, self->config.algorithm->name);
-  return FALSE;
+  return astro_backend_refuse(error,
+                              "a map of touched tiles of %" G_GSIZE_FORMAT
+                              " bytes, expected %" G_GUINT64_FORMAT " for %s",
+                              map->bytes, bytes, self->config.algorithm->name);
 }
 
 gboolean astro_collect_submit(AstroCollect *self, const AstroBlock *in, guint n_in,

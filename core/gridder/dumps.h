@@ -15,7 +15,7 @@ typedef struct {
   AstroFormat format;              /* CF32LE or CF64LE */
   double frequency, bandwidth;     /* Hz */
   gboolean is_double;              /* what is prepared */
-  gboolean keep_weights;           /* for astro_prepare_weigh */
+  gboolean keep_weights;           /* for AstroPrepareFuncs.weigh */
 } AstroPrepareConfig;
 
 /* In visibilities of one product each. */

@@ -86,9 +86,6 @@ guint astro_grid_good_size(guint at_least);
  * the least and greatest n - 1 in it. */
 gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greatest, GError **error);
 
-/* Half way between the two; 0 where there are none. Planes are spread about it. */
-double astro_grid_n_middle(const AstroGrid *grid);
-
 /* Whether all cells that a visibility at u, v (wavelengths) is spread over are in the grid, with
  * one to spare on every side. Preparation makes 0 of others and counts them. */
 double astro_grid_reach(const AstroGrid *grid); /* how far from the middle that is, wavelengths */

@@ -18,8 +18,36 @@ struct _AstroPrepare {
   double *sums; /* of weights, of the channels */
 };
 
-AstroPrepare *astro_prepare_new(const AstroPrepareConfig *config, const AstroGrid *grid,
-                                AstroObservation *observation, GError **error)
+static void drop_weights(AstroPrepare *self)
+{
+  g_clear_pointer(&self->weights, g_free);
+  g_clear_pointer(&self->factors, g_free);
+}
+
+static void forget_rows(AstroPrepare *self)
+{
+  self->rows = 0;
+}
+
+static void drop_rows(AstroPrepare *self)
+{
+  drop_weights(self);
+  g_clear_pointer(&self->uvw, g_free);
+  g_clear_pointer(&self->values, g_free);
+  self->rows = self->capacity = 0;
+}
+
+static void destroy(AstroPrepare *self)
+{
+  drop_rows(self);
+  astro_dumps_clear(&self->dumps);
+  g_free(self->positions);
+  g_free(self->sums);
+  g_free(self);
+}
+
+static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *grid,
+                            AstroObservation *observation, const AstroPlace *place, GError **error)
 {
   AstroPrepare *self = g_new0(AstroPrepare, 1);
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
@@ -27,17 +55,8 @@ AstroPrepare *astro_prepare_new(const AstroPrepareConfig *config, const AstroGri
     self->sums = g_new0(double, config->channels);
     return self;
   }
-  astro_prepare_free(self);
+  destroy(self);
   return NULL;
-}
-
-void astro_prepare_free(AstroPrepare *self)
-{
-  astro_prepare_drop_rows(self);
-  astro_dumps_clear(&self->dumps);
-  g_free(self->positions);
-  g_free(self->sums);
-  g_free(self);
 }
 
 /* ---- counts of good samples ---- */
@@ -238,9 +257,8 @@ static void add_row(AstroPrepare *self, gconstpointer dump, const Counts *counts
   self->rows++;
 }
 
-gboolean astro_prepare_add(AstroPrepare *self, gconstpointer dump,
-                           const AstroValidityMeta *validity, const AstroLayout *shape,
-                           guint64 number, gint64 middle_ns, GError **error)
+static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityMeta *validity,
+                    const AstroLayout *shape, guint64 number, gint64 middle_ns, GError **error)
 {
   double axes[3][3];
   Counts counts;
@@ -263,13 +281,13 @@ gboolean astro_prepare_add(AstroPrepare *self, gconstpointer dump,
   return TRUE;
 }
 
-void astro_prepare_add_missing(AstroPrepare *self)
+static void add_missing(AstroPrepare *self)
 {
   self->counts.flagged += (guint64)self->dumps.n_products * self->dumps.config.channels *
                           (self->dumps.config.baselines - self->dumps.stations);
 }
 
-void astro_prepare_rows(AstroPrepare *self, AstroGridRows *rows)
+static void get_rows(AstroPrepare *self, AstroGridRows *rows)
 {
   *rows = (AstroGridRows){ .rows = self->rows,
                            .channels = self->dumps.config.channels,
@@ -280,18 +298,8 @@ void astro_prepare_rows(AstroPrepare *self, AstroGridRows *rows)
                            .values = self->values };
 }
 
-const AstroGridCounts *astro_prepare_counts(AstroPrepare *self)
-{
-  return &self->counts;
-}
-
-const double *astro_prepare_sums(AstroPrepare *self)
-{
-  return self->sums;
-}
-
-gboolean astro_prepare_weigh(AstroPrepare *self, AstroWeighting weighting, double robust,
-                             gboolean per_channel, GError **error)
+static gboolean weigh_rows(AstroPrepare *self, AstroWeighting weighting, double robust,
+                           gboolean per_channel, GError **error)
 {
   AstroWeights weights = { .weighting = weighting,
                            .robust = robust,
@@ -302,41 +310,8 @@ gboolean astro_prepare_weigh(AstroPrepare *self, AstroWeighting weighting, doubl
                            .values = self->values,
                            .sums = self->sums };
   AstroGridRows rows;
-  astro_prepare_rows(self, &rows);
+  get_rows(self, &rows);
   return astro_weights_apply(&weights, &rows, error);
-}
-
-void astro_prepare_forget_rows(AstroPrepare *self)
-{
-  self->rows = 0;
-}
-
-void astro_prepare_drop_weights(AstroPrepare *self)
-{
-  g_clear_pointer(&self->weights, g_free);
-  g_clear_pointer(&self->factors, g_free);
-}
-
-void astro_prepare_drop_rows(AstroPrepare *self)
-{
-  astro_prepare_drop_weights(self);
-  g_clear_pointer(&self->uvw, g_free);
-  g_clear_pointer(&self->values, g_free);
-  self->rows = self->capacity = 0;
-}
-
-void astro_prepare_reset_counts(AstroPrepare *self)
-{
-  self->counts = (AstroGridCounts){ 0 };
-  memset(self->sums, 0, self->dumps.config.channels * sizeof *self->sums);
-}
-
-/* ---- as the host's table ---- */
-
-static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *grid,
-                            AstroObservation *observation, const AstroPlace *place, GError **error)
-{
-  return astro_prepare_new(config, grid, observation, error);
 }
 
 static gboolean totals(AstroPrepare *self, const AstroGridCounts **counts, const double **sums,
@@ -349,20 +324,21 @@ static gboolean totals(AstroPrepare *self, const AstroGridCounts **counts, const
 
 static gboolean reset_counts(AstroPrepare *self, GError **error)
 {
-  astro_prepare_reset_counts(self);
+  self->counts = (AstroGridCounts){ 0 };
+  memset(self->sums, 0, self->dumps.config.channels * sizeof *self->sums);
   return TRUE;
 }
 
 const AstroPrepareFuncs astro_prepare_funcs = {
   .create = create,
-  .destroy = astro_prepare_free,
-  .add = astro_prepare_add,
-  .add_missing = astro_prepare_add_missing,
-  .rows = astro_prepare_rows,
-  .weigh = astro_prepare_weigh,
+  .destroy = destroy,
+  .add = add,
+  .add_missing = add_missing,
+  .rows = get_rows,
+  .weigh = weigh_rows,
   .totals = totals,
-  .drop_weights = astro_prepare_drop_weights,
-  .forget_rows = astro_prepare_forget_rows,
-  .drop_rows = astro_prepare_drop_rows,
+  .drop_weights = drop_weights,
+  .forget_rows = forget_rows,
+  .drop_rows = drop_rows,
   .reset_counts = reset_counts,
 };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "core/backend/threads.h"
+#include "core/backend/turn.h"
 #include "core/gridder/pages.h"
 #include "core/gridder/rows.h"
 
@@ -73,33 +74,11 @@ static void sort_by(const guint32 *from, guint32 *to, guint64 n, const guint32 *
     to[counts[keys[from[i]]]++] = from[i];
 }
 
-/* exp(2 pi i turns), to 1e-16: the series of a quarter of the angle, doubled twice. Inline and
- * without a call, which would take as long as all else here. */
+/* exp(2 pi i turns), to 1e-16; without a call, which would take as long as all else here. */
 static inline void turn_of(double turns, double *re, double *im)
 {
-  static const double sine[] = {
-    -1.0 / 6,        1.0 / 120,        -1.0 / 5040,         1.0 / 362880,
-    -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000
-  };
-  static const double cosine[] = { -1.0 / 2,           1.0 / 24,
-                                   -1.0 / 720,         1.0 / 40320,
-                                   -1.0 / 3628800,     1.0 / 479001600,
-                                   -1.0 / 87178291200, 1.0 / 20922789888000 };
-  const double whole = (turns + 0x1.8p52) - 0x1.8p52, x = (turns - whole) * (G_PI / 2), x2 = x * x;
-  double s = sine[6], c = cosine[7];
-  for (guint k = 6; k-- > 0;)
-    s = s * x2 + sine[k];
-  for (guint k = 7; k-- > 0;)
-    c = c * x2 + cosine[k];
-  s = x + x * x2 * s;
-  c = 1 + x2 * c;
-  for (guint k = 0; k < 2; k++) {
-    const double twice = 2 * s * c;
-    c = 1 - 2 * s * s;
-    s = twice;
-  }
-  *re = c;
-  *im = s;
+  const double whole = (turns + 0x1.8p52) - 0x1.8p52;
+  ASTRO_TURN_BY_QUARTER(double, (turns - whole) * (G_PI / 2), *re, *im);
 }
 
 #define PUT(name, Real)                                                                            \

@@ -24,7 +24,8 @@ double astro_spread_correction(const AstroGrid *grid, double l)
   return corrections[grid->spread.kind](grid, l);
 }
 
-double astro_grid_n_middle(const AstroGrid *grid)
+/* Of n - 1, which planes are spread about. */
+static double n_middle(const AstroGrid *grid)
 {
   double least, greatest;
   return astro_grid_n_range(grid, &least, &greatest, NULL) ? (least + greatest) / 2 : 0;
@@ -35,5 +36,5 @@ double astro_spread_correction_w(const AstroGrid *grid, double w_step, double n_
   if (w_step == 0 || grid->spread.kind != ASTRO_SPREAD_SEMICIRCLE)
     return 1;
   return astro_semicircle_transform(grid->spread.support, grid->spread.beta,
-                                    (n_minus_1 - astro_grid_n_middle(grid)) * w_step);
+                                    (n_minus_1 - n_middle(grid)) * w_step);
 }

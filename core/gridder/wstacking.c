@@ -30,12 +30,10 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
   double least, greatest;
   if (!astro_grid_n_range(grid, &least, &greatest, error))
     return FALSE;
-  if (!config->is_double && config->accuracy < 1e-5) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "accuracy %g needs double precision (format=CF64LE): single has 1e-05",
-                config->accuracy);
-    return FALSE;
-  }
+  if (!config->is_double && config->accuracy < 1e-5)
+    return astro_backend_refuse(
+        error, "accuracy %g needs double precision (format=CF64LE): single has 1e-05",
+        config->accuracy);
   const AstroSemicircleWanted wanted = { .accuracy = config->accuracy,
                                          .padding = config->padding,
                                          .support = config->support,
@@ -43,20 +41,16 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
                                          .image_size = grid->image_size,
                                          .products =
                                              grid->products ? g_strv_length(grid->products) : 1 };
-  if (!astro_semicircle_choose(&shape, &wanted)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "accuracy %g cannot be had with padding %g and support %u (0: chosen): more of "
-                "either, support %d to %d",
-                config->accuracy, config->padding, config->support, ASTRO_SEMICIRCLE_MIN,
-                ASTRO_SEMICIRCLE_MAX);
-    return FALSE;
-  }
+  if (!astro_semicircle_choose(&shape, &wanted))
+    return astro_backend_refuse(
+        error,
+        "accuracy %g cannot be had with padding %g and support %u (0: chosen): more of "
+        "either, support %d to %d",
+        config->accuracy, config->padding, config->support, ASTRO_SEMICIRCLE_MIN,
+        ASTRO_SEMICIRCLE_MAX);
   const double cells = ceil(shape.padding * grid->image_size - 1e-6);
-  if (cells > 1 << 20) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "a grid of %.0f cells a side is too large", cells);
-    return FALSE;
-  }
+  if (cells > 1 << 20)
+    return astro_backend_refuse(error, "a grid of %.0f cells a side is too large", cells);
   grid->size = astro_grid_good_size(MAX((guint)cells, 2 * shape.support + 8));
   grid->cell = 1 / (grid->size * grid->pixel);
   grid->spread = (AstroSpread){ .kind = ASTRO_SPREAD_SEMICIRCLE,
@@ -111,15 +105,10 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
                              const char **variant, GError **error)
 {
   AstroGridding *self = g_new0(AstroGridding, 1);
-  const AstroCpuLevel level = astro_cpu_level();
   self->config = *config;
   self->grid = *grid;
   self->grid.products = NULL;
-  for (guint i = G_N_ELEMENTS(variants); i-- > 0;)
-    if (variants[i]->variant.level <= level)
-      self->kernels = variants[i];
-  if (config->is_reference)
-    self->kernels = &astro_spread_reference;
+  self->kernels = config->is_reference ? &astro_spread_reference : ASTRO_KERNELS_PICK(variants);
   self->taps = g_aligned_alloc0(1, (sizeof *self->taps + 63) & ~(gsize)63, 64);
   *variant = self->kernels->variant.name;
   return self;
@@ -147,12 +136,9 @@ static gboolean begin(AstroGridding *self, const AstroGridRows *rows, guint *pla
 {
   const guint channels = rows->channels / self->config.channels;
   forget(self);
-  if (rows->products > ASTRO_MAX_PRODUCTS) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "%u products of each visibility, at most %d are possible", rows->products,
-                ASTRO_MAX_PRODUCTS);
-    return FALSE;
-  }
+  if (rows->products > ASTRO_MAX_PRODUCTS)
+    return astro_backend_refuse(error, "%u products of each visibility, at most %d are possible",
+                                rows->products, ASTRO_MAX_PRODUCTS);
   fill_taps(self);
   self->next = 0;
   if (!astro_planes_choose(&self->planes, &self->config, &self->grid, rows, error))

@@ -2,7 +2,8 @@ core_sources += core/histogram/histogram.h core/histogram/bins.c core/histogram/
   core/histogram/points.c core/histogram/pairs.h core/histogram/pairs.c core/histogram/reference.c \
   core/histogram/cpu.c core/histogram/summary.h core/histogram/summary.c \
   core/histogram/collect.h core/histogram/collect.c \
-  core/histogram/select.h core/histogram/select.c core/histogram/bounds.h core/histogram/kernels.h core/histogram/kernels-c.c
+  core/histogram/select.h core/histogram/select.c core/histogram/bounds.h core/histogram/kernels.h core/histogram/rows.h \
+  core/histogram/kernels-c.c
 core_avx2_sources += core/histogram/kernels-avx2.c
 core_avx512_sources += core/histogram/kernels-avx512.c
 core_tests += tests/core/histogram

@@ -1,18 +1,13 @@
 /* Eight pairs at a time in single precision, four in double. */
 #pragma GCC optimize("fp-contract=off") /* the bin rule rounds every operation by itself */
 
-#include "core/histogram/kernels.h"
+#include "core/histogram/rows.h"
 
 #include <immintrin.h>
 #include <math.h>
 
 #define EDGES_AT_ONCE 4
 
-typedef struct {
-  float x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS], square[LEAF_POINTS];
-} Rows;
-
-/* The terms of (square of the chord - lowest edge) that depend on a's point alone. */
 static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
 {
   const __m256 two = _mm256_set1_ps(2);
@@ -30,24 +25,6 @@ static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
     _mm256_storeu_ps(rows->z + i, _mm256_fnmsub_ps(two, z, sz));
     _mm256_storeu_ps(rows->square + i, sum);
   }
-}
-
-/* Moves rows together that the lowest edge cuts through b for, and returns how many; *n_below:
- * those that lie below it with all of b. */
-static guint keep_rows(Rows *rows, const LeafShift *shift, guint *n_below)
-{
-  guint n = 0, below = 0;
-  for (guint i = 0; i < LEAF_POINTS; i++) {
-    float square = rows->square[i];
-    rows->x[n] = rows->x[i];
-    rows->y[n] = rows->y[i];
-    rows->z[n] = rows->z[i];
-    rows->square[n] = square;
-    n += square >= shift->below && square <= shift->above;
-    below += square < shift->below;
-  }
-  *n_below = below;
-  return n;
 }
 
 static inline guint64 sum_counts(__m256i counts)

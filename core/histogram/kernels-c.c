@@ -1,15 +1,10 @@
 /* Plain loops that the compiler turns into whatever vectors every x86_64 has. */
 #pragma GCC optimize("fp-contract=off") /* the bin rule rounds every operation by itself */
 
-#include "core/histogram/kernels.h"
+#include "core/histogram/rows.h"
 
 #include <string.h>
 
-typedef struct {
-  float x[LEAF_POINTS], y[LEAF_POINTS], z[LEAF_POINTS], square[LEAF_POINTS];
-} Rows;
-
-/* The terms of (square of the chord - lowest edge) that depend on a's point alone. */
 static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
 {
   for (guint i = 0; i < LEAF_POINTS; i++) {
@@ -19,24 +14,6 @@ static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
     rows->square[i] = a->square[i] + shift->square + shift->twice_x * a->x[i] +
                       shift->twice_y * a->y[i] + shift->twice_z * a->z[i];
   }
-}
-
-/* Moves rows together that the lowest edge cuts through b for, and returns how many; *n_below:
- * those that lie below it with all of b. */
-static guint keep_rows(Rows *rows, const LeafShift *shift, guint *n_below)
-{
-  guint n = 0, below = 0;
-  for (guint i = 0; i < LEAF_POINTS; i++) {
-    float square = rows->square[i];
-    rows->x[n] = rows->x[i];
-    rows->y[n] = rows->y[i];
-    rows->z[n] = rows->z[i];
-    rows->square[n] = square;
-    n += square >= shift->below && square <= shift->above;
-    below += square < shift->below;
-  }
-  *n_below = below;
-  return n;
 }
 
 static gboolean below_single(const LeafOffsets *a, guint n_a, const LeafOffsets *b, guint n_b,

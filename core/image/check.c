@@ -64,6 +64,13 @@ gboolean astro_image_check(gconstpointer given, GError **error)
   return check_field(&config->grid, error);
 }
 
+/* Of the map of touched tiles. */
+static gsize map_bytes(const AstroImageConfig *config)
+{
+  gsize tiles = astro_grid_tiles(config->grid.size);
+  return config->channels * tiles * tiles;
+}
+
 gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock *in, guint n_in,
                                 const AstroBlock *out, guint n_out,
                                 const AstroImageArguments *arguments, GError **error)
@@ -79,11 +86,11 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
         arguments->middle_size, arguments->middle_product, config->grid.image_size,
         config->channels * config->n_out);
   if (config->transforms_v && n_in == 2) {
-    if (in[1].bytes < astro_image_map_bytes(config))
+    if (in[1].bytes < map_bytes(config))
       return astro_backend_refuse(error,
                                   "image: a map of touched tiles of %" G_GSIZE_FORMAT
                                   " bytes, expected %" G_GSIZE_FORMAT,
-                                  in[1].bytes, astro_image_map_bytes(config));
+                                  in[1].bytes, map_bytes(config));
     n_in = 1;
   }
   if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in * size * size &&
@@ -95,12 +102,6 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
                               " and one of %" G_GSIZE_FORMAT,
                               n_in, n_out, n_in ? in->bytes : 0, n_out ? out->bytes : 0,
                               bytes_in * size * size, bytes_out * image * image);
-}
-
-gsize astro_image_map_bytes(const AstroImageConfig *config)
-{
-  gsize tiles = astro_grid_tiles(config->grid.size);
-  return config->channels * tiles * tiles;
 }
 
 void astro_image_find_blank(const AstroImageConfig *config, const guint8 *map, guint8 *blank)

@@ -9,9 +9,7 @@ gboolean astro_image_check_call(const AstroImageConfig *config, const AstroBlock
                                 const AstroBlock *out, guint n_out,
                                 const AstroImageArguments *arguments, GError **error);
 
-/* Of the map of touched tiles. */
-gsize astro_image_map_bytes(const AstroImageConfig *config);
-/* Of that map, for each row whether none of its tiles was touched, [channel][v]. */
+/* Of the map of touched tiles, for each row whether none of its tiles was touched, [channel][v]. */
 void astro_image_find_blank(const AstroImageConfig *config, const guint8 *map, guint8 *blank);
 
 /* n - 1 at so far from the phase centre, without losing it in 1. */

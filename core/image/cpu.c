@@ -11,11 +11,14 @@
 #include "core/image/columns.h"
 
 static const struct {
+  AstroVariant variant;
   const AstroImageKernels *image;
   const AstroFftColumnsKernels *transforms;
-} variants[] = { { &astro_image_kernels_avx512, astro_fft_columns_avx512 },
-                 { &astro_image_kernels_avx2, astro_fft_columns_avx2 },
-                 { &astro_image_kernels_c, astro_fft_columns_c } };
+} variants[] = {
+  { { "avx512", ASTRO_CPU_AVX512 }, &astro_image_kernels_avx512, astro_fft_columns_avx512 },
+  { { "avx2", ASTRO_CPU_AVX2 }, &astro_image_kernels_avx2, astro_fft_columns_avx2 },
+  { { "c", ASTRO_CPU_C }, &astro_image_kernels_c, astro_fft_columns_c },
+};
 
 typedef struct {
   AstroImageConfig config;
@@ -43,16 +46,12 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   Cpu *self = g_new0(Cpu, 1);
   self->config = *(const AstroImageConfig *)config;
   self->threads = place->threads;
-  AstroCpuLevel level = astro_cpu_level();
-  guint picked = 0;
-  while (variants[picked].image->variant.level > level)
-    picked++;
-  self->kernels = variants[picked].image;
+  const typeof(variants[0]) *picked = ASTRO_VARIANT_PICK(variants);
+  self->kernels = picked->image;
   self->inverse = astro_image_inverse(&self->config.grid);
   if (self->config.transforms_v)
-    self->columns =
-        astro_image_columns_new(&self->config, self->kernels, variants[picked].transforms);
-  *variant = self->kernels->variant.name;
+    self->columns = astro_image_columns_new(&self->config, self->kernels, picked->transforms);
+  *variant = picked->variant.name;
   return self;
 }
 

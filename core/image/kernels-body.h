@@ -1,5 +1,6 @@
 /* One text for all instruction sets: the including file defines LANES, Vector and its square root,
  * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
+#include "core/backend/turn.h"
 #include "core/fft/columns.h"
 #include "core/image/kernels.h"
 
@@ -32,35 +33,13 @@ static inline Vector n_minus_1(const AstroImageStrip *strip, gsize first, Vector
   return -r2 / (1 + root(1 - r2));
 }
 
-/* A quarter of the angle is small enough for the series of sine and cosine; doubling it twice gives
- * the angle. */
 static void phases(const AstroImageStrip *strip, double w, double *re, double *im)
 {
-  static const double sine[] = {
-    -1.0 / 6,        1.0 / 120,        -1.0 / 5040,         1.0 / 362880,
-    -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000
-  };
-  static const double cosine[] = { -1.0 / 2,           1.0 / 24,
-                                   -1.0 / 720,         1.0 / 40320,
-                                   -1.0 / 3628800,     1.0 / 479001600,
-                                   -1.0 / 87178291200, 1.0 / 20922789888000 };
   const Vector count = counting();
 
   for (gsize i = 0; i < strip->n; i += LANES) {
-    Vector turns = w * n_minus_1(strip, i, count);
-    Vector x = (turns - nearest(turns)) * (-2 * G_PI / 4), x2 = x * x;
-    Vector s = sine[6] + (Vector){}, c = cosine[7] + (Vector){};
-    for (guint k = 6; k-- > 0;)
-      s = s * x2 + sine[k];
-    for (guint k = 7; k-- > 0;)
-      c = c * x2 + cosine[k];
-    s = x + x * x2 * s;
-    c = 1 + x2 * c;
-    for (guint k = 0; k < 2; k++) {
-      Vector twice = 2 * s * c;
-      c = 1 - 2 * s * s;
-      s = twice;
-    }
+    Vector turns = w * n_minus_1(strip, i, count), c, s;
+    ASTRO_TURN_BY_QUARTER(Vector, (turns - nearest(turns)) * (-2 * G_PI / 4), c, s);
     STORE(re + i, c);
     STORE(im + i, s);
   }

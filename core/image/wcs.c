@@ -13,12 +13,10 @@ struct AstroWcs {
 gboolean astro_wcs_keys(AstroWcsKeys *keys, const AstroGrid *image,
                         const AstroObservation *observation, GError **error)
 {
-  if (!observation || !observation->has_phase_centre) {
-    g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "the image's place in the sky is unknown: %s",
-                observation ? "the observation has no phase centre" : "there is no observation");
-    return FALSE;
-  }
+  if (!observation || !observation->has_phase_centre)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS, "the image's place in the sky is unknown: %s",
+        observation ? "the observation has no phase centre" : "there is no observation");
   *keys = (AstroWcsKeys){
     .crpix = { image->size / 2 + image->centre_l / image->pixel + 1,
                image->size / 2 - image->centre_m / image->pixel + 1 },

@@ -82,3 +82,11 @@ gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags 
 {
   return astro_memory_release(gst_buffer_peek_memory(buffer, 0), queue, flags, copy_down, error);
 }
+
+GstBuffer *astro_buffer_part(GstBuffer *buffer, guint64 i, guint64 n)
+{
+  if (!buffer || n == 1)
+    return buffer ? gst_buffer_ref(buffer) : NULL;
+  const gsize bytes = gst_buffer_get_size(buffer) / n;
+  return gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY, i * bytes, bytes);
+}

@@ -64,6 +64,10 @@ gboolean astro_buffer_acquire(GstBuffer **buffer, AstroDevice *device, AstroQueu
 gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags flags,
                               gboolean copy_down, GError **error);
 
+/* A reference to part i of n that are as large, without what the buffer says of itself: the buffer
+ * where n is 1; NULL of none. */
+GstBuffer *astro_buffer_part(GstBuffer *buffer, guint64 i, guint64 n);
+
 /* Counters over the process, for tests and --stats. */
 typedef struct {
   guint64 blocks; /* alive now */

@@ -156,3 +156,10 @@ GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, 
   }
   return pool;
 }
+
+void astro_buffer_pool_clear(GstBufferPool **pool)
+{
+  if (*pool)
+    gst_buffer_pool_set_active(*pool, FALSE);
+  gst_clear_object(pool);
+}

@@ -19,6 +19,9 @@ GstBufferPool *astro_buffer_pool_new(AstroDevice *device);
 GstBufferPool *astro_buffer_pool_new_active(AstroDevice *device, GstCaps *caps, gsize bytes,
                                             guint min, guint max);
 
+/* Deactivates and gives up a pool where there is one; its buffers come home one by one. */
+void astro_buffer_pool_clear(GstBufferPool **pool);
+
 /* Why the last buffer was not given, where a device failed: FALSE where it was something else. */
 gboolean astro_buffer_pool_take_error(GstBufferPool *pool, GError **error);
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/backend/threads.h"
-#include "core/predict/errors.h"
 #include "core/predict/finish.h"
 #include "core/predict/kernels.h"
 #include "core/backend/scratch.h"

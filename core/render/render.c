@@ -7,8 +7,6 @@ static const AstroRenderKind *const kinds[] = { &astro_render_image, &astro_rend
                                                 &astro_render_visibilities,
                                                 &astro_render_correlation };
 
-#define NS_PER_DAY (24 * 3600 * G_GINT64_CONSTANT(1000000000))
-
 struct _AstroRenderer {
   AstroRenderStyle style;
   char *title, *product; /* the style's */
@@ -103,15 +101,9 @@ static char *make_title(const AstroRenderer *r, gint64 middle_ns)
   if (r->input.stream.frequency > 0)
     g_string_append_printf(title, "%s%.3f MHz", title->len ? "   " : "",
                            r->input.stream.frequency / 1e6);
-  if (o && o->has_start) {
-    AstroObservation at = *o;
-    gint64 ns = (gint64)at.start_ns + middle_ns;
-    at.start_mjd += (gint32)(ns / NS_PER_DAY);
-    at.start_ns = (guint64)(ns % NS_PER_DAY);
-    g_autofree char *time = astro_observation_get_start(&at);
-    if (time)
-      g_string_append_printf(title, "%s%.10s %.8s UTC", title->len ? "   " : "", time, time + 11);
-  }
+  g_autofree char *time = o ? astro_observation_get_time(o, (guint64)middle_ns) : NULL;
+  if (time)
+    g_string_append_printf(title, "%s%.10s %.8s UTC", title->len ? "   " : "", time, time + 11);
   return g_string_free(title, FALSE);
 }
 

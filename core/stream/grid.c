@@ -10,16 +10,10 @@ static const char *const spread_names[ASTRO_N_SPREADS] = {
   [ASTRO_SPREAD_SPHEROIDAL] = "spheroidal",
 };
 
-const char *astro_spread_kind_name(AstroSpreadKind kind)
-{
-  return spread_names[kind];
-}
-
 static gboolean refuse(GError **error, const char *field, const char *found, const char *expected)
 {
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS, "%s is %s, expected %s", field,
-              found, expected);
-  return FALSE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "%s is %s, expected %s", field, found,
+                             expected);
 }
 
 static gboolean spread_from_name(AstroSpreadKind *kind, const char *name, GError **error)
@@ -110,11 +104,11 @@ void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps)
   if (!g_str_equal(gst_structure_get_name(gst_caps_get_structure(caps, 0)),
                    astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)))
     return;
-  gst_caps_set_simple(
-      caps, "cell", G_TYPE_DOUBLE, grid->cell, "image-size", G_TYPE_INT, grid->image_size, "spread",
-      G_TYPE_STRING, astro_spread_kind_name(grid->spread.kind), "support", G_TYPE_INT,
-      grid->spread.support, "beta", G_TYPE_DOUBLE, grid->spread.beta, "oversampling", G_TYPE_INT,
-      grid->spread.oversampling, "interpolated", G_TYPE_BOOLEAN, grid->spread.interpolated, NULL);
+  gst_caps_set_simple(caps, "cell", G_TYPE_DOUBLE, grid->cell, "image-size", G_TYPE_INT,
+                      grid->image_size, "spread", G_TYPE_STRING, spread_names[grid->spread.kind],
+                      "support", G_TYPE_INT, grid->spread.support, "beta", G_TYPE_DOUBLE,
+                      grid->spread.beta, "oversampling", G_TYPE_INT, grid->spread.oversampling,
+                      "interpolated", G_TYPE_BOOLEAN, grid->spread.interpolated, NULL);
 }
 
 void astro_grid_clear(AstroGrid *grid)

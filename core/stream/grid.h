@@ -27,8 +27,6 @@ typedef enum {
   ASTRO_N_SPREADS
 } AstroSpreadKind;
 
-const char *astro_spread_kind_name(AstroSpreadKind kind); /* "semicircle" */
-
 typedef struct {
   AstroSpreadKind kind;
   guint support; /* cells */

@@ -67,16 +67,21 @@ gboolean astro_observation_set_start(AstroObservation *observation, const char *
 
 char *astro_observation_get_start(const AstroObservation *observation)
 {
+  return astro_observation_get_time(observation, 0);
+}
+
+char *astro_observation_get_time(const AstroObservation *observation, guint64 ns_since_start)
+{
   if (!observation->has_start)
     return NULL;
-  gint64 unix_seconds = ((gint64)observation->start_mjd - MJD_OF_UNIX_EPOCH) * 86400 +
-                        (gint64)(observation->start_ns / NS_PER_SECOND);
+  const guint64 ns = observation->start_ns + ns_since_start;
+  gint64 unix_seconds =
+      ((gint64)observation->start_mjd - MJD_OF_UNIX_EPOCH) * 86400 + (gint64)(ns / NS_PER_SECOND);
   g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(unix_seconds);
   if (!time)
     return NULL;
   g_autofree char *seconds = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S");
-  return g_strdup_printf("%s.%09" G_GUINT64_FORMAT "Z", seconds,
-                         observation->start_ns % NS_PER_SECOND);
+  return g_strdup_printf("%s.%09" G_GUINT64_FORMAT "Z", seconds, ns % NS_PER_SECOND);
 }
 
 /* Numbers travel as arrays in the event's structure, so that any tool can print them. */

@@ -32,6 +32,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroObservation, astro_observation_unref)
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,
                                      GError **error);
 char *astro_observation_get_start(const AstroObservation *observation);
+/* Of that many nanoseconds later; both are NULL where there is no start. */
+char *astro_observation_get_time(const AstroObservation *observation, guint64 ns_since_start);
 
 GstEvent *astro_observation_to_event(const AstroObservation *observation);
 gboolean astro_event_is_observation(GstEvent *event);

@@ -80,24 +80,40 @@ AstroFormat astro_format_from_name(const char *name)
   return ASTRO_FORMAT_UNKNOWN;
 }
 
-gboolean astro_format_is_named(const GValue *value, AstroFormat format)
+gboolean astro_name_is_in(const GValue *value, const char *name)
 {
   if (!value)
     return TRUE;
   if (G_VALUE_HOLDS_STRING(value))
-    return g_strcmp0(g_value_get_string(value), formats[format].name) == 0;
+    return g_strcmp0(g_value_get_string(value), name) == 0;
   for (guint i = 0; GST_VALUE_HOLDS_LIST(value) && i < gst_value_list_get_size(value); i++)
-    if (astro_format_is_named(gst_value_list_get_value(value, i), format))
+    if (astro_name_is_in(gst_value_list_get_value(value, i), name))
       return TRUE;
   return FALSE;
 }
 
+void astro_name_append(GValue *list, const char *name)
+{
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, G_TYPE_STRING);
+  g_value_set_string(&value, name);
+  gst_value_list_append_and_take_value(list, &value);
+}
+
+gboolean astro_format_is_named(const GValue *value, AstroFormat format)
+{
+  return astro_name_is_in(value, formats[format].name);
+}
+
 void astro_format_append(GValue *list, AstroFormat format)
 {
-  GValue name = G_VALUE_INIT;
-  g_value_init(&name, G_TYPE_STRING);
-  g_value_set_static_string(&name, formats[format].name);
-  gst_value_list_append_and_take_value(list, &name);
+  astro_name_append(list, formats[format].name);
+}
+
+gboolean astro_field_is_true(const GstStructure *s, const char *field)
+{
+  gboolean value = FALSE;
+  return gst_structure_get_boolean(s, field, &value) && value;
 }
 
 const char *astro_quantity_media_type(AstroQuantity quantity)
@@ -139,12 +155,6 @@ const char *astro_axis_field(AstroAxis axis)
   return axes[axis].field;
 }
 
-gboolean astro_axis_is_free(AstroAxis axis)
-{
-  g_return_val_if_fail(axis > ASTRO_AXIS_NONE && axis < ASTRO_N_AXES, FALSE);
-  return axes[axis].length == LENGTH_FREE;
-}
-
 static guint count_axis(const AstroLayout *layout, AstroAxis axis)
 {
   guint n = 0;
@@ -172,7 +182,7 @@ gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity
     if (count_axis(layout, axis) >= (twice ? 2u : 1u))
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                  "layout \"%s\": axis \"%s\" is repeated", text, names[i]);
-    n_free += astro_axis_is_free(axis);
+    n_free += axes[axis].length == LENGTH_FREE;
     layout->axes[layout->n_axes++] = axis;
   }
   if (layout->n_axes == 0)
@@ -198,16 +208,6 @@ gint astro_layout_find(const AstroLayout *layout, AstroAxis axis)
     if (layout->axes[i] == axis)
       return (gint)i;
   return -1;
-}
-
-gboolean astro_layout_is_permutation(const AstroLayout *a, const AstroLayout *b)
-{
-  if (a->n_axes != b->n_axes)
-    return FALSE;
-  for (guint i = 0; i < a->n_axes; i++)
-    if (count_axis(a, a->axes[i]) != count_axis(b, a->axes[i]))
-      return FALSE;
-  return TRUE;
 }
 
 guint64 astro_layout_samples(const AstroLayout *shape)

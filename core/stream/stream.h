@@ -91,10 +91,15 @@ gboolean astro_stream_refuse(GError **error, AstroStreamError code, const char *
 const AstroFormatInfo *astro_format_info(AstroFormat format);
 AstroFormat astro_format_from_name(const char *name); /* ASTRO_FORMAT_UNKNOWN where there is none */
 
-/* In caps: whether a field's value, one name or a list of them, names the format; a missing field
- * (NULL) names all. And adding its name to a list. */
+/* In caps: whether a field's value is that name or a list that has it; a missing field (NULL) has
+ * all. And adding a name to a list. */
+gboolean astro_name_is_in(const GValue *value, const char *name);
+void astro_name_append(GValue *list, const char *name);
+/* The same of formats' names. */
 gboolean astro_format_is_named(const GValue *value, AstroFormat format);
 void astro_format_append(GValue *list, AstroFormat format);
+/* Whether a boolean field is there and true. */
+gboolean astro_field_is_true(const GstStructure *s, const char *field);
 
 const char *astro_quantity_name(AstroQuantity quantity); /* "voltages" */
 const char *astro_quantity_media_type(AstroQuantity quantity);
@@ -104,7 +109,6 @@ const char *astro_axis_name(AstroAxis axis);
 AstroAxis astro_axis_from_name(const char *name);
 const char *
 astro_axis_field(AstroAxis axis); /* the caps field of its extent; NULL for a free axis */
-gboolean astro_axis_is_free(AstroAxis axis);
 
 /* Parses names alone, "time:station:pol"; extents become 0. Repetition is for the quantity to allow
  * (visibilities: pol twice; histogram: region twice): pass ASTRO_QUANTITY_UNKNOWN to allow none. */
@@ -112,7 +116,6 @@ gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity
                             GError **error);
 char *astro_layout_to_string(const AstroLayout *layout);
 gint astro_layout_find(const AstroLayout *layout, AstroAxis axis); /* -1 where there is none */
-gboolean astro_layout_is_permutation(const AstroLayout *a, const AstroLayout *b);
 
 /* Fixed caps only. Every error says which field, what was found and what was expected. */
 gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError **error);

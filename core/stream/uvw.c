@@ -100,19 +100,6 @@ void astro_up(const double position[3], double up[3])
   eraS2c(longitude, latitude, up);
 }
 
-double astro_elevation(const AstroObservation *observation, gint64 ns_since_start,
-                       const double position[3], double ra, double dec)
-{
-  Moment moment;
-  double direction[3], apparent[3], seen[3], up[3];
-  moment_at(observation, ns_since_start, &moment);
-  eraS2c(ra, dec, direction);
-  aberrate(&moment, direction, apparent);
-  eraRxp(moment.to_earth, apparent, seen);
-  astro_up(position, up);
-  return asin(CLAMP(dot(seen, up), -1.0, 1.0));
-}
-
 void astro_zenith(const AstroObservation *observation, gint64 ns_since_start,
                   const double position[3], double *ra, double *dec)
 {

@@ -29,10 +29,6 @@ void astro_uvw(const AstroObservation *observation, gint64 ns_since_start, doubl
 /* The unit vector toward the zenith, of the WGS84 ellipsoid. */
 void astro_up(const double position[3], double up[3]);
 
-/* Radians above the horizon of an ICRS direction, seen from a position. */
-double astro_elevation(const AstroObservation *observation, gint64 ns_since_start,
-                       const double position[3], double ra, double dec);
-
 /* The ICRS direction that stands in the zenith of a position. */
 void astro_zenith(const AstroObservation *observation, gint64 ns_since_start,
                   const double position[3], double *ra, double *dec);

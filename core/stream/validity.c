@@ -161,6 +161,32 @@ guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shap
   return meta->counts[at];
 }
 
+static void put(guint64 index[ASTRO_MAX_AXES], const AstroLayout *shape, AstroAxis axis,
+                guint64 value)
+{
+  const gint at = astro_layout_find(shape, axis);
+  if (at >= 0)
+    index[at] = value;
+}
+
+gboolean astro_validity_is_whole(const AstroValidityMeta *meta, const AstroLayout *shape,
+                                 guint64 time, guint64 channel, guint64 station)
+{
+  const gint pol = astro_layout_find(shape, ASTRO_AXIS_POL);
+  const guint64 pols = pol < 0 ? 1 : shape->extents[pol];
+  guint64 index[ASTRO_MAX_AXES] = { 0 };
+  put(index, shape, ASTRO_AXIS_TIME, time);
+  put(index, shape, ASTRO_AXIS_CHANNEL, channel);
+  put(index, shape, ASTRO_AXIS_STATION, station);
+  for (guint64 i = 0; i < pols; i++) {
+    if (pol >= 0)
+      index[pol] = i;
+    if (astro_validity_at(meta, shape, index) < meta->full)
+      return FALSE;
+  }
+  return TRUE;
+}
+
 gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout)
 {
   AstroValidityMeta *from = astro_buffer_get_validity(src), *to;

@@ -37,6 +37,11 @@ guint64 astro_validity_n_counts(const AstroValidityMeta *meta);
 guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,
                           const guint64 index[ASTRO_MAX_AXES]);
 
+/* Whether nothing is missing in any polarisation of what is at those indices of the stream's shape;
+ * those of axes that it does not have are not looked at. */
+gboolean astro_validity_is_whole(const AstroValidityMeta *meta, const AstroLayout *shape,
+                                 guint64 time, guint64 channel, guint64 station);
+
 /* Copies src's counts to dest in the order in which the axes stand in layout. */
 gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout);
 

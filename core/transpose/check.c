@@ -29,6 +29,12 @@ gboolean astro_transpose_check(const AstroTransposeConfig *config, gsize *bytes,
   return TRUE;
 }
 
+gboolean astro_transpose_shape(gconstpointer config, GError **error)
+{
+  gsize bytes;
+  return astro_transpose_check(config, &bytes, error);
+}
+
 gboolean astro_transpose_check_blocks(const AstroTransposeConfig *config, const AstroBlock *in,
                                       guint n_in, const AstroBlock *out, guint n_out,
                                       GError **error)

@@ -67,6 +67,7 @@ static void fence(void)
 }
 
 const AstroTransposeKernels astro_transpose_kernels_avx2 = {
+  { "avx2", ASTRO_CPU_AVX2 },
   { transpose_1, transpose_2, transpose_4, transpose_8, transpose_16 },
   rearrange,
   copy,

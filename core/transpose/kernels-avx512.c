@@ -52,6 +52,7 @@ static void fence(void)
 }
 
 const AstroTransposeKernels astro_transpose_kernels_avx512 = {
+  { "avx512", ASTRO_CPU_AVX512 },
   { transpose_1, transpose_2, transpose_4, transpose_8, transpose_16 },
   rearrange,
   copy,

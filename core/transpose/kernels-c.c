@@ -18,6 +18,7 @@ static void fence(void)
 }
 
 const AstroTransposeKernels astro_transpose_kernels_c = {
+  { "c", ASTRO_CPU_C },
   { transpose_1, transpose_2, transpose_4, transpose_8, transpose_16 },
   rearrange,
   copy,

@@ -24,6 +24,7 @@ typedef struct {
 #define ASTRO_TRANSPOSE_UNITS 5 /* 1, 2, 4, 8, 16 bytes */
 
 typedef struct {
+  AstroVariant variant;
   /* By the logarithm of the unit. */
   void (*transpose[ASTRO_TRANSPOSE_UNITS])(const AstroTransposePlane *plane);
   /* For any other unit of at least 2 bytes. */
@@ -37,5 +38,8 @@ typedef struct {
 extern const AstroTransposeKernels astro_transpose_kernels_c;
 extern const AstroTransposeKernels astro_transpose_kernels_avx2;
 extern const AstroTransposeKernels astro_transpose_kernels_avx512;
+
+/* The fastest that astro_cpu_level() allows. */
+const AstroTransposeKernels *astro_transpose_kernels(void);
 
 G_END_DECLS

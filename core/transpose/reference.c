@@ -3,16 +3,10 @@
 #include "core/transpose/check.h"
 #include <string.h>
 
-static gboolean shape(gconstpointer config, GError **error)
-{
-  gsize bytes;
-  return astro_transpose_check(config, &bytes, error);
-}
-
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!shape(config, error))
+  if (!astro_transpose_shape(config, error))
     return NULL;
   *variant = "c";
   return g_memdup2(config, sizeof(AstroTransposeConfig));
@@ -48,7 +42,7 @@ const AstroBackend astro_transpose_reference = {
   .stage = "transpose",
   .kind = ASTRO_BACKEND_REFERENCE,
   .config_bytes = sizeof(AstroTransposeConfig),
-  .shape = shape,
+  .shape = astro_transpose_shape,
   .create = create,
   .submit = submit,
   .destroy = g_free,

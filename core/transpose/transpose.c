@@ -71,14 +71,13 @@ void astro_transpose_simplify(AstroTransposeConfig *config)
   }
 }
 
-static const struct {
-  AstroVariant variant;
-  const AstroTransposeKernels *kernels;
-} variants[] = {
-  { { "avx512", ASTRO_CPU_AVX512 }, &astro_transpose_kernels_avx512 },
-  { { "avx2", ASTRO_CPU_AVX2 }, &astro_transpose_kernels_avx2 },
-  { { "c", ASTRO_CPU_C }, &astro_transpose_kernels_c },
-};
+const AstroTransposeKernels *astro_transpose_kernels(void)
+{
+  static const AstroTransposeKernels *const variants[] = { &astro_transpose_kernels_avx512,
+                                                           &astro_transpose_kernels_avx2,
+                                                           &astro_transpose_kernels_c };
+  return ASTRO_KERNELS_PICK(variants);
+}
 
 typedef struct {
   AstroTransposeConfig config;
@@ -86,23 +85,16 @@ typedef struct {
   guint threads;
 } Instance;
 
-static gboolean shape(gconstpointer config, GError **error)
-{
-  gsize bytes;
-  return astro_transpose_check(config, &bytes, error);
-}
-
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
                        GError **error)
 {
-  if (!shape(config, error))
+  if (!astro_transpose_shape(config, error))
     return NULL;
-  const typeof(variants[0]) *chosen = ASTRO_VARIANT_PICK(variants);
   Instance *instance = g_new(Instance, 1);
   instance->config = *(const AstroTransposeConfig *)config;
-  instance->kernels = chosen->kernels;
+  instance->kernels = astro_transpose_kernels();
   instance->threads = place->threads;
-  *variant = chosen->variant.name;
+  *variant = instance->kernels->variant.name;
   return instance;
 }
 
@@ -124,7 +116,7 @@ const AstroBackend astro_transpose_cpu = {
   .stage = "transpose",
   .kind = ASTRO_BACKEND_CPU,
   .config_bytes = sizeof(AstroTransposeConfig),
-  .shape = shape,
+  .shape = astro_transpose_shape,
   .create = create,
   .submit = submit,
   .destroy = g_free,

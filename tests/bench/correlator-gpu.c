@@ -104,9 +104,7 @@ static double run_case(const AstroCorrelatorConfig *config, guint64 steps, char 
   gsize out = astro_correlator_output_bytes(config);
   Work work = { .arguments = { .steps = steps, .count = steps, .dump = TRUE } };
 
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, "correlator"))
-      work.backend = *b;
+  work.backend = astro_module_backend("correlator");
   work.instance = work.backend->create(config, &place, &name, &error);
   if (!work.instance)
     g_error("%s", error->message);

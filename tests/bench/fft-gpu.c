@@ -43,14 +43,6 @@ static gpointer random_face(gsize bytes, gboolean is_double)
   return face;
 }
 
-static const AstroBackend *find_backend(const char *stage)
-{
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, stage))
-      return *b;
-  return NULL;
-}
-
 /* ---- the two ---- */
 
 typedef struct {
@@ -154,12 +146,12 @@ static void compare(const Cufft *cufft, guint number, const char *name)
   GError *error = NULL;
 
   if (cases[number].way != IMAGE_ALONE) {
-    work.fft = find_backend("fft");
+    work.fft = astro_module_backend("fft");
     if (!(work.transform = work.fft->create(&fft, &place, &variant, &error)))
       g_error("%s", error->message);
   }
   if (image_size) {
-    work.image = find_backend("image");
+    work.image = astro_module_backend("image");
     if (!(work.imaging = work.image->create(&image, &place, &pixels, &error)))
       g_error("%s", error->message);
     work.picture.bytes = (gsize)image_size * image_size * cell / 2;
@@ -210,7 +202,7 @@ int main(int argc, char **argv)
   if (!bench_open_device("fft-gpu"))
     return 0;
   AstroFftConfig any = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE, 1, { 4 }, { { TRUE } } };
-  if (!find_backend("fft")->shape(&any, &error)) {
+  if (!astro_module_backend("fft")->shape(&any, &error)) {
     printf("fft-gpu: skipped: %s\n", error->message);
     return 0;
   }

@@ -87,9 +87,7 @@ static Stage stage_of(const char *name, AstroQueue *on, gconstpointer config)
   Stage stage = { 0 };
   const char *variant;
   GError *error = NULL;
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, name))
-      stage.backend = *b;
+  stage.backend = astro_module_backend(name);
   if (!stage.backend) {
     fprintf(stderr, "the CUDA module has no stage %s\n", name);
     exit(1);

@@ -22,9 +22,7 @@ static void find_device(void)
   device = astro_device_open(0, &error);
   if (!device)
     g_error("%s", error->message);
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, "histogram"))
-      cuda = *b;
+  cuda = astro_module_backend("histogram");
 }
 
 static AstroCatalogue catalogue_new(guint64 n, guint64 seed)

@@ -109,15 +109,10 @@ static void make_unfused(Unfused *unfused, const AstroImageConfig *config)
                                      .n_axes = 3,
                                      .extents = { config->n_in, size, size },
                                      .axes = { { FALSE }, axis, axis } };
-  AstroCpuLevel level = astro_cpu_level();
   unfused->precision = config->from == ASTRO_FORMAT_CF64LE ? &astro_fft_double : &astro_fft_single;
   astro_fft_passes(&transform, 1, unfused->passes);
   unfused->lines =
-      unfused->precision->create(&unfused->passes[1], FALSE,
-                                 level >= ASTRO_CPU_AVX512 ? &astro_transpose_kernels_avx512
-                                 : level >= ASTRO_CPU_AVX2 ? &astro_transpose_kernels_avx2
-                                                           : &astro_transpose_kernels_c,
-                                 NULL);
+      unfused->precision->create(&unfused->passes[1], FALSE, astro_transpose_kernels(), NULL);
 }
 
 static void fill(gpointer data, gsize bytes, gboolean is_double)

@@ -27,14 +27,6 @@ static AstroBlock new_block(gsize bytes)
   return block;
 }
 
-static const AstroBackend *cuda_backend(void)
-{
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, "gridder"))
-      return *b;
-  return NULL;
-}
-
 /* Not gridded: with these weights rows wait for all others, and the direct transform has no
  * planes to begin with. */
 static AstroCollect *new_collect(const AstroBackend *backend, char **products,
@@ -154,9 +146,9 @@ int main(int argc, char **argv)
     validity->counts[i] = 50 + i % 51;
 
   bench_head("dumps of 256 stations, 64 channels, TB/s (limit: a copy inside device memory)");
-  bench_case(cuda_backend(), &dump, one, ASTRO_WEIGHTING_UNIFORM, NULL);
-  bench_case(cuda_backend(), &dump, one, ASTRO_WEIGHTING_BRIGGS, validity);
-  bench_case(cuda_backend(), &dump, all, ASTRO_WEIGHTING_UNIFORM, NULL);
+  bench_case(astro_module_backend("gridder"), &dump, one, ASTRO_WEIGHTING_UNIFORM, NULL);
+  bench_case(astro_module_backend("gridder"), &dump, one, ASTRO_WEIGHTING_BRIGGS, validity);
+  bench_case(astro_module_backend("gridder"), &dump, all, ASTRO_WEIGHTING_UNIFORM, NULL);
   gst_buffer_unref(buffer);
   device->funcs->free(device, dump.data);
   device->funcs->queue_free(device, queue);

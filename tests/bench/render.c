@@ -1,6 +1,5 @@
 /* Frames of 1920 x 1080 that one core draws in a second, beside the 30 that are asked for, and
  * beside copying such a frame. */
-#include "core/render/pixels.h"
 #include "core/render/render.h"
 #include "tests/bench/bench.h"
 #include "tests/tests.h"

@@ -99,14 +99,6 @@ static double run_copies(AstroDevice *device, gsize block, guint64 blocks)
 
 /* ---- kernels alone ---- */
 
-static const AstroBackend *cuda_backend(const char *stage)
-{
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, stage))
-      return *b;
-  return NULL;
-}
-
 /* Zeros would be faster than samples are. */
 static void fill_randomly(AstroDevice *device, AstroQueue *queue, gpointer face, gsize bytes)
 {
@@ -167,7 +159,7 @@ static double run_convert(AstroDevice *device, AstroFormat from, AstroFormat to,
   guint64 samples = bytes / MAX(in, out);
   AstroConvertConfig config = { from, to };
   AstroConvertArguments arguments = { scale, samples, &clipped };
-  return run_kernel(device, cuda_backend("convert"), &config, &arguments, samples * in,
+  return run_kernel(device, astro_module_backend("convert"), &config, &arguments, samples * in,
                     samples * out);
 }
 
@@ -186,7 +178,7 @@ static double run_channelizer(AstroDevice *device, AstroFormat to, gsize bytes)
   g_assert_no_error(error);
   arguments.steps = bytes / sample / 128 / 1024 * 1024;
   guint64 spectra = astro_channelizer_spectra(&config, 0, arguments.steps).count;
-  return run_kernel(device, cuda_backend("channelizer"), &config, &arguments,
+  return run_kernel(device, astro_module_backend("channelizer"), &config, &arguments,
                     arguments.steps * 128 * 2, spectra * 1024 * 128 * (sample - 2));
 }
 
@@ -250,9 +242,11 @@ static void bench_kernels(AstroDevice *device, char **words)
       g_autofree char *name =
           g_strdup_printf("station:pol:time:channel to %s, %zu bytes", orders[o].name, sizes[s]);
       if (is_chosen(name, words))
-        bench_row(name,
-                  run_kernel(device, cuda_backend("transpose"), &config, NULL, bytes, bytes) / 1e12,
-                  limit, "TB/s", 0.85);
+        bench_row(
+            name,
+            run_kernel(device, astro_module_backend("transpose"), &config, NULL, bytes, bytes) /
+                1e12,
+            limit, "TB/s", 0.85);
     }
 }
 

@@ -5,7 +5,6 @@
  * added up. Beside them cuBLAS's single-precision matrix products in the same run. wprojection-gpu
  * [part of a case's name]... */
 #include "core/gridder/gridding.h"
-#include "core/gridder/wprojection.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/on-device.h"
 #include "tests/bench/cublas.h"
@@ -141,9 +140,7 @@ static void run_case(const Case *c, double limit)
   const char *variant;
   GError *error = NULL;
 
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, "gridding"))
-      work.backend = *b;
+  work.backend = astro_module_backend("gridding");
   gint64 start = g_get_monotonic_time();
   work.instance = work.backend->create(&config, &place, &variant, &error);
   if (!work.instance)

@@ -3,6 +3,7 @@
 #include "core/gridder/collect.h"
 #include "tests/core/on-device.h"
 #include "tests/core/touched.h"
+#include "tests/distance.h"
 #include "tests/observe.h"
 #include "tests/tests.h"
 
@@ -289,26 +290,15 @@ static void grid_all(Run *run, const Setting *s, const AstroBackend *backend, gp
 
 static void assert_alike(const Setting *s, const Grid *found, const Grid *expected)
 {
-  const gsize n = expected->planes->len / (s->is_double ? sizeof(double) : sizeof(float));
-  double error = 0, norm = 0;
   g_assert_cmpmem(&found->counts, sizeof found->counts, &expected->counts, sizeof found->counts);
   for (guint c = 0; c < (s->per_channel ? s->channels : 1); c++)
     g_assert_cmpfloat(fabs(found->sums[c] - expected->sums[c]), <=, 1e-12 * expected->sums[c]);
   g_assert_cmpfloat(found->w_step, ==, expected->w_step);
-  g_assert_cmpuint(found->planes->len, ==, expected->planes->len);
-  for (gsize i = 0; i < n; i++) {
-    const double a = s->is_double ? ((double *)found->planes->data)[i]
-                                  : (double)((float *)found->planes->data)[i];
-    const double b = s->is_double ? ((double *)expected->planes->data)[i]
-                                  : (double)((float *)expected->planes->data)[i];
-    error += (a - b) * (a - b);
-    norm += b * b;
-  }
-  g_assert_cmpfloat(norm, >, 0);
   /* W-stacking's kernels have polynomials in place of the function, as good as the accuracy needs.
    */
   const double most = s->algorithm->has_planes ? 2e-11 : 1e-12;
-  g_assert_cmpfloat(sqrt(error / norm), <=, s->is_double ? most : 1e-5);
+  g_assert_cmpfloat(test_bytes_distance(found->planes, expected->planes, s->is_double), <=,
+                    s->is_double ? most : 1e-5);
 }
 
 static const Setting settings[] = {

@@ -27,14 +27,6 @@ typedef struct {
   guint32 seed;
 } Case;
 
-static const AstroBackend *cuda_backend(const char *stage)
-{
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, stage))
-      return *b;
-  g_assert_not_reached();
-}
-
 static GstMemory *garbage(AstroDevice *device, gsize bytes, guint32 seed)
 {
   GstMemory *memory = astro_memory_new(bytes, device);
@@ -47,7 +39,7 @@ static GstMemory *garbage(AstroDevice *device, gsize bytes, guint32 seed)
 
 static void run_case(AstroDevice *device, const Case *c)
 {
-  const AstroBackend *cuda = cuda_backend(c->reference->stage);
+  const AstroBackend *cuda = astro_module_backend(c->reference->stage);
   AstroQueue *queue = device->funcs->queue_new(device, NULL);
   AstroPlace place = { .device = device, .queue = queue }, host = { 0 };
   g_autoptr(GError) error = NULL;
@@ -187,7 +179,7 @@ static void test_transpose_past_31_bits(void)
     { 3, { 11, 12, 16400000 }, { 1, 0, 2 }, 1 }, /* runs of the innermost axis */
   };
   g_autoptr(AstroDevice) device = open_device();
-  const AstroBackend *cuda = device ? cuda_backend("transpose") : NULL;
+  const AstroBackend *cuda = device ? astro_module_backend("transpose") : NULL;
   g_autofree guint8 *pattern = g_malloc(PATTERN);
   g_autoptr(GError) error = NULL;
   const char *variant;
@@ -273,7 +265,7 @@ static void test_convert_all_values(void)
   g_autoptr(AstroDevice) device = open_device();
   if (!device)
     return;
-  const AstroBackend *cuda = cuda_backend("convert");
+  const AstroBackend *cuda = astro_module_backend("convert");
   static const AstroFormat formats[] = { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF16LE };
   AstroQueue *queue = device->funcs->queue_new(device, NULL);
   AstroPlace place = { .device = device, .queue = queue }, host = { 0 };
@@ -357,7 +349,7 @@ static void test_given_up(void)
   g_autoptr(AstroDevice) device = open_device();
   if (!device)
     return;
-  const AstroBackend *backend = cuda_backend("correlator");
+  const AstroBackend *backend = astro_module_backend("correlator");
   const AstroCorrelatorConfig config = correlator_config(512, 256); /* sums of 1 GB */
   const gsize bytes = (gsize)STEPS * 512 * 2 * 256 * 2;
   AstroQueue *queue = device->funcs->queue_new(device, NULL);
@@ -384,7 +376,7 @@ static void test_sums_refused(void)
   g_autoptr(AstroDevice) device = open_device();
   if (!device)
     return;
-  const AstroBackend *backend = cuda_backend("correlator");
+  const AstroBackend *backend = astro_module_backend("correlator");
   AstroCorrelatorConfig config = correlator_config(100000, 100);
   AstroPlace place = { .device = device, .queue = device->funcs->queue_new(device, NULL) };
   g_autoptr(GError) error = NULL;

@@ -11,7 +11,7 @@
 #include <glib.h>
 #include <pthread.h>
 #include <string.h>
-#include "core/memory/device.h"
+#include "core/memory/memory.h"
 #include "tests/tests.h"
 
 typedef enum {
@@ -505,4 +505,17 @@ static inline void fake_kernel_change(guint8 *face, gsize bytes, gpointer data)
 static inline void fake_kernel_compare(guint8 *face, gsize bytes, gpointer data)
 {
   g_assert_cmpmem(face, bytes, data, bytes);
+}
+
+/* Everything made in a test is gone after it. */
+static inline void fake_check_nothing_left(void)
+{
+  AstroMemoryCounters left;
+  astro_memory_reap();
+  astro_memory_counters(&left);
+  g_assert_cmpuint(left.blocks, ==, 0);
+  g_assert_cmpuint(left.bytes, ==, 0);
+  g_assert_cmpuint(left.locked, ==, 0);
+  g_assert_cmpuint(left.device_bytes, ==, 0);
+  g_assert_cmpint(__atomic_load_n(&fake_devices, __ATOMIC_SEQ_CST), ==, 0);
 }

@@ -5,6 +5,7 @@
 #include "tests/core/gridding-on-device.h"
 #include "tests/core/images.h"
 #include "tests/core/touched.h"
+#include "tests/distance.h"
 #include "tests/tests.h"
 
 #include <complex.h>
@@ -162,16 +163,6 @@ static double *exact_image(const Setting *s)
   return image;
 }
 
-static double distance(const double *a, const double *b, gsize n)
-{
-  double error = 0, norm = 0;
-  for (gsize i = 0; i < n; i++) {
-    error += (a[i] - b[i]) * (a[i] - b[i]);
-    norm += b[i] * b[i];
-  }
-  return sqrt(error / norm);
-}
-
 /* ---- tests ---- */
 
 /* exact: of the values in double; those in single precision are rounded. */
@@ -184,7 +175,7 @@ static void assert_accurate(Setting *s, const double *exact, gint decade)
   s->rows.values = s->rows.is_double ? (gpointer)s->values : s->single;
   g_autofree double *image = stacked_image(s, &planes);
   g_autofree double *against = s->rows.is_double ? NULL : exact_image(s);
-  const double error = distance(image, against ? against : exact, n);
+  const double error = test_distance(image, against ? against : exact, n * sizeof *image, TRUE);
   g_test_message("size %u field %.3f: grid %u support %u planes %u, accuracy 1e%d: %.2e",
                  s->grid.image_size, s->grid.image_size * s->grid.pixel, s->grid.size,
                  s->grid.spread.support, planes, decade, error);
@@ -258,20 +249,6 @@ static GByteArray *all_planes(Setting *s, const char *level, guint threads, guin
   return all;
 }
 
-static double byte_distance(const GByteArray *a, const GByteArray *b, gboolean is_double)
-{
-  const gsize n = a->len / (is_double ? sizeof(double) : sizeof(float));
-  double error = 0, norm = 0;
-  g_assert_cmpuint(a->len, ==, b->len);
-  for (gsize i = 0; i < n; i++) {
-    const double x = is_double ? ((double *)a->data)[i] : (double)((float *)a->data)[i];
-    const double y = is_double ? ((double *)b->data)[i] : (double)((float *)b->data)[i];
-    error += (x - y) * (x - y);
-    norm += y * y;
-  }
-  return sqrt(error / norm);
-}
-
 /* Every support, precision and instruction set against the formula; grids so small that footprints
  * lie at their edges. */
 static void test_variants(void)
@@ -289,7 +266,7 @@ static void test_variants(void)
       g_autoptr(GByteArray) expected = all_planes(&s, NULL, 1, &planes);
       for (guint i = 0; i < G_N_ELEMENTS(levels); i++) {
         g_autoptr(GByteArray) found = all_planes(&s, levels[i], 0, &planes);
-        const double error = byte_distance(found, expected, is_double);
+        const double error = test_bytes_distance(found, expected, is_double);
         g_test_message("%s support %u %s: %.2e", levels[i], support,
                        is_double ? "double" : "single", error);
         /* Of it, the polynomials that stand for the function. */
@@ -375,7 +352,7 @@ static void test_order(gconstpointer on_device)
     }
   }
   g_autoptr(GByteArray) after = all_planes(&s, "avx512", 0, &planes);
-  g_assert_cmpfloat(byte_distance(after, before, TRUE), <=, 1e-15);
+  g_assert_cmpfloat(test_bytes_distance(after, before, TRUE), <=, 1e-15);
   clear(&s);
 }
 
@@ -442,7 +419,7 @@ static void test_flat(gconstpointer on_device)
   s.config.accuracy = 1e-8;
   g_autofree double *exact = exact_image(&s), *image = stacked_image(&s, &planes);
   g_assert_cmpuint(planes, ==, 1);
-  g_assert_cmpfloat(distance(image, exact, 2 * 32 * 32), <=, 1e-8);
+  g_assert_cmpfloat(test_distance(image, exact, 2 * 32 * 32 * sizeof *image, TRUE), <=, 1e-8);
   s.rows.rows = 0;
   g_autofree double *empty = stacked_image(&s, &planes);
   g_assert_cmpuint(planes, ==, 1);
@@ -491,13 +468,13 @@ static double device_error(Setting *s)
   g_assert_cmpuint(planes, ==, expected_planes);
   g_assert_cmpuint(cpu.grid.size, ==, s->grid.size);
   if (s->config.is_double)
-    return byte_distance(found, expected, TRUE);
+    return test_bytes_distance(found, expected, TRUE);
   const gsize n = found->len / sizeof(float);
   double *wide = g_new(double, n);
   for (gsize i = 0; i < n; i++)
     wide[i] = ((float *)found->data)[i];
   g_autoptr(GByteArray) in_double = g_byte_array_new_take((guint8 *)wide, n * sizeof *wide);
-  return byte_distance(in_double, expected, TRUE);
+  return test_bytes_distance(in_double, expected, TRUE);
 }
 
 /* Every support, precision and number of products, channels together and apart, grids of whole and
@@ -710,7 +687,7 @@ static void check_direct(double pixel, double centre_l)
     if (exact[i] == 0 && isnan(image[i])) /* n is none there, not even of w = 0 */
       image[i] = 0;
   }
-  g_assert_cmpfloat(distance(image, exact, 2 * ALL * ALL), <=, 1e-13);
+  g_assert_cmpfloat(test_distance(image, exact, 2 * ALL * ALL * sizeof *image, TRUE), <=, 1e-13);
   clear(&s);
 }
 
@@ -749,7 +726,7 @@ static void test_direct_on_device(void)
     }
     g_autoptr(GByteArray) a = g_byte_array_new_take(expected, bytes);
     g_autoptr(GByteArray) b = g_byte_array_append(g_byte_array_new(), found, (guint)bytes);
-    g_assert_cmpfloat(byte_distance(b, a, is_double), <=, is_double ? 1e-13 : 3e-7);
+    g_assert_cmpfloat(test_bytes_distance(b, a, is_double), <=, is_double ? 1e-13 : 3e-7);
     test_check_guard(found, bytes);
     test_free(found);
     test_gridding_free(&device);
@@ -830,6 +807,8 @@ static const AstroPrepareConfig prepare_config = {
   .keep_weights = TRUE,
 };
 
+static const AstroPrepareFuncs *const prepares = &astro_prepare_funcs;
+
 static AstroPrepare *new_prepare(char **products, double centre_l, AstroGrid *grid)
 {
   g_autoptr(AstroObservation) observation = observe();
@@ -841,7 +820,7 @@ static AstroPrepare *new_prepare(char **products, double centre_l, AstroGrid *gr
                        .centre_l = centre_l,
                        .products = products,
                        .spread = { .support = 6 } };
-  AstroPrepare *prepare = astro_prepare_new(&prepare_config, grid, observation, &error);
+  AstroPrepare *prepare = prepares->create(&prepare_config, grid, observation, NULL, &error);
   g_assert_no_error(error);
   return prepare;
 }
@@ -872,13 +851,15 @@ static void test_prepare(void)
   double stations[3 * STATIONS];
   const double l = 0.05, n_minus_1 = sqrt(1 - l * l) - 1;
   AstroPrepare *prepare = new_prepare(products, l, &grid);
+  const AstroGridCounts *counts;
+  const double *sums;
   GError *error = NULL;
   guint row = 0, turned = 0;
 
   fill_dump(dump, 11);
-  g_assert_true(astro_prepare_add(prepare, dump, NULL, &dump_shape, 0,
-                                  5000 * G_GINT64_CONSTANT(1000000000), &error));
-  astro_prepare_rows(prepare, &rows);
+  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0,
+                              5000 * G_GINT64_CONSTANT(1000000000), &error));
+  prepares->rows(prepare, &rows);
   g_assert_cmpuint(rows.rows, ==, 6);
   astro_uvw(observation, 5000 * G_GINT64_CONSTANT(1000000000), stations);
   for (guint i = 0; i < STATIONS; i++)
@@ -908,10 +889,11 @@ static void test_prepare(void)
     }
   g_assert_cmpuint(turned, >, 0);
   g_assert_cmpuint(turned, <, 6);
-  g_assert_cmpuint(astro_prepare_counts(prepare)->used, ==, 6 * CHANNELS * 5);
+  g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
+  g_assert_cmpuint(counts->used, ==, 6 * CHANNELS * 5);
   for (guint c = 0; c < CHANNELS; c++)
-    g_assert_cmpfloat(astro_prepare_sums(prepare)[c], ==, 6);
-  astro_prepare_free(prepare);
+    g_assert_cmpfloat(sums[c], ==, 6);
+  prepares->destroy(prepare);
 }
 
 /* NaN, flags and what lies outside are counted apart, are zero and weigh nothing; counts of samples
@@ -925,6 +907,8 @@ static void test_left_out(void)
   complex float dump[CHANNELS * BASELINES * 4];
   GstBuffer *buffer = gst_buffer_new();
   AstroValidityMeta *validity = astro_buffer_add_validity(buffer, &counted, 8);
+  const AstroGridCounts *counts;
+  const double *sums;
   GError *error = NULL;
   AstroGrid grid;
   AstroGridRows rows;
@@ -938,39 +922,39 @@ static void test_left_out(void)
   validity->counts[BASELINES + 7] = 4; /* 3 and 1, the other channel */
   for (guint c = 0; c < CHANNELS; c++)
     validity->counts[c * BASELINES + 8] = 0; /* 3 and 2: no row at all */
-  g_assert_true(astro_prepare_add(prepare, dump, validity, &dump_shape, 0, 0, &error));
-  const AstroGridCounts *counts = astro_prepare_counts(prepare);
-  astro_prepare_rows(prepare, &rows);
+  g_assert_true(prepares->add(prepare, dump, validity, &dump_shape, 0, 0, &error));
+  g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
+  prepares->rows(prepare, &rows);
   g_assert_cmpuint(rows.rows, ==, 5);
   g_assert_cmpuint(counts->not_finite, ==, 2 * 2);
   g_assert_cmpuint(counts->flagged, ==, 2 * 3);
   g_assert_cmpuint(counts->outside, ==, 0);
   g_assert_cmpuint(counts->used, ==, 2 * 7);
-  g_assert_cmpfloat(astro_prepare_sums(prepare)[0], ==, 2);
-  g_assert_cmpfloat(astro_prepare_sums(prepare)[1], ==, 4.5);
+  g_assert_cmpfloat(sums[0], ==, 2);
+  g_assert_cmpfloat(sums[1], ==, 4.5);
   for (gsize i = 0; i < rows.rows * CHANNELS; i++) {
     const complex double *value = (const complex double *)rows.values + 2 * i;
     g_assert_true(isfinite(creal(value[0])) && isfinite(cimag(value[0])));
     g_assert_true((value[1] == 0) == (value[0] == 0));
   }
-  astro_prepare_add_missing(prepare);
+  prepares->add_missing(prepare);
   g_assert_cmpuint(counts->flagged, ==, 2 * 3 + 2 * 12);
-  astro_prepare_free(prepare);
+  prepares->destroy(prepare);
 
   /* A cell so small that the grid ends within the longest baselines. */
   prepare = new_prepare(products, 0, &grid);
   AstroGrid small = grid;
   small.cell = 6;
-  astro_prepare_free(prepare);
+  prepares->destroy(prepare);
   g_autoptr(AstroObservation) observation = observe();
-  prepare = astro_prepare_new(&prepare_config, &small, observation, &error);
+  prepare = prepares->create(&prepare_config, &small, observation, NULL, &error);
   fill_dump(dump, 13);
-  g_assert_true(astro_prepare_add(prepare, dump, NULL, &dump_shape, 0, 0, &error));
-  counts = astro_prepare_counts(prepare);
+  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0, 0, &error));
+  g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
   g_assert_cmpuint(counts->outside, >, 0);
   g_assert_cmpuint(counts->used, >, 0);
   g_assert_cmpuint(counts->outside + counts->used, ==, 2 * 12);
-  astro_prepare_free(prepare);
+  prepares->destroy(prepare);
   gst_buffer_unref(buffer);
 }
 
@@ -1021,14 +1005,14 @@ static void test_unprepared(void)
     .image_size = 32, .size = 64, .pixel = 1e-3, .cell = 15, .products = products
   };
   GError *error = NULL;
-  g_assert_null(astro_prepare_new(&prepare_config, &grid, NULL, &error));
+  g_assert_null(prepares->create(&prepare_config, &grid, NULL, NULL, &error));
   g_assert_nonnull(strstr(error->message, "observation"));
   g_clear_error(&error);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(AstroObservation) observation = observe();
     AstroPrepareConfig config = prepare_config;
     cases[i].break_it(observation, &config);
-    g_assert_null(astro_prepare_new(&config, &grid, observation, &error));
+    g_assert_null(prepares->create(&config, &grid, observation, NULL, &error));
     g_assert_nonnull(strstr(error->message, cases[i].says));
     g_clear_error(&error);
   }

@@ -213,9 +213,7 @@ static void find_device(void)
     g_test_message("no device: %s", error->message);
     return;
   }
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, "histogram"))
-      cuda_backend = *b;
+  cuda_backend = astro_module_backend("histogram");
   g_assert_nonnull(cuda_backend);
 }
 

@@ -1,6 +1,5 @@
 /* The two faces of AstroMemory, held against a plain model of the bytes on a device that does
  * everything late and in its own order. */
-#include "core/memory/memory.h"
 #include "tests/tests.h"
 #include "tests/core/fake-device.h"
 
@@ -16,19 +15,6 @@ const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
   return "allocator_may_return_null=1";
-}
-
-/* Everything made in a test is gone after it. */
-static void check_nothing_left(void)
-{
-  AstroMemoryCounters left;
-  astro_memory_reap();
-  astro_memory_counters(&left);
-  g_assert_cmpuint(left.blocks, ==, 0);
-  g_assert_cmpuint(left.bytes, ==, 0);
-  g_assert_cmpuint(left.locked, ==, 0);
-  g_assert_cmpuint(left.device_bytes, ==, 0);
-  g_assert_cmpint(__atomic_load_n(&fake_devices, __ATOMIC_SEQ_CST), ==, 0);
 }
 
 static void host_fill(GstMemory *memory, guint32 seed)
@@ -125,7 +111,7 @@ static void test_sizes_and_alignment(void)
   large.prefix = 0;
   g_assert_null(astro_memory_new_full(G_MAXSIZE - 10, &large, NULL));
   g_assert_null(astro_memory_new((gsize)1 << 60, NULL));
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 static void test_parts_and_copies(void)
@@ -162,7 +148,7 @@ static void test_parts_and_copies(void)
   gst_memory_unref(left);
   gst_memory_unref(right);
   gst_memory_unref(copy);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 static void test_page_locking(void)
@@ -182,7 +168,7 @@ static void test_page_locking(void)
   gst_memory_unref(slow);
   gst_memory_unref(memory);
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 /* Which moves between faces are made, and that no others are. */
@@ -246,7 +232,7 @@ static void test_copies_only_where_needed(void)
   gst_memory_unref(memory);
   device->funcs->queue_free(device, queue);
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 /* With every queue standing still, a chain of device work is queued all the same, eager copies down
@@ -279,7 +265,7 @@ static void test_device_work_never_waits(void)
   g_assert_cmpuint(device->host_waits, ==, waits);
   gst_memory_unref(memory);
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 /* Dropping memory never waits, and what is queued on it still has its faces. */
@@ -298,7 +284,7 @@ static void test_freed_with_work_pending(void)
   g_assert_cmpuint(count().blocks, ==, 20);
   fake_hold(queue, FALSE);
   astro_device_unref(device); /* the blocks hold it */
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 static void test_mapped_memory_is_not_touched(void)
@@ -321,7 +307,7 @@ static void test_mapped_memory_is_not_touched(void)
   host_compare(memory, 2);
   gst_memory_unref(memory);
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 static void test_two_devices(void)
@@ -339,7 +325,7 @@ static void test_two_devices(void)
   gst_memory_unref(memory);
   astro_device_unref(devices[0]);
   astro_device_unref(devices[1]);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 /* The random test: memories, each with the bytes that it should hold. */
@@ -536,7 +522,7 @@ static void test_random(void)
     run_session(&session);
     astro_device_unref(session.devices[0]);
     astro_device_unref(session.devices[1]);
-    check_nothing_left();
+    fake_check_nothing_left();
   }
 }
 
@@ -554,7 +540,7 @@ static void test_random_in_threads(void)
     pthread_join(threads[i], NULL);
   astro_device_unref(devices[0]);
   astro_device_unref(devices[1]);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 /* Several threads at one block: they read it by every way there is, on both devices. */
@@ -624,7 +610,7 @@ static void test_threads_share_a_block(void)
   gst_memory_unref(memory);
   astro_device_unref(devices[0]);
   astro_device_unref(devices[1]);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 /* Threads drop and read parts of blocks that others let go: the last one out frees. */
@@ -651,7 +637,7 @@ static void test_threads_let_go(void)
       pthread_join(threads[i], NULL);
   }
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 /* A run in which one call of a device fails. Whatever can still be read is right. */
@@ -740,7 +726,7 @@ static void test_failing_calls(void)
       gst_memory_unref(script.memory);
       astro_device_unref(script.devices[0]);
       astro_device_unref(script.devices[1]);
-      check_nothing_left();
+      fake_check_nothing_left();
     }
     g_assert_cmpuint(failures, >, 0);
   }
@@ -763,7 +749,7 @@ static void test_failing_copy_down(void)
   host_compare(memory, 2);
   gst_memory_unref(memory);
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 /* Nobody can tell when a copy up ends that no event was recorded behind: what it reads is not
@@ -792,7 +778,7 @@ static void test_failing_record(void)
   gst_memory_unref(memory[0]);
   gst_object_unref(allocator);
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 static void buffer_compare(GstBuffer **buffer, AstroDevice *device, guint32 seed)
@@ -901,7 +887,7 @@ static void test_buffers(void)
   buffer_compare(&buffer, device, 1);
   gst_buffer_unref(buffer);
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 static void test_buffer_failures(void)
@@ -920,7 +906,7 @@ static void test_buffer_failures(void)
   gst_buffer_unmap(buffer, &map);
   gst_buffer_unref(buffer);
   astro_device_unref(device);
-  check_nothing_left();
+  fake_check_nothing_left();
 }
 
 int main(int argc, char **argv)

@@ -58,6 +58,8 @@ static void test_start(void)
   g_assert_cmpuint(o->start_ns, ==, G_GUINT64_CONSTANT(86399500000000));
   g_autofree char *text = astro_observation_get_start(o);
   g_assert_cmpstr(text, ==, "1969-12-31T23:59:59.500000000Z");
+  g_autofree char *later = astro_observation_get_time(o, 86400500000001);
+  g_assert_cmpstr(later, ==, "1970-01-02T00:00:00.000000001Z");
 }
 
 /* Events that are none, or lack something, are errors and not crashes. */

@@ -155,9 +155,7 @@ static inline const AstroBackend *test_on_device(const char *stage)
     g_test_message("no device: %s", error->message);
     return NULL;
   }
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, stage))
-      test_device_backend = *b;
+  test_device_backend = astro_module_backend(stage);
   return test_device_backend ? &backend : NULL;
 }
 

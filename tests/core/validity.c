@@ -102,12 +102,32 @@ static void test_groups(void)
   gst_buffer_unref(a);
 }
 
+/* A sample is whole where all its polarisations are. */
+static void test_whole(void)
+{
+  GstBuffer *a = gst_buffer_new();
+  const AstroLayout counted = { .n_axes = 2,
+                                .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_POL },
+                                .extents = { 4, 2 } };
+  const AstroLayout shape = { .n_axes = 4,
+                              .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL, ASTRO_AXIS_STATION,
+                                        ASTRO_AXIS_POL },
+                              .extents = { 3, 4, 5, 2 } };
+  AstroValidityMeta *meta = astro_buffer_add_validity(a, &counted, 8);
+  meta->counts[2 * 1 + 1] = 7;
+  meta->counts[2 * 3] = 0;
+  for (guint64 channel = 0; channel < 4; channel++)
+    g_assert_true(astro_validity_is_whole(meta, &shape, 2, channel, 4) == (channel % 2 == 0));
+  gst_buffer_unref(a);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/validity/follow", test_follow);
   g_test_add_func("/validity/none", test_none);
   g_test_add_func("/validity/copies", test_copies);
   g_test_add_func("/validity/groups", test_groups);
+  g_test_add_func("/validity/whole", test_whole);
 }
 
 int main(int argc, char **argv)

@@ -185,17 +185,28 @@ static void check_case(const Case *c, guint32 seed)
   g_rand_free(rand);
 }
 
+/* Supports: multiples of the kernels' vectors and neighbours of those. */
+static const guint tested[] = { 4,  5,  6,  7,  8,  9,  10, 13, 15,  16,  17,  20,  23, 24,
+                                25, 31, 32, 33, 48, 63, 64, 65, 100, 127, 128, 255, 256 };
+
+/* Of the i-th support, in single or double precision. */
+static Case case_of(guint i, gboolean is_double)
+{
+  static const guint products[] = { 4, 1, 2, 3, 5 };
+  const guint support = tested[i];
+  return (Case){ .support = support,
+                 .products = products[(i + (is_double ? 2 : 0)) % 5],
+                 .oversampling = support > 64 ? 2 : 5,
+                 .size = support + 8 + 4 * (i % 3) + (support > 100 ? 40 : 90),
+                 .is_double = is_double };
+}
+
 static void test_supports(void)
 {
-  static const guint supports[] = { 4,  5,  6,  7,  8,  9,  10, 13, 15,  16,  17,  20,  23, 24,
-                                    25, 31, 32, 33, 48, 63, 64, 65, 100, 127, 128, 255, 256 };
-  static const guint products[] = { 4, 1, 2, 3, 5 };
-  for (guint i = 0; i < G_N_ELEMENTS(supports); i++)
+  for (guint i = 0; i < G_N_ELEMENTS(tested); i++)
     for (guint k = 0; k < 2; k++) {
-      guint support = supports[i];
-      check_case(&(Case){ support, products[(i + 2 * k) % 5], support > 64 ? 2 : 5,
-                          support + 8 + 4 * (i % 3) + (support > 100 ? 40 : 90), FALSE, k },
-                 2 * i + k);
+      const Case c = case_of(i, k);
+      check_case(&c, 2 * i + k);
     }
 }
 
@@ -476,24 +487,13 @@ static guint64 few_rows(guint support)
 
 static void test_device_supports(void)
 {
-  static const guint supports[] = { 4,  5,  6,  7,  8,  9,  10, 13, 15,  16,  17,  20,  23, 24,
-                                    25, 31, 32, 33, 48, 63, 64, 65, 100, 127, 128, 255, 256 };
-  static const guint products[] = { 4, 1, 2, 3, 5 };
   if (skip_without_device())
     return;
-  for (guint i = 0; i < G_N_ELEMENTS(supports); i++)
+  for (guint i = 0; i < G_N_ELEMENTS(tested); i++)
     for (guint k = 0; k < 2; k++) {
-      guint support = supports[i];
-      check_on_device(
-          &(DeviceCase){ { support, products[(i + 2 * k) % 5], support > 64 ? 2 : 5,
-                           support + 8 + 4 * (i % 3) + (support > 100 ? 40 : 90), FALSE, k },
-                         1,
-                         few_rows(support),
-                         3,
-                         (i + k) % 3 == 0,
-                         0.02 * (i % 4),
-                         -0.03 * k },
-          2 * i + k);
+      check_on_device(&(DeviceCase){ case_of(i, k), 1, few_rows(tested[i]), 3, (i + k) % 3 == 0,
+                                     0.02 * (i % 4), -0.03 * k },
+                      2 * i + k);
     }
 }
 

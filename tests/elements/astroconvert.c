@@ -1,4 +1,3 @@
-#include "core/convert/convert.h"
 #include "tests/elements/elements.h"
 
 #define CAPS(format) "application/x-astro-voltages,format=" format ",layout=time:station,stations=3"

@@ -1,6 +1,5 @@
 /* Sources in images that pass through: what is told of them, that images stay as they were, and
  * errors. */
-#include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "tests/elements/elements.h"
 #include <math.h>

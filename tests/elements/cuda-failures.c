@@ -140,13 +140,11 @@ static GstPadProbeReturn make_fault(GstPad *pad, GstPadProbeInfo *info, gpointer
 
   if (++fault->blocks != 30)
     return GST_PAD_PROBE_OK;
-  for (const AstroBackend *const *b = astro_module_get(NULL)->backends; *b; b++)
-    if (g_str_equal((*b)->stage, "transpose")) {
-      place.queue = place.device->funcs->queue_new(place.device, NULL);
-      gpointer instance = (*b)->create(&config, &place, &variant, NULL);
-      g_assert_true((*b)->submit(instance, &in, 1, &out, 1, &config, NULL));
-      (*b)->destroy(instance);
-    }
+  const AstroBackend *transpose = astro_module_backend("transpose");
+  place.queue = place.device->funcs->queue_new(place.device, NULL);
+  gpointer instance = transpose->create(&config, &place, &variant, NULL);
+  g_assert_true(transpose->submit(instance, &in, 1, &out, 1, &config, NULL));
+  transpose->destroy(instance);
   return GST_PAD_PROBE_OK;
 }
 

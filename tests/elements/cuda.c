@@ -2,22 +2,9 @@
  * flushes and the end, and with nothing on the host between them. Skipped without a GPU. */
 #include "core/sky/array.h"
 #include "core/stream/validity.h"
+#include "tests/distance.h"
 #include "tests/elements/running.h"
 #include <math.h>
-
-/* Floats within so much of the others' root mean square. */
-static void check_near(gconstpointer found, gconstpointer wanted, gsize bytes, double tolerance)
-{
-  const float *a = found, *b = wanted;
-  double square = 0, error = 0;
-  for (gsize i = 0; i < bytes / sizeof *a; i++) {
-    square += (double)b[i] * (double)b[i];
-    error += pow((double)a[i] - (double)b[i], 2);
-  }
-  g_test_message("error %g", sqrt(error / square));
-  g_assert_cmpfloat(square, >, 0);
-  g_assert_true(sqrt(error / square) <= tolerance); /* and no NaN */
-}
 
 /* ---- two pipelines at once ---- */
 
@@ -41,7 +28,7 @@ static void test_two_at_once(void)
   g_autoptr(GByteArray) integers = test_run_line(INTEGERS("cpu"));
   g_autoptr(GByteArray) alone = test_run_line(FLOATS("cuda"));
   g_assert_cmpuint(alone->len, ==, floats->len);
-  check_near(alone->data, floats->data, floats->len, 1e-5);
+  g_assert_cmpfloat(test_distance(alone->data, floats->data, floats->len, FALSE), <=, 1e-5);
   for (guint i = 0; i < 3; i++) {
     g_autoptr(GByteArray) a = g_byte_array_new(), b = g_byte_array_new();
     GstElement *first = test_start(FLOATS("cuda"), a), *second = test_start(INTEGERS("cuda"), b);
@@ -174,7 +161,8 @@ static void play(const Case *c, const char *backend, Got *before, Got *after)
 static void check_samples(const Case *c, const Got *found, const Got *wanted, gsize bytes)
 {
   if (c->tolerance > 0)
-    check_near(found->samples->data, wanted->samples->data, bytes, c->tolerance);
+    g_assert_cmpfloat(test_distance(found->samples->data, wanted->samples->data, bytes, FALSE), <=,
+                      c->tolerance);
   else
     g_assert_cmpmem(found->samples->data, bytes, wanted->samples->data, bytes);
 }

@@ -5,6 +5,7 @@
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
+#include "tests/distance.h"
 #include "tests/elements/running.h"
 
 #define SIZE 320
@@ -87,15 +88,11 @@ static void test_images(void)
   astro_memory_counters(&before);
   Result cuda = run("cuda");
   astro_memory_counters(&after);
-  double wrong = 0, sum = 0;
 
   g_assert_cmpuint(after.copies_up - before.copies_up, ==, 2 * PLANES);
   g_assert_cmpuint(after.copies_down - before.copies_down, ==, 2);
-  for (gsize i = 0; i < 2 * cpu.n; i++) {
-    wrong += pow((double)cuda.pixels[i] - (double)cpu.pixels[i], 2);
-    sum += pow((double)cpu.pixels[i], 2);
-  }
-  g_assert_cmpfloat(sqrt(wrong / sum), <, 1e-6);
+  g_assert_cmpfloat(test_distance(cuda.pixels, cpu.pixels, 2 * cpu.n * sizeof *cpu.pixels, FALSE),
+                    <, 1e-6);
   for (guint i = 0; i < 2; i++) {
     g_assert_true(cpu.beams[i]->has_beam && cuda.beams[i]->has_beam);
     g_assert_cmpfloat_with_epsilon(cuda.beams[i]->major / cpu.beams[i]->major, 1, 1e-4);

@@ -41,6 +41,31 @@ static inline AstroStream test_pulled_stream(TestPulled *r)
   return stream;
 }
 
+/* Of a live source: so many blocks, each not before the clock says that the last of it was taken.
+ */
+static inline void test_pulled_live(TestPulled *r, guint blocks, GstClockTime block)
+{
+  g_autoptr(GstClock) clock = gst_pipeline_get_clock(GST_PIPELINE(r->pipeline));
+  guint came = 0;
+  GstBuffer *buffer;
+  while ((buffer = test_pull(r))) {
+    const GstClockTime now = gst_clock_get_time(clock) - gst_element_get_base_time(r->pipeline);
+    g_assert_cmpuint(now, >=, ++came * block);
+    gst_buffer_unref(buffer);
+  }
+  g_assert_cmpuint(came, ==, blocks);
+}
+
+/* How long the source says that it is, once its first buffer came; -1: it does not say. */
+static inline void test_pulled_duration(TestPulled *r, gint64 expected)
+{
+  gint64 found = -1;
+  gst_buffer_unref(test_pull(r));
+  const gboolean ok = gst_element_query_duration(r->sink, GST_FORMAT_TIME, &found);
+  g_assert_true(ok == (expected >= 0));
+  g_assert_cmpint(found, ==, expected);
+}
+
 static inline void test_pulled_end(TestPulled *r)
 {
   gst_element_set_state(r->pipeline, GST_STATE_NULL);

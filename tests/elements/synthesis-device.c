@@ -5,6 +5,7 @@
 
 #include "core/backend/backend.h"
 #include "core/memory/memory.h"
+#include "tests/distance.h"
 #include "tests/elements/running.h"
 
 #define SKY "sky=\"0.01,0.008,2;-0.012,0.004,1\" noise=1"
@@ -90,19 +91,6 @@ static void clear(Run *run)
   g_byte_array_unref(run->out);
 }
 
-static double distance(const GByteArray *a, const GByteArray *b)
-{
-  double error = 0, norm = 0;
-  g_assert_cmpuint(a->len, ==, b->len);
-  for (guint i = 0; i < a->len / sizeof(float); i++) {
-    const double x = (double)((float *)a->data)[i], y = (double)((float *)b->data)[i];
-    error += (x - y) * (x - y);
-    norm += y * y;
-  }
-  g_assert_cmpfloat(norm, >, 0);
-  return sqrt(error / norm);
-}
-
 /* ---- tests ---- */
 
 static const char *const gridders[] = {
@@ -127,8 +115,8 @@ static void test_bus(void)
     start(&cuda, on_cuda);
     end(&cuda);
     astro_memory_counters(&after);
-    g_test_message("%s: %.1e", gridders[i], distance(cuda.out, cpu.out));
-    g_assert_cmpfloat(distance(cuda.out, cpu.out), <=, 2e-5);
+    g_test_message("%s: %.1e", gridders[i], test_bytes_distance(cuda.out, cpu.out, FALSE));
+    g_assert_cmpfloat(test_bytes_distance(cuda.out, cpu.out, FALSE), <=, 2e-5);
     g_assert_cmpuint(cuda.buffers_out, ==, cpu.buffers_out);
     g_assert_cmpuint(after.copies_up - before.copies_up, ==, cuda.buffers_in);
     g_assert_cmpuint(after.copies_down - before.copies_down, ==, cuda.buffers_out);
@@ -159,7 +147,7 @@ static void test_two(void)
     }
     for (guint k = 0; k < 2; k++) {
       end(&both[k]);
-      g_assert_cmpfloat(distance(both[k].out, alone[(i + k) % N].out), <=, 1e-6);
+      g_assert_cmpfloat(test_bytes_distance(both[k].out, alone[(i + k) % N].out, FALSE), <=, 1e-6);
       clear(&both[k]);
     }
   }
@@ -252,8 +240,9 @@ static void test_products_in_turn(void)
       end(&runs[cuda]);
       g_unsetenv("ASTRO_CUDA_MEMORY");
     }
-    g_test_message("%s: %.1e", cases[i].algorithm, distance(runs[1].out, runs[0].out));
-    g_assert_cmpfloat(distance(runs[1].out, runs[0].out), <=, 2e-5);
+    g_test_message("%s: %.1e", cases[i].algorithm,
+                   test_bytes_distance(runs[1].out, runs[0].out, FALSE));
+    g_assert_cmpfloat(test_bytes_distance(runs[1].out, runs[0].out, FALSE), <=, 2e-5);
     clear(&runs[0]);
     clear(&runs[1]);
   }
