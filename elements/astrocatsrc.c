@@ -101,9 +101,9 @@ static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
   while (astro_fits_reader_next(reader, &n, &end, error)) {
     g_autofree double *data = g_new(double, MAX(2 * n, 1));
     AstroFitsFrame frame = { .data = data };
-    if (!astro_fits_reader_read(reader, &frame, &end, error))
+    if (!astro_fits_reader_read(reader, &frame, &end, error) ||
+        !astro_catalogue_append(catalogue, &places, data, n, error))
       break;
-    astro_catalogue_append(catalogue, &places, data, n);
   }
   return end;
 }

@@ -190,10 +190,12 @@ static gboolean append_buffer(AstroHistogram *self, const AstroCataloguePad *pad
   if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
                                GST_PAD_NAME(pad));
-  astro_catalogue_append(catalogue, &pad->places, (const double *)(gconstpointer)map.data,
-                         map.size / step);
+  gboolean good = astro_catalogue_append(
+      catalogue, &pad->places, (const double *)(gconstpointer)map.data, map.size / step, error);
   gst_buffer_unmap(buffer, &map);
-  return TRUE;
+  if (!good)
+    g_prefix_error(error, "pad %s: ", GST_PAD_NAME(pad));
+  return good;
 }
 
 /* Takes what a pad holds. FALSE without an error: it holds nothing. */

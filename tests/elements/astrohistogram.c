@@ -328,6 +328,21 @@ static void test_negative_weights(void)
   g_rmdir(folder);
 }
 
+/* Parts that do not fit together are no catalogue, whichever comes first. */
+static void test_mixed_parts(void)
+{
+  static const char *const lines[] = {
+    "concat name=all ! h.data astrohistogram name=h ! fakesink "
+    "astrocatsrc points=50 regions=3 ! all. astrocatsrc points=70 ! all.",
+    "concat name=all ! h.data astrohistogram name=h ! fakesink "
+    "astrocatsrc points=70 ! all. astrocatsrc points=50 regions=3 ! all.",
+  };
+  test_refused(lines[0], "pad data: a part of a catalogue with columns ra:dec after one with "
+                         "ra:dec:region");
+  test_refused(lines[1], "pad data: a part of a catalogue with columns ra:dec:region after one "
+                         "with ra:dec");
+}
+
 static void test_bad_caps(void)
 {
   static const char *const wrong[] = {
@@ -462,6 +477,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
   g_test_add_func("/astrohistogram/refusals", test_refusals);
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
+  g_test_add_func("/astrohistogram/mixed-parts", test_mixed_parts);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
   g_test_add_func("/astrohistogram/stop", test_stop);
   g_test_add_func("/astrohistogram/no-device", test_no_device);
