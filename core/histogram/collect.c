@@ -325,6 +325,14 @@ gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalo
          count_kinds(collector, TRUE, call, error);
 }
 
+gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error)
+{
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (needs(collector, side) && !collector->sides[side].points)
+      return refuse(side, "is empty", error);
+  return TRUE;
+}
+
 char *astro_collector_kinds(const AstroCollector *collector)
 {
   GString *names = g_string_new(NULL);

@@ -299,6 +299,15 @@ static void test_refusals(void)
                "random catalogue is empty");
   test_refused("astrocatsrc ! h.random astrohistogram name=h ! fakesink", "no data catalogue");
   test_refused(
+      "astrocatsrc points=99 ! h.data fakesrc num-buffers=0 ! application/x-astro-catalogue,"
+      "format=F64LE,layout=column:point,columns=ra:dec ! h.random astrohistogram name=h ! "
+      "fakesink",
+      "random catalogue is empty");
+  test_refused("astrohistogram name=h ! fakesink astrocatsrc points=9 ! h.data "
+               "astrocatsrc points=9 ! h.data2 astrocatsrc points=9 catalogues=3 ! h.random "
+               "astrocatsrc points=9 catalogues=2 ! h.random2",
+               "pad random2 ended after 2 catalogues, and pad random has more");
+  test_refused(
       "astrocatsrc regions=3 ! h.data astrocatsrc ! h.random astrohistogram name=h regions=3 ! "
       "fakesink",
       "no column of regions");
