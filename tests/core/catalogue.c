@@ -89,6 +89,16 @@ static void test_uniform(void)
       check_inside(footprints[f], &catalogue, n);
       astro_catalogue_clear(&catalogue);
     }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  /* more than addresses reach; a sanitizer would end the program */
+  GError *error = NULL;
+  AstroCatalogue huge;
+  AstroRandom any;
+  astro_random_init(&any, 4, 0);
+  g_assert_false(astro_catalogue_uniform(&cap, 1ull << 50, &any, &huge, &error));
+  g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
+  g_clear_error(&error);
+#endif
   /* even in area: half of a cap's points within the circle of half its area */
   AstroCatalogue catalogue;
   AstroRandom random;
@@ -127,6 +137,21 @@ static void test_clustered(void)
     AstroRandom random;
     astro_random_init(&random, 1, 1);
     g_assert_false(astro_catalogue_clustered(&band, &wrong[i], 1, &random, &catalogue, &error));
+    g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
+    g_clear_error(&error);
+  }
+  /* footprints that hardly a point would fall into */
+  static const AstroFootprint small[] = {
+    { .shape = ASTRO_FOOTPRINT_CAP, .ra = 10, .dec = 20, .radius = 1e-5 },
+    { .shape = ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 1e-5, .dec_min = 0, .dec_max = 1e-5 },
+  };
+  for (guint s = 0; s < G_N_ELEMENTS(small); s++) {
+    GError *error = NULL;
+    AstroCatalogue catalogue;
+    AstroRandom random;
+    astro_random_init(&random, 1, 1);
+    g_assert_false(
+        astro_catalogue_clustered(&small[s], &clusters, 1000, &random, &catalogue, &error));
     g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
     g_clear_error(&error);
   }

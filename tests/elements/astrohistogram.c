@@ -292,6 +292,12 @@ static void test_refusals(void)
       "from 5 to 5");
   test_refused("astrocatsrc points=10 ! h.data astrohistogram name=h regions=11 ! fakesink",
                "11 regions of 10 points");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  /* more than addresses reach; a sanitizer would end the program */
+  test_refused("astrohistogram name=h regions=65535 linear-bins=1024 ! fakesink "
+               "astrocatsrc points=65535 ! h.data astrocatsrc points=9 ! h.random",
+               "65535 regions with each other in 1024 bins");
+#endif
   test_refused("astrocatsrc points=0 ! h.data astrohistogram name=h ! fakesink",
                "data catalogue is empty");
   test_refused("astrocatsrc points=99 ! h.data astrocatsrc points=0 ! h.random astrohistogram "
