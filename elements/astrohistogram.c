@@ -355,6 +355,7 @@ static gboolean read_caps(AstroHistogram *self, AstroCataloguePad *pad, GstCaps 
   }
   good = good && astro_column_places(&pad->places, columns, &error);
   if (!good) {
+    pad->places = (AstroColumnPlaces){ 0 }; /* buffers may come all the same */
     g_prefix_error(&error, "pad %s: ", GST_PAD_NAME(pad));
     fail(self, error);
   }

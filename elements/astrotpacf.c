@@ -14,6 +14,7 @@
 #include "config.h"
 #include "elements/astrotpacf.h"
 
+#include "core/histogram/histogram.h"
 #include "core/histogram/summary.h"
 #include "core/stream/stream.h"
 #include "core/tpacf/csv.h"
@@ -25,6 +26,7 @@
 #include <string.h>
 
 #define CSV "text/csv"
+#define MAX_BINS (ASTRO_HISTOGRAM_MAX_EDGES - 1)
 #define FIXED_COLUMNS "theta:low:high:w:error"
 enum { THETA, LOW, HIGH, W, ERROR, N_FIXED };
 
@@ -88,7 +90,7 @@ static char *output_columns(const GstCaps *in)
   GString *columns = g_string_new(FIXED_COLUMNS);
   if (kinds)
     g_string_append_printf(columns, ":%s", kinds);
-  for (gint k = 0; k < bins && regions > 1; k++)
+  for (gint k = 0; k < MIN(bins, MAX_BINS) && regions > 1; k++)
     g_string_append_printf(columns, ":cov%d", k);
   return g_string_free(columns, FALSE);
 }
@@ -136,6 +138,10 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
                                   "pairs:region:region:bin",
                                   text));
   }
+  if (n_bins(self) > MAX_BINS)
+    return fail(self,
+                g_error_new(ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
+                            "a histogram of %u bins: expected %d at most", n_bins(self), MAX_BINS));
   g_strfreev(self->kinds);
   self->kinds = g_strsplit(kinds, ":", -1);
   g_free(self->columns);

@@ -375,6 +375,10 @@ static void test_bad_caps(void)
     GstMessage *message = gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
     g_assert_nonnull(message);
     gst_message_unref(message);
+    /* nor is the buffer taken for points */
+    message = gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    gst_message_unref(message);
     gst_element_set_bus(h->element, NULL);
     gst_object_unref(bus);
     gst_harness_teardown(h);
