@@ -24,7 +24,13 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
   k->stream = in->stream;
   k->channels = channels;
   k->rows = in->style->rows;
-  k->sums = g_new(double, channels);
+  k->sums = g_try_new(double, channels);
+  if (!k->sums) {
+    astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
+                        "%" G_GUINT64_FORMAT " channels are more than memory holds", channels);
+    g_free(k);
+    return NULL;
+  }
   AstroPanel panel = { .unit = "power" };
   if (in->stream.frequency > 0)
     panel.x = (AstroPanelAxis){ g_strdup("Frequency (MHz)"), low / 1e6,

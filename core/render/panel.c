@@ -24,8 +24,8 @@ void astro_panel_set_size(AstroPanel *panel, guint width, guint height)
   gsize n = (gsize)width * height;
   panel->width = width;
   panel->height = height;
-  panel->values = panel->own = g_new(float, n);
-  for (gsize i = 0; i < n; i++)
+  panel->values = panel->own = g_try_new(float, n);
+  for (gsize i = 0; panel->own && i < n; i++)
     panel->own[i] = NAN;
 }
 

@@ -63,7 +63,7 @@ typedef struct {
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_visibilities,
     astro_render_correlation;
 
-/* Room for values of its own, NaN all. */
+/* Room for values of its own, NaN all; they are NULL where memory is out. */
 void astro_panel_set_size(AstroPanel *panel, guint width, guint height);
 void astro_panel_clear(gpointer panel);
 

@@ -54,6 +54,19 @@ static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
          astro_grid_from_image_caps(&r->input.grid, caps, error);
 }
 
+/* Caps may speak of more than memory holds. */
+static gboolean check_room(const AstroRenderer *r, GError **error)
+{
+  for (guint i = 0; i < r->panels->len; i++) {
+    const AstroPanel *panel = &g_array_index(r->panels, AstroPanel, i);
+    if (panel->width > 0 && panel->height > 0 && !panel->values)
+      return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
+                                 "a picture of %u x %u values is more than memory holds",
+                                 panel->width, panel->height);
+  }
+  return TRUE;
+}
+
 AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *style,
                                   const AstroObservation *observation, GError **error)
 {
@@ -68,7 +81,7 @@ AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *s
   g_array_set_clear_func(r->panels, astro_panel_clear);
   if (read_caps(r, caps, error))
     r->instance = r->kind->open(&r->input, r->panels, error);
-  if (r->instance) {
+  if (r->instance && check_room(r, error)) {
     r->colouring = g_new(AstroColouring *, r->panels->len);
     for (guint i = 0; i < r->panels->len; i++)
       r->colouring[i] = g_new0(AstroColouring, 1);

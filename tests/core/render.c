@@ -549,6 +549,10 @@ static void refused(void)
       "no pictures of catalogue", -1 },
     { IMAGE "width=4,height=4,pols=1", "Q", "no product Q, but I", -1 },
     { IMAGE "width=4,height=4,pols=1", NULL, "no channel 1", 1 },
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    /* more than addresses reach; a sanitizer would end the program */
+    { IMAGE "width=16777216,height=2097152,pols=1", NULL, "more than memory holds", -1 },
+#endif
     { SPECTRA "format=F32LE,channels=4", NULL, "expected", -1 },
     { "application/x-astro-spectra,format=CF32LE,layout=station:pol:time,stations=2,pols=1", NULL,
       "one with channels", -1 },
