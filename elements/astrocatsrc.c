@@ -18,6 +18,7 @@
 #include "core/catalogue/columns.h"
 #include "core/catalogue/mask.h"
 #include "core/fits/fits.h"
+#include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/astrofields.h"
 #include "elements/astrostage.h"
@@ -102,9 +103,9 @@ static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
   while (astro_fits_reader_next(reader, &n, &end, error)) {
     g_autofree double *data = g_new(double, MAX(2 * n, 1));
     AstroFitsFrame frame = { .data = data };
-    if (!astro_fits_reader_read(reader, &frame, &end, error))
+    if (!astro_fits_reader_read(reader, &frame, &end, error) ||
+        !astro_catalogue_append(catalogue, &places, data, n, error))
       break;
-    astro_catalogue_append(catalogue, &places, data, n);
   }
   return end;
 }
@@ -206,9 +207,10 @@ static gboolean astro_cat_src_start(GstBaseSrc *base)
   self->next = 0;
   if (s->location)
     return read_file(self, &error) || fail(self, error);
-  gboolean found = g_str_has_prefix(s->footprint, FOOTPRINT_OF_FILE)
-                       ? read_footprint(self, s->footprint + strlen(FOOTPRINT_OF_FILE), &error)
-                       : parse_footprint(s->footprint, &self->footprint, &error);
+  const char *footprint = s->footprint ? s->footprint : "";
+  gboolean found = g_str_has_prefix(footprint, FOOTPRINT_OF_FILE)
+                       ? read_footprint(self, footprint + strlen(FOOTPRINT_OF_FILE), &error)
+                       : parse_footprint(footprint, &self->footprint, &error);
   if (!found)
     return fail(self, error);
   if (s->clustering.slope != 0)
@@ -232,6 +234,14 @@ static guint n_catalogues(AstroCatSrc *self)
   return self->settings.location ? 1 : self->settings.catalogues;
 }
 
+static gboolean refuse_size(guint64 points, guint columns, GError **error)
+{
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
+              "%" G_GUINT64_FORMAT " points of %u columns are more than memory holds", points,
+              columns);
+  return FALSE;
+}
+
 static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GError **error)
 {
   const Settings *s = &self->settings;
@@ -244,7 +254,11 @@ static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GEr
           : astro_catalogue_uniform(&self->footprint, s->points, &random, catalogue, error);
   if (!made || !self->regions)
     return made;
-  catalogue->region = g_new(double, MAX(catalogue->n, 1));
+  catalogue->region = g_try_new(double, MAX(catalogue->n, 1));
+  if (!catalogue->region) {
+    astro_catalogue_clear(catalogue);
+    return refuse_size(s->points, 3, error);
+  }
   for (guint64 i = 0; i < catalogue->n; i++)
     catalogue->region[i] = astro_regions_find(self->regions, catalogue->ra[i], catalogue->dec[i]);
   return TRUE;
@@ -259,14 +273,20 @@ static GstCaps *caps_of(const AstroCatalogue *catalogue)
                              "columns", G_TYPE_STRING, columns, NULL);
 }
 
-static GstBuffer *buffer_of(const AstroCatalogue *catalogue)
+static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
 {
   const double *columns[] = { catalogue->ra, catalogue->dec, catalogue->weight, catalogue->region };
   gsize bytes = catalogue->n * sizeof(double), at = 0;
   guint n = 0;
   for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
     n += columns[c] != NULL;
-  GstBuffer *buffer = gst_buffer_new_allocate(NULL, n * bytes, NULL);
+  GstMemory *memory = astro_memory_new(n * bytes, NULL);
+  if (!memory) {
+    refuse_size(catalogue->n, n, error);
+    return NULL;
+  }
+  GstBuffer *buffer = gst_buffer_new();
+  gst_buffer_append_memory(buffer, memory);
   for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
     if (columns[c])
       at += gst_buffer_fill(buffer, at, columns[c], bytes);
@@ -287,10 +307,14 @@ static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
   const AstroCatalogue *catalogue = self->settings.location ? &self->file : &made;
   g_autoptr(GstCaps) caps = caps_of(catalogue);
   gboolean agreed = gst_base_src_set_caps(GST_BASE_SRC(self), caps);
-  *buffer = agreed ? buffer_of(catalogue) : NULL;
+  *buffer = agreed ? buffer_of(catalogue, &error) : NULL;
   astro_catalogue_clear(&made);
   if (!agreed)
     return GST_FLOW_NOT_NEGOTIATED;
+  if (!*buffer) {
+    fail(self, error);
+    return GST_FLOW_ERROR;
+  }
   GST_BUFFER_OFFSET(*buffer) = self->next;
   GST_BUFFER_OFFSET_END(*buffer) = self->next + 1;
   GST_BUFFER_PTS(*buffer) = self->next * GST_SECOND;

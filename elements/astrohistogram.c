@@ -191,10 +191,12 @@ static gboolean append_buffer(AstroHistogram *self, const AstroCataloguePad *pad
   if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
                                GST_PAD_NAME(pad));
-  astro_catalogue_append(catalogue, &pad->places, (const double *)(gconstpointer)map.data,
-                         map.size / step);
+  gboolean good = astro_catalogue_append(
+      catalogue, &pad->places, (const double *)(gconstpointer)map.data, map.size / step, error);
   gst_buffer_unmap(buffer, &map);
-  return TRUE;
+  if (!good)
+    g_prefix_error(error, "pad %s: ", GST_PAD_NAME(pad));
+  return good;
 }
 
 /* Takes what a pad holds. FALSE without an error: it holds nothing. */
@@ -228,7 +230,21 @@ static gboolean set_caps(AstroHistogram *self)
 static GstFlowReturn settle(AstroHistogram *self)
 {
   GError *error = NULL;
-  return astro_collector_finish(self->collector, &error) ? GST_FLOW_OK : fail(self, error);
+  return astro_collector_is_complete(self->collector, &error) &&
+                 astro_collector_finish(self->collector, &error)
+             ? GST_FLOW_OK
+             : fail(self, error);
+}
+
+/* Random catalogues of the two sides come in pairs. */
+static GstFlowReturn miss_random(AstroHistogram *self, gboolean has_one)
+{
+  AstroSide more = has_one ? ASTRO_SIDE_RANDOM : ASTRO_SIDE_RANDOM2,
+            fewer = has_one ? ASTRO_SIDE_RANDOM2 : ASTRO_SIDE_RANDOM;
+  return fail(self, g_error_new(ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                                "pad %s ended after %" G_GUINT64_FORMAT
+                                " catalogues, and pad %s has more: expected as many",
+                                astro_side_name(fewer), self->n_random, astro_side_name(more)));
 }
 
 static GstFlowReturn push(AstroHistogram *self)
@@ -311,10 +327,12 @@ static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboole
   gboolean wants_both = has_pad(self, ASTRO_SIDE_RANDOM) && has_pad(self, ASTRO_SIDE_RANDOM2);
   if (error)
     flow = fail(self, error);
-  else if (wants_both ? has_one && has_two : has_one || has_two)
-    flow = count_random(self, &random, &random2);
-  else
+  else if (!has_one && !has_two)
     flow = finish(self);
+  else if (wants_both && has_one != has_two)
+    flow = miss_random(self, has_one);
+  else
+    flow = count_random(self, &random, &random2);
   astro_catalogue_clear(&random);
   astro_catalogue_clear(&random2);
   return flow;
@@ -338,6 +356,7 @@ static gboolean read_caps(AstroHistogram *self, AstroCataloguePad *pad, GstCaps 
   }
   good = good && astro_column_places(&pad->places, columns, &error);
   if (!good) {
+    pad->places = (AstroColumnPlaces){ 0 }; /* buffers may come all the same */
     g_prefix_error(&error, "pad %s: ", GST_PAD_NAME(pad));
     fail(self, error);
   }

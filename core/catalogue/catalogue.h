@@ -79,9 +79,11 @@ typedef struct {
   const char *ra, *dec, *weight, *region;
 } AstroCatalogueColumns;
 
-/* Lines of values between blanks, tabs, commas or semicolons. # begins a comment. A first line that
- * does not begin with a number is a heading; without one, columns are found by number, and "ra" and
- * "dec" are the first two. */
+/* Lines of values, the same separator between them throughout: semicolons where the first line has
+ * any, else commas, else tabs, else blanks. A value may stand in double quotes. # begins a comment.
+ * A first line without a number is a heading, and so is a comment above the points that has a word
+ * for each column and all the names asked for. Without one, columns are found by number, and "ra"
+ * and "dec" are the first two. */
 gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
                                    AstroCatalogue *catalogue, GError **error);
 /* The same from memory. name is for errors. */

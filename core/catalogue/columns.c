@@ -34,12 +34,36 @@ static void append_column(double **column, guint64 n_before, gint place, const d
     memcpy(*column + n_before, data + (guint64)place * n, n * sizeof(double));
 }
 
-void astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlaces *places,
-                            const double *data, guint64 n)
+/* What a catalogue says of itself, beside ra and dec. */
+static char *name_columns(gboolean weight, gboolean region)
 {
+  return g_strconcat("ra:dec", weight ? ":weight" : "", region ? ":region" : "", NULL);
+}
+
+static gboolean check_columns(const AstroCatalogue *before, const AstroColumnPlaces *places,
+                              GError **error)
+{
+  gboolean had_weight = before->weight != NULL, has_weight = places->weight >= 0,
+           had_region = before->region != NULL, has_region = places->region >= 0;
+  if (!before->ra || (had_weight == has_weight && had_region == has_region))
+    return TRUE;
+  g_autofree char *had = name_columns(had_weight, had_region),
+                  *has = name_columns(has_weight, has_region);
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_COLUMN,
+              "a part of a catalogue with columns %s after one with %s: expected the same", has,
+              had);
+  return FALSE;
+}
+
+gboolean astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlaces *places,
+                                const double *data, guint64 n, GError **error)
+{
+  if (!check_columns(catalogue, places, error))
+    return FALSE;
   append_column(&catalogue->ra, catalogue->n, places->ra, data, n);
   append_column(&catalogue->dec, catalogue->n, places->dec, data, n);
   append_column(&catalogue->weight, catalogue->n, places->weight, data, n);
   append_column(&catalogue->region, catalogue->n, places->region, data, n);
   catalogue->n += n;
+  return TRUE;
 }

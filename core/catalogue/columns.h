@@ -14,8 +14,8 @@ typedef struct {
 /* names: "ra:dec:weight". ra and dec must be there; others than these four are passed over. */
 gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GError **error);
 
-/* Adds n points to a catalogue. Points before and after have the same columns. */
-void astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlaces *places,
-                            const double *data, guint64 n);
+/* Adds n points to a catalogue; FALSE where points before have other columns. */
+gboolean astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlaces *places,
+                                const double *data, guint64 n, GError **error);
 
 G_END_DECLS

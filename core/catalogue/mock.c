@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define DEGREES (180 / G_PI)
+#define MOST_DRAWS 1e10 /* a quarter of an hour or so */
 
 G_DEFINE_QUARK(astro_catalogue_error, astro_catalogue_error)
 
@@ -98,19 +99,24 @@ static void random_in(const AstroFootprint *footprint, AstroRandom *random, doub
   *dec = asin(CLAMP(low + (high - low) * astro_random_uniform(random), -1, 1)) * DEGREES;
 }
 
-static void catalogue_alloc(AstroCatalogue *catalogue, guint64 points)
+static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error)
 {
   *catalogue = (AstroCatalogue){ .n = points,
-                                 .ra = g_new(double, MAX(points, 1)),
-                                 .dec = g_new(double, MAX(points, 1)) };
+                                 .ra = g_try_new(double, MAX(points, 1)),
+                                 .dec = g_try_new(double, MAX(points, 1)) };
+  if (catalogue->ra && catalogue->dec)
+    return TRUE;
+  astro_catalogue_clear(catalogue);
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
+              "%" G_GUINT64_FORMAT " points are more than memory holds", points);
+  return FALSE;
 }
 
 gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points,
                                  AstroRandom *random, AstroCatalogue *catalogue, GError **error)
 {
-  if (!astro_footprint_check(footprint, error))
+  if (!astro_footprint_check(footprint, error) || !catalogue_alloc(catalogue, points, error))
     return FALSE;
-  catalogue_alloc(catalogue, points);
   for (guint64 i = 0; i < points; i++)
     random_in(footprint, random, &catalogue->ra[i], &catalogue->dec[i]);
   return TRUE;
@@ -175,24 +181,52 @@ static gboolean check_clustering(const AstroClustering *clustering, GError **err
   return FALSE;
 }
 
+/* In steradians. */
+static double area_of(const AstroFootprint *f)
+{
+  if (f->shape == ASTRO_FOOTPRINT_MASK)
+    return astro_mask_area(f->mask) / (DEGREES * DEGREES);
+  double half = sin(f->radius / 2 / DEGREES);
+  return f->shape == ASTRO_FOOTPRINT_CAP ? 4 * G_PI * half * half
+                                         : (sin(f->dec_max / DEGREES) - sin(f->dec_min / DEGREES)) *
+                                               (f->ra_max - f->ra_min) / DEGREES;
+}
+
+/* Points are drawn evenly over wide in the mean, and what lies outside of the footprint is lost. */
+static gboolean check_draws(const AstroFootprint *footprint, const AstroFootprint *wide,
+                            guint64 points, GError **error)
+{
+  double lost = area_of(wide) / area_of(footprint), draws = lost * (double)points;
+  if (draws <= MOST_DRAWS)
+    return TRUE;
+  g_set_error(
+      error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
+      "clusters reach over %g times the footprint's area, so that %g points are to be drawn "
+      "for %" G_GUINT64_FORMAT " within: expected smaller clusters, and %g at most",
+      lost, draws, points, MOST_DRAWS);
+  return FALSE;
+}
+
 gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
                                    const AstroClustering *clustering, guint64 points,
                                    AstroRandom *random, AstroCatalogue *catalogue, GError **error)
 {
   if (!astro_footprint_check(footprint, error) || !check_clustering(clustering, error))
     return FALSE;
-  catalogue_alloc(catalogue, points);
+  double shrink = pow(clustering->children, 1 / (2 + clustering->slope)), reach = 0,
+         radius = clustering->radius;
+  for (guint level = 0; level < clustering->levels; level++, radius /= shrink)
+    reach += radius;
+  AstroFootprint wide = grown(footprint, reach);
+  if (!check_draws(footprint, &wide, points, error) || !catalogue_alloc(catalogue, points, error))
+    return FALSE;
   catalogue->n = 0;
   Mock mock = { .footprint = footprint,
                 .clustering = clustering,
-                .shrink = pow(clustering->children, 1 / (2 + clustering->slope)),
+                .shrink = shrink,
                 .random = random,
                 .catalogue = catalogue,
                 .points = points };
-  double reach = 0, radius = clustering->radius;
-  for (guint level = 0; level < clustering->levels; level++, radius /= mock.shrink)
-    reach += radius;
-  AstroFootprint wide = grown(footprint, reach);
   while (catalogue->n < points) {
     double ra, dec;
     random_in(&wide, random, &ra, &dec);

@@ -1,15 +1,18 @@
-/* Catalogues in text: blanks, tabs, commas and semicolons between values. */
+/* Catalogues in text: semicolons, commas, tabs or blanks between values. */
 #include "core/catalogue/catalogue.h"
+#include "core/catalogue/values.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SEPARATORS " \t,;\r"
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
 enum { RA, DEC, WEIGHT, REGION, N_WANTED };
 
 typedef struct {
   const char *name;
   guint64 line;
+  char separator;        /* of the first line */
+  char *comment;         /* the one above the line, without its #; NULL: none */
   gint column[N_WANTED]; /* counted from 0; -1: not wanted */
   guint n_needed;        /* columns that a line must have */
   GArray *values[N_WANTED];
@@ -29,19 +32,11 @@ static gboolean refuse(const Reader *reader, AstroCatalogueError code, GError **
   return FALSE;
 }
 
-/* A value and what follows it. Blanks do not stack up with a comma; two commas enclose nothing. */
-static char *next_value(char **rest)
+/* A line that is unlike the first one is taken for what it is. */
+static char separator_here(const Reader *reader, const char *line)
 {
-  char *at = *rest + strspn(*rest, " \t\r");
-  if (*at == 0)
-    return NULL;
-  gsize length = strcspn(at, SEPARATORS);
-  char *end = at + length, *after = end + strspn(end, " \t\r");
-  if (*after == ',' || *after == ';')
-    after++;
-  *end = 0;
-  *rest = after;
-  return at;
+  return astro_values_find(line, reader->separator) ? reader->separator
+                                                    : astro_values_separator(line);
 }
 
 static gboolean parse_number(const char *text, double *value)
@@ -51,12 +46,30 @@ static gboolean parse_number(const char *text, double *value)
   return end != text && *end == 0;
 }
 
-static gboolean is_heading(const char *line)
+static gboolean has_number(const GPtrArray *values)
 {
-  g_autofree char *copy = g_strdup(line);
-  char *rest = copy, *first = next_value(&rest);
   double number;
-  return first && !parse_number(first, &number);
+  for (guint i = 0; i < values->len; i++)
+    if (parse_number(values->pdata[i], &number))
+      return TRUE;
+  return FALSE;
+}
+
+/* A line with a number is a point: its name may come first. So is one that begins with a number,
+ * though the separator that it seems to have makes it part of a longer value. */
+static gboolean is_point(const char *line, const GPtrArray *values)
+{
+  char *end;
+  g_ascii_strtod(line, &end);
+  return has_number(values) || (end != line && strchr(ASTRO_VALUES_SEPARATORS, *end));
+}
+
+static gint find_name(const GPtrArray *names, const char *wanted)
+{
+  for (guint i = 0; i < names->len; i++)
+    if (g_ascii_strcasecmp(names->pdata[i], wanted) == 0)
+      return (gint)i;
+  return -1;
 }
 
 /* Where names would be, but there are none: right ascension comes first. */
@@ -69,43 +82,73 @@ static gint usual_column(const char *name)
   return -1;
 }
 
-/* Finds columns by the heading's names, or by number. */
-static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, char *heading,
-                             GError **error)
+static gint parse_place(const char *wanted)
 {
-  const char *wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight, columns->region };
-  g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (char *rest = heading, *name; heading && (name = next_value(&rest));)
-    g_ptr_array_add(names, name);
+  guint64 number;
+  return g_ascii_string_to_unsigned(wanted, 10, 1, G_MAXINT16, &number, NULL) ? (gint)number - 1
+                                                                              : -1;
+}
+
+/* Whether a comment heads the columns: a word for each, and among them the names asked for. */
+static gboolean is_heading(const GPtrArray *words, const GPtrArray *first,
+                           const char *const wanted[N_WANTED])
+{
+  gboolean has_all = words->len == first->len && !has_number(words);
+  for (guint w = 0; w < N_WANTED; w++)
+    has_all =
+        has_all && (!wanted[w] || parse_place(wanted[w]) >= 0 || find_name(words, wanted[w]) >= 0);
+  return has_all;
+}
+
+/* Finds columns by names, or by number. names: NULL where there are none. */
+static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED],
+                              const GPtrArray *names, GError **error)
+{
   for (guint w = 0; w < N_WANTED; w++) {
     reader->column[w] = -1;
     if (!wanted[w])
       continue;
-    guint64 number;
-    for (guint i = 0; i < names->len && reader->column[w] < 0; i++)
-      if (g_ascii_strcasecmp(names->pdata[i], wanted[w]) == 0)
-        reader->column[w] = (gint)i;
-    if (reader->column[w] < 0 &&
-        g_ascii_string_to_unsigned(wanted[w], 10, 1, G_MAXINT16, &number, NULL))
-      reader->column[w] = (gint)number - 1;
-    if (reader->column[w] < 0 && !heading)
+    if (names)
+      reader->column[w] = find_name(names, wanted[w]);
+    if (reader->column[w] < 0)
+      reader->column[w] = parse_place(wanted[w]);
+    if (reader->column[w] < 0 && !names)
       reader->column[w] = usual_column(wanted[w]);
     if (reader->column[w] < 0) {
-      g_ptr_array_add(names, NULL);
-      g_autofree char *there = g_strjoinv(", ", (char **)names->pdata);
+      g_autoptr(GString) there = g_string_new(NULL);
+      for (guint i = 0; names && i < names->len; i++)
+        g_string_append_printf(there, "%s%s", i ? ", " : "", (char *)names->pdata[i]);
       return refuse(reader, ASTRO_CATALOGUE_ERROR_COLUMN, error, "no column \"%s\"; there are: %s",
                     wanted[w],
-                    *there ? there : "columns without names, to be given by number from 1");
+                    names ? there->str : "columns without names, to be given by number from 1");
     }
     reader->n_needed = MAX(reader->n_needed, (guint)reader->column[w] + 1);
   }
   return TRUE;
 }
 
+/* Looks at the first line, and at the comment above it. */
+static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, const char *line,
+                             gboolean *point, GError **error)
+{
+  const char *const wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight,
+                                         columns->region };
+  reader->separator = astro_values_separator(line);
+  g_autofree char *copy = g_strdup(line);
+  g_autoptr(GPtrArray) first = astro_values_split(copy, reader->separator);
+  *point = is_point(line, first);
+  if (!*point)
+    return place_columns(reader, wanted, first, error);
+  g_autofree char *comment = g_strdup(reader->comment ? reader->comment : "");
+  g_autoptr(GPtrArray) words = astro_values_split(comment, astro_values_separator(comment));
+  return place_columns(reader, wanted, is_heading(words, first, wanted) ? words : NULL, error);
+}
+
 static gboolean read_line(Reader *reader, char *line, GError **error)
 {
   guint n = 0;
-  for (char *rest = line, *text; n < reader->n_needed && (text = next_value(&rest)); n++)
+  char separator = separator_here(reader, line), *rest = line, *text;
+  for (; n < reader->n_needed && (text = astro_values_next(&rest, separator)); n++)
     for (guint w = 0; w < N_WANTED; w++) {
       double value;
       if (reader->column[w] != (gint)n)
@@ -122,24 +165,48 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
                                          "%u columns, expected %u at least", n, reader->n_needed);
 }
 
+/* Cuts a comment off, and keeps it where it is all there is. */
+static gboolean is_empty(Reader *reader, char *line)
+{
+  char *comment = (char *)astro_values_find(line, '#');
+  if (comment)
+    *comment++ = 0;
+  gboolean empty = line[strspn(line, ASTRO_VALUES_SEPARATORS)] == 0;
+  if (empty && comment) {
+    g_free(reader->comment);
+    reader->comment = g_strdup(comment + strspn(comment, "#"));
+  }
+  return empty;
+}
+
+/* A line ends in \n, \r or both. */
+static const char *end_of_line(const char *at, const char *end)
+{
+  while (at < end && *at != '\n' && *at != '\r')
+    at++;
+  return at;
+}
+
 static gboolean read_lines(Reader *reader, const char *text, gsize length,
                            const AstroCatalogueColumns *columns, GError **error)
 {
   gboolean has_columns = FALSE;
-  for (const char *at = text, *end = text + length; at < end;) {
-    const char *stop = memchr(at, '\n', (gsize)(end - at));
-    stop = stop ? stop : end;
+  gsize mark = strlen(BYTE_ORDER_MARK);
+  const char *at = text, *end = text + length;
+  if (length >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0)
+    at += mark;
+  while (at < end) {
+    const char *stop = end_of_line(at, end);
     g_autofree char *line = g_strndup(at, (gsize)(stop - at));
-    at = stop + 1;
+    at = stop + 1 + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n');
     reader->line++;
-    line[strcspn(line, "#")] = 0;
-    if (line[strspn(line, SEPARATORS)] == 0)
+    if (is_empty(reader, line))
       continue;
-    gboolean heading = !has_columns && is_heading(line);
-    if (!has_columns && !find_columns(reader, columns, heading ? line : NULL, error))
+    gboolean point = TRUE;
+    if (!has_columns && !find_columns(reader, columns, line, &point, error))
       return FALSE;
     has_columns = TRUE;
-    if (!heading && !read_line(reader, line, error))
+    if (point && !read_line(reader, line, error))
       return FALSE;
   }
   return TRUE;
@@ -153,6 +220,7 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
   for (guint w = 0; w < N_WANTED; w++)
     reader.values[w] = g_array_new(FALSE, FALSE, sizeof(double));
   gboolean good = read_lines(&reader, text, length, columns, error);
+  g_free(reader.comment);
   *catalogue = (AstroCatalogue){ .n = good ? reader.values[RA]->len : 0 };
   double **out[N_WANTED] = { &catalogue->ra, &catalogue->dec, &catalogue->weight,
                              &catalogue->region };

@@ -105,19 +105,31 @@ const char *astro_collector_variant(const AstroCollector *collector)
   return collector->variant;
 }
 
-static gboolean start(AstroCollector *collector, GError **error)
+/* Regions are counted with each other, so that many of them take more than there is. */
+static gboolean alloc_counts(AstroCollector *collector, GError **error)
 {
   AstroHistogramConfig *config = &collector->config;
   gsize regions = astro_histogram_regions(config);
   collector->values = astro_histogram_values(config);
   gsize all = collector->values * collector->n_kinds;
-  collector->counts = g_new0(guint64, all);
-  collector->latest_counts = g_new(guint64, all);
-  if (config->weighted) {
-    collector->sums = g_new0(double, all);
-    collector->latest_sums = g_new(double, all);
-  }
-  collector->pairs = g_new0(double, collector->n_kinds *regions *regions);
+  gboolean has_room = (collector->counts = g_try_new0(guint64, all)) &&
+                      (collector->latest_counts = g_try_new(guint64, all)) &&
+                      (collector->pairs = g_try_new0(double, collector->n_kinds *regions *regions));
+  if (config->weighted)
+    has_room = has_room && (collector->sums = g_try_new0(double, all)) &&
+               (collector->latest_sums = g_try_new(double, all));
+  return has_room || astro_backend_refuse(error,
+                                          "%" G_GSIZE_FORMAT
+                                          " regions with each other in %u bins are %" G_GSIZE_FORMAT
+                                          " counts: more than memory holds",
+                                          regions, config->n_edges - 1, all);
+}
+
+static gboolean start(AstroCollector *collector, GError **error)
+{
+  AstroHistogramConfig *config = &collector->config;
+  if (!alloc_counts(collector, error))
+    return FALSE;
   collector->instance =
       collector->backend->create(config, &collector->place, &collector->variant, error);
   return collector->instance != NULL;
@@ -323,6 +335,14 @@ gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalo
 {
   return set_sides(collector, ASTRO_SIDE_RANDOM, random, ASTRO_SIDE_RANDOM2, random2, error) &&
          count_kinds(collector, TRUE, call, error);
+}
+
+gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error)
+{
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (needs(collector, side) && !collector->sides[side].points)
+      return refuse(side, "is empty", error);
+  return TRUE;
 }
 
 char *astro_collector_kinds(const AstroCollector *collector)

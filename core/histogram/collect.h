@@ -37,6 +37,9 @@ gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalo
                                     const AstroCatalogue *random2, AstroHistogramCall *call,
                                     GError **error);
 
+/* FALSE where there is to be a random catalogue, and none came. */
+gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error);
+
 /* Waits for what is being counted, before values are asked for. */
 gboolean astro_collector_finish(AstroCollector *collector, GError **error);
 

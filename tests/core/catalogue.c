@@ -89,6 +89,16 @@ static void test_uniform(void)
       check_inside(footprints[f], &catalogue, n);
       astro_catalogue_clear(&catalogue);
     }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  /* more than addresses reach; a sanitizer would end the program */
+  GError *error = NULL;
+  AstroCatalogue huge;
+  AstroRandom any;
+  astro_random_init(&any, 4, 0);
+  g_assert_false(astro_catalogue_uniform(&cap, 1ull << 50, &any, &huge, &error));
+  g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
+  g_clear_error(&error);
+#endif
   /* even in area: half of a cap's points within the circle of half its area */
   AstroCatalogue catalogue;
   AstroRandom random;
@@ -127,6 +137,21 @@ static void test_clustered(void)
     AstroRandom random;
     astro_random_init(&random, 1, 1);
     g_assert_false(astro_catalogue_clustered(&band, &wrong[i], 1, &random, &catalogue, &error));
+    g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
+    g_clear_error(&error);
+  }
+  /* footprints that hardly a point would fall into */
+  static const AstroFootprint small[] = {
+    { .shape = ASTRO_FOOTPRINT_CAP, .ra = 10, .dec = 20, .radius = 1e-5 },
+    { .shape = ASTRO_FOOTPRINT_BAND, .ra_min = 0, .ra_max = 1e-5, .dec_min = 0, .dec_max = 1e-5 },
+  };
+  for (guint s = 0; s < G_N_ELEMENTS(small); s++) {
+    GError *error = NULL;
+    AstroCatalogue catalogue;
+    AstroRandom random;
+    astro_random_init(&random, 1, 1);
+    g_assert_false(
+        astro_catalogue_clustered(&small[s], &clusters, 1000, &random, &catalogue, &error));
     g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL);
     g_clear_error(&error);
   }
@@ -259,6 +284,23 @@ static void test_text(void)
     { "DEC RA\n2 1\n4 3\n", "ra", "dec" },
     { "id,ra_deg,x,dec_deg\nM31,1,7,2\nM32,3,7,4\n", "RA_DEG", "dec_deg" },
     { "9 9 1.0 +2e0\n9 9 3 4", "3", "4" },
+    /* as spreadsheets and other programs write them */
+    { "\xef\xbb\xbf\"ra\",\"dec\"\r\n1,2\r\n\"3\", 4\r\n", "ra", "dec" },
+    { "\xef\xbb\xbf"
+      "1,2\n3,4\n",
+      "1", "2" },
+    { "1,2\r3,4\r", "1", "2" },
+    { "name,ra,dec\nM 31,1,2\n\"a \"\"b\"\", #3\",3,4\n", "ra", "dec" },
+    { "name\tmag\tra\tdec\nM 31\t\t1\t2\nSmith, J.\t5\t3\t4\n", "ra", "dec" },
+    { "M31,1,2\nM32,3,4\n", "2", "3" },
+    { "name,ra,dec,flux 1.4 GHz\nM31,1,2,3\nM32,3,4,5\n", "ra", "dec" },
+    { "ra;dec;name\n1;2;a, b\n3;4;5,6\n", "ra", "dec" },
+    { "ra dec name\n1 2 Smith, J.\n3 4 \"x y\"\n", "ra", "dec" },
+    /* headings that are comments, and comments that are not */
+    { "# made today\n## id dec ra\n7 2 1\n8 4 3\n", "ra", "dec" },
+    { "# my points\n1 2\n3 4\n", "ra", "dec" },
+    { "# ra dec of my points\n1 2\n3 4\n", "ra", "dec" },
+    { "# 2 1\n1 2\n3 4\n", "1", "2" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(same); i++) {
     AstroCatalogue catalogue;
@@ -306,6 +348,12 @@ static void test_bad_text(void)
     { "1 2\n3 91\n", "1", "2", "declination 91" },
     { "1 2\n", "0", "2", "no column \"0\"" },
     { "1 2\n", "1", "5", "2 columns, expected 5" },
+    { "ra;dec\n10,5;20,25\n", "ra", "dec", "line 2: \"10,5\" in column 1" },
+    { "1 2 Smith, J.\n", "1", "2", "line 1: \"1 2 Smith\" in column 1" },
+    { "ra,dec\n1,\n", "ra", "dec", "line 2: 1 columns" },
+    { "ra,dec\r1,2\rx,2\r", "ra", "dec", "line 3: \"x\"" },
+    { "ra,dec\r\n1,2\r\nx,2\r\n", "ra", "dec", "line 3: \"x\"" },
+    { "ra,dec\n\"1,2\n", "ra", "dec", "line 2: \"1,2\" in column 1" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
     AstroCatalogue catalogue;

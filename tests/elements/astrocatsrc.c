@@ -118,6 +118,7 @@ static void test_like_file(void)
 static void test_refusals(void)
 {
   test_refused("astrocatsrc footprint=disc:1,2,3 ! fakesink", "expected band:");
+  test_refused("astrocatsrc footprint=NULL ! fakesink", "expected band:");
   test_refused("astrocatsrc footprint=band:1,2,3 ! fakesink", "expected band:");
   test_refused("astrocatsrc footprint=cap:1,2,x ! fakesink", "expected band:");
   test_refused("astrocatsrc footprint=cap:1,2,300 ! fakesink", "radius up to 180");

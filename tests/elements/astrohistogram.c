@@ -292,12 +292,27 @@ static void test_refusals(void)
       "from 5 to 5");
   test_refused("astrocatsrc points=10 ! h.data astrohistogram name=h regions=11 ! fakesink",
                "11 regions of 10 points");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  /* more than addresses reach; a sanitizer would end the program */
+  test_refused("astrohistogram name=h regions=65535 linear-bins=1024 ! fakesink "
+               "astrocatsrc points=65535 ! h.data astrocatsrc points=9 ! h.random",
+               "65535 regions with each other in 1024 bins");
+#endif
   test_refused("astrocatsrc points=0 ! h.data astrohistogram name=h ! fakesink",
                "data catalogue is empty");
   test_refused("astrocatsrc points=99 ! h.data astrocatsrc points=0 ! h.random astrohistogram "
                "name=h ! fakesink",
                "random catalogue is empty");
   test_refused("astrocatsrc ! h.random astrohistogram name=h ! fakesink", "no data catalogue");
+  test_refused(
+      "astrocatsrc points=99 ! h.data fakesrc num-buffers=0 ! application/x-astro-catalogue,"
+      "format=F64LE,layout=column:point,columns=ra:dec ! h.random astrohistogram name=h ! "
+      "fakesink",
+      "random catalogue is empty");
+  test_refused("astrohistogram name=h ! fakesink astrocatsrc points=9 ! h.data "
+               "astrocatsrc points=9 ! h.data2 astrocatsrc points=9 catalogues=3 ! h.random "
+               "astrocatsrc points=9 catalogues=2 ! h.random2",
+               "pad random2 ended after 2 catalogues, and pad random has more");
   test_refused(
       "astrocatsrc regions=3 ! h.data astrocatsrc ! h.random astrohistogram name=h regions=3 ! "
       "fakesink",
@@ -328,6 +343,21 @@ static void test_negative_weights(void)
   g_rmdir(folder);
 }
 
+/* Parts that do not fit together are no catalogue, whichever comes first. */
+static void test_mixed_parts(void)
+{
+  static const char *const lines[] = {
+    "concat name=all ! h.data astrohistogram name=h ! fakesink "
+    "astrocatsrc points=50 regions=3 ! all. astrocatsrc points=70 ! all.",
+    "concat name=all ! h.data astrohistogram name=h ! fakesink "
+    "astrocatsrc points=70 ! all. astrocatsrc points=50 regions=3 ! all.",
+  };
+  test_refused(lines[0], "pad data: a part of a catalogue with columns ra:dec after one with "
+                         "ra:dec:region");
+  test_refused(lines[1], "pad data: a part of a catalogue with columns ra:dec:region after one "
+                         "with ra:dec");
+}
+
 static void test_bad_caps(void)
 {
   static const char *const wrong[] = {
@@ -343,6 +373,10 @@ static void test_bad_caps(void)
     gst_harness_set_src_caps_str(h, wrong[w]);
     gst_harness_push(h, gst_buffer_new_allocate(NULL, 32, NULL));
     GstMessage *message = gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    gst_message_unref(message);
+    /* nor is the buffer taken for points */
+    message = gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
     g_assert_nonnull(message);
     gst_message_unref(message);
     gst_element_set_bus(h->element, NULL);
@@ -462,6 +496,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
   g_test_add_func("/astrohistogram/refusals", test_refusals);
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
+  g_test_add_func("/astrohistogram/mixed-parts", test_mixed_parts);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
   g_test_add_func("/astrohistogram/stop", test_stop);
   g_test_add_func("/astrohistogram/no-device", test_no_device);

@@ -139,6 +139,9 @@ static void test_refusals(void)
   refuse(CAPS "format=F32LE,layout=pairs:bin,pairs=dd:dr:rr,bins=3", event_of(1, pairs), 36);
   refuse(CAPS "format=U64LE,layout=bin:pairs,pairs=dd:dr:rr,bins=3", event_of(1, pairs), 72);
   refuse(CAPS "format=U64LE,layout=pairs:bin,pairs=dd:xy:rr,bins=3", event_of(1, pairs), 72);
+  refuse(CAPS "format=U64LE,layout=pairs:region:region:bin,pairs=dd:dr:rr,regions=2,"
+              "bins=2147483647",
+         event_of(1, pairs), 72);
 }
 
 /* From catalogues to the power law that was put in. */
