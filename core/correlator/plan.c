@@ -24,14 +24,22 @@ AstroCorrelatorStrip astro_correlator_plan_band(const AstroCorrelatorPlan *plan,
   return band;
 }
 
+/* Of the rows of panels from one square's first row on. */
+static guint strips_of_row(const AstroCorrelatorPlan *plan, guint row)
+{
+  const guint width = plan->square * plan->strip_squares;
+  const guint end = MIN(row + plan->square, plan->panels);
+  return (end + width - 1) / width;
+}
+
 gboolean astro_correlator_plan_strip(const AstroCorrelatorPlan *plan, guint64 number,
                                      AstroCorrelatorStrip *strip)
 {
-  guint width = plan->square * plan->strip_squares;
+  const guint width = plan->square * plan->strip_squares;
   for (gint64 row = (plan->panels - 1) / plan->square * plan->square; row >= 0;
        row -= plan->square) {
-    guint end = MIN((guint)row + plan->square, plan->panels);
-    guint n = (end + width - 1) / width;
+    const guint end = MIN((guint)row + plan->square, plan->panels);
+    const guint n = strips_of_row(plan, (guint)row);
     if (number < n) {
       guint column = (guint)number * width;
       *strip = (AstroCorrelatorStrip){ (guint)row, MIN(plan->square, plan->panels - (guint)row),
@@ -73,7 +81,6 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
   }
 
   plan->strip_squares = plan->by_channel && !banded ? STRIP : 1;
-  AstroCorrelatorStrip strip;
-  while (astro_correlator_plan_strip(plan, plan->strips, &strip))
-    plan->strips++;
+  for (guint row = 0; row < plan->panels; row += plan->square)
+    plan->strips += strips_of_row(plan, row);
 }
