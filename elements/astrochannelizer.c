@@ -267,9 +267,9 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
     arguments.restart = TRUE;
     self->begin = first;
   }
-  if (!astro_channelizer_block_spectra(&self->config, self->begin, first, steps, &spectra, error) ||
-      !astro_channelizer_losses_read(self->losses, in, first, steps, error))
+  if (!astro_channelizer_block_spectra(&self->config, self->begin, first, steps, &spectra, error))
     return FALSE;
+  astro_channelizer_losses_read(self->losses, in, first, steps);
   astro_channelizer_losses_tell(self->losses, &arguments);
   if (spectra.count && !(out = new_buffer(self, spectra.count, steps, error)))
     return FALSE;

@@ -132,6 +132,18 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
   return TRUE;
 }
 
+static gboolean check_validity(const AstroStream *stream, GstBuffer *in, guint64 steps,
+                               GError **error)
+{
+  const AstroValidityMeta *meta = astro_buffer_get_validity(in);
+  AstroLayout shape;
+
+  if (!meta)
+    return TRUE;
+  astro_stream_shape(stream, steps, &shape);
+  return astro_validity_check(meta, &shape, error);
+}
+
 GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
@@ -142,7 +154,8 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
   gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
 
   if (ok && steps > 0)
-    ok = ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first_step(stage, in, steps), steps, &error);
+    ok = check_validity(&priv->in, in, steps, &error) &&
+         ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first_step(stage, in, steps), steps, &error);
   priv->busy_ns += astro_stage_now() - start;
   if (ok)
     return priv->pushed;

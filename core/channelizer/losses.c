@@ -43,28 +43,14 @@ static void add(AstroChannelizerLosses *losses, guint station, guint64 from, gui
   g_array_append_val(losses->lost[station], loss);
 }
 
-/* Whether the counts are over axes of the shape, in its order, each for so many neighbours. */
-static gboolean fits(const AstroLayout *counted, const AstroLayout *shape)
-{
-  guint at = 0;
-  for (guint i = 0; i < counted->n_axes; i++, at++) {
-    while (at < shape->n_axes && shape->axes[at] != counted->axes[i])
-      at++;
-    if (at == shape->n_axes || !counted->extents[i] ||
-        shape->extents[at] % counted->extents[i] != 0)
-      return FALSE;
-  }
-  return TRUE;
-}
-
 static guint64 extent(const AstroLayout *layout, AstroAxis axis)
 {
   gint at = astro_layout_find(layout, axis);
   return at < 0 ? 1 : layout->extents[at];
 }
 
-gboolean astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer *in, guint64 first,
-                                       guint64 steps, GError **error)
+void astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer *in, guint64 first,
+                                   guint64 steps)
 {
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
   gboolean gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
@@ -72,15 +58,8 @@ gboolean astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer
 
   g_array_set_size(losses->latest, 0);
   if (!gap && !meta)
-    return TRUE;
+    return;
   astro_stream_shape(&losses->config.in, steps, &shape);
-  if (!gap && !fits(&meta->shape, &shape)) {
-    g_autofree char *counted = astro_layout_to_string(&meta->shape);
-    g_autofree char *had = astro_layout_to_string(&shape);
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "the validity of a buffer counts over %s, which does not fit its axes %s", counted, had);
-  }
   /* One count stands for so many steps. */
   guint64 group = gap ? steps : steps / extent(&meta->shape, ASTRO_AXIS_TIME);
   for (guint station = 0; station < losses->stations; station++)
@@ -93,7 +72,6 @@ gboolean astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer
       else
         step += group;
     }
-  return TRUE;
 }
 
 void astro_channelizer_losses_tell(AstroChannelizerLosses *losses,

@@ -15,8 +15,8 @@ void astro_channelizer_losses_free(AstroChannelizerLosses *losses);
 void astro_channelizer_losses_clear(AstroChannelizerLosses *losses);
 
 /* What a block says of itself: GAP, or its counts. Blocks come in the order of time. */
-gboolean astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer *in, guint64 first,
-                                       guint64 steps, GError **error);
+void astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer *in, guint64 first,
+                                   guint64 steps);
 
 /* Those of the block read last, as submit takes them. */
 void astro_channelizer_losses_tell(AstroChannelizerLosses *losses,

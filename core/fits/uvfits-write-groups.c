@@ -68,28 +68,21 @@ static gboolean make_counts(CountTable *table, const AstroStream *stream,
   if (!meta)
     return TRUE;
   astro_stream_shape(stream, frames->frames, &table->shape);
+  if (!astro_validity_check(meta, &table->shape, error)) {
+    table->shape.n_axes = 0;
+    return FALSE;
+  }
   astro_layout_strides(&meta->shape, strides);
   for (guint i = 0; i < table->shape.n_axes; i++) {
     guint64 extent = table->shape.extents[i];
     table->of[i] = g_new0(guint64, extent);
     if (next == meta->shape.n_axes || meta->shape.axes[next] != table->shape.axes[i])
       continue;
-    guint64 counted = meta->shape.extents[next];
-    if (counted == 0 || extent % counted != 0)
-      break;
     for (guint64 k = 0; k < extent; k++)
-      table->of[i][k] = k / (extent / counted) * strides[next];
+      table->of[i][k] = k / (extent / meta->shape.extents[next]) * strides[next];
     next++;
   }
-  if (next == meta->shape.n_axes)
-    return TRUE;
-  g_autofree char *counted = astro_layout_to_string(&meta->shape);
-  g_autofree char *layout = astro_layout_to_string(&table->shape);
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_SIZE,
-              "validity over \"%s\" does not fit a buffer of \"%s\" (axis %u)", counted, layout,
-              next);
-  clear_counts(table);
-  return FALSE;
+  return TRUE;
 }
 
 /* ---- groups ---- */

@@ -166,11 +166,15 @@ gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
 {
   AstroPanel *panels = (AstroPanel *)(gpointer)r->panels->data;
   g_autofree char *title = r->title ? g_strdup(r->title) : make_title(r, moment->middle_ns);
+  AstroLayout shape;
   guint64 steps;
   if (!astro_stream_steps(&r->input.stream, bytes, &steps, error))
     return FALSE;
   if (steps == 0)
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "a buffer is empty");
+  astro_stream_shape(&r->input.stream, steps, &shape);
+  if (moment->validity && !astro_validity_check(moment->validity, &shape, error))
+    return FALSE;
   if (astro_layout_find(&r->input.stream.layout, ASTRO_AXIS_TIME) < 0)
     data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
   if (!r->figure && !begin(r, error))

@@ -142,6 +142,41 @@ void astro_validity_meta_clear(AstroValidityMeta *meta)
   meta->counts = NULL;
 }
 
+/* "station=4:time=100" */
+static char *describe(const AstroLayout *shape)
+{
+  GString *text = g_string_new(NULL);
+  for (guint i = 0; i < shape->n_axes; i++)
+    g_string_append_printf(text, "%s%s=%" G_GUINT64_FORMAT, i ? ":" : "",
+                           astro_axis_name(shape->axes[i]), shape->extents[i]);
+  return g_string_free(text, FALSE);
+}
+
+static gboolean fits(const AstroLayout *counted, const AstroLayout *shape)
+{
+  guint at = 0;
+  for (guint i = 0; i < counted->n_axes; i++, at++) {
+    while (at < shape->n_axes && shape->axes[at] != counted->axes[i])
+      at++;
+    if (at == shape->n_axes || !counted->extents[i] ||
+        shape->extents[at] % counted->extents[i] != 0)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+gboolean astro_validity_check(const AstroValidityMeta *meta, const AstroLayout *shape,
+                              GError **error)
+{
+  if (fits(&meta->shape, shape))
+    return TRUE;
+  g_autofree char *counted = describe(&meta->shape), *had = describe(shape);
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "the validity of a buffer counts over %s, expected axes of the "
+                             "buffer's %s in their order, and extents that divide theirs",
+                             counted, had);
+}
+
 guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,
                           const guint64 index[ASTRO_MAX_AXES])
 {

@@ -32,6 +32,11 @@ AstroValidityMeta *astro_buffer_get_validity(GstBuffer *buffer); /* NULL: all is
 /* Forgets the counts and keeps the storage: what a pool does with a buffer that came back. */
 void astro_validity_meta_clear(AstroValidityMeta *meta);
 
+/* Whether it counts over axes of the shape, in its order, each count for so many neighbours; an
+ * error says what does not fit. All below takes that for granted. */
+gboolean astro_validity_check(const AstroValidityMeta *meta, const AstroLayout *shape,
+                              GError **error);
+
 guint64 astro_validity_n_counts(const AstroValidityMeta *meta);
 /* The count behind the value at that index of the stream's shape (an index an axis of shape). */
 guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,

@@ -121,6 +121,37 @@ static void test_whole(void)
   gst_buffer_unref(a);
 }
 
+static void test_check(void)
+{
+  const AstroLayout shape = { 3,
+                              { ASTRO_AXIS_TIME, ASTRO_AXIS_CHANNEL, ASTRO_AXIS_STATION },
+                              { 12, 4, 5 } };
+  static const struct {
+    AstroLayout counted;
+    const char *says; /* NULL: it fits */
+  } cases[] = {
+    { { 0 }, NULL },
+    { { 1, { ASTRO_AXIS_STATION }, { 5 } }, NULL },
+    { { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { 3, 1 } }, NULL },
+    { { 1, { ASTRO_AXIS_STATION }, { 4 } }, "station=4" },
+    { { 1, { ASTRO_AXIS_STATION }, { 10 } }, "station=10" },
+    { { 1, { ASTRO_AXIS_TIME }, { 0 } }, "time=0" },
+    { { 1, { ASTRO_AXIS_POL }, { 1 } }, "pol=1" },
+    { { 2, { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 5, 12 } }, "time=12:channel=4:station=5" },
+    { { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_TIME }, { 12, 12 } }, "time=12:time=12" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GstBuffer) buffer = gst_buffer_new();
+    g_autoptr(GError) error = NULL;
+    const AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &cases[i].counted, 1);
+    g_assert_cmpint(astro_validity_check(meta, &shape, &error), ==, cases[i].says == NULL);
+    if (cases[i].says)
+      test_says(error->message, cases[i].says);
+    else
+      g_assert_no_error(error);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/validity/follow", test_follow);
@@ -128,6 +159,7 @@ static void add_tests(void)
   g_test_add_func("/validity/copies", test_copies);
   g_test_add_func("/validity/groups", test_groups);
   g_test_add_func("/validity/whole", test_whole);
+  g_test_add_func("/validity/check", test_check);
 }
 
 int main(int argc, char **argv)

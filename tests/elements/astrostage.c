@@ -5,7 +5,7 @@
 #include "core/stream/observation.h"
 #include "core/stream/validity.h"
 #include "core/memory/memory.h"
-#include "tests/elements/elements.h"
+#include "tests/elements/running.h"
 
 #define FIELDS "application/x-astro-voltages,format=CI8,stations=3,pols=2,rate=1000/3"
 #define IN_CAPS FIELDS ",layout=time:station:pol"
@@ -326,6 +326,36 @@ static void test_bad(gconstpointer data)
   test_refused(bad[i].line, bad[i].word);
 }
 
+static GstPadProbeReturn count_stations(GstPad *pad, GstPadProbeInfo *info, gpointer counted)
+{
+  astro_buffer_add_validity(GST_PAD_PROBE_INFO_BUFFER(info), counted, 1);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Counts that do not fit the stream are refused by whatever stage gets them. */
+static void test_bad_validity(void)
+{
+  static const char *const stages[] = { "astrodelay", "astrochannelizer channels=4",
+                                        "astroconvert ! application/x-astro-voltages,format=CF64LE",
+                                        "astrotranspose layout=pol:time:station",
+                                        "astrofft length=4" };
+  static AstroLayout counted = { 1, { ASTRO_AXIS_STATION }, { 5 } };
+  for (guint i = 0; i < G_N_ELEMENTS(stages); i++) {
+    g_autofree char *line =
+        g_strdup_printf("astroskysrc name=s stations=4 num-buffers=2 pattern=noise ! astroconvert "
+                        "name=c ! application/x-astro-voltages,format=CF32LE ! %s ! fakesink",
+                        stages[i]);
+    GstElement *pipeline = gst_parse_launch(line, NULL);
+    g_autoptr(GstElement) before = gst_bin_get_by_name(GST_BIN(pipeline), "c");
+    g_autoptr(GstPad) pad = gst_element_get_static_pad(before, "src");
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_stations, &counted, NULL);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    g_autofree char *error = test_wait(pipeline);
+    test_says(error, "counts over station=5");
+    test_stop(pipeline);
+  }
+}
+
 static void test_no_cuda(void)
 {
   g_autofree char *found =
@@ -349,6 +379,7 @@ static void add_tests(void)
   g_test_add_func("/stage/states", test_states);
   g_test_add_func("/stage/stats", test_stats);
   g_test_add_func("/stage/no-growth", test_no_growth);
+  g_test_add_func("/stage/bad-validity", test_bad_validity);
   g_test_add_func("/stage/no-cuda", test_no_cuda);
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *name = g_strdup_printf("/stage/bad/%zu", i);
