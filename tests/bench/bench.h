@@ -29,27 +29,39 @@ static inline double bench_seconds(BenchFunc func, gpointer data, guint rounds)
   return median;
 }
 
-/* Times the two in turn, so that a machine whose speed drifts does not favour one; medians. */
-static inline void bench_pair(BenchFunc a, gpointer a_data, BenchFunc b, gpointer b_data,
-                              guint rounds, double *a_seconds, double *b_seconds)
+static inline double bench_once(BenchFunc func, gpointer data, gulong rest)
+{
+  if (rest)
+    g_usleep(rest);
+  gint64 start = g_get_monotonic_time();
+  func(data);
+  return (g_get_monotonic_time() - start) * 1e-6;
+}
+
+/* Times the two in turn, so that a machine whose speed drifts does not favour one; medians. rest:
+ * microseconds before each, where threads of the other go on looking for work after it. */
+static inline void bench_pair_rested(BenchFunc a, gpointer a_data, BenchFunc b, gpointer b_data,
+                                     guint rounds, gulong rest, double *a_seconds,
+                                     double *b_seconds)
 {
   double *x = g_new(double, 2 * rounds), *y = x + rounds;
   a(a_data);
   b(b_data);
   for (guint i = 0; i < rounds; i++) {
-    gint64 t0 = g_get_monotonic_time();
-    a(a_data);
-    gint64 t1 = g_get_monotonic_time();
-    b(b_data);
-    gint64 t2 = g_get_monotonic_time();
-    x[i] = (t1 - t0) * 1e-6;
-    y[i] = (t2 - t1) * 1e-6;
+    x[i] = bench_once(a, a_data, rest);
+    y[i] = bench_once(b, b_data, rest);
   }
   qsort(x, rounds, sizeof *x, bench_compare);
   qsort(y, rounds, sizeof *y, bench_compare);
   *a_seconds = x[rounds / 2];
   *b_seconds = y[rounds / 2];
   g_free(x);
+}
+
+static inline void bench_pair(BenchFunc a, gpointer a_data, BenchFunc b, gpointer b_data,
+                              guint rounds, double *a_seconds, double *b_seconds)
+{
+  bench_pair_rested(a, a_data, b, b_data, rounds, 0, a_seconds, b_seconds);
 }
 
 /* what, achieved, limit, unit, ratio, and the ratio that the project asks for (0: none). */
