@@ -143,16 +143,15 @@ static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
       jansky > 0 &&
       (!*rest || g_ascii_strncasecmp(rest, "beam", 4) == 0 ||
        (g_strcmp0(hdu->role, "MODEL") == 0 && g_ascii_strncasecmp(rest, "pix", 3) == 0));
-  if (jansky > 0) {
+  if (good) {
     hdu->scale *= jansky;
     hdu->zero *= jansky;
   }
-  if (good || !unit[0] || contents->note)
+  if (good || !unit[0] || contents->note) /* one HDU's is enough said */
     return;
   g_autofree char *valid = g_utf8_make_valid(unit, -1);
-  contents->note =
-      g_strdup_printf("%s: BUNIT is \"%s\", expected Jy/beam: values go on as they are",
-                      astro_fits_file_name(r->file), valid);
+  astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                           "BUNIT is \"%s\", expected Jy/beam: values go on as they are", valid);
 }
 
 static const char *role_of(const AstroFitsHeader *header, gboolean *is_known)

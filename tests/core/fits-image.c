@@ -538,8 +538,8 @@ static void units(TestPlace *place, gconstpointer data)
   } values[] = {
     { "JY/BEAM", 1, FALSE },     { "Jy beam-1", 1, FALSE }, { "mJy/beam", 1e-3, FALSE },
     { "uJy/beam", 1e-6, FALSE }, { "Jy", 1, FALSE },        { "", 1, FALSE },
-    { "Jy/pixel", 1, TRUE },     { "MJy/sr", 1e6, TRUE },   { "K", 1, TRUE },
-    { "mas", 1, TRUE },          { "Jyear", 1, TRUE },
+    { "Jy/pixel", 1, TRUE },     { "MJy/sr", 1, TRUE },     { "K", 1, TRUE },
+    { "mas", 1, TRUE },          { "mJy/pixel", 1, TRUE },  { "Jyear", 1, TRUE },
   };
   static const struct {
     const char *unit;
