@@ -40,6 +40,18 @@ void astro_fits_contents_clear(AstroFitsContents *contents)
   memset(contents, 0, sizeof *contents);
 }
 
+void astro_fits_contents_note(AstroFitsContents *contents, const char *file, const char *format,
+                              ...)
+{
+  g_autofree char *before = contents->note;
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *text = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  contents->note =
+      before ? g_strconcat(before, "; ", text, NULL) : g_strconcat(file, ": ", text, NULL);
+}
+
 gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCaps *caps,
                                        GError **error)
 {

@@ -36,6 +36,9 @@ typedef struct {
 } AstroFitsContents;
 
 void astro_fits_contents_clear(AstroFitsContents *contents);
+/* Adds to the note, after the file's name. */
+void astro_fits_contents_note(AstroFitsContents *contents, const char *file, const char *format,
+                              ...) G_GNUC_PRINTF(3, 4);
 gboolean astro_fits_contents_from_caps(AstroFitsContents *contents, const GstCaps *caps,
                                        GError **error);
 GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents);

@@ -127,10 +127,8 @@ void astro_fits_image_read_sky(AstroFitsImageReader *r, AstroFitsContents *conte
   if (why && (strchr(sky.type[0], '-') || strchr(sky.type[1], '-'))) {
     g_autofree char *first = g_utf8_make_valid(sky.type[0], -1),
                     *second = g_utf8_make_valid(sky.type[1], -1);
-    g_autofree char *before = contents->note;
-    contents->note = g_strdup_printf("%s%s%s: read without its place in the sky (%s, %s): %s",
-                                     before ? before : "", before ? "; " : "",
-                                     astro_fits_file_name(r->file), first, second, why);
+    astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                             "read without its place in the sky (%s, %s): %s", first, second, why);
   } else if (why) { /* none is told; how large a pixel is may be */
     grid->pixel = is_degrees(sky.unit[0]) && is_degrees(sky.unit[1]) ? pixel_of(&sky) : 0;
   } else {

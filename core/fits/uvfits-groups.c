@@ -179,10 +179,10 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
     r->integration_ns = step;
   if (r->integration_ns == 0) { /* one frame, whose middle is all that matters */
     r->integration_ns = UNTOLD_NS;
-    contents->note =
-        g_strdup_printf("%s: one integration whose length nothing tells (no INTTIM): "
-                        "taken for %g s",
-                        astro_fits_file_name(r->file), UNTOLD_NS / ASTRO_UVFITS_NS_PER_SECOND);
+    astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                             "one integration whose length nothing tells (no INTTIM): taken for "
+                             "%g s",
+                             UNTOLD_NS / ASTRO_UVFITS_NS_PER_SECOND);
   }
   move_start(r, contents->observation, first.middle_ns);
   if (!astro_uvfits_read_group(r, 0, &first, error) ||

@@ -79,14 +79,11 @@ static AstroUvfitsFrame find_frame(AstroUvfitsReader *r, AstroFitsContents *cont
     r->conjugated = found < 0;
     return best;
   }
-  if (sums.file > 0 && sums.ours[told] > 0) {
-    g_autofree char *before = contents->note;
-    contents->note = g_strdup_printf("%s%s%s: the groups' (u,v,w) are not those of the stations in "
-                                     "table AIPS AN (correlation %.3f, "
-                                     "expected 1): the table is taken at its word",
-                                     before ? before : "", before ? "; " : "",
-                                     astro_fits_file_name(r->file), correlation(&sums, told));
-  }
+  if (sums.file > 0 && sums.ours[told] > 0)
+    astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                             "the groups' (u,v,w) are not those of the stations in table AIPS AN "
+                             "(correlation %.3f, expected 1): the table is taken at its word",
+                             correlation(&sums, told));
   return told;
 }
 
