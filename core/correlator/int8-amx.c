@@ -16,48 +16,50 @@ enum {
 #define RE_IM 2
 #define PARTS 3
 
-/* Turns 16 quads of 16 inputs into 16 rows of 64 samples. */
+/* Turns 16 quads of 16 inputs into 16 rows of 64 samples, four inputs at a time. Loads put their
+ * lanes together, which leaves half the permutations. */
 static ALWAYS_INLINE void turn(guint8 *rows, const guint8 *quads)
 {
-  __m512i part[16]; /* four quads of an input a lane of 128 bits: inputs c, 4 + c, 8 + c, 12 + c */
+  for (guint lane = 0; lane < 4; lane++) {
+    const __m128i *from = (const __m128i *)quads + lane;
+    __m512i *to = (__m512i *)rows + 4 * lane;
+    __m512i part[4]; /* of four inputs: quads q, 4 + q, 8 + q, 12 + q, a lane each */
 #pragma GCC unroll 4
-  for (guint q = 0; q < 16; q += 4) {
-    const __m512i *from = (const __m512i *)(quads + q * 64);
-    __m512i low_01 = _mm512_unpacklo_epi32(from[0], from[1]);
-    __m512i high_01 = _mm512_unpackhi_epi32(from[0], from[1]);
-    __m512i low_23 = _mm512_unpacklo_epi32(from[2], from[3]);
-    __m512i high_23 = _mm512_unpackhi_epi32(from[2], from[3]);
-    part[q] = _mm512_unpacklo_epi64(low_01, low_23);
-    part[q + 1] = _mm512_unpackhi_epi64(low_01, low_23);
-    part[q + 2] = _mm512_unpacklo_epi64(high_01, high_23);
-    part[q + 3] = _mm512_unpackhi_epi64(high_01, high_23);
-  }
-#pragma GCC unroll 4
-  for (guint c = 0; c < 4; c++) {
-    __m512i *to = (__m512i *)(rows + c * 64);
-    __m512i early_low = _mm512_shuffle_i32x4(part[c], part[4 + c], 0x44);
-    __m512i early_high = _mm512_shuffle_i32x4(part[c], part[4 + c], 0xee);
-    __m512i late_low = _mm512_shuffle_i32x4(part[8 + c], part[12 + c], 0x44);
-    __m512i late_high = _mm512_shuffle_i32x4(part[8 + c], part[12 + c], 0xee);
-    to[0] = _mm512_shuffle_i32x4(early_low, late_low, 0x88);
-    to[4] = _mm512_shuffle_i32x4(early_low, late_low, 0xdd);
-    to[8] = _mm512_shuffle_i32x4(early_high, late_high, 0x88);
-    to[12] = _mm512_shuffle_i32x4(early_high, late_high, 0xdd);
+    for (guint q = 0; q < 4; q++) {
+      part[q] = _mm512_castsi128_si512(from[4 * q]);
+      part[q] = _mm512_mask_broadcast_i32x4(part[q], 0x00f0, from[4 * (4 + q)]);
+      part[q] = _mm512_mask_broadcast_i32x4(part[q], 0x0f00, from[4 * (8 + q)]);
+      part[q] = _mm512_mask_broadcast_i32x4(part[q], 0xf000, from[4 * (12 + q)]);
+    }
+    __m512i low_01 = _mm512_unpacklo_epi32(part[0], part[1]);
+    __m512i high_01 = _mm512_unpackhi_epi32(part[0], part[1]);
+    __m512i low_23 = _mm512_unpacklo_epi32(part[2], part[3]);
+    __m512i high_23 = _mm512_unpackhi_epi32(part[2], part[3]);
+    to[0] = _mm512_unpacklo_epi64(low_01, low_23);
+    to[1] = _mm512_unpackhi_epi64(low_01, low_23);
+    to[2] = _mm512_unpacklo_epi64(high_01, high_23);
+    to[3] = _mm512_unpackhi_epi64(high_01, high_23);
   }
 }
 
-static ALWAYS_INLINE void pack(guint8 *out, const AstroCorrelatorRows *rows, AstroFormat format)
+/* Four time steps of all panels, then the next four: as samples lie in memory, so that the
+ * processor reads ahead by itself. */
+static ALWAYS_INLINE void pack(guint8 *packed, const AstroCorrelatorRows *rows, AstroFormat format)
 {
-  __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
-  guint whole = inputs == 0xffff ? rows->count / 4 : 0, quads = (rows->count + 63) / 64 * 16;
+  const gsize panel_bytes = format == ASTRO_FORMAT_CI8 ? 2 * PANEL : PANEL;
+  const guint quads = (rows->count + 63) / 64 * 16, whole_quads = rows->count / 4;
+  const guint whole_panels = rows->inputs == PANEL ? rows->panels : rows->panels - 1;
+  const __mmask16 last_inputs = (__mmask16)((1u << rows->inputs) - 1);
   for (guint q = 0; q < quads; q++) {
-    guint8 *to = out + q / 16 * 2 * OPERAND + q % 16 * 64;
+    guint8 *to = packed + q / 16 * 2 * OPERAND + q % 16 * 64;
     const guint8 *in = rows->first + 4 * q * rows->stride;
-    if (q < whole)
+    const guint count = rows->count > 4 * q ? rows->count - 4 * q : 0;
+    guint p = 0;
+    for (; q < whole_quads && p < whole_panels; p++, to += rows->panel_stride, in += panel_bytes)
       quad_pack((__m512i *)to, (__m512i *)(to + OPERAND), in, rows->stride, 4, 0xffff, format);
-    else
-      quad_pack((__m512i *)to, (__m512i *)(to + OPERAND), in, rows->stride,
-                rows->count > 4 * q ? rows->count - 4 * q : 0, inputs, format);
+    for (; p < rows->panels; p++, to += rows->panel_stride, in += panel_bytes)
+      quad_pack((__m512i *)to, (__m512i *)(to + OPERAND), in, rows->stride, count,
+                p < whole_panels ? 0xffff : last_inputs, format);
   }
 }
 
@@ -71,27 +73,16 @@ void astro_correlator_pack_ci4_amx(guint8 *packed, gint32 *bias, const AstroCorr
   pack(packed, rows, ASTRO_FORMAT_CI4);
 }
 
-/* What the processor does beside the products, a little at each step. */
+/* Memory that will be wanted, asked for beside the products, so many lines at each step. */
 typedef struct {
-  guint8 *rows; /* operands of the next row panel: where they go, and what is turned into them */
-  const guint8 *quads;
-  guint operands;      /* to turn */
-  const guint8 *fetch; /* memory that will be wanted */
-  guint lines;         /* of it in a step */
-} Chores;
-
-static ALWAYS_INLINE void turn_one(Chores *chores)
-{
-  turn(chores->rows, chores->quads);
-  chores->rows += OPERAND;
-  chores->quads += OPERAND;
-  chores->operands--;
-}
+  const guint8 *next;
+  guint lines;
+} Fetch;
 
 /* A row panel of a pass stays in the first cache; columns and tiles stream past it. */
 static void multiply_panels(guint8 *tile, guint8 *next_tile, const guint8 *left,
                             const guint8 *right, guint steps, gboolean first, gboolean diagonal,
-                            Chores *chores)
+                            Fetch *fetch)
 {
   if (first) {
     _tile_zero(RE);
@@ -115,10 +106,8 @@ static void multiply_panels(guint8 *tile, guint8 *next_tile, const guint8 *left,
 #pragma GCC unroll 3
     for (guint l = 0; l < PARTS; l++, next_tile += 64)
       __builtin_prefetch(next_tile, 1, 3);
-    if (chores->operands)
-      turn_one(chores);
-    for (guint l = 0; l < chores->lines; l++, chores->fetch += 64)
-      _mm_prefetch((const char *)chores->fetch, _MM_HINT_T1);
+    for (guint l = 0; l < fetch->lines; l++, fetch->next += 64)
+      _mm_prefetch((const char *)fetch->next, _MM_HINT_T1);
   }
   _tile_stored(RE, tile, 64);
   _tile_stored(IM_RE, tile + OPERAND, 64);
@@ -146,31 +135,24 @@ static guint lines_in_step(const AstroCorrelatorProduct *product)
   return (guint)((product->next_bytes / 64 + steps - 1) / steps);
 }
 
-/* From the last row up: the longest rows first, so that there is time to turn the next one. */
+/* A row panel is turned before its products and not beside those of the row before: two of them,
+ * the columns and the tiles that go by do not fit the first cache. */
 void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
 {
-  guint8 rows[2][MOST_STEPS * 2 * OPERAND] __attribute__((aligned(64)));
-  Chores chores = { .rows = rows[(product->rows - 1) & 1],
-                    .quads = product->left + (product->rows - 1) * product->panel_stride,
-                    .operands = 2 * product->steps,
-                    .fetch = product->next,
-                    .lines = lines_in_step(product) };
+  guint8 row[MOST_STEPS * 2 * OPERAND] __attribute__((aligned(64)));
+  Fetch fetch = { .next = product->next, .lines = lines_in_step(product) };
   _tile_loadconfig(&tile_shape);
   for (guint i = product->rows; i-- > 0;) {
+    const guint8 *quads = product->left + i * product->panel_stride;
     guint8 *tile = product->tiles + i * product->tiles_stride;
     guint8 *next_row = i > 0 ? tile - product->tiles_stride : tile;
     guint columns = astro_correlator_columns(product, i);
-    while (chores.operands)
-      turn_one(&chores);
-    if (i > 0) {
-      chores.rows = rows[(i - 1) & 1];
-      chores.quads = product->left + (i - 1) * product->panel_stride;
-      chores.operands = 2 * product->steps;
-    }
+    for (gsize at = 0; at < 2 * product->steps * OPERAND; at += OPERAND)
+      turn(row + at, quads + at);
     for (guint j = 0; j < columns; j++, tile += PARTS * OPERAND)
-      multiply_panels(tile, j + 1 < columns ? tile + PARTS * OPERAND : next_row, rows[i & 1],
+      multiply_panels(tile, j + 1 < columns ? tile + PARTS * OPERAND : next_row, row,
                       product->right + j * product->panel_stride, product->steps, product->first,
-                      j == product->below + i, &chores);
+                      j == product->below + i, &fetch);
   }
   _tile_release();
 }

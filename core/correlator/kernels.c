@@ -10,6 +10,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .band_panels = 40,
       .span = 32768,
       .step_bytes = 2048,
+      .panel_gap = 128,
+      .whole_rows = TRUE,
       .tile_bytes = 3072,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_amx,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_amx },

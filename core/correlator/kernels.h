@@ -15,12 +15,14 @@ G_BEGIN_DECLS
 #define PANEL 16
 #define BIAS (2 * PANEL) /* terms of a panel */
 
-/* Samples of a panel before packing: its inputs side by side, time steps stride bytes apart. */
+/* Samples of some panels before packing: inputs side by side, time steps stride bytes apart. */
 typedef struct {
   const guint8 *first;
   gsize stride;
-  guint inputs; /* at most 16 */
-  guint count;  /* time steps, at least 1 */
+  guint count;        /* time steps, at least 1 */
+  guint panels;       /* one, but for kernels that pack whole rows */
+  guint inputs;       /* of the last panel, at most 16 */
+  gsize panel_stride; /* from packed panel to panel */
 } AstroCorrelatorRows;
 
 /* bias: two terms for each input that some kernels gather over the passes of a span; zero at first.
@@ -64,6 +66,8 @@ typedef struct {
   guint band_pass;   /* the pass there */
   guint span;        /* time steps in a tile at most, before it is added to the sums */
   gsize step_bytes;  /* a packed panel's step */
+  gsize panel_gap;   /* between packed panels, whose lines would compete for places in the caches */
+  gboolean whole_rows; /* packs all panels of a row of samples together */
   gsize tile_bytes;
   AstroCorrelatorPack pack[ASTRO_N_FORMATS];
   void (*multiply)(const AstroCorrelatorProduct *product);

@@ -65,7 +65,8 @@ static void fetch(const guint8 *first, gsize stride, gsize bytes, guint64 rows, 
 }
 
 /* Packs some panels of a pass, in blocks of steps whose lines of the source stay in the first cache
- * until every panel had its part of them. */
+ * until every panel had its part of them. Rows that are packed whole the processor reads ahead by
+ * itself. */
 static void pack_panels(const Work *work, const Packed *packed, guint panel, guint end_panel,
                         guint pass, guint slot)
 {
@@ -76,19 +77,23 @@ static void pack_panels(const Work *work, const Packed *packed, guint panel, gui
   gsize panel_bytes = PANEL * plan->sample_bytes;
   const guint8 *source =
       work->spectra.first + work->at * work->spectra.channel + panel * panel_bytes;
+  const guint n = end_panel - panel, at_once = kernel->whole_rows ? n : 1;
   for (guint64 t = first; t < end; t += PACKED_STEPS) {
     guint64 next = MIN(work->spectra.count, t + PACKED_STEPS);
     guint64 n_next = MIN(work->spectra.count - next, PACKED_STEPS);
-    for (guint p = panel; p < end_panel; p++) {
+    for (guint p = panel; p < end_panel; p += at_once) {
       gsize at = (gsize)slot * plan->panels + p, steps = (t - first) / kernel->samples;
       AstroCorrelatorRows rows = {
         .first = source + t * work->spectra.time + (p - panel) * panel_bytes,
         .stride = work->spectra.time,
-        .inputs = MIN(plan->inputs - p * PANEL, PANEL),
         .count = (guint)MIN(end - t, PACKED_STEPS),
+        .panels = at_once,
+        .inputs = MIN(plan->inputs - (p + at_once - 1) * PANEL, PANEL),
+        .panel_stride = plan->panel_stride,
       };
-      fetch(source + next * work->spectra.time, work->spectra.time,
-            (end_panel - panel) * panel_bytes, n_next, p - panel, end_panel - panel);
+      if (!kernel->whole_rows || !plan->by_channel)
+        fetch(source + next * work->spectra.time, work->spectra.time, n * panel_bytes, n_next,
+              (p - panel) / at_once, n / at_once);
       work->panels->pack(packed->panels + at * plan->panel_stride + steps * kernel->step_bytes,
                          packed->bias + p * BIAS, &rows);
     }

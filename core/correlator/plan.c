@@ -63,7 +63,7 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
   plan->by_channel = config->channels >= MANY_CHANNELS;
   gboolean banded = plan->by_channel && plan->panels <= kernel->band_panels;
   plan->pass = banded ? kernel->band_pass : kernel->pass;
-  plan->panel_stride = plan->pass / kernel->samples * kernel->step_bytes;
+  plan->panel_stride = plan->pass / kernel->samples * kernel->step_bytes + kernel->panel_gap;
 
   gsize pass_bytes = plan->panels * plan->panel_stride;
   gsize passes = MAX(PACKED_BYTES, channel_sums / 4) / pass_bytes;
