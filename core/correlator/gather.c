@@ -1,85 +1,38 @@
 #include "core/correlator/gather.h"
 #include "core/backend/threads.h"
+#include "core/transpose/plan.h"
 #include <string.h>
 
-/* A patch of the inputs by the source's faster axis of channel and time: a cache line of each input
- * holds this many of its samples, and lines of this many inputs stay in the first cache. */
-enum { PATCH = 32 };
+enum { ROWS = 32 }; /* copied by a task */
 
-typedef struct {
-  gsize to, from;
-  guint64 extent;
-} Axis;
-
-typedef struct {
-  const AstroCorrelatorGather *gather;
-  Axis fast, slow;
-  guint64 patches; /* along the fast axis */
-  gboolean whole_rows;
-} Job;
-
-static inline __attribute__((always_inline)) void copy_patch(const AstroCorrelatorGather *gather,
-                                                             guint8 *to, const guint8 *from,
-                                                             const Axis *fast, guint64 steps,
-                                                             gsize bytes)
+static void copy_rows(gpointer data, guint64 task)
 {
-  gsize inputs = (gsize)gather->stations * gather->pols;
-  for (gsize first = 0; first < inputs; first += PATCH)
-    for (guint64 f = 0; f < steps; f++) {
-      guint8 *row = to + f * fast->to;
-      const guint8 *source = from + f * fast->from;
-      for (gsize i = first; i < MIN(first + PATCH, inputs); i++)
-        memcpy(row + i * bytes,
-               source + i / gather->pols * gather->strides.station +
-                   i % gather->pols * gather->strides.pol,
-               bytes);
-    }
-}
-
-static void gather_patch(gpointer data, guint64 task)
-{
-  const Job *job = data;
-  const AstroCorrelatorGather *gather = job->gather;
-  guint64 slow = task / job->patches, fast = task % job->patches * PATCH;
-  guint64 steps = MIN(job->fast.extent - fast, PATCH);
-  guint8 *to = gather->to + slow * job->slow.to + fast * job->fast.to;
-  const guint8 *from = gather->from + slow * job->slow.from + fast * job->fast.from;
-  if (job->whole_rows) {
-    gsize bytes = (gsize)gather->stations * gather->pols * gather->sample_bytes;
-    for (guint64 f = 0; f < steps; f++)
-      memcpy(to + f * job->fast.to, from + f * job->fast.from, bytes);
-    return;
-  }
-  switch (gather->sample_bytes) {
-  case 1:
-    copy_patch(gather, to, from, &job->fast, steps, 1);
-    break;
-  case 2:
-    copy_patch(gather, to, from, &job->fast, steps, 2);
-    break;
-  case 4:
-    copy_patch(gather, to, from, &job->fast, steps, 4);
-    break;
-  default:
-    copy_patch(gather, to, from, &job->fast, steps, 8);
-    break;
-  }
+  const AstroCorrelatorGather *gather = data;
+  gsize bytes = (gsize)gather->stations * gather->pols * gather->sample_bytes;
+  guint64 channel = task % gather->channels, time = task / gather->channels * ROWS;
+  for (guint64 t = time; t < MIN(time + ROWS, gather->count); t++)
+    memcpy(gather->to + channel * gather->to_channel + t * gather->to_time,
+           gather->from + channel * gather->strides.channel + t * gather->strides.time, bytes);
 }
 
 void astro_correlator_gather(const AstroCorrelatorGather *gather, guint threads)
 {
-  Axis time = { gather->to_time, gather->strides.time, gather->count };
-  Axis channel = { gather->to_channel, gather->strides.channel, gather->channels };
-  gboolean time_is_fast = time.from < channel.from || channel.extent == 1;
-  Job job = {
-    .gather = gather,
-    .fast = time_is_fast ? time : channel,
-    .slow = time_is_fast ? channel : time,
-    .whole_rows = astro_correlator_has_rows(&gather->strides, gather->pols, gather->stations,
-                                            gather->sample_bytes),
+  gsize bytes = gather->sample_bytes;
+  const AstroCorrelatorStrides *from = &gather->strides;
+  if (astro_correlator_has_rows(from, gather->pols, gather->stations, bytes)) {
+    astro_parallel((gather->count + ROWS - 1) / ROWS * gather->channels, threads, copy_rows,
+                   (gpointer)gather);
+    return;
+  }
+  const AstroTransposeAxis axes[] = {
+    { .extent = gather->channels, .from = from->channel, .to = gather->to_channel },
+    { .extent = gather->count, .from = from->time, .to = gather->to_time },
+    { .extent = gather->stations, .from = from->station, .to = gather->pols * bytes },
+    { .extent = gather->pols, .from = from->pol, .to = bytes },
   };
-  job.patches = (job.fast.extent + PATCH - 1) / PATCH;
-  astro_parallel(job.slow.extent * job.patches, threads, gather_patch, &job);
+  AstroTransposePlan plan;
+  astro_transpose_plan_part(&plan, bytes, axes, G_N_ELEMENTS(axes));
+  astro_transpose_run(&plan, astro_transpose_kernels(), threads, gather->to, gather->from);
 }
 
 typedef struct {

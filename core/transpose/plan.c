@@ -1,4 +1,5 @@
 #include "core/transpose/plan.h"
+#include <string.h>
 
 #define LINE 64
 #define STAGE_BYTES (896 * 1024) /* two of them fit an L2 cache of 2 MiB */
@@ -57,22 +58,22 @@ static gsize row_pitch(gsize bytes)
 static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
 {
   guint n = plan->n_axes;
-  gsize from = plan->unit, to = plan->unit;
+  gsize from = plan->unit, to = plan->unit; /* of the runs so far */
   gboolean in_run = TRUE, out_run = TRUE;
   for (guint i = n; i-- > 0;) {
     AstroTransposeAxis *a = &plan->axes[natural[i]], *b = &plan->axes[plan->order[i]];
-    a->in_run = in_run;
-    if (in_run) {
+    a->in_run = in_run && a->from == from;
+    if (a->in_run) {
       a->stage_from = from;
       from *= a->block;
-      in_run = a->block == a->extent;
     }
-    b->out_run = out_run;
-    if (out_run) {
+    in_run = a->in_run && a->block == a->extent;
+    b->out_run = out_run && b->to == to;
+    if (b->out_run) {
       b->stage_to = to;
       to *= b->block;
-      out_run = b->block == b->extent;
     }
+    out_run = b->out_run && b->block == b->extent;
   }
   from = row_pitch(from);
   plan->row_bytes = from;
@@ -142,26 +143,55 @@ static void cut_boxes(AstroTransposePlan *plan)
   plan->boxes_per_task = MAX(1, TASK_BYTES / box_bytes);
 }
 
-void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *config)
+/* Sorts the axes, slowest of the input first, and joins those that follow each other on both sides.
+ */
+static void take_axes(AstroTransposePlan *plan, const AstroTransposeAxis *axes, guint n)
 {
-  AstroTransposeConfig simple = *config;
-  astro_transpose_simplify(&simple);
-
-  *plan = (AstroTransposePlan){ .unit = simple.sample_bytes, .n_axes = simple.n_axes };
-  if (plan->n_axes && simple.order[plan->n_axes - 1] == plan->n_axes - 1)
-    plan->unit *= simple.extents[--plan->n_axes];
-  gsize from = plan->unit, to = plan->unit, units = 1;
-  for (guint i = plan->n_axes; i-- > 0;) {
-    AstroTransposeAxis *a = &plan->axes[i], *b = &plan->axes[simple.order[i]];
-    plan->order[i] = simple.order[i];
-    a->extent = simple.extents[i];
-    a->from = from;
-    from *= a->extent;
-    b->to = to;
-    to *= simple.extents[simple.order[i]];
-    units *= a->extent;
+  for (guint i = 0; i < n; i++) {
+    guint at = plan->n_axes;
+    if (axes[i].extent == 1)
+      continue;
+    for (; at > 0 && plan->axes[at - 1].from < axes[i].from; at--)
+      plan->axes[at] = plan->axes[at - 1];
+    plan->axes[at] = axes[i];
+    plan->n_axes++;
   }
-  plan->past_caches = from >= CACHES_BYTES;
+  for (guint i = plan->n_axes; i-- > 1;) {
+    AstroTransposeAxis *outer = &plan->axes[i - 1], *inner = &plan->axes[i];
+    if (outer->from != inner->from * inner->extent || outer->to != inner->to * inner->extent)
+      continue;
+    inner->extent *= outer->extent;
+    plan->n_axes--;
+    memmove(outer, inner, (plan->n_axes - (i - 1)) * sizeof *outer);
+  }
+}
+
+/* The output's order: the axes by their steps in it. */
+static void sort_order(AstroTransposePlan *plan)
+{
+  for (guint i = 0; i < plan->n_axes; i++) {
+    guint at = i;
+    for (; at > 0 && plan->axes[plan->order[at - 1]].to < plan->axes[i].to; at--)
+      plan->order[at] = plan->order[at - 1];
+    plan->order[at] = i;
+  }
+}
+
+void astro_transpose_plan_part(AstroTransposePlan *plan, gsize unit, const AstroTransposeAxis *axes,
+                               guint n)
+{
+  *plan = (AstroTransposePlan){ .unit = unit };
+  take_axes(plan, axes, n);
+  const AstroTransposeAxis *last = plan->n_axes ? &plan->axes[plan->n_axes - 1] : NULL;
+  if (last && last->from == unit && last->to == unit) {
+    plan->unit *= last->extent;
+    plan->n_axes--;
+  }
+  sort_order(plan);
+  gsize units = 1;
+  for (guint i = 0; i < plan->n_axes; i++)
+    units *= plan->axes[i].extent;
+  plan->past_caches = units * plan->unit >= CACHES_BYTES;
 
   if (plan->n_axes && plan->unit < LONG_UNIT) {
     cut_boxes(plan);
@@ -171,4 +201,19 @@ void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *
   plan->piece_bytes = MIN(plan->unit, TASK_BYTES);
   plan->pieces = units * pieces_per_unit;
   plan->pieces_per_task = MAX(1, TASK_BYTES / plan->piece_bytes);
+}
+
+void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *config)
+{
+  AstroTransposeAxis axes[ASTRO_MAX_AXES] = { 0 };
+  gsize from = config->sample_bytes, to = config->sample_bytes;
+  for (guint i = config->n_axes; i-- > 0;) {
+    AstroTransposeAxis *a = &axes[i], *b = &axes[config->order[i]];
+    a->extent = config->extents[i];
+    a->from = from;
+    from *= a->extent;
+    b->to = to;
+    to *= config->extents[config->order[i]];
+  }
+  astro_transpose_plan_part(plan, config->sample_bytes, axes, config->n_axes);
 }

@@ -42,6 +42,11 @@ typedef struct {
 /* Of a checked configuration. */
 void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *config);
 
+/* Of a part of one block that becomes a part of another: n axes in any order, of which extent, from
+ * and to are set, and units of that many bytes. */
+void astro_transpose_plan_part(AstroTransposePlan *plan, gsize unit, const AstroTransposeAxis *axes,
+                               guint n);
+
 /* Steps of that many bytes that make whole cache lines. */
 gsize astro_transpose_grain(gsize bytes);
 

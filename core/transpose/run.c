@@ -242,12 +242,13 @@ static void piece_task(gpointer data, guint64 task)
   for (; piece < end; piece++) {
     gsize start = piece % pieces_per_unit * plan->piece_bytes;
     gsize bytes = MIN(plan->piece_bytes, plan->unit - start);
-    guint64 unit = piece / pieces_per_unit, rest = unit;
+    guint64 rest = piece / pieces_per_unit;
     const guint8 *in = run->in + start;
-    guint8 *out = run->out + unit * plan->unit + start;
+    guint8 *out = run->out + start;
     for (guint i = plan->n_axes; i-- > 0;) {
       const AstroTransposeAxis *axis = &plan->axes[plan->order[i]];
       in += rest % axis->extent * axis->from;
+      out += rest % axis->extent * axis->to;
       rest /= axis->extent;
     }
     if (plan->past_caches)

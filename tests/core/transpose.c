@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "core/transpose/plan.h"
 #include "core/transpose/transpose.h"
 #include "tests/tests.h"
 
@@ -352,6 +353,66 @@ static void test_arguments(void)
   }
 }
 
+/* The steps of an array's axes in bytes, where it holds so many of each; the array's bytes. */
+static gsize steps_of(gsize *steps, const guint64 *holds, const guint *order, guint n, gsize unit)
+{
+  gsize bytes = unit;
+  for (guint i = n; i-- > 0; bytes *= holds[order[i]])
+    steps[order[i]] = bytes;
+  return bytes;
+}
+
+/* Parts of larger blocks at random: axes that are whole on one side, on both or on none. */
+static void test_parts(void)
+{
+  enum { MOST = 4 };
+  for (guint k = 0; k < 2000; k++) {
+    const guint n = (guint)g_test_rand_int_range(1, MOST + 1);
+    const gsize unit = (gsize)g_test_rand_int_range(1, k % 4 ? 17 : 600);
+    guint from_order[MOST], to_order[MOST];
+    guint64 extents[MOST], in_holds[MOST], out_holds[MOST];
+    gsize from[MOST], to[MOST];
+    AstroTransposeAxis axes[MOST] = { 0 };
+    for (guint i = 0; i < n; i++) {
+      guint at = (guint)g_test_rand_int_range(0, (gint)i + 1);
+      from_order[i] = from_order[at], from_order[at] = i;
+      at = (guint)g_test_rand_int_range(0, (gint)i + 1);
+      to_order[i] = to_order[at], to_order[at] = i;
+      extents[i] = (guint64)g_test_rand_int_range(1, n < 3 ? 90 : 14);
+      in_holds[i] = extents[i] + (g_test_rand_bit() ? 0 : (guint64)g_test_rand_int_range(0, 9));
+      out_holds[i] = extents[i] + (g_test_rand_bit() ? 0 : (guint64)g_test_rand_int_range(0, 9));
+    }
+    const gsize in_bytes = steps_of(from, in_holds, from_order, n, unit);
+    const gsize out_bytes = steps_of(to, out_holds, to_order, n, unit);
+    guint8 *in = test_alloc(in_bytes), *out = test_alloc(out_bytes),
+           *expected = test_alloc(out_bytes);
+    gsize units = 1;
+    test_fill(in, in_bytes, k);
+    for (guint i = 0; i < n; i++) {
+      axes[i] = (AstroTransposeAxis){ .extent = extents[i], .from = from[i], .to = to[i] };
+      units *= extents[i];
+    }
+    for (gsize u = 0; u < units; u++) {
+      gsize rest = u, at = 0, goes = 0;
+      for (guint i = 0; i < n; rest /= extents[i++]) {
+        at += rest % extents[i] * from[i];
+        goes += rest % extents[i] * to[i];
+      }
+      memcpy(expected + goes, in + at, unit);
+    }
+    AstroTransposePlan plan;
+    setenv("ASTRO_CPU", variants[k % G_N_ELEMENTS(variants)], 1);
+    astro_transpose_plan_part(&plan, unit, axes, n);
+    astro_transpose_run(&plan, astro_transpose_kernels(), 1 + k % 2, out, in);
+    g_assert_cmpmem(out, out_bytes, expected, out_bytes);
+    test_check_guard(out, out_bytes);
+    test_free(in);
+    test_free(out);
+    test_free(expected);
+  }
+  unsetenv("ASTRO_CPU");
+}
+
 static void test_variant_names(void)
 {
   const AstroTransposeConfig config = { 2, { 3, 4 }, { 1, 0 }, 1 };
@@ -383,6 +444,7 @@ int main(int argc, char **argv)
   g_test_add_func("/transpose/bad-config", test_bad_config);
   g_test_add_func("/transpose/bad-blocks", test_bad_blocks);
   g_test_add_func("/transpose/arguments", test_arguments);
+  g_test_add_func("/transpose/parts", test_parts);
   g_test_add_func("/transpose/variant-names", test_variant_names);
   return g_test_run();
 }
