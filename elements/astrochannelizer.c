@@ -180,24 +180,6 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
-/* CF32LE wherever downstream takes it: anything else loses something, so it must be asked for. */
-static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
-                            GstCaps *othercaps)
-{
-  if (direction == GST_PAD_SINK) {
-    g_autoptr(GstCaps) exact =
-        gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_SPECTRA), "format",
-                            G_TYPE_STRING, formats_out[0], NULL);
-    GstCaps *common = gst_caps_intersect_full(othercaps, exact, GST_CAPS_INTERSECT_FIRST);
-    if (!gst_caps_is_empty(common)) {
-      gst_caps_unref(othercaps);
-      return gst_caps_fixate(common);
-    }
-    gst_caps_unref(common);
-  }
-  return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
-}
-
 /* ---- work ---- */
 
 static AstroChannelizerConfig asked_for(const AstroChannelizer *self)
@@ -437,7 +419,7 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   object->get_property = get_property;
   install_properties(object);
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = fixate_caps;
+  trans->fixate_caps = astro_stage_fixate_exact;
   trans->start = start;
   trans->stop = stop;
   stage->stage = "channelizer";

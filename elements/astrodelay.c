@@ -9,6 +9,9 @@
  * Before the channelizer it works on voltages and is right for any array; after it, on spectra, it
  * is cheaper, and right for arrays across which light takes far less time than a spectrum does.
  *
+ * The format stays as it is, but CI4 becomes CF32LE where downstream takes it: rounded to CI4 or
+ * CI8 again, which caps behind astrodelay may ask for, its phases are wrong by up to five degrees.
+ *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! astrodelay ! \
  *   filesink location=sky.ci8
@@ -53,6 +56,17 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     gst_structure_take_value(gst_caps_get_structure(result, i), "format", &list);
   }
   return astro_stage_filter_caps(result, filter);
+}
+
+/* Steps of 4 bits are so few that most turns by a few degrees round to none at all. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  const char *format = gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
+
+  return g_strcmp0(format, astro_format_info(ASTRO_FORMAT_CI4)->name) == 0
+             ? astro_stage_fixate_exact(trans, direction, caps, othercaps)
+             : astro_stage_fixate_same(trans, direction, caps, othercaps);
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
@@ -271,7 +285,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
           "NANOSECONDS and bandpass HZ AMPLITUDE: what the instrument did, to be undone",
           NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = astro_stage_fixate_same;
+  trans->fixate_caps = fixate_caps;
   trans->stop = stop;
   stage->stage = "delay";
   stage->backends = astro_delay_backends;

@@ -32,6 +32,24 @@ GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direct
   return gst_caps_fixate(same);
 }
 
+/* Anything else loses something, so it must be asked for. */
+GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                                  GstCaps *othercaps)
+{
+  if (direction == GST_PAD_SINK && !gst_caps_is_empty(othercaps)) {
+    g_autoptr(GstCaps) exact =
+        gst_caps_new_simple(gst_structure_get_name(gst_caps_get_structure(othercaps, 0)), "format",
+                            G_TYPE_STRING, astro_format_info(ASTRO_FORMAT_CF32LE)->name, NULL);
+    GstCaps *common = gst_caps_intersect_full(othercaps, exact, GST_CAPS_INTERSECT_FIRST);
+    if (!gst_caps_is_empty(common)) {
+      gst_caps_unref(othercaps);
+      return gst_caps_fixate(common);
+    }
+    gst_caps_unref(common);
+  }
+  return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+}
+
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter)
 {
   if (!filter)

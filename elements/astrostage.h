@@ -106,12 +106,15 @@ enum {
  * may be NULL. */
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 
-/* Two fixate_caps: of othercaps what the peer on that side names first; or what caps are already,
- * where they may stay so, else the same. Take othercaps. */
+/* Three fixate_caps: of othercaps what the peer on that side names first; or what caps are already,
+ * where they may stay so, else the same; or CF32LE where downstream takes it, else the same. Take
+ * othercaps. */
 GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
                                       GstCaps *caps, GstCaps *othercaps);
 GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                  GstCaps *othercaps);
+GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                                  GstCaps *othercaps);
 
 /* All that is an array of samples. */
 extern const AstroQuantity astro_stage_any[];

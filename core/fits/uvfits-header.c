@@ -129,7 +129,21 @@ static gboolean check_size(const AstroUvfitsReader *r, GError **error)
                             r->n_groups, r->n_parameters + r->group_values, there);
 }
 
-static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **basis, GError **error)
+/* A stream of one polarisation has one name for it. */
+static void note_other_name(AstroUvfitsReader *r, const AstroUvfitsBasis *basis, double stokes,
+                            AstroFitsContents *contents)
+{
+  const gsize column = (gsize)(basis - astro_uvfits_bases);
+  if (stokes == basis->first)
+    return;
+  astro_fits_contents_note(
+      contents, astro_fits_file_name(r->file), "its visibilities are %s: they go on by the name %s",
+      stokes > 0 ? "Stokes I" : astro_uvfits_products[(gsize)(basis->first - stokes)].name[column],
+      astro_uvfits_products[0].name[column]);
+}
+
+static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
+                              AstroFitsContents *contents, GError **error)
 {
   const AstroUvfitsAxis *a = &r->axes[STOKES];
   double first = a->value + (1 - a->pixel) * a->delta;
@@ -142,6 +156,8 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **bas
   if (!a->found ||
       (a->n == 1 && (first == 1 || first == -1 || first == -2 || first == -5 || first == -6))) {
     r->product_at[0] = 0;
+    if (a->found)
+      note_other_name(r, *basis, first, contents);
     return TRUE;
   }
   for (guint64 s = 0; s < a->n; s++) {
@@ -172,10 +188,10 @@ static gboolean read_station_numbers(AstroUvfitsReader *r, GError **error)
 }
 
 gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
-                                  GError **error)
+                                  AstroFitsContents *contents, GError **error)
 {
   return read_axes(r, error) && read_parameters(r, error) && check_size(r, error) &&
-         read_products(r, basis, error) && read_station_numbers(r, error);
+         read_products(r, basis, contents, error) && read_station_numbers(r, error);
 }
 
 typedef struct {

@@ -58,7 +58,7 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
   AstroUvfitsReader *r = g_new0(AstroUvfitsReader, 1);
   r->file = file;
   r->header = astro_fits_file_primary(file);
-  if (!astro_uvfits_read_header(r, &basis, error))
+  if (!astro_uvfits_read_header(r, &basis, contents, error))
     goto failed;
 
   /* The file has that many bytes for a group: see check_size. */

@@ -65,7 +65,7 @@ gboolean astro_uvfits_wrong(const AstroUvfitsReader *r, GError **error, const ch
 
 /* Axes, parameters, products, stations; basis tells of which kind the products are. */
 gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
-                                  GError **error);
+                                  AstroFitsContents *contents, GError **error);
 AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
                                                const AstroUvfitsBasis *basis);
 gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *o, GError **error);

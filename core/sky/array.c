@@ -69,8 +69,9 @@ static AstroObservation *from_preset(guint preset, guint n, const AstroSite *sit
   return observation;
 }
 
-/* Nobody observes from there, and east-north-up metres taken for geocentric ones are. */
-static gboolean is_inside_the_earth(const double xyz[3])
+/* Nobody observes from there, and east-north-up metres taken for geocentric ones are; and nobody
+ * counts such metres from so far away as geocentric ones taken for them are. */
+static gboolean is_within_an_earth(const double xyz[3])
 {
   return sqrt(xyz[0] * xyz[0] + xyz[1] * xyz[1] + xyz[2] * xyz[2]) < 6.3e6;
 }
@@ -90,11 +91,18 @@ static gboolean read_station(const AstroLines *lines, char **fields, const Astro
       astro_lines_error(lines, error, "%c is \"%s\", expected metres", "xyz"[i], fields[i]);
       return FALSE;
     }
+  if (site && !is_within_an_earth(read)) {
+    astro_lines_error(lines, error,
+                      "(%s, %s, %s) is no place in metres east, north and up: unset latitude and "
+                      "longitude if these are geocentric",
+                      fields[0], fields[1], fields[2]);
+    return FALSE;
+  }
   if (site)
     astro_geocentric_from_local(site->latitude, site->longitude, 0, read, xyz);
   else
     memcpy(xyz, read, sizeof read);
-  if (is_inside_the_earth(xyz)) {
+  if (is_within_an_earth(xyz)) {
     astro_lines_error(lines, error,
                       "(%s, %s, %s) lies inside the earth: set latitude and longitude if "
                       "these are metres east, north and up",

@@ -40,18 +40,31 @@ void astro_observation_unref(AstroObservation *observation)
   g_free(observation);
 }
 
+/* GDateTime takes 60 and more for 59. */
+static gboolean has_60_seconds(const char *iso8601)
+{
+  const char *time = iso8601 + strcspn(iso8601, "Tt ");
+  const gsize length = *time ? strspn(time + 1, "0123456789:") : 0;
+  return length >= 6 && time[length - 1] >= '6';
+}
+
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,
                                      GError **error)
 {
   g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
   g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(iso8601, utc);
-  const char *point = strchr(iso8601, '.');
+  const char *point = strpbrk(iso8601, ".,");
   guint64 ns = 0;
 
   if (!time || g_date_time_get_utc_offset(time) != 0)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
         "time \"%s\" is not of the form 2026-11-20T12:00:00[.fraction][Z] (UTC)", iso8601);
+  if (has_60_seconds(iso8601))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "time \"%s\" has seconds from 60 on, expected 0 to 59: leap "
+                               "seconds are not counted here",
+                               iso8601);
   /* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. */
   guint64 place = NS_PER_SECOND / 10;
   for (const char *c = point ? point + 1 : ""; g_ascii_isdigit(*c); c++, place /= 10)

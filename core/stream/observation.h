@@ -28,7 +28,7 @@ AstroObservation *astro_observation_ref(AstroObservation *observation);
 void astro_observation_unref(AstroObservation *observation);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroObservation, astro_observation_unref)
 
-/* "2026-11-20T12:00:00[.fraction][Z]" */
+/* "2026-11-20T12:00:00[.fraction][Z]"; not within a leap second */
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,
                                      GError **error);
 char *astro_observation_get_start(const AstroObservation *observation);

@@ -402,11 +402,12 @@ gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *ste
 {
   gsize step = astro_stream_step_bytes(stream);
   if (bytes % step != 0)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "a buffer of %" G_GSIZE_FORMAT
-                               " bytes holds no whole number of steps of %" G_GSIZE_FORMAT
-                               " bytes (%" G_GSIZE_FORMAT " are left over)",
-                               bytes, step, bytes % step);
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_SIZE,
+        "a buffer of %" G_GSIZE_FORMAT " bytes holds no whole number of steps of %" G_GSIZE_FORMAT
+        " bytes (%" G_GSIZE_FORMAT
+        " are left over): set the blocksize of a file's source to a multiple",
+        bytes, step, bytes % step);
   *steps = bytes / step;
   return TRUE;
 }

@@ -44,8 +44,14 @@ static void test_round_trip(void)
 static void test_start(void)
 {
   g_autoptr(AstroObservation) o = astro_observation_new(0);
-  static const char *const wrong[] = { "", "yesterday", "2026-11-20", "2026-11-20T12:00:00+01:00",
-                                       "2026-13-20T12:00:00Z" };
+  static const char *const wrong[] = { "",
+                                       "yesterday",
+                                       "2026-11-20",
+                                       "2026-11-20T12:00:00+01:00",
+                                       "2026-13-20T12:00:00Z",
+                                       "2026-11-20T12:00:61",
+                                       "2016-12-31T23:59:60Z",
+                                       "20161231T235960.5" };
 
   g_assert_null(astro_observation_get_start(o));
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
@@ -55,6 +61,8 @@ static void test_start(void)
   }
   g_assert_true(astro_observation_set_start(o, "1969-12-31T23:59:59.5", NULL));
   g_assert_cmpint(o->start_mjd, ==, 40586);
+  g_assert_cmpuint(o->start_ns, ==, G_GUINT64_CONSTANT(86399500000000));
+  g_assert_true(astro_observation_set_start(o, "1969-12-31T23:59:59,5", NULL));
   g_assert_cmpuint(o->start_ns, ==, G_GUINT64_CONSTANT(86399500000000));
   g_autofree char *text = astro_observation_get_start(o);
   g_assert_cmpstr(text, ==, "1969-12-31T23:59:59.500000000Z");

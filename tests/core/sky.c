@@ -117,6 +117,10 @@ static void test_array_errors(void)
     test_says(error->message, cases[i].says);
   }
   g_autoptr(GError) error = NULL;
+  const AstroSite site = { 52.9 * DEGREE, 6.9 * DEGREE };
+  g_assert_null(read_array("3826577.1 461022.9 5064892.8\n", 0, &site, &error));
+  test_says(error->message, "a.txt:1: (3826577.1, 461022.9, 5064892.8) is no place in metres east");
+  g_clear_error(&error);
   g_assert_null(astro_array_new("no-such-array", 3, NULL, &error));
   g_assert_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE);
   g_assert_nonnull(strstr(error->message, "vla-like"));

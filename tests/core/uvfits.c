@@ -741,7 +741,10 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
                 place);
   for (guint k = 0; k < 3; k++)
     g_assert_cmpfloat_with_epsilon(p[3 + k], place[k], 1e-6);
-  g_assert_true((c->note != NULL) == (g_strcmp0(o->places, "elsewhere") == 0));
+  const gboolean renamed = o->first_stokes == -2 || o->first_stokes == 1;
+  g_assert_true((c->note != NULL) == (g_strcmp0(o->places, "elsewhere") == 0 || renamed));
+  if (renamed)
+    test_says(c->note, o->first_stokes == 1 ? "are Stokes I" : "are LL");
 
   /* At MJD 60000 (2023-02-25) 12:00:00. */
   g_assert_cmpint(c->observation->start_mjd, ==, 60000);

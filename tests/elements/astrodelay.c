@@ -248,6 +248,35 @@ static void test_format(void)
   gst_harness_teardown(h);
 }
 
+/* Four bits cannot hold a small turn: they are given where nothing else is taken. */
+static void test_four_bits(void)
+{
+  static const struct {
+    const char *in, *taken, *out;
+  } cases[] = { { "CI4", "{CI4,CI8,CF32LE}", "CF32LE" },
+                { "CI4", "{CI4,CI16LE}", "CI4" },
+                { "CI8", "{CF32LE,CI8}", "CI8" } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    for (guint spectra = 0; spectra < 2; spectra++) {
+      const char *type = spectra ? "spectra" : "voltages", *axis = spectra ? ":channel" : "";
+      g_autofree char *in = g_strdup_printf(
+          "application/x-astro-%s,format=%s,layout=time:station:pol%s,stations=3,pols=1%s,"
+          "rate=250000/1,frequency=1.5e8,bandwidth=1e6",
+          type, cases[i].in, axis, spectra ? ",channels=4" : "");
+      g_autofree char *taken =
+          g_strdup_printf("application/x-astro-%s,format=%s", type, cases[i].taken);
+      GstHarness *h = gst_harness_new("astrodelay");
+      gst_harness_set_sink_caps_str(h, taken);
+      gst_harness_set_src_caps_str(h, in);
+      g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+      g_assert_nonnull(caps);
+      g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(caps, 0), "format"), ==,
+                      cases[i].out);
+      gst_harness_teardown(h);
+    }
+  }
+}
+
 static char *write_file(const char *text)
 {
   char *path = g_build_filename(g_get_tmp_dir(), "calibration-XXXXXX", NULL);
@@ -314,6 +343,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/interruptions", test_interruptions);
   g_test_add_func("/astrodelay/spectra", test_spectra);
   g_test_add_func("/astrodelay/format", test_format);
+  g_test_add_func("/astrodelay/four-bits", test_four_bits);
   g_test_add_func("/astrodelay/observations-in-order", test_observations_in_order);
   g_test_add_func("/astrodelay/no-observation", test_no_observation);
   g_test_add_func("/astrodelay/errors", test_errors);
