@@ -50,10 +50,10 @@ AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *suppo
     if (taps->bytes <= had)
       plane->block = g_try_malloc0(astro_taps_length(plane, oversampling) * each + ALIGNMENT);
     if (!plane->block) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                  "convolution functions of %u w-planes need %" G_GUINT64_FORMAT
-                  " bytes, had %" G_GUINT64_FORMAT,
-                  n_planes, taps->bytes, had);
+      astro_backend_no_memory(error,
+                              "convolution functions of %u w-planes need %" G_GUINT64_FORMAT
+                              " bytes, had %" G_GUINT64_FORMAT,
+                              n_planes, taps->bytes, had);
       return NULL;
     }
     guint8 *aligned =
