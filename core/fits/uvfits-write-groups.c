@@ -54,14 +54,11 @@ static void clear_counts(CountTable *table)
     g_free(table->of[i]);
 }
 
-/* Both layouts name their axes in one order; counts leave some out, and one may stand for several
- * neighbours along an axis. */
 static gboolean make_counts(CountTable *table, const AstroStream *stream,
                             const AstroFitsFrames *frames, GError **error)
 {
-  guint64 strides[ASTRO_MAX_AXES];
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
   const AstroValidityMeta *meta = frames->validity;
-  guint next = 0;
 
   memset(table, 0, sizeof *table);
   table->meta = meta;
@@ -72,15 +69,12 @@ static gboolean make_counts(CountTable *table, const AstroStream *stream,
     table->shape.n_axes = 0;
     return FALSE;
   }
-  astro_layout_strides(&meta->shape, strides);
+  astro_validity_axes(meta, &table->shape, axes);
   for (guint i = 0; i < table->shape.n_axes; i++) {
     guint64 extent = table->shape.extents[i];
-    table->of[i] = g_new0(guint64, extent);
-    if (next == meta->shape.n_axes || meta->shape.axes[next] != table->shape.axes[i])
-      continue;
+    table->of[i] = g_new(guint64, extent);
     for (guint64 k = 0; k < extent; k++)
-      table->of[i][k] = k / (extent / meta->shape.extents[next]) * strides[next];
-    next++;
+      table->of[i][k] = k / axes[i].group * axes[i].stride;
   }
   return TRUE;
 }
