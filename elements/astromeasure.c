@@ -26,13 +26,13 @@
 #include "core/sky/sky.h"
 #include "core/stream/observation.h"
 #include "core/stream/uvw.h"
+#include "core/units.h"
 #include "elements/astrofields.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);
 #define GST_CAT_DEFAULT measure_debug
 
-#define DEGREES (180 / G_PI)
 #define REACH 3 /* pixels about a source, where the beam is not known */
 
 struct _AstroMeasure {
@@ -124,8 +124,8 @@ static GstStructure *describe(AstroMeasure *self, const AstroPeak *peak)
   if (self->observation && self->observation->has_phase_centre && rest >= 0) {
     double lmn[3] = { l, m, sqrt(rest) }, ra, dec;
     astro_direction_from_lmn(self->observation, lmn, &ra, &dec);
-    gst_structure_set(source, "ra", G_TYPE_DOUBLE, ra * DEGREES, "dec", G_TYPE_DOUBLE,
-                      dec * DEGREES, NULL);
+    gst_structure_set(source, "ra", G_TYPE_DOUBLE, ra * ASTRO_DEGREES, "dec", G_TYPE_DOUBLE,
+                      dec * ASTRO_DEGREES, NULL);
   }
   return source;
 }

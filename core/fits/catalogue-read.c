@@ -1,5 +1,6 @@
 #include "core/fits/catalogue-read.h"
 #include "core/fits/row-filter.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -258,7 +259,7 @@ static gboolean check_values(const Reader *r, guint c, const double *values, gui
 static void turn_to_degrees(double *values, guint64 n, gboolean is_dec)
 {
   for (guint64 i = 0; i < n; i++) {
-    double degrees = values[i] * (180 / G_PI);
+    double degrees = values[i] * ASTRO_DEGREES;
     /* A pole as a float of radians lies a little beyond it. */
     gboolean is_pole = is_dec && fabs(degrees) > 90 && fabs(values[i]) <= (float)G_PI_2;
     values[i] = is_pole ? copysign(90, degrees) : degrees;

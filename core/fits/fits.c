@@ -4,11 +4,10 @@
 #include "core/fits/table-write.h"
 #include "core/fits/uvfits-read.h"
 #include "core/fits/uvfits-write.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
-
-#define DEGREES (180.0 / G_PI)
 
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
 
@@ -92,7 +91,8 @@ GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents)
 
 char *astro_fits_field_name(const AstroObservation *o)
 {
-  double ra = fmod(o->phase_ra * DEGREES + 360, 360) / 15, dec = fabs(o->phase_dec * DEGREES);
+  double ra = fmod(o->phase_ra * ASTRO_DEGREES + 360, 360) / 15,
+         dec = fabs(o->phase_dec * ASTRO_DEGREES);
   guint ra_minutes = (guint)(ra * 60), dec_minutes = (guint)(dec * 60);
   return g_strdup_printf("J%02u%02u%c%02u%02u", ra_minutes / 60, ra_minutes % 60,
                          o->phase_dec < 0 ? '-' : '+', dec_minutes / 60, dec_minutes % 60);

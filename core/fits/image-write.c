@@ -1,12 +1,11 @@
 /* Images and cubes; image.h tells how a stream of them is laid out. */
 #include "core/fits/cards.h"
 #include "core/fits/image.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DEGREES (180.0 / G_PI)
-#define NS_PER_SECOND 1e9
 #define GATHER (256u << 10)
 
 /* Products of a stream that one HDU holds. */
@@ -154,9 +153,9 @@ static void put_sky(const Writer *w, GString *header)
   const AstroGrid *grid = &w->contents.grid;
   const AstroObservation *o = w->contents.observation;
   gboolean placed = o && o->has_phase_centre && grid->pixel > 0;
-  double ra = placed ? fmod(o->phase_ra * DEGREES + 360, 360) : 0,
-         dec = placed ? o->phase_dec * DEGREES : 0;
-  double pixel = grid->pixel > 0 ? grid->pixel * DEGREES : 1,
+  double ra = placed ? fmod(o->phase_ra * ASTRO_DEGREES + 360, 360) : 0,
+         dec = placed ? o->phase_dec * ASTRO_DEGREES : 0;
+  double pixel = grid->pixel > 0 ? grid->pixel * ASTRO_DEGREES : 1,
          l = grid->pixel > 0 ? grid->centre_l / grid->pixel : 0,
          m = grid->pixel > 0 ? grid->centre_m / grid->pixel : 0;
   const char *unit = grid->pixel > 0 ? "deg" : "pixel";
@@ -195,15 +194,15 @@ static void put_times(const Writer *w, GString *header, const AstroFitsFrames *f
     astro_fits_put_string(header, "DATE-OBS", start ? start : "", "begin");
   }
   if (frames->duration_ns > 0)
-    astro_fits_put_double(header, "TELAPSE", frames->duration_ns / NS_PER_SECOND,
+    astro_fits_put_double(header, "TELAPSE", frames->duration_ns / ASTRO_NS_PER_SECOND,
                           "[s] from begin to end");
 }
 
 static void put_beam(GString *header, const AstroImageMeta *image)
 {
-  astro_fits_put_double(header, "BMAJ", image->major * DEGREES, "[deg] beam, FWHM");
-  astro_fits_put_double(header, "BMIN", image->minor * DEGREES, "[deg] beam, FWHM");
-  astro_fits_put_double(header, "BPA", image->angle * DEGREES, "[deg] north through east");
+  astro_fits_put_double(header, "BMAJ", image->major * ASTRO_DEGREES, "[deg] beam, FWHM");
+  astro_fits_put_double(header, "BMIN", image->minor * ASTRO_DEGREES, "[deg] beam, FWHM");
+  astro_fits_put_double(header, "BPA", image->angle * ASTRO_DEGREES, "[deg] north through east");
 }
 
 static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFrames *frames,

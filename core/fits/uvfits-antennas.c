@@ -2,13 +2,13 @@
  * which is the one form that all readers take alike: offsets from a middle elsewhere are turned by
  * AIPS and pyuvdata, as AIPS memo 117 wants it, and not by casacore. */
 #include "core/fits/uvfits.h"
+#include "core/units.h"
 
 #include <erfa.h>
 #include <math.h>
 #include <string.h>
 
 #define MJD_ZERO 2400000.5
-#define DEGREES (180.0 / G_PI)
 #define SIDEREAL_DEGREES_PER_DAY 360.98564736629 /* of UT1, IAU 1982 as memo 117 has it */
 #define SECONDS_TT_MINUS_TAI 32.184
 #define AT_GEOCENTRE 1000.0 /* metres: no array's middle is that close to it */
@@ -25,8 +25,9 @@ static void clocks(gint32 mjd, double *sidereal_degrees, double *tai_minus_utc)
   eraJd2cal(MJD_ZERO, mjd, &year, &month, &day, &fraction);
   *tai_minus_utc = 0;
   eraDat(year, month, day, 0, tai_minus_utc);
-  *sidereal_degrees = DEGREES * eraGst06a(MJD_ZERO, mjd, MJD_ZERO,
-                                          mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
+  *sidereal_degrees =
+      ASTRO_DEGREES *
+      eraGst06a(MJD_ZERO, mjd, MJD_ZERO, mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
 }
 
 static void write_key(fitsfile *file, const char *key, double value, const char *comment,

@@ -1,5 +1,6 @@
 /* Frequencies: the axis FREQ, and where several setups or IFs are in a file, table AIPS FQ. */
 #include "core/fits/uvfits-reader.h"
+#include "core/units.h"
 
 #include <math.h>
 
@@ -105,7 +106,6 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
   s->bandwidth = width * channels;
   s->rate_d = 1;
   if (r->integration_ns)
-    gst_util_double_to_fraction(ASTRO_UVFITS_NS_PER_SECOND / r->integration_ns, &s->rate_n,
-                                &s->rate_d);
+    gst_util_double_to_fraction(ASTRO_NS_PER_SECOND / r->integration_ns, &s->rate_n, &s->rate_d);
   return TRUE;
 }

@@ -1,9 +1,8 @@
 #include "core/fits/uvfits-reader.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
-
-#define RADIANS (G_PI / 180.0)
 
 static const char *const axis_names[N_KNOWN_AXES] = {
   "COMPLEX", "STOKES", "FREQ", "IF", "RA", "DEC"
@@ -230,8 +229,8 @@ gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *
     return astro_uvfits_wrong(r, error, "the phase centre is at RA %g and declination %g degrees",
                               place.ra, place.dec);
   o->has_phase_centre = TRUE;
-  o->phase_ra = place.ra * RADIANS;
-  o->phase_dec = place.dec * RADIANS;
+  o->phase_ra = place.ra * ASTRO_DEGREE;
+  o->phase_dec = place.dec * ASTRO_DEGREE;
   return TRUE;
 }
 

@@ -1,5 +1,6 @@
 #include "core/fits/uvfits-read.h"
 #include "core/fits/uvfits-reader.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -136,11 +137,11 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   if (!astro_uvfits_read_group(r, r->next, &first, error))
     return FALSE;
   if (r->any_before && first.middle_ns < r->last_ns)
-    return astro_uvfits_wrong(
-        r, error,
-        "group %" G_GUINT64_FORMAT " is %g s before the one before it: sort the file by time "
-        "first",
-        r->next + 1, (r->last_ns - first.middle_ns) / ASTRO_UVFITS_NS_PER_SECOND);
+    return astro_uvfits_wrong(r, error,
+                              "group %" G_GUINT64_FORMAT
+                              " is %g s before the one before it: sort the file by time "
+                              "first",
+                              r->next + 1, (r->last_ns - first.middle_ns) / ASTRO_NS_PER_SECOND);
   memset(frame->data, 0, samples * 2 * sizeof(float));
   memset(frame->counts, 0, samples * sizeof *frame->counts);
 

@@ -1,10 +1,10 @@
 #include "core/fits/uvfits-writer.h"
 #include "core/stream/uvw.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define NS_PER_DAY 86400e9
 #define MAX_BASELINE_NUMBERS 255 /* stations that 256 a1 + a2 can name */
 /* Groups put together before they are written: enough to read whole cache lines of the input, whose
  * baselines lie next to each other, few enough to stay in the cache. */
@@ -179,7 +179,7 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
   gint64 begin = gst_util_uint64_scale(frames->duration_ns, index, frames->frames);
   gint64 end = gst_util_uint64_scale(frames->duration_ns, index + 1, frames->frames);
   gint64 middle = frames->start_ns + begin + (end - begin) / 2;
-  double days = (w->contents.observation->start_ns + (double)middle) / NS_PER_DAY;
+  double days = (w->contents.observation->start_ns + (double)middle) / ASTRO_NS_PER_DAY;
   guint i = 0, j = 0;
 
   astro_uvw(w->contents.observation, middle, w->uvw);

@@ -1,9 +1,9 @@
 #include "core/fits/uvfits-writer.h"
+#include "core/units.h"
 
 #include <string.h>
 
 #define JD_OF_MJD_ZERO 2400000.5
-#define DEGREES (180.0 / G_PI)
 #define STATION_BYTES 128 /* of a row of the station table, about */
 
 gboolean astro_uvfits_missing(GError **error, const char *what)
@@ -106,8 +106,8 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   const AstroStream *stream = &w->contents.stream;
   const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
   long axes[7] = { 0, 3, w->products, w->channels, 1, 1, 1 };
-  double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * DEGREES,
-         dec = o->phase_dec * DEGREES, width = stream->bandwidth / w->channels;
+  double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * ASTRO_DEGREES,
+         dec = o->phase_dec * ASTRO_DEGREES, width = stream->bandwidth / w->channels;
   g_autofree char *start = astro_observation_get_start(o), *field = astro_fits_field_name(o),
                   *telescope = astro_fits_ascii(o->telescope);
   char *zone = start ? strchr(start, 'Z') : NULL;
