@@ -56,9 +56,7 @@ static gboolean wrong(const Reader *r, GError **error, const char *format, ...)
   va_end(list);
   g_autofree char *valid = g_utf8_make_valid(text, -1);
   g_autofree char *table = r->name ? g_utf8_make_valid(r->name, -1) : g_strdup("");
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: table %s: %s",
-              astro_fits_file_name(r->file), *table ? table : "without a name", valid);
-  return FALSE;
+  return astro_fits_wrong(r->file, error, "table %s: %s", *table ? table : "without a name", valid);
 }
 
 /* ---- columns ---- */

@@ -24,7 +24,11 @@ typedef struct {
   guint64 data, bytes;  /* where the data are in the file; as the header tells, padding apart */
 } AstroFitsHeader;
 
-/* The error names the file, as all errors do that come from reading it. */
+/* Sets an error of the file's content, begun with its name as all errors are that come from reading
+ * it; always FALSE. */
+gboolean astro_fits_wrong(const AstroFitsFile *file, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
 AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
 /* Takes text too, which has no headers. */
 AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error);

@@ -40,9 +40,10 @@ static gboolean find_station(const AstroUvfitsReader *r, guint64 group, double n
   gpointer found =
       fabs(number) < 1e6 ? g_hash_table_lookup(r->station_of, GINT_TO_POINTER((gint)number)) : NULL;
   if (!found)
-    return astro_uvfits_wrong(
-        r, error, "group %" G_GUINT64_FORMAT " is of station %g, which table AIPS AN does not have",
-        group + 1, number);
+    return astro_fits_wrong(r->file, error,
+                            "group %" G_GUINT64_FORMAT
+                            " is of station %g, which table AIPS AN does not have",
+                            group + 1, number);
   *station = GPOINTER_TO_UINT(found) - 1;
   return TRUE;
 }
@@ -68,8 +69,8 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
       subarray = astro_uvfits_parameter(r, SUBARRAY);
   }
   if (!(fabs(subarray - 1) < 0.5))
-    return astro_uvfits_wrong(
-        r, error, "group %" G_GUINT64_FORMAT " is of subarray %g, expected one array only",
+    return astro_fits_wrong(
+        r->file, error, "group %" G_GUINT64_FORMAT " is of subarray %g, expected one array only",
         index + 1, subarray);
   return find_station(r, index, number[0], &group->station[0], error) &&
          find_station(r, index, number[1], &group->station[1], error);
@@ -80,8 +81,9 @@ static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfit
 {
   if (r->place[p] < 0 || astro_uvfits_parameter(r, p) == first)
     return TRUE;
-  return astro_uvfits_wrong(
-      r, error, "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
+  return astro_fits_wrong(
+      r->file, error,
+      "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
       index + 1, astro_uvfits_parameters[p].name, astro_uvfits_parameter(r, p), first);
 }
 
@@ -109,10 +111,10 @@ gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfit
     return FALSE;
   double middle = time_of(r) - r->start_ns;
   if (!(fabs(middle) < 1e18))
-    return astro_uvfits_wrong(r, error,
-                              "group %" G_GUINT64_FORMAT
-                              " has a DATE %g days from the first, expected a Julian date",
-                              index + 1, middle / ASTRO_NS_PER_DAY);
+    return astro_fits_wrong(r->file, error,
+                            "group %" G_GUINT64_FORMAT
+                            " has a DATE %g days from the first, expected a Julian date",
+                            index + 1, middle / ASTRO_NS_PER_DAY);
   group->middle_ns = llround(middle);
   group->seconds = r->place[INTTIM] < 0 ? 0 : astro_uvfits_parameter(r, INTTIM);
   if (!(group->seconds > 0 && group->seconds < 1e6))
@@ -189,9 +191,9 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
       !astro_uvfits_read_group(r, r->n_groups - 1, &last, error))
     return FALSE;
   if (last.middle_ns < first.middle_ns)
-    return astro_uvfits_wrong(
-        r, error, "the last group is %g s before the first: sort the file by time first",
-        (first.middle_ns - last.middle_ns) / ASTRO_NS_PER_SECOND);
+    return astro_fits_wrong(r->file, error,
+                            "the last group is %g s before the first: sort the file by time first",
+                            (first.middle_ns - last.middle_ns) / ASTRO_NS_PER_SECOND);
   contents->duration_ns = last.middle_ns + (r->integration_ns - r->integration_ns / 2);
   return TRUE;
 }
@@ -210,8 +212,8 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
   r->start_day = 0;
   first = time_of(r);
   if (!(first >= 0 && first < 1e5 * ASTRO_NS_PER_DAY))
-    return astro_uvfits_wrong(
-        r, error, "the first group's DATE is MJD %g, expected a Julian date of 1858 to 2132",
+    return astro_fits_wrong(
+        r->file, error, "the first group's DATE is MJD %g, expected a Julian date of 1858 to 2132",
         first / ASTRO_NS_PER_DAY);
   r->start_day = (gint64)floor(first / ASTRO_NS_PER_DAY);
   first = time_of(r);

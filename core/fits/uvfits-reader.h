@@ -58,10 +58,6 @@ typedef struct {
   float *values;
 } AstroUvfitsReader;
 
-/* Sets an error of the file's format, begun with its name; always FALSE. */
-gboolean astro_uvfits_wrong(const AstroUvfitsReader *r, GError **error, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
-
 /* Axes, parameters, products, stations; basis tells of which kind the products are. */
 gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,
                                   GError **error);
