@@ -78,9 +78,8 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   if (astro_stream_from_caps(&self->stream, in, &error) &&
       astro_grid_from_caps(&self->grid, in, &error) && self->stream.format != ASTRO_FORMAT_F32LE &&
       self->stream.format != ASTRO_FORMAT_F64LE)
-    g_set_error(&error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "format is %s, expected F32LE or F64LE",
-                astro_format_info(self->stream.format)->name);
+    astro_stream_refuse(&error, ASTRO_STREAM_ERROR_CAPS, "format is %s, expected F32LE or F64LE",
+                        astro_format_info(self->stream.format)->name);
   if (!error)
     return TRUE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));

@@ -11,6 +11,16 @@
 
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
 
+gboolean astro_fits_refuse(GError **error, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  if (error)
+    *error = g_error_new_valist(ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, format, arguments);
+  va_end(arguments);
+  return FALSE;
+}
+
 const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
                                                                &astro_catalogue_csv_writer,
                                                                &astro_catalogue_writer,
@@ -108,8 +118,7 @@ const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const 
     if (kind->quantity == quantity && (!kind->suffix || g_str_has_suffix(name, kind->suffix)))
       return kind;
   }
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, "there are no files of %s",
-              astro_quantity_name(quantity));
+  astro_fits_refuse(error, "there are no files of %s", astro_quantity_name(quantity));
   return NULL;
 }
 

@@ -27,17 +27,6 @@ typedef struct {
   guint8 *gather;
 } Writer;
 
-static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean refuse(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *what = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, "%s", what);
-  return FALSE;
-}
-
 /* ---- which HDU has what ---- */
 
 static void clear_hdu(gpointer data)
@@ -88,10 +77,11 @@ static gboolean plan_hdus(Writer *w, GError **error)
   for (guint p = 0; p < w->pols; p++) {
     AstroFitsProduct product;
     if (!astro_fits_product_from_name(&product, names[p]))
-      return refuse(error,
-                    "products has %s, expected Stokes parameters, correlations (XX, RL ...), those "
-                    "with -MODEL or -RESIDUAL behind them, or PSF",
-                    names[p]);
+      return astro_fits_refuse(
+          error,
+          "products has %s, expected Stokes parameters, correlations (XX, RL ...), those "
+          "with -MODEL or -RESIDUAL behind them, or PSF",
+          names[p]);
     add_product(hdu_of_role(w, product.role), product.code, p);
   }
   for (guint h = 0; h < w->hdus->len; h++) {
@@ -100,7 +90,7 @@ static gboolean plan_hdus(Writer *w, GError **error)
       if (hdu->code[p] - hdu->code[p - 1] != step_of(hdu) || step_of(hdu) == 0 ||
           family_of(hdu->code[p]) != family_of(hdu->code[0])) {
         g_autofree char *all = g_strjoinv(":", names);
-        return refuse(
+        return astro_fits_refuse(
             error,
             "products are %s, which no STOKES axis can name: it goes on in equal steps of "
             "I Q U V, RR LL RL LR or XX YY XY YX",

@@ -50,9 +50,9 @@ AstroWcs *astro_wcs_new(const AstroWcsKeys *keys, GError **error)
   }
   if (status == 0)
     return self;
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "world coordinates about RA %g, Dec %g degrees with pixels of %g degrees: %s",
-              keys->crval[0], keys->crval[1], keys->cdelt[1], wcs_errmsg[status]);
+  astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                      "world coordinates about RA %g, Dec %g degrees with pixels of %g degrees: %s",
+                      keys->crval[0], keys->crval[1], keys->cdelt[1], wcs_errmsg[status]);
   astro_wcs_free(self);
   return NULL;
 }

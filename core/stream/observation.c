@@ -137,9 +137,9 @@ static const GValue *get_array(const GstStructure *s, const char *field, guint n
   const GValue *array = gst_structure_get_value(s, field);
   if (array && GST_VALUE_HOLDS_ARRAY(array) && (n == 0 || gst_value_array_get_size(array) == n))
     return array;
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "observation event: field \"%s\" is %s, expected an array of %u values", field,
-              array ? "of another type or length" : "missing", n);
+  astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                      "observation event: field \"%s\" is %s, expected an array of %u values",
+                      field, array ? "of another type or length" : "missing", n);
   return NULL;
 }
 
