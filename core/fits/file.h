@@ -29,9 +29,8 @@ typedef struct {
 gboolean astro_fits_wrong(const AstroFitsFile *file, GError **error, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 
-AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
 /* Takes text too, which has no headers. */
-AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error);
+AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
 void astro_fits_file_close(AstroFitsFile *file);
 const char *astro_fits_file_name(const AstroFitsFile *file);
 guint64 astro_fits_file_bytes(const AstroFitsFile *file);

@@ -184,7 +184,7 @@ AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions
                                         GError **error)
 {
   static const AstroFitsOptions none;
-  AstroFitsFile *file = astro_fits_file_open_any(path, error);
+  AstroFitsFile *file = astro_fits_file_open(path, error);
   if (!file)
     return NULL;
   options = options ? options : &none;
