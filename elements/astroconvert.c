@@ -95,11 +95,8 @@ static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 samples, G
 
   if (self->active_scale != 0 || !self->auto_scale)
     return TRUE;
-  if (!gst_buffer_map(in, &map, GST_MAP_READ)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "the first block cannot be mapped");
-    return FALSE;
-  }
+  if (!gst_buffer_map(in, &map, GST_MAP_READ))
+    return astro_backend_no_memory(error, "the first block cannot be mapped");
   self->active_scale = astro_convert_auto_scale(astro_stage_in(stage)->format,
                                                 astro_stage_out(stage)->format, map.data, samples);
   gst_buffer_unmap(in, &map);

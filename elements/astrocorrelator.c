@@ -318,11 +318,13 @@ static guint8 *read_validity(AstroStage *stage, GstBuffer *in, guint64 steps,
 {
   const AstroStream *stream = astro_stage_in(stage);
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
+  AstroValiditySamples samples;
   AstroLayout shape;
 
   if (!meta)
     return NULL;
   astro_stream_shape(stream, steps, &shape);
+  astro_validity_samples(&samples, meta, &shape);
   guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION);
   guint64 channels = astro_layout_find(&meta->shape, ASTRO_AXIS_CHANNEL) < 0
                          ? 1
@@ -331,7 +333,7 @@ static guint8 *read_validity(AstroStage *stage, GstBuffer *in, guint64 steps,
   for (guint64 t = 0; t < steps; t++)
     for (guint64 c = 0; c < channels; c++)
       for (guint64 s = 0; s < stations; s++)
-        *at++ = (guint8)astro_validity_is_whole(meta, &shape, t, c, s);
+        *at++ = (guint8)astro_validity_is_whole(&samples, t, c, s);
   arguments->valid = valid;
   arguments->valid_time = channels * stations;
   arguments->valid_channel = channels > 1 ? stations : 0;

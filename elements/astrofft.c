@@ -157,8 +157,7 @@ static gboolean map_samples(GstBuffer *in, GstMapInfo *map, GError **error)
 {
   if (gst_buffer_map(in, map, GST_MAP_READ))
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, "a buffer cannot be mapped");
-  return FALSE;
+  return astro_backend_no_memory(error, "a buffer cannot be mapped");
 }
 
 /* The samples of the transforms that are whole now: the block, or parts of several. */

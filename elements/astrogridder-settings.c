@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "core/gridder/wprojection-taps.h"
+#include "core/units.h"
 
-#define RADIANS_PER_DEGREE (G_PI / 180)
-#define RADIANS_PER_ARCSEC (RADIANS_PER_DEGREE / 3600)
+#define RADIANS_PER_ARCSEC (ASTRO_DEGREE / 3600)
 
 /* ---- enumerations ---- */
 
@@ -85,7 +85,7 @@ gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean i
                                   .deterministic = s->deterministic };
   *grid = (AstroGrid){ .image_size = s->size };
   grid->pixel =
-      s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * RADIANS_PER_DEGREE / MAX(s->size, 1);
+      s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * ASTRO_DEGREE / MAX(s->size, 1);
   read_centre(s->centre, &grid->centre_l, &grid->centre_m);
   grid->products = product_names(s, psf);
   if (astro_gridder_settings_algorithm(s)->choose(config, grid, error))

@@ -34,6 +34,7 @@
 #include "elements/astrofft.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/astroreader.h"
+#include "core/units.h"
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
 
@@ -237,7 +238,7 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
        "the baselines",
        100 * lost),
       ("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f",
-       self->grid.pixel * 180 / G_PI * 3600, astro_collect_reach(collect),
+       self->grid.pixel * ASTRO_DEGREES * 3600, astro_collect_reach(collect),
        astro_collect_longest(collect)));
 }
 

@@ -350,9 +350,8 @@ static gboolean read_caps(AstroHistogram *self, AstroCataloguePad *pad, GstCaps 
       (stream.quantity != ASTRO_QUANTITY_CATALOGUE || stream.format != ASTRO_FORMAT_F64LE ||
        stream.layout.n_axes != 2 || stream.layout.axes[0] != ASTRO_AXIS_COLUMN || !columns)) {
     g_autofree char *text = gst_caps_to_string(caps);
-    g_set_error(&error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "%s, expected format=F64LE, layout=column:point", text);
-    good = FALSE;
+    good = astro_stream_refuse(&error, ASTRO_STREAM_ERROR_CAPS,
+                               "%s, expected format=F64LE, layout=column:point", text);
   }
   good = good && astro_column_places(&pad->places, columns, &error);
   if (!good) {

@@ -32,6 +32,7 @@
 
 #include "core/image/image.h"
 #include "core/memory/memory.h"
+#include "core/units.h"
 #include "elements/astrofields.h"
 
 struct _AstroImage {
@@ -57,7 +58,6 @@ struct _AstroImage {
 
 enum { PROP_PSF = ASTRO_STAGE_N_PROPERTIES, PROP_STOKES };
 
-#define DEGREES (180 / G_PI)
 #define MIDDLE 256 /* pixels: beams have a few */
 
 G_DEFINE_TYPE(AstroImage, astro_image, ASTRO_TYPE_STAGE)
@@ -389,9 +389,9 @@ static void fit_beam(AstroImage *self, AstroImageMeta *meta)
                         ("no beam can be fitted to the point-spread function"), (NULL));
     return;
   }
-  GstStructure *s = gst_structure_new("astro-image", "major", G_TYPE_DOUBLE, meta->major * DEGREES,
-                                      "minor", G_TYPE_DOUBLE, meta->minor * DEGREES, "angle",
-                                      G_TYPE_DOUBLE, meta->angle * DEGREES, NULL);
+  GstStructure *s = gst_structure_new(
+      "astro-image", "major", G_TYPE_DOUBLE, meta->major * ASTRO_DEGREES, "minor", G_TYPE_DOUBLE,
+      meta->minor * ASTRO_DEGREES, "angle", G_TYPE_DOUBLE, meta->angle * ASTRO_DEGREES, NULL);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
 }
 

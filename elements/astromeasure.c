@@ -26,13 +26,13 @@
 #include "core/sky/sky.h"
 #include "core/stream/observation.h"
 #include "core/stream/uvw.h"
+#include "core/units.h"
 #include "elements/astrofields.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);
 #define GST_CAT_DEFAULT measure_debug
 
-#define DEGREES (180 / G_PI)
 #define REACH 3 /* pixels about a source, where the beam is not known */
 
 struct _AstroMeasure {
@@ -78,9 +78,8 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   if (astro_stream_from_caps(&self->stream, in, &error) &&
       astro_grid_from_caps(&self->grid, in, &error) && self->stream.format != ASTRO_FORMAT_F32LE &&
       self->stream.format != ASTRO_FORMAT_F64LE)
-    g_set_error(&error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-                "format is %s, expected F32LE or F64LE",
-                astro_format_info(self->stream.format)->name);
+    astro_stream_refuse(&error, ASTRO_STREAM_ERROR_CAPS, "format is %s, expected F32LE or F64LE",
+                        astro_format_info(self->stream.format)->name);
   if (!error)
     return TRUE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
@@ -124,8 +123,8 @@ static GstStructure *describe(AstroMeasure *self, const AstroPeak *peak)
   if (self->observation && self->observation->has_phase_centre && rest >= 0) {
     double lmn[3] = { l, m, sqrt(rest) }, ra, dec;
     astro_direction_from_lmn(self->observation, lmn, &ra, &dec);
-    gst_structure_set(source, "ra", G_TYPE_DOUBLE, ra * DEGREES, "dec", G_TYPE_DOUBLE,
-                      dec * DEGREES, NULL);
+    gst_structure_set(source, "ra", G_TYPE_DOUBLE, ra * ASTRO_DEGREES, "dec", G_TYPE_DOUBLE,
+                      dec * ASTRO_DEGREES, NULL);
   }
   return source;
 }

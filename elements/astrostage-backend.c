@@ -95,11 +95,9 @@ static gboolean open_face(AstroStage *stage, Face *face, GstMapFlags flags, GErr
   if (face->on_device)
     return astro_buffer_acquire(&face->buffer, priv->device, priv->queue, flags, &face->block.data,
                                 error);
-  if (!gst_buffer_map(face->buffer, &face->map, flags)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped", face->block.bytes);
-    return FALSE;
-  }
+  if (!gst_buffer_map(face->buffer, &face->map, flags))
+    return astro_backend_no_memory(error, "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped",
+                                   face->block.bytes);
   face->block.data = face->map.data;
   return TRUE;
 }

@@ -22,8 +22,7 @@ static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **er
   if (buffer)
     gst_buffer_append_memory(buffer, memory);
   else
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+    astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
   return buffer;
 }
 
@@ -58,8 +57,7 @@ static GstBuffer *take_block(AstroStagePrivate *priv, AstroStagePool *pool, gsiz
   pool->bytes = bytes;
   if (!pool->pool || gst_buffer_pool_acquire_buffer(pool->pool, &buffer, NULL) != GST_FLOW_OK) {
     if (!pool->pool || !astro_buffer_pool_take_error(pool->pool, error))
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                  "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
+      astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
     return NULL;
   }
   return buffer;

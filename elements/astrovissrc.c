@@ -23,6 +23,7 @@
 #include <math.h>
 
 #include "core/predict/predict.h"
+#include "core/units.h"
 #include "elements/astrofields.h"
 #include "elements/astroscene.h"
 #include "elements/astrosimulator.h"
@@ -30,8 +31,6 @@
 
 GST_DEBUG_CATEGORY_STATIC(vis_debug);
 #define GST_CAT_DEFAULT vis_debug
-
-#define DEGREE (G_PI / 180)
 
 typedef struct {
   guint channels, points, threads;
@@ -134,7 +133,7 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
       .sky = self->simulator.sky,
       .noise = self->simulator.scene.noise,
       .gain_error = self->settings.gain_error,
-      .phase_error = self->settings.phase_error * DEGREE,
+      .phase_error = self->settings.phase_error * ASTRO_DEGREE,
       .loss = self->settings.loss,
       .points = self->settings.points,
       .seed = self->simulator.scene.seed,

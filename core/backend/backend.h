@@ -30,8 +30,9 @@ typedef enum {
   ASTRO_BACKEND_ERROR_DEVICE,      /* a device call failed: call and cause */
 } AstroBackendError;
 GQuark astro_backend_error_quark(void);
-/* Sets ASTRO_BACKEND_ERROR_SHAPE; FALSE, for a check to return. */
+/* Set ASTRO_BACKEND_ERROR_SHAPE and ASTRO_BACKEND_ERROR_MEMORY; FALSE, for a check to return. */
 gboolean astro_backend_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+gboolean astro_backend_no_memory(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* What a backend instance is made for and where it runs. */
 typedef struct {

@@ -1,11 +1,11 @@
 /* The sky in rows of declination, cut into cells that are about square. Cells of the mask are those
  * that hold a point. */
 #include "core/catalogue/mask.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define DEGREES (180 / G_PI)
 #define COARSEST 32.
 #define FINEST (1. / 32)
 /* Points a cell holds at least in the mean, so that few cells within the footprint are empty. */
@@ -25,7 +25,7 @@ struct _AstroMask {
 static guint columns_of(double cell, guint row)
 {
   double middle = MIN((row + 0.5) * cell, 180) - 90;
-  return (guint)MAX(round(360 * cos(middle / DEGREES) / cell), 1);
+  return (guint)MAX(round(360 * cos(middle / ASTRO_DEGREES) / cell), 1);
 }
 
 static Place place_of(double cell, double ra, double dec)
@@ -52,8 +52,8 @@ static Bounds bounds_of(const AstroMask *mask, Place place)
 {
   guint columns = columns_of(mask->cell, place.row);
   double bottom = place.row * mask->cell - 90, top = MIN(bottom + mask->cell, 90);
-  return (Bounds){ sin(bottom / DEGREES), sin(top / DEGREES), (double)place.column / columns,
-                   (place.column + 1.) / columns };
+  return (Bounds){ sin(bottom / ASTRO_DEGREES), sin(top / ASTRO_DEGREES),
+                   (double)place.column / columns, (place.column + 1.) / columns };
 }
 
 static AstroMask *mask_of_cells(const double *ra, const double *dec, guint64 n, double cell)
@@ -119,7 +119,7 @@ gboolean astro_mask_contains(const AstroMask *mask, double ra, double dec)
 
 double astro_mask_area(const AstroMask *mask)
 {
-  return mask->area[mask->n - 1] * DEGREES * DEGREES;
+  return mask->area[mask->n - 1] * ASTRO_DEGREES * ASTRO_DEGREES;
 }
 
 double astro_mask_cell(const AstroMask *mask)
@@ -142,7 +142,7 @@ void astro_mask_random(const AstroMask *mask, AstroRandom *random, double *ra, d
   double turn = bounds.west + (bounds.east - bounds.west) * astro_random_uniform(random);
   double sine = bounds.low + (bounds.high - bounds.low) * astro_random_uniform(random);
   *ra = turn * 360;
-  *dec = asin(CLAMP(sine, -1, 1)) * DEGREES;
+  *dec = asin(CLAMP(sine, -1, 1)) * ASTRO_DEGREES;
 }
 
 static void middle_of(const AstroMask *mask, gsize c, double at[3])
@@ -169,11 +169,11 @@ void astro_mask_cap(const AstroMask *mask, AstroFootprint *cap)
   for (gsize c = 0; c < mask->n; c++) {
     middle_of(mask, c, at);
     double cosine = at[0] * sum[0] + at[1] * sum[1] + at[2] * sum[2];
-    furthest = MAX(furthest, acos(CLAMP(cosine, -1, 1)) * DEGREES);
+    furthest = MAX(furthest, acos(CLAMP(cosine, -1, 1)) * ASTRO_DEGREES);
   }
   /* no corner is further than a cell and a half from the middle, a pole's wide cells included */
   *cap = (AstroFootprint){ .shape = ASTRO_FOOTPRINT_CAP,
-                           .ra = atan2(sum[1], sum[0]) * DEGREES,
-                           .dec = asin(CLAMP(sum[2], -1, 1)) * DEGREES,
+                           .ra = atan2(sum[1], sum[0]) * ASTRO_DEGREES,
+                           .dec = asin(CLAMP(sum[2], -1, 1)) * ASTRO_DEGREES,
                            .radius = MIN(furthest + 1.5 * mask->cell, 180) };
 }

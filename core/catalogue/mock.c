@@ -1,9 +1,9 @@
 /* Catalogues made at random. */
 #include "core/catalogue/mask.h"
+#include "core/units.h"
 
 #include <math.h>
 
-#define DEGREES (180 / G_PI)
 #define MOST_DRAWS 1e10 /* a quarter of an hour or so */
 
 G_DEFINE_QUARK(astro_catalogue_error, astro_catalogue_error)
@@ -44,8 +44,8 @@ gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error)
 /* Square of half the chord: accurate for small separations too. */
 static double haversine(double ra1, double dec1, double ra2, double dec2)
 {
-  double a = sin((dec2 - dec1) / 2 / DEGREES), b = sin((ra2 - ra1) / 2 / DEGREES);
-  return a * a + cos(dec1 / DEGREES) * cos(dec2 / DEGREES) * b * b;
+  double a = sin((dec2 - dec1) / 2 / ASTRO_DEGREES), b = sin((ra2 - ra1) / 2 / ASTRO_DEGREES);
+  return a * a + cos(dec1 / ASTRO_DEGREES) * cos(dec2 / ASTRO_DEGREES) * b * b;
 }
 
 gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, double dec)
@@ -53,7 +53,7 @@ gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, do
   if (footprint->shape == ASTRO_FOOTPRINT_MASK)
     return astro_mask_contains(footprint->mask, ra, dec);
   if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
-    double half = sin(footprint->radius / 2 / DEGREES);
+    double half = sin(footprint->radius / 2 / ASTRO_DEGREES);
     return haversine(footprint->ra, footprint->dec, ra, dec) <= half * half;
   }
   double east = fmod(ra - footprint->ra_min, 360);
@@ -67,19 +67,19 @@ gboolean astro_footprint_contains(const AstroFootprint *footprint, double ra, do
 static void offset_by(double ra, double dec, double distance, double direction, double *to_ra,
                       double *to_dec)
 {
-  double d = dec / DEGREES, r = distance / DEGREES;
+  double d = dec / ASTRO_DEGREES, r = distance / ASTRO_DEGREES;
   double north = sin(r) * cos(direction), east = sin(r) * sin(direction), out = cos(r);
   double x = out * cos(d) - north * sin(d), z = out * sin(d) + north * cos(d);
-  *to_ra = fmod(ra + atan2(east, x) * DEGREES + 720, 360);
-  *to_dec = atan2(z, hypot(x, east)) * DEGREES;
+  *to_ra = fmod(ra + atan2(east, x) * ASTRO_DEGREES + 720, 360);
+  *to_dec = atan2(z, hypot(x, east)) * ASTRO_DEGREES;
 }
 
 static void random_in_cap(double ra, double dec, double radius, AstroRandom *random, double *to_ra,
                           double *to_dec)
 {
-  double half = sin(radius / 2 / DEGREES) * sqrt(astro_random_uniform(random));
+  double half = sin(radius / 2 / ASTRO_DEGREES) * sqrt(astro_random_uniform(random));
   double direction = 2 * G_PI * astro_random_uniform(random);
-  offset_by(ra, dec, 2 * asin(half) * DEGREES, direction, to_ra, to_dec);
+  offset_by(ra, dec, 2 * asin(half) * ASTRO_DEGREES, direction, to_ra, to_dec);
 }
 
 static void random_in(const AstroFootprint *footprint, AstroRandom *random, double *ra, double *dec)
@@ -92,11 +92,12 @@ static void random_in(const AstroFootprint *footprint, AstroRandom *random, doub
     random_in_cap(footprint->ra, footprint->dec, footprint->radius, random, ra, dec);
     return;
   }
-  double low = sin(footprint->dec_min / DEGREES), high = sin(footprint->dec_max / DEGREES);
+  double low = sin(footprint->dec_min / ASTRO_DEGREES),
+         high = sin(footprint->dec_max / ASTRO_DEGREES);
   double east =
       footprint->ra_min + (footprint->ra_max - footprint->ra_min) * astro_random_uniform(random);
   *ra = fmod(fmod(east, 360) + 360, 360);
-  *dec = asin(CLAMP(low + (high - low) * astro_random_uniform(random), -1, 1)) * DEGREES;
+  *dec = asin(CLAMP(low + (high - low) * astro_random_uniform(random), -1, 1)) * ASTRO_DEGREES;
 }
 
 static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error)
@@ -130,7 +131,7 @@ static AstroFootprint grown(const AstroFootprint *footprint, double by)
     astro_mask_cap(footprint->mask, &wide);
   wide.radius = MIN(wide.radius + by, 180);
   double furthest = MAX(fabs(footprint->dec_min), fabs(footprint->dec_max)) + by;
-  double along = furthest < 89 ? by / cos(furthest / DEGREES) : 360;
+  double along = furthest < 89 ? by / cos(furthest / ASTRO_DEGREES) : 360;
   wide.ra_min -= along;
   wide.ra_max += along;
   if (wide.ra_max - wide.ra_min > 360) {
@@ -185,11 +186,12 @@ static gboolean check_clustering(const AstroClustering *clustering, GError **err
 static double area_of(const AstroFootprint *f)
 {
   if (f->shape == ASTRO_FOOTPRINT_MASK)
-    return astro_mask_area(f->mask) / (DEGREES * DEGREES);
-  double half = sin(f->radius / 2 / DEGREES);
-  return f->shape == ASTRO_FOOTPRINT_CAP ? 4 * G_PI * half * half
-                                         : (sin(f->dec_max / DEGREES) - sin(f->dec_min / DEGREES)) *
-                                               (f->ra_max - f->ra_min) / DEGREES;
+    return astro_mask_area(f->mask) / (ASTRO_DEGREES * ASTRO_DEGREES);
+  double half = sin(f->radius / 2 / ASTRO_DEGREES);
+  return f->shape == ASTRO_FOOTPRINT_CAP
+             ? 4 * G_PI * half * half
+             : (sin(f->dec_max / ASTRO_DEGREES) - sin(f->dec_min / ASTRO_DEGREES)) *
+                   (f->ra_max - f->ra_min) / ASTRO_DEGREES;
 }
 
 /* Points are drawn evenly over wide in the mean, and what lies outside of the footprint is lost. */

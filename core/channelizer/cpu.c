@@ -153,8 +153,8 @@ static gboolean make_plan(Cpu *cpu, GError **error)
   astro_fft_planner_unlock();
   astro_scratch_give(cpu->rooms, room);
   if (!cpu->plan)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "channelizer: FFTW makes no plan for %d transforms of %d samples", batch, n);
+    astro_backend_no_memory(
+        error, "channelizer: FFTW makes no plan for %d transforms of %d samples", batch, n);
   return cpu->plan != NULL;
 }
 

@@ -43,35 +43,26 @@ static void add(AstroChannelizerLosses *losses, guint station, guint64 from, gui
   g_array_append_val(losses->lost[station], loss);
 }
 
-static guint64 extent(const AstroLayout *layout, AstroAxis axis)
-{
-  gint at = astro_layout_find(layout, axis);
-  return at < 0 ? 1 : layout->extents[at];
-}
-
 void astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer *in, guint64 first,
                                    guint64 steps)
 {
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
-  gboolean gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  const gboolean gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  AstroValiditySamples samples;
   AstroLayout shape;
 
   g_array_set_size(losses->latest, 0);
   if (!gap && !meta)
     return;
   astro_stream_shape(&losses->config.in, steps, &shape);
-  /* One count stands for so many steps. */
-  guint64 group = gap ? steps : steps / extent(&meta->shape, ASTRO_AXIS_TIME);
+  if (!gap)
+    astro_validity_samples(&samples, meta, &shape);
   for (guint station = 0; station < losses->stations; station++)
-    for (guint64 step = 0; step < steps;) {
-      guint64 from = step;
-      while (step < steps && (gap || !astro_validity_is_whole(meta, &shape, step, 0, station)))
-        step += group;
-      if (step > from)
-        add(losses, station, first + from, first + step);
-      else
-        step += group;
-    }
+    if (gap)
+      add(losses, station, first, first + steps);
+    else
+      for (guint64 from, to = 0; astro_validity_next_loss(&samples, station, &from, &to);)
+        add(losses, station, first + from, first + to);
 }
 
 void astro_channelizer_losses_tell(AstroChannelizerLosses *losses,

@@ -44,13 +44,11 @@ gboolean astro_stretch_init(AstroStretch *stretch, const AstroChannelizerConfig 
   };
   astro_samples_init(&stretch->samples, in->format, single);
   if (!g_size_checked_mul(&bytes, astro_stream_step_bytes(in), astro_channelizer_span(config)) ||
-      !(stretch->held = g_try_malloc(bytes))) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "channelizer: no memory to hold %u taps of %" G_GUINT64_FORMAT
-                " samples of %u inputs",
-                config->taps, astro_channelizer_step(config), stretch->inputs);
-    return FALSE;
-  }
+      !(stretch->held = g_try_malloc(bytes)))
+    return astro_backend_no_memory(error,
+                                   "channelizer: no memory to hold %u taps of %" G_GUINT64_FORMAT
+                                   " samples of %u inputs",
+                                   config->taps, astro_channelizer_step(config), stretch->inputs);
   /* Two steps show the order of axes as any number does. */
   if (!transpose_config(stretch, 2, &transpose, error))
     return FALSE;
@@ -98,11 +96,9 @@ static gboolean turn(AstroStretch *stretch, const AstroBlock *in, guint64 steps,
     g_free(stretch->transposed);
     stretch->transposed = g_try_malloc(bytes);
     stretch->transposed_bytes = stretch->transposed ? bytes : 0;
-    if (!stretch->transposed) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                  "channelizer: no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
-      return FALSE;
-    }
+    if (!stretch->transposed)
+      return astro_backend_no_memory(
+          error, "channelizer: no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
   }
   AstroBlock to = { stretch->transposed, bytes };
   stretch->block = stretch->transposed;

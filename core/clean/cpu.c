@@ -46,9 +46,8 @@ static gboolean make_room(Cpu *self, GError **error)
   if (self->model || (posix_memalign(&self->residual, 64, self->bytes) == 0 &&
                       posix_memalign(&self->model, 64, self->bytes) == 0))
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-              "no memory to clean images of %u x %u pixels", self->config.size, self->config.size);
-  return FALSE;
+  return astro_backend_no_memory(error, "no memory to clean images of %u x %u pixels",
+                                 self->config.size, self->config.size);
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,

@@ -33,12 +33,10 @@ static gboolean grow(AstroCorrelatorCounts *counts, guint tables, GError **error
   gsize cells = 0;
   if (g_size_checked_mul(&cells, tables, counts->baselines))
     lost = g_try_new0(guint32, cells);
-  if (!lost) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for the counts of %" G_GUINT64_FORMAT " baselines in %u channels",
-                counts->baselines, tables);
-    return FALSE;
-  }
+  if (!lost)
+    return astro_backend_no_memory(
+        error, "no memory for the counts of %" G_GUINT64_FORMAT " baselines in %u channels",
+        counts->baselines, tables);
   if (counts->tables == 1)
     for (guint t = 0; t < tables; t++)
       memcpy(lost + t * counts->baselines, counts->lost, counts->baselines * sizeof *lost);

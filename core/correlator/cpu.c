@@ -43,9 +43,9 @@ static gboolean need_gathered(Cpu *self, GError **error)
     self->gathered =
         astro_correlator_block(self->capacity * self->config.channels * row_bytes(self));
   if (!self->gathered)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory to gather %" G_GUINT64_FORMAT " spectra of %u channels", self->capacity,
-                self->config.channels);
+    astro_backend_no_memory(error,
+                            "no memory to gather %" G_GUINT64_FORMAT " spectra of %u channels",
+                            self->capacity, self->config.channels);
   return self->gathered != NULL;
 }
 

@@ -100,13 +100,11 @@ gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrela
   gboolean fits = g_size_checked_mul(&n, astro_correlator_channel_sums(config), config->channels) &&
                   g_size_checked_mul(&bytes, n, 2 * sizeof(gint64));
   sums->any = fits ? astro_correlator_block(bytes) : NULL;
-  if (!sums->any) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for the sums of %u stations, %u polarisations and %u channels: %.3g GB",
-                config->stations, config->pols, config->channels,
-                16e-9 * astro_correlator_channel_sums(config) * config->channels);
-    return FALSE;
-  }
+  if (!sums->any)
+    return astro_backend_no_memory(
+        error, "no memory for the sums of %u stations, %u polarisations and %u channels: %.3g GB",
+        config->stations, config->pols, config->channels,
+        16e-9 * astro_correlator_channel_sums(config) * config->channels);
   memset(sums->any, 0, bytes);
   return TRUE;
 }
@@ -318,10 +316,10 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
   if (config->to == ASTRO_FORMAT_CI32LE)
     astro_parallel(groups, threads, check_group, &dump);
   if (dump.failed)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "a sum of channel %d over %" G_GUINT64_FORMAT
-                " time steps does not fit CI32LE: use CF32LE or a shorter integration",
-                (dump.failed - 1) * (gint)config->channel_step, counts->samples);
+    astro_backend_refuse(error,
+                         "a sum of channel %d over %" G_GUINT64_FORMAT
+                         " time steps does not fit CI32LE: use CF32LE or a shorter integration",
+                         (dump.failed - 1) * (gint)config->channel_step, counts->samples);
   else if (plain)
     astro_parallel(groups, threads, write_means, &dump);
   else

@@ -1,5 +1,6 @@
 #include "config.h"
 #include "core/delay/calibration.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +49,7 @@ static gboolean read_gain(Reader *reader, char **fields, const double *numbers, 
   for (guint i = 0; i < inputs; i++)
     if (chosen[i]) {
       reader->calibration->inputs[i].amplitude = numbers[0];
-      reader->calibration->inputs[i].phase = numbers[1] * G_PI / 180;
+      reader->calibration->inputs[i].phase = numbers[1] * ASTRO_DEGREE;
     }
   return TRUE;
 }

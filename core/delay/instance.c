@@ -118,9 +118,8 @@ static gboolean make_room(AstroDelayInstance *instance, gint64 keep, gsize lengt
     if (!g_size_checked_mul(&bytes, capacity, 2 * sizeof(float) * inputs) ||
         !(window->samples = g_try_malloc(bytes))) {
       window->samples = old.samples;
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                  "no memory for %" G_GSIZE_FORMAT " samples of %u inputs", capacity, inputs);
-      return FALSE;
+      return astro_backend_no_memory(
+          error, "no memory for %" G_GSIZE_FORMAT " samples of %u inputs", capacity, inputs);
     }
     window->capacity = capacity;
   }

@@ -72,24 +72,21 @@ void astro_delay_losses_read(AstroDelayLosses *losses, AstroDelayModel *model,
                              const AstroStream *stream, GstBuffer *in, guint64 first, guint64 steps)
 {
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
+  AstroValiditySamples samples;
   AstroLayout shape;
   if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
     astro_delay_losses_add(losses, model, stream, (gint64)first, (gint64)(first + steps));
     return;
   }
-  if (!meta || !meta->counts)
+  if (!meta)
     return;
   g_autofree double *lags = find_lags(model, stream, (gint64)first);
   astro_stream_shape(stream, steps, &shape);
+  astro_validity_samples(&samples, meta, &shape);
   for (guint station = 0; station < astro_delay_model_stations(model); station++)
-    for (guint64 step = 0; step < steps; step++) {
-      guint64 from = step;
-      while (step < steps && !astro_validity_is_whole(meta, &shape, step, 0, station))
-        step++;
-      if (step > from)
-        add(losses, astro_delay_model_pols(model), lags, station, (gint64)(first + from),
-            (gint64)(first + step));
-    }
+    for (guint64 from, to = 0; astro_validity_next_loss(&samples, station, &from, &to);)
+      add(losses, astro_delay_model_pols(model), lags, station, (gint64)(first + from),
+          (gint64)(first + to));
 }
 
 /* Counts of time and station, in the order in which the stream has them. */

@@ -113,8 +113,7 @@ static gboolean make_plan(AstroFftLines *self, const AstroFftPass *pass, GError 
   memset(in, 0, self->room_bytes);
   astro_scratch_give(self->rooms, in);
   if (!self->plan)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "FFTW makes no plan for %d transforms of %d samples", batch, n);
+    astro_backend_no_memory(error, "FFTW makes no plan for %d transforms of %d samples", batch, n);
   return self->plan != NULL;
 }
 

@@ -1,5 +1,6 @@
 #include "core/fits/catalogue-read.h"
 #include "core/fits/row-filter.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,9 +56,7 @@ static gboolean wrong(const Reader *r, GError **error, const char *format, ...)
   va_end(list);
   g_autofree char *valid = g_utf8_make_valid(text, -1);
   g_autofree char *table = r->name ? g_utf8_make_valid(r->name, -1) : g_strdup("");
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: table %s: %s",
-              astro_fits_file_name(r->file), *table ? table : "without a name", valid);
-  return FALSE;
+  return astro_fits_wrong(r->file, error, "table %s: %s", *table ? table : "without a name", valid);
 }
 
 /* ---- columns ---- */
@@ -258,7 +257,7 @@ static gboolean check_values(const Reader *r, guint c, const double *values, gui
 static void turn_to_degrees(double *values, guint64 n, gboolean is_dec)
 {
   for (guint64 i = 0; i < n; i++) {
-    double degrees = values[i] * (180 / G_PI);
+    double degrees = values[i] * ASTRO_DEGREES;
     /* A pole as a float of radians lies a little beyond it. */
     gboolean is_pole = is_dec && fabs(degrees) > 90 && fabs(values[i]) <= (float)G_PI_2;
     values[i] = is_pole ? copysign(90, degrees) : degrees;

@@ -32,6 +32,16 @@ static void header_free(gpointer data)
   g_free(header);
 }
 
+gboolean astro_fits_wrong(const AstroFitsFile *file, GError **error, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  g_autofree char *what = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: %s", file->name, what);
+  return FALSE;
+}
+
 const char *astro_fits_file_name(const AstroFitsFile *file)
 {
   return file->name;
@@ -90,11 +100,10 @@ gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gs
   }
   if (done == bytes)
     return TRUE;
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-              "%s: cut short: the file ends at %" G_GUINT64_FORMAT
-              " bytes, within what its headers tell of",
-              file->name, at + done);
-  return FALSE;
+  return astro_fits_wrong(file, error,
+                          "cut short: the file ends at %" G_GUINT64_FORMAT
+                          " bytes, within what its headers tell of",
+                          at + done);
 }
 
 /* A card's value as text: without quotes, its spaces at the end and the comment. Strings get a
@@ -196,10 +205,9 @@ gboolean astro_fits_get_double_n(const AstroFitsHeader *header, const char *key,
 static gboolean wrong_shape(const AstroFitsFile *file, const char *key, gint64 found,
                             GError **error)
 {
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-              "%s: %s is missing or has the value %" G_GINT64_FORMAT ", which it cannot have",
-              file->name, key, found);
-  return FALSE;
+  return astro_fits_wrong(
+      file, error, "%s is missing or has the value %" G_GINT64_FORMAT ", which it cannot have", key,
+      found);
 }
 
 /* How large the data are that follow. */
@@ -266,17 +274,16 @@ static AstroFitsHeader *read_header(AstroFitsFile *file, guint64 at, GError **er
   return NULL;
 }
 
-static void refuse_begin(const AstroFitsFile *file, const char *start, GError **error)
+static gboolean refuse_begin(const AstroFitsFile *file, const char *start, GError **error)
 {
-  if (g_str_equal(start, file_begin)) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: cut short: the file ends at %" G_GUINT64_FORMAT
-                " bytes, within its first header",
-                file->name, file->bytes);
-    return;
-  }
+  if (g_str_equal(start, file_begin))
+    return astro_fits_wrong(file, error,
+                            "cut short: the file ends at %" G_GUINT64_FORMAT
+                            " bytes, within its first header",
+                            file->bytes);
   g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
               "%s is no FITS file: it does not begin with \"%s\"", file->name, file_begin);
+  return FALSE;
 }
 
 /* What follows the first header is read as far as it makes sense: files may end in padding or
@@ -287,10 +294,8 @@ static gboolean read_headers(AstroFitsFile *file, GError **error)
   guint64 at = 0;
 
   if (!astro_fits_file_read(file, 0, start, sizeof file_begin - 1, NULL) || file->bytes < BLOCK ||
-      !g_str_equal(start, file_begin)) {
-    refuse_begin(file, start, error);
-    return FALSE;
-  }
+      !g_str_equal(start, file_begin))
+    return refuse_begin(file, start, error);
   while (at < file->bytes) {
     AstroFitsHeader *header = read_header(file, at, file->headers->len ? NULL : error);
     if (!header)
@@ -317,7 +322,7 @@ static gboolean begins_as_text(AstroFitsFile *file)
   return TRUE;
 }
 
-AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error)
+AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
 {
   struct stat there;
   int fd = astro_fits_open(path, error);
@@ -331,16 +336,6 @@ AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error)
   file->cache = g_malloc(CACHE);
   if (begins_as_text(file) || read_headers(file, error))
     return file;
-  astro_fits_file_close(file);
-  return NULL;
-}
-
-AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
-{
-  AstroFitsFile *file = astro_fits_file_open_any(path, error);
-  if (!file || file->headers->len)
-    return file;
-  refuse_begin(file, "", error);
   astro_fits_file_close(file);
   return NULL;
 }

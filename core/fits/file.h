@@ -24,10 +24,13 @@ typedef struct {
   guint64 data, bytes;  /* where the data are in the file; as the header tells, padding apart */
 } AstroFitsHeader;
 
-/* The error names the file, as all errors do that come from reading it. */
-AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
+/* Sets an error of the file's content, begun with its name as all errors are that come from reading
+ * it; always FALSE. */
+gboolean astro_fits_wrong(const AstroFitsFile *file, GError **error, const char *format, ...)
+    G_GNUC_PRINTF(3, 4);
+
 /* Takes text too, which has no headers. */
-AstroFitsFile *astro_fits_file_open_any(const char *path, GError **error);
+AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
 void astro_fits_file_close(AstroFitsFile *file);
 const char *astro_fits_file_name(const AstroFitsFile *file);
 guint64 astro_fits_file_bytes(const AstroFitsFile *file);

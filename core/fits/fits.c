@@ -4,13 +4,22 @@
 #include "core/fits/table-write.h"
 #include "core/fits/uvfits-read.h"
 #include "core/fits/uvfits-write.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DEGREES (180.0 / G_PI)
-
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
+
+gboolean astro_fits_refuse(GError **error, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  if (error)
+    *error = g_error_new_valist(ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, format, arguments);
+  va_end(arguments);
+  return FALSE;
+}
 
 const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
                                                                &astro_catalogue_csv_writer,
@@ -92,7 +101,8 @@ GstCaps *astro_fits_contents_to_caps(const AstroFitsContents *contents)
 
 char *astro_fits_field_name(const AstroObservation *o)
 {
-  double ra = fmod(o->phase_ra * DEGREES + 360, 360) / 15, dec = fabs(o->phase_dec * DEGREES);
+  double ra = fmod(o->phase_ra * ASTRO_DEGREES + 360, 360) / 15,
+         dec = fabs(o->phase_dec * ASTRO_DEGREES);
   guint ra_minutes = (guint)(ra * 60), dec_minutes = (guint)(dec * 60);
   return g_strdup_printf("J%02u%02u%c%02u%02u", ra_minutes / 60, ra_minutes % 60,
                          o->phase_dec < 0 ? '-' : '+', dec_minutes / 60, dec_minutes % 60);
@@ -108,8 +118,7 @@ const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const 
     if (kind->quantity == quantity && (!kind->suffix || g_str_has_suffix(name, kind->suffix)))
       return kind;
   }
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, "there are no files of %s",
-              astro_quantity_name(quantity));
+  astro_fits_refuse(error, "there are no files of %s", astro_quantity_name(quantity));
   return NULL;
 }
 
@@ -175,7 +184,7 @@ AstroFitsReader *astro_fits_reader_open(const char *path, const AstroFitsOptions
                                         GError **error)
 {
   static const AstroFitsOptions none;
-  AstroFitsFile *file = astro_fits_file_open_any(path, error);
+  AstroFitsFile *file = astro_fits_file_open(path, error);
   if (!file)
     return NULL;
   options = options ? options : &none;

@@ -23,6 +23,8 @@ typedef enum {
   ASTRO_FITS_ERROR_MISSING, /* the stream lacks what such a file has to say */
 } AstroFitsError;
 GQuark astro_fits_error_quark(void);
+/* Sets ASTRO_FITS_ERROR_MISSING; FALSE, for a check to return. */
+gboolean astro_fits_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* What a file is of, or is to be of. stations: 0 where the caps do not say. */
 typedef struct {

@@ -4,18 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-gboolean astro_fits_image_wrong(const AstroFitsImageReader *r, GError **error, const char *format,
-                                ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *what = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: %s",
-              astro_fits_file_name(r->file), what);
-  return FALSE;
-}
-
 /* ---- which HDUs are images ---- */
 
 static gboolean is_image(const AstroFitsHeader *header, guint index)
@@ -69,9 +57,9 @@ static gboolean read_axes(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
     /* Any other axis with a length is one of channels whose frequencies are not known. */
     if (is_stokes || is_freq || header->axes[i] > 1) {
       if (axis->n > 1 || (axis->number && (is_stokes || is_freq)))
-        return astro_fits_image_wrong(
-            r, error, "axis %u is \"%s\" and axis %u another one of %s, expected one", i + 1, type,
-            axis->number, is_stokes ? "STOKES" : "FREQ or of channels");
+        return astro_fits_wrong(
+            r->file, error, "axis %u is \"%s\" and axis %u another one of %s, expected one", i + 1,
+            type, axis->number, is_stokes ? "STOKES" : "FREQ or of channels");
       *axis = (AstroFitsImageAxis){ header->axes[i], stride, 0, 1, 0, i + 1 };
       astro_fits_get_double_n(header, "CRVAL", i + 1, &axis->value);
       astro_fits_get_double_n(header, "CRPIX", i + 1, &axis->pixel);
@@ -102,8 +90,8 @@ static gboolean read_products(const AstroFitsImageReader *r, AstroFitsImageHdu *
 {
   guint n = MIN(hdu->stokes.n, MAX_PRODUCTS + 1);
   if (n > MAX_PRODUCTS)
-    return astro_fits_image_wrong(r, error, "axis STOKES has %" G_GUINT64_FORMAT " values",
-                                  hdu->stokes.n);
+    return astro_fits_wrong(r->file, error, "axis STOKES has %" G_GUINT64_FORMAT " values",
+                            hdu->stokes.n);
   hdu->n_products = n;
   hdu->product_at = g_new(guint, n);
   for (guint i = 0; i < n; i++) {
@@ -120,10 +108,10 @@ static gboolean read_products(const AstroFitsImageReader *r, AstroFitsImageHdu *
     char *name = product.code == 0 && n == 1 ? g_strdup(ASTRO_PRODUCT_PSF)
                                              : astro_fits_product_to_name(&product);
     if (!name)
-      return astro_fits_image_wrong(r, error,
-                                    "axis STOKES has the value %d, expected Stokes parameters (1 "
-                                    "to 4) or correlations (-1 to -8)",
-                                    product.code);
+      return astro_fits_wrong(r->file, error,
+                              "axis STOKES has the value %d, expected Stokes parameters (1 "
+                              "to 4) or correlations (-1 to -8)",
+                              product.code);
     g_ptr_array_add(names, name);
   }
   return TRUE;
@@ -183,11 +171,11 @@ static gboolean add_hdu(AstroFitsImageReader *r, const AstroFitsHeader *header,
     return FALSE;
   there -= MIN(there, header->data);
   if (header->bytes > there)
-    return astro_fits_image_wrong(r, error,
-                                  "cut short: the header tells of %" G_GUINT64_FORMAT
-                                  " bytes of an image and the file ends after %" G_GUINT64_FORMAT
-                                  " of them",
-                                  header->bytes, there);
+    return astro_fits_wrong(r->file, error,
+                            "cut short: the header tells of %" G_GUINT64_FORMAT
+                            " bytes of an image and the file ends after %" G_GUINT64_FORMAT
+                            " of them",
+                            header->bytes, there);
   g_array_append_val(r->hdus, hdu);
   return TRUE;
 }
@@ -235,10 +223,10 @@ static char **read_image(AstroFitsImageReader *r, guint first, GError **error)
   for (guint i = 0; i < r->per_image; i++) {
     AstroFitsImageHdu *hdu = &g_array_index(r->hdus, AstroFitsImageHdu, first + i);
     if (hdu->channel.n != r->channels) {
-      astro_fits_image_wrong(r, error,
-                             "an extension has %" G_GUINT64_FORMAT
-                             " channels, expected %" G_GUINT64_FORMAT " as in the first image",
-                             hdu->channel.n, r->channels);
+      astro_fits_wrong(r->file, error,
+                       "an extension has %" G_GUINT64_FORMAT
+                       " channels, expected %" G_GUINT64_FORMAT " as in the first image",
+                       hdu->channel.n, r->channels);
       return NULL;
     }
     if (!read_products(r, hdu, names, error))
@@ -255,9 +243,9 @@ static gboolean read_images(AstroFitsImageReader *r, AstroFitsContents *contents
   for (guint first = 0; first < r->hdus->len; first += r->per_image) {
     guint n = count_of_image(r, first);
     if (n != r->per_image)
-      return astro_fits_image_wrong(r, error,
-                                    "image %u has %u HDUs, expected %u as the first one has",
-                                    first / r->per_image + 1, n, r->per_image);
+      return astro_fits_wrong(r->file, error,
+                              "image %u has %u HDUs, expected %u as the first one has",
+                              first / r->per_image + 1, n, r->per_image);
     g_auto(GStrv) names = read_image(r, first, error);
     if (!names)
       return FALSE;
@@ -265,8 +253,8 @@ static gboolean read_images(AstroFitsImageReader *r, AstroFitsContents *contents
       contents->grid.products = g_steal_pointer(&names);
     else if (!g_strv_equal((const char *const *)names,
                            (const char *const *)contents->grid.products))
-      return astro_fits_image_wrong(r, error, "image %u has other products than the first",
-                                    first / r->per_image + 1);
+      return astro_fits_wrong(r->file, error, "image %u has other products than the first",
+                              first / r->per_image + 1);
   }
   r->pols = g_strv_length(contents->grid.products);
   return TRUE;
@@ -291,7 +279,7 @@ static gboolean describe(AstroFitsImageReader *r, AstroStream *stream, GError **
   if (r->width > G_MAXINT || r->height > G_MAXINT || r->channels > G_MAXINT ||
       !g_uint64_checked_mul(&samples, r->width * r->height, r->channels) ||
       !g_uint64_checked_mul(&samples, samples, r->pols * sizeof(double)) || samples > G_MAXSSIZE)
-    return astro_fits_image_wrong(r, error, "the image is larger than memory can be");
+    return astro_fits_wrong(r->file, error, "the image is larger than memory can be");
   stream->quantity = ASTRO_QUANTITY_IMAGE;
   stream->format = r->bitpix == -64 || r->bitpix >= 32 ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_F32LE;
   stream->layout =

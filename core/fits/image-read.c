@@ -1,8 +1,7 @@
 #include "core/fits/image-reader.h"
+#include "core/units.h"
 
 #include <string.h>
-
-#define RADIANS (G_PI / 180.0)
 
 static void close_reader(gpointer reader)
 {
@@ -137,9 +136,9 @@ static void read_beam(const AstroFitsHeader *header, AstroFitsFrame *frame)
   frame->has_beam = frame->major > 0 && frame->minor > 0;
   frame->angle = 0;
   astro_fits_get_double(header, "BPA", &frame->angle);
-  frame->major *= RADIANS;
-  frame->minor *= RADIANS;
-  frame->angle *= RADIANS;
+  frame->major *= ASTRO_DEGREE;
+  frame->minor *= ASTRO_DEGREE;
+  frame->angle *= ASTRO_DEGREE;
 }
 
 static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)

@@ -38,10 +38,6 @@ typedef struct {
   guint8 *row;
 } AstroFitsImageReader;
 
-/* Sets an error of the file's format, begun with its name; always FALSE. */
-gboolean astro_fits_image_wrong(const AstroFitsImageReader *r, GError **error, const char *format,
-                                ...) G_GNUC_PRINTF(3, 4);
-
 gboolean astro_fits_image_recognises(const AstroFitsFile *file);
 gboolean astro_fits_image_read_headers(AstroFitsImageReader *r, AstroFitsContents *contents,
                                        GError **error);

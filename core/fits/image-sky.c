@@ -1,12 +1,10 @@
 /* Where an image is in the sky, and when it was taken. */
 #include "core/fits/image-reader.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define RADIANS (G_PI / 180.0)
-#define NS_PER_SECOND 1e9
-#define NS_PER_DAY 86400e9
 #define SAME 1e-6 /* sides of pixels that are equal, and turns that are none */
 
 typedef struct {
@@ -30,7 +28,7 @@ static void read_matrix(const AstroFitsHeader *header, double matrix[2][2])
       g_autofree char *pc_key = g_strdup_printf("PC%u_%u", i + 1, j + 1),
                       *cd_key = g_strdup_printf("CD%u_%u", i + 1, j + 1);
       if (!astro_fits_get_double(header, pc_key, &pc) && i != j)
-        pc = sin(turn * RADIANS);
+        pc = sin(turn * ASTRO_DEGREE);
       matrix[i][j] = any ? pc * delta[i] : 0;
       if (astro_fits_get_double(header, cd_key, &cd))
         matrix[i][j] = cd;
@@ -59,7 +57,7 @@ static double pixel_of(const Sky *sky)
 {
   double x = fabs(sky->matrix[0][0]), y = fabs(sky->matrix[1][1]);
   gboolean is_straight = fabs(sky->matrix[0][1]) <= SAME * x && fabs(sky->matrix[1][0]) <= SAME * y;
-  return is_straight && fabs(x - y) <= SAME * y ? y * RADIANS : 0;
+  return is_straight && fabs(x - y) <= SAME * y ? y * ASTRO_DEGREE : 0;
 }
 
 /* What keeps the stream from telling where the image is; NULL: nothing. */
@@ -103,11 +101,11 @@ void astro_fits_image_read_times(const AstroFitsHeader *header, const AstroObser
   g_autoptr(AstroObservation) at = astro_observation_new(0);
   double seconds = 0, ns = 0;
   if (o->has_start && read_start(header, at))
-    ns = ((double)at->start_mjd - o->start_mjd) * NS_PER_DAY +
+    ns = ((double)at->start_mjd - o->start_mjd) * ASTRO_NS_PER_DAY +
          ((double)at->start_ns - (double)o->start_ns);
   *start_ns = ns > 0 && ns < 1e18 ? (gint64)ns : 0;
   astro_fits_get_double(header, "TELAPSE", &seconds);
-  seconds *= NS_PER_SECOND;
+  seconds *= ASTRO_NS_PER_SECOND;
   *duration_ns = seconds > 0 && seconds < 1e18 ? (guint64)llround(seconds) : 0;
 }
 
@@ -140,8 +138,8 @@ void astro_fits_image_read_sky(AstroFitsImageReader *r, AstroFitsContents *conte
     grid->centre_l = (x - (double)(r->width / 2)) * grid->pixel;
     grid->centre_m = ((double)(r->height / 2) - y) * grid->pixel;
     o->has_phase_centre = TRUE;
-    o->phase_ra = sky.value[0] * RADIANS;
-    o->phase_dec = sky.value[1] * RADIANS;
+    o->phase_ra = sky.value[0] * ASTRO_DEGREE;
+    o->phase_dec = sky.value[1] * ASTRO_DEGREE;
   }
   if (grid->pixel > 0)
     grid->cell = 1 / (grid->pixel * (double)grid->size);

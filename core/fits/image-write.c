@@ -1,12 +1,11 @@
 /* Images and cubes; image.h tells how a stream of them is laid out. */
 #include "core/fits/cards.h"
 #include "core/fits/image.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DEGREES (180.0 / G_PI)
-#define NS_PER_SECOND 1e9
 #define GATHER (256u << 10)
 
 /* Products of a stream that one HDU holds. */
@@ -27,17 +26,6 @@ typedef struct {
   gint64 version; /* EXTVER of the image that is written */
   guint8 *gather;
 } Writer;
-
-static gboolean refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static gboolean refuse(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *what = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, "%s", what);
-  return FALSE;
-}
 
 /* ---- which HDU has what ---- */
 
@@ -89,10 +77,11 @@ static gboolean plan_hdus(Writer *w, GError **error)
   for (guint p = 0; p < w->pols; p++) {
     AstroFitsProduct product;
     if (!astro_fits_product_from_name(&product, names[p]))
-      return refuse(error,
-                    "products has %s, expected Stokes parameters, correlations (XX, RL ...), those "
-                    "with -MODEL or -RESIDUAL behind them, or PSF",
-                    names[p]);
+      return astro_fits_refuse(
+          error,
+          "products has %s, expected Stokes parameters, correlations (XX, RL ...), those "
+          "with -MODEL or -RESIDUAL behind them, or PSF",
+          names[p]);
     add_product(hdu_of_role(w, product.role), product.code, p);
   }
   for (guint h = 0; h < w->hdus->len; h++) {
@@ -101,7 +90,7 @@ static gboolean plan_hdus(Writer *w, GError **error)
       if (hdu->code[p] - hdu->code[p - 1] != step_of(hdu) || step_of(hdu) == 0 ||
           family_of(hdu->code[p]) != family_of(hdu->code[0])) {
         g_autofree char *all = g_strjoinv(":", names);
-        return refuse(
+        return astro_fits_refuse(
             error,
             "products are %s, which no STOKES axis can name: it goes on in equal steps of "
             "I Q U V, RR LL RL LR or XX YY XY YX",
@@ -154,9 +143,9 @@ static void put_sky(const Writer *w, GString *header)
   const AstroGrid *grid = &w->contents.grid;
   const AstroObservation *o = w->contents.observation;
   gboolean placed = o && o->has_phase_centre && grid->pixel > 0;
-  double ra = placed ? fmod(o->phase_ra * DEGREES + 360, 360) : 0,
-         dec = placed ? o->phase_dec * DEGREES : 0;
-  double pixel = grid->pixel > 0 ? grid->pixel * DEGREES : 1,
+  double ra = placed ? fmod(o->phase_ra * ASTRO_DEGREES + 360, 360) : 0,
+         dec = placed ? o->phase_dec * ASTRO_DEGREES : 0;
+  double pixel = grid->pixel > 0 ? grid->pixel * ASTRO_DEGREES : 1,
          l = grid->pixel > 0 ? grid->centre_l / grid->pixel : 0,
          m = grid->pixel > 0 ? grid->centre_m / grid->pixel : 0;
   const char *unit = grid->pixel > 0 ? "deg" : "pixel";
@@ -195,15 +184,15 @@ static void put_times(const Writer *w, GString *header, const AstroFitsFrames *f
     astro_fits_put_string(header, "DATE-OBS", start ? start : "", "begin");
   }
   if (frames->duration_ns > 0)
-    astro_fits_put_double(header, "TELAPSE", frames->duration_ns / NS_PER_SECOND,
+    astro_fits_put_double(header, "TELAPSE", frames->duration_ns / ASTRO_NS_PER_SECOND,
                           "[s] from begin to end");
 }
 
 static void put_beam(GString *header, const AstroImageMeta *image)
 {
-  astro_fits_put_double(header, "BMAJ", image->major * DEGREES, "[deg] beam, FWHM");
-  astro_fits_put_double(header, "BMIN", image->minor * DEGREES, "[deg] beam, FWHM");
-  astro_fits_put_double(header, "BPA", image->angle * DEGREES, "[deg] north through east");
+  astro_fits_put_double(header, "BMAJ", image->major * ASTRO_DEGREES, "[deg] beam, FWHM");
+  astro_fits_put_double(header, "BMIN", image->minor * ASTRO_DEGREES, "[deg] beam, FWHM");
+  astro_fits_put_double(header, "BPA", image->angle * ASTRO_DEGREES, "[deg] north through east");
 }
 
 static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFrames *frames,

@@ -18,9 +18,7 @@ static const char *const across_rows[] = { "#row", "accum(", "seqdiff(", "{" };
 
 static gboolean refuse(const AstroRowFilter *f, GError **error, const char *why)
 {
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: where \"%s\": %s",
-              astro_fits_file_name(f->table->file), f->expression, why);
-  return FALSE;
+  return astro_fits_wrong(f->table->file, error, "where \"%s\": %s", f->expression, why);
 }
 
 static gboolean check_expression(const AstroRowFilter *f, GError **error)

@@ -78,9 +78,7 @@ static gboolean bad_table(const AstroFitsTable *table, GError **error, const cha
   g_autofree char *where = column ? g_strdup_printf("column %u: ", column) : g_strdup("");
   const char *name = "";
   astro_fits_get_string(table->header, "EXTNAME", &name);
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: table %s: %s%s",
-              astro_fits_file_name(table->file), name, where, what);
-  return FALSE;
+  return astro_fits_wrong(table->file, error, "table %s: %s%s", name, where, what);
 }
 
 static gboolean read_column(AstroFitsTable *table, guint i, guint64 *offset, GError **error)

@@ -2,13 +2,13 @@
  * which is the one form that all readers take alike: offsets from a middle elsewhere are turned by
  * AIPS and pyuvdata, as AIPS memo 117 wants it, and not by casacore. */
 #include "core/fits/uvfits.h"
+#include "core/units.h"
 
 #include <erfa.h>
 #include <math.h>
 #include <string.h>
 
 #define MJD_ZERO 2400000.5
-#define DEGREES (180.0 / G_PI)
 #define SIDEREAL_DEGREES_PER_DAY 360.98564736629 /* of UT1, IAU 1982 as memo 117 has it */
 #define SECONDS_TT_MINUS_TAI 32.184
 #define AT_GEOCENTRE 1000.0 /* metres: no array's middle is that close to it */
@@ -25,8 +25,9 @@ static void clocks(gint32 mjd, double *sidereal_degrees, double *tai_minus_utc)
   eraJd2cal(MJD_ZERO, mjd, &year, &month, &day, &fraction);
   *tai_minus_utc = 0;
   eraDat(year, month, day, 0, tai_minus_utc);
-  *sidereal_degrees = DEGREES * eraGst06a(MJD_ZERO, mjd, MJD_ZERO,
-                                          mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
+  *sidereal_degrees =
+      ASTRO_DEGREES *
+      eraGst06a(MJD_ZERO, mjd, MJD_ZERO, mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
 }
 
 static void write_key(fitsfile *file, const char *key, double value, const char *comment,
@@ -176,14 +177,12 @@ static gboolean read_clock(const AstroFitsTable *table, double *seconds_to_utc, 
     return TRUE;
   }
   gboolean atomic = g_str_equal(clock, "IAT") || g_str_equal(clock, "TAI");
-  if (!atomic || !astro_fits_get_double(table->header, "IATUTC", &offset)) {
-    g_set_error(
-        error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-        "%s: times are of clock \"%s\" (TIMSYS), expected UTC, or IAT or TAI with their offset "
+  if (!atomic || !astro_fits_get_double(table->header, "IATUTC", &offset))
+    return astro_fits_wrong(
+        table->file, error,
+        "times are of clock \"%s\" (TIMSYS), expected UTC, or IAT or TAI with their offset "
         "to UTC (IATUTC)",
-        astro_fits_file_name(table->file), clock);
-    return FALSE;
-  }
+        clock);
   *seconds_to_utc = -offset;
   return TRUE;
 }
@@ -219,39 +218,31 @@ void astro_uvfits_place_antenna(const AstroUvfitsAntennas *antennas, guint i,
 
 static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, GError **error)
 {
-  const char *file = astro_fits_file_name(table->file);
   const AstroFitsColumn *name = astro_fits_table_find(table, "ANNAME", TRUE, 1);
   const AstroFitsColumn *position = astro_fits_table_find(table, "STABXYZ", FALSE, 3);
   const AstroFitsColumn *number = astro_fits_table_find(table, "NOSTA", FALSE, 1);
 
-  if (!name || !position || !number) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: table AIPS AN lacks column %s", file,
-                !name       ? "ANNAME, of text"
-                : !position ? "STABXYZ, of three numbers"
-                            : "NOSTA, of numbers");
-    return FALSE;
-  }
+  if (!name || !position || !number)
+    return astro_fits_wrong(table->file, error, "table AIPS AN lacks column %s",
+                            !name       ? "ANNAME, of text"
+                            : !position ? "STABXYZ, of three numbers"
+                                        : "NOSTA, of numbers");
   for (guint i = 0; i < antennas->n; i++) {
     if (!astro_fits_table_read(table, i, error))
       return FALSE;
     double no = astro_fits_table_number(table, number, 0);
     antennas->names[i] = astro_fits_table_text(table, name);
-    if (!(fabs(no) < MAX_NUMBER)) {
-      g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                  "%s: table AIPS AN: station \"%s\" (row %u) has the number %g", file,
-                  antennas->names[i], i + 1, no);
-      return FALSE;
-    }
+    if (!(fabs(no) < MAX_NUMBER))
+      return astro_fits_wrong(table->file, error,
+                              "table AIPS AN: station \"%s\" (row %u) has the number %g",
+                              antennas->names[i], i + 1, no);
     antennas->numbers[i] = (gint)no;
     for (guint k = 0; k < 3; k++) {
       double metres = astro_fits_table_number(table, position, k);
-      if (!(fabs(metres) < MAX_METRES)) {
-        g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                    "%s: table AIPS AN: station \"%s\" (row %u) stands at %g m", file,
-                    antennas->names[i], i + 1, metres);
-        return FALSE;
-      }
+      if (!(fabs(metres) < MAX_METRES))
+        return astro_fits_wrong(table->file, error,
+                                "table AIPS AN: station \"%s\" (row %u) stands at %g m",
+                                antennas->names[i], i + 1, metres);
       antennas->offsets[3 * i + k] = metres;
     }
     if (!antennas->names[i][0]) {
@@ -270,19 +261,15 @@ gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *an
   AstroFitsTable table;
 
   memset(antennas, 0, sizeof *antennas);
-  if (!header) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: no table AIPS AN, which holds the stations' positions",
-                astro_fits_file_name(file));
-    return FALSE;
-  }
+  if (!header)
+    return astro_fits_wrong(file, error, "no table AIPS AN, which holds the stations' positions");
   if (!astro_fits_table_open(&table, file, header, error))
     return FALSE;
   gboolean good = table.n_rows >= 1 && table.n_rows <= ASTRO_UVFITS_MAX_STATIONS;
   if (!good)
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT,
-                "%s: table AIPS AN has %" G_GUINT64_FORMAT " stations, expected 1 to %d",
-                astro_fits_file_name(file), table.n_rows, ASTRO_UVFITS_MAX_STATIONS);
+    astro_fits_wrong(file, error,
+                     "table AIPS AN has %" G_GUINT64_FORMAT " stations, expected 1 to %d",
+                     table.n_rows, ASTRO_UVFITS_MAX_STATIONS);
   if (good) {
     antennas->n = table.n_rows;
     antennas->numbers = g_new0(gint, antennas->n);

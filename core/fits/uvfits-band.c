@@ -1,5 +1,6 @@
 /* Frequencies: the axis FREQ, and where several setups or IFs are in a file, table AIPS FQ. */
 #include "core/fits/uvfits-reader.h"
+#include "core/units.h"
 
 #include <math.h>
 
@@ -17,8 +18,9 @@ static gboolean read_setup_row(const AstroUvfitsReader *r, AstroFitsTable *table
     if (astro_fits_table_number(table, number, 0) == r->first_setup)
       return TRUE;
   }
-  return astro_uvfits_wrong(r, error, "groups are of FREQSEL %g, which table AIPS FQ does not have",
-                            r->first_setup);
+  return astro_fits_wrong(r->file, error,
+                          "groups are of FREQSEL %g, which table AIPS FQ does not have",
+                          r->first_setup);
 }
 
 /* The axis has what the first setup has. */
@@ -29,8 +31,8 @@ static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError *
   const AstroFitsColumn *begin = astro_fits_table_find(table, "IF FREQ", FALSE, n),
                         *width = astro_fits_table_find(table, "CH WIDTH", FALSE, n);
   if ((!begin || table->n_rows < 1) && n > 1)
-    return astro_uvfits_wrong(
-        r, error,
+    return astro_fits_wrong(
+        r->file, error,
         "%" G_GUINT64_FORMAT " IFs and table AIPS FQ has not as many values of \"IF FREQ\"", n);
   if (!begin || table->n_rows < 1)
     return TRUE;
@@ -44,11 +46,11 @@ static gboolean read_setup(AstroUvfitsReader *r, AstroFitsTable *table, GError *
     double expected = first + i * (freq->n * freq->delta),
            found = astro_fits_table_number(table, begin, i);
     if (!(fabs(found - expected) <= 1e-3 * fabs(freq->delta)))
-      return astro_uvfits_wrong(r, error,
-                                "IF %" G_GUINT64_FORMAT
-                                " begins %.0f Hz from the reference, expected %.0f Hz, where "
-                                "the IF before it ends: IFs with gaps cannot be one band",
-                                i + 1, found, expected);
+      return astro_fits_wrong(r->file, error,
+                              "IF %" G_GUINT64_FORMAT
+                              " begins %.0f Hz from the reference, expected %.0f Hz, where "
+                              "the IF before it ends: IFs with gaps cannot be one band",
+                              i + 1, found, expected);
   }
   freq->value += isfinite(first) ? first : 0;
   return TRUE;
@@ -60,8 +62,8 @@ static gboolean read_setups(AstroUvfitsReader *r, GError **error)
   const AstroFitsHeader *header = astro_fits_file_find_table(r->file, "AIPS FQ");
   AstroFitsTable table;
   if (!header && r->axes[IF].n > 1)
-    return astro_uvfits_wrong(r, error, "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ",
-                              r->axes[IF].n);
+    return astro_fits_wrong(r->file, error, "%" G_GUINT64_FORMAT " IFs and no table AIPS FQ",
+                            r->axes[IF].n);
   if (!header)
     return TRUE;
   if (!astro_fits_table_open(&table, r->file, header, error))
@@ -85,13 +87,14 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
   if (channels > G_MAXINT32 || baselines > G_MAXINT32 ||
       !g_uint64_checked_mul(&bytes, channels * baselines, 8 * r->pols * r->pols) ||
       bytes > G_MAXSSIZE)
-    return astro_uvfits_wrong(r, error,
-                              "%" G_GUINT64_FORMAT " stations and %" G_GUINT64_FORMAT
-                              " channels are more than one integration can have",
-                              stations, channels);
+    return astro_fits_wrong(r->file, error,
+                            "%" G_GUINT64_FORMAT " stations and %" G_GUINT64_FORMAT
+                            " channels are more than one integration can have",
+                            stations, channels);
   if (!(middle > 0))
-    return astro_uvfits_wrong(
-        r, error, "the middle of the band is at %g Hz, expected a positive frequency", middle);
+    return astro_fits_wrong(r->file, error,
+                            "the middle of the band is at %g Hz, expected a positive frequency",
+                            middle);
   r->upside_down = freq->delta < 0;
   r->channels = channels;
   contents->stations = stations;
@@ -105,7 +108,6 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
   s->bandwidth = width * channels;
   s->rate_d = 1;
   if (r->integration_ns)
-    gst_util_double_to_fraction(ASTRO_UVFITS_NS_PER_SECOND / r->integration_ns, &s->rate_n,
-                                &s->rate_d);
+    gst_util_double_to_fraction(ASTRO_NS_PER_SECOND / r->integration_ns, &s->rate_n, &s->rate_d);
   return TRUE;
 }

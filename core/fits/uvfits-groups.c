@@ -1,10 +1,10 @@
 #include "core/fits/uvfits-reader.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
 #define JD_OF_MJD_ZERO 2400000.5
-#define NS_PER_DAY 86400e9
 #define MANY_STATIONS 65536 /* baselines from here on are 2048 a1 + a2 beyond it, as some write */
 /* Integration times are floats of seconds. Where frames follow each other at about that distance,
  * the distance, which is known better, is the integration time. */
@@ -31,7 +31,7 @@ static double time_of(const AstroUvfitsReader *r)
       rest += r->parameters[i] * r->scale[i];
     }
   days -= JD_OF_MJD_ZERO + r->start_day;
-  return (days + rest) * NS_PER_DAY + r->antennas.seconds_to_utc * ASTRO_UVFITS_NS_PER_SECOND;
+  return (days + rest) * ASTRO_NS_PER_DAY + r->antennas.seconds_to_utc * ASTRO_NS_PER_SECOND;
 }
 
 static gboolean find_station(const AstroUvfitsReader *r, guint64 group, double number,
@@ -40,9 +40,10 @@ static gboolean find_station(const AstroUvfitsReader *r, guint64 group, double n
   gpointer found =
       fabs(number) < 1e6 ? g_hash_table_lookup(r->station_of, GINT_TO_POINTER((gint)number)) : NULL;
   if (!found)
-    return astro_uvfits_wrong(
-        r, error, "group %" G_GUINT64_FORMAT " is of station %g, which table AIPS AN does not have",
-        group + 1, number);
+    return astro_fits_wrong(r->file, error,
+                            "group %" G_GUINT64_FORMAT
+                            " is of station %g, which table AIPS AN does not have",
+                            group + 1, number);
   *station = GPOINTER_TO_UINT(found) - 1;
   return TRUE;
 }
@@ -68,8 +69,8 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
       subarray = astro_uvfits_parameter(r, SUBARRAY);
   }
   if (!(fabs(subarray - 1) < 0.5))
-    return astro_uvfits_wrong(
-        r, error, "group %" G_GUINT64_FORMAT " is of subarray %g, expected one array only",
+    return astro_fits_wrong(
+        r->file, error, "group %" G_GUINT64_FORMAT " is of subarray %g, expected one array only",
         index + 1, subarray);
   return find_station(r, index, number[0], &group->station[0], error) &&
          find_station(r, index, number[1], &group->station[1], error);
@@ -80,8 +81,9 @@ static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfit
 {
   if (r->place[p] < 0 || astro_uvfits_parameter(r, p) == first)
     return TRUE;
-  return astro_uvfits_wrong(
-      r, error, "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
+  return astro_fits_wrong(
+      r->file, error,
+      "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
       index + 1, astro_uvfits_parameters[p].name, astro_uvfits_parameter(r, p), first);
 }
 
@@ -109,10 +111,10 @@ gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfit
     return FALSE;
   double middle = time_of(r) - r->start_ns;
   if (!(fabs(middle) < 1e18))
-    return astro_uvfits_wrong(r, error,
-                              "group %" G_GUINT64_FORMAT
-                              " has a DATE %g days from the first, expected a Julian date",
-                              index + 1, middle / NS_PER_DAY);
+    return astro_fits_wrong(r->file, error,
+                            "group %" G_GUINT64_FORMAT
+                            " has a DATE %g days from the first, expected a Julian date",
+                            index + 1, middle / ASTRO_NS_PER_DAY);
   group->middle_ns = llround(middle);
   group->seconds = r->place[INTTIM] < 0 ? 0 : astro_uvfits_parameter(r, INTTIM);
   if (!(group->seconds > 0 && group->seconds < 1e6))
@@ -158,7 +160,7 @@ static void move_start(AstroUvfitsReader *r, AstroObservation *o, gint64 first_n
   if (too_early <= NS_OF_ROUNDING)
     return;
   for (; (gint64)o->start_ns < too_early; o->start_mjd--)
-    o->start_ns += (guint64)NS_PER_DAY;
+    o->start_ns += (guint64)ASTRO_NS_PER_DAY;
   o->start_ns -= too_early;
   r->start_day = o->start_mjd;
   r->start_ns = o->start_ns;
@@ -171,27 +173,27 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
 
   if (!astro_uvfits_read_group(r, 0, &first, error))
     return FALSE;
-  r->integration_ns = llround(first.seconds * ASTRO_UVFITS_NS_PER_SECOND);
+  r->integration_ns = llround(first.seconds * ASTRO_NS_PER_SECOND);
   if (!find_step(r, first.middle_ns, &step, error))
     return FALSE;
-  if (step > 0 && (first.seconds == 0 || fabs(step - first.seconds * ASTRO_UVFITS_NS_PER_SECOND) <=
-                                             step * INTTIM_SLACK + 1))
+  if (step > 0 && (first.seconds == 0 ||
+                   fabs(step - first.seconds * ASTRO_NS_PER_SECOND) <= step * INTTIM_SLACK + 1))
     r->integration_ns = step;
   if (r->integration_ns == 0) { /* one frame, whose middle is all that matters */
     r->integration_ns = UNTOLD_NS;
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
                              "one integration whose length nothing tells (no INTTIM): taken for "
                              "%g s",
-                             UNTOLD_NS / ASTRO_UVFITS_NS_PER_SECOND);
+                             UNTOLD_NS / ASTRO_NS_PER_SECOND);
   }
   move_start(r, contents->observation, first.middle_ns);
   if (!astro_uvfits_read_group(r, 0, &first, error) ||
       !astro_uvfits_read_group(r, r->n_groups - 1, &last, error))
     return FALSE;
   if (last.middle_ns < first.middle_ns)
-    return astro_uvfits_wrong(
-        r, error, "the last group is %g s before the first: sort the file by time first",
-        (first.middle_ns - last.middle_ns) / ASTRO_UVFITS_NS_PER_SECOND);
+    return astro_fits_wrong(r->file, error,
+                            "the last group is %g s before the first: sort the file by time first",
+                            (first.middle_ns - last.middle_ns) / ASTRO_NS_PER_SECOND);
   contents->duration_ns = last.middle_ns + (r->integration_ns - r->integration_ns / 2);
   return TRUE;
 }
@@ -209,15 +211,15 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
   /* Found from the first group: whole days before any double is asked to hold nanoseconds. */
   r->start_day = 0;
   first = time_of(r);
-  if (!(first >= 0 && first < 1e5 * NS_PER_DAY))
-    return astro_uvfits_wrong(
-        r, error, "the first group's DATE is MJD %g, expected a Julian date of 1858 to 2132",
-        first / NS_PER_DAY);
-  r->start_day = (gint64)floor(first / NS_PER_DAY);
+  if (!(first >= 0 && first < 1e5 * ASTRO_NS_PER_DAY))
+    return astro_fits_wrong(
+        r->file, error, "the first group's DATE is MJD %g, expected a Julian date of 1858 to 2132",
+        first / ASTRO_NS_PER_DAY);
+  r->start_day = (gint64)floor(first / ASTRO_NS_PER_DAY);
   first = time_of(r);
   if (r->place[INTTIM] >= 0 && astro_uvfits_parameter(r, INTTIM) > 0 &&
       astro_uvfits_parameter(r, INTTIM) < 1e6)
-    first -= llround(astro_uvfits_parameter(r, INTTIM) * ASTRO_UVFITS_NS_PER_SECOND) / 2;
+    first -= llround(astro_uvfits_parameter(r, INTTIM) * ASTRO_NS_PER_SECOND) / 2;
   first = MAX(round(first), 0);
 
   o->has_start = TRUE;
@@ -225,8 +227,9 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
   o->start_ns = first;
   if (astro_fits_get_string(r->header, "DATE-OBS", &date) && strchr(date, 'T') &&
       astro_observation_set_start(told, date, NULL)) {
-    double before = (r->start_day - told->start_mjd) * NS_PER_DAY + first - (double)told->start_ns;
-    if (before > -NS_OF_ROUNDING && before < NS_PER_DAY) {
+    double before =
+        (r->start_day - told->start_mjd) * ASTRO_NS_PER_DAY + first - (double)told->start_ns;
+    if (before > -NS_OF_ROUNDING && before < ASTRO_NS_PER_DAY) {
       o->start_mjd = told->start_mjd;
       o->start_ns = told->start_ns;
     }

@@ -1,24 +1,12 @@
 #include "core/fits/uvfits-reader.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define RADIANS (G_PI / 180.0)
-
 static const char *const axis_names[N_KNOWN_AXES] = {
   "COMPLEX", "STOKES", "FREQ", "IF", "RA", "DEC"
 };
-
-gboolean astro_uvfits_wrong(const AstroUvfitsReader *r, GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *what = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_FORMAT, "%s: %s",
-              astro_fits_file_name(r->file), what);
-  return FALSE;
-}
 
 /* Axes others than ours may be there with a length of 1. */
 static gboolean read_axes(AstroUvfitsReader *r, GError **error)
@@ -35,15 +23,16 @@ static gboolean read_axes(AstroUvfitsReader *r, GError **error)
       if (g_str_equal(type, axis_names[k]))
         known = k;
     if (length < 1 || (known < 0 && length > 1))
-      return astro_uvfits_wrong(r, error,
-                                "axis %d is \"%s\" with %" G_GUINT64_FORMAT
-                                " values, expected COMPLEX, STOKES, FREQ, IF, RA or DEC "
-                                "with at least one, or another with one",
-                                i + 1, type, length);
+      return astro_fits_wrong(r->file, error,
+                              "axis %d is \"%s\" with %" G_GUINT64_FORMAT
+                              " values, expected COMPLEX, STOKES, FREQ, IF, RA or DEC "
+                              "with at least one, or another with one",
+                              i + 1, type, length);
     if (known >= 0) {
       AstroUvfitsAxis *axis = &r->axes[known];
       if (axis->found)
-        return astro_uvfits_wrong(r, error, "axis %d is \"%s\" for the second time", i + 1, type);
+        return astro_fits_wrong(r->file, error, "axis %d is \"%s\" for the second time", i + 1,
+                                type);
       axis->found = TRUE;
       axis->n = length;
       axis->stride = r->group_values;
@@ -52,24 +41,25 @@ static gboolean read_axes(AstroUvfitsReader *r, GError **error)
       astro_fits_get_double_n(r->header, "CDELT", i + 1, &axis->delta);
     }
     if (r->group_values > G_MAXINT32 / length)
-      return astro_uvfits_wrong(r, error, "a group has more than %d values", G_MAXINT32);
+      return astro_fits_wrong(r->file, error, "a group has more than %d values", G_MAXINT32);
     r->group_values *= length;
   }
 
   const AstroUvfitsAxis *a = r->axes;
   if (!a[COMPLEX].found || a[COMPLEX].n < 2 || a[COMPLEX].n > 3)
-    return astro_uvfits_wrong(
-        r, error, "axis COMPLEX has %" G_GUINT64_FORMAT " values, expected 2 or 3 (re, im, weight)",
-        a[COMPLEX].found ? a[COMPLEX].n : 0);
+    return astro_fits_wrong(r->file, error,
+                            "axis COMPLEX has %" G_GUINT64_FORMAT
+                            " values, expected 2 or 3 (re, im, weight)",
+                            a[COMPLEX].found ? a[COMPLEX].n : 0);
   if (!a[FREQ].found || !(a[FREQ].value > 0) || a[FREQ].delta == 0)
-    return astro_uvfits_wrong(r, error,
-                              "axis FREQ is missing or has value %g and step %g, expected Hz",
-                              a[FREQ].value, a[FREQ].delta);
+    return astro_fits_wrong(r->file, error,
+                            "axis FREQ is missing or has value %g and step %g, expected Hz",
+                            a[FREQ].value, a[FREQ].delta);
   if (a[RA].n != 1 || a[DEC].n != 1)
-    return astro_uvfits_wrong(r, error,
-                              "axes RA and DEC have %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
-                              " values, expected one each",
-                              a[RA].n, a[DEC].n);
+    return astro_fits_wrong(r->file, error,
+                            "axes RA and DEC have %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                            " values, expected one each",
+                            a[RA].n, a[DEC].n);
   return TRUE;
 }
 
@@ -85,11 +75,11 @@ static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
 {
   if (r->header->n_parameters < 1 || r->header->n_parameters > ASTRO_UVFITS_MAX_PARAMETERS ||
       r->header->n_groups < 1)
-    return astro_uvfits_wrong(r, error,
-                              "PCOUNT %" G_GUINT64_FORMAT " and GCOUNT %" G_GUINT64_FORMAT
-                              ", expected 1 to %d parameters and a group",
-                              r->header->n_parameters, r->header->n_groups,
-                              ASTRO_UVFITS_MAX_PARAMETERS);
+    return astro_fits_wrong(r->file, error,
+                            "PCOUNT %" G_GUINT64_FORMAT " and GCOUNT %" G_GUINT64_FORMAT
+                            ", expected 1 to %d parameters and a group",
+                            r->header->n_parameters, r->header->n_groups,
+                            ASTRO_UVFITS_MAX_PARAMETERS);
   r->n_parameters = r->header->n_parameters;
   r->n_groups = r->header->n_groups;
 
@@ -109,9 +99,10 @@ static gboolean read_parameters(AstroUvfitsReader *r, GError **error)
       }
   }
   if (r->place[DATE] < 0)
-    return astro_uvfits_wrong(r, error, "no parameter DATE");
+    return astro_fits_wrong(r->file, error, "no parameter DATE");
   if (r->place[BASELINE] < 0 && (r->place[ANTENNA1] < 0 || r->place[ANTENNA2] < 0))
-    return astro_uvfits_wrong(r, error, "neither a parameter BASELINE nor ANTENNA1 and ANTENNA2");
+    return astro_fits_wrong(r->file, error,
+                            "neither a parameter BASELINE nor ANTENNA1 and ANTENNA2");
   return TRUE;
 }
 
@@ -122,11 +113,11 @@ static gboolean check_size(const AstroUvfitsReader *r, GError **error)
   there -= MIN(there, r->header->data);
   if (r->header->bytes <= there)
     return TRUE;
-  return astro_uvfits_wrong(r, error,
-                            "cut short: the header tells of %" G_GUINT64_FORMAT
-                            " groups of %" G_GUINT64_FORMAT
-                            " values and the file ends after %" G_GUINT64_FORMAT " bytes of them",
-                            r->n_groups, r->n_parameters + r->group_values, there);
+  return astro_fits_wrong(r->file, error,
+                          "cut short: the header tells of %" G_GUINT64_FORMAT
+                          " groups of %" G_GUINT64_FORMAT
+                          " values and the file ends after %" G_GUINT64_FORMAT " bytes of them",
+                          r->n_groups, r->n_parameters + r->group_values, there);
 }
 
 /* A stream of one polarisation has one name for it. */
@@ -163,8 +154,8 @@ static gboolean read_products(AstroUvfitsReader *r, const AstroUvfitsBasis **bas
   for (guint64 s = 0; s < a->n; s++) {
     double product = (*basis)->first - (first + s * a->delta);
     if (!(product >= 0 && product < ASTRO_UVFITS_PRODUCTS) || product != floor(product))
-      return astro_uvfits_wrong(
-          r, error,
+      return astro_fits_wrong(
+          r->file, error,
           "axis STOKES has the value %g, expected correlations (-1 to -4 or -5 to -8), or "
           "Stokes I (1) alone",
           first + s * a->delta);
@@ -182,8 +173,8 @@ static gboolean read_station_numbers(AstroUvfitsReader *r, GError **error)
   for (guint i = 0; i < r->antennas.n; i++)
     if (!g_hash_table_insert(r->station_of, GINT_TO_POINTER(r->antennas.numbers[i]),
                              GUINT_TO_POINTER(i + 1)))
-      return astro_uvfits_wrong(r, error, "table AIPS AN names station number %d twice",
-                                r->antennas.numbers[i]);
+      return astro_fits_wrong(r->file, error, "table AIPS AN names station number %d twice",
+                              r->antennas.numbers[i]);
   return TRUE;
 }
 
@@ -234,20 +225,21 @@ gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *
       !read_source(r, r->first_source, &place, &broken) &&
       (broken || !ra->found || (place.ra == 0 && place.dec == 0))) {
     if (!broken)
-      return astro_uvfits_wrong(
-          r, error, "groups are of source %g and no row of a table AIPS SU tells its place",
+      return astro_fits_wrong(
+          r->file, error, "groups are of source %g and no row of a table AIPS SU tells its place",
           r->first_source);
     g_propagate_error(error, g_steal_pointer(&broken));
     return FALSE;
   }
   if (place.equinox != 2000)
-    return astro_uvfits_wrong(r, error, "EQUINOX is %g, expected 2000", place.equinox);
+    return astro_fits_wrong(r->file, error, "EQUINOX is %g, expected 2000", place.equinox);
   if (!(fabs(place.dec) <= 90) || !(fabs(place.ra) <= 360))
-    return astro_uvfits_wrong(r, error, "the phase centre is at RA %g and declination %g degrees",
-                              place.ra, place.dec);
+    return astro_fits_wrong(r->file, error,
+                            "the phase centre is at RA %g and declination %g degrees", place.ra,
+                            place.dec);
   o->has_phase_centre = TRUE;
-  o->phase_ra = place.ra * RADIANS;
-  o->phase_dec = place.dec * RADIANS;
+  o->phase_ra = place.ra * ASTRO_DEGREE;
+  o->phase_dec = place.dec * ASTRO_DEGREE;
   return TRUE;
 }
 

@@ -1,5 +1,6 @@
 #include "core/fits/uvfits-read.h"
 #include "core/fits/uvfits-reader.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -136,11 +137,11 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   if (!astro_uvfits_read_group(r, r->next, &first, error))
     return FALSE;
   if (r->any_before && first.middle_ns < r->last_ns)
-    return astro_uvfits_wrong(
-        r, error,
-        "group %" G_GUINT64_FORMAT " is %g s before the one before it: sort the file by time "
-        "first",
-        r->next + 1, (r->last_ns - first.middle_ns) / ASTRO_UVFITS_NS_PER_SECOND);
+    return astro_fits_wrong(r->file, error,
+                            "group %" G_GUINT64_FORMAT
+                            " is %g s before the one before it: sort the file by time "
+                            "first",
+                            r->next + 1, (r->last_ns - first.middle_ns) / ASTRO_NS_PER_SECOND);
   memset(frame->data, 0, samples * 2 * sizeof(float));
   memset(frame->counts, 0, samples * sizeof *frame->counts);
 
@@ -149,10 +150,10 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   do {
     guint i = MAX(group.station[0], group.station[1]), j = MIN(group.station[0], group.station[1]);
     if (seen[(guint64)i * (i + 1) / 2 + j]++)
-      return astro_uvfits_wrong(r, error,
-                                "group %" G_GUINT64_FORMAT
-                                " is the second of stations %d and %d in one integration",
-                                r->next + 1, r->antennas.numbers[j], r->antennas.numbers[i]);
+      return astro_fits_wrong(r->file, error,
+                              "group %" G_GUINT64_FORMAT
+                              " is the second of stations %d and %d in one integration",
+                              r->next + 1, r->antennas.numbers[j], r->antennas.numbers[i]);
     if (!astro_uvfits_read_values(r, r->next, error))
       return FALSE;
     place_values(r, &group, frame);

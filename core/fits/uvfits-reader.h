@@ -10,7 +10,6 @@
 G_BEGIN_DECLS
 
 #define ASTRO_UVFITS_MAX_PARAMETERS 64
-#define ASTRO_UVFITS_NS_PER_SECOND 1e9
 
 typedef enum { COMPLEX, STOKES, FREQ, IF, RA, DEC, N_KNOWN_AXES } AstroUvfitsKnownAxis;
 
@@ -58,10 +57,6 @@ typedef struct {
   double *parameters;
   float *values;
 } AstroUvfitsReader;
-
-/* Sets an error of the file's format, begun with its name; always FALSE. */
-gboolean astro_uvfits_wrong(const AstroUvfitsReader *r, GError **error, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
 
 /* Axes, parameters, products, stations; basis tells of which kind the products are. */
 gboolean astro_uvfits_read_header(AstroUvfitsReader *r, const AstroUvfitsBasis **basis,

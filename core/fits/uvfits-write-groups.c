@@ -1,10 +1,10 @@
 #include "core/fits/uvfits-writer.h"
 #include "core/stream/uvw.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define NS_PER_DAY 86400e9
 #define MAX_BASELINE_NUMBERS 255 /* stations that 256 a1 + a2 can name */
 /* Groups put together before they are written: enough to read whole cache lines of the input, whose
  * baselines lie next to each other, few enough to stay in the cache. */
@@ -54,14 +54,11 @@ static void clear_counts(CountTable *table)
     g_free(table->of[i]);
 }
 
-/* Both layouts name their axes in one order; counts leave some out, and one may stand for several
- * neighbours along an axis. */
 static gboolean make_counts(CountTable *table, const AstroStream *stream,
                             const AstroFitsFrames *frames, GError **error)
 {
-  guint64 strides[ASTRO_MAX_AXES];
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
   const AstroValidityMeta *meta = frames->validity;
-  guint next = 0;
 
   memset(table, 0, sizeof *table);
   table->meta = meta;
@@ -72,15 +69,12 @@ static gboolean make_counts(CountTable *table, const AstroStream *stream,
     table->shape.n_axes = 0;
     return FALSE;
   }
-  astro_layout_strides(&meta->shape, strides);
+  astro_validity_axes(meta, &table->shape, axes);
   for (guint i = 0; i < table->shape.n_axes; i++) {
     guint64 extent = table->shape.extents[i];
-    table->of[i] = g_new0(guint64, extent);
-    if (next == meta->shape.n_axes || meta->shape.axes[next] != table->shape.axes[i])
-      continue;
+    table->of[i] = g_new(guint64, extent);
     for (guint64 k = 0; k < extent; k++)
-      table->of[i][k] = k / (extent / meta->shape.extents[next]) * strides[next];
-    next++;
+      table->of[i][k] = k / axes[i].group * axes[i].stride;
   }
   return TRUE;
 }
@@ -185,7 +179,7 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
   gint64 begin = gst_util_uint64_scale(frames->duration_ns, index, frames->frames);
   gint64 end = gst_util_uint64_scale(frames->duration_ns, index + 1, frames->frames);
   gint64 middle = frames->start_ns + begin + (end - begin) / 2;
-  double days = (w->contents.observation->start_ns + (double)middle) / NS_PER_DAY;
+  double days = (w->contents.observation->start_ns + (double)middle) / ASTRO_NS_PER_DAY;
   guint i = 0, j = 0;
 
   astro_uvw(w->contents.observation, middle, w->uvw);

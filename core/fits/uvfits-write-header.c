@@ -1,16 +1,10 @@
 #include "core/fits/uvfits-writer.h"
+#include "core/units.h"
 
 #include <string.h>
 
 #define JD_OF_MJD_ZERO 2400000.5
-#define DEGREES (180.0 / G_PI)
 #define STATION_BYTES 128 /* of a row of the station table, about */
-
-gboolean astro_uvfits_missing(GError **error, const char *what)
-{
-  g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, "UVFITS needs %s", what);
-  return FALSE;
-}
 
 gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
 {
@@ -18,46 +12,38 @@ gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
   guint64 baselines = astro_stream_extent(&c->stream, ASTRO_AXIS_BASELINE);
 
   if (!o)
-    return astro_uvfits_missing(error,
-                                "the observation (stations, phase centre, start) and no event "
-                                "\"" ASTRO_OBSERVATION_EVENT "\" came with the stream");
+    return astro_fits_refuse(
+        error, "UVFITS needs the observation (stations, phase centre, start) and no event "
+               "\"" ASTRO_OBSERVATION_EVENT "\" came with the stream");
   if (!o->has_start)
-    return astro_uvfits_missing(error, "a start time and the observation has none");
+    return astro_fits_refuse(error, "UVFITS needs a start time and the observation has none");
   if (!o->has_phase_centre)
-    return astro_uvfits_missing(error, "a phase centre and the observation has none");
+    return astro_fits_refuse(error, "UVFITS needs a phase centre and the observation has none");
   if (c->stream.frequency <= 0 || c->stream.bandwidth <= 0)
-    return astro_uvfits_missing(error,
-                                "the fields \"frequency\" and \"bandwidth\" (Hz) in the caps");
-  if (c->stream.bandwidth / 2 >= c->stream.frequency) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING,
-                "the caps' band reaches below 0 Hz: bandwidth=%g around frequency=%g",
-                c->stream.bandwidth, c->stream.frequency);
-    return FALSE;
-  }
-  if (o->n_stations < 1 || o->n_stations > ASTRO_UVFITS_MAX_STATIONS) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING,
-                "the observation has %u stations, UVFITS takes 1 to %d", o->n_stations,
-                ASTRO_UVFITS_MAX_STATIONS);
-    return FALSE;
-  }
+    return astro_fits_refuse(
+        error, "UVFITS needs the fields \"frequency\" and \"bandwidth\" (Hz) in the caps");
+  if (c->stream.bandwidth / 2 >= c->stream.frequency)
+    return astro_fits_refuse(error,
+                             "the caps' band reaches below 0 Hz: bandwidth=%g around frequency=%g",
+                             c->stream.bandwidth, c->stream.frequency);
+  if (o->n_stations < 1 || o->n_stations > ASTRO_UVFITS_MAX_STATIONS)
+    return astro_fits_refuse(error, "the observation has %u stations, UVFITS takes 1 to %d",
+                             o->n_stations, ASTRO_UVFITS_MAX_STATIONS);
   if ((c->stations && c->stations != o->n_stations) ||
       baselines != (guint64)o->n_stations * (o->n_stations + 1) / 2) {
     g_autofree char *stations =
         c->stations ? g_strdup_printf("stations=%u, ", c->stations) : g_strdup("");
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING,
-                "the caps have %sbaselines=%" G_GUINT64_FORMAT
-                " and the observation %u stations, which make %" G_GUINT64_FORMAT
-                " baselines with autocorrelations",
-                stations, baselines, o->n_stations,
-                (guint64)o->n_stations * (o->n_stations + 1) / 2);
-    return FALSE;
+    return astro_fits_refuse(error,
+                             "the caps have %sbaselines=%" G_GUINT64_FORMAT
+                             " and the observation %u stations, which make %" G_GUINT64_FORMAT
+                             " baselines with autocorrelations",
+                             stations, baselines, o->n_stations,
+                             (guint64)o->n_stations * (o->n_stations + 1) / 2);
   }
-  if (strcmp(o->basis, "linear") != 0 && strcmp(o->basis, "circular") != 0) {
-    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING,
-                "the observation's polarisation basis is \"%s\", expected linear or circular",
-                o->basis);
-    return FALSE;
-  }
+  if (strcmp(o->basis, "linear") != 0 && strcmp(o->basis, "circular") != 0)
+    return astro_fits_refuse(
+        error, "the observation's polarisation basis is \"%s\", expected linear or circular",
+        o->basis);
   return TRUE;
 }
 
@@ -106,8 +92,8 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   const AstroStream *stream = &w->contents.stream;
   const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
   long axes[7] = { 0, 3, w->products, w->channels, 1, 1, 1 };
-  double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * DEGREES,
-         dec = o->phase_dec * DEGREES, width = stream->bandwidth / w->channels;
+  double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * ASTRO_DEGREES,
+         dec = o->phase_dec * ASTRO_DEGREES, width = stream->bandwidth / w->channels;
   g_autofree char *start = astro_observation_get_start(o), *field = astro_fits_field_name(o),
                   *telescope = astro_fits_ascii(o->telescope);
   char *zone = start ? strchr(start, 'Z') : NULL;

@@ -39,7 +39,7 @@ static gboolean finish(gpointer writer, GError **error)
   g_autofree char *card = g_strdup_printf("GCOUNT  = %20" G_GUINT64_FORMAT " /%*s", w->groups,
                                           ASTRO_UVFITS_CARD - 32, "");
   if (w->groups == 0)
-    return astro_uvfits_missing(error, "at least one integration and none came");
+    return astro_fits_refuse(error, "UVFITS needs at least one integration and none came");
   return astro_part_file_write(w->file, zeros, left ? BLOCK - left : 0, error) &&
          astro_part_file_write(w->file, w->tail, w->tail_bytes, error) &&
          astro_part_file_patch(w->file, w->gcount_at, card, ASTRO_UVFITS_CARD, error);

@@ -26,9 +26,6 @@ typedef struct {
   guint64 groups;
 } AstroUvfitsWriter;
 
-/* Sets an error of what is not there; always FALSE. */
-gboolean astro_uvfits_missing(GError **error, const char *what);
-
 /* Whether everything is there that a header says. */
 gboolean astro_uvfits_check_contents(const AstroFitsContents *contents, GError **error);
 

@@ -34,12 +34,12 @@ gboolean astro_collect_fits(const AstroCollectConfig *config, guint64 tables, gu
   const guint64 needed = astro_collect_needs(config, tables);
   if (needed < had)
     return TRUE;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-              "a grid of %u x %u cells, %u products and %u channels needs %" G_GUINT64_FORMAT
-              " bytes, %s has %" G_GUINT64_FORMAT,
-              config->grid.size, config->grid.size, g_strv_length(config->grid.products),
-              config->gridder.channels, needed, who, had);
-  return FALSE;
+  return astro_backend_no_memory(
+      error,
+      "a grid of %u x %u cells, %u products and %u channels needs %" G_GUINT64_FORMAT
+      " bytes, %s has %" G_GUINT64_FORMAT,
+      config->grid.size, config->grid.size, g_strv_length(config->grid.products),
+      config->gridder.channels, needed, who, had);
 }
 
 /* ---- instances ---- */

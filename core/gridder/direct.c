@@ -112,8 +112,8 @@ static AstroGridding *create(const AstroGridderConfig *config, const AstroGrid *
   self->grid.image_size = grid->size; /* all that the grid's transform has */
   self->image = fftw_malloc(bytes(config, grid));
   if (!self->image) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for an image of %u x %u pixels", grid->size, grid->size);
+    astro_backend_no_memory(error, "no memory for an image of %u x %u pixels", grid->size,
+                            grid->size);
     g_free(self);
     return NULL;
   }

@@ -100,20 +100,17 @@ void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
   if (!meta || !meta->counts)
     return;
   gsize base = 0;
-  guint64 strides[ASTRO_MAX_AXES];
-  guint from = 0, pols_seen = 0;
-  astro_layout_strides(&meta->shape, strides);
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
+  guint pols_seen = 0;
+  astro_validity_axes(meta, shape, axes);
   counts->full = MAX(meta->full, 1);
   for (guint a = 0; a < shape->n_axes; a++) {
-    const guint64 extent = shape->extents[a];
-    const gboolean counted = from < meta->shape.n_axes && meta->shape.axes[from] == shape->axes[a];
-    const guint64 stride = counted ? strides[from] : 0;
-    const guint64 group = counted ? MAX(extent / MAX(meta->shape.extents[from], 1), 1) : 1;
+    const guint64 group = axes[a].group, stride = axes[a].stride;
     AstroCountedAxis *axis = shape->axes[a] == ASTRO_AXIS_CHANNEL    ? &counts->channel
                              : shape->axes[a] == ASTRO_AXIS_BASELINE ? &counts->baseline
                                                                      : NULL;
     if (shape->axes[a] != ASTRO_AXIS_TIME)
-      counts->n += (extent - 1) / group * stride;
+      counts->n += (shape->extents[a] - 1) / group * stride;
     if (axis) {
       *axis = (AstroCountedAxis){ (guint32)group, (guint32)stride };
     } else if (shape->axes[a] == ASTRO_AXIS_POL) {
@@ -123,7 +120,6 @@ void astro_dumps_count(AstroDumpCounts *counts, const AstroValidityMeta *meta,
     } else if (shape->axes[a] == ASTRO_AXIS_TIME) {
       base = number / group * stride;
     }
-    from += counted;
   }
   counts->counts = meta->counts + base;
 }

@@ -40,7 +40,7 @@ gboolean astro_dumps_init(AstroDumps *dumps, const AstroPrepareConfig *config,
                           const AstroGrid *grid, AstroObservation *observation, GError **error);
 void astro_dumps_clear(AstroDumps *dumps);
 
-/* Where the counts of an axis stand: that of an index at index / group * stride. */
+/* AstroValidityAxis in what devices divide by quickly. */
 typedef struct {
   guint32 group, stride;
 } AstroCountedAxis;

@@ -120,12 +120,10 @@ static gboolean make_room(AstroPrepare *self, GError **error)
   self->factors = factors ? factors : self->factors;
   gpointer values = g_try_realloc(self->values, n * visibility);
   self->values = values ? values : self->values;
-  if (!uvw || !weights || !factors || !values) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for %" G_GUINT64_FORMAT " bytes of prepared visibilities",
-                (guint64)(n * (visibility + 2 * weight)));
-    return FALSE;
-  }
+  if (!uvw || !weights || !factors || !values)
+    return astro_backend_no_memory(
+        error, "no memory for %" G_GUINT64_FORMAT " bytes of prepared visibilities",
+        (guint64)(n * (visibility + 2 * weight)));
   astro_pages_wish(values, n * visibility);
   self->capacity = capacity;
   return TRUE;

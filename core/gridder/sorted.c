@@ -246,9 +246,9 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
                               GError **error)
 {
   if (rows->rows * rows->channels > G_MAXUINT32) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "%" G_GUINT64_FORMAT " visibilities are more than %u: use an interval",
-                rows->rows * rows->channels, G_MAXUINT32);
+    astro_backend_refuse(error,
+                         "%" G_GUINT64_FORMAT " visibilities are more than %u: use an interval",
+                         rows->rows * rows->channels, G_MAXUINT32);
     return NULL;
   }
   AstroSorted *sorted = g_new0(AstroSorted, 1);
@@ -280,9 +280,9 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
   }
   join_groups(&s);
   if (s.failed) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory to sort %" G_GUINT64_FORMAT " visibilities of %u products",
-                rows->rows * n, rows->products);
+    astro_backend_no_memory(error,
+                            "no memory to sort %" G_GUINT64_FORMAT " visibilities of %u products",
+                            rows->rows * n, rows->products);
     g_clear_pointer(&sorted, astro_sorted_free);
   }
   g_slist_free_full(s.rooms, free);

@@ -89,11 +89,9 @@ gboolean astro_weights_apply(const AstroWeights *weights, const AstroGridRows *r
   if (weights->weighting == ASTRO_WEIGHTING_NATURAL)
     return TRUE;
   density.cells = g_try_new(double, (gsize)density.size *density.size);
-  if (!density.cells) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "no memory for the weights of %u x %u cells", density.size, density.size);
-    return FALSE;
-  }
+  if (!density.cells)
+    return astro_backend_no_memory(error, "no memory for the weights of %u x %u cells",
+                                   density.size, density.size);
   memset(weights->sums, 0, rows->channels * sizeof *weights->sums);
   for (guint c = 0; c < rows->channels; c += step) {
     const Channels channels = { c, c + step };

@@ -1,6 +1,7 @@
 /* W-projection among the algorithms of gridding. */
 #include "config.h"
 #include "core/gridder/wprojection.h"
+#include "core/units.h"
 
 #include <math.h>
 
@@ -75,7 +76,7 @@ static gboolean choose_support(const AstroGridderConfig *config, AstroGrid *grid
         "convolution functions for w up to %.0f wavelengths and a field of %.3g degrees are "
         "wider than %d cells at accuracy %.1g: expected a smaller field, shorter "
         "baselines, or algorithm=wstacking",
-        config->longest, grid->image_size * grid->pixel * 180 / G_PI, ASTRO_TAPS_MAX_SUPPORT,
+        config->longest, grid->image_size * grid->pixel * ASTRO_DEGREES, ASTRO_TAPS_MAX_SUPPORT,
         taps.accuracy);
   const double cells = support + 2 * ceil(slope * config->longest / grid->cell);
   if (cells + 2 >= grid->size)

@@ -33,9 +33,9 @@ AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *suppo
   const guint64 had = (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE);
 
   if ((guint64)n_planes * oversampling * oversampling > ASTRO_TAPS_MAX_SETS) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "%u w-planes with oversampling %u are too many: expected at most %d sets of taps",
-                n_planes, oversampling, ASTRO_TAPS_MAX_SETS);
+    astro_backend_refuse(
+        error, "%u w-planes with oversampling %u are too many: expected at most %d sets of taps",
+        n_planes, oversampling, ASTRO_TAPS_MAX_SETS);
     return NULL;
   }
   taps->oversampling = oversampling;
@@ -50,10 +50,10 @@ AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *suppo
     if (taps->bytes <= had)
       plane->block = g_try_malloc0(astro_taps_length(plane, oversampling) * each + ALIGNMENT);
     if (!plane->block) {
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                  "convolution functions of %u w-planes need %" G_GUINT64_FORMAT
-                  " bytes, had %" G_GUINT64_FORMAT,
-                  n_planes, taps->bytes, had);
+      astro_backend_no_memory(error,
+                              "convolution functions of %u w-planes need %" G_GUINT64_FORMAT
+                              " bytes, had %" G_GUINT64_FORMAT,
+                              n_planes, taps->bytes, had);
       return NULL;
     }
     guint8 *aligned =

@@ -1,6 +1,7 @@
 /* The bin rule, and what is made of counts. */
 #include "core/histogram/histogram.h"
 #include "core/enum.h"
+#include "core/units.h"
 
 #include <math.h>
 
@@ -19,7 +20,7 @@ ASTRO_ENUM_TYPE(astro_pair_method_get_type, "AstroPairMethod",
 
 void astro_unit_vector(double ra_degrees, double dec_degrees, double *x, double *y, double *z)
 {
-  double ra = ra_degrees * (G_PI / 180), dec = dec_degrees * (G_PI / 180);
+  double ra = ra_degrees * ASTRO_DEGREE, dec = dec_degrees * ASTRO_DEGREE;
   double cos_dec = cos(dec);
   *x = cos_dec * cos(ra);
   *y = cos_dec * sin(ra);

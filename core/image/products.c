@@ -60,9 +60,9 @@ static gboolean make(const AstroGrid *grid, char stokes, AstroImageProduct *prod
 static guint fail(const AstroGrid *grid, const char *stokes, const char *expected, GError **error)
 {
   g_autofree char *names = g_strjoinv(":", grid->products);
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "stokes is \"%s\" of products %s, expected %s", stokes ? stokes : "", names,
-              expected);
+  astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                      "stokes is \"%s\" of products %s, expected %s", stokes ? stokes : "", names,
+                      expected);
   return 0;
 }
 

@@ -1,10 +1,9 @@
 #include "config.h"
 #include "core/image/wcs.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <wcslib/wcs.h>
-
-#define DEGREES (180 / G_PI)
 
 struct AstroWcs {
   struct wcsprm wcs;
@@ -20,8 +19,8 @@ gboolean astro_wcs_keys(AstroWcsKeys *keys, const AstroGrid *image,
   *keys = (AstroWcsKeys){
     .crpix = { image->size / 2 + image->centre_l / image->pixel + 1,
                image->size / 2 - image->centre_m / image->pixel + 1 },
-    .crval = { observation->phase_ra * DEGREES, observation->phase_dec * DEGREES },
-    .cdelt = { -image->pixel * DEGREES, image->pixel * DEGREES },
+    .crval = { observation->phase_ra * ASTRO_DEGREES, observation->phase_dec * ASTRO_DEGREES },
+    .cdelt = { -image->pixel * ASTRO_DEGREES, image->pixel * ASTRO_DEGREES },
   };
   /* 0 to 360, as FITS has it. */
   if (keys->crval[0] < 0)
@@ -51,9 +50,9 @@ AstroWcs *astro_wcs_new(const AstroWcsKeys *keys, GError **error)
   }
   if (status == 0)
     return self;
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "world coordinates about RA %g, Dec %g degrees with pixels of %g degrees: %s",
-              keys->crval[0], keys->crval[1], keys->cdelt[1], wcs_errmsg[status]);
+  astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                      "world coordinates about RA %g, Dec %g degrees with pixels of %g degrees: %s",
+                      keys->crval[0], keys->crval[1], keys->cdelt[1], wcs_errmsg[status]);
   astro_wcs_free(self);
   return NULL;
 }
@@ -74,16 +73,16 @@ gboolean astro_wcs_world(const AstroWcs *self, double x, double y, double *ra, d
 
   if (wcsp2s(SHARED(self), 1, 2, pixel, image, &phi, &theta, world, &bad) != 0)
     return FALSE;
-  *ra = world[0] / DEGREES;
+  *ra = world[0] / ASTRO_DEGREES;
   if (*ra < 0)
     *ra += 2 * G_PI;
-  *dec = world[1] / DEGREES;
+  *dec = world[1] / ASTRO_DEGREES;
   return TRUE;
 }
 
 gboolean astro_wcs_pixel(const AstroWcs *self, double ra, double dec, double *x, double *y)
 {
-  double world[2] = { ra * DEGREES, dec * DEGREES }, phi, theta, image[2], pixel[2];
+  double world[2] = { ra * ASTRO_DEGREES, dec * ASTRO_DEGREES }, phi, theta, image[2], pixel[2];
   int bad;
 
   if (wcss2p(SHARED(self), 1, 2, world, &phi, &theta, image, pixel, &bad) != 0)

@@ -29,8 +29,7 @@ static GstMemory *gather(GstBuffer *buffer, AstroDevice *device, gboolean needs_
   GstMemory *memory = astro_memory_new(bytes, device);
   GstMapInfo map;
   if (memory == NULL) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "out of memory: %" G_GSIZE_FORMAT " bytes needed", bytes);
+    astro_backend_no_memory(error, "out of memory: %" G_GSIZE_FORMAT " bytes needed", bytes);
     return NULL;
   }
   if (!needs_bytes)
@@ -43,8 +42,8 @@ static GstMemory *gather(GstBuffer *buffer, AstroDevice *device, gboolean needs_
   }
   if (got == bytes)
     return memory;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-              "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped for reading", bytes);
+  astro_backend_no_memory(
+      error, "a buffer of %" G_GSIZE_FORMAT " bytes cannot be mapped for reading", bytes);
   gst_memory_unref(memory);
   return NULL;
 }

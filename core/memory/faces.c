@@ -261,8 +261,8 @@ static gboolean make_device_face(AstroFaces *faces, AstroDevice *device, GError 
   if (!device->funcs->alloc(device, MAX(faces->bytes, 1), &faces->face, error)) {
     faces->face = NULL;
     if (error != NULL && *error == NULL)
-      g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                  "out of device memory: %" G_GSIZE_FORMAT " bytes needed", faces->bytes);
+      astro_backend_no_memory(error, "out of device memory: %" G_GSIZE_FORMAT " bytes needed",
+                              faces->bytes);
     else
       g_prefix_error(error, "%s: alloc of %" G_GSIZE_FORMAT " bytes: ", device->name, faces->bytes);
     return FALSE;

@@ -1,9 +1,9 @@
 /* Images of the sky: a panel each product. */
 #include "core/render/panel.h"
+#include "core/units.h"
 
 #include <string.h>
 
-#define DEGREES (180.0 / G_PI)
 #define MOST_PANELS 16
 
 typedef struct {
@@ -50,8 +50,9 @@ static AstroWcs *new_wcs(const Kind *k, const AstroRenderInput *in)
 /* Offsets in degrees where the place in the sky is not known, pixels where their size is not. */
 static void set_axes(const Kind *k, const AstroRenderInput *in, AstroPanel *panel)
 {
-  double pixel = in->grid.pixel * DEGREES, x = (double)(k->width / 2), y = (double)(k->height / 2),
-         l = in->grid.centre_l * DEGREES, m = in->grid.centre_m * DEGREES;
+  double pixel = in->grid.pixel * ASTRO_DEGREES, x = (double)(k->width / 2),
+         y = (double)(k->height / 2), l = in->grid.centre_l * ASTRO_DEGREES,
+         m = in->grid.centre_m * ASTRO_DEGREES;
   if ((panel->wcs = new_wcs(k, in))) {
     panel->x.label = g_strdup("Right ascension (degrees)");
     panel->y.label = g_strdup("Declination (degrees)");

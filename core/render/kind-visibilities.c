@@ -1,10 +1,9 @@
 /* Visibilities as two matrices of stations, amplitude and phase. */
 #include "core/render/panel.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
-
-#define DEGREES (180.0 / G_PI)
 
 typedef struct {
   AstroStream stream;
@@ -150,7 +149,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
                 mean);
       gsize at = (gsize)i * k->stations + j;
       panels[0].own[at] = (float)hypot(mean[0], mean[1]);
-      panels[1].own[at] = (float)(atan2(i < j ? -mean[1] : mean[1], mean[0]) * DEGREES);
+      panels[1].own[at] = (float)(atan2(i < j ? -mean[1] : mean[1], mean[0]) * ASTRO_DEGREES);
     }
 }
 

@@ -1,9 +1,9 @@
 /* Lines of right ascension and declination across an image. */
 #include "core/render/ticks.h"
+#include "core/units.h"
 
 #include <math.h>
 
-#define DEGREES (180.0 / G_PI)
 #define SAMPLES 24 /* along each side of the image, to see what it shows */
 #define WALK 400   /* steps along an edge */
 #define JUMP 90    /* degrees from one step to the next that are no way but a turn of the circle */
@@ -16,8 +16,8 @@ static gboolean world(const AstroSkyGrid *grid, const AstroWcs *wcs, double x, d
   double ra, dec;
   if (!astro_wcs_world(wcs, x, y, &ra, &dec))
     return FALSE;
-  out[RA] = remainder(ra * DEGREES - grid->ra, 360);
-  out[DEC] = dec * DEGREES;
+  out[RA] = remainder(ra * ASTRO_DEGREES - grid->ra, 360);
+  out[DEC] = dec * ASTRO_DEGREES;
   return isfinite(out[RA]) && isfinite(out[DEC]);
 }
 
@@ -34,7 +34,7 @@ void astro_sky_grid_find(AstroSkyGrid *grid, const AstroWcs *wcs, guint width, g
       double x = fmod(i * 1.0 / SAMPLES + 0.5, 1.0001) * width - 0.5,
              y = fmod(j * 1.0 / SAMPLES + 0.5, 1.0001) * height - 0.5;
       if (!any && astro_wcs_world(wcs, x, y, &ra, &dec)) {
-        grid->ra = ra * DEGREES;
+        grid->ra = ra * ASTRO_DEGREES;
         any = TRUE;
       }
       if (!world(grid, wcs, x, y, at))
@@ -105,7 +105,8 @@ guint astro_sky_line(const AstroSkyGrid *grid, const AstroWcs *wcs, gboolean of_
   for (guint i = 0; i < ASTRO_SKY_LINE_POINTS; i++) {
     double along = low + (high - low) * i / (ASTRO_SKY_LINE_POINTS - 1.0);
     double ra = of_ra ? value : along + grid->ra, dec = of_ra ? along : value;
-    if (!astro_wcs_pixel(wcs, ra / DEGREES, dec / DEGREES, &points[i][0], &points[i][1]))
+    if (!astro_wcs_pixel(wcs, ra / ASTRO_DEGREES, dec / ASTRO_DEGREES, &points[i][0],
+                         &points[i][1]))
       points[i][0] = points[i][1] = NAN;
   }
   return ASTRO_SKY_LINE_POINTS;

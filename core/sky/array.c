@@ -1,11 +1,11 @@
 #include "config.h"
 #include "core/sky/array.h"
 #include "core/stream/uvw.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DEGREE (G_PI / 180)
 #define GOLDEN_ANGLE (G_PI * (3 - sqrt(5)))
 
 /* East and north of station i of n, metres. */
@@ -22,7 +22,7 @@ static void place_disc(guint i, guint n, double enu[3])
 /* Three arms of 1.95 km, spaced by the power law of the VLA (configuration C). */
 static void place_vla(guint i, guint n, double enu[3])
 {
-  static const double azimuths[3] = { 355 * DEGREE, 115 * DEGREE, 236 * DEGREE };
+  static const double azimuths[3] = { 355 * ASTRO_DEGREE, 115 * ASTRO_DEGREE, 236 * ASTRO_DEGREE };
   guint on_arm = (n + 2) / 3;
   double radius = 1950 * pow((i / 3 + 1.0) / on_arm, 1.716);
   enu[0] = radius * sin(azimuths[i % 3]);
@@ -55,7 +55,8 @@ const char *const astro_array_presets[] = { "disc", "vla-like", "lofar-like", NU
 static AstroObservation *from_preset(guint preset, guint n, const AstroSite *site)
 {
   AstroObservation *observation = astro_observation_new(n);
-  AstroSite own = { presets[preset].latitude * DEGREE, presets[preset].longitude * DEGREE };
+  AstroSite own = { presets[preset].latitude * ASTRO_DEGREE,
+                    presets[preset].longitude * ASTRO_DEGREE };
   if (!site)
     site = &own;
   g_free(observation->telescope);

@@ -6,8 +6,7 @@
 
 #include "core/sky/array.h"
 #include "core/stream/uvw.h"
-
-#define DEGREE (G_PI / 180)
+#include "core/units.h"
 
 void astro_scene_clear(AstroScene *scene)
 {
@@ -20,7 +19,7 @@ void astro_scene_clear(AstroScene *scene)
 
 static AstroObservation *read_array(const AstroScene *scene, GError **error)
 {
-  AstroSite site = { scene->latitude * DEGREE, scene->longitude * DEGREE };
+  AstroSite site = { scene->latitude * ASTRO_DEGREE, scene->longitude * ASTRO_DEGREE };
   if (scene->has_latitude != scene->has_longitude) {
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                 "%s is set and %s is not: a place needs both",
@@ -49,8 +48,8 @@ static gboolean read_phase_centre(AstroObservation *observation, const char *tex
                 "phase-centre=%s: expected \"ra,dec\" in degrees", text);
     return FALSE;
   }
-  observation->phase_ra = ra * DEGREE;
-  observation->phase_dec = dec * DEGREE;
+  observation->phase_ra = ra * ASTRO_DEGREE;
+  observation->phase_dec = dec * ASTRO_DEGREE;
   return TRUE;
 }
 

@@ -2,11 +2,11 @@
 #include "core/sky/sky.h"
 #include "core/sky/array.h"
 #include "core/stream/track.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DEGREE (G_PI / 180)
 #define DAY G_GINT64_CONSTANT(86400000000000)
 #define HORIZON_STEP G_GINT64_CONSTANT(60000000000)
 
@@ -77,8 +77,8 @@ static const char *read_source(char **fields, AstroSource *source)
     return "flux must be at least 0 Jy";
   if (fabs(source->spectral_index) > 10)
     return "the spectral index must be within 10";
-  source->ra = ra * DEGREE;
-  source->dec = dec * DEGREE;
+  source->ra = ra * ASTRO_DEGREE;
+  source->dec = dec * ASTRO_DEGREE;
   return NULL;
 }
 
@@ -133,8 +133,8 @@ gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, G
       g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                   "sky: source %u (ra %g, dec %g degrees) lies %.1f degrees from the phase "
                   "centre, expected less than 90",
-                  i + 1, source->ra / DEGREE, source->dec / DEGREE,
-                  acos(CLAMP(source->lmn[2], -1, 1)) / DEGREE);
+                  i + 1, source->ra / ASTRO_DEGREE, source->dec / ASTRO_DEGREE,
+                  acos(CLAMP(source->lmn[2], -1, 1)) / ASTRO_DEGREE);
       return FALSE;
     }
   }
@@ -157,8 +157,8 @@ static gboolean check_horizon_at(const AstroSky *sky, const AstroObservation *ob
       g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                   "sky: source %u (ra %.4f, dec %.4f degrees) is %.1f degrees below the horizon of "
                   "%s %.0f s after the start",
-                  i + 1, source->ra / DEGREE, source->dec / DEGREE, -asin(MAX(height, -1)) / DEGREE,
-                  observation->telescope, ns * 1e-9);
+                  i + 1, source->ra / ASTRO_DEGREE, source->dec / ASTRO_DEGREE,
+                  -asin(MAX(height, -1)) / ASTRO_DEGREE, observation->telescope, ns * 1e-9);
       return FALSE;
     }
   }

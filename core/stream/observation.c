@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NS_PER_SECOND G_GUINT64_CONSTANT(1000000000)
 #define MJD_OF_UNIX_EPOCH 40587
 
 AstroObservation *astro_observation_new(guint n_stations)
@@ -66,14 +65,14 @@ gboolean astro_observation_set_start(AstroObservation *observation, const char *
                                "seconds are not counted here",
                                iso8601);
   /* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. */
-  guint64 place = NS_PER_SECOND / 10;
+  guint64 place = GST_SECOND / 10;
   for (const char *c = point ? point + 1 : ""; g_ascii_isdigit(*c); c++, place /= 10)
     ns += place * (guint64)(*c - '0');
 
   gint64 unix_seconds = g_date_time_to_unix(time);
   gint64 day = unix_seconds / 86400 - (unix_seconds % 86400 < 0);
   observation->start_mjd = (gint32)(day + MJD_OF_UNIX_EPOCH);
-  observation->start_ns = (guint64)(unix_seconds - day * 86400) * NS_PER_SECOND + ns;
+  observation->start_ns = (guint64)(unix_seconds - day * 86400) * GST_SECOND + ns;
   observation->has_start = TRUE;
   return TRUE;
 }
@@ -89,12 +88,12 @@ char *astro_observation_get_time(const AstroObservation *observation, guint64 ns
     return NULL;
   const guint64 ns = observation->start_ns + ns_since_start;
   gint64 unix_seconds =
-      ((gint64)observation->start_mjd - MJD_OF_UNIX_EPOCH) * 86400 + (gint64)(ns / NS_PER_SECOND);
+      ((gint64)observation->start_mjd - MJD_OF_UNIX_EPOCH) * 86400 + (gint64)(ns / GST_SECOND);
   g_autoptr(GDateTime) time = g_date_time_new_from_unix_utc(unix_seconds);
   if (!time)
     return NULL;
   g_autofree char *seconds = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S");
-  return g_strdup_printf("%s.%09" G_GUINT64_FORMAT "Z", seconds, ns % NS_PER_SECOND);
+  return g_strdup_printf("%s.%09" G_GUINT64_FORMAT "Z", seconds, ns % GST_SECOND);
 }
 
 /* Numbers travel as arrays in the event's structure, so that any tool can print them. */
@@ -151,9 +150,9 @@ static const GValue *get_array(const GstStructure *s, const char *field, guint n
   const GValue *array = gst_structure_get_value(s, field);
   if (array && GST_VALUE_HOLDS_ARRAY(array) && (n == 0 || gst_value_array_get_size(array) == n))
     return array;
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "observation event: field \"%s\" is %s, expected an array of %u values", field,
-              array ? "of another type or length" : "missing", n);
+  astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                      "observation event: field \"%s\" is %s, expected an array of %u values",
+                      field, array ? "of another type or length" : "missing", n);
   return NULL;
 }
 

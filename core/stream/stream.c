@@ -268,8 +268,9 @@ static const char *read_string(const GstStructure *s, const char *field, GError 
   if (value && G_VALUE_HOLDS_STRING(value) && g_value_get_string(value))
     return g_value_get_string(value);
   g_autofree char *found = value ? gst_value_serialize(value) : NULL;
-  g_set_error(error, ASTRO_STREAM_ERROR, ASTRO_STREAM_ERROR_CAPS,
-              "caps field \"%s\" is %s, expected one string", field, found ? found : "missing");
+  astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                      "caps field \"%s\" is %s, expected one string", field,
+                      found ? found : "missing");
   return NULL;
 }
 

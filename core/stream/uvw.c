@@ -1,11 +1,11 @@
 #include "config.h"
 #include "core/stream/uvw.h"
+#include "core/units.h"
 #include <erfa.h>
 #include <erfam.h>
 #include <math.h>
 
 #define MJD_ZERO 2400000.5
-#define NS_PER_DAY 86400e9
 
 typedef struct {
   double to_earth[3][3]; /* GCRS to ITRF */
@@ -27,7 +27,7 @@ static void moment_at(const AstroObservation *observation, gint64 ns_since_start
   eraJd2cal(MJD_ZERO, observation->start_mjd, &year, &month, &day, &fraction);
   eraDat(year, month, day, 0.0, &tai_minus_utc);
   ut1[0] = MJD_ZERO + observation->start_mjd;
-  ut1[1] = observation->start_ns / NS_PER_DAY + ns_since_start / NS_PER_DAY;
+  ut1[1] = observation->start_ns / ASTRO_NS_PER_DAY + ns_since_start / ASTRO_NS_PER_DAY;
   tt[0] = ut1[0];
   tt[1] = ut1[1] + (tai_minus_utc + ERFA_TTMTAI) / ERFA_DAYSEC;
   eraC2t06a(tt[0], tt[1], ut1[0], ut1[1], 0.0, 0.0, moment->to_earth);

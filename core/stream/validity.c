@@ -177,49 +177,88 @@ gboolean astro_validity_check(const AstroValidityMeta *meta, const AstroLayout *
                              counted, had);
 }
 
+void astro_validity_axes(const AstroValidityMeta *meta, const AstroLayout *shape,
+                         AstroValidityAxis axes[ASTRO_MAX_AXES])
+{
+  const AstroLayout *counted = &meta->shape;
+  guint64 strides[ASTRO_MAX_AXES];
+  guint next = 0;
+  astro_layout_strides(counted, strides);
+  /* Counted axes stand in the stream's order, so one pass finds them; an axis named twice is
+   * matched in order. */
+  for (guint i = 0; i < shape->n_axes; i++) {
+    axes[i] = (AstroValidityAxis){ .group = MAX(shape->extents[i], 1) };
+    if (next == counted->n_axes || counted->axes[next] != shape->axes[i])
+      continue;
+    axes[i].group = MAX(axes[i].group / MAX(counted->extents[next], 1), 1);
+    axes[i].stride = strides[next++];
+  }
+}
+
+static guint64 place(AstroValidityAxis axis, guint64 index)
+{
+  return index / axis.group * axis.stride;
+}
+
 guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,
                           const guint64 index[ASTRO_MAX_AXES])
 {
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
   guint64 at = 0;
-  guint from = 0;
-  /* Counted axes stand in the stream's order, so one pass finds them; an axis named twice is
-   * matched in order. */
-  for (guint i = 0; i < meta->shape.n_axes; i++) {
-    while (from < shape->n_axes && shape->axes[from] != meta->shape.axes[i])
-      from++;
-    g_return_val_if_fail(from < shape->n_axes, 0);
-    /* A count may stand for several neighbours along an axis. */
-    guint64 group = shape->extents[from] / meta->shape.extents[i];
-    at = at * meta->shape.extents[i] + index[from] / MAX(group, 1);
-    from++;
-  }
+  astro_validity_axes(meta, shape, axes);
+  for (guint i = 0; i < shape->n_axes; i++)
+    at += place(axes[i], index[i]);
   return meta->counts[at];
 }
 
-static void put(guint64 index[ASTRO_MAX_AXES], const AstroLayout *shape, AstroAxis axis,
-                guint64 value)
+static AstroValidityAxis find_axis(const AstroValidityAxis *axes, const AstroLayout *shape,
+                                   AstroAxis axis)
 {
   const gint at = astro_layout_find(shape, axis);
-  if (at >= 0)
-    index[at] = value;
+  return at < 0 ? (AstroValidityAxis){ .group = 1 } : axes[at];
 }
 
-gboolean astro_validity_is_whole(const AstroValidityMeta *meta, const AstroLayout *shape,
-                                 guint64 time, guint64 channel, guint64 station)
+void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMeta *meta,
+                            const AstroLayout *shape)
 {
-  const gint pol = astro_layout_find(shape, ASTRO_AXIS_POL);
-  const guint64 pols = pol < 0 ? 1 : shape->extents[pol];
-  guint64 index[ASTRO_MAX_AXES] = { 0 };
-  put(index, shape, ASTRO_AXIS_TIME, time);
-  put(index, shape, ASTRO_AXIS_CHANNEL, channel);
-  put(index, shape, ASTRO_AXIS_STATION, station);
-  for (guint64 i = 0; i < pols; i++) {
-    if (pol >= 0)
-      index[pol] = i;
-    if (astro_validity_at(meta, shape, index) < meta->full)
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
+  astro_validity_axes(meta, shape, axes);
+  *samples = (AstroValiditySamples){
+    .meta = meta,
+    .time = find_axis(axes, shape, ASTRO_AXIS_TIME),
+    .channel = find_axis(axes, shape, ASTRO_AXIS_CHANNEL),
+    .station = find_axis(axes, shape, ASTRO_AXIS_STATION),
+    .pol = find_axis(axes, shape, ASTRO_AXIS_POL),
+    .pols = 1,
+    .steps = shape->extents[astro_layout_find(shape, ASTRO_AXIS_TIME)],
+  };
+  if (samples->pol.stride)
+    samples->pols = shape->extents[astro_layout_find(shape, ASTRO_AXIS_POL)];
+}
+
+gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 time, guint64 channel,
+                                 guint64 station)
+{
+  const guint32 *counts = samples->meta->counts + place(samples->time, time) +
+                          place(samples->channel, channel) + place(samples->station, station);
+  for (guint64 pol = 0; pol < samples->pols; pol++)
+    if (counts[place(samples->pol, pol)] < samples->meta->full)
       return FALSE;
-  }
   return TRUE;
+}
+
+gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 station,
+                                  guint64 *from, guint64 *to)
+{
+  const guint64 group = samples->time.group, steps = samples->steps;
+  guint64 step = *to;
+  while (step < steps && astro_validity_is_whole(samples, step, 0, station))
+    step += group;
+  *from = step;
+  while (step < steps && !astro_validity_is_whole(samples, step, 0, station))
+    step += group;
+  *to = step;
+  return *from < *to;
 }
 
 gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout)

@@ -42,10 +42,34 @@ guint64 astro_validity_n_counts(const AstroValidityMeta *meta);
 guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,
                           const guint64 index[ASTRO_MAX_AXES]);
 
-/* Whether nothing is missing in any polarisation of what is at those indices of the stream's shape;
- * those of axes that it does not have are not looked at. */
-gboolean astro_validity_is_whole(const AstroValidityMeta *meta, const AstroLayout *shape,
-                                 guint64 time, guint64 channel, guint64 station);
+/* Where the count behind a value stands: at the sum of index / group * stride over the axes of the
+ * stream's shape. */
+typedef struct {
+  guint64 group;  /* neighbours that share a count */
+  guint64 stride; /* 0: all along it share one */
+} AstroValidityAxis;
+
+void astro_validity_axes(const AstroValidityMeta *meta, const AstroLayout *shape,
+                         AstroValidityAxis axes[ASTRO_MAX_AXES]);
+
+/* The axes of voltages and spectra, looked up once for all of a buffer's samples. */
+typedef struct {
+  const AstroValidityMeta *meta;
+  AstroValidityAxis time, channel, station, pol;
+  guint64 pols; /* with counts of their own */
+  guint64 steps;
+} AstroValiditySamples;
+
+void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMeta *meta,
+                            const AstroLayout *shape);
+/* Whether nothing is missing in any polarisation of what is at those indices; those of axes that
+ * the stream does not have are not looked at. */
+gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 time, guint64 channel,
+                                 guint64 station);
+/* The next run of steps, from the old to on, in which the station's samples are not whole, of the
+ * first channel. FALSE: there is none. */
+gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 station,
+                                  guint64 *from, guint64 *to);
 
 /* Copies src's counts to dest in the order in which the axes stand in layout. */
 gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout);

@@ -99,6 +99,13 @@ static void test_groups(void)
     guint64 index[ASTRO_MAX_AXES] = { t, 2 };
     g_assert_cmpuint(astro_validity_at(meta, &shape, index), ==, t / 5 == 2 ? 1 : 5);
   }
+  AstroValiditySamples samples;
+  guint64 from = 0, to = 0;
+  astro_validity_samples(&samples, meta, &shape);
+  g_assert_true(astro_validity_next_loss(&samples, 2, &from, &to));
+  g_assert_cmpuint(from, ==, 10);
+  g_assert_cmpuint(to, ==, 15);
+  g_assert_false(astro_validity_next_loss(&samples, 2, &from, &to));
   gst_buffer_unref(a);
 }
 
@@ -116,8 +123,10 @@ static void test_whole(void)
   AstroValidityMeta *meta = astro_buffer_add_validity(a, &counted, 8);
   meta->counts[2 * 1 + 1] = 7;
   meta->counts[2 * 3] = 0;
+  AstroValiditySamples samples;
+  astro_validity_samples(&samples, meta, &shape);
   for (guint64 channel = 0; channel < 4; channel++)
-    g_assert_true(astro_validity_is_whole(meta, &shape, 2, channel, 4) == (channel % 2 == 0));
+    g_assert_true(astro_validity_is_whole(&samples, 2, channel, 4) == (channel % 2 == 0));
   gst_buffer_unref(a);
 }
 
