@@ -242,7 +242,7 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
        astro_collect_longest(collect)));
 }
 
-static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, GError **error)
+static gboolean check_counts(const AstroGridCounts *counts, GError **error)
 {
   if (counts->used > 0)
     return TRUE;
@@ -294,7 +294,7 @@ static gboolean send_grid(AstroGridder *self, GError **error)
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
   const AstroGridCounts *counts = astro_collect_counts(collect, NULL, error);
 
-  if (!counts || !check_counts(self, counts, error) || !send_planes(self, error))
+  if (!counts || !check_counts(counts, error) || !send_planes(self, error))
     return FALSE;
   warn_of_losses(self, counts);
   add_counts(self, counts);

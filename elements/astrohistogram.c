@@ -178,7 +178,7 @@ static void end_progress(AstroHistogram *self)
 
 /* ---- catalogues in, histograms out ---- */
 
-static gboolean append_buffer(AstroHistogram *self, const AstroCataloguePad *pad, GstBuffer *buffer,
+static gboolean append_buffer(const AstroCataloguePad *pad, GstBuffer *buffer,
                               AstroCatalogue *catalogue, GError **error)
 {
   GstMapInfo map;
@@ -205,7 +205,7 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
 {
   g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
   g_autoptr(GstBuffer) buffer = pad ? gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad)) : NULL;
-  return buffer && append_buffer(self, pad, buffer, catalogue, error);
+  return buffer && append_buffer(pad, buffer, catalogue, error);
 }
 
 static gboolean set_caps(AstroHistogram *self)
