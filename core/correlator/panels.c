@@ -341,8 +341,8 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
   self->shared = ((const Scratch *)g_ptr_array_index(self->scratches, 0))->packed;
   if (memory)
     return self;
-  g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-              "no memory to pack %u inputs on %u threads", self->plan.inputs, at_once);
+  astro_backend_no_memory(error, "no memory to pack %u inputs on %u threads", self->plan.inputs,
+                          at_once);
   astro_correlator_panels_free(self);
   return NULL;
 }
