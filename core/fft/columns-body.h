@@ -317,8 +317,8 @@ static INLINE void NAME(split)(const REAL *samples, REAL *to)
   const Vector b = (Vector) * (const Unaligned *)(samples + LANES);
   Indices real;
   UNROLL for (guint i = 0; i < LANES; i++) real[i] = (INTEGER)(2 * (LANES - 1 - i));
-  *(Vector *)to = __builtin_shuffle(a, b, real);
-  *(Vector *)(to + COLUMNS) = __builtin_shuffle(a, b, real + 1);
+  *(Vector *)to = ASTRO_SHUFFLE_TWO(a, b, real);
+  *(Vector *)(to + COLUMNS) = ASTRO_SHUFFLE_TWO(a, b, real + 1);
 }
 
 static void NAME(gather)(const AstroFftColumns *self, const AstroFftColumnsFrom *from, guint origin,

@@ -2,6 +2,7 @@
  * KERNELS. */
 #include <string.h>
 
+#include "core/backend/shuffle.h"
 #include "core/fft/columns.h"
 
 #define INLINE inline __attribute__((always_inline))

@@ -31,7 +31,7 @@ static inline Vector NAMED(SPREAD, _turned)(Vector x)
 {
   const Index neighbours = { NAMED(NEIGHBOURS_, LANES) };
   const Vector signs = { NAMED(SIGNS_, LANES) };
-  return __builtin_shuffle(x, neighbours) * signs;
+  return ASTRO_SHUFFLE(x, neighbours) * signs;
 }
 
 /* Unrolled whatever the optimization, or sums would not stay in registers. */

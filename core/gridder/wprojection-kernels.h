@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/backend/cpu.h"
+#include "core/backend/shuffle.h"
 
 G_BEGIN_DECLS
 

@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void NAME(store_taps)(REAL *to, con
     *(NAME(SomeTaps) *)(to + k * NAME(TAPS)) = even[k] + x * odd[k];
     if (parts * NAME(TAPS) < support)
       *(NAME(SomeTaps) *)(to + support - (k + 1) * NAME(TAPS)) =
-          __builtin_shuffle(even[k] - x * odd[k], backward);
+          ASTRO_SHUFFLE(even[k] - x * odd[k], backward);
   }
 }
 
@@ -110,10 +110,10 @@ static inline __attribute__((always_inline)) void NAME(evaluate_w)(const AstroSp
     const NAME(Vector) x = ((NAME(Vector) *)h->w)[k];
     const NAME(Places) tap = h->taps[k];
     NAME(Vector)
-    w = __builtin_shuffle(tables[degree * TABLES], tables[degree * TABLES + TABLES - 1], tap);
+    w = ASTRO_SHUFFLE_TWO(tables[degree * TABLES], tables[degree * TABLES + TABLES - 1], tap);
     UNROLLED
     for (guint term = degree; term-- > 0;)
-      w = w * x + __builtin_shuffle(tables[term * TABLES], tables[term * TABLES + TABLES - 1], tap);
+      w = w * x + ASTRO_SHUFFLE_TWO(tables[term * TABLES], tables[term * TABLES + TABLES - 1], tap);
     ((NAME(Vector) *)h->w)[k] = w;
   }
 #else
@@ -166,7 +166,7 @@ static inline __attribute__((always_inline)) void NAME(evaluate)(const AstroSpre
     const REAL *line = h->line[i] + NAME(BLOCK) - offsets[i];
     UNROLLED
     for (guint k = 0; k < row; k++)
-      h->u[i][k] = __builtin_shuffle(
+      h->u[i][k] = ASTRO_SHUFFLE(
           (NAME(Vector))(*(const NAME(Unaligned) *)(line + k * NAME(LANES) / 2)), twice);
   }
   if (products == 1)
@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) NAME(Vector) NAME(repeat)(const REA
   UNROLLED
   for (guint k = 0; k < NAME(LANES); k++)
     places[k] = k % 2;
-  return __builtin_shuffle((NAME(Vector)){ pair[0], pair[1] }, places);
+  return ASTRO_SHUFFLE(((NAME(Vector)){ pair[0], pair[1] }), places);
 }
 
 /* Rows first to first + rows of the footprint, summed in registers. */

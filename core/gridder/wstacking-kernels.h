@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/backend/cpu.h"
+#include "core/backend/shuffle.h"
 #include "core/gridder/products.h"
 #include "core/gridder/semicircle.h"
 #include "core/gridder/sorted.h"

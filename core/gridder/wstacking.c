@@ -197,10 +197,10 @@ static void find_band(gpointer data, guint64 number)
   const guint plane = work->plane.plane;
   for (AstroSortedGroup *group = band->groups, *end = group + band->n_groups; group < end;
        group++) {
-    const guint16 *first = work->sorted->first_planes + group->start;
-    while (group->hi < group->n && first[group->hi] <= plane)
+    const guint16 *first = work->sorted->first_planes; /* NULL where there are no visibilities */
+    while (group->hi < group->n && first[group->start + group->hi] <= plane)
       group->hi++;
-    while (group->lo < group->hi && first[group->lo] + work->support <= plane)
+    while (group->lo < group->hi && first[group->start + group->lo] + work->support <= plane)
       group->lo++;
     if (work->touched && group->lo < group->hi)
       touch(work, group);
