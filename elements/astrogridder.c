@@ -31,10 +31,11 @@
 #include "elements/astrogridder.h"
 
 #include <string.h>
+
+#include "core/units.h"
 #include "elements/astrofft.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/astroreader.h"
-#include "core/units.h"
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
 

@@ -13,10 +13,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
  * that are kept do not reach that far down from lists within lists within lists. */
 static gboolean is_nested_deeply(const char *text)
 {
-  guint opened = 0;
-  for (; *text; text++)
-    opened += strchr("{[<", *text) != NULL;
-  return opened > 8;
+  guint depth = 0;
+  for (; *text && depth <= 8; text++)
+    if (strchr("{[<", *text))
+      depth++;
+    else if (strchr("}]>", *text))
+      depth = MAX(depth, 1) - 1;
+  return depth > 8;
 }
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
