@@ -97,7 +97,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (((!in_place || arguments->valid) && !need_gathered(self, error)) ||
       !astro_correlator_counts_add(&self->counts, arguments, &loss, error))
     return FALSE;
-  gboolean all_here = self->plan->bands && arguments->dump && in_place && !loss &&
+  gboolean all_here = self->plan->one_strip && arguments->dump && in_place && !loss &&
                       self->counts.samples == arguments->count &&
                       astro_correlator_plain(&self->config, &self->counts);
   if (in_place && !loss) {

@@ -6,8 +6,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .samples = 64,
       .pass = 1024,
-      .band_pass = 512,
-      .band_panels = 40,
+      .one_strip_pass = 512,
+      .one_strip_panels = 40,
       .span = 32768,
       .step_bytes = 2048,
       .panel_gap = 128,
@@ -23,8 +23,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .variant = { "avx512-vnni", ASTRO_CPU_VNNI },
       .samples = 4,
       .pass = 1024,
-      .band_pass = 1024,
-      .band_panels = 12,
+      .one_strip_pass = 1024,
+      .one_strip_panels = 12,
       .span = 32768,
       .step_bytes = 128,
       .tile_bytes = 2048,
@@ -38,8 +38,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .variant = { "avx2", ASTRO_CPU_AVX2 },
       .samples = 1,
       .pass = 256,
-      .band_pass = 256,
-      .band_panels = 12,
+      .one_strip_pass = 256,
+      .one_strip_panels = 12,
       .span = 32768,
       .step_bytes = 128,
       .tile_bytes = 2048,
@@ -53,8 +53,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .variant = { "c", ASTRO_CPU_C },
       .samples = 1,
       .pass = 256,
-      .band_pass = 256,
-      .band_panels = 12,
+      .one_strip_pass = 256,
+      .one_strip_panels = 12,
       .span = 32768,
       .step_bytes = 64,
       .tile_bytes = 2048,
@@ -68,8 +68,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
 
 #define INT16_KERNEL(name, the_level)                                                              \
   {                                                                                                \
-    .variant = { #name, the_level }, .samples = 1, .pass = 128, .band_pass = 128,                  \
-    .band_panels = 12, .span = 32768, .step_bytes = 256, .tile_bytes = 4096,                       \
+    .variant = { #name, the_level }, .samples = 1, .pass = 128, .one_strip_pass = 128,             \
+    .one_strip_panels = 12, .span = 32768, .step_bytes = 256, .tile_bytes = 4096,                  \
     .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_##name },                         \
     .multiply = astro_correlator_multiply_int16_##name, .add = astro_correlator_add_int16_##name,  \
     .means = astro_correlator_means_integer_##name,                                                \
@@ -85,8 +85,8 @@ static const AstroCorrelatorKernel int16_kernels[] = {
  * same way. */
 #define FLOAT_KERNEL(name, the_level)                                                              \
   {                                                                                                \
-    .variant = { #name, the_level }, .samples = 1, .pass = 256, .band_pass = 256,                  \
-    .band_panels = 12, .span = 1024, .step_bytes = 128, .tile_bytes = 2048,                        \
+    .variant = { #name, the_level }, .samples = 1, .pass = 256, .one_strip_pass = 256,             \
+    .one_strip_panels = 12, .span = 1024, .step_bytes = 128, .tile_bytes = 2048,                   \
     .pack = { [ASTRO_FORMAT_CF16LE] = astro_correlator_pack_cf16_##name,                           \
               [ASTRO_FORMAT_CF32LE] = astro_correlator_pack_cf32_##name },                         \
     .multiply = astro_correlator_multiply_float_##name, .add = astro_correlator_add_float_##name,  \

@@ -62,11 +62,11 @@ typedef struct {
   AstroVariant variant;
   guint samples; /* time steps in a step */
   guint pass;    /* time steps that multiply takes at once: panels of so many stay in the cache */
-  guint band_panels; /* a channel of so many panels at most is taken in bands of rows */
-  guint band_pass;   /* the pass there */
-  guint span;        /* time steps in a tile at most, before it is added to the sums */
-  gsize step_bytes;  /* a packed panel's step */
-  gsize panel_gap;   /* between packed panels, whose lines would compete for places in the caches */
+  guint one_strip_panels; /* a channel of so many panels at most is one strip */
+  guint one_strip_pass;   /* the pass there */
+  guint span;             /* time steps in a tile at most, before it is added to the sums */
+  gsize step_bytes;       /* a packed panel's step */
+  gsize panel_gap; /* between packed panels, whose lines would compete for places in the caches */
   gboolean whole_rows; /* packs all panels of a row of samples together */
   gsize tile_bytes;
   AstroCorrelatorPack pack[ASTRO_N_FORMATS];

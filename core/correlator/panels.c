@@ -27,7 +27,7 @@ struct _AstroCorrelatorPanels {
 typedef struct {
   Packed packed;
   guint8 *tiles;
-  AstroCorrelatorSums sums; /* zero between uses; of a channel, where bands are taken */
+  AstroCorrelatorSums sums; /* zero between uses; of a channel, where that is one strip */
 } Scratch;
 
 /* Spectra that are being added. */
@@ -185,20 +185,19 @@ static void clear_bias(const AstroCorrelatorPlan *plan, const Packed *packed)
   memset(packed->bias, 0, plan->panels * BIAS * sizeof *packed->bias);
 }
 
-/* A span of a channel band by band, pass by pass, so that neither tiles nor packed panels ever
+/* A span of a channel that is one strip, pass by pass, so that neither tiles nor packed panels ever
  * leave the cache. */
-static void correlate_bands(const Work *work, const Scratch *scratch, guint passes)
+static void correlate_one_strip(const Work *work, const Scratch *scratch, guint passes)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
-  for (guint number = 0; number < plan->bands; number++) {
-    const AstroCorrelatorStrip band = astro_correlator_plan_band(plan, number);
-    clear_bias(plan, &scratch->packed);
-    for (guint pass = 0; pass < passes; pass++) {
-      pack_panels(work, &scratch->packed, 0, band.end, pass, 0);
-      multiply_strip(work, &scratch->packed, scratch->tiles, &band, pass, 0);
-    }
-    add_strip(work, &scratch->packed, scratch->tiles, &band);
+  AstroCorrelatorStrip strip;
+  astro_correlator_plan_strip(plan, 0, &strip);
+  clear_bias(plan, &scratch->packed);
+  for (guint pass = 0; pass < passes; pass++) {
+    pack_panels(work, &scratch->packed, 0, plan->panels, pass, 0);
+    multiply_strip(work, &scratch->packed, scratch->tiles, &strip, pass, 0);
   }
+  add_strip(work, &scratch->packed, scratch->tiles, &strip);
 }
 
 static void correlate_strip(const Work *work, const Packed *packed, guint8 *tiles,
@@ -220,8 +219,8 @@ static void correlate_channel(gpointer data, guint64 channel)
   work.sums.integer = work.out ? scratch->sums.integer : sums_of(&work, work.at);
   for (; work.start < work.spectra.count; work.start += plan->span) {
     guint passes = passes_of(&work);
-    if (plan->bands) {
-      correlate_bands(&work, scratch, passes);
+    if (plan->one_strip) {
+      correlate_one_strip(&work, scratch, passes);
       continue;
     }
     clear_bias(plan, &scratch->packed);
@@ -307,10 +306,10 @@ static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
   if (!with_panels)
     return scratch->tiles != NULL;
   gsize sums_bytes = 2 * sizeof(gint64) * astro_correlator_channel_sums(&self->config);
-  scratch->sums.any = plan->bands ? astro_correlator_block(sums_bytes) : NULL;
-  if (plan->bands && !scratch->sums.any)
+  scratch->sums.any = plan->one_strip ? astro_correlator_block(sums_bytes) : NULL;
+  if (plan->one_strip && !scratch->sums.any)
     return FALSE;
-  if (plan->bands)
+  if (plan->one_strip)
     memset(scratch->sums.any, 0, sums_bytes);
   scratch->packed.bias = astro_correlator_block(plan->panels * BIAS * sizeof *scratch->packed.bias);
   scratch->packed.panels = astro_correlator_block(panels * plan->panel_stride);

@@ -21,7 +21,7 @@ void astro_correlator_panels_free(AstroCorrelatorPanels *self);
 const AstroCorrelatorPlan *astro_correlator_panels_plan(const AstroCorrelatorPanels *self);
 
 /* sums: of all channels. out: instead of sums takes the visibilities of an integration of these
- * steps alone, where the plan has bands; else NULL. */
+ * steps alone, where a channel is one strip; else NULL. */
 void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrelatorSpectra *spectra,
                                  AstroCorrelatorSums sums, float *out);
 

@@ -3,26 +3,9 @@
 enum {
   STRIP = 4,         /* squares, whose tiles fit the second cache too */
   SQUARE = 8,        /* panels on a side: tiles and a pass of panels of it fit the second cache */
-  BAND_TILES = 280,  /* that fit the second cache beside a pass of panels */
   MANY_CHANNELS = 8, /* from here on a task is a channel */
 };
 #define PACKED_BYTES ((gsize)16 << 20) /* of a channel, or a quarter of its sums */
-
-AstroCorrelatorStrip astro_correlator_plan_band(const AstroCorrelatorPlan *plan, guint number)
-{
-  guint tiles = plan->panels * (plan->panels + 1) / 2;
-  guint from = tiles * number / plan->bands, to = tiles * (number + 1) / plan->bands;
-  AstroCorrelatorStrip band = { 0, 0, 0, 0 };
-  for (guint row = 0; row < plan->panels; row++) {
-    guint before = row * (row + 1) / 2;
-    if (before < from)
-      band.row = row + 1;
-    if (before < to)
-      band.end = row + 1;
-  }
-  band.rows = band.end - band.row;
-  return band;
-}
 
 /* Of the rows of panels from one square's first row on. */
 static guint strips_of_row(const AstroCorrelatorPlan *plan, guint row)
@@ -61,26 +44,25 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
   plan->inputs = config->stations * config->pols;
   plan->panels = (plan->inputs + PANEL - 1) / PANEL;
   plan->by_channel = config->channels >= MANY_CHANNELS;
-  gboolean banded = plan->by_channel && plan->panels <= kernel->band_panels;
-  plan->pass = banded ? kernel->band_pass : kernel->pass;
+  plan->one_strip = plan->by_channel && plan->panels <= kernel->one_strip_panels;
+  plan->pass = plan->one_strip ? kernel->one_strip_pass : kernel->pass;
   plan->panel_stride = plan->pass / kernel->samples * kernel->step_bytes + kernel->panel_gap;
 
   gsize pass_bytes = plan->panels * plan->panel_stride;
   gsize passes = MAX(PACKED_BYTES, channel_sums / 4) / pass_bytes;
   plan->span = (guint)CLAMP(passes, 1, kernel->span / plan->pass) * plan->pass;
-  plan->by_channel &= banded || plan->span / plan->pass * pass_bytes <= PACKED_BYTES;
+  plan->by_channel &= plan->one_strip || plan->span / plan->pass * pass_bytes <= PACKED_BYTES;
   plan->packed_passes = plan->span / plan->pass;
   plan->square = SQUARE;
   if (!plan->by_channel) {
     plan->square = CLAMP(plan->panels / 4, 1, SQUARE);
-  } else if (banded) {
-    plan->bands = (plan->panels * (plan->panels + 1) / 2 + BAND_TILES - 1) / BAND_TILES;
+  } else if (plan->one_strip) {
     plan->square = plan->panels;
     plan->span = kernel->span;
     plan->packed_passes = 1;
   }
 
-  plan->strip_squares = plan->by_channel && !banded ? STRIP : 1;
+  plan->strip_squares = plan->by_channel && !plan->one_strip ? STRIP : 1;
   for (guint row = 0; row < plan->panels; row += plan->square)
     plan->strips += strips_of_row(plan, row);
 }

@@ -15,7 +15,7 @@ typedef struct {
   gsize sample_bytes;
   guint inputs, panels;
   gboolean by_channel;         /* a task is a channel */
-  guint bands;                 /* of a channel's panels, where those are few; else 0 */
+  gboolean one_strip;          /* a channel is one, packed and multiplied pass by pass */
   guint square, strip_squares; /* panels on a side, squares along a strip */
   guint64 strips;              /* of a channel */
   guint pass, span;            /* time steps */
@@ -34,9 +34,5 @@ typedef struct {
 /* The strip of that number; FALSE behind the last one. The longest come first. */
 gboolean astro_correlator_plan_strip(const AstroCorrelatorPlan *plan, guint64 number,
                                      AstroCorrelatorStrip *strip);
-
-/* Rows whose tiles fit the second cache with a pass of panels: bands have about the same number of
- * tiles. */
-AstroCorrelatorStrip astro_correlator_plan_band(const AstroCorrelatorPlan *plan, guint number);
 
 G_END_DECLS

@@ -283,9 +283,9 @@ static void test_channels(gconstpointer format)
   }
 }
 
-/* So many inputs that their tiles come in two bands of rows: an integration that is one block of
- * more than one pass, and one of several blocks. */
-static void test_bands(void)
+/* Many inputs whose channel is one strip of tiles: an integration that is one block of more than
+ * one pass, and one of several blocks. */
+static void test_one_strip(void)
 {
   static const guint cuts[] = { 260, 9, 0 };
   static const guint steps[] = { 520, 269 };
@@ -968,7 +968,7 @@ int main(int argc, char **argv)
       g_test_add_data_func(path, &inputs[f], cases[c].func);
     }
   }
-  g_test_add_func("/correlator/bands", test_bands);
+  g_test_add_func("/correlator/one-strip", test_one_strip);
   g_test_add_func("/correlator/full-scale", test_full_scale);
   g_test_add_func("/correlator/long", test_long);
   g_test_add_func("/correlator/overflow", test_overflow);
