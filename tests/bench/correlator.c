@@ -250,12 +250,17 @@ static void against_cherk(void)
 {
   static const char *const names[] = { "libopenblas.so.0", NULL };
   Cherk cherk = { 0 };
-  const BenchFunction function = { "cblas_cherk", (void **)&cherk.cherk };
+  char *(*version)(void) = NULL, *(*processor)(void) = NULL;
+  const BenchFunction functions[] = { { "cblas_cherk", (void **)&cherk.cherk },
+                                      { "openblas_get_config", (void **)&version },
+                                      { "openblas_get_corename", (void **)&processor } };
   bench_head("Against OpenBLAS cherk on CF32");
-  if (!bench_load(names, &function, 1)) {
+  if (!bench_load(names, functions, G_N_ELEMENTS(functions))) {
     printf("no libopenblas.so.0 here: not compared\n");
     return;
   }
+  /* Its oldest ones on a processor that it does not know, unless OPENBLAS_CORETYPE names one. */
+  printf("%s, kernels for %s\n", version(), processor());
   for (guint stations = 64; stations <= 256; stations *= 4) {
     guint channels = stations == 64 ? 16 : 8;
     Case floats =
