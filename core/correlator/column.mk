@@ -2,7 +2,8 @@ core_sources += core/correlator/correlator.h core/correlator/reference.c \
   core/correlator/counts.c core/correlator/counts.h core/correlator/sums.c core/correlator/sums.h \
   core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
   core/correlator/panels.c core/correlator/panels.h core/correlator/plan.c core/correlator/plan.h \
-  core/correlator/kernels.c core/correlator/kernels.h core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
+  core/correlator/ahead.h core/correlator/kernels.c core/correlator/kernels.h \
+  core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
   core/correlator/quads.h core/correlator/tile.h core/correlator/tile-avx512.h \
   core/correlator/tile-int32.h core/correlator/means.h core/correlator/means-c.c \
   core/correlator/int8-c.c core/correlator/int16-c.c core/correlator/float-c.c

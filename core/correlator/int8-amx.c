@@ -3,6 +3,7 @@
  * register, so that nothing is ever negated before the sums are complete. Packed panels are column
  * operands; a row panel is turned from them just before its products. */
 #include "core/correlator/tile-int32.h"
+#include "core/correlator/ahead.h"
 #include "core/correlator/quads.h"
 
 enum {
@@ -73,16 +74,10 @@ void astro_correlator_pack_ci4_amx(guint8 *packed, gint32 *bias, const AstroCorr
   pack(packed, rows, ASTRO_FORMAT_CI4);
 }
 
-/* Memory that will be wanted, asked for beside the products, so many lines at each step. */
-typedef struct {
-  const guint8 *next;
-  guint lines;
-} Fetch;
-
 /* A row panel of a pass stays in the first cache; columns and tiles stream past it. */
 static void multiply_panels(guint8 *tile, guint8 *next_tile, const guint8 *left,
                             const guint8 *right, guint steps, gboolean first, gboolean diagonal,
-                            Fetch *fetch)
+                            AstroCorrelatorAhead *ahead)
 {
   if (first) {
     _tile_zero(RE);
@@ -106,8 +101,7 @@ static void multiply_panels(guint8 *tile, guint8 *next_tile, const guint8 *left,
 #pragma GCC unroll 3
     for (guint l = 0; l < PARTS; l++, next_tile += 64)
       __builtin_prefetch(next_tile, 1, 3);
-    for (guint l = 0; l < fetch->lines; l++, fetch->next += 64)
-      _mm_prefetch((const char *)fetch->next, _MM_HINT_T1);
+    astro_correlator_ask(ahead);
   }
   _tile_stored(RE, tile, 64);
   _tile_stored(IM_RE, tile + OPERAND, 64);
@@ -126,21 +120,12 @@ static const struct {
   .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
 };
 
-/* So many that the whole of what will be wanted is asked for, evenly. */
-static guint lines_in_step(const AstroCorrelatorProduct *product)
-{
-  gsize steps = 0;
-  for (guint i = 0; i < product->rows; i++)
-    steps += (gsize)astro_correlator_columns(product, i) * product->steps;
-  return (guint)((product->next_bytes / 64 + steps - 1) / steps);
-}
-
 /* A row panel is turned before its products and not beside those of the row before: two of them,
  * the columns and the tiles that go by do not fit the first cache. */
 void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
 {
   guint8 row[MOST_STEPS * 2 * OPERAND] __attribute__((aligned(64)));
-  Fetch fetch = { .next = product->next, .lines = lines_in_step(product) };
+  AstroCorrelatorAhead ahead = astro_correlator_ahead(product, product->steps);
   _tile_loadconfig(&tile_shape);
   for (guint i = product->rows; i-- > 0;) {
     const guint8 *quads = product->left + i * product->panel_stride;
@@ -152,7 +137,7 @@ void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
     for (guint j = 0; j < columns; j++, tile += PARTS * OPERAND)
       multiply_panels(tile, j + 1 < columns ? tile + PARTS * OPERAND : next_row, row,
                       product->right + j * product->panel_stride, product->steps, product->first,
-                      j == product->below + i, &fetch);
+                      j == product->below + i, &ahead);
   }
   _tile_release();
 }

@@ -2,6 +2,7 @@
  * then 16 times (-im, re), so that one multiply-add of neighbours gives each part of a product. */
 #define TILE gint32
 #define SUM gint64
+#include "core/correlator/ahead.h"
 #include "core/correlator/tile.h"
 #include <immintrin.h>
 
@@ -76,6 +77,7 @@ static inline void multiply_block(gint32 *re, gint32 *im, const gint32 *left, co
 
 void astro_correlator_multiply_int8_avx2(const AstroCorrelatorProduct *product)
 {
+  AstroCorrelatorAhead ahead = astro_correlator_ahead(product, PANEL / COLUMNS * (PANEL / ROWS));
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       gint32 *re = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
@@ -85,9 +87,11 @@ void astro_correlator_multiply_int8_avx2(const AstroCorrelatorProduct *product)
       if (product->first)
         memset(re, 0, 2 * PANEL * PANEL * sizeof *re);
       for (guint c = 0; c < PANEL; c += COLUMNS)
-        for (guint r = 0; r < PANEL; r += ROWS)
+        for (guint r = 0; r < PANEL; r += ROWS) {
+          astro_correlator_ask(&ahead);
           multiply_block(re + r * PANEL + c, im + r * PANEL + c, left + r, right + c / COLUMNS,
                          product->steps);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
  */
 #define TILE gint32
 #define SUM gint64
+#include "core/correlator/ahead.h"
 #include "core/correlator/tile.h"
 
 static void clear_step(gint16 *out, guint inputs)
@@ -55,6 +56,7 @@ static void multiply_row(gint32 *re, gint32 *im, const gint16 *left, const gint1
 
 void astro_correlator_multiply_int8_c(const AstroCorrelatorProduct *product)
 {
+  AstroCorrelatorAhead ahead = astro_correlator_ahead(product, PANEL);
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       gint32 *tile = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
@@ -62,8 +64,10 @@ void astro_correlator_multiply_int8_c(const AstroCorrelatorProduct *product)
       const gint16 *right = (const gint16 *)(product->right + j * product->panel_stride);
       if (product->first)
         memset(tile, 0, 2 * PANEL * PANEL * sizeof *tile);
-      for (guint r = 0; r < PANEL; r++)
+      for (guint r = 0; r < PANEL; r++) {
+        astro_correlator_ask(&ahead);
         multiply_row(tile + r * PANEL, tile + (PANEL + r) * PANEL, left + r, right, product->steps);
+      }
     }
 }
 

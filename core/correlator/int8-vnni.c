@@ -5,6 +5,7 @@
  * a tile is added to the sums of its channel. Arithmetic modulo 2^32 keeps all this exact, since
  * the true sums of a span fit. */
 #include "core/correlator/tile-int32.h"
+#include "core/correlator/ahead.h"
 #include "core/correlator/quads.h"
 
 static ALWAYS_INLINE void pack_quads(__m512i *out, gint32 *bias, const AstroCorrelatorRows *rows,
@@ -50,7 +51,7 @@ void astro_correlator_pack_ci4_vnni(guint8 *packed, gint32 *bias, const AstroCor
 enum { ROWS = 8 };
 
 static inline void multiply_block(gint32 *re, gint32 *im, const gint32 *left, const __m512i *right,
-                                  guint steps)
+                                  guint steps, AstroCorrelatorAhead *ahead)
 {
   const __m512i high = _mm512_set1_epi8((char)0x80), rest = _mm512_set1_epi8(0x7f);
   __m512i sum_re[ROWS], sum_im[ROWS];
@@ -60,6 +61,7 @@ static inline void multiply_block(gint32 *re, gint32 *im, const gint32 *left, co
     sum_im[r] = _mm512_load_si512(im + r * PANEL);
   }
   for (guint s = 0; s < steps; s++, left += 2 * PANEL, right += 2) {
+    astro_correlator_ask(ahead);
     __m512i b_re = _mm512_xor_si512(right[0], high), b_im = _mm512_xor_si512(right[1], high);
     __m512i b_minus = _mm512_xor_si512(right[1], rest);
 #pragma GCC unroll 8
@@ -80,6 +82,7 @@ static inline void multiply_block(gint32 *re, gint32 *im, const gint32 *left, co
 
 void astro_correlator_multiply_int8_vnni(const AstroCorrelatorProduct *product)
 {
+  AstroCorrelatorAhead ahead = astro_correlator_ahead(product, PANEL / ROWS * product->steps);
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       gint32 *re = (gint32 *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
@@ -89,7 +92,7 @@ void astro_correlator_multiply_int8_vnni(const AstroCorrelatorProduct *product)
       if (product->first)
         memset(re, 0, 2 * PANEL * PANEL * sizeof *re);
       for (guint r = 0; r < PANEL; r += ROWS)
-        multiply_block(re + r * PANEL, im + r * PANEL, left + r, right, product->steps);
+        multiply_block(re + r * PANEL, im + r * PANEL, left + r, right, product->steps, &ahead);
     }
 }
 

@@ -29,6 +29,13 @@ typedef struct {
  */
 typedef void (*AstroCorrelatorPack)(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows);
 
+/* Memory that will be wanted: rows of bytes. */
+typedef struct {
+  const guint8 *first;
+  gsize row_bytes, stride;
+  guint64 rows;
+} AstroCorrelatorNext;
+
 /* Adds the products of some steps of row panels with column panels to tiles. */
 typedef struct {
   guint8 *tiles;              /* of rows x columns pairs */
@@ -39,10 +46,8 @@ typedef struct {
   guint below; /* the first row is so many panels behind the first column; columns beyond a row's
                   own panel are not wanted */
   guint steps;
-  gboolean first; /* tiles hold nothing yet */
-  /* What will be packed next: a kernel that leaves the memory idle may ask for it meanwhile. */
-  const guint8 *next;
-  gsize next_bytes;
+  gboolean first;           /* tiles hold nothing yet */
+  AstroCorrelatorNext next; /* what will be packed or multiplied then */
 } AstroCorrelatorProduct;
 
 static inline guint astro_correlator_columns(const AstroCorrelatorProduct *product, guint row)

@@ -3,7 +3,7 @@
  * type of packed samples and of tiles), BYTES (of a vector), ROWS and VECTORS (of the block that
  * registers hold: rows, and vectors in a row), PARTIAL (samples that registers sum before they are
  * added to the tile), and MULTIPLY, the function's name. */
-#include "core/correlator/kernels.h"
+#include "core/correlator/ahead.h"
 
 #define COLUMNS (VECTORS * BYTES / sizeof(SCALAR))
 
@@ -19,7 +19,7 @@
 #include "core/correlator/outer-block.h"
 
 static void multiply_panels(SCALAR *tile, const SCALAR *left, const SCALAR *right, guint steps,
-                            gboolean diagonal)
+                            gboolean diagonal, AstroCorrelatorAhead *ahead)
 {
   SCALAR *re = tile, *im = tile + PANEL * PANEL;
   for (guint c = 0; c < PANEL; c += COLUMNS)
@@ -32,6 +32,7 @@ static void multiply_panels(SCALAR *tile, const SCALAR *left, const SCALAR *righ
       for (guint t = 0; t < steps; t += PARTIAL) {
         const SCALAR *rows = left + (gsize)t * 2 * PANEL + r;
         const SCALAR *columns = right + (gsize)t * 2 * PANEL + c;
+        astro_correlator_ask(ahead);
         if (half)
           multiply_half(to_re, to_im, rows, columns, MIN(steps - t, PARTIAL));
         else
@@ -42,6 +43,9 @@ static void multiply_panels(SCALAR *tile, const SCALAR *left, const SCALAR *righ
 
 void MULTIPLY(const AstroCorrelatorProduct *product)
 {
+  const guint blocks = PANEL / ROWS * (guint)(PANEL / COLUMNS);
+  AstroCorrelatorAhead ahead =
+      astro_correlator_ahead(product, blocks * ((product->steps + PARTIAL - 1) / PARTIAL));
   for (guint i = 0; i < product->rows; i++)
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       SCALAR *tile = (SCALAR *)(product->tiles + i * product->tiles_stride) + j * 2 * PANEL * PANEL;
@@ -49,6 +53,6 @@ void MULTIPLY(const AstroCorrelatorProduct *product)
         memset(tile, 0, 2 * PANEL * PANEL * sizeof *tile);
       multiply_panels(tile, (const SCALAR *)(product->left + i * product->panel_stride),
                       (const SCALAR *)(product->right + j * product->panel_stride), product->steps,
-                      j == product->below + i);
+                      j == product->below + i, &ahead);
     }
 }

@@ -65,8 +65,8 @@ static void fetch(const guint8 *first, gsize stride, gsize bytes, guint64 rows, 
 }
 
 /* Packs some panels of a pass, in blocks of steps whose lines of the source stay in the first cache
- * until every panel had its part of them. Rows that are packed whole the processor reads ahead by
- * itself. */
+ * until every panel had its part of them. Where a channel is one strip, products asked for
+ * them; the processor reads ahead by itself where rows are packed whole. */
 static void pack_panels(const Work *work, const Packed *packed, guint panel, guint end_panel,
                         guint pass, guint slot)
 {
@@ -78,6 +78,7 @@ static void pack_panels(const Work *work, const Packed *packed, guint panel, gui
   const guint8 *source =
       work->spectra.first + work->at * work->spectra.channel + panel * panel_bytes;
   const guint n = end_panel - panel, at_once = kernel->whole_rows ? n : 1;
+  const gboolean asked = plan->one_strip || at_once == plan->panels;
   for (guint64 t = first; t < end; t += PACKED_STEPS) {
     guint64 next = MIN(work->spectra.count, t + PACKED_STEPS);
     guint64 n_next = MIN(work->spectra.count - next, PACKED_STEPS);
@@ -91,7 +92,7 @@ static void pack_panels(const Work *work, const Packed *packed, guint panel, gui
         .inputs = MIN(plan->inputs - (p + at_once - 1) * PANEL, PANEL),
         .panel_stride = plan->panel_stride,
       };
-      if (!kernel->whole_rows || !plan->by_channel)
+      if (!asked)
         fetch(source + next * work->spectra.time, work->spectra.time, n * panel_bytes, n_next,
               (p - panel) / at_once, n / at_once);
       work->panels->pack(packed->panels + at * plan->panel_stride + steps * kernel->step_bytes,
@@ -114,8 +115,6 @@ static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles
   const AstroCorrelatorPlan *plan = &work->panels->plan;
   guint64 first = work->start + (guint64)pass * plan->pass;
   guint64 end = MIN(MIN(work->spectra.count, work->start + plan->span), first + plan->pass);
-  guint64 next = MIN(work->spectra.count - end, plan->pass);
-  gboolean one_run = work->spectra.time == plan->inputs * plan->sample_bytes;
   for (guint column = strip->column; column < strip->end; column += plan->square) {
     AstroCorrelatorProduct product = {
       .tiles = tiles + (column - strip->column) * plan->kernel->tile_bytes,
@@ -132,13 +131,20 @@ static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles
     if (plan->packed_passes > 1) {
       gboolean more = column + plan->square < strip->end;
       guint n = more ? MIN(strip->end - column - plan->square, plan->square) : product.rows;
-      product.next = more ? product.right + product.columns * plan->panel_stride
-                          : product.left + plan->panels * plan->panel_stride;
-      product.next_bytes = n * plan->panel_stride;
-    } else if (one_run) {
-      product.next =
-          work->spectra.first + work->at * work->spectra.channel + end * work->spectra.time;
-      product.next_bytes = next * work->spectra.time;
+      product.next = (AstroCorrelatorNext){
+        .first = more ? product.right + product.columns * plan->panel_stride
+                      : product.left + plan->panels * plan->panel_stride,
+        .row_bytes = plan->panel_stride,
+        .stride = plan->panel_stride,
+        .rows = n,
+      };
+    } else {
+      product.next = (AstroCorrelatorNext){
+        .first = work->spectra.first + work->at * work->spectra.channel + end * work->spectra.time,
+        .row_bytes = plan->inputs * plan->sample_bytes,
+        .stride = work->spectra.time,
+        .rows = MIN(work->spectra.count - end, plan->pass),
+      };
     }
     plan->kernel->multiply(&product);
   }
