@@ -575,6 +575,26 @@ static void test_weights(void)
     }
 }
 
+/* Sums of few pairs, or of weights of 0 alone, are not what is left of the sums of all. */
+static void test_small_weights(void)
+{
+  AstroHistogramConfig config = whole_range();
+  config.weighted = TRUE;
+  for (guint s = 0; s < G_N_ELEMENTS(skies); s++) {
+    Catalogue a = catalogue_new(skies[s].place, MANY, 1, 12),
+              b = catalogue_new(skies[s].place, 400, 1, 13);
+    guint64 state = s;
+    for (guint64 i = 0; i < a.n; i++)
+      a.weight[i] = i % 3 ? pow(10, -40 * uniform(&state)) : 0;
+    for (guint64 i = 0; i < b.n; i++)
+      b.weight[i] = i < b.n / 2 ? pow(10, 40 * uniform(&state)) : 0;
+    check_all(&config, &a, &a, "small weights");
+    check_all(&config, &a, &b, "small weights");
+    catalogue_clear(&a);
+    catalogue_clear(&b);
+  }
+}
+
 static void catalogue_without(const Catalogue *all, double region, Catalogue *without)
 {
   *without = catalogue_new(place_one, all->n, 1, 1);
@@ -1120,6 +1140,7 @@ int main(int argc, char **argv)
   g_test_add_func("/histogram/many-bins", test_many_bins);
   g_test_add_func("/histogram/regions", test_regions);
   g_test_add_func("/histogram/weights", test_weights);
+  g_test_add_func("/histogram/small-weights", test_small_weights);
   g_test_add_func("/histogram/leave-one-out", test_leave_one_out);
   g_test_add_func("/histogram/all-pairs", test_all_pairs);
   g_test_add_func("/histogram/large", test_large);
