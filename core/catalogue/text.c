@@ -15,7 +15,8 @@ typedef struct {
   char *comment;         /* the one above the line, without its #; NULL: none */
   gint column[N_WANTED]; /* counted from 0; -1: not wanted */
   guint n_needed;        /* columns that a line must have */
-  GArray *values[N_WANTED];
+  guint64 n;             /* points */
+  double *values[N_WANTED];
 } Reader;
 
 static gboolean refuse(const Reader *reader, AstroCatalogueError code, GError **error,
@@ -159,8 +160,9 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
       if (w == DEC && fabs(value) > 90)
         return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                       "declination %g, expected -90 to 90 degrees", value);
-      g_array_append_val(reader->values[w], value);
+      reader->values[w][reader->n] = value;
     }
+  reader->n++;
   return n == reader->n_needed || refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                                          "%u columns, expected %u at least", n, reader->n_needed);
 }
@@ -185,6 +187,25 @@ static const char *end_of_line(const char *at, const char *end)
   while (at < end && *at != '\n' && *at != '\r')
     at++;
   return at;
+}
+
+static guint64 count_lines(const char *text, gsize length)
+{
+  guint64 lines = 1;
+  for (gsize i = 0; i < length; i++)
+    lines += text[i] == '\n' || text[i] == '\r';
+  return lines;
+}
+
+/* A point each line at most. */
+static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, guint64 lines,
+                          GError **error)
+{
+  const char *wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight, columns->region };
+  for (guint w = 0; w < N_WANTED; w++)
+    if (wanted[w] && !(reader->values[w] = g_try_new(double, lines)))
+      return astro_catalogue_no_memory(error, lines);
+  return TRUE;
 }
 
 static gboolean read_lines(Reader *reader, const char *text, gsize length,
@@ -217,18 +238,13 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
                                     GError **error)
 {
   Reader reader = { .name = name };
-  for (guint w = 0; w < N_WANTED; w++)
-    reader.values[w] = g_array_new(FALSE, FALSE, sizeof(double));
-  gboolean good = read_lines(&reader, text, length, columns, error);
+  gboolean good = make_room(&reader, columns, count_lines(text, length), error) &&
+                  read_lines(&reader, text, length, columns, error);
   g_free(reader.comment);
-  *catalogue = (AstroCatalogue){ .n = good ? reader.values[RA]->len : 0 };
-  double **out[N_WANTED] = { &catalogue->ra, &catalogue->dec, &catalogue->weight,
-                             &catalogue->region };
-  const char *wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight, columns->region };
-  for (guint w = 0; w < N_WANTED; w++) {
-    gboolean keep = good && wanted[w];
-    *out[w] = (double *)(gpointer)g_array_free(reader.values[w], !keep);
-  }
+  *catalogue = (AstroCatalogue){ reader.n, reader.values[RA], reader.values[DEC],
+                                 reader.values[WEIGHT], reader.values[REGION] };
+  if (!good)
+    astro_catalogue_clear(catalogue);
   return good;
 }
 
