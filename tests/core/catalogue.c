@@ -299,6 +299,7 @@ static void test_text(void)
     { "ra dec name\n1 2 Smith, J.\n3 4 \"x y\"\n", "ra", "dec" },
     /* headings that are comments, and comments that are not */
     { "# made today\n## id dec ra\n7 2 1\n8 4 3\n", "ra", "dec" },
+    { "# id dec ra\n# - deg deg\n7 2 1\n8 4 3\n", "ra", "dec" },
     { "# my points\n1 2\n3 4\n", "ra", "dec" },
     { "# ra dec of my points\n1 2\n3 4\n", "ra", "dec" },
     { "# 2 1\n1 2\n3 4\n", "1", "2" },
