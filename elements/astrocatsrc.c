@@ -101,8 +101,12 @@ static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
   gboolean end = FALSE;
   guint64 n;
   while (astro_fits_reader_next(reader, &n, &end, error)) {
-    g_autofree double *data = g_new(double, MAX(2 * n, 1));
+    g_autofree double *data = g_try_new(double, MAX(2 * n, 1));
     AstroFitsFrame frame = { .data = data };
+    if (!data) {
+      astro_catalogue_no_memory(error, n);
+      break;
+    }
     if (!astro_fits_reader_read(reader, &frame, &end, error) ||
         !astro_catalogue_append(catalogue, &places, data, n, error))
       break;

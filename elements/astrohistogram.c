@@ -183,7 +183,12 @@ static gboolean append_buffer(const AstroCataloguePad *pad, GstBuffer *buffer,
 {
   GstMapInfo map;
   gsize step = pad->places.n * sizeof(double);
-  if (step == 0 || gst_buffer_get_size(buffer) % step)
+  if (step == 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "pad %s: a buffer came without caps that say what its columns are, "
+                               "expected those of a catalogue",
+                               GST_PAD_NAME(pad));
+  if (gst_buffer_get_size(buffer) % step)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                                "pad %s: a buffer of %" G_GSIZE_FORMAT
                                " bytes is no whole number of points of %u columns",

@@ -17,7 +17,7 @@ static struct {
   GMutex lock;
   GCond work;  /* a job has tasks and a core is free */
   GQueue jobs; /* with tasks that nobody has taken */
-  guint busy, cores;
+  guint busy, cores, workers;
 } pool;
 
 guint astro_threads(void)
@@ -83,8 +83,16 @@ static void start_workers(void)
   if (!g_once_init_enter(&started))
     return;
   pool.cores = astro_threads();
-  for (guint i = 0; i < pool.cores; i++)
-    g_thread_unref(g_thread_new("astro-worker", worker, NULL));
+  for (guint i = 0; i < pool.cores; i++) {
+    g_autoptr(GError) error = NULL;
+    GThread *thread = g_thread_try_new("astro-worker", worker, NULL, &error);
+    if (!thread) {
+      g_info("%u threads at work, not %u: %s", pool.workers, pool.cores, error->message);
+      break;
+    }
+    g_thread_unref(thread);
+    pool.workers++;
+  }
   g_once_init_leave(&started, 1);
 }
 
@@ -102,8 +110,8 @@ void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data)
   if (job.max_helpers > 1)
     g_cond_broadcast(&pool.work);
   /* The caller works too where a core is free; else the workers, who are on older jobs, come to it.
-   */
-  if (pool.busy < pool.cores)
+   * Where the system gave us none, there are callers alone. */
+  if (pool.busy < pool.cores || pool.workers == 0)
     help(&job);
   while (job.done < job.n)
     g_cond_wait(&job.finished, &pool.lock);

@@ -22,6 +22,8 @@ typedef struct {
   double *ra, *dec, *weight, *region;
 } AstroCatalogue;
 void astro_catalogue_clear(AstroCatalogue *catalogue);
+/* FALSE and an error that names the points. */
+gboolean astro_catalogue_no_memory(GError **error, guint64 points);
 
 /* Random numbers that are the same everywhere. Streams of different indices are independent. */
 typedef struct {

@@ -24,14 +24,19 @@ gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GErro
   return FALSE;
 }
 
-static void append_column(double **column, guint64 n_before, gint place, const double *data,
-                          guint64 n)
+/* FALSE: there is no room. */
+static gboolean append_column(double **column, guint64 n_before, gint place, const double *data,
+                              guint64 n)
 {
   if (place < 0)
-    return;
-  *column = g_renew(double, *column, MAX(n_before + n, 1));
+    return TRUE;
+  double *longer = g_try_renew(double, *column, MAX(n_before + n, 1));
+  if (!longer)
+    return FALSE;
+  *column = longer;
   if (n > 0)
     memcpy(*column + n_before, data + (guint64)place * n, n * sizeof(double));
+  return TRUE;
 }
 
 /* What a catalogue says of itself, beside ra and dec. */
@@ -60,10 +65,12 @@ gboolean astro_catalogue_append(AstroCatalogue *catalogue, const AstroColumnPlac
 {
   if (!check_columns(catalogue, places, error))
     return FALSE;
-  append_column(&catalogue->ra, catalogue->n, places->ra, data, n);
-  append_column(&catalogue->dec, catalogue->n, places->dec, data, n);
-  append_column(&catalogue->weight, catalogue->n, places->weight, data, n);
-  append_column(&catalogue->region, catalogue->n, places->region, data, n);
+  guint64 before = catalogue->n;
+  if (!append_column(&catalogue->ra, before, places->ra, data, n) ||
+      !append_column(&catalogue->dec, before, places->dec, data, n) ||
+      !append_column(&catalogue->weight, before, places->weight, data, n) ||
+      !append_column(&catalogue->region, before, places->region, data, n))
+    return astro_catalogue_no_memory(error, before + n);
   catalogue->n += n;
   return TRUE;
 }

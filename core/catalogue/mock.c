@@ -1,4 +1,5 @@
 /* Catalogues made at random. */
+#include "core/backend/backend.h"
 #include "core/catalogue/mask.h"
 #include "core/units.h"
 
@@ -100,6 +101,12 @@ static void random_in(const AstroFootprint *footprint, AstroRandom *random, doub
   *dec = asin(CLAMP(low + (high - low) * astro_random_uniform(random), -1, 1)) * ASTRO_DEGREES;
 }
 
+gboolean astro_catalogue_no_memory(GError **error, guint64 points)
+{
+  return astro_backend_no_memory(error, "%" G_GUINT64_FORMAT " points are more than memory holds",
+                                 points);
+}
+
 static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error)
 {
   *catalogue = (AstroCatalogue){ .n = points,
@@ -108,9 +115,7 @@ static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GErro
   if (catalogue->ra && catalogue->dec)
     return TRUE;
   astro_catalogue_clear(catalogue);
-  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
-              "%" G_GUINT64_FORMAT " points are more than memory holds", points);
-  return FALSE;
+  return astro_catalogue_no_memory(error, points);
 }
 
 gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points,

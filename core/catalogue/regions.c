@@ -66,10 +66,14 @@ AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, 
                 n_regions, n);
     return NULL;
   }
+  AstroVector *places = g_try_new(AstroVector, n);
+  if (!places) {
+    astro_catalogue_no_memory(error, n);
+    return NULL;
+  }
   AstroRegions *regions = g_new(AstroRegions, 1);
   regions->n_regions = n_regions;
   regions->splits = g_new0(Split, n_regions);
-  AstroVector *places = g_new(AstroVector, n);
   for (guint64 i = 0; i < n; i++)
     astro_unit_vector(ra[i], dec[i], &places[i].x[0], &places[i].x[1], &places[i].x[2]);
   guint n_splits = 0;

@@ -12,10 +12,11 @@ typedef struct {
   const char *name;
   guint64 line;
   char separator;        /* of the first line */
-  char *comment;         /* the one above the line, without its #; NULL: none */
+  GPtrArray *comments;   /* above the first line, without their # */
   gint column[N_WANTED]; /* counted from 0; -1: not wanted */
   guint n_needed;        /* columns that a line must have */
-  GArray *values[N_WANTED];
+  guint64 n;             /* points */
+  double *values[N_WANTED];
 } Reader;
 
 static gboolean refuse(const Reader *reader, AstroCatalogueError code, GError **error,
@@ -127,7 +128,22 @@ static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED]
   return TRUE;
 }
 
-/* Looks at the first line, and at the comment above it. */
+/* The comment that heads the columns, the last one where several do; NULL: none. A line of units
+ * may stand below it. To be freed, with its words. */
+static GPtrArray *find_heading(const Reader *reader, const GPtrArray *first,
+                               const char *const wanted[N_WANTED])
+{
+  for (guint i = reader->comments->len; i-- > 0;) {
+    char *comment = reader->comments->pdata[i];
+    GPtrArray *words = astro_values_split(comment, astro_values_separator(comment));
+    if (is_heading(words, first, wanted))
+      return words;
+    g_ptr_array_unref(words);
+  }
+  return NULL;
+}
+
+/* Looks at the first line, and at the comments above it. */
 static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, const char *line,
                              gboolean *point, GError **error)
 {
@@ -139,9 +155,8 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
   *point = is_point(line, first);
   if (!*point)
     return place_columns(reader, wanted, first, error);
-  g_autofree char *comment = g_strdup(reader->comment ? reader->comment : "");
-  g_autoptr(GPtrArray) words = astro_values_split(comment, astro_values_separator(comment));
-  return place_columns(reader, wanted, is_heading(words, first, wanted) ? words : NULL, error);
+  g_autoptr(GPtrArray) heading = find_heading(reader, first, wanted);
+  return place_columns(reader, wanted, heading, error);
 }
 
 static gboolean read_line(Reader *reader, char *line, GError **error)
@@ -159,23 +174,22 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
       if (w == DEC && fabs(value) > 90)
         return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                       "declination %g, expected -90 to 90 degrees", value);
-      g_array_append_val(reader->values[w], value);
+      reader->values[w][reader->n] = value;
     }
+  reader->n++;
   return n == reader->n_needed || refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                                          "%u columns, expected %u at least", n, reader->n_needed);
 }
 
-/* Cuts a comment off, and keeps it where it is all there is. */
-static gboolean is_empty(Reader *reader, char *line)
+/* Cuts a comment off, and keeps it where it is all there is, and above the first line. */
+static gboolean is_empty(Reader *reader, char *line, gboolean is_above)
 {
   char *comment = (char *)astro_values_find(line, '#');
   if (comment)
     *comment++ = 0;
   gboolean empty = line[strspn(line, ASTRO_VALUES_SEPARATORS)] == 0;
-  if (empty && comment) {
-    g_free(reader->comment);
-    reader->comment = g_strdup(comment + strspn(comment, "#"));
-  }
+  if (empty && comment && is_above)
+    g_ptr_array_add(reader->comments, g_strdup(comment + strspn(comment, "#")));
   return empty;
 }
 
@@ -185,6 +199,25 @@ static const char *end_of_line(const char *at, const char *end)
   while (at < end && *at != '\n' && *at != '\r')
     at++;
   return at;
+}
+
+static guint64 count_lines(const char *text, gsize length)
+{
+  guint64 lines = 1;
+  for (gsize i = 0; i < length; i++)
+    lines += text[i] == '\n' || text[i] == '\r';
+  return lines;
+}
+
+/* A point each line at most. */
+static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, guint64 lines,
+                          GError **error)
+{
+  const char *wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight, columns->region };
+  for (guint w = 0; w < N_WANTED; w++)
+    if (wanted[w] && !(reader->values[w] = g_try_new(double, lines)))
+      return astro_catalogue_no_memory(error, lines);
+  return TRUE;
 }
 
 static gboolean read_lines(Reader *reader, const char *text, gsize length,
@@ -200,7 +233,7 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
     g_autofree char *line = g_strndup(at, (gsize)(stop - at));
     at = stop + 1 + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n');
     reader->line++;
-    if (is_empty(reader, line))
+    if (is_empty(reader, line, !has_columns))
       continue;
     gboolean point = TRUE;
     if (!has_columns && !find_columns(reader, columns, line, &point, error))
@@ -216,19 +249,14 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
                                     GError **error)
 {
-  Reader reader = { .name = name };
-  for (guint w = 0; w < N_WANTED; w++)
-    reader.values[w] = g_array_new(FALSE, FALSE, sizeof(double));
-  gboolean good = read_lines(&reader, text, length, columns, error);
-  g_free(reader.comment);
-  *catalogue = (AstroCatalogue){ .n = good ? reader.values[RA]->len : 0 };
-  double **out[N_WANTED] = { &catalogue->ra, &catalogue->dec, &catalogue->weight,
-                             &catalogue->region };
-  const char *wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight, columns->region };
-  for (guint w = 0; w < N_WANTED; w++) {
-    gboolean keep = good && wanted[w];
-    *out[w] = (double *)(gpointer)g_array_free(reader.values[w], !keep);
-  }
+  Reader reader = { .name = name, .comments = g_ptr_array_new_with_free_func(g_free) };
+  gboolean good = make_room(&reader, columns, count_lines(text, length), error) &&
+                  read_lines(&reader, text, length, columns, error);
+  g_ptr_array_unref(reader.comments);
+  *catalogue = (AstroCatalogue){ reader.n, reader.values[RA], reader.values[DEC],
+                                 reader.values[WEIGHT], reader.values[REGION] };
+  if (!good)
+    astro_catalogue_clear(catalogue);
   return good;
 }
 

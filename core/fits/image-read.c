@@ -76,7 +76,7 @@ static void convert_row(const AstroFitsImageReader *r, const AstroFitsImageHdu *
     copy_doubles(r->row, r->width, row);
   else
     for (guint64 x = 0; x < r->width; x++) {
-      double value = astro_fits_value(r->row, r->bitpix, x, blank) * hdu->scale + hdu->zero;
+      double value = astro_fits_scaled_value(r->row, r->bitpix, x, blank, hdu->scale, hdu->zero);
       if (to_doubles)
         ((double *)row)[x] = value;
       else

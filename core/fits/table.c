@@ -40,6 +40,18 @@ double astro_fits_value(const guint8 *data, gint bitpix, guint64 i, const gint64
   return blank && value == *blank ? NAN : (double)value;
 }
 
+/* What is missing from 64 bits with no sign is 2^63: as doubles the two cancel to a multiple of
+ * 1024. */
+double astro_fits_scaled_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank,
+                               double scale, double zero)
+{
+  if (bitpix == 64 && scale == 1 && zero == 0x1p63) {
+    gint64 value = big_endian(data + 8 * i, 8);
+    return blank && value == *blank ? NAN : (double)((guint64)value ^ (guint64)1 << 63);
+  }
+  return astro_fits_value(data, bitpix, i, blank) * scale + zero;
+}
+
 /* Types of columns, and the BITPIX of the numbers. */
 static const struct {
   char type;
@@ -175,7 +187,7 @@ void astro_fits_table_values(const AstroFitsTable *table, const AstroFitsColumn 
   gint bits = bits_of(column->type);
   rows += column->offset;
   for (guint64 i = 0; i < n; i++, rows += table->row_bytes)
-    values[i] = astro_fits_value(rows, bits, 0, blank) * column->scale + column->zero;
+    values[i] = astro_fits_scaled_value(rows, bits, 0, blank, column->scale, column->zero);
 }
 
 gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error)
@@ -187,8 +199,8 @@ gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **erro
 double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
                                guint64 i)
 {
-  double value = astro_fits_value(table->row + column->offset, bits_of(column->type), i, NULL);
-  return value * column->scale + column->zero;
+  return astro_fits_scaled_value(table->row + column->offset, bits_of(column->type), i, NULL,
+                                 column->scale, column->zero);
 }
 
 char *astro_fits_table_text(const AstroFitsTable *table, const AstroFitsColumn *column)

@@ -9,6 +9,10 @@ G_BEGIN_DECLS
  */
 double astro_fits_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank);
 
+/* The same by BSCALE and BZERO, or a column's TSCAL and TZERO; 64 bits with no sign as they are. */
+double astro_fits_scaled_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank,
+                               double scale, double zero);
+
 typedef struct {
   const char *name;
   char type;      /* of TFORM: A, D, E, I, J, K, B */

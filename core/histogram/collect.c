@@ -159,14 +159,19 @@ static void find_regions(gpointer data, guint64 task)
     find->column[i] = astro_regions_find(find->regions, catalogue->ra[i], catalogue->dec[i]);
 }
 
-static double *region_column(const AstroCollector *collector, const AstroCatalogue *catalogue)
+/* *column: of the regions that were made here, to be freed; NULL where there are none. */
+static gboolean region_column(const AstroCollector *collector, const AstroCatalogue *catalogue,
+                              double **column, GError **error)
 {
+  *column = NULL;
   if (!collector->regions)
-    return NULL;
-  FindRegions find = { collector->regions, catalogue, g_new(double, catalogue->n) };
+    return TRUE;
+  if (!(*column = g_try_new(double, catalogue->n)))
+    return astro_catalogue_no_memory(error, catalogue->n);
+  FindRegions find = { collector->regions, catalogue, *column };
   astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, collector->place.threads,
                  find_regions, &find);
-  return find.column;
+  return TRUE;
 }
 
 static void weigh_regions(AstroCollector *collector, Side *side, const AstroCatalogue *catalogue,
@@ -216,7 +221,9 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
   if (!check_weights(which, catalogue, error))
     return FALSE;
   side_clear(side);
-  g_autofree double *made = region_column(collector, catalogue);
+  g_autofree double *made = NULL;
+  if (!region_column(collector, catalogue, &made, error))
+    return FALSE;
   const double *region = collector->has_region_column ? catalogue->region : made;
   side->points = astro_points_new(catalogue->ra, catalogue->dec, catalogue->weight, region,
                                   catalogue->n, config->n_regions, collector->place.threads, error);

@@ -16,22 +16,31 @@ typedef struct {
 } Walk;
 
 /* total pairs, below[k] of them below edge first + k, of n. */
-static void tally(Walk *walk, guint first, guint n, guint64 total, const guint64 *below,
-                  double total_weight, const double *weight_below)
+static void tally(Walk *walk, guint first, guint n, guint64 total, const guint64 *below)
 {
   guint64 before = 0;
-  double weight_before = 0;
   for (guint k = 0; k <= n; k++) {
     guint64 up_to = k < n ? below[k] : total;
     walk->places[first + k] += up_to - before;
-    if (walk->counter->config.weighted) {
-      double weight_up_to = k < n ? weight_below[k] : total_weight;
-      /* no pairs: no rounding of the difference either */
-      if (up_to > before)
-        walk->weights[first + k] += weight_up_to - weight_before;
-      weight_before = weight_up_to;
-    }
     before = up_to;
+  }
+}
+
+/* Two different leaves with weights, whose pairs n edges cut through. */
+static void weigh_leaves(Walk *walk, const Cell *a, const Cell *b, guint first, guint n)
+{
+  static const double ones[LEAF_POINTS] = { [0 ... LEAF_POINTS - 1] = 1 };
+  const AstroPoints *as = walk->a, *bs = walk->b;
+  const double *wa = as->weights ? as->weights + (gsize)a->first_leaf * LEAF_POINTS : ones,
+               *wb = bs->weights ? bs->weights + (gsize)b->first_leaf * LEAF_POINTS : ones;
+  guint64 counts[ASTRO_HISTOGRAM_MAX_EDGES + 1];
+  double sums[ASTRO_HISTOGRAM_MAX_EDGES + 1];
+  walk->counter->kernels->weighted(&as->positions[a->first_leaf], wa, (guint)a->n,
+                                   &bs->positions[b->first_leaf], wb,
+                                   walk->counter->squares + first, n, counts, sums);
+  for (guint k = 0; k <= n; k++) {
+    walk->places[first + k] += counts[k];
+    walk->weights[first + k] += sums[k];
   }
 }
 
@@ -70,22 +79,15 @@ static void visit_leaves(Walk *walk, const Cell *a, const Cell *b, Edges edges)
     first = first > 0 ? first - 1 : 0;
     n = 1;
   }
-  guint64 below[ASTRO_HISTOGRAM_MAX_EDGES];
-  double weight_below[ASTRO_HISTOGRAM_MAX_EDGES];
-  const double *squares = walk->counter->squares + first;
-  const LeafPositions *at = &walk->a->positions[a->first_leaf],
-                      *bt = &walk->b->positions[b->first_leaf];
   if (walk->counter->config.weighted) {
-    static const double ones[LEAF_POINTS] = { [0 ... LEAF_POINTS - 1] = 1 };
-    const double *wa = walk->a->weights ? walk->a->weights + (gsize)a->first_leaf * LEAF_POINTS
-                                        : ones,
-                 *wb = walk->b->weights ? walk->b->weights + (gsize)b->first_leaf * LEAF_POINTS
-                                        : ones;
-    kernels->below_weighted(at, wa, (guint)a->n, bt, wb, squares, n, below, weight_below);
-  } else if (!below_in_single(walk, a, b, first, n, below)) {
-    kernels->below(at, (guint)a->n, bt, squares, n, below);
+    weigh_leaves(walk, a, b, first, n);
+    return;
   }
-  tally(walk, first, n, a->n * b->n, below, a->weight * b->weight, weight_below);
+  guint64 below[ASTRO_HISTOGRAM_MAX_EDGES];
+  if (!below_in_single(walk, a, b, first, n, below))
+    kernels->below(&walk->a->positions[a->first_leaf], (guint)a->n,
+                   &walk->b->positions[b->first_leaf], walk->counter->squares + first, n, below);
+  tally(walk, first, n, a->n * b->n, below);
 }
 
 /* The pairs of a leaf with itself: all of them, less each point with itself, halved. */
@@ -99,7 +101,7 @@ static void visit_leaf(Walk *walk, const Cell *cell, Edges edges)
     counter->kernels->below(at, (guint)cell->n, at, counter->squares + edges.first, n, below);
     for (guint k = 0; k < n; k++)
       below[k] = (below[k] - (counter->squares[edges.first + k] > 0 ? cell->n : 0)) / 2;
-    tally(walk, edges.first, n, cell->n * (cell->n - 1) / 2, below, 0, NULL);
+    tally(walk, edges.first, n, cell->n * (cell->n - 1) / 2, below);
     return;
   }
   const double *weights =

@@ -5,8 +5,10 @@
 
 #include <immintrin.h>
 #include <math.h>
+#include <string.h>
 
 #define EDGES_AT_ONCE 4
+#define PLACES_AT_ONCE 4
 
 static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
 {
@@ -155,41 +157,61 @@ static void below_exact(const LeafPositions *a, guint n_a, const LeafPositions *
   }
 }
 
-static void below_weighted(const LeafPositions *a, const double *weight_a, guint n_a,
-                           const LeafPositions *b, const double *weight_b, const double *edges,
-                           guint n_edges, guint64 *below, double *weight_below)
+/* Places between edges[0] and edges[1], and so on; n of them, known where this is inlined. */
+static inline __attribute__((always_inline)) void
+weigh_places(const LeafPositions *a, const double *weight_a, guint n_a, const LeafPositions *b,
+             const double *weight_b, const double *edges, guint64 *counts, double *sums,
+             const guint n)
 {
-  for (guint k = 0; k < n_edges; k += EDGES_AT_ONCE) {
-    guint n = MIN(n_edges - k, EDGES_AT_ONCE);
-    __m256d edge[EDGES_AT_ONCE], sums[EDGES_AT_ONCE];
-    __m256i counts[EDGES_AT_ONCE];
-    for (guint e = 0; e < EDGES_AT_ONCE; e++) {
-      edge[e] = _mm256_set1_pd(edges[k + MIN(e, n - 1)]);
-      sums[e] = _mm256_setzero_pd();
-      counts[e] = _mm256_setzero_si256();
-    }
-    for (guint i = 0; i < n_a; i++) {
-      __m256d x = _mm256_set1_pd(a->x[i]), y = _mm256_set1_pd(a->y[i]), z = _mm256_set1_pd(a->z[i]),
-              weight = _mm256_set1_pd(weight_a[i]);
-      for (guint j = 0; j < LEAF_POINTS; j += 4) {
-        __m256d square = chord_square(x, y, z, b, j);
-        __m256d product = _mm256_mul_pd(weight, _mm256_loadu_pd(weight_b + j));
-        for (guint e = 0; e < EDGES_AT_ONCE; e++) {
-          __m256d is_below = _mm256_cmp_pd(square, edge[e], _CMP_LT_OQ);
-          counts[e] = _mm256_sub_epi64(counts[e], _mm256_castpd_si256(is_below));
-          sums[e] = _mm256_add_pd(sums[e], _mm256_and_pd(is_below, product));
-        }
+  __m256d low = _mm256_set1_pd(edges[0]), high[PLACES_AT_ONCE], weights[PLACES_AT_ONCE];
+  __m256i pairs[PLACES_AT_ONCE];
+  for (guint p = 0; p < n; p++) {
+    high[p] = _mm256_set1_pd(edges[p + 1]);
+    weights[p] = _mm256_setzero_pd();
+    pairs[p] = _mm256_setzero_si256();
+  }
+  for (guint i = 0; i < n_a; i++) {
+    __m256d x = _mm256_set1_pd(a->x[i]), y = _mm256_set1_pd(a->y[i]), z = _mm256_set1_pd(a->z[i]),
+            weight = _mm256_set1_pd(weight_a[i]);
+    for (guint j = 0; j < LEAF_POINTS; j += 4) {
+      __m256d square = chord_square(x, y, z, b, j);
+      __m256d product = _mm256_mul_pd(weight, _mm256_loadu_pd(weight_b + j));
+      __m256d is_above = _mm256_cmp_pd(square, low, _CMP_GE_OQ);
+      for (guint p = 0; p < n; p++) {
+        __m256d is_here = _mm256_and_pd(is_above, _mm256_cmp_pd(square, high[p], _CMP_LT_OQ));
+        is_above = _mm256_andnot_pd(is_here, is_above);
+        pairs[p] = _mm256_sub_epi64(pairs[p], _mm256_castpd_si256(is_here));
+        weights[p] = _mm256_add_pd(weights[p], _mm256_and_pd(is_here, product));
       }
     }
-    for (guint e = 0; e < n; e++) {
-      below[k + e] = sum_counts64(counts[e]);
-      weight_below[k + e] = sum_doubles(sums[e]);
-    }
+  }
+  for (guint p = 0; p < n; p++) {
+    counts[p] = sum_counts64(pairs[p]);
+    sums[p] = sum_doubles(weights[p]);
+  }
+}
+
+static void weighted(const LeafPositions *a, const double *weight_a, guint n_a,
+                     const LeafPositions *b, const double *weight_b, const double *edges,
+                     guint n_edges, guint64 *counts, double *sums)
+{
+  for (guint k = 0; k <= n_edges; k += PLACES_AT_ONCE) {
+    guint n = MIN(n_edges + 1 - k, PLACES_AT_ONCE);
+    double around[PLACES_AT_ONCE + 1], here_sums[PLACES_AT_ONCE];
+    guint64 here[PLACES_AT_ONCE];
+    for (guint p = 0; p <= PLACES_AT_ONCE; p++)
+      around[p] = k + p == 0 ? 0 : k + p <= n_edges ? edges[k + p - 1] : INFINITY;
+    if (n <= 2) /* most leaves are cut by one edge */
+      weigh_places(a, weight_a, n_a, b, weight_b, around, here, here_sums, 2);
+    else
+      weigh_places(a, weight_a, n_a, b, weight_b, around, here, here_sums, PLACES_AT_ONCE);
+    memcpy(counts + k, here, n * sizeof *here);
+    memcpy(sums + k, here_sums, n * sizeof *here_sums);
   }
 }
 
 const HistogramKernels astro_histogram_kernels_avx2 = {
   .below_single = below_single,
   .below = below_exact,
-  .below_weighted = below_weighted,
+  .weighted = weighted,
 };

@@ -5,8 +5,10 @@
 
 #include <immintrin.h>
 #include <math.h>
+#include <string.h>
 
 #define EDGES_AT_ONCE 4
+#define PLACES_AT_ONCE 4
 
 /* The terms of (square of the chord - lowest edge) that depend on a's point alone. */
 typedef struct {
@@ -174,42 +176,62 @@ static void below_exact(const LeafPositions *a, guint n_a, const LeafPositions *
   }
 }
 
-static void below_weighted(const LeafPositions *a, const double *weight_a, guint n_a,
-                           const LeafPositions *b, const double *weight_b, const double *edges,
-                           guint n_edges, guint64 *below, double *weight_below)
+/* Places between edges[0] and edges[1], and so on; n of them, known where this is inlined. */
+static inline __attribute__((always_inline)) void
+weigh_places(const LeafPositions *a, const double *weight_a, guint n_a, const LeafPositions *b,
+             const double *weight_b, const double *edges, guint64 *counts, double *sums,
+             const guint n)
 {
   const __m512i one = _mm512_set1_epi64(1);
-  for (guint k = 0; k < n_edges; k += EDGES_AT_ONCE) {
-    guint n = MIN(n_edges - k, EDGES_AT_ONCE);
-    __m512d edge[EDGES_AT_ONCE], sums[EDGES_AT_ONCE];
-    __m512i counts[EDGES_AT_ONCE];
-    for (guint e = 0; e < EDGES_AT_ONCE; e++) {
-      edge[e] = _mm512_set1_pd(edges[k + MIN(e, n - 1)]);
-      sums[e] = _mm512_setzero_pd();
-      counts[e] = _mm512_setzero_si512();
-    }
-    for (guint i = 0; i < n_a; i++) {
-      __m512d x = _mm512_set1_pd(a->x[i]), y = _mm512_set1_pd(a->y[i]), z = _mm512_set1_pd(a->z[i]),
-              weight = _mm512_set1_pd(weight_a[i]);
-      for (guint j = 0; j < LEAF_POINTS; j += 8) {
-        __m512d square = chord_square(x, y, z, b, j);
-        __m512d product = _mm512_mul_pd(weight, _mm512_loadu_pd(weight_b + j));
-        for (guint e = 0; e < EDGES_AT_ONCE; e++) {
-          __mmask8 is_below = _mm512_cmp_pd_mask(square, edge[e], _CMP_LT_OQ);
-          counts[e] = _mm512_mask_add_epi64(counts[e], is_below, counts[e], one);
-          sums[e] = _mm512_mask_add_pd(sums[e], is_below, sums[e], product);
-        }
+  __m512d low = _mm512_set1_pd(edges[0]), high[PLACES_AT_ONCE], weights[PLACES_AT_ONCE];
+  __m512i pairs[PLACES_AT_ONCE];
+  for (guint p = 0; p < n; p++) {
+    high[p] = _mm512_set1_pd(edges[p + 1]);
+    weights[p] = _mm512_setzero_pd();
+    pairs[p] = _mm512_setzero_si512();
+  }
+  for (guint i = 0; i < n_a; i++) {
+    __m512d x = _mm512_set1_pd(a->x[i]), y = _mm512_set1_pd(a->y[i]), z = _mm512_set1_pd(a->z[i]),
+            weight = _mm512_set1_pd(weight_a[i]);
+    for (guint j = 0; j < LEAF_POINTS; j += 8) {
+      __m512d square = chord_square(x, y, z, b, j);
+      __m512d product = _mm512_mul_pd(weight, _mm512_loadu_pd(weight_b + j));
+      __mmask8 is_above = _mm512_cmp_pd_mask(square, low, _CMP_GE_OQ);
+      for (guint p = 0; p < n; p++) {
+        __mmask8 is_here = _mm512_mask_cmp_pd_mask(is_above, square, high[p], _CMP_LT_OQ);
+        is_above &= ~is_here;
+        pairs[p] = _mm512_mask_add_epi64(pairs[p], is_here, pairs[p], one);
+        weights[p] = _mm512_mask_add_pd(weights[p], is_here, weights[p], product);
       }
     }
-    for (guint e = 0; e < n; e++) {
-      below[k + e] = (guint64)_mm512_reduce_add_epi64(counts[e]);
-      weight_below[k + e] = _mm512_reduce_add_pd(sums[e]);
-    }
+  }
+  for (guint p = 0; p < n; p++) {
+    counts[p] = (guint64)_mm512_reduce_add_epi64(pairs[p]);
+    sums[p] = _mm512_reduce_add_pd(weights[p]);
+  }
+}
+
+static void weighted(const LeafPositions *a, const double *weight_a, guint n_a,
+                     const LeafPositions *b, const double *weight_b, const double *edges,
+                     guint n_edges, guint64 *counts, double *sums)
+{
+  for (guint k = 0; k <= n_edges; k += PLACES_AT_ONCE) {
+    guint n = MIN(n_edges + 1 - k, PLACES_AT_ONCE);
+    double around[PLACES_AT_ONCE + 1], here_sums[PLACES_AT_ONCE];
+    guint64 here[PLACES_AT_ONCE];
+    for (guint p = 0; p <= PLACES_AT_ONCE; p++)
+      around[p] = k + p == 0 ? 0 : k + p <= n_edges ? edges[k + p - 1] : INFINITY;
+    if (n <= 2) /* most leaves are cut by one edge */
+      weigh_places(a, weight_a, n_a, b, weight_b, around, here, here_sums, 2);
+    else
+      weigh_places(a, weight_a, n_a, b, weight_b, around, here, here_sums, PLACES_AT_ONCE);
+    memcpy(counts + k, here, n * sizeof *here);
+    memcpy(sums + k, here_sums, n * sizeof *here_sums);
   }
 }
 
 const HistogramKernels astro_histogram_kernels_avx512 = {
   .below_single = below_single,
   .below = below_exact,
-  .below_weighted = below_weighted,
+  .weighted = weighted,
 };

@@ -3,6 +3,7 @@
 
 #include "core/histogram/rows.h"
 
+#include <math.h>
 #include <string.h>
 
 static void make_rows(Rows *rows, const LeafOffsets *a, const LeafShift *shift)
@@ -73,25 +74,26 @@ static void below_exact(const LeafPositions *a, guint n_a, const LeafPositions *
   }
 }
 
-static void below_weighted(const LeafPositions *a, const double *weight_a, guint n_a,
-                           const LeafPositions *b, const double *weight_b, const double *edges,
-                           guint n_edges, guint64 *below, double *weight_below)
+static void weighted(const LeafPositions *a, const double *weight_a, guint n_a,
+                     const LeafPositions *b, const double *weight_b, const double *edges,
+                     guint n_edges, guint64 *counts, double *sums)
 {
-  memset(below, 0, n_edges * sizeof *below);
-  memset(weight_below, 0, n_edges * sizeof *weight_below);
+  memset(counts, 0, (n_edges + 1) * sizeof *counts);
+  memset(sums, 0, (n_edges + 1) * sizeof *sums);
   for (guint i = 0; i < n_a; i++) {
     double squares[LEAF_POINTS];
     chord_squares(a, i, b, squares);
-    for (guint k = 0; k < n_edges; k++) {
+    for (guint k = 0; k <= n_edges; k++) {
+      double low = k > 0 ? edges[k - 1] : 0, high = k < n_edges ? edges[k] : INFINITY;
       guint64 count = 0;
       double sum = 0;
       for (guint j = 0; j < LEAF_POINTS; j++) {
-        gboolean is_below = squares[j] < edges[k];
-        count += is_below;
-        sum += is_below ? weight_a[i] * weight_b[j] : 0;
+        gboolean is_here = squares[j] >= low && squares[j] < high;
+        count += is_here;
+        sum += is_here ? weight_a[i] * weight_b[j] : 0;
       }
-      below[k] += count;
-      weight_below[k] += sum;
+      counts[k] += count;
+      sums[k] += sum;
     }
   }
 }
@@ -99,5 +101,5 @@ static void below_weighted(const LeafPositions *a, const double *weight_a, guint
 const HistogramKernels astro_histogram_kernels_c = {
   .below_single = below_single,
   .below = below_exact,
-  .below_weighted = below_weighted,
+  .weighted = weighted,
 };

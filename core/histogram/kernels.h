@@ -36,9 +36,12 @@ typedef struct {
                            guint64 *below);
   void (*below)(const LeafPositions *a, guint n_a, const LeafPositions *b, const double *edges,
                 guint n_edges, guint64 *below);
-  void (*below_weighted)(const LeafPositions *a, const double *weight_a, guint n_a,
-                         const LeafPositions *b, const double *weight_b, const double *edges,
-                         guint n_edges, guint64 *below, double *weight_below);
+  /* Pairs and their weights in each of n_edges + 1 places: below the first edge, between two, from
+   * the last one on. No place is a difference of sums, which would leave what rounding did to all
+   * pairs in a place that has few, or none but of weight 0. */
+  void (*weighted)(const LeafPositions *a, const double *weight_a, guint n_a,
+                   const LeafPositions *b, const double *weight_b, const double *edges,
+                   guint n_edges, guint64 *counts, double *sums);
 } HistogramKernels;
 
 extern const HistogramKernels astro_histogram_kernels_c;

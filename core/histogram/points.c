@@ -8,6 +8,7 @@
 #include "core/histogram/select.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* About this many tops: enough tasks (pairs of tops) for many cores and for progress. */
@@ -291,6 +292,20 @@ static void convert_items(gpointer data, guint64 task)
   }
 }
 
+/* bytes: whole cache lines. */
+static gboolean alloc_lines(gpointer lines, gsize bytes)
+{
+  return posix_memalign(lines, 64, bytes) == 0;
+}
+
+static gboolean alloc_leaves(AstroPoints *points, gsize leaves, gboolean weighted)
+{
+  points->cells = g_try_new0(Cell, points->n_regions + 2 * leaves);
+  return points->cells && alloc_lines(&points->positions, leaves * sizeof(LeafPositions)) &&
+         alloc_lines(&points->offsets, leaves * sizeof(LeafOffsets)) &&
+         (!weighted || alloc_lines(&points->weights, leaves * LEAF_POINTS * sizeof(double)));
+}
+
 AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degrees,
                               const double *weight, const double *region, guint64 n,
                               guint n_regions, guint threads, GError **error)
@@ -307,11 +322,11 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
     return NULL;
   }
   gsize leaves = MAX(points->n_leaves, 1);
-  points->positions = g_aligned_alloc(leaves, sizeof(LeafPositions), 64);
-  points->offsets = g_aligned_alloc(leaves, sizeof(LeafOffsets), 64);
-  points->weights = weight ? g_aligned_alloc(leaves, LEAF_POINTS * sizeof(double), 64) : NULL;
-  points->cells = g_new0(Cell, points->n_regions + 2 * leaves);
-
+  if (!alloc_leaves(points, leaves, weight != NULL)) {
+    astro_backend_no_memory(error, "no memory to count pairs of %" G_GUINT64_FORMAT " points", n);
+    astro_points_free(points);
+    return NULL;
+  }
   place_items(points, ra_degrees, dec_degrees, weight, region);
   astro_parallel((leaves * LEAF_POINTS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items,
                  points);
@@ -326,9 +341,9 @@ void astro_points_free(AstroPoints *points)
     return;
   g_free(points->region_n);
   g_free(points->region_first_leaf);
-  g_aligned_free(points->positions);
-  g_aligned_free(points->offsets);
-  g_aligned_free(points->weights);
+  free(points->positions);
+  free(points->offsets);
+  free(points->weights);
   g_free(points->cells);
   g_free(points->tops);
   g_free(points);

@@ -289,10 +289,9 @@ AstroPictureServer *astro_picture_server_new(const char *address, guint16 port, 
   s->closing = g_cancellable_new();
   g_mutex_init(&s->lock);
   g_cond_init(&s->changed);
-  if (listen_at(s, address, port, error)) {
-    s->accepting = g_thread_new("astro-pictures", accept_calls, s);
+  if (listen_at(s, address, port, error) &&
+      (s->accepting = g_thread_try_new("astro-pictures", accept_calls, s, error)))
     return s;
-  }
   astro_picture_server_free(s);
   return NULL;
 }

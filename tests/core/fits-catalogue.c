@@ -214,6 +214,34 @@ static void scaled(TestPlace *place, gconstpointer data)
   expect_end(reader);
 }
 
+/* Integers of 64 bits with no sign, as numpy has them: TZERO is 2^63, which doubles do not see the
+ * last digits beside. */
+static void no_sign(TestPlace *place, gconstpointer data)
+{
+  Table t = plain;
+  fitsfile *f = begin(place->path);
+  int status = 0;
+  t.rows = 500;
+  t.forms[4] = "W"; /* CFITSIO's name for it */
+  add_table(f, &t);
+  for (guint64 i = 0; i < t.rows; i++) {
+    ULONGLONG region = i % 11;
+    fits_write_col(f, TULONGLONG, 5, (LONGLONG)i + 1, 1, 1, &region, &status);
+  }
+  g_assert_cmpint(status, ==, 0);
+  end(f);
+  AstroFitsOptions options = { .columns = { .region = "region" }, .where = "region != 4" };
+  guint64 n, at = 0;
+  AstroFitsReader *reader = open_good(place->path, &options);
+  double *found = read_next(reader, &n);
+  for (guint64 i = 0; i < t.rows; i++)
+    if (i % 11 != 4)
+      g_assert_cmpfloat(found[2 * n + at++], ==, i % 11);
+  g_assert_cmpuint(n, ==, at);
+  test_free(found);
+  expect_end(reader);
+}
+
 static void where(TestPlace *place, gconstpointer data)
 {
   static const char *const expressions[] = { "MAG < 12.5", "name == 's7' || weight == 3",
@@ -672,6 +700,7 @@ int main(int argc, char **argv)
     { "rows", rows },
     { "types", types },
     { "scaled", scaled },
+    { "no-sign", no_sign },
     { "where", where },
     { "odd-tables", odd_tables },
     { "several", several },

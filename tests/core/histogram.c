@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MANY 300
@@ -428,6 +430,48 @@ static void test_refused_points(void)
   }
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* A catalogue with regions made of it, with so many bytes of memory left. */
+static gboolean collect_within(gsize bytes, const AstroCatalogue *catalogue)
+{
+  static const gboolean is_there[ASTRO_N_SIDES] = { [ASTRO_SIDE_DATA] = TRUE };
+  static const AstroPlace place = { .threads = 1 };
+  AstroHistogramConfig config = { .n_edges = 2, .edges = { 0.01, 0.02 }, .n_regions = 4 };
+  g_autoptr(GError) error = NULL;
+  struct rlimit before, small;
+  g_autofree char *pages = NULL;
+  AstroCollector *collector =
+      astro_collector_new(&config, is_there, &astro_histogram_cpu, &place, &error);
+  g_assert_no_error(error);
+  g_assert_true(g_file_get_contents("/proc/self/statm", &pages, NULL, NULL));
+  getrlimit(RLIMIT_AS, &before);
+  small = before;
+  small.rlim_cur = g_ascii_strtoull(pages, NULL, 10) * (gsize)sysconf(_SC_PAGESIZE) + bytes;
+  setrlimit(RLIMIT_AS, &small);
+  gboolean good = astro_collector_add_data(collector, catalogue, NULL, NULL, &error);
+  setrlimit(RLIMIT_AS, &before);
+  if (!good)
+    g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
+  astro_collector_free(collector);
+  return good;
+}
+
+/* Wherever memory ends, that is an error. */
+static void test_no_memory(void)
+{
+  const gsize step = 4 << 20, most = 100 * step;
+  Catalogue c = catalogue_new(place_sphere, 1000000, 1, 21);
+  AstroCatalogue catalogue = { .n = c.n, .ra = c.ra, .dec = c.dec };
+  gsize bytes = step;
+  while (bytes < most && !collect_within(bytes, &catalogue))
+    bytes += step;
+  g_test_message("a million points take less than %" G_GSIZE_FORMAT " MiB", bytes >> 20);
+  g_assert_cmpuint(bytes, >, step);
+  g_assert_cmpuint(bytes, <, most);
+  catalogue_clear(&c);
+}
+#endif
+
 static void test_refused_blocks(void)
 {
   AstroHistogramConfig config = standard_bins();
@@ -573,6 +617,26 @@ static void test_weights(void)
       catalogue_clear(&a);
       catalogue_clear(&b);
     }
+}
+
+/* Sums of few pairs, or of weights of 0 alone, are not what is left of the sums of all. */
+static void test_small_weights(void)
+{
+  AstroHistogramConfig config = whole_range();
+  config.weighted = TRUE;
+  for (guint s = 0; s < G_N_ELEMENTS(skies); s++) {
+    Catalogue a = catalogue_new(skies[s].place, MANY, 1, 12),
+              b = catalogue_new(skies[s].place, 400, 1, 13);
+    guint64 state = s;
+    for (guint64 i = 0; i < a.n; i++)
+      a.weight[i] = i % 3 ? pow(10, -40 * uniform(&state)) : 0;
+    for (guint64 i = 0; i < b.n; i++)
+      b.weight[i] = i < b.n / 2 ? pow(10, 40 * uniform(&state)) : 0;
+    check_all(&config, &a, &a, "small weights");
+    check_all(&config, &a, &b, "small weights");
+    catalogue_clear(&a);
+    catalogue_clear(&b);
+  }
 }
 
 static void catalogue_without(const Catalogue *all, double region, Catalogue *without)
@@ -1110,6 +1174,9 @@ int main(int argc, char **argv)
   g_test_add_func("/histogram/refused-edges", test_refused_edges);
   g_test_add_func("/histogram/refused-points", test_refused_points);
   g_test_add_func("/histogram/refused-blocks", test_refused_blocks);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  g_test_add_func("/histogram/no-memory", test_no_memory);
+#endif
   for (guint s = 0; s < G_N_ELEMENTS(skies); s++) {
     char *name = g_strdup_printf("/histogram/exact/%s", skies[s].name);
     g_test_add_data_func(name, GUINT_TO_POINTER(s), test_sky);
@@ -1120,6 +1187,7 @@ int main(int argc, char **argv)
   g_test_add_func("/histogram/many-bins", test_many_bins);
   g_test_add_func("/histogram/regions", test_regions);
   g_test_add_func("/histogram/weights", test_weights);
+  g_test_add_func("/histogram/small-weights", test_small_weights);
   g_test_add_func("/histogram/leave-one-out", test_leave_one_out);
   g_test_add_func("/histogram/all-pairs", test_all_pairs);
   g_test_add_func("/histogram/large", test_large);

@@ -1,6 +1,9 @@
 #include "core/backend/threads.h"
 #include "tests/tests.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 typedef struct {
   gint counts[1000];
   gint busy, most_busy;
@@ -65,10 +68,48 @@ static void test_callers(void)
   g_assert_cmpint(most_all_busy, <=, (gint)astro_threads());
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+static GMutex gate;
+
+static gpointer late_caller(gpointer unused)
+{
+  g_mutex_lock(&gate);
+  g_mutex_unlock(&gate);
+  return caller(NULL);
+}
+
+/* There is no room for a stack when the first of the callers comes: they do the work themselves. */
+static void test_no_workers(void)
+{
+  if (!g_test_subprocess()) {
+    g_test_trap_subprocess(NULL, 60 * G_USEC_PER_SEC, 0);
+    g_test_trap_assert_passed();
+    return;
+  }
+  GThread *threads[8];
+  g_autofree char *pages = NULL;
+  g_mutex_lock(&gate);
+  for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+    threads[i] = g_thread_new("caller", late_caller, NULL);
+  g_assert_true(g_file_get_contents("/proc/self/statm", &pages, NULL, NULL));
+  struct rlimit little;
+  getrlimit(RLIMIT_AS, &little);
+  little.rlim_cur = g_ascii_strtoull(pages, NULL, 10) * (gsize)sysconf(_SC_PAGESIZE) + (1 << 20);
+  setrlimit(RLIMIT_AS, &little);
+  g_assert_null(g_thread_try_new("more", caller, NULL, NULL));
+  g_mutex_unlock(&gate);
+  for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+    g_thread_join(threads[i]);
+}
+#endif
+
 static void add_tests(void)
 {
   g_test_add_func("/threads/every-task-once", test_every_task_once);
   g_test_add_func("/threads/callers", test_callers);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  g_test_add_func("/threads/no-workers", test_no_workers);
+#endif
 }
 
 int main(int argc, char **argv)

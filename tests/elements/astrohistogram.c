@@ -304,6 +304,9 @@ static void test_refusals(void)
                "name=h ! fakesink",
                "random catalogue is empty");
   test_refused("astrocatsrc ! h.random astrohistogram name=h ! fakesink", "no data catalogue");
+  test_refused("fakesrc num-buffers=1 sizetype=fixed sizemax=64 ! h.data "
+               "astrohistogram name=h ! fakesink",
+               "pad data: a buffer came without caps");
   test_refused(
       "astrocatsrc points=99 ! h.data fakesrc num-buffers=0 ! application/x-astro-catalogue,"
       "format=F64LE,layout=column:point,columns=ra:dec ! h.random astrohistogram name=h ! "

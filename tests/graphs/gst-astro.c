@@ -640,6 +640,15 @@ static void test_first_light(void)
       "integrations 7, start 2026-11-20T12:00:00.000000000Z, seconds 0.056, least-weight [0-9]+, "
       "most-weight 500, flagged 0\n",
       result.out, 0, 0));
+  /* A run that fails leaves no file, and the picture of the last one as it was. */
+  gint64 pictured = file_size("light.png");
+  g_auto(Result) failed = run("run first-light stations=4 channels=16 integration=500 "
+                              "duration=0.05 output=nowhere/light.uvfits image=failed.fits "
+                              "picture=light.png --quiet");
+  g_assert_cmpint(failed.status, ==, 1);
+  g_assert_nonnull(strstr(failed.err, "astrofitssink0: cannot create nowhere/light.uvfits.part"));
+  g_assert_cmpint(file_size("light.png"), ==, pictured);
+  g_assert_cmpint(file_size("failed.fits"), <, 0);
   write_file("back.graph", "astrofitssrc location=light.uvfits ! fakesink", -1);
   g_auto(Result) back = run("run ./back.graph");
   g_assert_cmpint(back.status, ==, 0);
