@@ -87,7 +87,7 @@ failed:
 static guint32 count_of(const AstroUvfitsReader *r, const float *value, guint64 stride)
 {
   double weight = r->axes[COMPLEX].n == 3 ? value[2 * stride] : 1;
-  if (!isfinite(value[0]) || !isfinite(value[stride]) || !(weight > 0))
+  if (!isfinite(value[0]) || !isfinite(value[stride]) || !isfinite(weight) || !(weight > 0))
     return 0;
   weight = round(weight * r->weight_scale);
   return weight < 1 ? 1 : weight < G_MAXUINT32 ? (guint32)weight : G_MAXUINT32;

@@ -758,6 +758,7 @@ static const Foreign foreign_files[] = {
   { .name = "start-too-late", .date_obs = "2023-02-25T12:00:05" },
   { .name = "unknown-axis-of-one", .extra_axis = "SPIN", .extra_length = 1 },
   { .name = "nan", .nan = TRUE },
+  { .name = "endless-weight", .endless_weight = TRUE },
 
   { .name = "unknown-axis", .extra_axis = "SPIN", .extra_length = 2, .expect = "\"SPIN\" with 2" },
   { .name = "axis-twice", .extra_axis = "IF", .extra_length = 1, .expect = "second time" },
@@ -851,7 +852,8 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
     gboolean there = in_file < n_stokes && i != j &&
                      !(o->skip && o->skip - 1 == time * FOREIGN_STATIONS + pair) &&
                      !(pair == 1 && file_channel == 1 && !o->weight && !o->no_weight) &&
-                     !(o->nan && time == 1 && pair == 2 && file_channel == 0 && in_file == 0);
+                     !((o->nan || o->endless_weight) && time == 1 && pair == 2 &&
+                       file_channel == 0 && in_file == 0);
     foreign_value(pair, time, file_channel, in_file, expected);
     guint32 weight = o->no_weight ? 1 : 10 + pair;
     if (!there) {
