@@ -87,7 +87,7 @@ failed:
 static guint32 count_of(const AstroUvfitsReader *r, const float *value, guint64 stride)
 {
   double weight = r->axes[COMPLEX].n == 3 ? value[2 * stride] : 1;
-  if (!isfinite(value[0]) || !isfinite(value[stride]) || !isfinite(weight) || !(weight > 0))
+  if (!isfinite(weight) || !(weight > 0))
     return 0;
   weight = round(weight * r->weight_scale);
   return weight < 1 ? 1 : weight < G_MAXUINT32 ? (guint32)weight : G_MAXUINT32;
@@ -114,6 +114,10 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
       const float *value = r->values + from + r->product_at[p] * r->axes[STOKES].stride;
       guint64 at = to + pols[turned] * r->pols + pols[!turned];
       guint32 count = count_of(r, value, stride);
+      if (count && (!isfinite(value[0]) || !isfinite(value[stride]))) {
+        frame->not_finite++;
+        count = 0;
+      }
       frame->counts[at] = count;
       r->full = MAX(r->full, count);
       ((float *)frame->data)[2 * at] = count ? value[0] : 0;
@@ -143,6 +147,7 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
         astro_uvfits_place(r, r->next) + 1, (r->last_ns - first.middle_ns) / ASTRO_NS_PER_SECOND);
   memset(frame->data, 0, samples * 2 * sizeof(float));
   memset(frame->counts, 0, samples * sizeof *frame->counts);
+  frame->not_finite = 0;
 
   g_autofree guint8 *seen = g_malloc0(stations * (stations + 1) / 2);
   group = first;
