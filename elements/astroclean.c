@@ -230,11 +230,11 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
     arguments.major = meta->major / self->grid.pixel;
     arguments.minor = meta->minor / self->grid.pixel;
     arguments.angle = meta->angle;
-  } else if (self->output == ASTRO_CLEAN_RESTORED || self->output == ASTRO_CLEAN_ALL) {
+  } else if (astro_clean_needs_beam(&self->config)) {
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
-        "an image without a beam (AstroImageMeta) cannot be restored; output=model and "
-        "output=residual need none");
+        "an image without a beam (AstroImageMeta) cannot be restored; output=model, "
+        "output=residual and iterations=0 need none");
   }
   GstBuffer *out =
       astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);

@@ -2,7 +2,8 @@
  *
  * UVFITS gives an integration a buffer. Stations are put where the file's own (u,v,w) have them,
  * since writers differ in how they state positions; where none fit, the table's are taken, with a
- * warning. Images and cubes come one a buffer, with their beam. What astrofitssink adds to an image
+ * warning. Values that are NaN or infinite count as flagged; a warning at the end tells how many.
+ * Images and cubes come one a buffer, with their beam. What astrofitssink adds to an image
  * as extensions (MODEL, RESIDUAL, PSF) comes with it as products. An image in other coordinates
  * than RA---SIN and DEC--SIN with north up is read without its place in the sky, with a warning.
  * One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues, as binary tables or
@@ -27,8 +28,9 @@ struct _AstroFitsSrc {
   guint next_file;  /* the one after reader's */
   GstCaps *wanted;  /* by downstream, when it started */
   AstroFitsReader *reader;
-  guint64 frames; /* sent */
-  guint64 next;   /* the OFFSET that follows the last one without a gap */
+  guint64 frames;     /* sent */
+  guint64 not_finite; /* visibilities in them that are no numbers */
+  guint64 next;       /* the OFFSET that follows the last one without a gap */
 };
 
 enum {
@@ -155,6 +157,7 @@ static gboolean start(GstBaseSrc *src)
     return FALSE;
   }
   self->frames = self->next = self->next_file = 0;
+  self->not_finite = 0;
   self->wanted = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(src), NULL);
   if (find_files(self) && open_next_file(self))
     return TRUE;
@@ -292,6 +295,18 @@ static GstFlowReturn find_frame(AstroFitsSrc *self, guint64 *steps)
   }
 }
 
+static GstFlowReturn end_visibilities(AstroFitsSrc *self)
+{
+  if (self->not_finite)
+    GST_ELEMENT_WARNING(
+        self, STREAM, FORMAT,
+        ("%s: values that are NaN or infinite went on as flagged: %" G_GUINT64_FORMAT,
+         self->location, self->not_finite),
+        (NULL));
+  self->not_finite = 0;
+  return GST_FLOW_EOS;
+}
+
 /* Room for a frame, mapped; *validity: of visibilities alone. */
 static GstFlowReturn new_frame(AstroFitsSrc *self, guint64 steps, GstBuffer **buffer,
                                GstMapInfo *map, AstroValidityMeta **validity)
@@ -354,13 +369,14 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
   if (done) {
     if (validity)
       validity->full = frame.full;
+    self->not_finite += frame.not_finite;
     stamp_frame(self, buffer, &frame);
     *out = buffer;
     return GST_FLOW_OK;
   }
   gst_buffer_unref(buffer);
   if (end)
-    return GST_FLOW_EOS;
+    return end_visibilities(self);
   fail(self, error);
   return GST_FLOW_ERROR;
 }

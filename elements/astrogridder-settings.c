@@ -304,8 +304,8 @@ void astro_gridder_settings_install(GObjectClass *object)
           g_param_spec_enum("algorithm", "Algorithm", "How visibilities are gridded",
                             astro_algorithm_get_type(), ASTRO_ALGORITHM_WSTACKING, flags));
   INSTALL(ACCURACY, g_param_spec_double("accuracy", "Accuracy",
-                                        "Of the image, relative L2; below 1e-5 grids are in "
-                                        "double precision",
+                                        "Of the image, relative L2; below 1e-5 grids of wstacking "
+                                        "are in double precision",
                                         1e-12, 0.1, 1e-4, flags));
   INSTALL(SUPPORT,
           g_param_spec_enum("support", "Support", "Cells a side that a visibility is spread over",

@@ -106,10 +106,18 @@ static gboolean check_text(const char *file, const char *text, gsize bytes, GErr
   return FALSE;
 }
 
+/* What some editors begin UTF-8 with, and what is no character of the text. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
 AstroGraph *astro_graph_parse(const char *file, const char *text, gsize bytes, GError **error)
 {
+  const gsize mark = sizeof byte_order_mark - 1;
   if (!check_text(file, text, bytes, error))
     return NULL;
+  if (bytes >= mark && !memcmp(text, byte_order_mark, mark)) {
+    text += mark;
+    bytes -= mark;
+  }
   g_autoptr(AstroGraph) graph = g_new0(AstroGraph, 1);
   graph->file = g_strdup(file);
   graph->text = g_strndup(text, bytes);

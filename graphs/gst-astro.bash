@@ -31,6 +31,7 @@ _gst_astro() {
   # The value of a parameter or of --dot: mostly a file.
   if [[ $current == '=' || $previous == '=' || $previous == --dot ]]; then
     mapfile -t COMPREPLY < <(compgen -f -- "${current#=}")
+    compopt -o filenames 2>/dev/null # blanks in them are quoted
     return
   fi
   case $command in
@@ -46,8 +47,10 @@ _gst_astro() {
   graph=$(_gst_astro_graph)
   if [[ -z $graph ]]; then
     _gst_astro_words "$("$program" list 2>/dev/null | sed 's/ .*//')" "$current"
-    [[ $current != */* && ${#COMPREPLY[@]} -gt 0 ]] ||
-      mapfile -t COMPREPLY < <(compgen -f -X '!*.graph' -- "$current"; compgen -d -S / -- "$current")
+    if [[ $current == */* || ${#COMPREPLY[@]} == 0 ]]; then
+      mapfile -t COMPREPLY < <(compgen -f -X '!*.graph' -- "$current"; compgen -d -- "$current")
+      compopt -o filenames 2>/dev/null
+    fi
   elif [[ $command != show ]]; then
     _gst_astro_words "$(_gst_astro_parameters "$program" "$graph")" "$current"
     compopt -o nospace 2>/dev/null

@@ -40,6 +40,12 @@ guint astro_clean_products_out(const AstroCleanConfig *config)
   return config->output == ASTRO_CLEAN_ALL ? 3 * config->products + 1 : config->products;
 }
 
+gboolean astro_clean_needs_beam(const AstroCleanConfig *config)
+{
+  return config->iterations > 0 &&
+         (config->output == ASTRO_CLEAN_RESTORED || config->output == ASTRO_CLEAN_ALL);
+}
+
 static gsize pixels(const AstroCleanConfig *config)
 {
   return (gsize)config->size * config->size;
@@ -62,9 +68,9 @@ gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock
   gsize bytes = astro_format_info(config->format)->bytes;
   gsize bytes_in = astro_clean_in(config, config->channels, 0) * bytes;
   gsize bytes_out = image_out(config, config->channels, 0) * bytes;
-  gboolean restores = config->output == ASTRO_CLEAN_RESTORED || config->output == ASTRO_CLEAN_ALL;
 
-  if (restores && !(arguments->major > 0 && arguments->minor > 0 && isfinite(arguments->major)))
+  if (astro_clean_needs_beam(config) &&
+      !(arguments->major > 0 && arguments->minor > 0 && isfinite(arguments->major)))
     return astro_backend_refuse(error, "clean: a beam of %g x %g pixels cannot restore an image",
                                 arguments->major, arguments->minor);
   if (n_in == 1 && n_out == 1 && in->bytes >= bytes_in && out->bytes >= bytes_out)
@@ -77,8 +83,11 @@ gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock
 }
 
 /* East is against x: an axis at angle t from north through east lies along (-sin t, cos t). */
-AstroCleanBeam astro_clean_beam(const AstroCleanArguments *arguments)
+AstroCleanBeam astro_clean_beam(const AstroCleanConfig *config,
+                                const AstroCleanArguments *arguments)
 {
+  if (!astro_clean_needs_beam(config))
+    return (AstroCleanBeam){ 0 };
   double along = 4 * G_LN2 / (arguments->major * arguments->major);
   double across = 4 * G_LN2 / (arguments->minor * arguments->minor);
   double s = sin(arguments->angle), c = cos(arguments->angle);

@@ -16,12 +16,14 @@ gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock
 /* Where in a block of pixels an image is; psf: product = config->products. */
 gsize astro_clean_in(const AstroCleanConfig *config, guint channel, guint product);
 
-/* The beam as exp(-(a x^2 + 2 b x y + c y^2)), x and y in pixels; pixels beyond reach are 0. */
+/* The beam as exp(-(a x^2 + 2 b x y + c y^2)), x and y in pixels; pixels beyond reach are 0. Zeros
+ * where none is needed. */
 typedef struct {
   double a, b, c;
   guint reach;
 } AstroCleanBeam;
-AstroCleanBeam astro_clean_beam(const AstroCleanArguments *arguments);
+AstroCleanBeam astro_clean_beam(const AstroCleanConfig *config,
+                                const AstroCleanArguments *arguments);
 
 double astro_clean_get(const AstroCleanConfig *config, gconstpointer data, gsize at);
 void astro_clean_set(const AstroCleanConfig *config, gpointer data, gsize at, double value);

@@ -55,5 +55,7 @@ extern const AstroBackend astro_clean_reference, astro_clean_cpu;
 extern const AstroBackend *const astro_clean_backends[];
 
 guint astro_clean_products_out(const AstroCleanConfig *config);
+/* Whether a model is drawn: with no iterations what is restored is the image as it is. */
+gboolean astro_clean_needs_beam(const AstroCleanConfig *config);
 
 G_END_DECLS

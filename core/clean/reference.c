@@ -114,7 +114,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
   if (!astro_clean_check_call(config, in, n_in, out, n_out, arguments, error))
     return FALSE;
-  AstroCleanBeam beam = astro_clean_beam(arguments);
+  AstroCleanBeam beam = astro_clean_beam(config, arguments);
   for (guint channel = 0; channel < config->channels; channel++)
     for (guint product = 0; product < config->products; product++) {
       Image image = {

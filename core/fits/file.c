@@ -11,6 +11,8 @@
 #define BLOCK 2880
 #define CARD 80
 #define CACHE (1u << 20)
+/* Bytes that are read after a jump, twice as many each time reading goes on from there. */
+#define FIRST_AHEAD 4096
 
 static const char file_begin[] = "SIMPLE  =";
 
@@ -21,7 +23,7 @@ struct _AstroFitsFile {
   GPtrArray *headers;
   /* The part of the file that was read last. */
   guint64 cached_at;
-  gsize cached;
+  gsize cached, ahead;
   guint8 *cache;
 };
 
@@ -90,9 +92,11 @@ gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gs
       return FALSE;
   } else {
     if (at < file->cached_at || at + bytes > file->cached_at + file->cached) {
+      gboolean goes_on = at >= file->cached_at && at <= file->cached_at + file->cached;
+      file->ahead = goes_on ? CLAMP(2 * file->ahead, FIRST_AHEAD, CACHE) : FIRST_AHEAD;
       file->cached = 0;
       file->cached_at = at;
-      if (!fill(file, at, file->cache, CACHE, &file->cached, error))
+      if (!fill(file, at, file->cache, MAX(file->ahead, bytes), &file->cached, error))
         return FALSE;
     }
     done = MIN(bytes, file->cached_at + file->cached - at);

@@ -43,7 +43,7 @@ static gboolean find_station(const AstroUvfitsReader *r, guint64 group, double n
     return astro_fits_wrong(r->file, error,
                             "group %" G_GUINT64_FORMAT
                             " is of station %g, which table AIPS AN does not have",
-                            group + 1, number);
+                            astro_uvfits_place(r, group) + 1, number);
   *station = GPOINTER_TO_UINT(found) - 1;
   return TRUE;
 }
@@ -71,7 +71,7 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
   if (!(fabs(subarray - 1) < 0.5))
     return astro_fits_wrong(
         r->file, error, "group %" G_GUINT64_FORMAT " is of subarray %g, expected one array only",
-        index + 1, subarray);
+        astro_uvfits_place(r, index) + 1, subarray);
   return find_station(r, index, number[0], &group->station[0], error) &&
          find_station(r, index, number[1], &group->station[1], error);
 }
@@ -81,17 +81,20 @@ static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfit
 {
   if (r->place[p] < 0 || astro_uvfits_parameter(r, p) == first)
     return TRUE;
-  return astro_fits_wrong(
-      r->file, error,
-      "group %" G_GUINT64_FORMAT " is of %s %g and the first of %g: split the file first",
-      index + 1, astro_uvfits_parameters[p].name, astro_uvfits_parameter(r, p), first);
+  return astro_fits_wrong(r->file, error,
+                          "group %" G_GUINT64_FORMAT
+                          " is of %s %g and the first of %g: split the file first",
+                          astro_uvfits_place(r, index) + 1, astro_uvfits_parameters[p].name,
+                          astro_uvfits_parameter(r, p), first);
 }
 
 static gboolean fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n, GError **error)
 {
   guint64 width = ABS(r->header->bitpix) / 8;
   return astro_fits_file_read(
-      r->file, r->header->data + (index * (r->n_parameters + r->group_values) + first) * width,
+      r->file,
+      r->header->data +
+          (astro_uvfits_place(r, index) * (r->n_parameters + r->group_values) + first) * width,
       r->raw, n * width, error);
 }
 
@@ -101,6 +104,14 @@ static gboolean fetch_parameters(AstroUvfitsReader *r, guint64 index, GError **e
     return FALSE;
   for (guint i = 0; i < r->n_parameters; i++)
     r->parameters[i] = astro_fits_value(r->raw, r->header->bitpix, i, NULL);
+  return TRUE;
+}
+
+gboolean astro_uvfits_read_time(AstroUvfitsReader *r, guint64 index, double *time, GError **error)
+{
+  if (!fetch_parameters(r, index, error))
+    return FALSE;
+  *time = time_of(r);
   return TRUE;
 }
 
@@ -114,7 +125,7 @@ gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfit
     return astro_fits_wrong(r->file, error,
                             "group %" G_GUINT64_FORMAT
                             " has a DATE %g days from the first, expected a Julian date",
-                            index + 1, middle / ASTRO_NS_PER_DAY);
+                            astro_uvfits_place(r, index) + 1, middle / ASTRO_NS_PER_DAY);
   group->middle_ns = llround(middle);
   group->seconds = r->place[INTTIM] < 0 ? 0 : astro_uvfits_parameter(r, INTTIM);
   if (!(group->seconds > 0 && group->seconds < 1e6))

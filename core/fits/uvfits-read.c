@@ -7,7 +7,6 @@
 
 #define FULL_SCALE 65536.0 /* the count of the largest weight where weights are no counts */
 #define GROUPS_TO_TELL 128 /* whether they are */
-#define GOLDEN 0.6180339887498949
 
 static gboolean recognises(const AstroFitsFile *file)
 {
@@ -20,6 +19,7 @@ static void close_reader(gpointer reader)
   AstroUvfitsReader *r = reader;
   astro_uvfits_antennas_clear(&r->antennas);
   g_clear_pointer(&r->station_of, g_hash_table_unref);
+  g_free(r->order);
   g_free(r->parameters);
   g_free(r->values);
   g_free(r->raw);
@@ -28,15 +28,14 @@ static void close_reader(gpointer reader)
 
 /* Weights of our files are counts already. Others may be small fractions: the largest is then given
  * a large count, so that few of their digits are lost. Groups from all over the file tell, since
- * the first may be no example; they are taken at steps of the golden section, which keep in step
- * with no order of baselines. */
+ * the first may be no example. */
 static gboolean choose_weight_scale(AstroUvfitsReader *r, GError **error)
 {
   guint64 n = r->axes[COMPLEX].n == 3 ? MIN(r->n_groups, GROUPS_TO_TELL) : 0;
   double largest = 0;
   gboolean whole = TRUE;
   for (guint64 k = 0; k < n; k++) {
-    guint64 group = n < r->n_groups ? (guint64)(fmod(k * GOLDEN, 1) * r->n_groups) : k;
+    guint64 group = n < r->n_groups ? (guint64)(fmod(k * ASTRO_UVFITS_GOLDEN, 1) * r->n_groups) : k;
     if (!astro_uvfits_read_values(r, group, error))
       return FALSE;
     for (guint64 i = 0; i < r->group_values / 3; i++) {
@@ -71,9 +70,9 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
   astro_fits_get_double(r->header, "BZERO", &r->value_zero);
   r->has_blank = astro_fits_get_integer(r->header, "BLANK", &r->blank);
   contents->observation = astro_uvfits_new_observation(r, basis);
-  if (!astro_uvfits_read_start(r, contents->observation, error))
-    goto failed;
-  if (!astro_uvfits_read_times(r, contents, error) ||
+  if (!astro_uvfits_sort_groups(r, error) ||
+      !astro_uvfits_read_start(r, contents->observation, error) ||
+      !astro_uvfits_read_times(r, contents, error) ||
       !astro_uvfits_read_phase_centre(r, contents->observation, error) ||
       !astro_uvfits_describe(r, contents, error) || !choose_weight_scale(r, error))
     goto failed;
@@ -88,7 +87,7 @@ failed:
 static guint32 count_of(const AstroUvfitsReader *r, const float *value, guint64 stride)
 {
   double weight = r->axes[COMPLEX].n == 3 ? value[2 * stride] : 1;
-  if (!isfinite(value[0]) || !isfinite(value[stride]) || !(weight > 0))
+  if (!isfinite(weight) || !(weight > 0))
     return 0;
   weight = round(weight * r->weight_scale);
   return weight < 1 ? 1 : weight < G_MAXUINT32 ? (guint32)weight : G_MAXUINT32;
@@ -115,6 +114,10 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
       const float *value = r->values + from + r->product_at[p] * r->axes[STOKES].stride;
       guint64 at = to + pols[turned] * r->pols + pols[!turned];
       guint32 count = count_of(r, value, stride);
+      if (count && (!isfinite(value[0]) || !isfinite(value[stride]))) {
+        frame->not_finite++;
+        count = 0;
+      }
       frame->counts[at] = count;
       r->full = MAX(r->full, count);
       ((float *)frame->data)[2 * at] = count ? value[0] : 0;
@@ -137,23 +140,24 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   if (!astro_uvfits_read_group(r, r->next, &first, error))
     return FALSE;
   if (r->any_before && first.middle_ns < r->last_ns)
-    return astro_fits_wrong(r->file, error,
-                            "group %" G_GUINT64_FORMAT
-                            " is %g s before the one before it: sort the file by time "
-                            "first",
-                            r->next + 1, (r->last_ns - first.middle_ns) / ASTRO_NS_PER_SECOND);
+    return astro_fits_wrong(
+        r->file, error,
+        "group %" G_GUINT64_FORMAT " is %g s before the one before it: sort the file by time "
+        "first",
+        astro_uvfits_place(r, r->next) + 1, (r->last_ns - first.middle_ns) / ASTRO_NS_PER_SECOND);
   memset(frame->data, 0, samples * 2 * sizeof(float));
   memset(frame->counts, 0, samples * sizeof *frame->counts);
+  frame->not_finite = 0;
 
   g_autofree guint8 *seen = g_malloc0(stations * (stations + 1) / 2);
   group = first;
   do {
     guint i = MAX(group.station[0], group.station[1]), j = MIN(group.station[0], group.station[1]);
     if (seen[(guint64)i * (i + 1) / 2 + j]++)
-      return astro_fits_wrong(r->file, error,
-                              "group %" G_GUINT64_FORMAT
-                              " is the second of stations %d and %d in one integration",
-                              r->next + 1, r->antennas.numbers[j], r->antennas.numbers[i]);
+      return astro_fits_wrong(
+          r->file, error,
+          "group %" G_GUINT64_FORMAT " is the second of stations %d and %d in one integration",
+          astro_uvfits_place(r, r->next) + 1, r->antennas.numbers[j], r->antennas.numbers[i]);
     if (!astro_uvfits_read_values(r, r->next, error))
       return FALSE;
     place_values(r, &group, frame);

@@ -5,7 +5,7 @@
 G_BEGIN_DECLS
 
 /* Gives CF32LE. Counts are the weights; weights that are no whole numbers are scaled by one factor
- * for the whole file. Groups have to be in the order of their times. */
+ * for the whole file. Groups may be in any order. */
 extern const AstroFitsReaderKind astro_uvfits_reader;
 
 G_END_DECLS

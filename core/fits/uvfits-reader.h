@@ -1,6 +1,6 @@
 /* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-band.c its
- * frequencies, uvfits-groups.c reads a group and its time, uvfits-places.c finds where stations
- * are, uvfits-read.c puts groups together to frames. */
+ * frequencies, uvfits-groups.c reads a group and its time, uvfits-order.c sorts groups by it,
+ * uvfits-places.c finds where stations are, uvfits-read.c puts groups together to frames. */
 #pragma once
 
 #include "core/fits/reader.h"
@@ -10,6 +10,8 @@
 G_BEGIN_DECLS
 
 #define ASTRO_UVFITS_MAX_PARAMETERS 64
+/* Steps of the golden section keep in step with no order of baselines. */
+#define ASTRO_UVFITS_GOLDEN 0.6180339887498949
 
 typedef enum { COMPLEX, STOKES, FREQ, IF, RA, DEC, N_KNOWN_AXES } AstroUvfitsKnownAxis;
 
@@ -35,6 +37,7 @@ typedef struct {
   gint place[N_KNOWN_PARAMETERS]; /* in a group; -1: not there */
   double scale[ASTRO_UVFITS_MAX_PARAMETERS], zero[ASTRO_UVFITS_MAX_PARAMETERS];
   guint64 n_groups, group_values;
+  guint64 *order; /* of groups by time; NULL: as in the file */
   AstroUvfitsAntennas antennas;
   GHashTable *station_of; /* NOSTA to index + 1 */
   double first_source, first_setup;
@@ -67,6 +70,11 @@ gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *
 /* The stream; after the times and the groups' setup are known. */
 gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
 
+/* Groups are numbered by their times from then on. */
+gboolean astro_uvfits_sort_groups(AstroUvfitsReader *r, GError **error);
+/* In the file. */
+guint64 astro_uvfits_place(const AstroUvfitsReader *r, guint64 index);
+
 /* Start of the observation; source and setup of all groups. */
 gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GError **error);
 /* Sets the integration time, and the duration to the end of the last frame; moves the start where
@@ -74,6 +82,8 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
 gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error);
 gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
                                  GError **error);
+/* Nanoseconds since start_day's midnight. */
+gboolean astro_uvfits_read_time(AstroUvfitsReader *r, guint64 index, double *time, GError **error);
 gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error);
 /* Of the group that was read last. */
 double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p);

@@ -46,9 +46,9 @@ typedef struct {
   const char *places; /* of stations by (u,v,w): straight, turned, left, elsewhere; NULL: all
                          (u,v,w) are 0 */
   double uvw_unit;    /* metres; 0: a second's of light */
-  gboolean nan;
-  gsize cut;    /* bytes taken off the file's end; 1: into the groups */
-  double scale; /* 0: 1; of parameters and values */
+  gboolean nan, endless_weight; /* of the last group's first value */
+  gsize cut;                    /* bytes taken off the file's end; 1: into the groups */
+  double scale;                 /* 0: 1; of parameters and values */
 } Foreign;
 
 static inline void foreign_value(guint baseline, guint time, guint channel, guint s, float value[2])
@@ -297,10 +297,11 @@ static inline void foreign_write(const char *path, const Foreign *o)
         group[complex * at] = (o->nan && last && c == 0 && s == 0 ? NAN : value[0]) * scale;
         group[complex * at + 1] = value[1] * scale;
         if (complex == 3)
-          group[complex * at + 2] = (o->whole_first && index == 0 ? 1
-                                     : o->weight                  ? o->weight * (pair + 1)
-                                     : pair == 1 && c == 1        ? -5.0
-                                                                  : 10.0 + pair) *
+          group[complex * at + 2] = (o->whole_first && index == 0                    ? 1
+                                     : o->endless_weight && last && c == 0 && s == 0 ? INFINITY
+                                     : o->weight           ? o->weight * (pair + 1)
+                                     : pair == 1 && c == 1 ? -5.0
+                                                           : 10.0 + pair) *
                                     scale;
       }
     for (guint i = 0; i < n; i++)

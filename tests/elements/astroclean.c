@@ -197,6 +197,25 @@ static void test_no_beam(void)
   }
 }
 
+/* As of two stations, or of a cell too large: with no iterations there is nothing to draw. */
+static void test_dirty_without_beam(void)
+{
+  static const char *const outputs[] = { "restored", "all" };
+  for (guint i = 0; i < G_N_ELEMENTS(outputs); i++) {
+    GstHarness *h = clean_harness(outputs[i]);
+    g_object_set(h->element, "iterations", 0, NULL);
+    gst_harness_set_src_caps_str(h, IMAGE);
+    GstBuffer *in = image(1);
+    float expected = pixel(in, 0, 13, 19);
+    astro_buffer_get_image(in)->has_beam = FALSE;
+    GstBuffer *out = gst_harness_push_and_pull(h, in);
+    g_assert_cmpfloat(pixel(out, 0, 13, 19), ==, expected);
+    g_assert_false(astro_buffer_get_image(out)->has_beam);
+    gst_buffer_unref(out);
+    gst_harness_teardown(h);
+  }
+}
+
 static void test_bad_caps(void)
 {
   static const struct {
@@ -272,6 +291,7 @@ static void add_tests(void)
   g_test_add_func("/astroclean/asks-for-psf", test_asks_for_psf);
   g_test_add_func("/astroclean/chain", test_chain);
   g_test_add_func("/astroclean/no-beam", test_no_beam);
+  g_test_add_func("/astroclean/dirty-without-beam", test_dirty_without_beam);
   g_test_add_func("/astroclean/bad-caps", test_bad_caps);
   g_test_add_func("/astroclean/stray", test_stray);
   g_test_add_func("/astroclean/properties", test_properties);

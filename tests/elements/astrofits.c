@@ -693,6 +693,45 @@ static void source(Place *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
+/* Others' files have NaN where a number cannot be worked out: these are told of at the end. */
+static void not_finite_in_file(Place *place, gconstpointer data)
+{
+  static const guint8 number[] = { 0x44, 0x7b, 0x80, 0 }, nan[] = { 0x7f, 0xc0, 0, 0 }; /* 1006 */
+  g_autofree char *line = g_strdup_printf("astrofitssrc location=%s name=file", place->path);
+  char *bytes;
+  gsize length;
+  write_file(place, 2);
+  g_assert_true(g_file_get_contents(place->path, &bytes, &length, NULL));
+  gsize at = 0;
+  while (at + sizeof number <= length && memcmp(bytes + at, number, sizeof number))
+    at++;
+  g_assert_cmpuint(at + sizeof number, <=, length);
+  memcpy(bytes + at, nan, sizeof nan);
+  g_assert_true(g_file_set_contents(place->path, bytes, length, NULL));
+  g_free(bytes);
+
+  GstHarness *h = gst_harness_new_parse(line);
+  gst_element_set_bus(h->element, place->bus);
+  gst_harness_set_sink_caps(h, gst_caps_new_any());
+  gst_harness_play(h);
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_cmpuint(astro_buffer_get_validity(buffer)->counts[3], ==, i ? 0 : 1);
+    gst_buffer_unref(buffer);
+  }
+  for (gboolean end = FALSE; !end;) {
+    GstEvent *event = gst_harness_pull_event(h);
+    g_assert_nonnull(event);
+    end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
+    gst_event_unref(event);
+  }
+  g_autofree char *text = pop(place, GST_MESSAGE_WARNING);
+  g_assert_nonnull(strstr(text, "flagged: 1"));
+  g_assert_nonnull(strstr(text, place->path));
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 /* ---- catalogues and tables ---- */
 
 static char *in_folder(Place *place, const char *name)
@@ -890,6 +929,7 @@ int main(int argc, char **argv)
     { "odd-size", odd_size },
     { "odd-size-later", odd_size_later },
     { "not-finite", not_finite },
+    { "not-finite-in-file", not_finite_in_file },
     { "told", told },
     { "full-disk", full_disk },
     { "full-disk-at-eos", full_disk_at_eos },

@@ -20,6 +20,7 @@ static void test_lines(void)
     { "a ! b", "a ! b" },
     { "a!b", "a ! b" },
     { "\n# x\na # y ! z\n  ! b\r\n", "a ! b" },
+    { "\xef\xbb\xbf# x\na ! b", "a ! b" },
     { "a color=#fff ! b", "a color=\\#fff ! b" },
     { "a x=\"p # q\" ! b", "a x=p\\ \\#\\ q ! b" },
     { "a x='p # q' ! b", "a x=p\\ \\#\\ q ! b" },

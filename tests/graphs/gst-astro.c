@@ -537,9 +537,11 @@ static void test_progress_terminal(void)
   g_assert_cmpstr(line_end, ==, "\n"); /* all the others were redrawn */
 }
 
+/* Options that bash is asked for go before the words. */
 static void complete(const char *words, const char *expected)
 {
   g_autofree char *script = g_strdup_printf(
+      "compopt() { printf '%%s ' \"$@\"; }\n"
       "source '%s'; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
       "_gst_astro '%s' \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"\n"
       "echo \"${COMPREPLY[@]}\"",
@@ -557,16 +559,16 @@ static void test_completion(void)
   complete("gst-astro pr", "print");
   complete("gst-astro run go", "good");
   complete("gst-astro run --stats first-l", "first-light");
-  complete("gst-astro show graphs/good.gr", "graphs/good.graph");
-  complete("gst-astro run good ''", "blocks= output=");
-  complete("gst-astro run --dot x.dot good bl", "blocks=");
-  complete("gst-astro print ./graphs/good.graph --stats o", "output=");
+  complete("gst-astro show graphs/good.gr", "-o filenames graphs/good.graph");
+  complete("gst-astro run good ''", "-o nospace blocks= output=");
+  complete("gst-astro run --dot x.dot good bl", "-o nospace blocks=");
+  complete("gst-astro print ./graphs/good.graph --stats o", "-o nospace output=");
   complete("gst-astro run good --s", "--stats");
   complete("gst-astro show --", "--help");
   complete("gst-astro show good ''", "");
   complete("gst-astro list ''", "");
-  complete("gst-astro run good output = graphs/good.g", "graphs/good.graph");
-  complete("gst-astro run good --dot graphs/good.g", "graphs/good.graph");
+  complete("gst-astro run good output = graphs/good.g", "-o filenames graphs/good.graph");
+  complete("gst-astro run good --dot graphs/good.g", "-o filenames graphs/good.graph");
 }
 
 /* Every option that any help shows is in the manual and completes. */
