@@ -75,8 +75,9 @@ GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
 
 static GstClockTime step_time(const AstroStagePrivate *priv, guint64 step)
 {
-  return priv->epoch + gst_util_uint64_scale(step, GST_SECOND * (guint64)priv->out.rate_d,
-                                             (guint64)priv->out.rate_n);
+  const GstClockTime since = astro_stage_step_time(&priv->out, step);
+  const guint64 early = priv->epoch < 0 ? 0 - (guint64)priv->epoch : 0;
+  return early > since ? 0 : since + (guint64)priv->epoch;
 }
 
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)

@@ -61,7 +61,7 @@ static void reset(AstroStage *stage)
   AstroStagePrivate *priv = PRIV(stage);
 
   g_queue_clear_full(&priv->ready, (GDestroyNotify)gst_buffer_unref);
-  priv->started = priv->after_gap = FALSE;
+  priv->started = priv->retime = FALSE;
   priv->next_step = 0;
   priv->epoch = 0;
   priv->discont = FALSE;
@@ -139,6 +139,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   AstroStagePrivate *priv = PRIV(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   g_autoptr(GError) error = NULL;
+  const AstroStream before = priv->in;
   gboolean pass_through = FALSE;
 
   if (!astro_stage_drain(stage))
@@ -148,6 +149,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   priv->agreed = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
+  astro_stage_follow_rate(priv, &before);
   memset(priv->config, 0, sizeof priv->config);
   if (!klass->configure(stage, priv->config, &pass_through, &error)) {
     astro_stage_post_error(stage, error);
@@ -200,6 +202,7 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
   astro_stage_drain(stage);
   gst_event_parse_segment(event, &segment);
   priv->time_segment = segment->format == GST_FORMAT_TIME;
+  priv->retime = TRUE;
   if (!priv->time_segment && !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage))) {
     GstSegment time;
     gst_segment_init(&time, GST_FORMAT_TIME);
@@ -263,7 +266,7 @@ static gboolean gap_event(AstroStage *stage, GstEvent *event)
   AstroStagePrivate *priv = PRIV(stage);
   gboolean ok = astro_stage_complete(stage);
 
-  priv->after_gap = TRUE;
+  priv->retime = TRUE;
   if (!priv->started || !ASTRO_STAGE_GET_CLASS(stage)->finish)
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->sink_event(GST_BASE_TRANSFORM(stage), event);

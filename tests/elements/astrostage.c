@@ -79,6 +79,61 @@ static void test_untimed(void)
   gst_harness_teardown(h);
 }
 
+/* Two blocks of one step each, the first at that time: they come out when they went in. */
+static void push_between(GstHarness *h, GstClockTime time, guint64 offset)
+{
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *in = test_buffer(STEP, i);
+    GST_BUFFER_PTS(in) = time + i * 3 * GST_MSECOND;
+    if (offset != GST_BUFFER_OFFSET_NONE)
+      GST_BUFFER_OFFSET(in) = offset + i;
+    if (i == 0)
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
+    gst_harness_push(h, in);
+    g_autoptr(GstBuffer) out = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_PTS(out), ==, time + i * 3 * GST_MSECOND);
+    g_assert_cmpuint(GST_BUFFER_DURATION(out), ==, 3 * GST_MSECOND);
+  }
+}
+
+/* A stream need not begin at a whole number of steps: of visibilities a step is seconds. */
+static void test_between_steps(void)
+{
+  GstHarness *h = new_harness();
+  push_between(h, 10 * GST_MSECOND, GST_BUFFER_OFFSET_NONE);
+  push_between(h, 20 * GST_MSECOND, GST_BUFFER_OFFSET_NONE);
+  push_between(h, 100 * GST_MSECOND, 40); /* which would be at 120 */
+  push_between(h, 200 * GST_MSECOND, 60); /* at 180 */
+  push_between(h, 300 * GST_MSECOND + 1500000, GST_BUFFER_OFFSET_NONE);
+  gst_harness_teardown(h);
+}
+
+/* Steps of another length follow those before in time, whether the blocks tell it or not. */
+static void test_new_rate(gconstpointer timed)
+{
+  static const gint rates[] = { 1000, 1000, 2000, 500, 500 };
+  GstHarness *h = test_harness("astrotranspose");
+  GstClockTime time = 0;
+
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,layout=station:pol:time");
+  for (guint i = 0; i < G_N_ELEMENTS(rates); i++) {
+    const GstClockTime length = 20 * GST_SECOND / rates[i];
+    g_autofree char *caps = g_strdup_printf("application/x-astro-voltages,format=CI8,stations=3,"
+                                            "pols=2,layout=time:station:pol,rate=%d/1",
+                                            rates[i]);
+    gst_harness_set_src_caps_str(h, caps);
+    GstBuffer *in = test_buffer(20 * STEP, i);
+    if (timed)
+      GST_BUFFER_PTS(in) = time;
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+    g_autoptr(GstBuffer) out = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_PTS(out), ==, time);
+    g_assert_cmpuint(GST_BUFFER_DURATION(out), ==, length);
+    time += length;
+  }
+  gst_harness_teardown(h);
+}
+
 /* Offsets that count bytes, as filesrc's do, are no steps; what comes out has a TIME segment. */
 static void test_bytes_segment(void)
 {
@@ -369,6 +424,9 @@ static void add_tests(void)
 {
   g_test_add_func("/stage/time", test_time);
   g_test_add_func("/stage/untimed", test_untimed);
+  g_test_add_func("/stage/between-steps", test_between_steps);
+  g_test_add_data_func("/stage/new-rate/timed", GINT_TO_POINTER(TRUE), test_new_rate);
+  g_test_add_data_func("/stage/new-rate/untimed", NULL, test_new_rate);
   g_test_add_func("/stage/bytes-segment", test_bytes_segment);
   g_test_add_func("/stage/gap", test_gap);
   g_test_add_func("/stage/gap-event", test_gap_event);
