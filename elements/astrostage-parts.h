@@ -54,6 +54,7 @@ typedef struct {
   GstClockTimeDiff epoch; /* the time of step 0, which may be before the stream's */
   gboolean discont;
   GstClockTime block_duration;
+  GstClockTime latency; /* as was told last; read by any thread, under the object's lock */
 
   /* statistics */
   GstPadChainFunction chain;

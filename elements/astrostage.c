@@ -69,6 +69,24 @@ static void reset(AstroStage *stage)
     ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
 }
 
+/* What queries are answered from then on: the pipeline asked before there were caps, and sinks that
+ * do not know of a change find all blocks late. */
+static void tell_latency(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  GstClockTime own = astro_stage_held_back(priv) * priv->block_duration;
+
+  if (klass->latency_steps && priv->in.rate_n > 0)
+    own += astro_stage_step_time(&priv->in, klass->latency_steps(stage));
+  GST_OBJECT_LOCK(stage);
+  const gboolean is_new = own != priv->latency;
+  priv->latency = own;
+  GST_OBJECT_UNLOCK(stage);
+  if (is_new)
+    gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
+}
+
 /* ---- input ---- */
 
 /* Never called, since generate_output is ours; but without it the base class takes us for an
@@ -97,6 +115,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     priv->input = g_steal_pointer(&trans->queued_buf);
     GstFlowReturn flow = astro_stage_feed(stage, priv->input);
     gst_clear_buffer(&priv->input);
+    tell_latency(stage);
     if (flow != GST_FLOW_OK)
       return flow;
   }
@@ -162,6 +181,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   priv->agreed = TRUE;
+  tell_latency(stage);
   /* A source may have asked for its allocation before there were caps: it has to ask again. */
   if (priv->device && priv->answered_host)
     gst_base_transform_reconfigure_sink(trans);
@@ -335,15 +355,13 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
 static gboolean add_latency(AstroStage *stage, GstQuery *query)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
-  GstClockTime min, max, own = 0;
+  GstClockTime min, max;
   gboolean live;
 
   gst_query_parse_latency(query, &live, &min, &max);
-  if (klass->latency_steps && priv->in.rate_n > 0)
-    own += gst_util_uint64_scale(klass->latency_steps(stage), GST_SECOND * (guint64)priv->in.rate_d,
-                                 (guint64)priv->in.rate_n);
-  own += astro_stage_held_back(priv) * priv->block_duration;
+  GST_OBJECT_LOCK(stage);
+  const GstClockTime own = priv->latency;
+  GST_OBJECT_UNLOCK(stage);
   gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
   return TRUE;
 }
@@ -370,6 +388,9 @@ static gboolean start(GstBaseTransform *trans)
   priv->busy_ns = priv->input_wait_ns = priv->output_wait_ns = priv->chain_left = 0;
   priv->time_segment = TRUE;
   priv->block_duration = 0;
+  GST_OBJECT_LOCK(stage);
+  priv->latency = 0;
+  GST_OBJECT_UNLOCK(stage);
   if (priv->kind == ASTRO_BACKEND_CUDA) {
     /* Asked for by name: said at once where there is none, not at the first buffer. */
     g_autoptr(GError) error = NULL;

@@ -420,12 +420,22 @@ static void test_upstream_of_device(void)
 static void test_latency(void)
 {
   GstHarness *h = new_harness(25);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
   gst_harness_set_live(h, TRUE);
   gst_harness_set_upstream_latency(h, GST_MSECOND);
   gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=100/1");
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
+  g_assert_true(test_tells_latency(bus));
   g_object_set(h->element, "integration", 50, NULL); /* for the next caps */
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=200/1");
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
+  g_assert_false(test_tells_latency(bus));
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=100/1");
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 501 * GST_MSECOND);
+  g_assert_true(test_tells_latency(bus));
+  gst_element_set_bus(h->element, NULL);
   gst_harness_teardown(h);
 }
 

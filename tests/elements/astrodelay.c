@@ -67,6 +67,22 @@ static GByteArray *pull_run(GstHarness *h, guint64 *first)
   return bytes;
 }
 
+/* Known with the observation, after there are caps. */
+static void test_latency(void)
+{
+  GstHarness *h = new_harness(VOLTAGES);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 0);
+  gst_harness_push(h, block(0, 100));
+  g_assert_true(test_tells_latency(bus));
+  g_assert_cmpuint(gst_harness_query_latency(h), >, 0);
+  gst_harness_push(h, block(100, 100));
+  g_assert_false(test_tells_latency(bus));
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 /* However it is cut, as many samples come out as went in, and the same ones. */
 static void test_cuts(void)
 {
@@ -338,6 +354,7 @@ int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   gst_init(&argc, &argv);
+  g_test_add_func("/astrodelay/latency", test_latency);
   g_test_add_func("/astrodelay/cuts", test_cuts);
   g_test_add_func("/astrodelay/losses", test_losses);
   g_test_add_func("/astrodelay/interruptions", test_interruptions);
