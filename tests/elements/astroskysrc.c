@@ -2,6 +2,7 @@
 #include "core/sky/voltages.h"
 #include "tests/elements/pulled.h"
 #include "tests/observe.h"
+#include "tests/peak.h"
 #include <glib/gstdio.h>
 #include <unistd.h>
 
@@ -153,6 +154,53 @@ static void test_repeat(void)
   test_pulled_end(&r);
 }
 
+/* Its 4 GiB are not all made before the pipeline stops. */
+static void test_stopped_while_preparing(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) pipeline =
+      gst_parse_launch("astroskysrc pattern=noise noise=1 stations=16 pols=2 block-steps=1024 "
+                       "repeat=65536 ! fakesink",
+                       &error);
+  g_assert_no_error(error);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_usleep(1000);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  g_assert_cmpuint(peak_status("VmHWM:"), <, G_GUINT64_CONSTANT(2) << 30);
+}
+
+static gint asked_enough;
+
+static gpointer ask_for_caps(gpointer pad)
+{
+  while (!g_atomic_int_get(&asked_enough)) {
+    g_autoptr(GstCaps) caps = gst_pad_query_caps(pad, NULL);
+    gint stations;
+    if (gst_structure_get_int(gst_caps_get_structure(caps, 0), "stations", &stations))
+      g_assert_cmpint(stations, ==, 9);
+  }
+  return NULL;
+}
+
+/* Any thread may ask, also of a source that starts or stops just then. */
+static void test_asked_meanwhile(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) pipeline =
+      gst_parse_launch("astroskysrc name=source stations=9 ! fakesink", &error);
+  g_assert_no_error(error);
+  g_autoptr(GstPad) pad = peak_pad(pipeline, "source");
+  asked_enough = FALSE;
+  GThread *thread = g_thread_new("asks", ask_for_caps, pad);
+  for (guint i = 0; i < 300; i++) {
+    gst_element_set_state(pipeline, GST_STATE_PAUSED);
+    gst_element_set_state(pipeline, GST_STATE_READY);
+  }
+  g_atomic_int_set(&asked_enough, TRUE);
+  g_thread_join(thread);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
 /* Live: a block comes when the clock says that its last sample was taken. */
 static void test_live(void)
 {
@@ -242,6 +290,8 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/caps", test_caps);
   g_test_add_func("/astroskysrc/duration", test_duration);
   g_test_add_func("/astroskysrc/repeat", test_repeat);
+  g_test_add_func("/astroskysrc/stopped-while-preparing", test_stopped_while_preparing);
+  g_test_add_func("/astroskysrc/asked-meanwhile", test_asked_meanwhile);
   g_test_add_func("/astroskysrc/live", test_live);
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/errors", test_errors);
