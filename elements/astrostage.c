@@ -313,6 +313,9 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
     astro_stage_drain(stage);
     post_stats(stage);
     break;
+  case GST_EVENT_SEGMENT_DONE: /* what ends a segment that was sought, in place of EOS */
+    astro_stage_drain(stage);
+    break;
   case GST_EVENT_GAP:
     return gap_event(stage, event);
   case GST_EVENT_FLUSH_STOP:

@@ -291,6 +291,23 @@ static void test_flush(void)
   gst_harness_teardown(h);
 }
 
+/* A segment that was sought ends with this event in place of EOS: what is held comes before it. */
+static void test_segment_done(void)
+{
+  guint8 stream[10 * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 5);
+  GstHarness *h = new_harness(10);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+  gst_harness_push(h, part(stream, 0, 6));
+  gst_harness_push_event(h, gst_event_new_segment_done(GST_FORMAT_TIME, GST_SECOND));
+  GstBuffer *buffer = gst_harness_try_pull(h);
+  g_assert_nonnull(buffer);
+  check_values(buffer, stream, 0, 6, ASTRO_FORMAT_CF32LE);
+  check_count(buffer, 6, 10);
+  gst_buffer_unref(buffer);
+  gst_harness_teardown(h);
+}
+
 /* New caps in mid-stream: what was held goes out under the old ones. */
 static void test_new_caps(void)
 {
@@ -494,6 +511,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/validity", test_validity);
   g_test_add_func("/astrocorrelator/nothing-valid", test_nothing_valid);
   g_test_add_func("/astrocorrelator/flush", test_flush);
+  g_test_add_func("/astrocorrelator/segment-done", test_segment_done);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);
