@@ -63,6 +63,19 @@ static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
   return step;
 }
 
+/* Steps and their times are added to and subtracted from one another. */
+static gboolean check_step(const AstroStream *stream, guint64 first, guint64 steps, GError **error)
+{
+  if (first <= G_MAXINT64 - steps &&
+      (stream->rate_n == 0 || astro_stage_step_time(stream, first + steps) <= G_MAXINT64))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "a buffer's OFFSET or PTS makes %" G_GUINT64_FORMAT
+                             " the first of its %" G_GUINT64_FORMAT
+                             " steps: expected numbers, and times in nanoseconds, below 2^63",
+                             first, steps);
+}
+
 static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
 {
   const GstMetaInfo *info = (*meta)->info;
@@ -173,6 +186,17 @@ static gboolean check_validity(const AstroStream *stream, GstBuffer *in, guint64
   return astro_validity_check(meta, &shape, error);
 }
 
+static gboolean feed_steps(AstroStage *stage, GstBuffer *in, guint64 steps, GError **error)
+{
+  const AstroStream *stream = &astro_stage_parts(stage)->in;
+
+  if (!check_validity(stream, in, steps, error))
+    return FALSE;
+  const guint64 first = first_step(stage, in, steps);
+  return check_step(stream, first, steps, error) &&
+         ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first, steps, error);
+}
+
 GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
@@ -183,8 +207,7 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
   gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
 
   if (ok && steps > 0)
-    ok = check_validity(&priv->in, in, steps, &error) &&
-         ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first_step(stage, in, steps), steps, &error);
+    ok = feed_steps(stage, in, steps, &error);
   priv->busy_ns += astro_stage_now() - start;
   if (ok)
     return priv->pushed;

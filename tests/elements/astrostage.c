@@ -6,6 +6,7 @@
 #include "core/stream/validity.h"
 #include "core/memory/memory.h"
 #include "tests/elements/running.h"
+#include "tests/observe.h"
 
 #define FIELDS "application/x-astro-voltages,format=CI8,stations=3,pols=2,rate=1000/3"
 #define IN_CAPS FIELDS ",layout=time:station:pol"
@@ -106,6 +107,31 @@ static void test_between_steps(void)
   push_between(h, 200 * GST_MSECOND, 60); /* at 180 */
   push_between(h, 300 * GST_MSECOND + 1500000, GST_BUFFER_OFFSET_NONE);
   gst_harness_teardown(h);
+}
+
+/* Steps that cannot be counted, or timed, are refused: what is reckoned with them would wrap. */
+static void test_too_far(void)
+{
+  static const struct {
+    guint64 offset;
+    GstClockTime time;
+  } blocks[] = {
+    { G_MAXUINT64 - 1, GST_CLOCK_TIME_NONE },    { G_MAXUINT64 - 7, GST_CLOCK_TIME_NONE },
+    { G_MAXINT64 - 2, GST_CLOCK_TIME_NONE },     { G_MAXINT64 / 3000000, GST_CLOCK_TIME_NONE },
+    { GST_BUFFER_OFFSET_NONE, G_MAXUINT64 - 1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(blocks); i++) {
+    GstHarness *h = test_harness("astrodelay");
+    g_autoptr(AstroObservation) observation = test_observe("lofar-like", 3);
+    gst_harness_set_src_caps_str(h, IN_CAPS ",frequency=1.5e8,bandwidth=333.0");
+    gst_harness_push_event(h, astro_observation_to_event(observation));
+    GstBuffer *in = test_buffer(5 * STEP, i);
+    GST_BUFFER_OFFSET(in) = blocks[i].offset;
+    GST_BUFFER_PTS(in) = blocks[i].time;
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_ERROR);
+    gst_harness_push_event(h, gst_event_new_eos());
+    gst_harness_teardown(h);
+  }
 }
 
 /* Steps of another length follow those before in time, whether the blocks tell it or not. */
@@ -425,6 +451,7 @@ static void add_tests(void)
   g_test_add_func("/stage/time", test_time);
   g_test_add_func("/stage/untimed", test_untimed);
   g_test_add_func("/stage/between-steps", test_between_steps);
+  g_test_add_func("/stage/too-far", test_too_far);
   g_test_add_data_func("/stage/new-rate/timed", GINT_TO_POINTER(TRUE), test_new_rate);
   g_test_add_data_func("/stage/new-rate/untimed", NULL, test_new_rate);
   g_test_add_func("/stage/bytes-segment", test_bytes_segment);
