@@ -73,10 +73,8 @@ static void give_up(AstroFitsSink *self)
 static gboolean open_file(AstroFitsSink *self)
 {
   g_autoptr(GError) error = NULL;
-  GST_OBJECT_LOCK(self);
   g_free(self->name);
-  self->name = g_strdup(self->location);
-  GST_OBJECT_UNLOCK(self);
+  self->name = astro_fields_copy_text(&self->location);
   if (!self->name || !self->name[0]) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));

@@ -169,6 +169,31 @@ static void test_stopped_while_preparing(void)
   g_assert_cmpuint(peak_status("VmHWM:"), <, G_GUINT64_CONSTANT(2) << 30);
 }
 
+#define ONE_SKY "0.01,0.02,1;0.03,0.04,2"
+#define OTHER_SKY "0.05,0.06,3;0.07,0.08,4;0.09,0.1,5"
+
+static gpointer set_skies(gpointer source)
+{
+  for (guint i = 0; i < 100000; i++)
+    g_object_set(source, "sky", i % 2 ? ONE_SKY : OTHER_SKY, NULL);
+  return NULL;
+}
+
+/* What one thread gets is not freed by another that sets it. */
+static void test_set_meanwhile(void)
+{
+  g_autoptr(GstElement) source = gst_object_ref_sink(gst_element_factory_make("astroskysrc", NULL));
+  g_object_set(source, "sky", ONE_SKY, NULL);
+  GThread *thread = g_thread_new("sets", set_skies, source);
+  for (guint i = 0; i < 100000; i++) {
+    g_autofree char *sky = NULL;
+    g_object_get(source, "sky", &sky, NULL);
+    if (!g_str_equal(sky, ONE_SKY))
+      g_assert_cmpstr(sky, ==, OTHER_SKY);
+  }
+  g_thread_join(thread);
+}
+
 static gint asked_enough;
 
 static gpointer ask_for_caps(gpointer pad)
@@ -292,6 +317,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/repeat", test_repeat);
   g_test_add_func("/astroskysrc/stopped-while-preparing", test_stopped_while_preparing);
   g_test_add_func("/astroskysrc/asked-meanwhile", test_asked_meanwhile);
+  g_test_add_func("/astroskysrc/set-meanwhile", test_set_meanwhile);
   g_test_add_func("/astroskysrc/live", test_live);
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/errors", test_errors);
