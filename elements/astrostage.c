@@ -159,7 +159,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   g_autoptr(GError) error = NULL;
   const AstroStream before = priv->in;
-  gboolean pass_through = FALSE;
+  gboolean pass_through = astro_stage_is_unlinked(trans, out);
 
   if (!astro_stage_drain(stage))
     return FALSE;
@@ -170,7 +170,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   astro_stage_follow_rate(priv, &before);
   memset(priv->config, 0, sizeof priv->config);
-  if (!klass->configure(stage, priv->config, &pass_through, &error)) {
+  if (!pass_through && !klass->configure(stage, priv->config, &pass_through, &error)) {
     astro_stage_post_error(stage, error);
     return FALSE;
   }

@@ -106,6 +106,12 @@ enum {
  * may be NULL. */
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 
+/* Where nobody is linked GStreamer takes the input's caps for the output's too, and has blocks
+ * passed on to find that out. An element that makes something else asks this in fixate_caps and
+ * set_caps.
+ */
+gboolean astro_stage_is_unlinked(GstBaseTransform *trans, GstCaps *out);
+
 /* Three fixate_caps: of othercaps what the peer on that side names first; or what caps are already,
  * where they may stay so, else the same; or CF32LE where downstream takes it, else the same. Take
  * othercaps. */

@@ -308,6 +308,41 @@ static void test_caps_change(void)
   gst_harness_teardown(h);
 }
 
+/* To nobody what is made of a block is not sent: an error says so. */
+static void test_unlinked(gconstpointer line)
+{
+  test_refused(line, "not-linked");
+}
+
+static void test_unlinked_histogram(void)
+{
+  GstHarness *h = gst_harness_new_with_padnames("astrotpacf", "sink", NULL);
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-histogram,format=U64LE,layout=pairs:bin,pairs=dd:dr:rr,bins=3");
+  g_assert_cmpint(gst_harness_push(h, test_buffer(72, 1)), ==, GST_FLOW_NOT_LINKED);
+  gst_harness_teardown(h);
+}
+
+/* Who is linked later gets what was asked for. */
+static void test_linked_later(void)
+{
+  GstElement *element = gst_element_factory_make("astrochannelizer", NULL);
+  gst_util_set_object_arg(G_OBJECT(element), "backend", "cpu");
+  g_object_set(element, "channels", 2, "taps", 1, NULL);
+  GstHarness *h = gst_harness_new_with_element(element, "sink", NULL);
+  gst_harness_set_src_caps_str(h, IN_CAPS);
+  g_assert_cmpint(gst_harness_push(h, stamped(0, 4)), ==, GST_FLOW_NOT_LINKED);
+  g_autoptr(GstPad) src = gst_element_get_static_pad(element, "src");
+  gst_harness_add_element_src_pad(h, src);
+  g_assert_cmpint(gst_harness_push(h, stamped(4, 4)), ==, GST_FLOW_OK);
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  g_assert_true(
+      gst_structure_has_name(gst_caps_get_structure(caps, 0), "application/x-astro-spectra"));
+  gst_buffer_unref(gst_harness_pull(h));
+  gst_harness_teardown(h);
+  gst_object_unref(element);
+}
+
 static void test_states(void)
 {
   GstHarness *h = new_harness();
@@ -448,6 +483,13 @@ static void test_no_cuda(void)
 
 static void add_tests(void)
 {
+  static const char *const unlinked[] = {
+    "astroskysrc num-buffers=9 ! astroconvert",
+    "astroskysrc num-buffers=9 ! astrochannelizer channels=16",
+    "astroskysrc num-buffers=9 ! astrochannelizer channels=16 ! astrocorrelator",
+    "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1",
+    "astrovissrc num-buffers=2 ! astrorender",
+  };
   g_test_add_func("/stage/time", test_time);
   g_test_add_func("/stage/untimed", test_untimed);
   g_test_add_func("/stage/between-steps", test_between_steps);
@@ -461,6 +503,12 @@ static void add_tests(void)
   g_test_add_func("/stage/observation-survives", test_observation_survives);
   g_test_add_func("/stage/flush", test_flush);
   g_test_add_func("/stage/caps-change", test_caps_change);
+  for (guint i = 0; i < G_N_ELEMENTS(unlinked); i++) {
+    g_autofree char *name = g_strdup_printf("/stage/unlinked/%u", i);
+    g_test_add_data_func(name, unlinked[i], test_unlinked);
+  }
+  g_test_add_func("/stage/unlinked/histogram", test_unlinked_histogram);
+  g_test_add_func("/stage/linked-later", test_linked_later);
   g_test_add_func("/stage/states", test_states);
   g_test_add_func("/stage/stats", test_stats);
   g_test_add_func("/stage/no-growth", test_no_growth);
