@@ -206,6 +206,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   AstroDelay *self = ASTRO_DELAY(stage);
   if (!ensure_model(self, error))
     return FALSE;
+  astro_delay_model_set_epoch(self->model, astro_stage_epoch(stage));
   if (is_voltages(stage))
     return feed_voltages(self, in, first, steps, error);
   self->first = first;

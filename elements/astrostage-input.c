@@ -17,12 +17,19 @@ static guint64 step_at(const AstroStagePrivate *priv, GstClockTime time)
                                      GST_SECOND * (guint64)priv->in.rate_d);
 }
 
-/* That the step begins at that time; a nanosecond is how times are rounded. */
-static void set_epoch(AstroStagePrivate *priv, guint64 step, GstClockTime time)
+/* Where step 0 is moved to for the step to begin at that time, in ns. */
+static GstClockTimeDiff epoch_moves(const AstroStagePrivate *priv, guint64 step, GstClockTime time)
 {
   const guint64 epoch = time - astro_stage_step_time(&priv->in, step);
-  if (epoch - (guint64)priv->epoch + 1 > 2)
-    priv->epoch = (GstClockTimeDiff)epoch;
+  return (GstClockTimeDiff)(epoch - (guint64)priv->epoch);
+}
+
+/* A nanosecond is how times are rounded. */
+static void set_epoch(AstroStagePrivate *priv, guint64 step, GstClockTime time)
+{
+  const GstClockTimeDiff moves = epoch_moves(priv, step, time);
+  if (moves < -1 || moves > 1)
+    priv->epoch = (GstClockTimeDiff)((guint64)priv->epoch + (guint64)moves);
 }
 
 void astro_stage_follow_rate(AstroStagePrivate *priv, const AstroStream *before)
@@ -53,8 +60,14 @@ static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
     step = offset;
   else if (timed)
     step = step_at(priv, GST_BUFFER_PTS(in));
-  if (timed)
+  if (timed) {
+    const GstClockTimeDiff moves = epoch_moves(priv, step, GST_BUFFER_PTS(in));
+    const GstClockTimeDiff one = MAX((GstClockTimeDiff)astro_stage_step_time(&priv->in, 1), 2);
+    /* Steps are counted from elsewhere: what is held has other times. */
+    if (priv->started && (moves <= -one || moves >= one))
+      astro_stage_drain(stage);
     set_epoch(priv, step, GST_BUFFER_PTS(in));
+  }
   if (GST_BUFFER_IS_DISCONT(in) || (priv->started && step != priv->next_step))
     priv->discont = TRUE;
   priv->started = TRUE;
@@ -64,9 +77,11 @@ static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
 }
 
 /* Steps and their times are added to and subtracted from one another. */
-static gboolean check_step(const AstroStream *stream, guint64 first, guint64 steps, GError **error)
+static gboolean check_step(const AstroStream *stream, GstBuffer *in, guint64 first, guint64 steps,
+                           GError **error)
 {
   if (first <= G_MAXINT64 - steps &&
+      (!GST_BUFFER_PTS_IS_VALID(in) || GST_BUFFER_PTS(in) <= G_MAXINT64) &&
       (stream->rate_n == 0 || astro_stage_step_time(stream, first + steps) <= G_MAXINT64))
     return TRUE;
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
@@ -193,7 +208,7 @@ static gboolean feed_steps(AstroStage *stage, GstBuffer *in, guint64 steps, GErr
   if (!check_validity(stream, in, steps, error))
     return FALSE;
   const guint64 first = first_step(stage, in, steps);
-  return check_step(stream, first, steps, error) &&
+  return check_step(stream, in, first, steps, error) &&
          ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first, steps, error);
 }
 

@@ -45,6 +45,11 @@ gpointer astro_stage_instance(AstroStage *stage)
   return PRIV(stage)->instance;
 }
 
+GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
+{
+  return PRIV(stage)->epoch;
+}
+
 gboolean astro_stage_prefers_device(AstroStage *stage)
 {
   return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, PRIV(stage)->kind,

@@ -57,6 +57,8 @@ const AstroObservation *astro_stage_observation(AstroStage *stage); /* NULL: non
 /* Whether a GPU would do the work, as far as can be told before there are caps. */
 gboolean astro_stage_prefers_device(AstroStage *stage);
 gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
+/* The time of the input's step 0 since the observation's start, as the block in work has it. */
+GstClockTimeDiff astro_stage_epoch(AstroStage *stage);
 
 /* A buffer of the output pool; and one of a pool of its own, for what goes with the output. */
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
