@@ -76,18 +76,20 @@ static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
   return step;
 }
 
-/* Steps and their times are added to and subtracted from one another. */
+/* Steps and their times are added to one another and rounded up, as signed numbers. */
+#define FARTHEST (G_GUINT64_CONSTANT(1) << 62)
+
 static gboolean check_step(const AstroStream *stream, GstBuffer *in, guint64 first, guint64 steps,
                            GError **error)
 {
-  if (first <= G_MAXINT64 - steps &&
-      (!GST_BUFFER_PTS_IS_VALID(in) || GST_BUFFER_PTS(in) <= G_MAXINT64) &&
-      (stream->rate_n == 0 || astro_stage_step_time(stream, first + steps) <= G_MAXINT64))
+  if (first <= FARTHEST && steps <= FARTHEST &&
+      (!GST_BUFFER_PTS_IS_VALID(in) || GST_BUFFER_PTS(in) <= FARTHEST) &&
+      (stream->rate_n == 0 || astro_stage_step_time(stream, first + steps) <= FARTHEST))
     return TRUE;
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                              "a buffer's OFFSET or PTS makes %" G_GUINT64_FORMAT
                              " the first of its %" G_GUINT64_FORMAT
-                             " steps: expected numbers, and times in nanoseconds, below 2^63",
+                             " steps: expected numbers, and times in nanoseconds, up to 2^62",
                              first, steps);
 }
 

@@ -116,9 +116,13 @@ static void test_too_far(void)
     guint64 offset;
     GstClockTime time;
   } blocks[] = {
-    { G_MAXUINT64 - 1, GST_CLOCK_TIME_NONE },    { G_MAXUINT64 - 7, GST_CLOCK_TIME_NONE },
-    { G_MAXINT64 - 2, GST_CLOCK_TIME_NONE },     { G_MAXINT64 / 3000000, GST_CLOCK_TIME_NONE },
+    { G_MAXUINT64 - 1, GST_CLOCK_TIME_NONE },
+    { G_MAXUINT64 - 7, GST_CLOCK_TIME_NONE },
+    { G_MAXINT64 - 2, GST_CLOCK_TIME_NONE },
+    { G_MAXINT64 / 3000000, GST_CLOCK_TIME_NONE },
     { GST_BUFFER_OFFSET_NONE, G_MAXUINT64 - 1 },
+    { 0, G_MAXUINT64 - 1 },
+    { 0, G_MAXINT64 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++) {
     GstHarness *h = test_harness("astrodelay");
