@@ -218,7 +218,6 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   self->losses = astro_channelizer_losses_new(&self->config);
   forget(self);
   *(AstroChannelizerConfig *)config = self->config;
-  gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
   return TRUE;
 }
 

@@ -22,6 +22,7 @@
 
 #include "core/delay/delay.h"
 #include "core/delay/losses.h"
+#include "elements/astrofields.h"
 
 struct _AstroDelay {
   AstroStage parent;
@@ -84,11 +85,12 @@ static gboolean is_voltages(AstroStage *stage)
   return astro_stage_in(stage)->quantity == ASTRO_QUANTITY_VOLTAGES;
 }
 
-static AstroCalibration *read_calibration(AstroDelay *self, const AstroObservation *observation,
-                                          guint pols, GError **error)
+static AstroCalibration *read_calibration(AstroDelay *self, const char *name,
+                                          const AstroObservation *observation, guint pols,
+                                          GError **error)
 {
   AstroLines lines;
-  if (!astro_lines_open(&lines, self->calibration, error))
+  if (!astro_lines_open(&lines, name, error))
     return NULL;
   AstroCalibration *calibration = astro_calibration_read(&lines, observation, pols, error);
   astro_lines_clear(&lines);
@@ -96,7 +98,7 @@ static AstroCalibration *read_calibration(AstroDelay *self, const AstroObservati
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                 "%s has a bandpass, which only spectra can be freed of: put astrodelay behind the "
                 "channelizer",
-                self->calibration);
+                name);
     g_clear_pointer(&calibration, astro_calibration_free);
   }
   return calibration;
@@ -118,7 +120,8 @@ static gboolean ensure_model(AstroDelay *self, GError **error)
                                " in the caps%s",
                                observation ? observation->n_stations : 0, stations,
                                observation ? "" : ": no observation event came");
-  if (self->calibration && !(calibration = read_calibration(self, observation, pols, error)))
+  g_autofree char *name = astro_fields_copy_text(&self->calibration);
+  if (name && *name && !(calibration = read_calibration(self, name, observation, pols, error)))
     return FALSE;
   self->model = astro_delay_model_new((AstroObservation *)observation, pols, calibration, error);
   return self->model != NULL;
@@ -203,6 +206,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   AstroDelay *self = ASTRO_DELAY(stage);
   if (!ensure_model(self, error))
     return FALSE;
+  astro_delay_model_set_epoch(self->model, astro_stage_epoch(stage));
   if (is_voltages(stage))
     return feed_voltages(self, in, first, steps, error);
   self->first = first;
@@ -237,26 +241,8 @@ static gboolean stop(GstBaseTransform *trans)
   return ok;
 }
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroDelay *self = ASTRO_DELAY(object);
-  if (id != PROP_CALIBRATION) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  g_free(self->calibration);
-  self->calibration = g_value_dup_string(value);
-  if (self->calibration && !*self->calibration)
-    g_clear_pointer(&self->calibration, g_free);
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  if (id == PROP_CALIBRATION)
-    g_value_set_string(value, ASTRO_DELAY(object)->calibration);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
+static const AstroField fields[] = { ASTRO_FIELD(PROP_CALIBRATION, AstroDelay, calibration),
+                                     { 0 } };
 
 static void finalize(GObject *object)
 {
@@ -274,8 +260,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_CALIBRATION,

@@ -125,7 +125,6 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
     astro_fft_want_image(astro_stage_out(stage), self->made, transform);
   if (self->kind == ASTRO_FFT_SPLITS_TIME) {
     self->cut = astro_fft_cut_new(in, self->settings.length);
-    gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
     return TRUE;
   }
   for (guint i = 0; i < in->layout.n_axes; i++)

@@ -9,11 +9,19 @@ static gconstpointer find(const AstroField *fields, gconstpointer data, guint id
   return NULL;
 }
 
-gboolean astro_fields_set(const AstroField *fields, gpointer data, guint id, const GValue *value)
+/* A text is not freed while another thread copies it. */
+static GMutex lock;
+
+char *astro_fields_copy_text(char *const *field)
 {
-  gpointer field = (gpointer)find(fields, data, id);
-  if (!field)
-    return FALSE;
+  g_mutex_lock(&lock);
+  char *text = g_strdup(*field);
+  g_mutex_unlock(&lock);
+  return text;
+}
+
+static void set(gpointer field, const GValue *value)
+{
   if (G_VALUE_HOLDS_DOUBLE(value)) {
     *(double *)field = g_value_get_double(value);
   } else if (G_VALUE_HOLDS_BOOLEAN(value)) {
@@ -30,14 +38,21 @@ gboolean astro_fields_set(const AstroField *fields, gpointer data, guint id, con
     g_free(*(char **)field);
     *(char **)field = g_value_dup_string(value);
   }
+}
+
+gboolean astro_fields_set(const AstroField *fields, gpointer data, guint id, const GValue *value)
+{
+  gpointer field = (gpointer)find(fields, data, id);
+  if (!field)
+    return FALSE;
+  g_mutex_lock(&lock);
+  set(field, value);
+  g_mutex_unlock(&lock);
   return TRUE;
 }
 
-gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id, GValue *value)
+static void get(gconstpointer field, GValue *value)
 {
-  gconstpointer field = find(fields, data, id);
-  if (!field)
-    return FALSE;
   if (G_VALUE_HOLDS_DOUBLE(value))
     g_value_set_double(value, *(const double *)field);
   else if (G_VALUE_HOLDS_BOOLEAN(value))
@@ -52,6 +67,16 @@ gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id
     g_value_set_enum(value, *(const gint *)field);
   else
     g_value_set_string(value, *(char *const *)field);
+}
+
+gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id, GValue *value)
+{
+  gconstpointer field = find(fields, data, id);
+  if (!field)
+    return FALSE;
+  g_mutex_lock(&lock);
+  get(field, value);
+  g_mutex_unlock(&lock);
   return TRUE;
 }
 
@@ -60,19 +85,15 @@ static G_DEFINE_QUARK(astro_fields, astro_fields)
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   const AstroField *fields = g_type_get_qdata(spec->owner_type, astro_fields_quark());
-  GST_OBJECT_LOCK(object);
   if (!astro_fields_set(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(object);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   const AstroField *fields = g_type_get_qdata(spec->owner_type, astro_fields_quark());
-  GST_OBJECT_LOCK(object);
   if (!astro_fields_get(fields, object, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(object);
 }
 
 void astro_fields_install(GObjectClass *klass, const AstroField *fields)

@@ -16,13 +16,15 @@ typedef struct {
     id, G_STRUCT_OFFSET(type, member)                                                              \
   }
 
-/* Of a double, gboolean, gint, guint, guint64, enum, or a string, which the struct owns. FALSE: the
- * property is none of the table's. */
+/* Of a double, gboolean, gint, guint, guint64, enum, or a string, which the struct owns; from any
+ * thread. FALSE: the property is none of the table's. */
 gboolean astro_fields_set(const AstroField *fields, gpointer data, guint id, const GValue *value);
 gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id, GValue *value);
 
-/* For a class of elements all of whose properties are fields of the element: sets and gets them,
- * under the object's lock. */
+/* A string among them as it is now, for a thread that works while another may set it. */
+char *astro_fields_copy_text(char *const *field);
+
+/* For a class of elements all of whose properties are fields of the element: sets and gets them. */
 void astro_fields_install(GObjectClass *klass, const AstroField *fields);
 
 G_END_DECLS

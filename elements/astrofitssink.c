@@ -24,9 +24,10 @@
 
 struct _AstroFitsSink {
   GstBaseSink parent;
-  char *location;
+  char *location; /* property: of the next file */
 
   AstroPartFile *file; /* open from READY on to the end of the stream */
+  char *name;          /* what it is to be called, whatever the property says by then */
   const AstroFitsWriterKind *kind;
   gpointer writer; /* made when the first frame comes */
   AstroFitsContents contents;
@@ -72,14 +73,16 @@ static void give_up(AstroFitsSink *self)
 static gboolean open_file(AstroFitsSink *self)
 {
   g_autoptr(GError) error = NULL;
-  if (!self->location || !self->location[0]) {
+  g_free(self->name);
+  self->name = astro_fields_copy_text(&self->location);
+  if (!self->name || !self->name[0]) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));
     return FALSE;
   }
   self->written = 0;
   self->tally = (AstroFitsTally){ 0 };
-  self->file = astro_part_file_create(self->location, &error);
+  self->file = astro_part_file_create(self->name, &error);
   if (!self->file)
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
   return self->file != NULL;
@@ -89,7 +92,7 @@ static gboolean open_file(AstroFitsSink *self)
 static gboolean fail(AstroFitsSink *self, const GError *error)
 {
   if (error->domain == ASTRO_FITS_ERROR || error->domain == ASTRO_STREAM_ERROR)
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->location, error->message), (NULL));
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->name, error->message), (NULL));
   else if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NO_SPACE))
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("%s", error->message), (NULL));
   else
@@ -106,7 +109,7 @@ static GstStructure *visibilities_of_file(AstroFitsSink *self)
   g_autofree char *start =
       astro_observation_get_time(self->contents.observation, (guint64)self->begin_ns);
   return gst_structure_new(
-      "astro-file", "location", G_TYPE_STRING, self->location, "format", G_TYPE_STRING,
+      "astro-file", "location", G_TYPE_STRING, self->name, "format", G_TYPE_STRING,
       self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,
       "baselines", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_BASELINE), "channels",
       G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL), "products", G_TYPE_INT,
@@ -119,7 +122,7 @@ static GstStructure *visibilities_of_file(AstroFitsSink *self)
 static GstStructure *tables_of_file(AstroFitsSink *self)
 {
   guint64 columns = astro_stream_extent(&self->contents.stream, ASTRO_AXIS_COLUMN);
-  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->location, "format",
+  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->name, "format",
                            G_TYPE_STRING, self->kind->name, "tables", G_TYPE_UINT64, self->written,
                            "rows", G_TYPE_UINT64, self->tally.values / columns, "columns",
                            G_TYPE_STRING, self->contents.columns, NULL);
@@ -129,7 +132,7 @@ static GstStructure *images_of_file(AstroFitsSink *self)
 {
   const AstroStream *stream = &self->contents.stream;
   g_autofree char *products = g_strjoinv(":", self->contents.grid.products);
-  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->location, "format",
+  return gst_structure_new("astro-file", "location", G_TYPE_STRING, self->name, "format",
                            G_TYPE_STRING, self->kind->name, "images", G_TYPE_UINT64, self->written,
                            "width", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_X),
                            "height", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_Y),
@@ -155,13 +158,13 @@ static gboolean finish(AstroFitsSink *self)
     done = astro_part_file_commit(g_steal_pointer(&self->file), &error);
   if (!done)
     return fail(self, error);
-  GST_INFO_OBJECT(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->location);
+  GST_INFO_OBJECT(self, "wrote %" G_GUINT64_FORMAT " frames to %s", self->written, self->name);
   tell_of_file(self);
   if (self->tally.not_finite)
     GST_ELEMENT_WARNING(
         self, STREAM, FORMAT,
         ("%s: values that are NaN or infinite are written as flagged: %" G_GUINT64_FORMAT,
-         self->location, self->tally.not_finite),
+         self->name, self->tally.not_finite),
         (NULL));
   self->written = 0;
   return TRUE;
@@ -210,7 +213,7 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
     g_autofree char *found = gst_caps_to_string(caps), *expected = gst_caps_to_string(before);
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                       ("%s: the stream changed and one file holds one shape: found %s, expected %s",
-                       self->location, found, expected),
+                       self->name, found, expected),
                       (NULL));
     return FALSE;
   }
@@ -218,9 +221,9 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return FALSE;
   }
-  self->kind = astro_fits_writer_kind(self->contents.stream.quantity, self->location, &error);
+  self->kind = astro_fits_writer_kind(self->contents.stream.quantity, self->name, &error);
   if (!self->kind)
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->location, error->message), (NULL));
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->name, error->message), (NULL));
   return self->kind != NULL;
 }
 
@@ -232,7 +235,7 @@ static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
     return TRUE;
   AstroObservation *observation = astro_observation_from_event(event, &error);
   if (!observation) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->location, error->message), (NULL));
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->name, error->message), (NULL));
     return FALSE;
   }
   if (self->writer) {
@@ -240,7 +243,7 @@ static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                       ("%s: the observation changed and one file holds one: end the stream between "
                        "observations",
-                       self->location),
+                       self->name),
                       (NULL));
     return FALSE;
   }
@@ -258,7 +261,7 @@ static gboolean end_of_stream(AstroFitsSink *self)
     return FALSE;
   GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                     ("%s: the stream ended before its first %s: there is nothing to write",
-                     self->location, self->kind ? self->kind->frame : "buffer"),
+                     self->name, self->kind ? self->kind->frame : "buffer"),
                     (NULL));
   give_up(self);
   return FALSE;
@@ -297,7 +300,7 @@ static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames 
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                       ("%s: buffers carry no time and duration, and caps no \"rate\": the times of "
                        "integrations are not known",
-                       self->location),
+                       self->name),
                       (NULL));
     return FALSE;
   }
@@ -387,6 +390,7 @@ static void finalize(GObject *object)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(object);
   g_free(self->location);
+  g_free(self->name);
   G_OBJECT_CLASS(astro_fits_sink_parent_class)->finalize(object);
 }
 

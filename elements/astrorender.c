@@ -90,7 +90,7 @@ static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, G
                             GstCaps *othercaps)
 {
   AstroRender *self = ASTRO_RENDER(base);
-  if (direction != GST_PAD_SINK)
+  if (direction != GST_PAD_SINK || astro_stage_is_unlinked(base, othercaps))
     return gst_caps_fixate(othercaps);
   othercaps = gst_caps_make_writable(gst_caps_truncate(othercaps));
   GstStructure *fields = gst_caps_get_structure(othercaps, 0);
@@ -121,6 +121,9 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
 {
   AstroRender *self = ASTRO_RENDER(base);
   gboolean is_new = !self->caps || !gst_caps_is_equal(self->caps, in);
+  gst_base_transform_set_passthrough(base, astro_stage_is_unlinked(base, out));
+  if (gst_base_transform_is_passthrough(base))
+    return TRUE;
   gst_caps_replace(&self->caps, in);
   if (!gst_video_info_from_caps(&self->info, out))
     return FALSE;

@@ -15,6 +15,7 @@ gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon
   simulator->observation = astro_scene_observe(&simulator->scene, error);
   if (!simulator->observation)
     return FALSE;
+  g_atomic_int_set(&simulator->stations, (gint)simulator->observation->n_stations);
   simulator->sky = astro_scene_sky(&simulator->scene, simulator->observation, error);
   if (!simulator->sky || !horizon)
     return simulator->sky != NULL;
@@ -26,6 +27,7 @@ gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon
 
 void astro_simulator_stop(AstroSimulator *simulator)
 {
+  g_atomic_int_set(&simulator->stations, 0);
   astro_buffer_pool_clear(&simulator->pool);
   g_clear_pointer(&simulator->sky, astro_sky_free);
   g_clear_pointer(&simulator->observation, astro_observation_unref);

@@ -16,6 +16,7 @@ typedef struct {
   AstroObservation *observation;
   AstroSky *sky;
   gint rate_n, rate_d; /* time steps a second */
+  gint stations;       /* the observation's, atomic: caps are asked for by any thread; 0: stopped */
 
   /* of the stream that was agreed on */
   AstroStream stream;

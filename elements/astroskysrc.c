@@ -44,6 +44,7 @@ struct _AstroSkySrc {
   guint64 block;       /* steps */
   GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
   guint n_prepared;    /* when all are made */
+  gint stopping;       /* atomic: preparing is given up */
 };
 
 G_DEFINE_TYPE_WITH_CODE(AstroSkySrc, astro_sky_src, GST_TYPE_PUSH_SRC,
@@ -134,13 +135,14 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
   GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
-  if (self->simulator.observation) {
+  const gint stations = g_atomic_int_get(&self->simulator.stations);
+  if (stations) {
     caps = gst_caps_make_writable(caps);
-    gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)self->simulator.observation->n_stations,
-                        "pols", G_TYPE_INT, (gint)self->simulator.scene.pols, "rate",
-                        GST_TYPE_FRACTION, self->simulator.rate_n, self->simulator.rate_d,
-                        "frequency", G_TYPE_DOUBLE, self->simulator.scene.frequency, "bandwidth",
-                        G_TYPE_DOUBLE, self->simulator.scene.bandwidth, NULL);
+    gst_caps_set_simple(caps, "stations", G_TYPE_INT, stations, "pols", G_TYPE_INT,
+                        (gint)self->simulator.scene.pols, "rate", GST_TYPE_FRACTION,
+                        self->simulator.rate_n, self->simulator.rate_d, "frequency", G_TYPE_DOUBLE,
+                        self->simulator.scene.frequency, "bandwidth", G_TYPE_DOUBLE,
+                        self->simulator.scene.bandwidth, NULL);
   }
   return astro_stage_filter_caps(caps, filter);
 }
@@ -212,31 +214,45 @@ static gboolean fill(AstroSkySrc *self, GstBuffer *buffer, guint64 first, guint6
   return TRUE;
 }
 
-/* All blocks are made before the first is sent, so that what comes after is measured alone. */
-static gboolean prepare(AstroSkySrc *self)
+/* All blocks are made before the first is sent, so that what comes after is measured alone. They
+ * may take minutes. */
+static GstFlowReturn prepare(AstroSkySrc *self)
 {
   gsize bytes = self->block * astro_stream_step_bytes(&self->simulator.stream);
   while (self->prepared->len < self->n_prepared) {
+    if (g_atomic_int_get(&self->stopping))
+      return GST_FLOW_FLUSHING;
     GstMemory *memory = astro_memory_new(bytes, self->simulator.reader);
     if (!memory)
-      return FALSE;
+      return GST_FLOW_ERROR;
     GstBuffer *buffer = gst_buffer_new();
     gst_buffer_append_memory(buffer, memory);
     guint64 first = self->prepared->len * self->block;
     g_ptr_array_add(self->prepared, buffer);
     if (!fill(self, buffer, first, self->block))
-      return FALSE;
+      return GST_FLOW_ERROR;
   }
+  return GST_FLOW_OK;
+}
+
+static gboolean unlock(GstBaseSrc *base)
+{
+  g_atomic_int_set(&ASTRO_SKY_SRC(base)->stopping, TRUE);
   return TRUE;
 }
 
+static gboolean unlock_stop(GstBaseSrc *base)
+{
+  g_atomic_int_set(&ASTRO_SKY_SRC(base)->stopping, FALSE);
+  return TRUE;
+}
+
+/* NULL: there is no memory. */
 static GstBuffer *make_block(AstroSkySrc *self, guint64 steps)
 {
   const gsize step_bytes = astro_stream_step_bytes(&self->simulator.stream);
   const guint64 next = self->simulator.next;
   if (self->prepared) {
-    if (!prepare(self))
-      return NULL;
     guint64 which = next / self->block % self->n_prepared;
     return gst_buffer_copy_region(g_ptr_array_index(self->prepared, which), GST_BUFFER_COPY_MEMORY,
                                   0, steps * step_bytes);
@@ -259,7 +275,10 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
   if (steps == 0)
     return GST_FLOW_EOS;
   astro_simulator_announce(&self->simulator, GST_BASE_SRC(self));
-  *out = make_block(self, steps);
+  const GstFlowReturn flow = self->prepared ? prepare(self) : GST_FLOW_OK;
+  if (flow == GST_FLOW_FLUSHING)
+    return flow;
+  *out = flow == GST_FLOW_OK ? make_block(self, steps) : NULL;
   if (!*out) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
                       ("no memory for blocks of %" G_GUINT64_FORMAT " bytes",
@@ -394,6 +413,8 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   base->negotiate = negotiate;
   base->set_caps = set_caps;
   base->decide_allocation = decide_allocation;
+  base->unlock = unlock;
+  base->unlock_stop = unlock_stop;
   base->get_times = astro_simulator_get_times;
   base->query = query;
   GST_PUSH_SRC_CLASS(klass)->create = create;

@@ -50,6 +50,12 @@ GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direc
   return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
 }
 
+gboolean astro_stage_is_unlinked(GstBaseTransform *trans, GstCaps *out)
+{
+  g_autoptr(GstCaps) ours = gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));
+  return !gst_caps_can_intersect(out, ours);
+}
+
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter)
 {
   if (!filter)

@@ -3,35 +3,94 @@
 
 #include "core/memory/memory.h"
 
-/* The time step that a block begins with: its OFFSET where that counts steps, else its PTS, else
- * one after the last. Notes jumps. */
+GstClockTime astro_stage_step_time(const AstroStream *stream, guint64 step)
+{
+  return gst_util_uint64_scale(step, GST_SECOND * (guint64)stream->rate_d, (guint64)stream->rate_n);
+}
+
+/* The step nearest to a time. */
+static guint64 step_at(const AstroStagePrivate *priv, GstClockTime time)
+{
+  const guint64 since = time - (guint64)priv->epoch;
+  const gboolean is_early = priv->epoch > 0 && time < (guint64)priv->epoch;
+  return gst_util_uint64_scale_round(is_early ? 0 : since, (guint64)priv->in.rate_n,
+                                     GST_SECOND * (guint64)priv->in.rate_d);
+}
+
+/* Where step 0 is moved to for the step to begin at that time, in ns. */
+static GstClockTimeDiff epoch_moves(const AstroStagePrivate *priv, guint64 step, GstClockTime time)
+{
+  const guint64 epoch = time - astro_stage_step_time(&priv->in, step);
+  return (GstClockTimeDiff)(epoch - (guint64)priv->epoch);
+}
+
+/* A nanosecond is how times are rounded. */
+static void set_epoch(AstroStagePrivate *priv, guint64 step, GstClockTime time)
+{
+  const GstClockTimeDiff moves = epoch_moves(priv, step, time);
+  if (moves < -1 || moves > 1)
+    priv->epoch = (GstClockTimeDiff)((guint64)priv->epoch + (guint64)moves);
+}
+
+void astro_stage_follow_rate(AstroStagePrivate *priv, const AstroStream *before)
+{
+  const guint64 n = (guint64)priv->in.rate_n, d = (guint64)priv->in.rate_d;
+
+  priv->retime = TRUE;
+  if (!priv->started || before->rate_n == 0 || n == 0)
+    return;
+  const GstClockTime end = astro_stage_step_time(before, priv->next_step) + (guint64)priv->epoch;
+  priv->next_step = gst_util_uint64_scale_round(priv->next_step, n * (guint64)before->rate_d,
+                                                d * (guint64)before->rate_n);
+  set_epoch(priv, priv->next_step, end);
+}
+
+/* The time step that a block begins with: its OFFSET where that counts steps, else its PTS where it
+ * need not follow the block before, else one after the last. Notes jumps, and where between two
+ * steps counted from zero the PTS lies: half an integration is seconds. */
 static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   guint64 step = priv->next_step, offset = GST_BUFFER_OFFSET(in), end = GST_BUFFER_OFFSET_END(in);
-  gboolean has_rate = priv->in.rate_n > 0;
+  const gboolean timed = priv->time_segment && priv->in.rate_n > 0 && GST_BUFFER_PTS_IS_VALID(in) &&
+                         (!priv->started || priv->retime || GST_BUFFER_IS_DISCONT(in));
 
   if (priv->time_segment && offset != GST_BUFFER_OFFSET_NONE &&
-      (end == GST_BUFFER_OFFSET_NONE || end - offset == steps)) {
+      (end == GST_BUFFER_OFFSET_NONE || end - offset == steps))
     step = offset;
-    if ((!priv->started || GST_BUFFER_IS_DISCONT(in)) && has_rate && GST_BUFFER_PTS_IS_VALID(in)) {
-      GstClockTime since = gst_util_uint64_scale(step, GST_SECOND * (guint64)priv->in.rate_d,
-                                                 (guint64)priv->in.rate_n);
-      priv->epoch = GST_BUFFER_PTS(in) > since ? GST_BUFFER_PTS(in) - since : 0;
-    }
-  } else if (priv->time_segment && has_rate && GST_BUFFER_PTS_IS_VALID(in)) {
-    /* Half a step of slack: times are rounded to nanoseconds. */
-    guint64 at = gst_util_uint64_scale_round(GST_BUFFER_PTS(in), (guint64)priv->in.rate_n,
-                                             GST_SECOND * (guint64)priv->in.rate_d);
-    if (!priv->started || priv->after_gap || GST_BUFFER_IS_DISCONT(in))
-      step = at;
+  else if (timed)
+    step = step_at(priv, GST_BUFFER_PTS(in));
+  if (timed) {
+    const GstClockTimeDiff moves = epoch_moves(priv, step, GST_BUFFER_PTS(in));
+    const GstClockTimeDiff one = MAX((GstClockTimeDiff)astro_stage_step_time(&priv->in, 1), 2);
+    /* Steps are counted from elsewhere: what is held has other times. */
+    if (priv->started && (moves <= -one || moves >= one))
+      astro_stage_drain(stage);
+    set_epoch(priv, step, GST_BUFFER_PTS(in));
   }
   if (GST_BUFFER_IS_DISCONT(in) || (priv->started && step != priv->next_step))
     priv->discont = TRUE;
   priv->started = TRUE;
-  priv->after_gap = FALSE;
+  priv->retime = FALSE;
   priv->next_step = step + steps;
   return step;
+}
+
+/* Steps and their times are added to one another and rounded up, as signed numbers. */
+#define FARTHEST (G_GUINT64_CONSTANT(1) << 62)
+
+static gboolean check_step(const AstroStream *stream, GstBuffer *in, guint64 first, guint64 steps,
+                           GError **error)
+{
+  if (first <= FARTHEST && steps <= FARTHEST &&
+      (!GST_BUFFER_PTS_IS_VALID(in) || GST_BUFFER_PTS(in) <= FARTHEST) &&
+      (stream->rate_n == 0 || astro_stage_step_time(stream, first + steps) <= FARTHEST))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "a buffer's OFFSET or PTS makes %" G_GUINT64_FORMAT
+                             " the first of its %" G_GUINT64_FORMAT
+                             " steps: expected numbers, and times in nanoseconds, up to 2^62",
+                             first, steps);
 }
 
 static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
@@ -144,6 +203,17 @@ static gboolean check_validity(const AstroStream *stream, GstBuffer *in, guint64
   return astro_validity_check(meta, &shape, error);
 }
 
+static gboolean feed_steps(AstroStage *stage, GstBuffer *in, guint64 steps, GError **error)
+{
+  const AstroStream *stream = &astro_stage_parts(stage)->in;
+
+  if (!check_validity(stream, in, steps, error))
+    return FALSE;
+  const guint64 first = first_step(stage, in, steps);
+  return check_step(stream, in, first, steps, error) &&
+         ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first, steps, error);
+}
+
 GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
@@ -154,8 +224,7 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
   gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
 
   if (ok && steps > 0)
-    ok = check_validity(&priv->in, in, steps, &error) &&
-         ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first_step(stage, in, steps), steps, &error);
+    ok = feed_steps(stage, in, steps, &error);
   priv->busy_ns += astro_stage_now() - start;
   if (ok)
     return priv->pushed;

@@ -75,8 +75,9 @@ GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
 
 static GstClockTime step_time(const AstroStagePrivate *priv, guint64 step)
 {
-  return priv->epoch + gst_util_uint64_scale(step, GST_SECOND * (guint64)priv->out.rate_d,
-                                             (guint64)priv->out.rate_n);
+  const GstClockTime since = astro_stage_step_time(&priv->out, step);
+  const guint64 early = priv->epoch < 0 ? 0 - (guint64)priv->epoch : 0;
+  return early > since ? 0 : since + (guint64)priv->epoch;
 }
 
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
@@ -88,10 +89,7 @@ void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 
   if (priv->out.rate_n > 0) {
     GST_BUFFER_PTS(out) = step_time(priv, first);
     GST_BUFFER_DURATION(out) = step_time(priv, first + steps) - GST_BUFFER_PTS(out);
-    if (priv->device && GST_BUFFER_DURATION(out) != priv->block_duration) {
-      priv->block_duration = GST_BUFFER_DURATION(out);
-      gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
-    }
+    priv->block_duration = GST_BUFFER_DURATION(out);
   }
   if (priv->discont)
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);

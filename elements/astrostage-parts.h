@@ -49,11 +49,12 @@ typedef struct {
   /* timing */
   gboolean time_segment; /* upstream's segment counts time, so its OFFSET counts steps */
   gboolean started;
-  gboolean after_gap; /* an event told of it: the next block's time is its PTS, not what follows */
+  gboolean retime; /* after a gap, caps or a segment: the next block's time is its PTS */
   guint64 next_step;
-  GstClockTime epoch; /* the time of step 0 */
+  GstClockTimeDiff epoch; /* the time of step 0, which may be before the stream's */
   gboolean discont;
   GstClockTime block_duration;
+  GstClockTime latency; /* as was told last; read by any thread, under the object's lock */
 
   /* statistics */
   GstPadChainFunction chain;
@@ -75,6 +76,10 @@ gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
 
 /* ---- input ---- */
 
+/* Of the stream's steps alone, with no epoch. */
+GstClockTime astro_stage_step_time(const AstroStream *stream, guint64 step);
+/* Steps from here on are those of priv->in, the ones before were those of another stream. */
+void astro_stage_follow_rate(AstroStagePrivate *priv, const AstroStream *before);
 GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in);
 /* One block in, one block out, the same steps; a block that is all gap is not computed. */
 gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,

@@ -45,6 +45,11 @@ gpointer astro_stage_instance(AstroStage *stage)
   return PRIV(stage)->instance;
 }
 
+GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
+{
+  return PRIV(stage)->epoch;
+}
+
 gboolean astro_stage_prefers_device(AstroStage *stage)
 {
   return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, PRIV(stage)->kind,
@@ -61,12 +66,30 @@ static void reset(AstroStage *stage)
   AstroStagePrivate *priv = PRIV(stage);
 
   g_queue_clear_full(&priv->ready, (GDestroyNotify)gst_buffer_unref);
-  priv->started = priv->after_gap = FALSE;
+  priv->started = priv->retime = FALSE;
   priv->next_step = 0;
   priv->epoch = 0;
   priv->discont = FALSE;
   if (ASTRO_STAGE_GET_CLASS(stage)->reset)
     ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
+}
+
+/* What queries are answered from then on: the pipeline asked before there were caps, and sinks that
+ * do not know of a change find all blocks late. */
+static void tell_latency(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  GstClockTime own = astro_stage_held_back(priv) * priv->block_duration;
+
+  if (klass->latency_steps && priv->in.rate_n > 0)
+    own += astro_stage_step_time(&priv->in, klass->latency_steps(stage));
+  GST_OBJECT_LOCK(stage);
+  const gboolean is_new = own != priv->latency;
+  priv->latency = own;
+  GST_OBJECT_UNLOCK(stage);
+  if (is_new)
+    gst_element_post_message(GST_ELEMENT(stage), gst_message_new_latency(GST_OBJECT(stage)));
 }
 
 /* ---- input ---- */
@@ -97,6 +120,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     priv->input = g_steal_pointer(&trans->queued_buf);
     GstFlowReturn flow = astro_stage_feed(stage, priv->input);
     gst_clear_buffer(&priv->input);
+    tell_latency(stage);
     if (flow != GST_FLOW_OK)
       return flow;
   }
@@ -139,7 +163,8 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   AstroStagePrivate *priv = PRIV(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   g_autoptr(GError) error = NULL;
-  gboolean pass_through = FALSE;
+  const AstroStream before = priv->in;
+  gboolean pass_through = astro_stage_is_unlinked(trans, out);
 
   if (!astro_stage_drain(stage))
     return FALSE;
@@ -148,8 +173,9 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   priv->agreed = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
+  astro_stage_follow_rate(priv, &before);
   memset(priv->config, 0, sizeof priv->config);
-  if (!klass->configure(stage, priv->config, &pass_through, &error)) {
+  if (!pass_through && !klass->configure(stage, priv->config, &pass_through, &error)) {
     astro_stage_post_error(stage, error);
     return FALSE;
   }
@@ -160,6 +186,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     return FALSE;
   }
   priv->agreed = TRUE;
+  tell_latency(stage);
   /* A source may have asked for its allocation before there were caps: it has to ask again. */
   if (priv->device && priv->answered_host)
     gst_base_transform_reconfigure_sink(trans);
@@ -200,6 +227,7 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
   astro_stage_drain(stage);
   gst_event_parse_segment(event, &segment);
   priv->time_segment = segment->format == GST_FORMAT_TIME;
+  priv->retime = TRUE;
   if (!priv->time_segment && !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage))) {
     GstSegment time;
     gst_segment_init(&time, GST_FORMAT_TIME);
@@ -263,7 +291,7 @@ static gboolean gap_event(AstroStage *stage, GstEvent *event)
   AstroStagePrivate *priv = PRIV(stage);
   gboolean ok = astro_stage_complete(stage);
 
-  priv->after_gap = TRUE;
+  priv->retime = TRUE;
   if (!priv->started || !ASTRO_STAGE_GET_CLASS(stage)->finish)
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->sink_event(GST_BASE_TRANSFORM(stage), event);
@@ -289,6 +317,9 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   case GST_EVENT_EOS:
     astro_stage_drain(stage);
     post_stats(stage);
+    break;
+  case GST_EVENT_SEGMENT_DONE: /* what ends a segment that was sought, in place of EOS */
+    astro_stage_drain(stage);
     break;
   case GST_EVENT_GAP:
     return gap_event(stage, event);
@@ -332,15 +363,13 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
 static gboolean add_latency(AstroStage *stage, GstQuery *query)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
-  GstClockTime min, max, own = 0;
+  GstClockTime min, max;
   gboolean live;
 
   gst_query_parse_latency(query, &live, &min, &max);
-  if (klass->latency_steps && priv->in.rate_n > 0)
-    own += gst_util_uint64_scale(klass->latency_steps(stage), GST_SECOND * (guint64)priv->in.rate_d,
-                                 (guint64)priv->in.rate_n);
-  own += astro_stage_held_back(priv) * priv->block_duration;
+  GST_OBJECT_LOCK(stage);
+  const GstClockTime own = priv->latency;
+  GST_OBJECT_UNLOCK(stage);
   gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
   return TRUE;
 }
@@ -367,6 +396,9 @@ static gboolean start(GstBaseTransform *trans)
   priv->busy_ns = priv->input_wait_ns = priv->output_wait_ns = priv->chain_left = 0;
   priv->time_segment = TRUE;
   priv->block_duration = 0;
+  GST_OBJECT_LOCK(stage);
+  priv->latency = 0;
+  GST_OBJECT_UNLOCK(stage);
   if (priv->kind == ASTRO_BACKEND_CUDA) {
     /* Asked for by name: said at once where there is none, not at the first buffer. */
     g_autoptr(GError) error = NULL;

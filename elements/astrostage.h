@@ -57,6 +57,8 @@ const AstroObservation *astro_stage_observation(AstroStage *stage); /* NULL: non
 /* Whether a GPU would do the work, as far as can be told before there are caps. */
 gboolean astro_stage_prefers_device(AstroStage *stage);
 gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
+/* The time of the input's step 0 since the observation's start, as the block in work has it. */
+GstClockTimeDiff astro_stage_epoch(AstroStage *stage);
 
 /* A buffer of the output pool; and one of a pool of its own, for what goes with the output. */
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
@@ -105,6 +107,12 @@ enum {
 /* The end of a transform_caps or get_caps: what of caps the filter lets through. Takes caps; filter
  * may be NULL. */
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
+
+/* Where nobody is linked GStreamer takes the input's caps for the output's too, and has blocks
+ * passed on to find that out. An element that makes something else asks this in fixate_caps and
+ * set_caps.
+ */
+gboolean astro_stage_is_unlinked(GstBaseTransform *trans, GstCaps *out);
 
 /* Three fixate_caps: of othercaps what the peer on that side names first; or what caps are already,
  * where they may stay so, else the same; or CF32LE where downstream takes it, else the same. Take

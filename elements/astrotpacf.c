@@ -110,7 +110,7 @@ static GstCaps *output_caps(const GstCaps *in)
 static GstCaps *astro_tpacf_fixate_caps(GstBaseTransform *base, GstPadDirection direction,
                                         GstCaps *caps, GstCaps *othercaps)
 {
-  if (direction != GST_PAD_SINK)
+  if (direction != GST_PAD_SINK || astro_stage_is_unlinked(base, othercaps))
     return gst_caps_fixate(othercaps);
   g_autoptr(GstCaps) wanted = output_caps(caps);
   GstCaps *possible = gst_caps_intersect_full(wanted, othercaps, GST_CAPS_INTERSECT_FIRST);
@@ -123,6 +123,9 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
   AstroTpacf *self = ASTRO_TPACF(base);
   GError *error = NULL;
   const char *kinds = gst_structure_get_string(gst_caps_get_structure(in, 0), "pairs");
+  gst_base_transform_set_passthrough(base, astro_stage_is_unlinked(base, out));
+  if (gst_base_transform_is_passthrough(base))
+    return TRUE;
   if (!astro_stream_from_caps(&self->in, in, &error))
     return fail(self, error);
   gboolean is_sums = self->in.format == ASTRO_FORMAT_F64LE;

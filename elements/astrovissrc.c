@@ -101,8 +101,8 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
   GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
-  if (self->simulator.observation) {
-    guint64 n = self->simulator.observation->n_stations;
+  const guint64 n = (guint64)g_atomic_int_get(&self->simulator.stations);
+  if (n) {
     caps = gst_caps_make_writable(caps);
     gst_caps_set_simple(caps, "baselines", G_TYPE_INT, (gint)MIN(n * (n + 1) / 2, G_MAXINT),
                         "channels", G_TYPE_INT, (gint)self->settings.channels, "pols", G_TYPE_INT,

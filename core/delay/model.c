@@ -11,6 +11,7 @@ struct AstroDelayModel {
   AstroTrack *track;
   double *positions; /* relative to the array's centre, over the speed of light */
   AstroCalibration *calibration;
+  gint64 epoch; /* ns */
 };
 
 AstroDelayModel *astro_delay_model_new(AstroObservation *observation, guint pols,
@@ -61,10 +62,15 @@ const AstroCalibration *astro_delay_model_calibration(const AstroDelayModel *mod
   return model->calibration;
 }
 
-void astro_delay_model_at(AstroDelayModel *model, gint64 ns_since_start, double *seconds)
+void astro_delay_model_set_epoch(AstroDelayModel *model, gint64 ns_since_start)
+{
+  model->epoch = ns_since_start;
+}
+
+void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds)
 {
   double axes[3][3];
-  astro_track_axes(model->track, ns_since_start, axes);
+  astro_track_axes(model->track, (gint64)((guint64)ns + (guint64)model->epoch), axes);
   for (guint station = 0; station < model->stations; station++) {
     const double *p = &model->positions[3 * station];
     double w = p[0] * axes[2][0] + p[1] * axes[2][1] + p[2] * axes[2][2];

@@ -19,8 +19,11 @@ guint astro_delay_model_stations(const AstroDelayModel *model);
 guint astro_delay_model_pols(const AstroDelayModel *model);
 const AstroCalibration *astro_delay_model_calibration(const AstroDelayModel *model); /* or NULL */
 
-/* Seconds, stations x pols. One thread at a time. */
-void astro_delay_model_at(AstroDelayModel *model, gint64 ns_since_start, double *seconds);
+/* What the stream's step 0 comes after the observation's start, in ns; 0 until this is called. */
+void astro_delay_model_set_epoch(AstroDelayModel *model, gint64 ns_since_start);
+
+/* Seconds, stations x pols, so many ns after step 0. One thread at a time. */
+void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds);
 
 /* No delay is ever larger: of the geometry, which turns with the earth; and with the instrument's,
  * which stay. */

@@ -291,6 +291,23 @@ static void test_flush(void)
   gst_harness_teardown(h);
 }
 
+/* A segment that was sought ends with this event in place of EOS: what is held comes before it. */
+static void test_segment_done(void)
+{
+  guint8 stream[10 * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 5);
+  GstHarness *h = new_harness(10);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+  gst_harness_push(h, part(stream, 0, 6));
+  gst_harness_push_event(h, gst_event_new_segment_done(GST_FORMAT_TIME, GST_SECOND));
+  GstBuffer *buffer = gst_harness_try_pull(h);
+  g_assert_nonnull(buffer);
+  check_values(buffer, stream, 0, 6, ASTRO_FORMAT_CF32LE);
+  check_count(buffer, 6, 10);
+  gst_buffer_unref(buffer);
+  gst_harness_teardown(h);
+}
+
 /* New caps in mid-stream: what was held goes out under the old ones. */
 static void test_new_caps(void)
 {
@@ -420,12 +437,22 @@ static void test_upstream_of_device(void)
 static void test_latency(void)
 {
   GstHarness *h = new_harness(25);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
   gst_harness_set_live(h, TRUE);
   gst_harness_set_upstream_latency(h, GST_MSECOND);
   gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=100/1");
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
+  g_assert_true(test_tells_latency(bus));
   g_object_set(h->element, "integration", 50, NULL); /* for the next caps */
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=200/1");
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 251 * GST_MSECOND);
+  g_assert_false(test_tells_latency(bus));
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=100/1");
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 501 * GST_MSECOND);
+  g_assert_true(test_tells_latency(bus));
+  gst_element_set_bus(h->element, NULL);
   gst_harness_teardown(h);
 }
 
@@ -484,6 +511,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/validity", test_validity);
   g_test_add_func("/astrocorrelator/nothing-valid", test_nothing_valid);
   g_test_add_func("/astrocorrelator/flush", test_flush);
+  g_test_add_func("/astrocorrelator/segment-done", test_segment_done);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);

@@ -67,6 +67,79 @@ static GByteArray *pull_run(GstHarness *h, guint64 *first)
   return bytes;
 }
 
+/* What comes out of a block at one time, whose steps are counted from there or from the start. */
+static GByteArray *at_time(const char *caps, guint bytes, GstClockTime time, guint64 offset)
+{
+  GstHarness *h = new_harness(caps);
+  GstBuffer *in = test_buffer(bytes, 3);
+  GST_BUFFER_PTS(in) = time;
+  GST_BUFFER_OFFSET(in) = offset;
+  g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+  gst_harness_push_event(h, gst_event_new_eos());
+  GByteArray *out = test_pull_all(h);
+  gst_harness_teardown(h);
+  return out;
+}
+
+/* The earth turns by the clock, wherever steps are counted from. */
+static void test_steps_from_elsewhere(void)
+{
+  static const struct {
+    const char *caps;
+    guint bytes;
+    guint64 rate;
+  } streams[] = { { VOLTAGES, 6 * 3000, 1000000 }, { SPECTRA, 96 * 10, 250000 } };
+  for (guint i = 0; i < G_N_ELEMENTS(streams); i++) {
+    const char *caps = streams[i].caps;
+    const guint bytes = streams[i].bytes;
+    const GstClockTime hour = 3600 * GST_SECOND;
+    g_autoptr(GByteArray) expected = at_time(caps, bytes, hour, 3600 * streams[i].rate);
+    g_autoptr(GByteArray) found = at_time(caps, bytes, hour, 0);
+    g_autoptr(GByteArray) earlier = at_time(caps, bytes, 0, 0);
+    g_assert_cmpuint(expected->len, ==, bytes);
+    g_assert_cmpmem(found->data, found->len, expected->data, expected->len);
+    g_assert_true(memcmp(earlier->data, expected->data, bytes) != 0);
+  }
+}
+
+/* Steps that are counted anew go on in time, and what was held keeps its own. */
+static void test_counted_anew(void)
+{
+  GstHarness *h = new_harness(VOLTAGES);
+  GstClockTime next = 0;
+  GstBuffer *buffer;
+  for (guint i = 0; i < 3; i++) {
+    buffer = block(0, 1000);
+    GST_BUFFER_PTS(buffer) = i * GST_MSECOND;
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    gst_harness_push(h, buffer);
+  }
+  gst_harness_push_event(h, gst_event_new_eos());
+  while ((buffer = gst_harness_try_pull(h))) {
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, next);
+    next += GST_BUFFER_DURATION(buffer);
+    gst_buffer_unref(buffer);
+  }
+  g_assert_cmpuint(next, ==, 3 * GST_MSECOND);
+  gst_harness_teardown(h);
+}
+
+/* Known with the observation, after there are caps. */
+static void test_latency(void)
+{
+  GstHarness *h = new_harness(VOLTAGES);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 0);
+  gst_harness_push(h, block(0, 100));
+  g_assert_true(test_tells_latency(bus));
+  g_assert_cmpuint(gst_harness_query_latency(h), >, 0);
+  gst_harness_push(h, block(100, 100));
+  g_assert_false(test_tells_latency(bus));
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 /* However it is cut, as many samples come out as went in, and the same ones. */
 static void test_cuts(void)
 {
@@ -338,6 +411,9 @@ int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   gst_init(&argc, &argv);
+  g_test_add_func("/astrodelay/steps-from-elsewhere", test_steps_from_elsewhere);
+  g_test_add_func("/astrodelay/counted-anew", test_counted_anew);
+  g_test_add_func("/astrodelay/latency", test_latency);
   g_test_add_func("/astrodelay/cuts", test_cuts);
   g_test_add_func("/astrodelay/losses", test_losses);
   g_test_add_func("/astrodelay/interruptions", test_interruptions);

@@ -167,6 +167,20 @@ static void eos(Place *place, gconstpointer data)
   expect_frames(place, sent, 3);
 }
 
+/* A name that is set while a file is written is the next file's. */
+static void next_location(Place *place, gconstpointer data)
+{
+  GstHarness *h = begin(place);
+  send_frame(h, 1);
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(h->element), "file");
+  g_object_set(sink, "location", "/no-such-folder/next.uvfits", NULL);
+  send_frame(h, 2);
+  gst_harness_push_event(h, gst_event_new_eos());
+  expect_file(place, 2, 4, 1, 0);
+  expect_no_error(place);
+  gst_harness_teardown(h);
+}
+
 /* The event may also come before the caps. */
 static void event_first(Place *place, gconstpointer data)
 {
@@ -912,6 +926,7 @@ int main(int argc, char **argv)
   } cases[] = {
     { "eos", eos },
     { "event-first", event_first },
+    { "next-location", next_location },
     { "aborted", aborted },
     { "stopped-early", stopped_early },
     { "nothing", nothing },

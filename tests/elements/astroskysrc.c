@@ -2,6 +2,7 @@
 #include "core/sky/voltages.h"
 #include "tests/elements/pulled.h"
 #include "tests/observe.h"
+#include "tests/peak.h"
 #include <glib/gstdio.h>
 #include <unistd.h>
 
@@ -153,6 +154,78 @@ static void test_repeat(void)
   test_pulled_end(&r);
 }
 
+/* Its 4 GiB are not all made before the pipeline stops. */
+static void test_stopped_while_preparing(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) pipeline =
+      gst_parse_launch("astroskysrc pattern=noise noise=1 stations=16 pols=2 block-steps=1024 "
+                       "repeat=65536 ! fakesink",
+                       &error);
+  g_assert_no_error(error);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_usleep(1000);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  g_assert_cmpuint(peak_status("VmHWM:"), <, G_GUINT64_CONSTANT(2) << 30);
+}
+
+#define ONE_SKY "0.01,0.02,1;0.03,0.04,2"
+#define OTHER_SKY "0.05,0.06,3;0.07,0.08,4;0.09,0.1,5"
+
+static gpointer set_skies(gpointer source)
+{
+  for (guint i = 0; i < 100000; i++)
+    g_object_set(source, "sky", i % 2 ? ONE_SKY : OTHER_SKY, NULL);
+  return NULL;
+}
+
+/* What one thread gets is not freed by another that sets it. */
+static void test_set_meanwhile(void)
+{
+  g_autoptr(GstElement) source = gst_object_ref_sink(gst_element_factory_make("astroskysrc", NULL));
+  g_object_set(source, "sky", ONE_SKY, NULL);
+  GThread *thread = g_thread_new("sets", set_skies, source);
+  for (guint i = 0; i < 100000; i++) {
+    g_autofree char *sky = NULL;
+    g_object_get(source, "sky", &sky, NULL);
+    if (!g_str_equal(sky, ONE_SKY))
+      g_assert_cmpstr(sky, ==, OTHER_SKY);
+  }
+  g_thread_join(thread);
+}
+
+static gint asked_enough;
+
+static gpointer ask_for_caps(gpointer pad)
+{
+  while (!g_atomic_int_get(&asked_enough)) {
+    g_autoptr(GstCaps) caps = gst_pad_query_caps(pad, NULL);
+    gint stations;
+    if (gst_structure_get_int(gst_caps_get_structure(caps, 0), "stations", &stations))
+      g_assert_cmpint(stations, ==, 9);
+  }
+  return NULL;
+}
+
+/* Any thread may ask, also of a source that starts or stops just then. */
+static void test_asked_meanwhile(void)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) pipeline =
+      gst_parse_launch("astroskysrc name=source stations=9 ! fakesink", &error);
+  g_assert_no_error(error);
+  g_autoptr(GstPad) pad = peak_pad(pipeline, "source");
+  asked_enough = FALSE;
+  GThread *thread = g_thread_new("asks", ask_for_caps, pad);
+  for (guint i = 0; i < 300; i++) {
+    gst_element_set_state(pipeline, GST_STATE_PAUSED);
+    gst_element_set_state(pipeline, GST_STATE_READY);
+  }
+  g_atomic_int_set(&asked_enough, TRUE);
+  g_thread_join(thread);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
 /* Live: a block comes when the clock says that its last sample was taken. */
 static void test_live(void)
 {
@@ -242,6 +315,9 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/caps", test_caps);
   g_test_add_func("/astroskysrc/duration", test_duration);
   g_test_add_func("/astroskysrc/repeat", test_repeat);
+  g_test_add_func("/astroskysrc/stopped-while-preparing", test_stopped_while_preparing);
+  g_test_add_func("/astroskysrc/asked-meanwhile", test_asked_meanwhile);
+  g_test_add_func("/astroskysrc/set-meanwhile", test_set_meanwhile);
   g_test_add_func("/astroskysrc/live", test_live);
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/errors", test_errors);

@@ -6,6 +6,7 @@
 #include "core/stream/validity.h"
 #include "core/memory/memory.h"
 #include "tests/elements/running.h"
+#include "tests/observe.h"
 
 #define FIELDS "application/x-astro-voltages,format=CI8,stations=3,pols=2,rate=1000/3"
 #define IN_CAPS FIELDS ",layout=time:station:pol"
@@ -76,6 +77,90 @@ static void test_untimed(void)
   out = gst_harness_pull(h);
   expect(out, 77, 5, FALSE);
   gst_buffer_unref(out);
+  gst_harness_teardown(h);
+}
+
+/* Two blocks of one step each, the first at that time: they come out when they went in. */
+static void push_between(GstHarness *h, GstClockTime time, guint64 offset)
+{
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *in = test_buffer(STEP, i);
+    GST_BUFFER_PTS(in) = time + i * 3 * GST_MSECOND;
+    if (offset != GST_BUFFER_OFFSET_NONE)
+      GST_BUFFER_OFFSET(in) = offset + i;
+    if (i == 0)
+      GST_BUFFER_FLAG_SET(in, GST_BUFFER_FLAG_DISCONT);
+    gst_harness_push(h, in);
+    g_autoptr(GstBuffer) out = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_PTS(out), ==, time + i * 3 * GST_MSECOND);
+    g_assert_cmpuint(GST_BUFFER_DURATION(out), ==, 3 * GST_MSECOND);
+  }
+}
+
+/* A stream need not begin at a whole number of steps: of visibilities a step is seconds. */
+static void test_between_steps(void)
+{
+  GstHarness *h = new_harness();
+  push_between(h, 10 * GST_MSECOND, GST_BUFFER_OFFSET_NONE);
+  push_between(h, 20 * GST_MSECOND, GST_BUFFER_OFFSET_NONE);
+  push_between(h, 100 * GST_MSECOND, 40); /* which would be at 120 */
+  push_between(h, 200 * GST_MSECOND, 60); /* at 180 */
+  push_between(h, 300 * GST_MSECOND + 1500000, GST_BUFFER_OFFSET_NONE);
+  gst_harness_teardown(h);
+}
+
+/* Steps that cannot be counted, or timed, are refused: what is reckoned with them would wrap. */
+static void test_too_far(void)
+{
+  static const struct {
+    guint64 offset;
+    GstClockTime time;
+  } blocks[] = {
+    { G_MAXUINT64 - 1, GST_CLOCK_TIME_NONE },
+    { G_MAXUINT64 - 7, GST_CLOCK_TIME_NONE },
+    { G_MAXINT64 - 2, GST_CLOCK_TIME_NONE },
+    { G_MAXINT64 / 3000000, GST_CLOCK_TIME_NONE },
+    { GST_BUFFER_OFFSET_NONE, G_MAXUINT64 - 1 },
+    { 0, G_MAXUINT64 - 1 },
+    { 0, G_MAXINT64 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(blocks); i++) {
+    GstHarness *h = test_harness("astrodelay");
+    g_autoptr(AstroObservation) observation = test_observe("lofar-like", 3);
+    gst_harness_set_src_caps_str(h, IN_CAPS ",frequency=1.5e8,bandwidth=333.0");
+    gst_harness_push_event(h, astro_observation_to_event(observation));
+    GstBuffer *in = test_buffer(5 * STEP, i);
+    GST_BUFFER_OFFSET(in) = blocks[i].offset;
+    GST_BUFFER_PTS(in) = blocks[i].time;
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_ERROR);
+    gst_harness_push_event(h, gst_event_new_eos());
+    gst_harness_teardown(h);
+  }
+}
+
+/* Steps of another length follow those before in time, whether the blocks tell it or not. */
+static void test_new_rate(gconstpointer timed)
+{
+  static const gint rates[] = { 1000, 1000, 2000, 500, 500 };
+  GstHarness *h = test_harness("astrotranspose");
+  GstClockTime time = 0;
+
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,layout=station:pol:time");
+  for (guint i = 0; i < G_N_ELEMENTS(rates); i++) {
+    const GstClockTime length = 20 * GST_SECOND / rates[i];
+    g_autofree char *caps = g_strdup_printf("application/x-astro-voltages,format=CI8,stations=3,"
+                                            "pols=2,layout=time:station:pol,rate=%d/1",
+                                            rates[i]);
+    gst_harness_set_src_caps_str(h, caps);
+    GstBuffer *in = test_buffer(20 * STEP, i);
+    if (timed)
+      GST_BUFFER_PTS(in) = time;
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+    g_autoptr(GstBuffer) out = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_PTS(out), ==, time);
+    g_assert_cmpuint(GST_BUFFER_DURATION(out), ==, length);
+    time += length;
+  }
   gst_harness_teardown(h);
 }
 
@@ -227,6 +312,41 @@ static void test_caps_change(void)
   gst_harness_teardown(h);
 }
 
+/* To nobody what is made of a block is not sent: an error says so. */
+static void test_unlinked(gconstpointer line)
+{
+  test_refused(line, "not-linked");
+}
+
+static void test_unlinked_histogram(void)
+{
+  GstHarness *h = gst_harness_new_with_padnames("astrotpacf", "sink", NULL);
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-histogram,format=U64LE,layout=pairs:bin,pairs=dd:dr:rr,bins=3");
+  g_assert_cmpint(gst_harness_push(h, test_buffer(72, 1)), ==, GST_FLOW_NOT_LINKED);
+  gst_harness_teardown(h);
+}
+
+/* Who is linked later gets what was asked for. */
+static void test_linked_later(void)
+{
+  GstElement *element = gst_element_factory_make("astrochannelizer", NULL);
+  gst_util_set_object_arg(G_OBJECT(element), "backend", "cpu");
+  g_object_set(element, "channels", 2, "taps", 1, NULL);
+  GstHarness *h = gst_harness_new_with_element(element, "sink", NULL);
+  gst_harness_set_src_caps_str(h, IN_CAPS);
+  g_assert_cmpint(gst_harness_push(h, stamped(0, 4)), ==, GST_FLOW_NOT_LINKED);
+  g_autoptr(GstPad) src = gst_element_get_static_pad(element, "src");
+  gst_harness_add_element_src_pad(h, src);
+  g_assert_cmpint(gst_harness_push(h, stamped(4, 4)), ==, GST_FLOW_OK);
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  g_assert_true(
+      gst_structure_has_name(gst_caps_get_structure(caps, 0), "application/x-astro-spectra"));
+  gst_buffer_unref(gst_harness_pull(h));
+  gst_harness_teardown(h);
+  gst_object_unref(element);
+}
+
 static void test_states(void)
 {
   GstHarness *h = new_harness();
@@ -367,8 +487,19 @@ static void test_no_cuda(void)
 
 static void add_tests(void)
 {
+  static const char *const unlinked[] = {
+    "astroskysrc num-buffers=9 ! astroconvert",
+    "astroskysrc num-buffers=9 ! astrochannelizer channels=16",
+    "astroskysrc num-buffers=9 ! astrochannelizer channels=16 ! astrocorrelator",
+    "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1",
+    "astrovissrc num-buffers=2 ! astrorender",
+  };
   g_test_add_func("/stage/time", test_time);
   g_test_add_func("/stage/untimed", test_untimed);
+  g_test_add_func("/stage/between-steps", test_between_steps);
+  g_test_add_func("/stage/too-far", test_too_far);
+  g_test_add_data_func("/stage/new-rate/timed", GINT_TO_POINTER(TRUE), test_new_rate);
+  g_test_add_data_func("/stage/new-rate/untimed", NULL, test_new_rate);
   g_test_add_func("/stage/bytes-segment", test_bytes_segment);
   g_test_add_func("/stage/gap", test_gap);
   g_test_add_func("/stage/gap-event", test_gap_event);
@@ -376,6 +507,12 @@ static void add_tests(void)
   g_test_add_func("/stage/observation-survives", test_observation_survives);
   g_test_add_func("/stage/flush", test_flush);
   g_test_add_func("/stage/caps-change", test_caps_change);
+  for (guint i = 0; i < G_N_ELEMENTS(unlinked); i++) {
+    g_autofree char *name = g_strdup_printf("/stage/unlinked/%u", i);
+    g_test_add_data_func(name, unlinked[i], test_unlinked);
+  }
+  g_test_add_func("/stage/unlinked/histogram", test_unlinked_histogram);
+  g_test_add_func("/stage/linked-later", test_linked_later);
   g_test_add_func("/stage/states", test_states);
   g_test_add_func("/stage/stats", test_stats);
   g_test_add_func("/stage/no-growth", test_no_growth);

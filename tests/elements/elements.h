@@ -20,6 +20,18 @@ static inline GstHarness *test_harness(const char *factory)
   return h;
 }
 
+/* Whether the element said that its latency is another since this was asked last. */
+static inline gboolean test_tells_latency(GstBus *bus)
+{
+  gboolean told = FALSE;
+  GstMessage *message;
+  while ((message = gst_bus_pop_filtered(bus, GST_MESSAGE_LATENCY))) {
+    told = TRUE;
+    gst_message_unref(message);
+  }
+  return told;
+}
+
 /* All that a harness's sink got so far, as one array. */
 static inline GByteArray *test_pull_all(GstHarness *h)
 {
