@@ -1,4 +1,5 @@
 #include "core/catalogue/columns.h"
+#include "core/backend/backend.h"
 
 #include <string.h>
 
@@ -22,6 +23,21 @@ gboolean astro_column_places(AstroColumnPlaces *places, const char *names, GErro
   g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_COLUMN,
               "a catalogue with columns \"%s\": expected ra and dec", names);
   return FALSE;
+}
+
+void astro_catalogue_clear(AstroCatalogue *catalogue)
+{
+  g_clear_pointer(&catalogue->ra, g_free);
+  g_clear_pointer(&catalogue->dec, g_free);
+  g_clear_pointer(&catalogue->weight, g_free);
+  g_clear_pointer(&catalogue->region, g_free);
+  catalogue->n = 0;
+}
+
+gboolean astro_catalogue_no_memory(GError **error, guint64 points)
+{
+  return astro_backend_no_memory(error, "%" G_GUINT64_FORMAT " points are more than memory holds",
+                                 points);
 }
 
 /* FALSE: there is no room. */

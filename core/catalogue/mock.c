@@ -1,5 +1,4 @@
 /* Catalogues made at random. */
-#include "core/backend/backend.h"
 #include "core/catalogue/mask.h"
 #include "core/units.h"
 
@@ -8,15 +7,6 @@
 #define MOST_DRAWS 1e10 /* a quarter of an hour or so */
 
 G_DEFINE_QUARK(astro_catalogue_error, astro_catalogue_error)
-
-void astro_catalogue_clear(AstroCatalogue *catalogue)
-{
-  g_clear_pointer(&catalogue->ra, g_free);
-  g_clear_pointer(&catalogue->dec, g_free);
-  g_clear_pointer(&catalogue->weight, g_free);
-  g_clear_pointer(&catalogue->region, g_free);
-  catalogue->n = 0;
-}
 
 gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error)
 {
@@ -99,12 +89,6 @@ static void random_in(const AstroFootprint *footprint, AstroRandom *random, doub
       footprint->ra_min + (footprint->ra_max - footprint->ra_min) * astro_random_uniform(random);
   *ra = fmod(fmod(east, 360) + 360, 360);
   *dec = asin(CLAMP(low + (high - low) * astro_random_uniform(random), -1, 1)) * ASTRO_DEGREES;
-}
-
-gboolean astro_catalogue_no_memory(GError **error, guint64 points)
-{
-  return astro_backend_no_memory(error, "%" G_GUINT64_FORMAT " points are more than memory holds",
-                                 points);
 }
 
 static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error)

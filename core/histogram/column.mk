@@ -3,6 +3,7 @@ core_sources += core/histogram/histogram.h core/histogram/bins.c core/histogram/
   core/histogram/cpu.c core/histogram/summary.h core/histogram/summary.c \
   core/histogram/collect.h core/histogram/collect.c \
   core/histogram/select.h core/histogram/select.c core/histogram/bounds.h core/histogram/kernels.h core/histogram/rows.h \
+  core/histogram/weighted.h \
   core/histogram/kernels-c.c
 core_avx2_sources += core/histogram/kernels-avx2.c
 core_avx512_sources += core/histogram/kernels-avx512.c
