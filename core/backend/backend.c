@@ -16,26 +16,6 @@ static GstDebugCategory *backend_category(void)
 
 G_DEFINE_QUARK(astro_backend_error, astro_backend_error)
 
-gboolean astro_backend_refuse(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
-gboolean astro_backend_no_memory(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 static const GEnumValue kinds[] = {
   { ASTRO_BACKEND_AUTO, "CUDA where a device is there, else the CPU", "auto" },
   { ASTRO_BACKEND_REFERENCE, "The formula, slow and obvious", "reference" },

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/fail.h"
 #include "core/memory/device.h"
 
 G_BEGIN_DECLS
@@ -31,8 +32,10 @@ typedef enum {
 } AstroBackendError;
 GQuark astro_backend_error_quark(void);
 /* Set ASTRO_BACKEND_ERROR_SHAPE and ASTRO_BACKEND_ERROR_MEMORY; FALSE, for a check to return. */
-gboolean astro_backend_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-gboolean astro_backend_no_memory(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+#define astro_backend_refuse(error, ...)                                                           \
+  astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE, __VA_ARGS__)
+#define astro_backend_no_memory(error, ...)                                                        \
+  astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, __VA_ARGS__)
 
 /* What a backend instance is made for and where it runs. */
 typedef struct {

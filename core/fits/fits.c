@@ -11,16 +11,6 @@
 
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
 
-gboolean astro_fits_refuse(GError **error, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
                                                                &astro_catalogue_csv_writer,
                                                                &astro_catalogue_writer,

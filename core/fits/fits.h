@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/catalogue/catalogue.h"
+#include "core/fail.h"
 #include "core/fits/part-file.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
@@ -24,7 +25,8 @@ typedef enum {
 } AstroFitsError;
 GQuark astro_fits_error_quark(void);
 /* Sets ASTRO_FITS_ERROR_MISSING; FALSE, for a check to return. */
-gboolean astro_fits_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+#define astro_fits_refuse(error, ...)                                                              \
+  astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_MISSING, __VA_ARGS__)
 
 /* What a file is of, or is to be of. stations: 0 where the caps do not say. */
 typedef struct {

@@ -9,16 +9,6 @@ ASTRO_ENUM_TYPE(astro_theme_get_type, "AstroTheme",
                 { ASTRO_THEME_DARK, "Light on dark, for screens", "dark" },
                 { ASTRO_THEME_LIGHT, "Dark on light, for paper", "light" })
 
-gboolean astro_render_refuse(GError **error, AstroRenderError code, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *what = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error(error, ASTRO_RENDER_ERROR, code, "%s", what);
-  return FALSE;
-}
-
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error)
 {
   gsize n = (gsize)panel->width * panel->height;

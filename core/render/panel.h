@@ -67,7 +67,7 @@ extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_ren
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error);
 void astro_panel_clear(gpointer panel);
 
-gboolean astro_render_refuse(GError **error, AstroRenderError code, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+#define astro_render_refuse(error, code, ...)                                                      \
+  astro_fail(error, ASTRO_RENDER_ERROR, code, __VA_ARGS__)
 
 G_END_DECLS

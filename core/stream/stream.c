@@ -5,16 +5,6 @@
 
 G_DEFINE_QUARK(astro_stream_error, astro_stream_error)
 
-gboolean astro_stream_refuse(GError **error, AstroStreamError code, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  if (error)
-    *error = g_error_new_valist(ASTRO_STREAM_ERROR, code, format, arguments);
-  va_end(arguments);
-  return FALSE;
-}
-
 static const AstroFormatInfo formats[ASTRO_N_FORMATS] = {
   [ASTRO_FORMAT_CI4] = { "CI4", 1, TRUE, FALSE },
   [ASTRO_FORMAT_CI8] = { "CI8", 2, TRUE, FALSE },

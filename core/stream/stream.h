@@ -6,6 +6,7 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/fail.h"
 
 G_BEGIN_DECLS
 
@@ -85,8 +86,8 @@ typedef struct {
 typedef enum { ASTRO_STREAM_ERROR_CAPS, ASTRO_STREAM_ERROR_SIZE } AstroStreamError;
 GQuark astro_stream_error_quark(void);
 /* Sets the error; FALSE, for a check to return. */
-gboolean astro_stream_refuse(GError **error, AstroStreamError code, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+#define astro_stream_refuse(error, code, ...)                                                      \
+  astro_fail(error, ASTRO_STREAM_ERROR, code, __VA_ARGS__)
 
 const AstroFormatInfo *astro_format_info(AstroFormat format);
 AstroFormat astro_format_from_name(const char *name); /* ASTRO_FORMAT_UNKNOWN where there is none */

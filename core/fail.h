@@ -1,0 +1,11 @@
+/* Setting an error and returning FALSE in one, for checks to return. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+gboolean astro_fail(GError **error, GQuark domain, gint code, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+G_END_DECLS
