@@ -28,13 +28,24 @@ static gsize row_bytes(const Cpu *self)
   return self->plan->inputs * self->plan->sample_bytes;
 }
 
-static void correlate_gathered(Cpu *self)
+/* Adds spectra to the sums; or, where they are all that an integration to be dumped has, makes its
+ * visibilities at once and says so. */
+static gboolean correlate(Cpu *self, const AstroCorrelatorSpectra *spectra, float *dump)
+{
+  const gboolean whole = dump && self->counts.samples == spectra->count &&
+                         astro_correlator_plain(&self->config, &self->counts) &&
+                         astro_correlator_panels_make_means(self->panels, spectra->count);
+  astro_correlator_panels_add(self->panels, spectra, self->sums, whole ? dump : NULL);
+  return whole;
+}
+
+static gboolean correlate_gathered(Cpu *self, float *dump)
 {
   gsize row = row_bytes(self);
   const AstroCorrelatorSpectra spectra = { self->gathered, self->capacity * row, row,
                                            self->gathered_steps };
-  astro_correlator_panels_add(self->panels, &spectra, self->sums, NULL);
   self->gathered_steps = 0;
+  return correlate(self, &spectra, dump);
 }
 
 static gboolean need_gathered(Cpu *self, GError **error)
@@ -72,7 +83,7 @@ static void add_gathered(Cpu *self, const guint8 *in, const AstroCorrelatorStrid
     done += gather.count;
     self->gathered_steps += gather.count;
     if (self->gathered_steps == self->capacity)
-      correlate_gathered(self);
+      correlate_gathered(self, NULL);
   }
 }
 
@@ -82,7 +93,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   Cpu *self = instance;
   AstroCorrelatorArguments *arguments = argument;
   AstroCorrelatorStrides strides;
-  gboolean loss;
+  gboolean loss, dumped = FALSE;
 
   if (!astro_correlator_check_blocks(&self->config, in, n_in, out, n_out, arguments, error))
     return FALSE;
@@ -91,15 +102,15 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
     self->gathered_steps = 0;
   }
   astro_correlator_strides(&strides, &self->config, arguments->steps);
-  gboolean in_place = arguments->count >= MIN(self->capacity, LEAST_IN_PLACE) &&
-                      astro_correlator_has_rows(&strides, self->config.pols, self->config.stations,
-                                                self->plan->sample_bytes);
+  float *dump = arguments->dump ? out[0].data : NULL;
+  const gboolean enough = arguments->count >= MIN(self->capacity, LEAST_IN_PLACE) ||
+                          (dump && self->counts.samples == 0);
+  const gboolean in_place =
+      enough && astro_correlator_has_rows(&strides, self->config.pols, self->config.stations,
+                                          self->plan->sample_bytes);
   if (((!in_place || arguments->valid) && !need_gathered(self, error)) ||
       !astro_correlator_counts_add(&self->counts, arguments, &loss, error))
     return FALSE;
-  gboolean all_here = self->plan->one_strip && arguments->dump && in_place && !loss &&
-                      self->counts.samples == arguments->count &&
-                      astro_correlator_plain(&self->config, &self->counts);
   if (in_place && !loss) {
     const AstroCorrelatorSpectra spectra = {
       .first = (const guint8 *)in[0].data + arguments->first * strides.time,
@@ -107,17 +118,16 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
       .time = strides.time,
       .count = arguments->count,
     };
-    astro_correlator_panels_add(self->panels, &spectra, self->sums, all_here ? out[0].data : NULL);
+    dumped = correlate(self, &spectra, dump);
   } else if (arguments->count > 0) {
     add_gathered(self, in[0].data, &strides, arguments, loss);
   }
-  if (!arguments->dump)
+  if (!dump)
     return TRUE;
-  if (all_here) {
+  if (dumped || correlate_gathered(self, dump)) {
     astro_correlator_end(&self->config, &self->counts, arguments);
     return TRUE;
   }
-  correlate_gathered(self);
   return astro_correlator_dump(&self->config, self->sums, &self->counts, out[0].data, arguments,
                                self->plan->kernel->means, self->threads, error);
 }

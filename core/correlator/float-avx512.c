@@ -8,9 +8,9 @@
 
 #define TILE float
 #define SUM double
+#define WIDEN(parts) _mm512_cvtps_pd(_mm256_castsi256_ps(parts))
 #define WIDEN_ADD(sum, parts)                                                                      \
-  _mm512_storeu_pd(                                                                                \
-      sum, _mm512_add_pd(_mm512_loadu_pd(sum), _mm512_cvtps_pd(_mm256_castsi256_ps(parts))))
+  _mm512_storeu_pd(sum, _mm512_add_pd(_mm512_loadu_pd(sum), WIDEN(parts)))
 #include "core/correlator/tile-avx512.h"
 
 void astro_correlator_pack_cf32_avx512(guint8 *packed, gint32 *bias,

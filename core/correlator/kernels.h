@@ -55,9 +55,11 @@ static inline guint astro_correlator_columns(const AstroCorrelatorProduct *produ
   return MIN(product->columns, product->below + row + 1);
 }
 
-/* Where a tile belongs among the sums of a channel. */
+/* Where a tile belongs among the sums of a channel, or its means. */
 typedef struct {
   gpointer sums;
+  float *means; /* NULL, or takes sums times factor of a tile that is all there is of its pairs */
+  double factor;
   guint pols, inputs;
   guint row, column;  /* panels */
   const gint32 *bias; /* of the row panel, over the tile's span */

@@ -17,7 +17,7 @@ struct _AstroCorrelatorPanels {
   AstroCorrelatorConfig config;
   AstroCorrelatorPlan plan;
   AstroCorrelatorPack pack;
-  guint threads;
+  guint threads, at_once;
   GMutex lock;
   GPtrArray *scratches; /* idle ones */
   Packed shared;        /* the panels that tasks share where channels go one by one */
@@ -35,16 +35,23 @@ typedef struct {
   AstroCorrelatorPanels *panels;
   AstroCorrelatorSpectra spectra;
   AstroCorrelatorSums all;  /* channels' sums */
-  float *out;               /* an integration that is all here: its visibilities, or NULL */
+  float *out;               /* an integration that is all here: its visibilities; else NULL */
   guint64 start;            /* of the span in work */
   guint at;                 /* the channel in work */
   Packed packed;            /* of that channel, where channels go one by one */
   AstroCorrelatorSums sums; /* of that channel */
+  float *means;             /* of that channel, where a span is all of the integration; else NULL */
 } Work;
 
 static gint64 *sums_of(const Work *work, guint channel)
 {
   return work->all.integer + 2 * channel * astro_correlator_channel_sums(&work->panels->config);
+}
+
+static float *means_of(const Work *work, guint channel)
+{
+  return work->out ? work->out + 2 * channel * astro_correlator_channel_sums(&work->panels->config)
+                   : NULL;
 }
 
 /* Of the span in work. */
@@ -139,11 +146,16 @@ static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles
         .rows = n,
       };
     } else {
+      const gboolean more = end < work->spectra.count;
+      guint channel = more ? work->at : work->at + work->panels->at_once;
+      guint64 from = more ? end : 0;
       product.next = (AstroCorrelatorNext){
-        .first = work->spectra.first + work->at * work->spectra.channel + end * work->spectra.time,
+        .first = work->spectra.first + channel * work->spectra.channel + from * work->spectra.time,
         .row_bytes = plan->inputs * plan->sample_bytes,
         .stride = work->spectra.time,
-        .rows = MIN(work->spectra.count - end, plan->pass),
+        .rows = channel < work->panels->config.channels
+                    ? MIN(work->spectra.count - from, plan->pass)
+                    : 0,
       };
     }
     plan->kernel->multiply(&product);
@@ -156,6 +168,8 @@ static void add_strip(const Work *work, const Packed *packed, const guint8 *tile
   const AstroCorrelatorPlan *plan = &work->panels->plan;
   AstroCorrelatorPlace place = {
     .sums = work->sums.any,
+    .means = work->means,
+    .factor = 1 / (double)work->spectra.count,
     .pols = work->panels->config.pols,
     .inputs = plan->inputs,
   };
@@ -222,7 +236,10 @@ static void correlate_channel(gpointer data, guint64 channel)
   Scratch *scratch = take_scratch(self);
   AstroCorrelatorStrip strip;
   work.at = (guint)channel;
-  work.sums.integer = work.out ? scratch->sums.integer : sums_of(&work, work.at);
+  float *out = means_of(&work, work.at);
+  const gboolean one_span = work.spectra.count <= plan->span;
+  work.sums.integer = out ? scratch->sums.integer : sums_of(&work, work.at);
+  work.means = one_span ? out : NULL;
   for (; work.start < work.spectra.count; work.start += plan->span) {
     guint passes = passes_of(&work);
     if (plan->one_strip) {
@@ -235,11 +252,9 @@ static void correlate_channel(gpointer data, guint64 channel)
     for (guint n = 0; astro_correlator_plan_strip(plan, n, &strip); n++)
       correlate_strip(&work, &scratch->packed, scratch->tiles, &strip, passes);
   }
-  if (work.out) {
-    guint64 n = 2 * astro_correlator_channel_sums(&self->config);
-    plan->kernel->means(work.out + channel * n, scratch->sums.any, n,
+  if (out && !one_span)
+    plan->kernel->means(out, scratch->sums.any, 2 * astro_correlator_channel_sums(&self->config),
                         1 / (double)work.spectra.count);
-  }
   give_scratch(self, scratch);
 }
 
@@ -266,6 +281,11 @@ static void strip_task(gpointer data, guint64 task)
   give_scratch(self, scratch);
 }
 
+gboolean astro_correlator_panels_make_means(const AstroCorrelatorPanels *self, guint64 count)
+{
+  return self->plan.one_strip || count <= self->plan.span;
+}
+
 void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrelatorSpectra *spectra,
                                  AstroCorrelatorSums sums, float *out)
 {
@@ -281,6 +301,7 @@ void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrela
   for (; work.start < spectra->count; work.start += plan->span)
     for (work.at = 0; work.at < self->config.channels; work.at++) {
       work.sums.integer = sums_of(&work, work.at);
+      work.means = means_of(&work, work.at);
       clear_bias(plan, &work.packed);
       astro_parallel((plan->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->threads, pack_task,
                      &work);
@@ -333,7 +354,7 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
                                                    guint threads, GError **error)
 {
   AstroCorrelatorPanels *self = g_new0(AstroCorrelatorPanels, 1);
-  const guint at_once = threads ? MIN(threads, astro_threads()) : astro_threads();
+  const guint at_once = self->at_once = threads ? MIN(threads, astro_threads()) : astro_threads();
   gboolean memory = TRUE;
   self->config = *config;
   self->threads = threads;

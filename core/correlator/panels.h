@@ -20,8 +20,11 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
 void astro_correlator_panels_free(AstroCorrelatorPanels *self);
 const AstroCorrelatorPlan *astro_correlator_panels_plan(const AstroCorrelatorPanels *self);
 
-/* sums: of all channels. out: instead of sums takes the visibilities of an integration of these
- * steps alone, where a channel is one strip; else NULL. */
+/* Whether visibilities can be made of so many time steps at once. */
+gboolean astro_correlator_panels_make_means(const AstroCorrelatorPanels *self, guint64 count);
+
+/* sums: of all channels. out: NULL; or takes, where that can be, the visibilities of an integration
+ * of these steps alone, and the sums are left alone. */
 void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrelatorSpectra *spectra,
                                  AstroCorrelatorSums sums, float *out);
 

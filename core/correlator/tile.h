@@ -1,12 +1,14 @@
-/* Adds a tile (16 x 16 real parts, then as many imaginary ones) to the sums of its channel.
- * Included by each file of kernels, with SUM and TILE the types of both: its compiler flags make it
- * fast. */
+/* Adds a tile (16 x 16 real parts, then as many imaginary ones) to the sums of its channel, or
+ * makes its means. Included by each file of kernels, with SUM and TILE the types of both: its
+ * compiler flags make it fast. */
 #include "core/correlator/kernels.h"
 
 static inline __attribute__((always_inline)) void add_rows(const AstroCorrelatorPlace *place,
                                                            const TILE *restrict re,
-                                                           const TILE *restrict im, guint pols)
+                                                           const TILE *restrict im, guint pols,
+                                                           gboolean means)
 {
+  const double factor = place->factor;
   guint first = place->column * PANEL / pols;
   for (guint r = 0; r < PANEL; r++, re += PANEL, im += PANEL) {
     guint input = place->row * PANEL + r;
@@ -14,22 +16,32 @@ static inline __attribute__((always_inline)) void add_rows(const AstroCorrelator
       break;
     guint64 i = input / pols;
     guint n = (guint)MIN(PANEL / pols, i + 1 - first);
-    SUM *restrict sum =
-        (SUM *)place->sums + 2 * ((i * (i + 1) / 2 + first) * pols * pols + input % pols * pols);
+    guint64 at = 2 * ((i * (i + 1) / 2 + first) * pols * pols + input % pols * pols);
     for (guint c = 0; c < n; c++)
       for (guint q = 0; q < pols; q++) {
-        sum[2 * (c * pols * pols + q)] += (SUM)re[c * pols + q];
-        sum[2 * (c * pols * pols + q) + 1] += (SUM)im[c * pols + q];
+        guint64 to = at + 2 * (c * pols * pols + q);
+        TILE of_re = re[c * pols + q], of_im = im[c * pols + q];
+        if (means) {
+          place->means[to] = (float)((double)of_re * factor);
+          place->means[to + 1] = (float)((double)of_im * factor);
+        } else {
+          ((SUM *)place->sums)[to] += (SUM)of_re;
+          ((SUM *)place->sums)[to + 1] += (SUM)of_im;
+        }
       }
   }
 }
 
 static inline void add_tile(const AstroCorrelatorPlace *place, const TILE *re, const TILE *im)
 {
-  if (place->pols == 1)
-    add_rows(place, re, im, 1);
+  if (place->means && place->pols == 1)
+    add_rows(place, re, im, 1, TRUE);
+  else if (place->means)
+    add_rows(place, re, im, 2, TRUE);
+  else if (place->pols == 1)
+    add_rows(place, re, im, 1, FALSE);
   else
-    add_rows(place, re, im, 2);
+    add_rows(place, re, im, 2, FALSE);
 }
 
 /* The function that a kernel's table wants. */

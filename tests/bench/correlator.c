@@ -220,6 +220,12 @@ static void against_each_other(void)
   pair_row("station:pol:time:channel of the best order, CI8, 64 x 2",
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, "station:pol:time:channel"),
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 0);
+  pair_row("64 spectra a visibility of 8192, CI8, 64 x 2",
+           case_new(64, 2, 1024, 64, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout),
+           case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 0);
+  pair_row("1024 spectra a visibility of 8192, CI8, 64 x 2",
+           case_new(64, 2, 64, 1024, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout),
+           case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 0);
 }
 
 /* OpenBLAS's cherk, channel by channel: what a user would write without us. Benchmark only. */

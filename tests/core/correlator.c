@@ -264,17 +264,32 @@ static void test_stations(gconstpointer format)
     }
 }
 
-/* Many channels, few and many inputs, blocks long enough to be read in place. */
+/* Few and many channels and inputs. An integration in one block is made at once, of blocks long and
+ * short; what comes in parts is summed, as is a long one of many inputs. */
 static void test_channels(gconstpointer format)
 {
-  static const guint sizes[][3] = { { 2, 2, 33 }, { 20, 1, 9 }, { 127, 2, 9 }, { 129, 1, 8 } };
+  static const guint parts[] = { 257, 5, 0 };
+  static const struct {
+    guint stations, pols, channels;
+    guint64 steps;
+    const guint *cuts;
+  } sizes[] = {
+    { 2, 2, 33, 1111, NULL },  { 20, 1, 9, 1111, NULL },
+    { 127, 2, 9, 19, NULL },   { 129, 1, 8, 19, NULL },
+    { 70, 2, 3, 19, NULL },    { 40, 2, 9, 262, parts },
+    { 37, 1, 8, 262, parts },  { 35, 2, 2, 262, parts },
+    { 200, 1, 8, 1030, NULL }, /* longer than floats' tiles */
+  };
   AstroFormat from = *(const AstroFormat *)format;
-  for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
-    guint64 steps = s < 2 ? 1111 : 19;
+  const guint n = G_N_ELEMENTS(sizes) - (astro_format_info(from)->is_float ? 0 : 1);
+  for (guint s = 0; s < n; s++) {
     Run r = {
-      .config = new_config(sizes[s][0], sizes[s][1], sizes[s][2], from, ASTRO_FORMAT_CF32LE),
-      .steps = steps,
-      .integration = steps,
+      .config = new_config(sizes[s].stations, sizes[s].pols, sizes[s].channels, from,
+                           ASTRO_FORMAT_CF32LE),
+      .steps = sizes[s].steps,
+      .integration = sizes[s].steps,
+      .cuts = sizes[s].cuts,
+      .whole_block = TRUE,
     };
     set_layout(&r.config, "channel:time:station:pol");
     r.data = new_data(&r.config, r.steps, s);
