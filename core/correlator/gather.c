@@ -30,9 +30,7 @@ void astro_correlator_gather(const AstroCorrelatorGather *gather, guint threads)
     { .extent = gather->stations, .from = from->station, .to = gather->pols * bytes },
     { .extent = gather->pols, .from = from->pol, .to = bytes },
   };
-  AstroTransposePlan plan;
-  astro_transpose_plan_part(&plan, bytes, axes, G_N_ELEMENTS(axes));
-  astro_transpose_run(&plan, astro_transpose_kernels(), threads, gather->to, gather->from);
+  astro_transpose_part(gather->to, gather->from, bytes, axes, G_N_ELEMENTS(axes), threads);
 }
 
 typedef struct {

@@ -2,7 +2,7 @@
 core_sources += core/delay/fraction.c core/delay/fraction.h core/delay/kernels.c core/delay/kernels.h \
   core/delay/interpolate-body.h core/delay/interpolate-c.c core/delay/calibration.c \
   core/delay/calibration.h core/delay/model.c core/delay/model.h core/delay/delay.h \
-  core/delay/instance.c core/delay/instance.h core/delay/window.c core/delay/reference.c \
+  core/delay/instance.c core/delay/instance.h core/delay/window.c core/delay/rows.c core/delay/reference.c \
   core/delay/cpu.c core/delay/losses.c core/delay/losses.h
 core_avx2_sources += core/delay/interpolate-avx2.c
 core_avx512_sources += core/delay/interpolate-avx512.c

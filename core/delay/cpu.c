@@ -8,22 +8,30 @@
 
 #define TILE ASTRO_DELAY_TILE
 
+#define TASK_INPUTS 32
+
 typedef struct {
   AstroDelayInstance *instance;
   const AstroDelayArguments *arguments;
-  const guint8 *in;
-  guint8 *out;
-  AstroDelayStrides strides;
+  AstroDelayRows in, out;
   double *delays; /* steps (spectra) or ends of stretches (voltages) x inputs */
   float *gains;   /* spectra: inputs x (re, im) x channels, to multiply with; NULL: none */
   guint64 first_tile;
   guint stretch;
 } Work;
 
-static gsize input_offset(const Work *work, guint input)
+static gsize input_offset(const AstroDelayInstance *instance, const AstroDelayRows *rows,
+                          guint input)
 {
-  return input / work->instance->pols * work->strides.station +
-         input % work->instance->pols * work->strides.pol;
+  return input / instance->pols * rows->strides.station +
+         input % instance->pols * rows->strides.pol;
+}
+
+static void store(const AstroDelayInstance *instance, const AstroTile *tile, guint skip, guint n,
+                  guint8 *out)
+{
+  instance->store_kernels->store[instance->out_format->format](tile->re + skip, tile->im + skip, n,
+                                                               1, out);
 }
 
 static guint n_inputs(const AstroDelayInstance *instance)
@@ -59,24 +67,9 @@ static void multiply(AstroTile *tile, const float *re, const float *im, guint n)
   }
 }
 
-/* Where samples of other inputs lie between the channels of one, a few lines of the cache are read
- * for all inputs before the next. */
-static void load_tiles(const Work *work, AstroTile *tiles, guint n_tiles, guint n,
-                       const gsize *offsets)
-{
-  const AstroDelayInstance *instance = work->instance;
-  gsize stride = work->strides.channel;
-  guint part = stride > 1 ? 64 : TILE;
-  for (guint at = 0; at < n; at += part)
-    for (guint i = 0; i < n_tiles; i++)
-      astro_delay_load(instance->config.in.format,
-                       work->in + (offsets[i] + at * stride) * instance->in_format->bytes, stride,
-                       MIN(part, n - at), tiles[i].re + at, tiles[i].im + at);
-}
-
 static guint64 n_groups(const AstroDelayInstance *instance)
 {
-  return (n_inputs(instance) + ASTRO_STORE_INPUTS - 1) / ASTRO_STORE_INPUTS;
+  return (n_inputs(instance) + TASK_INPUTS - 1) / TASK_INPUTS;
 }
 
 static void turn_tile(const Work *work, guint64 step, guint input, guint channel, guint n,
@@ -99,41 +92,51 @@ static void turn_spectrum(gpointer data, guint64 task)
 {
   const Work *work = data;
   const AstroDelayInstance *instance = work->instance;
-  guint64 step = task / n_groups(instance);
-  guint first = (guint)(task % n_groups(instance)) * ASTRO_STORE_INPUTS;
-  guint inputs = MIN(ASTRO_STORE_INPUTS, n_inputs(instance) - first);
-  AstroTile tiles[ASTRO_STORE_INPUTS];
-  gsize offsets[ASTRO_STORE_INPUTS];
+  const guint64 step = task / n_groups(instance);
+  const guint first = (guint)(task % n_groups(instance)) * TASK_INPUTS;
+  const guint end = MIN(first + TASK_INPUTS, n_inputs(instance));
+  AstroTile tile;
 
-  for (guint channel = 0; channel < instance->channels; channel += TILE) {
-    guint n = MIN(TILE, instance->channels - channel);
-    for (guint i = 0; i < inputs; i++)
-      offsets[i] = step * work->strides.time + input_offset(work, first + i) +
-                   channel * work->strides.channel;
-    if (n < TILE) /* vectors go on past the last channel */
-      memset(tiles, 0, inputs * sizeof *tiles);
-    load_tiles(work, tiles, inputs, n, offsets);
-    for (guint i = 0; i < inputs; i++)
-      turn_tile(work, step, first + i, channel, n, &tiles[i]);
-    astro_store_tiles(instance->out_format, instance->store_kernels, tiles, inputs, 0, n, 1,
-                      work->out, offsets, work->strides.channel);
+  memset(&tile, 0, sizeof tile); /* vectors go on past the last channel */
+  for (guint input = first; input < end; input++) {
+    gsize from = step * work->in.strides.time + input_offset(instance, &work->in, input);
+    gsize to = step * work->out.strides.time + input_offset(instance, &work->out, input);
+    for (guint channel = 0; channel < instance->channels; channel += TILE) {
+      guint n = MIN(TILE, instance->channels - channel);
+      instance->kernels->load[instance->in_format->format](
+          work->in.data + (from + channel) * instance->in_format->bytes, n, tile.re, tile.im);
+      turn_tile(work, step, input, channel, n, &tile);
+      store(instance, &tile, 0, n, work->out.data + (to + channel) * instance->out_format->bytes);
+    }
   }
 }
 
 static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
                              const AstroDelayArguments *arguments, GError **error)
 {
-  Work work = { .instance = instance, .arguments = arguments, .in = in, .out = out };
+  const AstroDelayConfig *config = &instance->config;
+  Work work = { .instance = instance, .arguments = arguments };
+  AstroDelayRows block_in = { .data = (guint8 *)in }, block_out = { .data = out };
+  astro_delay_strides(&config->in, arguments->steps, &block_in.strides);
+  block_out.strides = block_in.strides;
+  if (!astro_delay_rows(&work.in, &config->in, arguments->steps, &block_in, &instance->rows_in,
+                        error) ||
+      !astro_delay_rows(&work.out, &config->out, arguments->steps, &block_out, &instance->rows_out,
+                        error))
+    return FALSE;
   g_autofree double *delays = g_new(double, arguments->steps *n_inputs(instance));
   g_autofree float *gains = make_gains(instance, arguments->model);
   for (guint64 step = 0; step < arguments->steps; step++)
     astro_delay_model_at(arguments->model,
-                         astro_delay_spectrum_ns(&instance->config.in, arguments->first + step),
+                         astro_delay_spectrum_ns(&config->in, arguments->first + step),
                          delays + step * n_inputs(instance));
   work.delays = delays;
   work.gains = gains;
-  astro_delay_strides(&instance->config.in, arguments->steps, &work.strides);
+  if (work.in.data != in)
+    astro_delay_move(&config->in, arguments->steps, &work.in, &block_in, instance->threads);
   astro_parallel(arguments->steps * n_groups(instance), instance->threads, turn_spectrum, &work);
+  if (work.out.data != out)
+    astro_delay_move(&config->out, arguments->steps, &block_out, &work.out, instance->threads);
   return TRUE;
 }
 
@@ -157,11 +160,14 @@ static void delay_stretch(const Work *work, guint input, guint64 sample, guint64
     turns = calibration->inputs[input].phase / (2 * G_PI);
   }
   double at = -0.5 * (here + there) * instance->rate, whole = floor(at);
-  float taps[ASTRO_FRACTION_TAPS], *from_im;
-  float *from = astro_delay_window_at(
-      &instance->window, input, (gint64)sample + (gint64)whole - ASTRO_FRACTION_CENTRE, &from_im);
+  float taps[ASTRO_FRACTION_TAPS];
+  float from_re[TILE + ASTRO_FRACTION_TAPS], from_im[TILE + ASTRO_FRACTION_TAPS];
+  instance->kernels->load[instance->in_format->format](
+      astro_delay_window_at(instance, input,
+                            (gint64)sample + (gint64)whole - ASTRO_FRACTION_CENTRE),
+      work->stretch + ASTRO_FRACTION_TAPS - 1, from_re, from_im);
   astro_fraction_taps(at - whole, gain, taps);
-  instance->kernels->interpolate(from, from_im, taps, -f0 * here - turns,
+  instance->kernels->interpolate(from_re, from_im, taps, -f0 * here - turns,
                                  -f0 * (there - here) / work->stretch, work->stretch, re, im);
 }
 
@@ -173,27 +179,27 @@ static void delay_tile(gpointer data, guint64 task)
   guint64 tile = task / n_groups(instance), start = (work->first_tile + tile) * TILE;
   guint64 from = MAX(start, arguments->out_first);
   guint64 to = MIN(start + TILE, arguments->out_first + arguments->out_steps);
-  guint first = (guint)(task % n_groups(instance)) * ASTRO_STORE_INPUTS;
-  guint n = MIN(ASTRO_STORE_INPUTS, n_inputs(instance) - first);
-  AstroTile tiles[ASTRO_STORE_INPUTS];
-  gsize offsets[ASTRO_STORE_INPUTS];
+  const guint first = (guint)(task % n_groups(instance)) * TASK_INPUTS;
+  const guint end = MIN(first + TASK_INPUTS, n_inputs(instance));
+  AstroTile parts;
 
-  for (guint i = 0; i < n; i++) {
-    memset(&tiles[i], 0, sizeof tiles[i]);
+  for (guint input = first; input < end; input++) {
+    memset(&parts, 0, sizeof parts);
     for (guint at = 0; at < TILE; at += work->stretch)
-      delay_stretch(work, first + i, start + at, (tile * TILE + at) / work->stretch,
-                    tiles[i].re + at, tiles[i].im + at);
-    offsets[i] = (from - arguments->out_first) * work->strides.time + input_offset(work, first + i);
+      delay_stretch(work, input, start + at, (tile * TILE + at) / work->stretch, parts.re + at,
+                    parts.im + at);
+    gsize offset = from - arguments->out_first + input_offset(instance, &work->out, input);
+    store(instance, &parts, (guint)(from - start), (guint)(to - from),
+          work->out.data + offset * instance->out_format->bytes);
   }
-  astro_store_tiles(instance->out_format, instance->store_kernels, tiles, n, (guint)(from - start),
-                    (guint)(to - from), 1, work->out, offsets, work->strides.time);
 }
 
 static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
                                const AstroDelayArguments *arguments, GError **error)
 {
   const AstroStream *stream = &instance->config.in;
-  Work work = { .instance = instance, .arguments = arguments, .out = out };
+  Work work = { .instance = instance, .arguments = arguments };
+  AstroDelayRows block = { .data = out };
   work.stretch = astro_fraction_stretch(astro_delay_model_reach(arguments->model),
                                         stream->frequency, instance->rate);
   if (work.stretch == 0)
@@ -209,8 +215,14 @@ static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
                          astro_delay_sample_ns(stream, work.first_tile * TILE + i * work.stretch),
                          delays + i * n_inputs(instance));
   work.delays = delays;
-  astro_delay_strides(stream, arguments->out_steps, &work.strides);
+  astro_delay_strides(&instance->config.out, arguments->out_steps, &block.strides);
+  if (!astro_delay_rows(&work.out, &instance->config.out, arguments->out_steps, &block,
+                        &instance->rows_out, error))
+    return FALSE;
   astro_parallel(tiles * n_groups(instance), instance->threads, delay_tile, &work);
+  if (work.out.data != out)
+    astro_delay_move(&instance->config.out, arguments->out_steps, &block, &work.out,
+                     instance->threads);
   return TRUE;
 }
 

@@ -4,11 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/backend/threads.h"
-
-#define LOAD_INPUTS 32 /* of a task: side by side they fill a line of the cache */
-#define LOAD_STEPS 64  /* of all those inputs before the next: they stay in the cache */
-
 static gboolean check_side(const AstroStream *stream, const char *side, GError **error)
 {
   const char *wrong = NULL;
@@ -61,6 +56,8 @@ void astro_delay_instance_free(gpointer data)
 {
   AstroDelayInstance *instance = data;
   g_free(instance->window.samples);
+  g_free(instance->rows_in.data);
+  g_free(instance->rows_out.data);
   g_free(instance);
 }
 
@@ -100,89 +97,9 @@ guint64 astro_delay_margin(const AstroDelayModel *model, const AstroStream *stre
   return (guint64)ceil(samples) + ASTRO_FRACTION_TAPS + 1;
 }
 
-/* ---- the window of voltages ---- */
-
 static gint64 tile_floor(guint64 sample)
 {
   return (gint64)(sample / ASTRO_DELAY_TILE * ASTRO_DELAY_TILE);
-}
-
-/* Room for length samples of which those from keep on stay. */
-static gboolean make_room(AstroDelayInstance *instance, gint64 keep, gsize length, GError **error)
-{
-  AstroDelayWindow *window = &instance->window, old = *window;
-  guint inputs = instance->stations * instance->pols;
-  gsize dropped = (gsize)CLAMP(keep - window->start, 0, (gint64)window->length), bytes;
-  if (length > window->capacity) {
-    gsize capacity = length + length / 4;
-    if (!g_size_checked_mul(&bytes, capacity, 2 * sizeof(float) * inputs) ||
-        !(window->samples = g_try_malloc(bytes))) {
-      window->samples = old.samples;
-      return astro_backend_no_memory(
-          error, "no memory for %" G_GSIZE_FORMAT " samples of %u inputs", capacity, inputs);
-    }
-    window->capacity = capacity;
-  }
-  window->start += (gint64)dropped;
-  window->length -= dropped;
-  for (guint row = 0; window->length && row < 2 * inputs; row++)
-    memmove(window->samples + row * window->capacity, old.samples + row * old.capacity + dropped,
-            window->length * sizeof(float));
-  if (window->samples != old.samples)
-    g_free(old.samples);
-  return TRUE;
-}
-
-typedef struct {
-  AstroDelayInstance *instance;
-  const guint8 *in; /* NULL: zeros */
-  AstroDelayStrides strides;
-  gint64 at;
-  gsize n;
-} Append;
-
-static void load_part(const Append *append, guint input, gsize from, gsize n)
-{
-  AstroDelayInstance *instance = append->instance;
-  float *im, *re = astro_delay_window_at(&instance->window, input, append->at + (gint64)from, &im);
-  gsize offset = input / instance->pols * append->strides.station +
-                 input % instance->pols * append->strides.pol + from * append->strides.time;
-  if (append->in) {
-    astro_delay_load(instance->config.in.format, append->in + offset * instance->in_format->bytes,
-                     append->strides.time, n, re, im);
-  } else {
-    memset(re, 0, n * sizeof(float));
-    memset(im, 0, n * sizeof(float));
-  }
-}
-
-static void load_inputs(gpointer data, guint64 task)
-{
-  const Append *append = data;
-  AstroDelayInstance *instance = append->instance;
-  guint first = (guint)task * LOAD_INPUTS;
-  guint end = MIN(first + LOAD_INPUTS, instance->stations * instance->pols);
-  gsize part = append->strides.time > 1 ? LOAD_STEPS : append->n;
-  for (gsize at = 0; at < append->n; at += part)
-    for (guint input = first; input < end; input++)
-      load_part(append, input, at, MIN(part, append->n - at));
-}
-
-static gboolean append(AstroDelayInstance *instance, const guint8 *in, gsize n, gint64 keep,
-                       GError **error)
-{
-  AstroDelayWindow *window = &instance->window;
-  guint inputs = instance->stations * instance->pols;
-  gsize kept = window->length - (gsize)CLAMP(keep - window->start, 0, (gint64)window->length);
-  if (!make_room(instance, keep, kept + n, error))
-    return FALSE;
-  Append work = {
-    .instance = instance, .in = in, .n = n, .at = window->start + (gint64)window->length
-  };
-  astro_delay_strides(&instance->config.in, n, &work.strides);
-  window->length += n;
-  astro_parallel((inputs + LOAD_INPUTS - 1) / LOAD_INPUTS, instance->threads, load_inputs, &work);
-  return TRUE;
 }
 
 static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
@@ -196,10 +113,10 @@ static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, 
     window->start = tile_floor(arguments->first) - margin;
     window->length = 0;
     gsize before = (gsize)((gint64)arguments->first - window->start);
-    if (!append(instance, NULL, before, window->start, error))
+    if (!astro_delay_window_append(instance, NULL, before, window->start, error))
       return FALSE;
   }
-  if (arguments->steps && !append(instance, in, arguments->steps, keep, error))
+  if (arguments->steps && !astro_delay_window_append(instance, in, arguments->steps, keep, error))
     return FALSE;
   if (!out)
     return TRUE;
@@ -210,7 +127,7 @@ static gboolean submit_voltages(AstroDelayInstance *instance, const guint8 *in, 
   guint64 last_tile = arguments->out_first + arguments->out_steps + ASTRO_DELAY_TILE - 1;
   gint64 needed = tile_floor(last_tile) + margin;
   gint64 missing = needed - window->start - (gint64)window->length;
-  if (missing > 0 && !append(instance, NULL, (gsize)missing, keep, error))
+  if (missing > 0 && !astro_delay_window_append(instance, NULL, (gsize)missing, keep, error))
     return FALSE;
   return instance->delay_voltages(instance, out, arguments, error);
 }

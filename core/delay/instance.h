@@ -5,16 +5,27 @@
 #include "core/delay/kernels.h"
 #include "core/sky/store.h"
 
-/* Samples of every input as they came, in single precision, from the absolute sample start on. */
+/* Samples of every input as they came, from the absolute sample start on. */
 typedef struct {
   gint64 start;
   gsize length, capacity;
-  float *samples; /* inputs x (re, im) x capacity */
+  guint8 *samples; /* inputs x capacity */
 } AstroDelayWindow;
 
 typedef struct {
   gsize time, station, pol, channel; /* in samples */
 } AstroDelayStrides;
+
+/* A block, or room for as many samples in another order. */
+typedef struct {
+  guint8 *data;
+  AstroDelayStrides strides;
+} AstroDelayRows;
+
+typedef struct {
+  guint8 *data;
+  gsize bytes;
+} AstroDelayRoom;
 
 typedef struct AstroDelayInstance AstroDelayInstance;
 struct AstroDelayInstance {
@@ -30,6 +41,7 @@ struct AstroDelayInstance {
   gboolean (*delay_voltages)(AstroDelayInstance *instance, guint8 *out,
                              const AstroDelayArguments *arguments, GError **error);
   AstroDelayWindow window;
+  AstroDelayRoom rows_in, rows_out; /* of blocks of another order */
 };
 
 gboolean astro_delay_shape(gconstpointer config, GError **error);
@@ -45,13 +57,20 @@ gboolean astro_delay_submit(gpointer instance, const AstroBlock *in, guint n_in,
 
 void astro_delay_strides(const AstroStream *stream, guint64 steps, AstroDelayStrides *strides);
 
-/* n samples, every stride, to components of single precision. */
-void astro_delay_load(AstroFormat format, gconstpointer in, gsize stride, gsize n, float *re,
-                      float *im);
+/* Moves steps of a stream, of which from and to are in different orders. */
+void astro_delay_move(const AstroStream *stream, guint64 steps, const AstroDelayRows *to,
+                      const AstroDelayRows *from, guint threads);
 
-/* The components of an input's sample in the window. */
-float *astro_delay_window_at(const AstroDelayWindow *window, guint input, gint64 sample,
-                             float **im);
+/* Where the samples of a block's rows (an input's in time, or its channels of a time step) lie side
+ * by side: in the block if they do so there, else in the room. */
+gboolean astro_delay_rows(AstroDelayRows *rows, const AstroStream *stream, guint64 steps,
+                          const AstroDelayRows *block, AstroDelayRoom *room, GError **error);
+
+/* An input's samples in the window, from that one on. */
+const guint8 *astro_delay_window_at(const AstroDelayInstance *instance, guint input, gint64 sample);
+/* Adds n samples (NULL: zeros) behind the last one; those before keep may go. */
+gboolean astro_delay_window_append(AstroDelayInstance *instance, const guint8 *in, gsize n,
+                                   gint64 keep, GError **error);
 
 /* Middle of a spectrum, start of a sample. */
 gint64 astro_delay_spectrum_ns(const AstroStream *stream, guint64 step);

@@ -12,6 +12,33 @@ G_STATIC_ASSERT(ASTRO_DELAY_GRAIN % STRIP == 0);
 typedef float Vector __attribute__((vector_size(4 * LANES)));
 typedef float Unaligned __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
+/* From words that hold a sample each, from any address on. */
+#define LOAD(name, Sample, of_re, of_im)                                                           \
+  static void name(gconstpointer in, guint n, float *restrict re, float *restrict im)              \
+  {                                                                                                \
+    typedef Sample Anywhere __attribute__((aligned(1), may_alias));                                \
+    const Anywhere *from = in;                                                                     \
+    for (guint i = 0; i < n; i++) {                                                                \
+      const Sample sample = from[i];                                                               \
+      re[i] = (float)(of_re);                                                                      \
+      im[i] = (float)(of_im);                                                                      \
+    }                                                                                              \
+  }
+
+LOAD(load_ci4, gint8, sample >> 4, (gint8)((guint8)sample << 4) >> 4)
+LOAD(load_ci8, gint16, (gint8)sample, sample >> 8)
+LOAD(load_ci16, gint32, (gint16)sample, sample >> 16)
+
+static void load_cf32(gconstpointer in, guint n, float *restrict re, float *restrict im)
+{
+  typedef float Anywhere __attribute__((aligned(1), may_alias));
+  const Anywhere *from = in;
+  for (guint i = 0; i < n; i++) {
+    re[i] = from[2 * i];
+    im[i] = from[2 * i + 1];
+  }
+}
+
 typedef struct {
   double re, im;
 } Turn;
@@ -88,4 +115,14 @@ static void turn(float *re, float *im, double phase, double rate, guint n)
     }
 }
 
-const AstroDelayKernels KERNELS = { { NAME, LEVEL }, interpolate, turn };
+const AstroDelayKernels KERNELS = {
+  { NAME, LEVEL },
+  {
+      [ASTRO_FORMAT_CI4] = load_ci4,
+      [ASTRO_FORMAT_CI8] = load_ci8,
+      [ASTRO_FORMAT_CI16LE] = load_ci16,
+      [ASTRO_FORMAT_CF32LE] = load_cf32,
+  },
+  interpolate,
+  turn,
+};

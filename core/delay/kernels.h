@@ -1,13 +1,18 @@
-/* The inner loop of every delay in time: interpolate and turn. */
+/* The inner loops of every delay: samples made components, interpolated and turned. */
 #pragma once
 
 #include "core/backend/cpu.h"
 #include "core/delay/fraction.h"
+#include "core/stream/stream.h"
 
 #define ASTRO_DELAY_GRAIN 64 /* samples: what n must be a multiple of */
 
+/* n samples side by side to components. */
+typedef void (*AstroDelayLoad)(gconstpointer in, guint n, float *restrict re, float *restrict im);
+
 typedef struct {
   AstroVariant variant;
+  AstroDelayLoad load[ASTRO_N_FORMATS]; /* CI4, CI8, CI16LE, CF32LE */
   /* out[i] += exp(2 pi i (phase + i rate)) * sum of taps[k] in[i + k], for i < n; phase and rate in
    * turns. Reads n + ASTRO_FRACTION_TAPS - 1 samples. */
   void (*interpolate)(const float *re, const float *im, const float taps[ASTRO_FRACTION_TAPS],

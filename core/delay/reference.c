@@ -21,12 +21,18 @@ static double complex turn_by(double turns)
   return cexp(2 * I * G_PI * (turns - floor(turns)));
 }
 
+static void load(const AstroDelayInstance *instance, const guint8 *in, guint n, float *re,
+                 float *im)
+{
+  astro_delay_kernels_c.load[instance->in_format->format](in, n, re, im);
+}
+
 static void store(const AstroDelayInstance *instance, double complex value, guint8 *out,
                   gsize offset)
 {
   float re[16] = { (float)creal(value) }, im[16] = { (float)cimag(value) };
-  astro_store(instance->out_format, instance->store_kernels, re, im, 1, 1,
-              out + offset * instance->out_format->bytes, 1);
+  astro_sky_kernels_c.store[instance->out_format->format](
+      re, im, 1, 1, out + offset * instance->out_format->bytes);
 }
 
 static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
@@ -45,8 +51,7 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
         gsize offset = step * strides.time + input / instance->pols * strides.station +
                        input % instance->pols * strides.pol + channel * strides.channel;
         float re, im;
-        astro_delay_load(instance->config.in.format, in + offset * instance->in_format->bytes, 1, 1,
-                         &re, &im);
+        load(instance, in + offset * instance->in_format->bytes, 1, &re, &im);
         store(instance,
               (re + I * im) * turn_by(-frequency * delays[input]) /
                   gain_of(arguments->model, input, frequency),
@@ -73,9 +78,11 @@ static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
       /* The delay is that of the moment when the sample was taken, a delay ago. */
       double delay = delays[input] * (1 - (next[input] - delays[input]));
       double at = -delay * instance->rate, whole = floor(at);
-      float taps[ASTRO_FRACTION_TAPS], *im;
-      float *re = astro_delay_window_at(
-          &instance->window, input, (gint64)sample + (gint64)whole - ASTRO_FRACTION_CENTRE, &im);
+      float taps[ASTRO_FRACTION_TAPS], re[ASTRO_FRACTION_TAPS], im[ASTRO_FRACTION_TAPS];
+      load(instance,
+           astro_delay_window_at(instance, input,
+                                 (gint64)sample + (gint64)whole - ASTRO_FRACTION_CENTRE),
+           ASTRO_FRACTION_TAPS, re, im);
       double complex sum = 0;
       astro_fraction_taps(at - whole, 1, taps);
       for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)

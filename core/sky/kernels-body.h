@@ -11,7 +11,6 @@ typedef guint32 Words __attribute__((vector_size(4 * LANES)));
 typedef gint32 Integers __attribute__((vector_size(4 * LANES)));
 typedef float Floats __attribute__((vector_size(4 * LANES)));
 typedef Words UnalignedWords __attribute__((aligned(4), may_alias));
-typedef Integers UnalignedIntegers __attribute__((aligned(2), may_alias));
 typedef Floats UnalignedFloats __attribute__((aligned(4), may_alias));
 
 #define ROTATED(x, by) ((x) << (by) | (x) >> (32 - (by)))
@@ -117,15 +116,43 @@ static inline Integers quantised(Floats x, float limit)
   return (Integers)(x + magic) - 0x4b400000;
 }
 
-/* The high halves of the words are the imaginary parts. */
-static void quantise(const float *re, const float *im, guint n, float scale, float limit,
-                     gint16 *pairs)
+/* Samples of whole numbers within limit, put together of x and y (the parts, as 32-bit words). */
+#define STORE(name, Sample, limit, together)                                                       \
+  static void name(const float *re, const float *im, guint n, float scale, gpointer out)           \
+  {                                                                                                \
+    typedef Sample Samples __attribute__((vector_size(sizeof(Sample) * LANES)));                   \
+    Sample *to = out;                                                                              \
+    for (guint i = 0; i < n; i += LANES) {                                                         \
+      Words x = (Words)quantised(*(const UnalignedFloats *)&re[i] * scale, limit);                 \
+      Words y = (Words)quantised(*(const UnalignedFloats *)&im[i] * scale, limit);                 \
+      Samples samples = __builtin_convertvector(together, Samples);                                \
+      if (n - i >= LANES)                                                                          \
+        memcpy(to + i, &samples, sizeof samples);                                                  \
+      else                                                                                         \
+        memcpy(to + i, &samples, (n - i) * sizeof(Sample));                                        \
+    }                                                                                              \
+  }
+
+STORE(store_ci4, guint8, 7, (x << 4 & 0xf0) | (y & 15))
+STORE(store_ci8, guint16, 127, (x & 0xff) | (y << 8 & 0xff00))
+STORE(store_ci16, guint32, 32767, (x & 0xffff) | (y << 16))
+
+static void store_cf32(const float *re, const float *im, guint n, float scale, gpointer out)
 {
-  for (guint i = 0; i < n; i += LANES) {
-    Integers x = quantised(*(const UnalignedFloats *)&re[i] * scale, limit);
-    Integers y = quantised(*(const UnalignedFloats *)&im[i] * scale, limit);
-    *(UnalignedIntegers *)&pairs[2 * i] = (x & 0xffff) | (y << 16);
+  float *restrict to = out;
+  for (guint i = 0; i < n; i++) {
+    to[2 * i] = re[i] * scale;
+    to[2 * i + 1] = im[i] * scale;
   }
 }
 
-const AstroSkyKernels KERNELS = { { NAME, LEVEL }, noise, quantise };
+const AstroSkyKernels KERNELS = {
+  { NAME, LEVEL },
+  noise,
+  {
+      [ASTRO_FORMAT_CI4] = store_ci4,
+      [ASTRO_FORMAT_CI8] = store_ci8,
+      [ASTRO_FORMAT_CI16LE] = store_ci16,
+      [ASTRO_FORMAT_CF32LE] = store_cf32,
+  },
+};

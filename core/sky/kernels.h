@@ -2,17 +2,19 @@
 #pragma once
 
 #include "core/backend/cpu.h"
+#include "core/stream/stream.h"
 
 #define ASTRO_NOISE_TILE 1024 /* samples that one key gives */
+
+/* n samples side by side, of components times scale; integers are rounded half to even and kept
+ * within their range. re and im hold n rounded up to 16. */
+typedef void (*AstroSkyStore)(const float *re, const float *im, guint n, float scale, gpointer out);
 
 typedef struct {
   AstroVariant variant;
   /* Complex Gaussian noise whose power <re^2 + im^2> is power, the same for the same key. */
   void (*noise)(guint64 key, float power, float re[ASTRO_NOISE_TILE], float im[ASTRO_NOISE_TILE]);
-  /* pairs[2 i] = re[i] * scale, rounded half to even and kept
-   * within -limit - 1 and limit. n is a multiple of 16. */
-  void (*quantise)(const float *re, const float *im, guint n, float scale, float limit,
-                   gint16 *pairs);
+  AstroSkyStore store[ASTRO_N_FORMATS]; /* CI4, CI8, CI16LE, CF32LE */
 } AstroSkyKernels;
 
 const AstroSkyKernels *astro_sky_kernels(void);

@@ -1,4 +1,4 @@
-/* From components of single precision to the samples of a block. */
+/* The formats that voltages are made in, and where they are made. */
 #pragma once
 
 #include "core/sky/kernels.h"
@@ -18,16 +18,3 @@ const AstroStore *astro_store_get(AstroFormat format);
 typedef struct {
   float re[ASTRO_NOISE_TILE + 16], im[ASTRO_NOISE_TILE + 16];
 } AstroTile;
-
-/* Inputs that are made together: side by side they fill a line of the cache. */
-#define ASTRO_STORE_INPUTS 32
-
-/* n samples (the inputs hold n rounded up to 16), times scale, to out and every stride samples. */
-void astro_store(const AstroStore *store, const AstroSkyKernels *kernels, const float *re,
-                 const float *im, guint n, float scale, gpointer out, gsize stride);
-
-/* The same for samples skip to skip + n of some tiles, whose first go to out + offsets[i] samples.
- */
-void astro_store_tiles(const AstroStore *store, const AstroSkyKernels *kernels,
-                       const AstroTile *tiles, guint n_tiles, guint skip, guint n, float scale,
-                       guint8 *out, const gsize *offsets, gsize stride);

@@ -10,9 +10,12 @@
 #include "core/sky/store.h"
 #include "core/sky/streams.h"
 #include "core/stream/track.h"
+#include "core/transpose/plan.h"
 
 #define TILE ASTRO_NOISE_TILE
-#define CHUNK_TILES 16 /* worked on at a time: bounds the sources' signals in memory */
+#define CHUNK_TILES 16 /* worked on at a time at most: bounds the sources' signals in memory */
+#define TASK_INPUTS 32 /* made by a task */
+#define ROWS_BYTES ((gsize)32 << 20) /* of a chunk, if that is more than a tile */
 
 struct AstroVoltages {
   AstroVoltagesConfig config;
@@ -37,7 +40,16 @@ struct AstroVoltages {
   guint8 *block;
   guint64 time_stride, station_stride, pol_stride; /* samples */
   guint64 chunk;                                   /* its first tile */
+
+  /* of a chunk, where the samples of an input do not lie side by side in the block */
+  guint8 *rows;
+  gsize row_samples;
 };
+
+static guint64 n_inputs(const AstroVoltages *voltages)
+{
+  return (guint64)voltages->stations * voltages->pols;
+}
 
 static double reach(const AstroVoltages *voltages)
 {
@@ -60,6 +72,22 @@ static gboolean choose_stretch(AstroVoltages *voltages, GError **error)
       "an array that reaches %.0f km from its centre at %g Hz needs a bandwidth above %g Hz",
       farthest * ASTRO_LIGHT_SPEED / 1000, f0, voltages->rate);
   return FALSE;
+}
+
+static gboolean open_rows(AstroVoltages *voltages, GError **error)
+{
+  gsize tile_bytes = n_inputs(voltages) * TILE * voltages->store->bytes;
+  gsize tiles = CLAMP(ROWS_BYTES / tile_bytes, 1, CHUNK_TILES);
+  gint time = astro_layout_find(&voltages->config.stream.layout, ASTRO_AXIS_TIME);
+  voltages->row_samples = tiles * TILE;
+  if ((guint)time + 1 == voltages->config.stream.layout.n_axes)
+    return TRUE;
+  voltages->rows = g_try_malloc(tiles * tile_bytes);
+  if (!voltages->rows)
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                "no memory for %d samples of %" G_GUINT64_FORMAT " inputs", TILE,
+                n_inputs(voltages));
+  return voltages->rows != NULL;
 }
 
 static gboolean open_sky(AstroVoltages *voltages, GError **error)
@@ -142,7 +170,8 @@ AstroVoltages *astro_voltages_new(const AstroVoltagesConfig *config, GError **er
   /* Whole turns do not matter, and a fixed-point phase never drifts. */
   double turns = config->tone / voltages->rate, part = turns - floor(turns);
   voltages->tone = part < 1 ? (guint64)(part * 0x1p64) : 0;
-  if (config->pattern == ASTRO_PATTERN_SKY && !open_sky(voltages, error))
+  if (!open_rows(voltages, error) ||
+      (config->pattern == ASTRO_PATTERN_SKY && !open_sky(voltages, error)))
     return NULL;
   return g_steal_pointer(&voltages);
 }
@@ -155,6 +184,7 @@ void astro_voltages_free(AstroVoltages *voltages)
   g_free(voltages->positions);
   g_free(voltages->gains);
   g_free(voltages->directions);
+  g_free(voltages->rows);
   g_free(voltages);
 }
 
@@ -262,14 +292,15 @@ static const MakeTile make[] = {
 
 /* ---- blocks ---- */
 
-static guint64 n_inputs(const AstroVoltages *voltages)
-{
-  return (guint64)voltages->stations * voltages->pols;
-}
-
 static guint64 n_groups(const AstroVoltages *voltages)
 {
-  return (n_inputs(voltages) + ASTRO_STORE_INPUTS - 1) / ASTRO_STORE_INPUTS;
+  return (n_inputs(voltages) + TASK_INPUTS - 1) / TASK_INPUTS;
+}
+
+/* The first sample of the block in it. */
+static guint64 chunk_start(const AstroVoltages *voltages)
+{
+  return MAX(voltages->chunk * TILE, voltages->first);
 }
 
 /* Makes a tile of some inputs whole, and keeps what falls into the block. */
@@ -277,23 +308,42 @@ static void work(gpointer data, guint64 task)
 {
   const AstroVoltages *voltages = data;
   guint64 tile = voltages->chunk + task / n_groups(voltages);
-  guint64 first = task % n_groups(voltages) * ASTRO_STORE_INPUTS;
-  guint n = (guint)MIN(ASTRO_STORE_INPUTS, n_inputs(voltages) - first);
+  guint64 input = task % n_groups(voltages) * TASK_INPUTS;
+  guint64 end = MIN(input + TASK_INPUTS, n_inputs(voltages));
   guint64 from = MAX(tile * TILE, voltages->first);
   guint64 to = MIN((tile + 1) * TILE, voltages->first + voltages->steps);
-  AstroTile tiles[ASTRO_STORE_INPUTS];
-  gsize offsets[ASTRO_STORE_INPUTS];
-  float scale = 1;
+  guint64 skip = from - tile * TILE;
+  AstroTile parts;
 
-  for (guint i = 0; i < n; i++) {
-    guint station = (guint)((first + i) / voltages->pols),
-          pol = (guint)((first + i) % voltages->pols);
-    scale = make[voltages->config.pattern](voltages, tile, station, pol, &tiles[i]);
-    offsets[i] = (from - voltages->first) * voltages->time_stride +
-                 station * voltages->station_stride + pol * voltages->pol_stride;
+  for (; input < end; input++) {
+    guint station = (guint)(input / voltages->pols), pol = (guint)(input % voltages->pols);
+    float scale = make[voltages->config.pattern](voltages, tile, station, pol, &parts);
+    guint64 at = voltages->time_stride == 1
+                     ? station * voltages->station_stride + pol * voltages->pol_stride + from -
+                           voltages->first
+                     : input * voltages->row_samples + from - chunk_start(voltages);
+    guint8 *rows = voltages->time_stride == 1 ? voltages->block : voltages->rows;
+    voltages->kernels->store[voltages->store->format](parts.re + skip, parts.im + skip,
+                                                      (guint)(to - from), scale,
+                                                      rows + at * voltages->store->bytes);
   }
-  astro_store_tiles(voltages->store, voltages->kernels, tiles, n, (guint)(from - tile * TILE),
-                    (guint)(to - from), scale, voltages->block, offsets, voltages->time_stride);
+}
+
+/* The chunk's rows to their places in the block. */
+static void turn_rows(const AstroVoltages *voltages, guint64 tiles)
+{
+  gsize bytes = voltages->store->bytes, row = voltages->row_samples * bytes;
+  guint64 start = chunk_start(voltages);
+  guint64 end = MIN((voltages->chunk + tiles) * TILE, voltages->first + voltages->steps);
+  const AstroTransposeAxis axes[] = {
+    { .extent = voltages->stations,
+      .from = voltages->pols * row,
+      .to = voltages->station_stride * bytes },
+    { .extent = voltages->pols, .from = row, .to = voltages->pol_stride * bytes },
+    { .extent = end - start, .from = bytes, .to = voltages->time_stride * bytes },
+  };
+  astro_transpose_part(voltages->block + (start - voltages->first) * voltages->time_stride * bytes,
+                       voltages->rows, bytes, axes, G_N_ELEMENTS(axes), voltages->config.threads);
 }
 
 /* Where every source stands, in the earth's frame, at the ends of the stretches of a chunk. */
@@ -338,13 +388,16 @@ void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, 
   voltages->steps = steps;
   voltages->block = block;
 
-  for (voltages->chunk = first / TILE; voltages->chunk < end_tile; voltages->chunk += CHUNK_TILES) {
-    guint64 tiles = MIN(CHUNK_TILES, end_tile - voltages->chunk);
+  guint64 most = voltages->row_samples / TILE;
+  for (voltages->chunk = first / TILE; voltages->chunk < end_tile; voltages->chunk += most) {
+    guint64 tiles = MIN(most, end_tile - voltages->chunk);
     if (voltages->config.pattern == ASTRO_PATTERN_SKY) {
       aim(voltages, tiles);
       astro_streams_seek(voltages->streams, (gint64)voltages->chunk - voltages->margin,
                          (gsize)tiles + 2 * (gsize)voltages->margin);
     }
     astro_parallel(tiles * n_groups(voltages), voltages->config.threads, work, voltages);
+    if (voltages->time_stride != 1)
+      turn_rows(voltages, tiles);
   }
 }

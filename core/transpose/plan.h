@@ -50,6 +50,10 @@ void astro_transpose_plan_part(AstroTransposePlan *plan, gsize unit, const Astro
 /* Steps of that many bytes that make whole cache lines. */
 gsize astro_transpose_grain(gsize bytes);
 
+/* Such a part, planned and moved at once. */
+void astro_transpose_part(gpointer out, gconstpointer in, gsize unit,
+                          const AstroTransposeAxis *axes, guint n, guint threads);
+
 void astro_transpose_run(const AstroTransposePlan *plan, const AstroTransposeKernels *kernels,
                          guint threads, gpointer out, gconstpointer in);
 

@@ -270,3 +270,11 @@ void astro_transpose_run(const AstroTransposePlan *plan, const AstroTransposeKer
     astro_parallel((plan->pieces + plan->pieces_per_task - 1) / plan->pieces_per_task, threads,
                    piece_task, &run);
 }
+
+void astro_transpose_part(gpointer out, gconstpointer in, gsize unit,
+                          const AstroTransposeAxis *axes, guint n, guint threads)
+{
+  AstroTransposePlan plan;
+  astro_transpose_plan_part(&plan, unit, axes, n);
+  astro_transpose_run(&plan, astro_transpose_kernels(), threads, out, in);
+}

@@ -4,6 +4,7 @@
 #include "core/delay/delay.h"
 #include "core/delay/kernels.h"
 #include "core/delay/losses.h"
+#include "core/sky/kernels.h"
 #include "core/sky/voltages.h"
 #include "core/stream/uvw.h"
 #include "tests/core/on-device.h"
@@ -100,6 +101,92 @@ static void test_kernels(void)
         test_free(im);
         test_free(out_re);
         test_free(out_im);
+      }
+  }
+}
+
+/* The parts of a sample as its format has them. */
+static void parts_of(AstroFormat format, const guint8 *sample, float *re, float *im)
+{
+  const float *real = (const float *)sample;
+  gint16 whole[2];
+  memcpy(whole, sample, MIN(astro_format_info(format)->bytes, sizeof whole));
+  switch (format) {
+  case ASTRO_FORMAT_CI4:
+    *re = (float)((*sample >> 4 ^ 8) - 8);
+    *im = (float)(((*sample & 15) ^ 8) - 8);
+    break;
+  case ASTRO_FORMAT_CI8:
+    *re = ((const gint8 *)sample)[0];
+    *im = ((const gint8 *)sample)[1];
+    break;
+  case ASTRO_FORMAT_CI16LE:
+    *re = whole[0];
+    *im = whole[1];
+    break;
+  default:
+    *re = real[0];
+    *im = real[1];
+  }
+}
+
+/* What a part becomes: rounded half to even, and kept within the format's range. */
+static float part_stored(double value, double limit)
+{
+  return limit > 0 ? (float)CLAMP(nearbyint(value), -limit - 1, limit) : (float)value;
+}
+
+/* Any samples from any address, and numbers beyond their range and half-way between two, in any
+ * length. */
+static void test_samples(void)
+{
+  static const struct {
+    AstroFormat format;
+    double limit;
+  } formats[] = { { ASTRO_FORMAT_CI4, 7 },
+                  { ASTRO_FORMAT_CI8, 127 },
+                  { ASTRO_FORMAT_CI16LE, 32767 },
+                  { ASTRO_FORMAT_CF32LE, 0 } };
+  enum { MOST = 70 };
+  for (guint level = 0; level < G_N_ELEMENTS(levels); level++) {
+    with_level(levels[level]);
+    const AstroDelayKernels *kernels = astro_delay_kernels();
+    const AstroSkyKernels *sky_kernels = astro_sky_kernels();
+    with_level(NULL);
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+      for (guint n = 1; n <= MOST; n++) {
+        const AstroFormat format = formats[f].format;
+        const gsize sample = astro_format_info(format)->bytes, floats = n * sizeof(float);
+        const gsize room = (n + 15) / 16 * 16 * sizeof(float);
+        guint8 *in = test_alloc(n * sample + 1), *out = test_alloc(n * sample);
+        float *re = test_alloc(floats), *im = test_alloc(floats);
+        float *from_re = test_alloc(room), *from_im = test_alloc(room), x, y;
+        test_fill(in, n * sample + 1, n);
+        if (format == ASTRO_FORMAT_CF32LE)
+          for (guint i = 0; i < 2 * n; i++)
+            memcpy(in + 1 + 4 * i, &(float){ (float)i * 0.37f - 5 }, 4);
+        kernels->load[format](in + 1, n, re, im);
+        test_check_guard(re, floats);
+        test_check_guard(im, floats);
+        for (guint i = 0; i < n; i++) {
+          guint8 aligned[8] __attribute__((aligned(8)));
+          memcpy(aligned, in + 1 + i * sample, sample);
+          parts_of(format, aligned, &x, &y);
+          g_assert_cmpfloat(re[i], ==, x);
+          g_assert_cmpfloat(im[i], ==, y);
+          from_re[i] = (float)(gint)(i * 37 % 61) - 30 + (i % 3 ? 0.5f : 0.2f);
+          from_im[i] = ((float)i - 20) * 3000;
+        }
+        sky_kernels->store[format](from_re, from_im, n, 0.5f, out);
+        test_check_guard(out, n * sample);
+        for (guint i = 0; i < n; i++) {
+          parts_of(format, out + i * sample, &x, &y);
+          g_assert_cmpfloat(x, ==, part_stored(from_re[i] * 0.5, formats[f].limit));
+          g_assert_cmpfloat(y, ==, part_stored(from_im[i] * 0.5, formats[f].limit));
+        }
+        gpointer blocks[] = { in, out, re, im, from_re, from_im };
+        for (guint b = 0; b < G_N_ELEMENTS(blocks); b++)
+          test_free(blocks[b]);
       }
   }
 }
@@ -648,6 +735,7 @@ int main(int argc, char **argv)
   }
   g_test_add_func("/delay/fraction", test_fraction);
   g_test_add_func("/delay/kernels", test_kernels);
+  g_test_add_func("/delay/samples", test_samples);
   g_test_add_func("/delay/spectra/flat", test_flat_spectra);
   g_test_add_func("/delay/spectra/reference", test_spectra_reference);
   g_test_add_func("/delay/calibration/errors", test_calibration_errors);
