@@ -13,6 +13,10 @@ double astro_fits_value(const guint8 *data, gint bitpix, guint64 i, const gint64
 double astro_fits_scaled_value(const guint8 *data, gint bitpix, guint64 i, const gint64 *blank,
                                double scale, double zero);
 
+/* n values by BSCALE and BZERO. */
+void astro_fits_floats(const guint8 *data, gint bitpix, guint64 n, const gint64 *blank,
+                       double scale, double zero, float *out);
+
 typedef struct {
   const char *name;
   char type;      /* of TFORM: A, D, E, I, J, K, B */

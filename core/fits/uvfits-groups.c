@@ -256,9 +256,7 @@ gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **
 {
   if (!fetch(r, index, r->n_parameters, r->group_values, error))
     return FALSE;
-  for (guint64 i = 0; i < r->group_values; i++) {
-    double value = astro_fits_value(r->raw, r->header->bitpix, i, r->has_blank ? &r->blank : NULL);
-    r->values[i] = (float)(value * r->value_scale + r->value_zero);
-  }
+  astro_fits_floats(r->raw, r->header->bitpix, r->group_values, r->has_blank ? &r->blank : NULL,
+                    r->value_scale, r->value_zero, r->values);
   return TRUE;
 }

@@ -89,8 +89,8 @@ static guint32 count_of(const AstroUvfitsReader *r, const float *value, guint64 
   double weight = r->axes[COMPLEX].n == 3 ? value[2 * stride] : 1;
   if (!isfinite(weight) || !(weight > 0))
     return 0;
-  weight = round(weight * r->weight_scale);
-  return weight < 1 ? 1 : weight < G_MAXUINT32 ? (guint32)weight : G_MAXUINT32;
+  weight = weight * r->weight_scale + 0.5;
+  return weight < 2 ? 1 : weight < G_MAXUINT32 ? (guint32)weight : G_MAXUINT32;
 }
 
 /* Puts a group's values in their places of a frame. */
@@ -99,12 +99,15 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
   guint a1 = group->station[0], a2 = group->station[1], i = MAX(a1, a2), j = MIN(a1, a2);
   guint64 baselines = (guint64)r->antennas.n * (r->antennas.n + 1) / 2,
           baseline = (guint64)i * (i + 1) / 2 + j, stride = r->axes[COMPLEX].stride,
-          per_if = r->axes[FREQ].n;
+          per_if = r->axes[FREQ].n, from = 0, in_if = 0;
   gboolean turned = a1 <= a2; /* the pair (j, i), whose conjugate is ours */
   float sign = turned == r->conjugated ? 1 : -1;
 
-  for (guint64 c = 0; c < r->channels; c++) {
-    guint64 from = c % per_if * r->axes[FREQ].stride + c / per_if * r->axes[IF].stride;
+  for (guint64 c = 0; c < r->channels; c++, from += r->axes[FREQ].stride) {
+    if (in_if++ == per_if) {
+      from += r->axes[IF].stride - per_if * r->axes[FREQ].stride;
+      in_if = 1;
+    }
     guint64 to =
         ((r->upside_down ? r->channels - 1 - c : c) * baselines + baseline) * r->pols * r->pols;
     for (guint p = 0; p < ASTRO_UVFITS_PRODUCTS; p++) {
