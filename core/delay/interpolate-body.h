@@ -7,6 +7,7 @@
 
 #define VECTORS 4 /* of each component in flight: enough to hide the latency of a sum */
 #define STRIP (VECTORS * LANES)
+#define REACH (ASTRO_FRACTION_TAPS / LANES) /* vectors that the taps of one reach over */
 G_STATIC_ASSERT(ASTRO_DELAY_GRAIN % STRIP == 0);
 
 typedef float Vector __attribute__((vector_size(4 * LANES)));
@@ -75,12 +76,19 @@ static void interpolate(const float *re, const float *im, const float taps[ASTRO
 
   for (guint start = 0; start < n; start += STRIP, at = product(at, onward)) {
     Vector sum_re[VECTORS] = { 0 }, sum_im[VECTORS] = { 0 };
-    for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
-#pragma GCC unroll 4
-      for (guint v = 0; v < VECTORS; v++) {
-        guint i = start + k + v * LANES;
-        sum_re[v] += taps[k] * *(const Unaligned *)&re[i];
-        sum_im[v] += taps[k] * *(const Unaligned *)&im[i];
+    /* Loads across two lines of the cache take longer than sums: each serves a tap of every vector
+     * that it is in reach of. */
+    for (guint k = 0; k < LANES; k++)
+#pragma GCC unroll 12
+      for (guint from = 0; from < VECTORS + REACH - 1; from++) {
+        const Vector x = *(const Unaligned *)&re[start + k + from * LANES];
+        const Vector y = *(const Unaligned *)&im[start + k + from * LANES];
+#pragma GCC unroll 8
+        for (guint r = 0; r < REACH; r++)
+          if (from >= r && from - r < VECTORS) {
+            sum_re[from - r] += taps[k + r * LANES] * x;
+            sum_im[from - r] += taps[k + r * LANES] * y;
+          }
       }
 #pragma GCC unroll 4
     for (guint v = 0; v < VECTORS; v++) {
