@@ -104,7 +104,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   astro_correlator_strides(&strides, &self->config, arguments->steps);
   float *dump = arguments->dump ? out[0].data : NULL;
   const gboolean enough = arguments->count >= MIN(self->capacity, LEAST_IN_PLACE) ||
-                          (dump && self->counts.samples == 0);
+                          (dump && arguments->count > 0 && self->counts.samples == 0);
   const gboolean in_place =
       enough && astro_correlator_has_rows(&strides, self->config.pols, self->config.stations,
                                           self->plan->sample_bytes);

@@ -946,6 +946,11 @@ static void test_blocks(void)
     AstroCorrelatorArguments dump = { .dump = TRUE };
     g_assert_false(all[b]->submit(instance, NULL, 0, &small, 1, &dump, &error));
     g_clear_error(&error);
+    AstroCorrelatorArguments nothing = { .dump = TRUE };
+    g_assert_true(all[b]->submit(instance, NULL, 0, &to, 1, &nothing, &error));
+    g_assert_cmpuint(nothing.samples, ==, 0);
+    for (guint i = 0; i < 6; i++)
+      g_assert_cmpint(out[i], ==, 0);
     /* What failed added nothing, what was before a beginning is forgotten; a dump may come by
      * itself. */
     AstroCorrelatorArguments good = { .steps = 1, .count = 1 };
