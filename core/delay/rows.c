@@ -28,8 +28,10 @@ gboolean astro_delay_rows(AstroDelayRows *rows, const AstroStream *stream, guint
   const gsize channels = astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
   const gsize pols = astro_stream_extent(stream, ASTRO_AXIS_POL);
   *rows = *block;
-  if (stream->quantity == ASTRO_QUANTITY_SPECTRA ? channels == 1 || block->strides.channel == 1
-                                                 : block->strides.time == 1)
+  const gboolean there = stream->quantity == ASTRO_QUANTITY_SPECTRA
+                             ? channels == 1 || block->strides.channel == 1
+                             : block->strides.time == 1;
+  if (there || steps == 0)
     return TRUE;
   const gsize bytes = steps * astro_stream_step_bytes(stream);
   if (room->bytes < bytes) {

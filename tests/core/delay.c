@@ -645,6 +645,25 @@ static void test_calibration_errors(void)
   g_assert_nonnull(strstr(error->message, "no phase centre"));
 }
 
+/* Blocks of no steps, of orders that rows lie in and of others. */
+static void test_empty(void)
+{
+  static const char *const layouts[] = { "station:pol:time:channel", "channel:time:station:pol",
+                                         "station:pol:time", "time:station:pol" };
+  g_autoptr(AstroObservation) observation = observe("disc", 2);
+  g_autoptr(AstroDelayModel) model = model_of(observation, 1, NULL);
+  guint8 block[1];
+  for (guint l = 0; l < G_N_ELEMENTS(layouts); l++)
+    for (guint b = 0; backends[b]; b++) {
+      AstroStream stream =
+          stream_of(ASTRO_FORMAT_CI8, layouts[l], 2, 1, l < 2 ? 8 : 0, 1.4e9, 1000000);
+      AstroDelayArguments arguments = { .model = model, .restart = TRUE };
+      Stage stage = open_stage(backends[b], &stream, ASTRO_FORMAT_CI8);
+      submit(&stage, block, 0, block, 0, &arguments);
+      close_stage(&stage);
+    }
+}
+
 static void test_shapes(void)
 {
   AstroStream good = stream_of(ASTRO_FORMAT_CI8, "time:station:pol", 2, 1, 0, 1e9, 1000);
@@ -740,6 +759,7 @@ int main(int argc, char **argv)
   g_test_add_func("/delay/spectra/reference", test_spectra_reference);
   g_test_add_func("/delay/calibration/errors", test_calibration_errors);
   g_test_add_func("/delay/shapes", test_shapes);
+  g_test_add_func("/delay/empty", test_empty);
   g_test_add_func("/delay/losses", test_losses);
   return g_test_run();
 }
