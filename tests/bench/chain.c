@@ -23,12 +23,17 @@ static char *stage_text(guint stage, guint channels)
 {
   switch (stage) {
   case CHANNELIZER:
-    return g_strdup_printf("astrochannelizer channels=%u ! application/x-astro-spectra,format=CI8",
+    return g_strdup_printf("astrochannelizer channels=%u"
+                           " ! capsfilter caps=application/x-astro-spectra,format=CI8",
                            channels);
   case CORRELATOR:
     return g_strdup_printf("astrocorrelator integration=%u", PER_DUMP / channels);
+  case TRANSPOSE: /* to what the correlator asks for, which nobody does behind the stage alone */
+    return g_strdup(
+        "astrotranspose"
+        " ! capsfilter caps=application/x-astro-spectra,layout=(string)channel:time:station:pol");
   default:
-    return g_strdup(stage == DELAY ? "astrodelay" : "astrotranspose");
+    return g_strdup("astrodelay");
   }
 }
 
@@ -115,7 +120,10 @@ static double stage_seconds(guint stage, guint channels, GstClockTime from, GPtr
 {
   Clock clock = { .from = from };
   g_autofree char *text = stage_text(stage, channels);
-  g_autoptr(GstElement) bin = gst_parse_bin_from_description(text, TRUE, NULL);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstElement) bin = gst_parse_bin_from_description(text, TRUE, &error);
+  if (error)
+    g_error("%s: %s", text, error->message);
   g_autoptr(GstPad) src = gst_pad_new("src", GST_PAD_SRC);
   g_autoptr(GstPad) sink = gst_pad_new("sink", GST_PAD_SINK);
   gst_object_ref_sink(bin);
