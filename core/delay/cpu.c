@@ -7,8 +7,7 @@
 #include "core/backend/threads.h"
 
 #define TILE ASTRO_DELAY_TILE
-
-#define TASK_INPUTS 32
+#define TASK_INPUTS 32 /* worked on by a task */
 
 typedef struct {
   AstroDelayInstance *instance;

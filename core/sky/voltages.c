@@ -313,16 +313,16 @@ static void work(gpointer data, guint64 task)
   guint64 from = MAX(tile * TILE, voltages->first);
   guint64 to = MIN((tile + 1) * TILE, voltages->first + voltages->steps);
   guint64 skip = from - tile * TILE;
+  const gboolean rows_in_block = voltages->time_stride == 1;
   AstroTile parts;
 
   for (; input < end; input++) {
     guint station = (guint)(input / voltages->pols), pol = (guint)(input % voltages->pols);
     float scale = make[voltages->config.pattern](voltages, tile, station, pol, &parts);
-    guint64 at = voltages->time_stride == 1
-                     ? station * voltages->station_stride + pol * voltages->pol_stride + from -
-                           voltages->first
-                     : input * voltages->row_samples + from - chunk_start(voltages);
-    guint8 *rows = voltages->time_stride == 1 ? voltages->block : voltages->rows;
+    guint64 row = rows_in_block ? station * voltages->station_stride + pol * voltages->pol_stride
+                                : input * voltages->row_samples;
+    guint64 at = row + from - (rows_in_block ? voltages->first : chunk_start(voltages));
+    guint8 *rows = rows_in_block ? voltages->block : voltages->rows;
     voltages->kernels->store[voltages->store->format](parts.re + skip, parts.im + skip,
                                                       (guint)(to - from), scale,
                                                       rows + at * voltages->store->bytes);
