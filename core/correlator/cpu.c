@@ -136,7 +136,7 @@ static void destroy(gpointer instance)
 {
   Cpu *self = instance;
   g_clear_pointer(&self->panels, astro_correlator_panels_free);
-  free(self->sums.any);
+  astro_correlator_sums_free(&self->sums, &self->config);
   free(self->gathered);
   astro_correlator_counts_free(&self->counts);
   g_free(self);

@@ -83,7 +83,7 @@ static void add_step(Reference *self, const guint8 *in, const AstroCorrelatorArg
 static void destroy(gpointer instance)
 {
   Reference *self = instance;
-  free(self->sums.any);
+  astro_correlator_sums_free(&self->sums, &self->config);
   astro_correlator_counts_free(&self->counts);
   g_free(self);
 }

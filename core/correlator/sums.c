@@ -93,20 +93,38 @@ gpointer astro_correlator_block(gsize bytes)
   return memory;
 }
 
+static gboolean sums_bytes(const AstroCorrelatorConfig *config, gsize *bytes)
+{
+  gsize n;
+  return g_size_checked_mul(&n, astro_correlator_channel_sums(config), config->channels) &&
+         g_size_checked_mul(bytes, n, 2 * sizeof(gint64));
+}
+
+/* Zeros that are no memory before they are touched: integrations that are all in one block leave
+ * them alone. */
 gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config,
                                    GError **error)
 {
-  gsize n = 0, bytes = 0;
-  gboolean fits = g_size_checked_mul(&n, astro_correlator_channel_sums(config), config->channels) &&
-                  g_size_checked_mul(&bytes, n, 2 * sizeof(gint64));
-  sums->any = fits ? astro_correlator_block(bytes) : NULL;
-  if (!sums->any)
+  gsize bytes;
+  void *memory = MAP_FAILED;
+  if (sums_bytes(config, &bytes))
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
     return astro_backend_no_memory(
         error, "no memory for the sums of %u stations, %u polarisations and %u channels: %.3g GB",
         config->stations, config->pols, config->channels,
         16e-9 * astro_correlator_channel_sums(config) * config->channels);
-  memset(sums->any, 0, bytes);
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  sums->any = memory;
   return TRUE;
+}
+
+void astro_correlator_sums_free(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config)
+{
+  gsize bytes;
+  if (sums->any && sums_bytes(config, &bytes))
+    munmap(sums->any, bytes);
+  sums->any = NULL;
 }
 
 void astro_correlator_strides(AstroCorrelatorStrides *strides, const AstroCorrelatorConfig *config,

@@ -28,6 +28,7 @@ gpointer astro_correlator_block(gsize bytes);
 gboolean astro_correlator_shape(gconstpointer config, GError **error);
 gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config,
                                    GError **error);
+void astro_correlator_sums_free(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config);
 
 /* Bytes between neighbours on each axis of a block of so many time steps. */
 typedef struct {
