@@ -23,6 +23,7 @@
 #include "core/catalogue/columns.h"
 #include "core/histogram/collect.h"
 #include "core/stream/stream.h"
+#include "elements/astrofields.h"
 #include "elements/astrohistogram-settings.h"
 #include "elements/astrostage.h"
 
@@ -489,6 +490,7 @@ static void astro_histogram_finalize(GObject *object)
 
 static void astro_histogram_init(AstroHistogram *self)
 {
+  astro_fields_set_defaults(self);
 }
 
 static void astro_histogram_class_init(AstroHistogramClass *klass)

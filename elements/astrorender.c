@@ -288,6 +288,7 @@ static void finalize(GObject *object)
 
 static void astro_render_init(AstroRender *self)
 {
+  astro_fields_set_defaults(self);
 }
 
 static void install_properties(GObjectClass *object)

@@ -428,5 +428,6 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
 
 static void astro_sky_src_init(AstroSkySrc *self)
 {
+  astro_fields_set_defaults(self);
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
