@@ -310,6 +310,8 @@ static GstFlowReturn finish(AstroHistogram *self)
     return flow;
   end_progress(self);
   flow = is_sent ? GST_FLOW_OK : push(self);
+  if (astro_flow_is_lost(flow)) /* sources are at their ends, and do not hear it */
+    GST_ELEMENT_FLOW_ERROR(self, flow);
   return flow == GST_FLOW_OK ? GST_FLOW_EOS : flow;
 }
 
