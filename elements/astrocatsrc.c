@@ -378,6 +378,7 @@ static void astro_cat_src_finalize(GObject *object)
 
 static void astro_cat_src_init(AstroCatSrc *self)
 {
+  astro_fields_set_defaults(self);
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 

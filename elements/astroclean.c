@@ -330,4 +330,5 @@ static void astro_clean_class_init(AstroCleanClass *klass)
 
 static void astro_clean_init(AstroClean *self)
 {
+  astro_fields_set_defaults(self);
 }

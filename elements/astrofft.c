@@ -52,6 +52,7 @@
 #include "core/fft/validity.h"
 #include "core/stream/grid.h"
 #include "elements/astrofft-caps.h"
+#include "elements/astrofields.h"
 #include "elements/astroimage.h"
 #include "elements/astroreader.h"
 
@@ -400,4 +401,5 @@ static void astro_fft_class_init(AstroFftClass *klass)
 
 static void astro_fft_init(AstroFft *self)
 {
+  astro_fields_set_defaults(self);
 }

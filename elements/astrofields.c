@@ -80,6 +80,15 @@ gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id
   return TRUE;
 }
 
+void astro_fields_set_defaults(gpointer object)
+{
+  guint n;
+  g_autofree GParamSpec **specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(object), &n);
+  for (guint i = 0; i < n; i++)
+    if (specs[i]->owner_type == G_OBJECT_TYPE(object) && specs[i]->flags & G_PARAM_CONSTRUCT)
+      g_object_set_property(object, specs[i]->name, g_param_spec_get_default_value(specs[i]));
+}
+
 static G_DEFINE_QUARK(astro_fields, astro_fields)
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)

@@ -405,6 +405,7 @@ static void finalize(GObject *object)
 
 static void astro_fits_src_init(AstroFitsSrc *self)
 {
+  astro_fields_set_defaults(self);
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
 

@@ -64,7 +64,8 @@ static gboolean read_centre(const char *text, double *l, double *m)
 
 static char **product_names(const AstroGridderSettings *s, gboolean psf)
 {
-  const char *text = s->pols ? s->pols : s->stokes == ASTRO_STOKES_I ? "I" : "I:Q:U:V";
+  const gboolean named = s->pols && *s->pols;
+  const char *text = named ? s->pols : s->stokes == ASTRO_STOKES_I ? "I" : "I:Q:U:V";
   g_autofree char *all = g_strconcat(text, psf ? ":" ASTRO_PRODUCT_PSF : "", NULL);
   return g_strsplit_set(all, ",:", -1);
 }
@@ -97,7 +98,7 @@ gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean i
 static gboolean check_products(const AstroGridderSettings *s, GError **error)
 {
   g_auto(GStrv) names = product_names(s, FALSE);
-  if (!names[0] || g_strv_length(names) > 4)
+  if (g_strv_length(names) > 4)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "property pols is \"%s\", expected one to four names joined by ','",
                                s->pols);

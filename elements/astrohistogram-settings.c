@@ -1,6 +1,7 @@
 #include "config.h"
 #include "elements/astrohistogram-settings.h"
 
+#include "core/fail.h"
 #include "elements/astrofields.h"
 
 #include <string.h>
@@ -33,7 +34,11 @@ gboolean astro_histogram_settings_config(const AstroHistogramSettings *s,
   *config = (AstroHistogramConfig){ .n_regions = s->regions,
                                     .precision = s->precision,
                                     .method = s->method };
-  if (s->edges)
+  const gboolean listed = s->edges && *s->edges;
+  if (listed && s->linear_bins)
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
+                      "properties edges and linear-bins are both set, expected one of them");
+  if (listed)
     return parse_edges(config, s->edges, error);
   if (s->linear_bins)
     return astro_histogram_edges_linear(config, s->min_angle, s->max_angle, s->linear_bins, error);

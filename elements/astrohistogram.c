@@ -23,6 +23,7 @@
 #include "core/catalogue/columns.h"
 #include "core/histogram/collect.h"
 #include "core/stream/stream.h"
+#include "elements/astrofields.h"
 #include "elements/astrohistogram-settings.h"
 #include "elements/astrostage.h"
 
@@ -309,6 +310,8 @@ static GstFlowReturn finish(AstroHistogram *self)
     return flow;
   end_progress(self);
   flow = is_sent ? GST_FLOW_OK : push(self);
+  if (astro_flow_is_lost(flow)) /* sources are at their ends, and do not hear it */
+    GST_ELEMENT_FLOW_ERROR(self, flow);
   return flow == GST_FLOW_OK ? GST_FLOW_EOS : flow;
 }
 
@@ -489,6 +492,7 @@ static void astro_histogram_finalize(GObject *object)
 
 static void astro_histogram_init(AstroHistogram *self)
 {
+  astro_fields_set_defaults(self);
 }
 
 static void astro_histogram_class_init(AstroHistogramClass *klass)

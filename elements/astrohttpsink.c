@@ -14,6 +14,7 @@
 #include "elements/astrohttpsink.h"
 
 #include "core/serve/pictures.h"
+#include "elements/astrofields.h"
 #include "elements/astrostage.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
@@ -160,6 +161,7 @@ static void finalize(GObject *object)
 
 static void astro_http_sink_init(AstroHttpSink *self)
 {
+  astro_fields_set_defaults(self);
   gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
 }
 

@@ -274,4 +274,5 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
 
 static void astro_measure_init(AstroMeasure *self)
 {
+  astro_fields_set_defaults(self);
 }

@@ -288,6 +288,7 @@ static void finalize(GObject *object)
 
 static void astro_render_init(AstroRender *self)
 {
+  astro_fields_set_defaults(self);
 }
 
 static void install_properties(GObjectClass *object)
@@ -328,10 +329,11 @@ static void install_properties(GObjectClass *object)
                           "What is shown of images (I, XX, I-RESIDUAL; NULL: all) and of "
                           "visibilities (XX, LR; NULL: the first)",
                           NULL, flags) },
-    { PROP_CHANNEL, g_param_spec_int("channel", "Channel",
-                                     "Which channel of images and visibilities is shown; -1: the "
-                                     "mean of all",
-                                     -1, G_MAXINT, -1, flags) },
+    { PROP_CHANNEL,
+      g_param_spec_int("channel", "Channel",
+                       "Which channel of images and visibilities is shown, from 0; -1: the "
+                       "mean of all",
+                       -1, G_MAXINT, -1, flags) },
     { PROP_ROWS,
       g_param_spec_uint("rows", "Rows", "Buffers that a waterfall shows", 1, 16384, 256, flags) },
     { PROP_WIDTH, g_param_spec_uint("width", "Width",

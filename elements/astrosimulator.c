@@ -19,8 +19,13 @@ gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon
   simulator->sky = astro_scene_sky(&simulator->scene, simulator->observation, error);
   if (!simulator->sky || !horizon)
     return simulator->sky != NULL;
-  double seconds =
-      *horizon == G_MAXUINT64 ? 0 : (double)*horizon * simulator->rate_d / simulator->rate_n;
+  return astro_simulator_check_horizon(simulator, *horizon, error);
+}
+
+gboolean astro_simulator_check_horizon(const AstroSimulator *simulator, guint64 steps,
+                                       GError **error)
+{
+  double seconds = steps == G_MAXUINT64 ? 0 : (double)steps * simulator->rate_d / simulator->rate_n;
   return astro_sky_check_horizon(simulator->sky, simulator->observation,
                                  (gint64)MIN(seconds * 1e9, 1e18), error);
 }

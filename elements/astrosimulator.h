@@ -26,9 +26,12 @@ typedef struct {
   GstBufferPool *pool;
 } AstroSimulator;
 
-/* Makes the observation and its sky. horizon: the sources have to stay above it for so many steps,
- * G_MAXUINT64: at the start; or NULL. */
+/* Makes the observation and its sky. horizon: what the sources have to stay above for so many
+ * steps, or NULL. */
 gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error);
+/* G_MAXUINT64: at the start. */
+gboolean astro_simulator_check_horizon(const AstroSimulator *simulator, guint64 steps,
+                                       GError **error);
 void astro_simulator_stop(AstroSimulator *simulator);
 
 /* Steps of the scene's duration; G_MAXUINT64 where it has none. */

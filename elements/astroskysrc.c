@@ -119,9 +119,9 @@ static gboolean start(GstBaseSrc *base)
   g_autoptr(GError) error = NULL;
 
   if (read_bandwidth(self, &error) && check_tone(self, &error)) {
-    const guint64 steps = astro_simulator_duration(&self->simulator);
+    const guint64 unknown = G_MAXUINT64; /* steps, until there are blocks */
     const gboolean has_sky = self->settings.pattern == ASTRO_PATTERN_SKY;
-    if (astro_simulator_start(&self->simulator, has_sky ? &steps : NULL, &error))
+    if (astro_simulator_start(&self->simulator, has_sky ? &unknown : NULL, &error))
       return TRUE;
   }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
@@ -153,6 +153,32 @@ static gboolean negotiate(GstBaseSrc *base)
   return astro_simulator_negotiate(base, own, "voltages");
 }
 
+static void choose_block(AstroSkySrc *self)
+{
+  const gsize step = astro_stream_step_bytes(&self->simulator.stream);
+  const gsize grains = BLOCK_BYTES / step / BLOCK_GRAIN;
+  self->block =
+      self->settings.block_steps ? self->settings.block_steps : BLOCK_GRAIN * MAX(grains, 1);
+  self->simulator.end = astro_simulator_duration(&self->simulator);
+}
+
+/* The steps of duration and num-buffers. */
+static guint64 find_end(AstroSkySrc *self)
+{
+  gint buffers;
+  g_object_get(self, "num-buffers", &buffers, NULL);
+  return buffers >= 0 ? MIN(self->simulator.end, (guint64)buffers * self->block)
+                      : self->simulator.end;
+}
+
+/* What is repeated is of the time of its first blocks. */
+static gboolean check_horizon(AstroSkySrc *self, GError **error)
+{
+  const guint64 end = find_end(self), made = self->settings.repeat * self->block;
+  return self->settings.pattern != ASTRO_PATTERN_SKY ||
+         astro_simulator_check_horizon(&self->simulator, made ? MIN(end, made) : end, error);
+}
+
 static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
@@ -173,7 +199,9 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
       .seed = scene->seed,
       .threads = set->threads,
     };
-    voltages = astro_voltages_new(&config, &error);
+    choose_block(self);
+    if (check_horizon(self, &error))
+      voltages = astro_voltages_new(&config, &error);
   }
   if (!voltages) {
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
@@ -183,11 +211,6 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   g_clear_pointer(&self->voltages, astro_voltages_free);
   self->voltages = voltages;
   GST_OBJECT_UNLOCK(self);
-
-  gsize step = astro_stream_step_bytes(&self->simulator.stream);
-  gsize grains = BLOCK_BYTES / step / BLOCK_GRAIN;
-  self->block = set->block_steps ? set->block_steps : BLOCK_GRAIN * MAX(grains, 1);
-  self->simulator.end = astro_simulator_duration(&self->simulator);
   return TRUE;
 }
 
@@ -292,13 +315,8 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
 
 static gboolean answer_duration(AstroSkySrc *self, GstQuery *query)
 {
-  gint buffers;
-  guint64 end = self->voltages ? self->simulator.end : G_MAXUINT64;
-
-  g_object_get(self, "num-buffers", &buffers, NULL);
-  if (buffers >= 0 && self->voltages)
-    end = MIN(end, (guint64)buffers * self->block);
-  return astro_simulator_answer_duration(&self->simulator, query, end);
+  return astro_simulator_answer_duration(&self->simulator, query,
+                                         self->voltages ? find_end(self) : G_MAXUINT64);
 }
 
 static gboolean query(GstBaseSrc *base, GstQuery *query)
@@ -428,5 +446,6 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
 
 static void astro_sky_src_init(AstroSkySrc *self)
 {
+  astro_fields_set_defaults(self);
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }

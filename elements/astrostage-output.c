@@ -141,9 +141,12 @@ gboolean astro_stage_complete(AstroStage *stage)
     astro_stage_post_error(stage, error);
   else if (klass->drained)
     klass->drained(stage);
-  while ((buffer = astro_stage_pop_ready(priv)))
-    if (gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer) < GST_FLOW_EOS)
-      ok = FALSE;
+  while ((buffer = astro_stage_pop_ready(priv))) {
+    const GstFlowReturn flow = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
+    if (flow != GST_FLOW_OK)
+      priv->pushed = flow;
+    ok &= flow >= GST_FLOW_EOS;
+  }
   return ok;
 }
 

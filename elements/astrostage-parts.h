@@ -44,7 +44,7 @@ typedef struct {
   AstroDevice *reader;    /* where downstream reads; NULL: on the host */
   gboolean answered_host; /* upstream was told that we read on the host */
   GQueue ready;           /* GstBuffer *, oldest first */
-  GstFlowReturn pushed;   /* what downstream said to astro_stage_push */
+  GstFlowReturn pushed;   /* what downstream said to the last blocks */
 
   /* timing */
   gboolean time_segment; /* upstream's segment counts time, so its OFFSET counts steps */

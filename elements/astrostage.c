@@ -299,6 +299,17 @@ static gboolean gap_event(AstroStage *stage, GstEvent *event)
   return ok;
 }
 
+/* Upstream is through, and does not hear what downstream says to what is sent now; without a sink
+ * the pipeline would wait for ever. */
+static void end(AstroStage *stage)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  priv->pushed = GST_FLOW_OK;
+  astro_stage_drain(stage);
+  if (astro_flow_is_lost(priv->pushed))
+    GST_ELEMENT_FLOW_ERROR(stage, priv->pushed);
+}
+
 static gboolean post_stats(AstroStage *stage);
 
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
@@ -315,11 +326,11 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
       return observation_event(stage, event);
     break;
   case GST_EVENT_EOS:
-    astro_stage_drain(stage);
+    end(stage);
     post_stats(stage);
     break;
   case GST_EVENT_SEGMENT_DONE: /* what ends a segment that was sought, in place of EOS */
-    astro_stage_drain(stage);
+    end(stage);
     break;
   case GST_EVENT_GAP:
     return gap_event(stage, event);

@@ -108,6 +108,9 @@ enum {
  * may be NULL. */
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 
+/* Whether an element that sends something at its end must say what downstream answered. */
+#define astro_flow_is_lost(flow) ((flow) == GST_FLOW_NOT_LINKED || (flow) < GST_FLOW_EOS)
+
 /* Where nobody is linked GStreamer takes the input's caps for the output's too, and has blocks
  * passed on to find that out. An element that makes something else asks this in fixate_caps and
  * set_caps.

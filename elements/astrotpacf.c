@@ -361,6 +361,7 @@ static const AstroField fields[] = {
 
 static void astro_tpacf_init(AstroTpacf *self)
 {
+  astro_fields_set_defaults(self);
 }
 
 static void astro_tpacf_class_init(AstroTpacfClass *klass)

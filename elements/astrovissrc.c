@@ -326,5 +326,6 @@ static void astro_vis_src_class_init(AstroVisSrcClass *klass)
 
 static void astro_vis_src_init(AstroVisSrc *self)
 {
+  astro_fields_set_defaults(self);
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }

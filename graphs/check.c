@@ -1,7 +1,7 @@
 #include "graphs/check.h"
 
 typedef struct {
-  guint sources;
+  guint sources, sinks;
   gboolean late_pads; /* links may still come while it runs */
   char *unlinked;
 } Findings;
@@ -34,6 +34,8 @@ static void look(const GValue *value, gpointer data)
   look_at_templates(element, findings);
   if (GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SOURCE))
     findings->sources++;
+  if (GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK))
+    findings->sinks++;
   if (!GST_IS_BIN(element))
     look_at_pads(element, findings);
 }
@@ -47,5 +49,8 @@ char *astro_check_pipeline(GstElement *pipeline)
   if (findings.unlinked && !findings.late_pads)
     return findings.unlinked;
   g_free(findings.unlinked);
-  return findings.sources ? NULL : g_strdup("the pipeline has no source: nothing would flow");
+  if (!findings.sources)
+    return g_strdup("the pipeline has no source: nothing would flow");
+  /* That a stream ended is what sinks tell. */
+  return findings.sinks ? NULL : g_strdup("the pipeline has no sink: it would not end");
 }

@@ -4,7 +4,7 @@
 #include <gst/gst.h>
 #include <string.h>
 
-#define MANY 16 /* values of an enumeration that are not listed any more */
+#define MANY 16 /* values of an enumeration: more are not listed */
 
 /* NULL: no such element, which GStreamer says itself. */
 static GObjectClass *class_of(const char *word)
@@ -21,7 +21,9 @@ static char *describe_values(const GEnumClass *klass)
 {
   g_autoptr(GString) text = g_string_new("expected ");
   if (klass->n_values > MANY)
-    return NULL;
+    return g_strdup_printf("expected one of %u values, from %s to %s", klass->n_values,
+                           klass->values[0].value_nick,
+                           klass->values[klass->n_values - 1].value_nick);
   for (guint i = 0; i < klass->n_values; i++)
     g_string_append_printf(text, "%s%s",
                            i == 0                    ? ""
@@ -39,11 +41,13 @@ static char *describe_reals(double least, double most)
                           : g_strdup("expected a number");
 }
 
-/* NULL for what is neither a number nor one of a few names. */
+/* NULL for what is neither a number nor one of some names. */
 static char *describe(GParamSpec *spec)
 {
   if (G_IS_PARAM_SPEC_ENUM(spec))
     return describe_values(G_PARAM_SPEC_ENUM(spec)->enum_class);
+  if (G_IS_PARAM_SPEC_BOOLEAN(spec))
+    return g_strdup("expected true or false");
   if (G_IS_PARAM_SPEC_DOUBLE(spec))
     return describe_reals(G_PARAM_SPEC_DOUBLE(spec)->minimum, G_PARAM_SPEC_DOUBLE(spec)->maximum);
   if (G_IS_PARAM_SPEC_FLOAT(spec) && G_PARAM_SPEC_FLOAT(spec)->maximum < FLT_MAX)
@@ -75,9 +79,12 @@ static gboolean is_wrapped(const char *text, const GValue *value)
   return g_value_transform(value, &read) && g_value_get_double(&read) != written;
 }
 
+/* GStreamer reads a number where nothing is written, which is 0 or the first of an enumeration. */
 static gboolean is_good(GParamSpec *spec, const char *text)
 {
   GValue value = G_VALUE_INIT;
+  if (!*text)
+    return FALSE;
   g_value_init(&value, spec->value_type);
   gboolean good = gst_value_deserialize_with_pspec(&value, text, spec) &&
                   !is_wrapped(text, &value) && !g_param_value_validate(spec, &value);

@@ -32,8 +32,8 @@ static gboolean choose_products(Kind *k, const AstroRenderInput *in, GError **er
                                k->products->len, MOST_PANELS);
   if (k->channel >= (gint64)k->channels)
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
-                               "the image has no channel %d, but %" G_GUINT64_FORMAT, k->channel,
-                               k->channels);
+                               "there is no channel %d, but %" G_GUINT64_FORMAT ", counted from 0",
+                               k->channel, k->channels);
   return TRUE;
 }
 

@@ -49,8 +49,8 @@ static gboolean check(Kind *k, const AstroRenderInput *in, GError **error)
                                k->baselines);
   if (k->channel >= (gint64)k->channels)
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
-                               "there is no channel %d, but %" G_GUINT64_FORMAT, k->channel,
-                               k->channels);
+                               "there is no channel %d, but %" G_GUINT64_FORMAT ", counted from 0",
+                               k->channel, k->channels);
   return choose_product(k, in, error);
 }
 

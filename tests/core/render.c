@@ -652,7 +652,7 @@ static void refused(void)
     { "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=ra:dec", NULL,
       "no pictures of catalogue", -1 },
     { IMAGE "width=4,height=4,pols=1", "Q", "no product Q, but I", -1 },
-    { IMAGE "width=4,height=4,pols=1", NULL, "no channel 1", 1 },
+    { IMAGE "width=4,height=4,pols=1", NULL, "no channel 1, but 1, counted from 0", 1 },
     { SPECTRA "format=F32LE,channels=4", NULL, "expected", -1 },
     { "application/x-astro-spectra,format=CF32LE,layout=station:pol:time,stations=2,pols=1", NULL,
       "one with channels", -1 },

@@ -243,6 +243,15 @@ static void test_cuts(void)
   }
 }
 
+/* A graph's parameter that is empty sets nothing. */
+static void test_empty_texts(void)
+{
+  g_autofree complex float *all = predict(0.02, 0.01);
+  g_autoptr(GByteArray) unset = bytes_of("stokes=IQUV", all, FALSE);
+  g_autoptr(GByteArray) empty = bytes_of("stokes=IQUV pols=\"\" centre=\"\"", all, FALSE);
+  g_assert_cmpmem(unset->data, unset->len, empty->data, empty->len);
+}
+
 /* Grids of two dumps each, their own or with all before them. */
 static void test_intervals(void)
 {
@@ -500,10 +509,11 @@ static const struct {
   const char *name;
   void (*test)(void);
 } tests[] = {
-  { "source", test_source },       { "cuts", test_cuts },
-  { "intervals", test_intervals }, { "psf", test_psf },
-  { "counts", test_counts },       { "outside", test_outside },
-  { "refused", test_bad_streams }, { "coarse-taps", test_coarse_taps },
+  { "source", test_source },           { "cuts", test_cuts },
+  { "intervals", test_intervals },     { "psf", test_psf },
+  { "counts", test_counts },           { "outside", test_outside },
+  { "refused", test_bad_streams },     { "empty-texts", test_empty_texts },
+  { "coarse-taps", test_coarse_taps },
 };
 
 typedef struct {

@@ -284,6 +284,8 @@ static void test_refusals(void)
   test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,two\" ! fakesink",
                "found \"two\"");
   test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"5\" ! fakesink", "1 edges");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,2\" linear-bins=3 ! fakesink",
+               "edges and linear-bins");
   test_refused("astrocatsrc ! h.data astrohistogram name=h min-angle=5 max-angle=2 ! fakesink",
                "must be the larger");
   test_refused("astrocatsrc ! h.data astrohistogram name=h min-angle=0 ! fakesink", "both above 0");

@@ -285,7 +285,7 @@ static void test_errors(void)
     { "pols=3", "pols=3: expected 1 or 2" },
     { "frequency=1e5", "the band must begin above 0 Hz" },
     { "pattern=tone tone=2e8", "tone=2e+08: expected a frequency within" },
-    { "sky=0.5,0,1 duration=86400", "below the horizon of disc" },
+    { "sky=0.5,0,1 bandwidth=1000 block-steps=86400000", "below the horizon of disc" },
     { "phase-centre=0,89", "below the horizon of disc 0 s" },
     { "bandwidth=1 array=lofar-like", "needs a bandwidth above" },
     { "! application/x-astro-voltages,format=CF16LE", "can't handle caps" },
@@ -295,6 +295,14 @@ static void test_errors(void)
     g_autofree char *line = g_strdup_printf("astroskysrc num-buffers=1 %s ! fakesink", cases[i][0]);
     test_refused(line, cases[i][1]);
   }
+  test_refused("astroskysrc sky=0.5,0,1 duration=86400 ! fakesink", "below the horizon of disc");
+  g_autofree char *ends_before =
+      test_launch("astroskysrc sky=0.5,0,1 duration=86400 num-buffers=1 block-steps=9 ! fakesink");
+  g_assert_null(ends_before);
+  g_autofree char *repeated =
+      test_launch("astroskysrc sky=0.5,0,1 repeat=2 bandwidth=1 num-buffers=90000 stations=1 "
+                  "block-steps=1 ! fakesink");
+  g_assert_null(repeated);
   g_autofree char *path = g_build_filename(g_get_tmp_dir(), "array-XXXXXX", NULL);
   gint fd = g_mkstemp(path);
   g_assert_cmpint(fd, >=, 0);

@@ -492,7 +492,11 @@ static void add_tests(void)
     "astroskysrc num-buffers=9 ! astrochannelizer channels=16",
     "astroskysrc num-buffers=9 ! astrochannelizer channels=16 ! astrocorrelator",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1",
+    "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft",
+    "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft ! astroimage",
     "astrovissrc num-buffers=2 ! astrorender",
+    "astrocatsrc points=9 ! astrohistogram",
+    "astrocatsrc points=9 ! astrohistogram ! astrotpacf",
   };
   g_test_add_func("/stage/time", test_time);
   g_test_add_func("/stage/untimed", test_untimed);

@@ -1,5 +1,7 @@
 #include "tests/elements/elements.h"
 
+#include <math.h>
+
 /* Every element and property of ours tells a user what it is. */
 static void check_properties(GstElementFactory *factory)
 {
@@ -104,6 +106,55 @@ static void check_kept_apart(GstElementFactory *factory)
   gst_object_unref(element);
 }
 
+/* A value beyond what a property may have; FALSE: there is none. */
+static gboolean make_bad(GParamSpec *spec, GValue *value)
+{
+  GValue taken = G_VALUE_INIT;
+  g_value_init(value, spec->value_type);
+  if (G_IS_PARAM_SPEC_DOUBLE(spec))
+    g_value_set_double(value, NAN);
+  else if (G_IS_PARAM_SPEC_ENUM(spec))
+    g_value_set_enum(value, -1);
+  else if (G_IS_PARAM_SPEC_INT(spec))
+    g_value_set_int(value, G_PARAM_SPEC_INT(spec)->minimum - 1);
+  else if (G_IS_PARAM_SPEC_UINT(spec))
+    g_value_set_uint(value, G_PARAM_SPEC_UINT(spec)->minimum - 1);
+  else if (G_IS_PARAM_SPEC_UINT64(spec))
+    g_value_set_uint64(value, G_PARAM_SPEC_UINT64(spec)->minimum - 1);
+  g_value_init(&taken, spec->value_type);
+  g_value_copy(value, &taken);
+  const gboolean bad = g_param_value_validate(spec, &taken);
+  g_value_unset(&taken);
+  if (!bad)
+    g_value_unset(value);
+  return bad;
+}
+
+/* Of a value that is out of range GLib says so, and the property keeps its default: gst-launch-1.0
+ * gives values when an element is made, and goes on. */
+static void check_out_of_range(GstElementFactory *factory)
+{
+  GstElement *element = gst_element_factory_create(factory, NULL);
+  guint n;
+  g_autofree GParamSpec **specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &n);
+  gst_object_unref(element);
+
+  for (guint i = 0; i < n; i++) {
+    GValue value = G_VALUE_INIT, got = G_VALUE_INIT;
+    if (!is_settable(specs[i]) || !make_bad(specs[i], &value))
+      continue;
+    g_test_expect_message("GLib-GObject", G_LOG_LEVEL_WARNING, "value *out of range*");
+    element = gst_element_factory_create_with_properties(factory, 1, &specs[i]->name, &value);
+    g_test_assert_expected_messages();
+    g_object_get_property(G_OBJECT(element), specs[i]->name, &got);
+    if (!g_param_value_defaults(specs[i], &got))
+      g_error("%s: %s lost its default", GST_OBJECT_NAME(factory), specs[i]->name);
+    g_value_unset(&value);
+    g_value_unset(&got);
+    gst_object_unref(element);
+  }
+}
+
 static void check_metadata(GstElementFactory *factory)
 {
   static const char *const fields[] = { GST_ELEMENT_METADATA_LONGNAME, GST_ELEMENT_METADATA_KLASS,
@@ -135,6 +186,7 @@ static void add_tests(void)
   g_test_add_data_func("/plugin/metadata", check_metadata, check_all);
   g_test_add_data_func("/plugin/properties/documented", check_properties, check_all);
   g_test_add_data_func("/plugin/properties/kept-apart", check_kept_apart, check_all);
+  g_test_add_data_func("/plugin/properties/out-of-range", check_out_of_range, check_all);
 }
 
 int main(int argc, char **argv)
