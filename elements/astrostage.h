@@ -59,6 +59,8 @@ gboolean astro_stage_prefers_device(AstroStage *stage);
 gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
 /* The time of the input's step 0 since the observation's start, as the block in work has it. */
 GstClockTimeDiff astro_stage_epoch(AstroStage *stage);
+/* When a step of the input begins, where it has a rate. */
+GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step);
 
 /* A buffer of the output pool; and one of a pool of its own, for what goes with the output. */
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
