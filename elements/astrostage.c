@@ -218,28 +218,6 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
   return FALSE;
 }
 
-/* Offsets of a segment in bytes count no steps; what leaves here is timed by steps. */
-static gboolean segment_event(AstroStage *stage, GstEvent *event)
-{
-  AstroStagePrivate *priv = PRIV(stage);
-  const GstSegment *segment;
-
-  astro_stage_drain(stage);
-  gst_event_parse_segment(event, &segment);
-  priv->time_segment = segment->format == GST_FORMAT_TIME;
-  priv->retime = TRUE;
-  if (!priv->time_segment && !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage))) {
-    GstSegment time;
-    gst_segment_init(&time, GST_FORMAT_TIME);
-    GstEvent *replaced = gst_event_new_segment(&time);
-    gst_event_set_seqnum(replaced, gst_event_get_seqnum(event));
-    gst_event_unref(event);
-    event = replaced;
-  }
-  return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
-      ->sink_event(GST_BASE_TRANSFORM(stage), event);
-}
-
 /* Whether it says what the one before said: sticky events come again after links change. */
 static gboolean is_known(AstroStage *stage, GstEvent *event)
 {
@@ -253,6 +231,41 @@ static gboolean is_known(AstroStage *stage, GstEvent *event)
     gst_event_unref(known);
   }
   return same;
+}
+
+/* GStreamer's structures do not compare segments. */
+static gboolean is_known_segment(AstroStage *stage, const GstSegment *segment)
+{
+  g_autoptr(GstEvent) known =
+      gst_pad_get_sticky_event(GST_BASE_TRANSFORM_SINK_PAD(stage), GST_EVENT_SEGMENT, 0);
+  const GstSegment *before;
+
+  if (known)
+    gst_event_parse_segment(known, &before);
+  return known && gst_segment_is_equal(before, segment);
+}
+
+/* Offsets of a segment in bytes count no steps; what leaves here is timed by steps. */
+static gboolean segment_event(AstroStage *stage, GstEvent *event)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  const GstSegment *segment;
+
+  gst_event_parse_segment(event, &segment);
+  if (!is_known_segment(stage, segment))
+    astro_stage_drain(stage);
+  priv->time_segment = segment->format == GST_FORMAT_TIME;
+  priv->retime = TRUE;
+  if (!priv->time_segment && !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage))) {
+    GstSegment time;
+    gst_segment_init(&time, GST_FORMAT_TIME);
+    GstEvent *replaced = gst_event_new_segment(&time);
+    gst_event_set_seqnum(replaced, gst_event_get_seqnum(event));
+    gst_event_unref(event);
+    event = replaced;
+  }
+  return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
+      ->sink_event(GST_BASE_TRANSFORM(stage), event);
 }
 
 /* What is held belongs to the observation before. */
@@ -308,6 +321,10 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   switch (GST_EVENT_TYPE(event)) {
   case GST_EVENT_CAPS:
     return caps_event(stage, event);
+  case GST_EVENT_STREAM_START: /* where what is held was of another */
+    if (!is_known(stage, event))
+      astro_stage_drain(stage);
+    break;
   case GST_EVENT_SEGMENT:
     return segment_event(stage, event);
   case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:
