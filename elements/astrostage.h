@@ -110,6 +110,10 @@ enum {
  * may be NULL. */
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 
+/* The output's caps as they are, where the input's are caps still and downstream takes them still;
+ * else NULL. Whoever is linked in mid-stream has caps agreed on once more. */
+GstCaps *astro_stage_agreed_caps(GstBaseTransform *trans, GstCaps *caps);
+
 /* Where nobody is linked GStreamer takes the input's caps for the output's too, and has blocks
  * passed on to find that out. An element that makes something else asks this in fixate_caps and
  * set_caps.
