@@ -378,6 +378,42 @@ static void test_by_hand(void)
   g_assert_cmpmem(ignored->data, ignored->len, whole->data, whole->len);
 }
 
+/* Who is linked between the planes of an image does not end it: astroimage has a part of it. */
+static void test_between_planes(void)
+{
+  g_autoptr(GByteArray) expected = image_by_hand("true", FALSE, FALSE);
+  GstHarness *h = gst_harness_new_parse("astrofft ! tee name=t ! astroimage");
+  g_autoptr(GstElement) tee = gst_harness_find_element(h, "tee");
+  g_autofree char *caps = g_strdup_printf(GRID, "plane:pol:v:u", "true", "");
+  g_autofree char *one = test_replace(caps, "planes=2", "planes=1");
+  gst_harness_set_src_caps_str(h, one);
+  for (guint plane = 0; plane < 2; plane++) {
+    GstBuffer *both = by_hand(FALSE, FALSE);
+    const gsize half = gst_buffer_get_size(both) / 2;
+    const AstroGridMeta *meta = astro_buffer_get_grid(both);
+    GstBuffer *in = gst_buffer_copy_region(both, GST_BUFFER_COPY_MEMORY, plane * half, half);
+    AstroGridMeta *own = astro_buffer_add_grid(in, meta->n_weights);
+    memcpy(own->weights, meta->weights, meta->n_weights * sizeof *own->weights);
+    own->w = meta->w + plane * meta->w_step;
+    own->w_step = meta->w_step;
+    own->plane = plane;
+    own->planes = 2;
+    gst_buffer_unref(both);
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+    if (plane == 0) {
+      GstElement *other = gst_element_factory_make("fakesink", NULL);
+      g_object_set(other, "async", FALSE, NULL);
+      gst_bin_add(GST_BIN(h->element), other);
+      g_assert_true(gst_element_sync_state_with_parent(other));
+      g_assert_true(gst_element_link(tee, other));
+    }
+  }
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GByteArray) all = test_pull_all(h);
+  g_assert_cmpmem(all->data, all->len, expected->data, expected->len);
+  gst_harness_teardown(h);
+}
+
 /* ---- what is refused ---- */
 
 static void test_errors(void)
@@ -426,6 +462,7 @@ static void add_tests(void)
   g_test_add_data_func("/touched/late/cumulative", "size=96 interval=4 cumulative=true", test_late);
   g_test_add_func("/touched/backends", test_backends);
   g_test_add_func("/touched/by-hand", test_by_hand);
+  g_test_add_func("/touched/between-planes", test_between_planes);
   g_test_add_func("/touched/refused", test_errors);
 }
 
