@@ -16,6 +16,7 @@
  * fraction of values without one. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
+#include "elements/astrocaps.h"
 #include "elements/astrofields.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
@@ -343,6 +344,10 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 
   if (self->refused || self->failed || (!self->file && !open_file(self)))
     return GST_FLOW_ERROR;
+  if (!astro_has_caps(GST_BASE_SINK_PAD(sink))) {
+    give_up(self);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
   if (!astro_stream_steps(&self->contents.stream, gst_buffer_get_size(buffer), &frames.frames,
                           &error)) {
     fail(self, error);

@@ -14,6 +14,7 @@
 #include "elements/astrohttpsink.h"
 
 #include "core/serve/pictures.h"
+#include "elements/astrocaps.h"
 #include "elements/astrostage.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
@@ -94,6 +95,8 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
   gsize bytes = gst_buffer_get_size(buffer);
+  if (!astro_has_caps(GST_BASE_SINK_PAD(sink)))
+    return GST_FLOW_NOT_NEGOTIATED;
   if (bytes == 0) /* nothing to see */
     return GST_FLOW_OK;
   while (self->wait && !astro_picture_server_wait(self->server)) {

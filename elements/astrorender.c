@@ -19,6 +19,7 @@
 #include "elements/astrorender.h"
 
 #include "core/render/render.h"
+#include "elements/astrocaps.h"
 #include "elements/astrofields.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
@@ -361,6 +362,7 @@ static void astro_render_class_init(AstroRenderClass *klass)
   base->transform_meta = transform_meta;
   base->sink_event = sink_event;
   base->query = astro_transform_query;
+  base->submit_input_buffer = astro_transform_submit;
   base->transform = transform;
   base->start = start;
   base->stop = stop;

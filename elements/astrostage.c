@@ -2,6 +2,7 @@
 #include "elements/astrostage-parts.h"
 
 #include <string.h>
+#include "elements/astrocaps.h"
 #include "elements/astroreader.h"
 
 GST_DEBUG_CATEGORY(astro_stage_debug);
@@ -556,6 +557,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
 
   trans->set_caps = set_caps;
   trans->transform = transform;
+  trans->submit_input_buffer = astro_transform_submit;
   trans->generate_output = generate_output;
   trans->sink_event = sink_event;
   trans->query = query;
