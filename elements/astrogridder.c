@@ -35,6 +35,7 @@
 #include "core/units.h"
 #include "elements/astrofft.h"
 #include "elements/astrogridder-settings.h"
+#include "elements/astroincoming.h"
 #include "elements/astroreader.h"
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
@@ -357,17 +358,16 @@ static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guin
                            guint64 steps, GstClockTime times[2], GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
-  for (guint64 k = 0; k < 2; k++) {
-    if (astro_stage_in(stage)->rate_n > 0)
-      times[k] = astro_stage_time_in(stage, step + i + k);
-    else if (GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in))
-      times[k] = GST_BUFFER_PTS(in) + gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
-    else
-      return astro_stream_refuse(
-          error, ASTRO_STREAM_ERROR_CAPS,
-          "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
-  }
-  return TRUE;
+  const gboolean has_rate = astro_stage_in(stage)->rate_n > 0;
+  if (!has_rate && !(GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in)))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
+  for (guint64 k = 0; k < 2; k++)
+    times[k] = has_rate ? astro_stage_time_in(stage, step + i + k)
+                        : GST_BUFFER_PTS(in) +
+                              gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
+  return has_rate || astro_check_times(GST_BUFFER_PTS(in), GST_BUFFER_DURATION(in), error);
 }
 
 static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArguments *arguments,

@@ -14,7 +14,7 @@
 #include "elements/astrohttpsink.h"
 
 #include "core/serve/pictures.h"
-#include "elements/astrocaps.h"
+#include "elements/astroincoming.h"
 #include "elements/astrostage.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"

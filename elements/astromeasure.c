@@ -28,7 +28,7 @@
 #include "core/stream/uvw.h"
 #include "core/units.h"
 #include "elements/astrofields.h"
-#include "elements/astrocaps.h"
+#include "elements/astroincoming.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);

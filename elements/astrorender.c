@@ -19,7 +19,7 @@
 #include "elements/astrorender.h"
 
 #include "core/render/render.h"
-#include "elements/astrocaps.h"
+#include "elements/astroincoming.h"
 #include "elements/astrofields.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
@@ -206,6 +206,8 @@ static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *b
   };
   guint64 duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
   gint64 begin = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
+  if (!astro_check_times((guint64)begin, duration, error))
+    return FALSE;
   const AstroRenderMoment moment = {
     .middle_ns = begin + (gint64)(duration / 2),
     .duration_ns = duration,

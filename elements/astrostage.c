@@ -2,7 +2,7 @@
 #include "elements/astrostage-parts.h"
 
 #include <string.h>
-#include "elements/astrocaps.h"
+#include "elements/astroincoming.h"
 #include "elements/astroreader.h"
 
 GST_DEBUG_CATEGORY(astro_stage_debug);
@@ -219,21 +219,6 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
   return FALSE;
 }
 
-/* Whether it says what the one before said: sticky events come again after links change. */
-static gboolean is_known(AstroStage *stage, GstEvent *event)
-{
-  GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD(stage);
-  gboolean same = FALSE;
-  GstEvent *known;
-
-  for (guint i = 0; !same && (known = gst_pad_get_sticky_event(pad, GST_EVENT_TYPE(event), i));
-       i++) {
-    same = gst_structure_is_equal(gst_event_get_structure(known), gst_event_get_structure(event));
-    gst_event_unref(known);
-  }
-  return same;
-}
-
 /* GStreamer's structures do not compare segments. */
 static gboolean is_known_segment(AstroStage *stage, const GstSegment *segment)
 {
@@ -277,7 +262,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
   g_autoptr(GError) error = NULL;
   AstroObservation *observation;
 
-  if (priv->observation && is_known(stage, event))
+  if (priv->observation && astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), event))
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->sink_event(GST_BASE_TRANSFORM(stage), event);
   if (priv->observation && !astro_stage_drain(stage)) {
@@ -323,7 +308,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   case GST_EVENT_CAPS:
     return caps_event(stage, event);
   case GST_EVENT_STREAM_START: /* where what is held was of another */
-    if (!is_known(stage, event))
+    if (!astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), event))
       astro_stage_drain(stage);
     break;
   case GST_EVENT_SEGMENT:

@@ -19,7 +19,7 @@
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
 #include "elements/astrofields.h"
-#include "elements/astrocaps.h"
+#include "elements/astroincoming.h"
 #include "elements/astrostage.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 #include "config.h"
-#include "elements/astrocaps.h"
+#include "elements/astroincoming.h"
+
+#include "core/stream/stream.h"
 
 static char *media_types_of(GstPad *pad)
 {
@@ -38,4 +40,28 @@ GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discon
     return base->submit_input_buffer(trans, is_discont, buffer);
   gst_buffer_unref(buffer);
   return GST_FLOW_NOT_NEGOTIATED;
+}
+
+gboolean astro_check_times(guint64 begin, guint64 duration, GError **error)
+{
+  const guint64 farthest = G_GUINT64_CONSTANT(1) << 62;
+  if (begin <= farthest && duration < farthest)
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "a buffer's time is %" G_GUINT64_FORMAT
+                             " ns and its duration %" G_GUINT64_FORMAT " ns: expected at most 2^62",
+                             begin, duration);
+}
+
+gboolean astro_event_is_known(GstPad *sink, GstEvent *event)
+{
+  gboolean same = FALSE;
+  GstEvent *known;
+
+  for (guint i = 0; !same && (known = gst_pad_get_sticky_event(sink, GST_EVENT_TYPE(event), i));
+       i++) {
+    same = gst_structure_is_equal(gst_event_get_structure(known), gst_event_get_structure(event));
+    gst_event_unref(known);
+  }
+  return same;
 }
