@@ -160,7 +160,8 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
 {
   AstroRender *self = ASTRO_RENDER(base);
   GError *error = NULL;
-  if (astro_event_is_observation(event)) {
+  if (astro_event_is_observation(event) &&
+      !(self->observation && astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(base), event))) {
     AstroObservation *observation = astro_observation_from_event(event, &error);
     if (!observation) {
       gst_event_unref(event);
