@@ -65,6 +65,7 @@ struct _AstroFft {
   GstCaps *taken, *made; /* the input's and the output's */
   AstroFftKind kind;
   gboolean has_maps;                 /* of touched tiles, on buffers */
+  gboolean within_grid;              /* planes of it are still to come */
   guint64 samples;                   /* of a transform that joins time */
   AstroAxis counted[ASTRO_MAX_AXES]; /* transformed: they lose their counts */
   guint n_counted;
@@ -99,6 +100,19 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   const gboolean rows = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(trans), ASTRO_TYPE_IMAGE);
   return astro_stage_filter_caps(
       astro_fft_map_caps(&self->settings, rows, caps, direction == GST_PAD_SINK), filter);
+}
+
+/* Planes of one grid have the same caps: astroimage has them half added up. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  GstCaps *agreed = ASTRO_FFT(trans)->within_grid && direction == GST_PAD_SINK
+                        ? astro_stage_agreed_caps(trans, caps)
+                        : NULL;
+  if (!agreed)
+    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+  gst_caps_unref(othercaps);
+  return agreed;
 }
 
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
@@ -141,8 +155,12 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
 static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
                      GError **error)
 {
-  const AstroGridMeta *grid = ASTRO_FFT(stage)->has_maps ? astro_buffer_get_grid(in) : NULL;
-  const AstroStageBlocks blocks = { { in, grid ? grid->touched : NULL }, { out } };
+  AstroFft *self = ASTRO_FFT(stage);
+  const AstroGridMeta *grid = astro_buffer_get_grid(in);
+  const AstroStageBlocks blocks = { { in, grid && self->has_maps ? grid->touched : NULL },
+                                    { out } };
+  const guint64 planes = steps * astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_PLANE);
+  self->within_grid = grid && (grid->plane + planes) % MAX(grid->planes, 1) != 0;
   return astro_stage_submit_blocks(stage, &blocks, &steps, TRUE, TRUE, error);
 }
 
@@ -247,6 +265,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
 static void reset(AstroStage *stage)
 {
+  ASTRO_FFT(stage)->within_grid = FALSE;
   if (ASTRO_FFT(stage)->cut)
     astro_fft_cut_clear(ASTRO_FFT(stage)->cut);
 }
@@ -377,7 +396,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
                         "twice the bins less two",
                         1, MAX_LENGTH, 1024, flags));
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = astro_stage_fixate_preferred;
+  trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
   trans->start = start;
   trans->stop = stop;

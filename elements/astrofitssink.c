@@ -16,6 +16,7 @@
  * fraction of values without one. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
+#include "elements/astroincoming.h"
 #include "elements/astrofields.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
@@ -343,6 +344,10 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 
   if (self->refused || self->failed || (!self->file && !open_file(self)))
     return GST_FLOW_ERROR;
+  if (!astro_has_caps(GST_BASE_SINK_PAD(sink))) {
+    give_up(self);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
   if (!astro_stream_steps(&self->contents.stream, gst_buffer_get_size(buffer), &frames.frames,
                           &error)) {
     fail(self, error);
@@ -358,6 +363,10 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     frames.image = astro_buffer_get_image(buffer);
     frames.start_ns = GST_BUFFER_PTS_IS_VALID(buffer) ? GST_BUFFER_PTS(buffer) : 0;
     frames.duration_ns = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
+  }
+  if (!astro_check_times((guint64)frames.start_ns, (guint64)frames.duration_ns, &error)) {
+    fail(self, error);
+    return GST_FLOW_ERROR;
   }
   self->frames += frames.frames;
   /* What is wholly missing is left out: a file need not hold a group for it. */

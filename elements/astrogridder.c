@@ -35,6 +35,7 @@
 #include "core/units.h"
 #include "elements/astrofft.h"
 #include "elements/astrogridder-settings.h"
+#include "elements/astroincoming.h"
 #include "elements/astroreader.h"
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
@@ -62,6 +63,11 @@ GST_ELEMENT_REGISTER_DEFINE(astrogridder, "astrogridder", GST_RANK_NONE, ASTRO_T
 
 /* ---- negotiation ---- */
 
+static gboolean is_for_fft(AstroGridder *self)
+{
+  return astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TYPE_FFT);
+}
+
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
@@ -72,7 +78,7 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
                              "layout=" INPUT_LAYOUT),
         filter);
   GstCaps *result = gst_caps_new_empty();
-  const guint choices = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(trans), ASTRO_TYPE_FFT) ? 8 : 4;
+  const guint choices = is_for_fft(self) ? 8 : 4;
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
     for (guint choice = 0; choice < choices; choice++) {
       GstStructure *to = astro_gridder_settings_caps(
@@ -85,6 +91,20 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     gst_caps_append(result,
                     gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
   return astro_stage_filter_caps(result, filter);
+}
+
+/* Other caps would end a grid that is half made, or one that goes on adding up. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  const AstroGridder *self = ASTRO_GRIDDER(trans);
+  const gboolean is_open = self->dumps > 0 || (self->config.cumulative && self->number > 0);
+  GstCaps *agreed =
+      is_open && direction == GST_PAD_SINK ? astro_stage_agreed_caps(trans, caps) : NULL;
+  if (!agreed)
+    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+  gst_caps_unref(othercaps);
+  return agreed;
 }
 
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
@@ -204,6 +224,9 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
                              GstBuffer **touched, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
+  /* Somebody else may read by now what was agreed on with astrofft alone: a plane without a map is
+   * whole. */
+  const gboolean with_map = self->touched_only && is_for_fft(self);
   GstBuffer *out;
   arguments->is_new = self->open_is_new;
   arguments->is_copy = FALSE;
@@ -217,10 +240,10 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
   if (!out)
     return NULL;
   arguments->is_copy = self->open != NULL;
-  if (self->touched_only)
+  if (with_map)
     *touched = astro_stage_new_aside(stage, astro_collect_map_bytes(&self->config), error);
   const AstroStageBlocks blocks = { { self->open }, { out, *touched } };
-  if ((self->touched_only && !*touched) ||
+  if ((with_map && !*touched) ||
       !astro_stage_submit_blocks(stage, &blocks, arguments, TRUE, TRUE, error))
     gst_clear_buffer(&out);
   return out;
@@ -334,19 +357,17 @@ static gboolean open_grid(AstroGridder *self, GError **error)
 static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guint64 i,
                            guint64 steps, GstClockTime times[2], GError **error)
 {
-  const AstroStream *stream = astro_stage_in(ASTRO_STAGE(self));
-  for (guint64 k = 0; k < 2; k++) {
-    if (stream->rate_n > 0)
-      times[k] = gst_util_uint64_scale(step + i + k, GST_SECOND * (guint64)stream->rate_d,
-                                       (guint64)stream->rate_n);
-    else if (GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in))
-      times[k] = GST_BUFFER_PTS(in) + gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
-    else
-      return astro_stream_refuse(
-          error, ASTRO_STREAM_ERROR_CAPS,
-          "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
-  }
-  return TRUE;
+  AstroStage *stage = ASTRO_STAGE(self);
+  const gboolean has_rate = astro_stage_in(stage)->rate_n > 0;
+  if (!has_rate && !(GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in)))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
+  for (guint64 k = 0; k < 2; k++)
+    times[k] = has_rate ? astro_stage_time_in(stage, step + i + k)
+                        : GST_BUFFER_PTS(in) +
+                              gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
+  return has_rate || astro_check_times(GST_BUFFER_PTS(in), GST_BUFFER_DURATION(in), error);
 }
 
 static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArguments *arguments,
@@ -490,7 +511,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   object->finalize = finalize;
   astro_gridder_settings_install(object);
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = astro_stage_fixate_preferred;
+  trans->fixate_caps = fixate_caps;
   trans->set_caps = set_caps;
   trans->sink_event = sink_event;
   trans->start = start;

@@ -56,6 +56,7 @@ struct _AstroHistogram {
 
   AstroCatalogue data[ASTRO_N_SIDES]; /* what data pads gave so far */
   AstroCollector *collector;          /* once the data is complete */
+  gboolean is_there[ASTRO_N_SIDES];   /* of the pads, as it was made for */
   const AstroBackend *backend;
   AstroDevice *device;
   guint64 n_random;
@@ -100,7 +101,6 @@ static gboolean has_pad(AstroHistogram *self, AstroSide side)
 static gboolean make_collector(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
-  gboolean is_there[ASTRO_N_SIDES];
   GST_OBJECT_LOCK(self);
   AstroHistogramSettings settings = self->settings;
   gboolean good = astro_histogram_settings_config(&settings, &config, error);
@@ -109,7 +109,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
     return FALSE;
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
     g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
-    is_there[side] = pad != NULL;
+    self->is_there[side] = pad != NULL;
     config.weighted |= pad && pad->places.n > 0 && pad->places.weight >= 0;
   }
   g_clear_pointer(&self->device, astro_device_unref);
@@ -119,7 +119,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
     return FALSE;
   AstroPlace place = { .threads = settings.threads, .device = self->device };
   self->n_bins = config.n_edges - 1;
-  self->collector = astro_collector_new(&config, is_there, self->backend, &place, error);
+  self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
   return self->collector != NULL;
 }
 
@@ -205,13 +205,41 @@ static gboolean append_buffer(const AstroCataloguePad *pad, GstBuffer *buffer,
   return good;
 }
 
+/* What comes for a side that is not counted, or whose count is begun: of a pad that was requested
+ * meanwhile, or flushed. */
+static gboolean check_time(const AstroHistogram *self, AstroSide side, GError **error)
+{
+  const gboolean is_data = side == ASTRO_SIDE_DATA || side == ASTRO_SIDE_DATA2;
+  if (!self->collector || (self->is_there[side] && !is_data))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "pad %s: a catalogue came after counting had begun, which no count "
+                             "is made with: expected %s",
+                             astro_side_name(side),
+                             is_data ? "all data before" : "the pad to be there before");
+}
+
 /* Takes what a pad holds. FALSE without an error: it holds nothing. */
 static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catalogue,
                      GError **error)
 {
   g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
   g_autoptr(GstBuffer) buffer = pad ? gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad)) : NULL;
-  return buffer && append_buffer(pad, buffer, catalogue, error);
+  return buffer && check_time(self, side, error) && append_buffer(pad, buffer, catalogue, error);
+}
+
+/* What is lost is no catalogue; GstAggregator makes a buffer of a GAP event. */
+static gboolean drop_gaps(AstroHistogram *self)
+{
+  gboolean dropped = FALSE;
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    g_autoptr(GstBuffer) buffer =
+        pad ? gst_aggregator_pad_peek_buffer(GST_AGGREGATOR_PAD(pad)) : NULL;
+    if (buffer && GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
+      dropped |= gst_aggregator_pad_drop_buffer(GST_AGGREGATOR_PAD(pad));
+  }
+  return dropped;
 }
 
 static gboolean set_caps(AstroHistogram *self)
@@ -321,6 +349,8 @@ static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboole
   AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
   AstroCatalogue random = { 0 }, random2 = { 0 };
   GError *error = NULL;
+  if (drop_gaps(self))
+    return GST_FLOW_OK;
   gboolean more = take(self, ASTRO_SIDE_DATA, &self->data[ASTRO_SIDE_DATA], &error);
   more |= !error && take(self, ASTRO_SIDE_DATA2, &self->data[ASTRO_SIDE_DATA2], &error);
   if (error)

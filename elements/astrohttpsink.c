@@ -15,6 +15,7 @@
 
 #include "core/serve/pictures.h"
 #include "elements/astrofields.h"
+#include "elements/astroincoming.h"
 #include "elements/astrostage.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
@@ -95,6 +96,8 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
   gsize bytes = gst_buffer_get_size(buffer);
+  if (!astro_has_caps(GST_BASE_SINK_PAD(sink)))
+    return GST_FLOW_NOT_NEGOTIATED;
   if (bytes == 0) /* nothing to see */
     return GST_FLOW_OK;
   while (self->wait && !astro_picture_server_wait(self->server)) {

@@ -28,6 +28,7 @@
 #include "core/stream/uvw.h"
 #include "core/units.h"
 #include "elements/astrofields.h"
+#include "elements/astroincoming.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);
@@ -261,6 +262,7 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
   transform->passthrough_on_same_caps = TRUE;
   transform->set_caps = set_caps;
   transform->sink_event = sink_event;
+  transform->submit_input_buffer = astro_transform_submit;
   transform->transform_ip = transform_ip;
   transform->stop = stop;
   gst_element_class_add_pad_template(

@@ -19,6 +19,7 @@
 #include "elements/astrorender.h"
 
 #include "core/render/render.h"
+#include "elements/astroincoming.h"
 #include "elements/astrofields.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
@@ -159,7 +160,8 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
 {
   AstroRender *self = ASTRO_RENDER(base);
   GError *error = NULL;
-  if (astro_event_is_observation(event)) {
+  if (astro_event_is_observation(event) &&
+      !(self->observation && astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(base), event))) {
     AstroObservation *observation = astro_observation_from_event(event, &error);
     if (!observation) {
       gst_event_unref(event);
@@ -205,6 +207,8 @@ static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *b
   };
   guint64 duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
   gint64 begin = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
+  if (!astro_check_times((guint64)begin, duration, error))
+    return FALSE;
   const AstroRenderMoment moment = {
     .middle_ns = begin + (gint64)(duration / 2),
     .duration_ns = duration,
@@ -363,6 +367,7 @@ static void astro_render_class_init(AstroRenderClass *klass)
   base->transform_meta = transform_meta;
   base->sink_event = sink_event;
   base->query = astro_transform_query;
+  base->submit_input_buffer = astro_transform_submit;
   base->transform = transform;
   base->start = start;
   base->stop = stop;

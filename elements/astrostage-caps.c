@@ -50,6 +50,17 @@ GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direc
   return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
 }
 
+GstCaps *astro_stage_agreed_caps(GstBaseTransform *trans, GstCaps *caps)
+{
+  g_autoptr(GstCaps) in = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  g_autoptr(GstCaps) out = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));
+
+  if (!in || !out || !gst_caps_is_equal(in, caps) ||
+      !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), out))
+    return NULL;
+  return g_steal_pointer(&out);
+}
+
 gboolean astro_stage_is_unlinked(GstBaseTransform *trans, GstCaps *out)
 {
   g_autoptr(GstCaps) ours = gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));

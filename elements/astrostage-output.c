@@ -73,11 +73,18 @@ GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
   return take_block(astro_stage_parts(stage), &astro_stage_parts(stage)->aside, bytes, error);
 }
 
-static GstClockTime step_time(const AstroStagePrivate *priv, guint64 step)
+static GstClockTime step_time(const AstroStagePrivate *priv, const AstroStream *stream,
+                              guint64 step)
 {
-  const GstClockTime since = astro_stage_step_time(&priv->out, step);
+  const GstClockTime since = astro_stage_step_time(stream, step);
   const guint64 early = priv->epoch < 0 ? 0 - (guint64)priv->epoch : 0;
   return early > since ? 0 : since + (guint64)priv->epoch;
+}
+
+GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)
+{
+  const AstroStagePrivate *priv = astro_stage_parts(stage);
+  return step_time(priv, &priv->in, step);
 }
 
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
@@ -87,8 +94,8 @@ void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 
   GST_BUFFER_OFFSET(out) = first;
   GST_BUFFER_OFFSET_END(out) = first + steps;
   if (priv->out.rate_n > 0) {
-    GST_BUFFER_PTS(out) = step_time(priv, first);
-    GST_BUFFER_DURATION(out) = step_time(priv, first + steps) - GST_BUFFER_PTS(out);
+    GST_BUFFER_PTS(out) = step_time(priv, &priv->out, first);
+    GST_BUFFER_DURATION(out) = step_time(priv, &priv->out, first + steps) - GST_BUFFER_PTS(out);
     priv->block_duration = GST_BUFFER_DURATION(out);
   }
   if (priv->discont)

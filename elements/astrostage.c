@@ -2,6 +2,7 @@
 #include "elements/astrostage-parts.h"
 
 #include <string.h>
+#include "elements/astroincoming.h"
 #include "elements/astroreader.h"
 
 GST_DEBUG_CATEGORY(astro_stage_debug);
@@ -218,14 +219,27 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
   return FALSE;
 }
 
+/* GStreamer's structures do not compare segments. */
+static gboolean is_known_segment(AstroStage *stage, const GstSegment *segment)
+{
+  g_autoptr(GstEvent) known =
+      gst_pad_get_sticky_event(GST_BASE_TRANSFORM_SINK_PAD(stage), GST_EVENT_SEGMENT, 0);
+  const GstSegment *before;
+
+  if (known)
+    gst_event_parse_segment(known, &before);
+  return known && gst_segment_is_equal(before, segment);
+}
+
 /* Offsets of a segment in bytes count no steps; what leaves here is timed by steps. */
 static gboolean segment_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);
   const GstSegment *segment;
 
-  astro_stage_drain(stage);
   gst_event_parse_segment(event, &segment);
+  if (!is_known_segment(stage, segment))
+    astro_stage_drain(stage);
   priv->time_segment = segment->format == GST_FORMAT_TIME;
   priv->retime = TRUE;
   if (!priv->time_segment && !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage))) {
@@ -240,21 +254,6 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
       ->sink_event(GST_BASE_TRANSFORM(stage), event);
 }
 
-/* Whether it says what the one before said: sticky events come again after links change. */
-static gboolean is_known(AstroStage *stage, GstEvent *event)
-{
-  GstPad *pad = GST_BASE_TRANSFORM_SINK_PAD(stage);
-  gboolean same = FALSE;
-  GstEvent *known;
-
-  for (guint i = 0; !same && (known = gst_pad_get_sticky_event(pad, GST_EVENT_TYPE(event), i));
-       i++) {
-    same = gst_structure_is_equal(gst_event_get_structure(known), gst_event_get_structure(event));
-    gst_event_unref(known);
-  }
-  return same;
-}
-
 /* What is held belongs to the observation before. */
 static gboolean observation_event(AstroStage *stage, GstEvent *event)
 {
@@ -263,7 +262,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
   g_autoptr(GError) error = NULL;
   AstroObservation *observation;
 
-  if (priv->observation && is_known(stage, event))
+  if (priv->observation && astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), event))
     return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)
         ->sink_event(GST_BASE_TRANSFORM(stage), event);
   if (priv->observation && !astro_stage_drain(stage)) {
@@ -319,6 +318,10 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   switch (GST_EVENT_TYPE(event)) {
   case GST_EVENT_CAPS:
     return caps_event(stage, event);
+  case GST_EVENT_STREAM_START: /* where what is held was of another */
+    if (!astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), event))
+      astro_stage_drain(stage);
+    break;
   case GST_EVENT_SEGMENT:
     return segment_event(stage, event);
   case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:
@@ -550,6 +553,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
 
   trans->set_caps = set_caps;
   trans->transform = transform;
+  trans->submit_input_buffer = astro_transform_submit;
   trans->generate_output = generate_output;
   trans->sink_event = sink_event;
   trans->query = query;

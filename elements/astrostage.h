@@ -59,6 +59,8 @@ gboolean astro_stage_prefers_device(AstroStage *stage);
 gpointer astro_stage_instance(AstroStage *stage); /* the backend's */
 /* The time of the input's step 0 since the observation's start, as the block in work has it. */
 GstClockTimeDiff astro_stage_epoch(AstroStage *stage);
+/* When a step of the input begins, where it has a rate. */
+GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step);
 
 /* A buffer of the output pool; and one of a pool of its own, for what goes with the output. */
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
@@ -110,6 +112,10 @@ GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 
 /* Whether an element that sends something at its end must say what downstream answered. */
 #define astro_flow_is_lost(flow) ((flow) == GST_FLOW_NOT_LINKED || (flow) < GST_FLOW_EOS)
+
+/* The output's caps as they are, where the input's are caps still and downstream takes them still;
+ * else NULL. Whoever is linked in mid-stream has caps agreed on once more. */
+GstCaps *astro_stage_agreed_caps(GstBaseTransform *trans, GstCaps *caps);
 
 /* Where nobody is linked GStreamer takes the input's caps for the output's too, and has blocks
  * passed on to find that out. An element that makes something else asks this in fixate_caps and

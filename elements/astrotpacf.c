@@ -19,6 +19,7 @@
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
 #include "elements/astrofields.h"
+#include "elements/astroincoming.h"
 #include "elements/astrostage.h"
 
 #include <math.h>
@@ -386,6 +387,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   base->set_caps = astro_tpacf_set_caps;
   base->transform_size = astro_tpacf_transform_size;
   base->sink_event = astro_tpacf_sink_event;
+  base->submit_input_buffer = astro_transform_submit;
   base->transform = astro_tpacf_transform;
   base->stop = astro_tpacf_stop;
   g_autoptr(GstCaps) sink =

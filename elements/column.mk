@@ -3,7 +3,8 @@ plugin_LTLIBRARIES = elements/libgstastro.la
 element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h \
   elements/astrostage-parts.h elements/astrostage-backend.c elements/astrostage-input.c \
   elements/astrostage-output.c elements/astrostage-caps.c \
-  elements/astrofields.c elements/astrofields.h elements/astroreader.c elements/astroreader.h
+  elements/astroincoming.c elements/astroincoming.h elements/astrofields.c elements/astrofields.h \
+  elements/astroreader.c elements/astroreader.h
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/device \
   tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory

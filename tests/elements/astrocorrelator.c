@@ -308,6 +308,42 @@ static void test_segment_done(void)
   gst_harness_teardown(h);
 }
 
+static void push_start(GstHarness *h, const char *stream)
+{
+  g_autoptr(GstEvent) caps = gst_pad_get_sticky_event(h->srcpad, GST_EVENT_CAPS, 0);
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_stream_start(stream)));
+  g_assert_true(gst_harness_push_event(h, gst_event_ref(caps)));
+  g_assert_true(gst_harness_push_event(h, gst_event_new_segment(&segment)));
+}
+
+/* What an element that is linked in mid-stream says once more cuts no integration in two; another
+ * stream's start does, and comes after it. */
+static void test_said_again(void)
+{
+  guint8 stream[20 * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 5);
+  GstHarness *h = new_harness(10);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8"));
+  push_start(h, "one");
+  gst_harness_push(h, part(stream, 0, 6));
+  push_start(h, "one");
+  g_assert_null(gst_harness_try_pull(h));
+  gst_harness_push(h, part(stream, 6, 10));
+  GstBuffer *buffer = gst_harness_try_pull(h);
+  check_values(buffer, stream, 0, 10, ASTRO_FORMAT_CF32LE);
+  check_count(buffer, 10, 10);
+  gst_buffer_unref(buffer);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_stream_start("two")));
+  buffer = gst_harness_try_pull(h);
+  g_assert_nonnull(buffer);
+  check_values(buffer, stream, 10, 6, ASTRO_FORMAT_CF32LE);
+  check_count(buffer, 6, 10);
+  gst_buffer_unref(buffer);
+  gst_harness_teardown(h);
+}
+
 /* New caps in mid-stream: what was held goes out under the old ones. */
 static void test_new_caps(void)
 {
@@ -512,6 +548,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/nothing-valid", test_nothing_valid);
   g_test_add_func("/astrocorrelator/flush", test_flush);
   g_test_add_func("/astrocorrelator/segment-done", test_segment_done);
+  g_test_add_func("/astrocorrelator/said-again", test_said_again);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);

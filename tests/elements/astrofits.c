@@ -272,6 +272,24 @@ static void no_time_at_all(Place *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
+/* Times that have no date, and durations that came out as negative ones. */
+static void wild_times(Place *place, gconstpointer data)
+{
+  static const guint64 wild[][2] = { { G_MAXINT64, STEP },
+                                     { G_MAXUINT64 - 1, STEP },
+                                     { 0, G_GUINT64_CONSTANT(1) << 63 },
+                                     { 0, G_MAXUINT64 - 1 } };
+  for (guint i = 0; i < G_N_ELEMENTS(wild); i++) {
+    GstHarness *h = begin(place);
+    GstBuffer *buffer = new_frame(0);
+    GST_BUFFER_PTS(buffer) = wild[i][0];
+    GST_BUFFER_DURATION(buffer) = wild[i][1];
+    g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_ERROR);
+    expect_error(place, "expected at most 2^62");
+    gst_harness_teardown(h);
+  }
+}
+
 static void flush(Place *place, gconstpointer data)
 {
   static const guint kept[] = { 5 };
@@ -933,6 +951,7 @@ int main(int argc, char **argv)
     { "gaps", gaps },
     { "no-timestamps", no_timestamps },
     { "no-time-at-all", no_time_at_all },
+    { "wild-times", wild_times },
     { "flush", flush },
     { "nothing-after-flush", nothing_after_flush },
     { "nothing-after-eos", nothing_after_eos },

@@ -252,6 +252,40 @@ static void test_empty_texts(void)
   g_assert_cmpmem(unset->data, unset->len, empty->data, empty->len);
 }
 
+/* Blocks that count from their recording's start lie where their times say, as those do that count
+ * from the observation's, or do not count. */
+static void test_clock(void)
+{
+  static const guint64 counted_from[] = { 2, 0, GST_BUFFER_OFFSET_NONE };
+  g_autofree complex float *all = predict(0.02, 0.01);
+  g_autofree double *expected = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(counted_from); i++) {
+    AstroGrid grid;
+    GstClockTime times[2];
+    Rig rig;
+    rig_open(&rig, "", NULL);
+    rig_start(&rig, TRUE);
+    for (guint d = 2; d < DUMPS; d++) {
+      GstBuffer *in = dumps(all, d, 1);
+      GST_BUFFER_OFFSET(in) =
+          counted_from[i] == GST_BUFFER_OFFSET_NONE ? counted_from[i] : counted_from[i] + d - 2;
+      GST_BUFFER_OFFSET_END(in) = GST_BUFFER_OFFSET_NONE;
+      g_assert_cmpint(gst_harness_push(rig.h, in), ==, GST_FLOW_OK);
+    }
+    g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+    g_autofree double *image = next_image(&rig, &grid, 1, times);
+    g_assert_nonnull(image);
+    g_assert_cmpuint(times[0], ==, 1200 * GST_SECOND);
+    g_assert_cmpuint(times[1], ==, 3600 * GST_SECOND);
+    if (expected)
+      g_assert_cmpmem(image, 64 * 64 * sizeof *image, expected, 64 * 64 * sizeof *image);
+    else
+      expected = g_steal_pointer(&image);
+    astro_grid_clear(&grid);
+    rig_close(&rig);
+  }
+}
+
 /* Grids of two dumps each, their own or with all before them. */
 static void test_intervals(void)
 {
@@ -513,7 +547,7 @@ static const struct {
   { "intervals", test_intervals },     { "psf", test_psf },
   { "counts", test_counts },           { "outside", test_outside },
   { "refused", test_bad_streams },     { "empty-texts", test_empty_texts },
-  { "coarse-taps", test_coarse_taps },
+  { "coarse-taps", test_coarse_taps }, { "clock", test_clock },
 };
 
 typedef struct {

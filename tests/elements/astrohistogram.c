@@ -326,6 +326,71 @@ static void test_refusals(void)
                "region is");
 }
 
+/* A catalogue for a pad, which is requested. */
+static GstHarness *feed(GstElement *element, const char *pad, guint64 n)
+{
+  GstHarness *h = gst_harness_new_with_element(element, pad, NULL);
+  AstroCatalogue catalogue;
+  AstroRandom random;
+  astro_random_init(&random, n, 0);
+  g_assert_true(astro_catalogue_uniform(&band, n, &random, &catalogue, NULL));
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=ra:dec");
+  GstBuffer *buffer = gst_buffer_new_memdup(catalogue.ra, n * sizeof(double));
+  gst_buffer_append(buffer, gst_buffer_new_memdup(catalogue.dec, n * sizeof(double)));
+  astro_catalogue_clear(&catalogue);
+  gst_harness_push(h, buffer);
+  return h;
+}
+
+/* Blocks that are missing, as an element in front tells, are no catalogues. */
+static void test_gaps(void)
+{
+  GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
+  GstHarness *data = feed(h->element, "data", 300), *random = feed(h->element, "random", 400);
+  g_assert_true(gst_harness_push_event(data, gst_event_new_gap(0, GST_SECOND)));
+  g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+  g_assert_true(gst_harness_push_event(random, gst_event_new_gap(GST_SECOND, GST_SECOND)));
+  g_assert_true(gst_harness_push_event(random, gst_event_new_eos()));
+  GstBuffer *buffer = gst_harness_pull(h);
+  g_assert_nonnull(buffer);
+  g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, 1);
+  gst_buffer_unref(buffer);
+  gst_harness_teardown(random);
+  gst_harness_teardown(data);
+  gst_harness_teardown(h);
+}
+
+/* Points that no count is made with any more are refused: they were taken, and left out. */
+static void test_late_pads(void)
+{
+  static const char *const pads[] = { "data2", "random2" };
+  for (guint i = 0; i < G_N_ELEMENTS(pads); i++) {
+    GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
+    g_autoptr(GstBus) bus = gst_bus_new();
+    g_object_set(h->element, "interval", 1, NULL);
+    gst_element_set_bus(h->element, bus);
+    GstHarness *data = feed(h->element, "data", 300), *random = feed(h->element, "random", 400);
+    g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+    gst_buffer_unref(gst_harness_pull(h));
+    GstHarness *late = feed(h->element, pads[i], 200);
+    g_assert_true(gst_harness_push_event(late, gst_event_new_eos()));
+    g_assert_true(gst_harness_push_event(random, gst_event_new_eos()));
+    g_autoptr(GstMessage) message =
+        gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    g_autoptr(GError) error = NULL;
+    gst_message_parse_error(message, &error, NULL);
+    test_says(error->message, pads[i]);
+    test_says(error->message, "after counting had begun");
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(late);
+    gst_harness_teardown(random);
+    gst_harness_teardown(data);
+    gst_harness_teardown(h);
+  }
+}
+
 /* Weights below 0 pass for data, and for random points they do not. */
 static void test_negative_weights(void)
 {
@@ -500,6 +565,8 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/summary", test_summary);
   g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
   g_test_add_func("/astrohistogram/refusals", test_refusals);
+  g_test_add_func("/astrohistogram/gaps", test_gaps);
+  g_test_add_func("/astrohistogram/late-pads", test_late_pads);
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
   g_test_add_func("/astrohistogram/mixed-parts", test_mixed_parts);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);

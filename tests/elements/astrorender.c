@@ -111,6 +111,31 @@ static void observation(void)
   gst_harness_teardown(h);
 }
 
+/* One that comes again, as after links change, begins no new waterfall. */
+static void known_observation(void)
+{
+  guint8 *frames[2];
+  for (guint again = 0; again < 2; again++) {
+    GstHarness *h = gst_harness_new_parse("astrorender title=x");
+    g_autoptr(AstroObservation) o = astro_observation_new(0);
+    gsize n;
+    gst_harness_set_sink_caps_str(h, "video/x-raw,width=64,height=48");
+    gst_harness_set_src_caps_str(h, "application/x-astro-spectra,format=CF32LE,layout=time:channel,"
+                                    "channels=8");
+    gst_harness_push_event(h, astro_observation_to_event(o));
+    gst_harness_push(h, test_buffer(8 * 8, 1));
+    g_free(pull_frame(h, &n));
+    if (again)
+      gst_harness_push_event(h, astro_observation_to_event(o));
+    gst_harness_push(h, test_buffer(8 * 8, 2));
+    frames[again] = pull_frame(h, &n);
+    gst_harness_teardown(h);
+  }
+  g_assert_cmpmem(frames[0], 64 * 48 * 4, frames[1], 64 * 48 * 4);
+  g_free(frames[0]);
+  g_free(frames[1]);
+}
+
 /* Caps may change in the middle, and properties say what is shown. */
 static void new_caps(void)
 {
@@ -185,6 +210,7 @@ static void add_tests(void)
   g_test_add_func("/astrorender/negotiation", negotiation);
   g_test_add_func("/astrorender/times", times);
   g_test_add_func("/astrorender/observation", observation);
+  g_test_add_func("/astrorender/known-observation", known_observation);
   g_test_add_func("/astrorender/new-caps", new_caps);
   g_test_add_func("/astrorender/bad", bad);
   g_test_add_func("/astrorender/graphs", graphs);

@@ -164,6 +164,44 @@ static void check_metadata(GstElementFactory *factory)
     g_assert_nonnull(gst_element_factory_get_metadata(factory, fields[i]));
 }
 
+static const GstStaticPadTemplate *find_template(GstElementFactory *factory, const char *name)
+{
+  for (const GList *link = gst_element_factory_get_static_pad_templates(factory); link;
+       link = link->next) {
+    const GstStaticPadTemplate *template = link->data;
+    if (g_str_equal(template->name_template, name))
+      return template;
+  }
+  return NULL;
+}
+
+/* What comes with no caps, as of a file, is refused by the element, which says what it expects. */
+static void check_without_caps(GstElementFactory *factory)
+{
+  static const struct {
+    const char *element, *settings;
+  } needed[] = { { "astrogridder", "cell=10" },
+                 { "astrohttpsink", "port=0" },
+                 { "astrofitssink", "location=without-caps.fits" } };
+  const char *name = GST_OBJECT_NAME(factory), *settings = "";
+  const GstStaticPadTemplate *sink = find_template(factory, "sink");
+
+  if (!sink)
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS(needed); i++)
+    if (g_str_equal(needed[i].element, name))
+      settings = needed[i].settings;
+  g_autofree char *line =
+      g_strdup_printf("fakesrc num-buffers=2 sizetype=fixed sizemax=64 ! %s name=e %s %s", name,
+                      settings, find_template(factory, "src") ? "! fakesink" : "");
+  g_autoptr(GstCaps) caps = gst_static_caps_get((GstStaticCaps *)&sink->static_caps);
+  const char *type = gst_structure_get_name(gst_caps_get_structure(caps, 0));
+  g_autofree char *says = g_strdup_printf("a buffer came without caps, which say what it holds: "
+                                          "expected %s",
+                                          type);
+  test_refused_by(line, "e", says);
+}
+
 typedef void (*Check)(GstElementFactory *factory);
 
 static void check_all(gconstpointer check)
@@ -187,6 +225,7 @@ static void add_tests(void)
   g_test_add_data_func("/plugin/properties/documented", check_properties, check_all);
   g_test_add_data_func("/plugin/properties/kept-apart", check_kept_apart, check_all);
   g_test_add_data_func("/plugin/properties/out-of-range", check_out_of_range, check_all);
+  g_test_add_data_func("/plugin/without-caps", check_without_caps, check_all);
 }
 
 int main(int argc, char **argv)

@@ -239,6 +239,60 @@ static void test_others(void)
   }
 }
 
+/* ---- readers that come late ---- */
+
+typedef struct {
+  GstElement *pipeline;
+  guint left; /* dumps until somebody else is linked */
+  GByteArray *read;
+} Late;
+
+static GstPadProbeReturn link_late(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Late *late = data;
+  if (late->left-- > 1)
+    return GST_PAD_PROBE_OK;
+  g_autoptr(GstElement) tee = gst_bin_get_by_name(GST_BIN(late->pipeline), "t");
+  GstElement *sink = gst_element_factory_make("fakesink", NULL);
+  g_object_set(sink, "async", FALSE, "signal-handoffs", TRUE, NULL);
+  g_signal_connect(sink, "handoff", G_CALLBACK(test_append), late->read);
+  gst_bin_add(GST_BIN(late->pipeline), sink);
+  g_assert_true(gst_element_sync_state_with_parent(sink));
+  g_assert_true(gst_element_link(tee, sink));
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* Who is linked while a grid is half made gets all of it; and it is not ended for that, nor is what
+ * adds up begun anew. */
+static void test_late(gconstpointer settings)
+{
+  g_autofree char *line = g_strdup_printf(
+      SOURCE GRIDDER "%s ! tee name=t ! queue ! astrofft name=f" IMAGE, (const char *)settings);
+  g_autofree char *plain =
+      g_strdup_printf(GRIDDER "%s ! astrofft name=f" IMAGE, (const char *)settings);
+  g_autofree char *whole =
+      g_strdup_printf(GRIDDER "%s ! fakesink name=sink", (const char *)settings);
+  Agreed agreed;
+  g_autoptr(GByteArray) image = run(plain, "cpu", &agreed, FALSE);
+  g_autoptr(GByteArray) grid = run(whole, "cpu", &agreed, FALSE);
+  g_autoptr(GByteArray) read = g_byte_array_new(), made = g_byte_array_new();
+  Late late = { gst_parse_launch(line, NULL), 5, read };
+  set_backends(late.pipeline, "cpu");
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(late.pipeline), "sink");
+  g_autoptr(GstElement) gridder = gst_bin_get_by_name(GST_BIN(late.pipeline), "g");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(gridder, "sink");
+  g_object_set(sink, "signal-handoffs", TRUE, NULL);
+  g_signal_connect(sink, "handoff", G_CALLBACK(test_append), made);
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, link_late, &late, NULL);
+  gst_element_set_state(late.pipeline, GST_STATE_PLAYING);
+  g_autofree char *failed = test_wait(late.pipeline);
+  g_assert_cmpstr(failed, ==, NULL);
+  test_stop(late.pipeline);
+  g_assert_cmpfloat(test_bytes_distance(made, image, FALSE), <=, 3e-6);
+  g_assert_cmpuint(read->len, >, 0);
+  g_assert_cmpmem(read->data, read->len, grid->data + grid->len - read->len, read->len);
+}
+
 /* ---- backends ---- */
 
 /* Each stage may be another's. */
@@ -324,6 +378,42 @@ static void test_by_hand(void)
   g_assert_cmpmem(ignored->data, ignored->len, whole->data, whole->len);
 }
 
+/* Who is linked between the planes of an image does not end it: astroimage has a part of it. */
+static void test_between_planes(void)
+{
+  g_autoptr(GByteArray) expected = image_by_hand("true", FALSE, FALSE);
+  GstHarness *h = gst_harness_new_parse("astrofft ! tee name=t ! astroimage");
+  g_autoptr(GstElement) tee = gst_harness_find_element(h, "tee");
+  g_autofree char *caps = g_strdup_printf(GRID, "plane:pol:v:u", "true", "");
+  g_autofree char *one = test_replace(caps, "planes=2", "planes=1");
+  gst_harness_set_src_caps_str(h, one);
+  for (guint plane = 0; plane < 2; plane++) {
+    GstBuffer *both = by_hand(FALSE, FALSE);
+    const gsize half = gst_buffer_get_size(both) / 2;
+    const AstroGridMeta *meta = astro_buffer_get_grid(both);
+    GstBuffer *in = gst_buffer_copy_region(both, GST_BUFFER_COPY_MEMORY, plane * half, half);
+    AstroGridMeta *own = astro_buffer_add_grid(in, meta->n_weights);
+    memcpy(own->weights, meta->weights, meta->n_weights * sizeof *own->weights);
+    own->w = meta->w + plane * meta->w_step;
+    own->w_step = meta->w_step;
+    own->plane = plane;
+    own->planes = 2;
+    gst_buffer_unref(both);
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+    if (plane == 0) {
+      GstElement *other = gst_element_factory_make("fakesink", NULL);
+      g_object_set(other, "async", FALSE, NULL);
+      gst_bin_add(GST_BIN(h->element), other);
+      g_assert_true(gst_element_sync_state_with_parent(other));
+      g_assert_true(gst_element_link(tee, other));
+    }
+  }
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GByteArray) all = test_pull_all(h);
+  g_assert_cmpmem(all->data, all->len, expected->data, expected->len);
+  gst_harness_teardown(h);
+}
+
 /* ---- what is refused ---- */
 
 static void test_errors(void)
@@ -368,8 +458,11 @@ static void add_tests(void)
     g_test_add_data_func("/touched/images/cuda", "cuda", test_images);
   g_test_add_func("/touched/lines", test_lines);
   g_test_add_func("/touched/others", test_others);
+  g_test_add_data_func("/touched/late", "size=96", test_late);
+  g_test_add_data_func("/touched/late/cumulative", "size=96 interval=4 cumulative=true", test_late);
   g_test_add_func("/touched/backends", test_backends);
   g_test_add_func("/touched/by-hand", test_by_hand);
+  g_test_add_func("/touched/between-planes", test_between_planes);
   g_test_add_func("/touched/refused", test_errors);
 }
 

@@ -1,0 +1,21 @@
+/* What comes in at a sink pad: buffers without caps, as a file's source sends them, or with times
+ * that are none, and events that were there before. */
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+
+G_BEGIN_DECLS
+
+/* Whether a sink pad has caps; where it has none an error names the element and what it expects:
+ * GStreamer's own error names the source, and says that nothing was agreed on. */
+gboolean astro_has_caps(GstPad *sink);
+/* GstBaseTransform's way to take a buffer, one that came with caps. */
+GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discont,
+                                     GstBuffer *buffer);
+
+/* Whether a buffer's time and duration, in ns, can be added up as signed numbers. */
+gboolean astro_check_times(guint64 begin, guint64 duration, GError **error);
+/* Whether a sticky event says what the one before said: they come again after links change. */
+gboolean astro_event_is_known(GstPad *sink, GstEvent *event);
+
+G_END_DECLS
