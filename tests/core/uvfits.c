@@ -733,6 +733,7 @@ static const Foreign foreign_files[] = {
   { .name = "no-weight", .no_weight = TRUE },
   { .name = "small-weights", .weight = 1e-4 },
   { .name = "whole-weight-first", .weight = 0.125, .whole_first = TRUE },
+  { .name = "heavier-later", .heavier = 100 },
   { .name = "missing-baseline", .skip = 2 },
   { .name = "by-baseline", .sorted_by_baseline = TRUE },
   { .name = "swapped", .swapped = TRUE },
@@ -855,7 +856,7 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
                      !((o->nan || o->endless_weight) && time == 1 && pair == 2 &&
                        file_channel == 0 && in_file == 0);
     foreign_value(pair, time, file_channel, in_file, expected);
-    guint32 weight = o->no_weight ? 1 : 10 + pair;
+    guint32 weight = o->no_weight ? 1 : (10 + pair) * (time && o->heavier ? o->heavier : 1);
     if (!there) {
       g_assert_cmpuint(frame->counts[at], ==, 0);
       g_assert_cmpfloat(found[0], ==, 0);
@@ -883,7 +884,7 @@ static void foreign(TestPlace *place, gconstpointer data)
   g_autoptr(GError) error = NULL;
   AstroFitsFrame frame = { 0 };
   gboolean end = FALSE;
-  guint time = 0;
+  guint time = 0, full = 0;
 
   foreign_write(place->path, o);
   AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
@@ -902,6 +903,9 @@ static void foreign(TestPlace *place, gconstpointer data)
       double slack = o->bitpix == 32 ? 0.2 : 0.01;
       g_assert_cmpfloat_with_epsilon(frame.start_ns * 1e-9, lead + time * FOREIGN_STEP, slack);
       g_assert_cmpfloat_with_epsilon(frame.duration_ns * 1e-9, FOREIGN_STEP, slack);
+      /* Shares of frames can be compared. */
+      full = time ? full : frame.full;
+      g_assert_cmpuint(frame.full, ==, full);
       for (guint i = 0; i < FOREIGN_STATIONS; i++)
         for (guint j = 0; j <= i; j++)
           for (guint k = 0; k < channels; k++)
