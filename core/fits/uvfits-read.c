@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FULL_SCALE 65536.0 /* the count of the largest weight where weights are no counts */
+/* The count of the largest weight where weights are no counts: as fine as single precision is, and
+ * with room for weights that are larger than all that were looked at. */
+#define FULL_SCALE 4194304.0
 #define GROUPS_TO_TELL 128 /* whether they are */
 
 static gboolean recognises(const AstroFitsFile *file)

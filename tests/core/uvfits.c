@@ -862,12 +862,12 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
       g_assert_cmpfloat(found[0], ==, 0);
       continue;
     }
-    double largest = o->whole_first ? 1 : 3 * o->weight, fraction = o->weight * (pair + 1);
-    if (o->weight) /* the largest is 65536, the others in proportion */
+    double largest = o->whole_first ? 1 : (float)(3 * o->weight), fraction = o->weight * (pair + 1);
+    if (o->weight) /* the largest is 2^22, the others in proportion */
       g_assert_cmpuint(frame->counts[at], ==,
                        o->whole_first && time == 0 && pair == 0
-                           ? 65536
-                           : (guint)round(65536 * (double)(float)fraction / largest));
+                           ? 1 << 22
+                           : (guint)round((1 << 22) * (double)(float)fraction / largest));
     else
       g_assert_cmpuint(frame->counts[at], ==, weight);
     double epsilon = o->scale ? 1e-3 : 1e-9;
