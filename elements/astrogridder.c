@@ -330,15 +330,17 @@ static gboolean open_grid(AstroGridder *self, GError **error)
 }
 
 /* Of time step first + i of a block that begins there: from the stream's zero, which is the
- * observation's start. */
+ * observation's start. Steps of others may lie between whole numbers of integrations. */
 static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guint64 i,
                            guint64 steps, GstClockTime times[2], GError **error)
 {
   const AstroStream *stream = astro_stage_in(ASTRO_STAGE(self));
+  const guint64 epoch = (guint64)astro_stage_epoch(ASTRO_STAGE(self));
   for (guint64 k = 0; k < 2; k++) {
     if (stream->rate_n > 0)
       times[k] = gst_util_uint64_scale(step + i + k, GST_SECOND * (guint64)stream->rate_d,
-                                       (guint64)stream->rate_n);
+                                       (guint64)stream->rate_n) +
+                 epoch;
     else if (GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in))
       times[k] = GST_BUFFER_PTS(in) + gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
     else
