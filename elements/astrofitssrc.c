@@ -31,6 +31,7 @@ struct _AstroFitsSrc {
   guint64 frames;     /* sent */
   guint64 not_finite; /* visibilities in them that are no numbers */
   guint64 next;       /* the OFFSET that follows the last one without a gap */
+  gint64 epoch;       /* the time of OFFSET 0, as the last DISCONT has it */
 };
 
 enum {
@@ -260,18 +261,27 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
   return flow;
 }
 
+/* Part of a frame that it may be early or late by, as times in files are rounded. */
+#define EARLY_OR_LATE 10000
+
+/* A frame that begins between two steps of those before is no part of them: others count steps, and
+ * ask for the time again after a jump alone. */
 static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *frame)
 {
   gint64 begin = MAX(frame->start_ns, 0);
-  guint64 offset = frame->duration_ns && has_counts(self->reader)
-                       ? gst_util_uint64_scale_round(begin, 1, frame->duration_ns)
-                       : self->frames;
+  gboolean has_steps = frame->duration_ns && has_counts(self->reader);
+  guint64 offset =
+      has_steps ? gst_util_uint64_scale_round(begin, 1, frame->duration_ns) : self->frames;
+  gint64 epoch = has_steps ? begin - (gint64)(offset * frame->duration_ns) : 0;
   GST_BUFFER_PTS(buffer) = begin;
   GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;
   GST_BUFFER_OFFSET(buffer) = offset;
   GST_BUFFER_OFFSET_END(buffer) = offset + 1;
-  if (self->frames == 0 || offset != self->next)
+  if (self->frames == 0 || offset != self->next ||
+      ABS(epoch - self->epoch) > (gint64)(frame->duration_ns / EARLY_OR_LATE)) {
     GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    self->epoch = epoch;
+  }
   self->next = offset + 1;
   self->frames++;
 }

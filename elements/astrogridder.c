@@ -353,7 +353,7 @@ static gboolean open_grid(AstroGridder *self, GError **error)
 }
 
 /* Of time step first + i of a block that begins there: from the stream's zero, which is the
- * observation's start. */
+ * observation's start. Steps of others may lie between whole numbers of integrations. */
 static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guint64 i,
                            guint64 steps, GstClockTime times[2], GError **error)
 {

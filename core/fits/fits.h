@@ -89,7 +89,7 @@ const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const 
 typedef struct {
   gpointer data;
   guint32 *counts;
-  guint32 full;       /* the count of a value that lost nothing, as far as the file tells */
+  guint32 full;       /* the count of a value that lost nothing, as the file tells; one for all */
   guint64 not_finite; /* visibilities with a weight that are no numbers: their counts are 0 */
   gint64 start_ns;
   guint64 duration_ns; /* 0: not known */

@@ -135,10 +135,11 @@ gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfit
          read_stations(r, index, group, error);
 }
 
-/* Groups of one frame have one time, give or take what a float of days loses. */
+/* Groups of one frame have one time, give or take what a float of days loses. Where short baselines
+ * are averaged longer, as some files have it, middles lie half an integration apart. */
 gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b)
 {
-  gint64 slack = r->integration_ns ? r->integration_ns / 2 : 1000000;
+  gint64 slack = r->integration_ns ? r->integration_ns / 4 : 1000000;
   return ABS(a - b) < slack;
 }
 

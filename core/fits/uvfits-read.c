@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FULL_SCALE 65536.0 /* the count of the largest weight where weights are no counts */
+/* The count of the largest weight where weights are no counts: as fine as single precision is, and
+ * with room for weights that are larger than all that were looked at. */
+#define FULL_SCALE 4194304.0
 #define GROUPS_TO_TELL 128 /* whether they are */
 
 static gboolean recognises(const AstroFitsFile *file)
@@ -28,7 +30,8 @@ static void close_reader(gpointer reader)
 
 /* Weights of our files are counts already. Others may be small fractions: the largest is then given
  * a large count, so that few of their digits are lost. Groups from all over the file tell, since
- * the first may be no example. */
+ * the first may be no example. Shares of the largest are what visibilities are weighed by, so it is
+ * one for all frames. */
 static gboolean choose_weight_scale(AstroUvfitsReader *r, GError **error)
 {
   guint64 n = r->axes[COMPLEX].n == 3 ? MIN(r->n_groups, GROUPS_TO_TELL) : 0;
@@ -48,6 +51,7 @@ static gboolean choose_weight_scale(AstroUvfitsReader *r, GError **error)
     }
   }
   r->weight_scale = whole ? 1 : FULL_SCALE / largest;
+  r->full = whole ? (guint32)MAX(largest, 1) : (guint32)FULL_SCALE;
   return TRUE;
 }
 
@@ -122,7 +126,6 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
         count = 0;
       }
       frame->counts[at] = count;
-      r->full = MAX(r->full, count);
       ((float *)frame->data)[2 * at] = count ? value[0] : 0;
       ((float *)frame->data)[2 * at + 1] = count ? sign * value[stride] : 0;
     }
@@ -170,7 +173,7 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
 
   r->any_before = TRUE;
   r->last_ns = first.middle_ns;
-  frame->full = MAX(r->full, 1);
+  frame->full = r->full;
   frame->duration_ns = r->integration_ns;
   frame->start_ns = first.middle_ns - r->integration_ns / 2;
   return TRUE;

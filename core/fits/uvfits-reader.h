@@ -52,7 +52,7 @@ typedef struct {
   gint64 last_ns;                         /* middle of the frame before */
   gboolean any_before;
   double weight_scale; /* from weights to counts */
-  guint32 full;
+  guint32 full;        /* the largest of them */
   double value_scale, value_zero;
   gboolean has_blank;
   gint64 blank;

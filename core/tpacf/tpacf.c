@@ -1,4 +1,5 @@
-/* Every sum over regions is the whole less a row, a column, and the corner that both took. */
+/* What is left without a region is added up, never the whole less a part: sums of weights of very
+ * different sizes would lose what stays. */
 #include "core/tpacf/tpacf.h"
 #include "core/enum.h"
 
@@ -74,33 +75,63 @@ static void sum_all(const AstroTpacfConfig *config, const AstroPairs *pairs, Sum
       sum_cell(config, pairs, a, b, sum);
 }
 
-static void sum_of_region(const AstroTpacfConfig *config, const AstroPairs *pairs, guint region,
-                          Sum *sum)
+static void sum_add(const AstroTpacfConfig *config, const Sum *from, Sum *to)
 {
-  for (guint other = 0; pairs->counts && other < config->n_regions; other++) {
-    sum_cell(config, pairs, region, other, sum);
-    if (other != region)
-      sum_cell(config, pairs, other, region, sum);
+  for (guint k = 0; k < config->n_bins; k++)
+    to->counts[k] += from->counts[k];
+  to->pairs += from->pairs;
+}
+
+/* Adds what one region has with those before another, or behind it, to what is left without that
+ * other one. */
+static void add_row(const AstroTpacfConfig *config, const AstroPairs *pairs, guint row,
+                    gboolean behind, Sum *left)
+{
+  Sum passed = sum_new(config->n_bins);
+  for (guint i = 0; i < config->n_regions; i++) {
+    guint other = behind ? config->n_regions - 1 - i : i;
+    if (other != row)
+      sum_add(config, &passed, &left[other]);
+    sum_cell(config, pairs, row, other, &passed);
   }
+  g_free(passed.counts);
+}
+
+/* Without each of the regions. */
+static Sum *sums_left(const AstroTpacfConfig *config, const AstroPairs *pairs)
+{
+  Sum *left = g_new(Sum, config->n_regions);
+  for (guint region = 0; region < config->n_regions; region++)
+    left[region] = sum_new(config->n_bins);
+  for (guint row = 0; pairs->counts && row < config->n_regions; row++) {
+    add_row(config, pairs, row, FALSE, left);
+    add_row(config, pairs, row, TRUE, left);
+  }
+  return left;
+}
+
+/* Whether a region takes part in any pairs. */
+static gboolean has_pairs(const AstroTpacfConfig *config, const AstroPairs *pairs, guint region)
+{
+  for (guint other = 0; pairs->counts && other < config->n_regions; other++)
+    if (pairs->pairs[(gsize)region * config->n_regions + other] != 0 ||
+        pairs->pairs[(gsize)other * config->n_regions + region] != 0)
+      return TRUE;
+  return FALSE;
 }
 
 enum { DD, DR, RD, RR, N_KINDS };
 
-/* Counts less those of a region; a remainder of rounding is none. */
-static double share(const Sum *all, const Sum *part, guint bin)
+static double share(const Sum *sum, guint bin)
 {
-  double count = all->counts[bin] - part->counts[bin], pairs = all->pairs - part->pairs;
-  if (fabs(count) < 1e-12 * fabs(all->counts[bin]))
-    count = 0;
-  return count / pairs;
+  return sum->counts[bin] / sum->pairs;
 }
 
-static double estimate(const AstroTpacfConfig *config, Sum all[N_KINDS], Sum part[N_KINDS],
-                       guint bin)
+static double estimate(const AstroTpacfConfig *config, const Sum sums[N_KINDS], guint bin)
 {
   guint rd = config->rd.counts ? RD : DR;
-  Shares shares = { share(&all[DD], &part[DD], bin), share(&all[DR], &part[DR], bin),
-                    share(&all[rd], &part[rd], bin), share(&all[RR], &part[RR], bin) };
+  Shares shares = { share(&sums[DD], bin), share(&sums[DR], bin), share(&sums[rd], bin),
+                    share(&sums[RR], bin) };
   double w = estimators[config->estimator].estimate(shares);
   return isfinite(w) ? w : NAN;
 }
@@ -147,30 +178,35 @@ static gboolean check_signs(const AstroTpacfConfig *config, GError **error)
   return TRUE;
 }
 
-static void sums_free(Sum sums[N_KINDS])
+static void sums_free(Sum *sums, guint n)
 {
-  for (guint kind = 0; kind < N_KINDS; kind++)
-    g_free(sums[kind].counts);
+  for (guint i = 0; i < n; i++)
+    g_free(sums[i].counts);
 }
 
 /* The covariance over leave-one-out samples; regions without any pairs are no samples. */
 static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
-                      Sum all[N_KINDS], AstroTpacfResult *result)
+                      AstroTpacfResult *result)
 {
   guint n_bins = config->n_bins;
   double *samples = g_new(double, (gsize)config->n_regions *n_bins);
+  Sum *left[N_KINDS];
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    left[kind] = sums_left(config, kinds[kind]);
   for (guint region = 0; region < config->n_regions; region++) {
-    Sum part[N_KINDS];
-    double touched = 0;
+    Sum sample[N_KINDS];
+    gboolean touched = FALSE;
     for (guint kind = 0; kind < N_KINDS; kind++) {
-      part[kind] = sum_new(n_bins);
-      sum_of_region(config, kinds[kind], region, &part[kind]);
-      touched += fabs(part[kind].pairs);
+      sample[kind] = left[kind][region];
+      touched |= has_pairs(config, kinds[kind], region);
     }
-    for (guint k = 0; k < n_bins && touched > 0; k++)
-      samples[(gsize)result->n_used * n_bins + k] = estimate(config, all, part, k);
-    result->n_used += touched > 0;
-    sums_free(part);
+    for (guint k = 0; k < n_bins && touched; k++)
+      samples[(gsize)result->n_used * n_bins + k] = estimate(config, sample, k);
+    result->n_used += touched;
+  }
+  for (guint kind = 0; kind < N_KINDS; kind++) {
+    sums_free(left[kind], config->n_regions);
+    g_free(left[kind]);
   }
   result->covariance = g_new(double, (gsize)n_bins *n_bins);
   double *mean = g_new0(double, n_bins);
@@ -245,10 +281,9 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
     return FALSE;
   const AstroPairs *kinds[N_KINDS] = { &config->dd, &config->dr, &config->rd, &config->rr };
   guint n_bins = config->n_bins;
-  Sum all[N_KINDS], none[N_KINDS];
+  Sum all[N_KINDS];
   for (guint kind = 0; kind < N_KINDS; kind++) {
     all[kind] = sum_new(n_bins);
-    none[kind] = sum_new(n_bins);
     sum_all(config, kinds[kind], &all[kind]);
   }
   result->n_bins = n_bins;
@@ -258,16 +293,15 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
   for (guint k = 0; k < n_bins; k++) {
     double low = config->edges[k], high = config->edges[k + 1];
     result->theta[k] = low > 0 ? sqrt(low * high) : high / 2;
-    result->w[k] = estimate(config, all, none, k);
+    result->w[k] = estimate(config, all, k);
     result->n_undefined += isnan(result->w[k]);
   }
   if (config->n_regions > 1)
-    jackknife(config, kinds, all, result);
+    jackknife(config, kinds, result);
   set_errors(config, &all[DD], result);
   if (config->integral_constraint && config->rr.counts)
     constrain(&all[RR], result);
-  sums_free(all);
-  sums_free(none);
+  sums_free(all, N_KINDS);
   return TRUE;
 }
 

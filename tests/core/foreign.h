@@ -38,6 +38,7 @@ typedef struct {
   gboolean repeat;      /* the last group names the pair before it */
   double weight;        /* 0: 10 + baseline */
   gboolean whole_first; /* the first group's weights are 1 */
+  guint heavier;        /* 0: 1; times that, weights of the second time */
   double equinox;       /* 0: 2000 */
   gboolean sources, source_changes, no_an;
   gboolean other_axes;   /* RA and DEC are of another source */
@@ -302,7 +303,7 @@ static inline void foreign_write(const char *path, const Foreign *o)
                                      : o->weight           ? o->weight * (pair + 1)
                                      : pair == 1 && c == 1 ? -5.0
                                                            : 10.0 + pair) *
-                                    scale;
+                                    (time && o->heavier ? o->heavier : 1) * scale;
       }
     for (guint i = 0; i < n; i++)
       p[i] *= scale;

@@ -106,6 +106,35 @@ static void test_estimators(void)
     }
 }
 
+/* What the others sum up to without a region whose weights are far larger. */
+static void test_heavy_region(void)
+{
+  Kind dd = kind_new(1, 1), rr = kind_new(2, 1);
+  for (guint a = 0; a < REGIONS; a++)
+    for (guint b = 0; b < REGIONS; b++) {
+      gsize cell = a * REGIONS + b;
+      double factor = a == 0 && b == 0 ? 1e16 : a == 0 || b == 0 ? 1e8 : 1;
+      dd.pairs[cell] *= factor;
+      for (guint k = 0; k < BINS; k++)
+        dd.counts[cell * BINS + k] *= factor;
+    }
+  AstroTpacfConfig config = config_of(&dd, NULL, NULL, &rr);
+  AstroTpacfResult result;
+  config.estimator = ASTRO_ESTIMATOR_NATURAL;
+  g_assert_true(astro_tpacf_compute(&config, &result, NULL));
+  for (guint k = 0; k < BINS; k++) {
+    double samples[REGIONS], mean = 0, square = 0;
+    for (guint without = 0; without < REGIONS; without++) {
+      samples[without] = plain_share(&dd, without, k) / plain_share(&rr, without, k) - 1;
+      mean += samples[without] / REGIONS;
+    }
+    for (guint without = 0; without < REGIONS; without++)
+      square += (samples[without] - mean) * (samples[without] - mean);
+    g_assert_cmpfloat_with_epsilon(result.error[k], sqrt(square * (REGIONS - 1) / REGIONS), 1e-12);
+  }
+  astro_tpacf_clear(&result);
+}
+
 static void test_missing(void)
 {
   Kind dd = kind_new(1, 1), dr = kind_new(2, 1), rr = kind_new(3, 1);
@@ -484,6 +513,7 @@ int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/tpacf/estimators", test_estimators);
+  g_test_add_func("/tpacf/heavy-region", test_heavy_region);
   g_test_add_func("/tpacf/missing", test_missing);
   g_test_add_func("/tpacf/no-randoms-in-a-bin", test_no_randoms_in_a_bin);
   g_test_add_func("/tpacf/negative-weights", test_negative_weights);

@@ -550,6 +550,35 @@ static void pause_first(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Short baselines may be averaged longer than others, whose integrations lie half of one away. */
+static void half_apart(TestPlace *place, gconstpointer data)
+{
+  static const double starts[] = { 0, 4.9, 10 };
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  AstroFitsFrames blocks[G_N_ELEMENTS(starts)];
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
+  guint32 counts[3];
+  AstroFitsFrame frame = { .data = found, .counts = counts };
+  g_autoptr(GError) error = NULL;
+  gboolean end;
+
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++)
+    blocks[i] = (AstroFitsFrames){ .data = values,
+                                   .frames = 1,
+                                   .start_ns = starts[i] * GST_SECOND,
+                                   .duration_ns = 10 * GST_SECOND };
+  write_file(place->path, &c, blocks, G_N_ELEMENTS(starts), NULL);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
+    astro_fits_reader_read(reader, &frame, &end, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(ABS(frame.start_ns - (gint64)(starts[i] * GST_SECOND)), <, 1000);
+  }
+  astro_fits_reader_close(reader);
+  astro_fits_contents_clear(&c);
+}
+
 /* One integration without INTTIM: its middle stays where it is. */
 static void one_without_length(TestPlace *place, gconstpointer data)
 {
@@ -733,6 +762,7 @@ static const Foreign foreign_files[] = {
   { .name = "no-weight", .no_weight = TRUE },
   { .name = "small-weights", .weight = 1e-4 },
   { .name = "whole-weight-first", .weight = 0.125, .whole_first = TRUE },
+  { .name = "heavier-later", .heavier = 100 },
   { .name = "missing-baseline", .skip = 2 },
   { .name = "by-baseline", .sorted_by_baseline = TRUE },
   { .name = "swapped", .swapped = TRUE },
@@ -855,18 +885,18 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
                      !((o->nan || o->endless_weight) && time == 1 && pair == 2 &&
                        file_channel == 0 && in_file == 0);
     foreign_value(pair, time, file_channel, in_file, expected);
-    guint32 weight = o->no_weight ? 1 : 10 + pair;
+    guint32 weight = o->no_weight ? 1 : (10 + pair) * (time && o->heavier ? o->heavier : 1);
     if (!there) {
       g_assert_cmpuint(frame->counts[at], ==, 0);
       g_assert_cmpfloat(found[0], ==, 0);
       continue;
     }
-    double largest = o->whole_first ? 1 : 3 * o->weight, fraction = o->weight * (pair + 1);
-    if (o->weight) /* the largest is 65536, the others in proportion */
+    double largest = o->whole_first ? 1 : (float)(3 * o->weight), fraction = o->weight * (pair + 1);
+    if (o->weight) /* the largest is 2^22, the others in proportion */
       g_assert_cmpuint(frame->counts[at], ==,
                        o->whole_first && time == 0 && pair == 0
-                           ? 65536
-                           : (guint)round(65536 * (double)(float)fraction / largest));
+                           ? 1 << 22
+                           : (guint)round((1 << 22) * (double)(float)fraction / largest));
     else
       g_assert_cmpuint(frame->counts[at], ==, weight);
     double epsilon = o->scale ? 1e-3 : 1e-9;
@@ -883,7 +913,7 @@ static void foreign(TestPlace *place, gconstpointer data)
   g_autoptr(GError) error = NULL;
   AstroFitsFrame frame = { 0 };
   gboolean end = FALSE;
-  guint time = 0;
+  guint time = 0, full = 0;
 
   foreign_write(place->path, o);
   AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
@@ -902,6 +932,9 @@ static void foreign(TestPlace *place, gconstpointer data)
       double slack = o->bitpix == 32 ? 0.2 : 0.01;
       g_assert_cmpfloat_with_epsilon(frame.start_ns * 1e-9, lead + time * FOREIGN_STEP, slack);
       g_assert_cmpfloat_with_epsilon(frame.duration_ns * 1e-9, FOREIGN_STEP, slack);
+      /* Shares of frames can be compared. */
+      full = time ? full : frame.full;
+      g_assert_cmpuint(frame.full, ==, full);
       for (guint i = 0; i < FOREIGN_STATIONS; i++)
         for (guint j = 0; j <= i; j++)
           for (guint k = 0; k < channels; k++)
@@ -975,6 +1008,7 @@ int main(int argc, char **argv)
     { "wrong-counts", wrong_counts },
     { "long-observation", long_observation },
     { "pause-first", pause_first },
+    { "half-apart", half_apart },
     { "one-without-length", one_without_length },
     { "any-order", any_order },
     { "missing", missing },

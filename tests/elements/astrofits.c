@@ -725,6 +725,35 @@ static void source(Place *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
+/* Scans need not begin whole integrations after one another: a frame that does not is a jump, with
+ * its own time. */
+static void between_steps(Place *place, gconstpointer data)
+{
+  static const double begins[] = { 0, 1, 3.4, 4.4, 5 };
+  GstHarness *h = begin(place);
+  for (guint i = 0; i < G_N_ELEMENTS(begins); i++) {
+    GstBuffer *buffer = new_frame(i);
+    GST_BUFFER_PTS(buffer) = begins[i] * STEP;
+    gst_harness_push(h, buffer);
+  }
+  gst_harness_push_event(h, gst_event_new_eos());
+  gst_harness_teardown(h);
+
+  g_autofree char *line = g_strdup_printf("astrofitssrc location=%s", place->path);
+  h = gst_harness_new_parse(line);
+  gst_harness_set_sink_caps(h, gst_caps_new_any());
+  gst_harness_play(h);
+  for (guint i = 0; i < G_N_ELEMENTS(begins); i++) {
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_nonnull(buffer);
+    g_assert_cmpint(ABS((gint64)(GST_BUFFER_PTS(buffer) - begins[i] * STEP)), <=, STEP / 10000);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, round(begins[i]));
+    g_assert_cmpint(GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT), ==, i != 1 && i != 3);
+    gst_buffer_unref(buffer);
+  }
+  gst_harness_teardown(h);
+}
+
 /* Others' files have NaN where a number cannot be worked out: these are told of at the end. */
 static void not_finite_in_file(Place *place, gconstpointer data)
 {
@@ -965,6 +994,7 @@ int main(int argc, char **argv)
     { "not-finite", not_finite },
     { "not-finite-in-file", not_finite_in_file },
     { "told", told },
+    { "between-steps", between_steps },
     { "full-disk", full_disk },
     { "full-disk-at-eos", full_disk_at_eos },
     { "cannot-create", cannot_create },

@@ -31,15 +31,16 @@ static AstroObservation *observe(void)
   return observation;
 }
 
-/* One source of 3 Jy at l, m, unpolarised. */
-static complex float *predict(double l, double m)
+/* One source of 3 Jy at l, m, unpolarised; every dump but the first begins that many seconds after
+ * the end of the one before. */
+static complex float *predict_apart(double l, double m, guint pause)
 {
   g_autoptr(AstroObservation) observation = observe();
   complex float *all = g_new(complex float, DUMPS *VALUES);
   const double n_minus_1 = sqrt(1 - l * l - m * m) - 1;
   for (guint d = 0; d < DUMPS; d++) {
     double s[3 * STATIONS];
-    astro_uvw(observation, (600 * d + 300) * SECOND, s);
+    astro_uvw(observation, ((600 + pause) * d + 300) * SECOND, s);
     for (guint c = 0; c < CHANNELS; c++)
       for (guint i = 0; i < STATIONS; i++)
         for (guint j = 0; j <= i; j++) {
@@ -52,6 +53,11 @@ static complex float *predict(double l, double m)
         }
   }
   return all;
+}
+
+static complex float *predict(double l, double m)
+{
+  return predict_apart(l, m, 0);
 }
 
 /* ---- the element in a harness ---- */
@@ -217,6 +223,33 @@ static void test_source(void)
     astro_grid_clear(&grid);
     rig_close(&rig);
   }
+}
+
+/* Scans begin when they do, not whole integrations after one another. */
+static void test_between_steps(void)
+{
+  enum { PAUSE = 250 };
+  const double pixel = 200.0 / 3600 * G_PI / 180;
+  g_autofree complex float *all = predict_apart(10 * pixel, -7 * pixel, PAUSE);
+  AstroGrid grid;
+  GstClockTime times[2];
+  Rig rig;
+  rig_open(&rig, "accuracy=1e-5", NULL);
+  rig_start(&rig, TRUE);
+  for (guint d = 0; d < DUMPS; d++) {
+    GstBuffer *buffer = dumps(all, d, 1);
+    GST_BUFFER_PTS(buffer) = d * (600 + PAUSE) * GST_SECOND;
+    GST_BUFFER_OFFSET(buffer) = (d * (600 + PAUSE) + 300) / 600;
+    GST_BUFFER_OFFSET_END(buffer) = GST_BUFFER_OFFSET(buffer) + 1;
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    g_assert_cmpint(gst_harness_push(rig.h, buffer), ==, GST_FLOW_OK);
+  }
+  g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+  g_autofree double *image = next_image(&rig, &grid, 1, times);
+  g_assert_cmpfloat_with_epsilon(image[25 * 64 + 42], 3, 3e-4);
+  g_assert_cmpuint(times[1], ==, ((DUMPS - 1) * (600 + PAUSE) + 600) * GST_SECOND);
+  astro_grid_clear(&grid);
+  rig_close(&rig);
 }
 
 static GByteArray *bytes_of(const char *settings, const complex float *all, gboolean cut)
@@ -543,11 +576,17 @@ static const struct {
   const char *name;
   void (*test)(void);
 } tests[] = {
-  { "source", test_source },           { "cuts", test_cuts },
-  { "intervals", test_intervals },     { "psf", test_psf },
-  { "counts", test_counts },           { "outside", test_outside },
-  { "refused", test_bad_streams },     { "empty-texts", test_empty_texts },
-  { "coarse-taps", test_coarse_taps }, { "clock", test_clock },
+  { "source", test_source },
+  { "cuts", test_cuts },
+  { "intervals", test_intervals },
+  { "psf", test_psf },
+  { "counts", test_counts },
+  { "outside", test_outside },
+  { "refused", test_bad_streams },
+  { "empty-texts", test_empty_texts },
+  { "coarse-taps", test_coarse_taps },
+  { "clock", test_clock },
+  { "between-steps", test_between_steps },
 };
 
 typedef struct {
