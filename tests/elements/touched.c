@@ -264,14 +264,13 @@ static GstPadProbeReturn link_late(GstPad *pad, GstPadProbeInfo *info, gpointer 
 
 /* Who is linked while a grid is half made gets all of it; and it is not ended for that, nor is what
  * adds up begun anew. */
-static void test_late(gconstpointer settings)
+static void test_late(gconstpointer given)
 {
   g_autofree char *line = g_strdup_printf(
-      SOURCE GRIDDER "%s ! tee name=t ! queue ! astrofft name=f" IMAGE, (const char *)settings);
+      SOURCE GRIDDER "%s ! tee name=t ! queue ! astrofft name=f" IMAGE, (const char *)given);
   g_autofree char *plain =
-      g_strdup_printf(GRIDDER "%s ! astrofft name=f" IMAGE, (const char *)settings);
-  g_autofree char *whole =
-      g_strdup_printf(GRIDDER "%s ! fakesink name=sink", (const char *)settings);
+      g_strdup_printf(GRIDDER "%s ! astrofft name=f" IMAGE, (const char *)given);
+  g_autofree char *whole = g_strdup_printf(GRIDDER "%s ! fakesink name=sink", (const char *)given);
   Agreed agreed;
   g_autoptr(GByteArray) image = run(plain, "cpu", &agreed, FALSE);
   g_autoptr(GByteArray) grid = run(whole, "cpu", &agreed, FALSE);
