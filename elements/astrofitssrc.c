@@ -158,6 +158,7 @@ static gboolean start(GstBaseSrc *src)
     return FALSE;
   }
   self->frames = self->next = self->next_file = 0;
+  self->epoch = 0;
   self->not_finite = 0;
   self->wanted = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(src), NULL);
   if (find_files(self) && open_next_file(self))
@@ -270,8 +271,10 @@ static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *f
 {
   gint64 begin = MAX(frame->start_ns, 0);
   gboolean has_steps = frame->duration_ns && has_counts(self->reader);
-  guint64 offset =
-      has_steps ? gst_util_uint64_scale_round(begin, 1, frame->duration_ns) : self->frames;
+  /* Counted from the frames before, so that steps never move by more than half of one. */
+  guint64 offset = has_steps ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1,
+                                                           frame->duration_ns)
+                             : self->frames;
   gint64 epoch = has_steps ? begin - (gint64)(offset * frame->duration_ns) : 0;
   GST_BUFFER_PTS(buffer) = begin;
   GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;

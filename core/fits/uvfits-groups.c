@@ -10,8 +10,7 @@
  * the distance, which is known better, is the integration time. */
 #define INTTIM_SLACK 1e-5
 #define UNTOLD_NS 1000000000
-#define FRAMES_TO_TELL 16      /* the step in time */
-#define NS_OF_ROUNDING 1000000 /* the first frame may seem to begin too early by */
+#define FRAMES_TO_TELL 16 /* the step in time */
 
 double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p)
 {
@@ -169,7 +168,7 @@ static gboolean find_step(AstroUvfitsReader *r, gint64 first_ns, gint64 *step, G
 static void move_start(AstroUvfitsReader *r, AstroObservation *o, gint64 first_ns)
 {
   gint64 too_early = r->integration_ns / 2 - first_ns;
-  if (too_early <= NS_OF_ROUNDING)
+  if (too_early <= ASTRO_UVFITS_NS_OF_ROUNDING)
     return;
   for (; (gint64)o->start_ns < too_early; o->start_mjd--)
     o->start_ns += (guint64)ASTRO_NS_PER_DAY;
@@ -241,7 +240,7 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
       astro_observation_set_start(told, date, NULL)) {
     double before =
         (r->start_day - told->start_mjd) * ASTRO_NS_PER_DAY + first - (double)told->start_ns;
-    if (before > -NS_OF_ROUNDING && before < ASTRO_NS_PER_DAY) {
+    if (before > -ASTRO_UVFITS_NS_OF_ROUNDING && before < ASTRO_NS_PER_DAY) {
       o->start_mjd = told->start_mjd;
       o->start_ns = told->start_ns;
     }

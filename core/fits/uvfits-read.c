@@ -97,14 +97,21 @@ static guint32 count_of(const AstroUvfitsReader *r, const float *value, guint64 
   return weight < 2 ? 1 : weight < G_MAXUINT32 ? (guint32)weight : G_MAXUINT32;
 }
 
+static guint64 baseline_of(const AstroUvfitsGroup *group)
+{
+  guint64 i = MAX(group->station[0], group->station[1]),
+          j = MIN(group->station[0], group->station[1]);
+  return i * (i + 1) / 2 + j;
+}
+
 /* Puts a group's values in their places of a frame. */
 static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, AstroFitsFrame *frame)
 {
-  guint a1 = group->station[0], a2 = group->station[1], i = MAX(a1, a2), j = MIN(a1, a2);
   guint64 baselines = (guint64)r->antennas.n * (r->antennas.n + 1) / 2,
-          baseline = (guint64)i * (i + 1) / 2 + j, stride = r->axes[COMPLEX].stride,
-          per_if = r->axes[FREQ].n, from = 0, in_if = 0;
-  gboolean turned = a1 <= a2; /* the pair (j, i), whose conjugate is ours */
+          baseline = baseline_of(group), stride = r->axes[COMPLEX].stride, per_if = r->axes[FREQ].n,
+          from = 0, in_if = 0;
+  /* The pair (j, i), whose conjugate is ours. */
+  gboolean turned = group->station[0] <= group->station[1];
   float sign = turned == r->conjugated ? 1 : -1;
 
   for (guint64 c = 0; c < r->channels; c++, from += r->axes[FREQ].stride) {
@@ -130,6 +137,15 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
       ((float *)frame->data)[2 * at + 1] = count ? sign * value[stride] : 0;
     }
   }
+}
+
+/* Where integration times vary, a baseline may come again before the first one's is over. */
+static gboolean is_of_next_frame(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
+                                 const AstroUvfitsGroup *first, const guint8 *seen)
+{
+  return !astro_uvfits_same_time(r, group->middle_ns, first->middle_ns) ||
+         (seen[baseline_of(group)] &&
+          group->middle_ns - first->middle_ns > ASTRO_UVFITS_NS_OF_ROUNDING);
 }
 
 static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)
@@ -158,18 +174,19 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   g_autofree guint8 *seen = g_malloc0(stations * (stations + 1) / 2);
   group = first;
   do {
-    guint i = MAX(group.station[0], group.station[1]), j = MIN(group.station[0], group.station[1]);
-    if (seen[(guint64)i * (i + 1) / 2 + j]++)
-      return astro_fits_wrong(
-          r->file, error,
-          "group %" G_GUINT64_FORMAT " is the second of stations %d and %d in one integration",
-          astro_uvfits_place(r, r->next) + 1, r->antennas.numbers[j], r->antennas.numbers[i]);
+    if (seen[baseline_of(&group)]++)
+      return astro_fits_wrong(r->file, error,
+                              "group %" G_GUINT64_FORMAT
+                              " is the second of stations %d and %d in one integration",
+                              astro_uvfits_place(r, r->next) + 1,
+                              r->antennas.numbers[MIN(group.station[0], group.station[1])],
+                              r->antennas.numbers[MAX(group.station[0], group.station[1])]);
     if (!astro_uvfits_read_values(r, r->next, error))
       return FALSE;
     place_values(r, &group, frame);
     if (++r->next < r->n_groups && !astro_uvfits_read_group(r, r->next, &group, error))
       return FALSE;
-  } while (r->next < r->n_groups && astro_uvfits_same_time(r, group.middle_ns, first.middle_ns));
+  } while (r->next < r->n_groups && !is_of_next_frame(r, &group, &first, seen));
 
   r->any_before = TRUE;
   r->last_ns = first.middle_ns;

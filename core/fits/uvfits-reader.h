@@ -12,6 +12,8 @@ G_BEGIN_DECLS
 #define ASTRO_UVFITS_MAX_PARAMETERS 64
 /* Steps of the golden section keep in step with no order of baselines. */
 #define ASTRO_UVFITS_GOLDEN 0.6180339887498949
+/* Times may seem to differ by so much that do not. */
+#define ASTRO_UVFITS_NS_OF_ROUNDING 1000000
 
 typedef enum { COMPLEX, STOKES, FREQ, IF, RA, DEC, N_KNOWN_AXES } AstroUvfitsKnownAxis;
 

@@ -550,10 +550,11 @@ static void pause_first(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-/* Short baselines may be averaged longer than others, whose integrations lie half of one away. */
+/* Short baselines may be averaged longer than others, whose integrations lie half of one away, or
+ * less. */
 static void half_apart(TestPlace *place, gconstpointer data)
 {
-  static const double starts[] = { 0, 4.9, 10 };
+  static const double starts[] = { 0, 4.9, 7, 10 };
   AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
   AstroFitsFrames blocks[G_N_ELEMENTS(starts)];
   float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
