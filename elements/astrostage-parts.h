@@ -67,6 +67,22 @@ AstroStagePrivate *astro_stage_parts(AstroStage *stage);
 gint64 astro_stage_now(void); /* nanoseconds of a clock that is never set */
 void astro_stage_post_error(AstroStage *stage, GError *error);
 
+/* Forgets what is held and where the stream is. */
+void astro_stage_reset(AstroStage *stage);
+/* What queries are answered from then on: the pipeline asked before there were caps, and sinks that
+ * do not know of a change find all blocks late. */
+void astro_stage_tell_latency(AstroStage *stage);
+
+/* ---- caps and events ---- */
+
+gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out);
+gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event);
+
+/* ---- properties ---- */
+
+void astro_stage_install_properties(GObjectClass *object);
+gboolean astro_stage_post_stats(AstroStage *stage);
+
 /* ---- the backend ---- */
 
 gboolean astro_stage_open_backend(AstroStage *stage, GError **error);

@@ -2,7 +2,8 @@ plugin_LTLIBRARIES = elements/libgstastro.la
 
 element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h \
   elements/astrostage-parts.h elements/astrostage-backend.c elements/astrostage-input.c \
-  elements/astrostage-output.c elements/astrostage-caps.c \
+  elements/astrostage-output.c elements/astrostage-caps.c elements/astrostage-events.c \
+  elements/astrostage-properties.c \
   elements/astroincoming.c elements/astroincoming.h elements/astrofields.c elements/astrofields.h \
   elements/astroreader.c elements/astroreader.h
 example_files += examples/transpose.sh examples/requantise.sh
