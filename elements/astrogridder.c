@@ -457,9 +457,13 @@ static void reset(AstroStage *stage)
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
-  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
-    self->at_end = TRUE;
-  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->sink_event(trans, event);
+  const gboolean is_end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
+
+  self->at_end = is_end;
+  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->sink_event(trans, event);
+  if (is_end) /* what comes behind it is another stream */
+    reset(ASTRO_STAGE(self));
+  return ok;
 }
 
 static gboolean start(GstBaseTransform *trans)

@@ -27,6 +27,8 @@
 #include "elements/astrohistogram-settings.h"
 #include "elements/astrostage.h"
 
+#include <string.h>
+
 GST_DEBUG_CATEGORY_STATIC(histogram_debug);
 #define GST_CAT_DEFAULT histogram_debug
 
@@ -38,11 +40,15 @@ G_DECLARE_FINAL_TYPE(AstroCataloguePad, astro_catalogue_pad, ASTRO, CATALOGUE_PA
 struct _AstroCataloguePad {
   GstAggregatorPad parent;
   AstroColumnPlaces places;
+  gint flushed; /* atomic: since the last catalogue */
 };
 G_DEFINE_TYPE(AstroCataloguePad, astro_catalogue_pad, GST_TYPE_AGGREGATOR_PAD)
 
+static GstFlowReturn astro_catalogue_pad_flush(GstAggregatorPad *pad, GstAggregator *aggregator);
+
 static void astro_catalogue_pad_class_init(AstroCataloguePadClass *klass)
 {
+  GST_AGGREGATOR_PAD_CLASS(klass)->flush = astro_catalogue_pad_flush;
 }
 
 static void astro_catalogue_pad_init(AstroCataloguePad *self)
@@ -54,6 +60,7 @@ struct _AstroHistogram {
   AstroHistogramSettings settings;
   char *active_backend;
 
+  GMutex lock;                        /* of data: a pad may be flushed at any time */
   AstroCatalogue data[ASTRO_N_SIDES]; /* what data pads gave so far */
   AstroCollector *collector;          /* once the data is complete */
   gboolean is_there[ASTRO_N_SIDES];   /* of the pads, as it was made for */
@@ -73,6 +80,20 @@ G_STATIC_ASSERT(PROP_ACTIVE_BACKEND < ASTRO_HISTOGRAM_FIRST_SETTING);
 
 G_DEFINE_TYPE(AstroHistogram, astro_histogram, GST_TYPE_AGGREGATOR)
 GST_ELEMENT_REGISTER_DEFINE(astrohistogram, "astrohistogram", GST_RANK_NONE, ASTRO_TYPE_HISTOGRAM)
+
+/* What a pad gave before a flush is none of its catalogue. */
+static GstFlowReturn astro_catalogue_pad_flush(GstAggregatorPad *pad, GstAggregator *aggregator)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+
+  g_mutex_lock(&self->lock);
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (g_str_equal(astro_side_name(side), GST_PAD_NAME(pad)))
+      astro_catalogue_clear(&self->data[side]);
+  g_mutex_unlock(&self->lock);
+  g_atomic_int_set(&((AstroCataloguePad *)pad)->flushed, TRUE);
+  return GST_FLOW_OK;
+}
 
 static GstFlowReturn fail(AstroHistogram *self, GError *error)
 {
@@ -207,16 +228,19 @@ static gboolean append_buffer(const AstroCataloguePad *pad, GstBuffer *buffer,
 
 /* What comes for a side that is not counted, or whose count is begun: of a pad that was requested
  * meanwhile, or flushed. */
-static gboolean check_time(const AstroHistogram *self, AstroSide side, GError **error)
+static gboolean check_time(const AstroHistogram *self, AstroSide side, gboolean was_flushed,
+                           GError **error)
 {
   const gboolean is_data = side == ASTRO_SIDE_DATA || side == ASTRO_SIDE_DATA2;
-  if (!self->collector || (self->is_there[side] && !is_data))
+  if (!self->collector || (self->is_there[side] && !is_data && !(was_flushed && self->n_random)))
     return TRUE;
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                              "pad %s: a catalogue came after counting had begun, which no count "
                              "is made with: expected %s",
                              astro_side_name(side),
-                             is_data ? "all data before" : "the pad to be there before");
+                             is_data       ? "all data before"
+                             : was_flushed ? "all pads to be flushed together"
+                                           : "the pad to be there before");
 }
 
 /* Takes what a pad holds. FALSE without an error: it holds nothing. */
@@ -224,8 +248,15 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
                      GError **error)
 {
   g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
-  g_autoptr(GstBuffer) buffer = pad ? gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad)) : NULL;
-  return buffer && check_time(self, side, error) && append_buffer(pad, buffer, catalogue, error);
+  if (!pad)
+    return FALSE;
+  g_mutex_lock(&self->lock);
+  g_autoptr(GstBuffer) buffer = gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad));
+  gboolean taken = buffer &&
+                   check_time(self, side, g_atomic_int_exchange(&pad->flushed, FALSE), error) &&
+                   append_buffer(pad, buffer, catalogue, error);
+  g_mutex_unlock(&self->lock);
+  return taken;
 }
 
 /* What is lost is no catalogue; GstAggregator makes a buffer of a GAP event. */
@@ -302,11 +333,14 @@ static GstFlowReturn begin(AstroHistogram *self)
   GError *error = NULL;
   AstroHistogramCall call = { watch_count, self };
   self->count_began = self->last_report = g_get_monotonic_time();
+  g_mutex_lock(&self->lock);
+  AstroCatalogue data = self->data[ASTRO_SIDE_DATA], data2 = self->data[ASTRO_SIDE_DATA2];
+  memset(self->data, 0, sizeof self->data);
+  g_mutex_unlock(&self->lock);
   gboolean good = make_collector(self, &error) &&
-                  astro_collector_add_data(self->collector, &self->data[ASTRO_SIDE_DATA],
-                                           &self->data[ASTRO_SIDE_DATA2], &call, &error);
-  for (guint side = 0; side < ASTRO_N_SIDES; side++)
-    astro_catalogue_clear(&self->data[side]);
+                  astro_collector_add_data(self->collector, &data, &data2, &call, &error);
+  astro_catalogue_clear(&data);
+  astro_catalogue_clear(&data2);
   if (!good)
     return fail(self, error);
   set_active_backend(self);
@@ -436,8 +470,12 @@ static gboolean astro_histogram_negotiate(GstAggregator *aggregator)
 
 static void forget(AstroHistogram *self)
 {
-  for (guint side = 0; side < ASTRO_N_SIDES; side++)
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
     astro_catalogue_clear(&self->data[side]);
+    if (pad)
+      g_atomic_int_set(&pad->flushed, FALSE);
+  }
   g_clear_pointer(&self->collector, astro_collector_free);
   g_clear_pointer(&self->device, astro_device_unref);
   self->n_random = 0;
@@ -516,12 +554,14 @@ static void astro_histogram_finalize(GObject *object)
   AstroHistogram *self = ASTRO_HISTOGRAM(object);
   forget(self);
   astro_histogram_settings_clear(&self->settings);
+  g_mutex_clear(&self->lock);
   g_free(self->active_backend);
   G_OBJECT_CLASS(astro_histogram_parent_class)->finalize(object);
 }
 
 static void astro_histogram_init(AstroHistogram *self)
 {
+  g_mutex_init(&self->lock);
   astro_fields_set_defaults(self);
 }
 

@@ -211,17 +211,22 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   g_clear_pointer(&self->voltages, astro_voltages_free);
   self->voltages = voltages;
   GST_OBJECT_UNLOCK(self);
+  g_clear_pointer(&self->prepared, g_ptr_array_unref);
+  self->n_prepared = set->repeat;
   return TRUE;
 }
 
+/* Comes again whenever links change: blocks that are prepared stay, if their reader does. */
 static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  g_clear_pointer(&self->prepared, g_ptr_array_unref);
-  self->n_prepared = self->settings.repeat;
-  if (self->n_prepared)
-    self->prepared = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
+  g_autoptr(AstroDevice) reader =
+      self->simulator.reader ? astro_device_ref(self->simulator.reader) : NULL;
   astro_simulator_decide_allocation(&self->simulator, query);
+  if (self->simulator.reader != reader)
+    g_clear_pointer(&self->prepared, g_ptr_array_unref);
+  if (self->n_prepared && !self->prepared)
+    self->prepared = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
   return TRUE;
 }
 

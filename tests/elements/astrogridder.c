@@ -359,6 +359,42 @@ static void test_intervals(void)
     }
 }
 
+static guint count_told(Rig *rig)
+{
+  GstMessage *message;
+  guint n = 0;
+  while ((message = gst_bus_pop_filtered(rig->bus, GST_MESSAGE_ELEMENT))) {
+    n += gst_structure_has_name(gst_message_get_structure(message), "astro-gridder");
+    gst_message_unref(message);
+  }
+  return n;
+}
+
+/* A stream behind the end of another has grids of its own. */
+static void test_next_stream(void)
+{
+  static const char *const settings[] = { "", "interval=4", "interval=4 cumulative=true" };
+  g_autofree complex float *all = predict(0.01, 0.02);
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autoptr(GByteArray) first = NULL;
+    GstSegment segment;
+    Rig rig;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    rig_open(&rig, settings[i], NULL);
+    rig_run(&rig, all, TRUE);
+    first = test_pull_all(rig.h);
+    g_assert_cmpuint(count_told(&rig), ==, 1);
+    gst_harness_push_event(rig.h, gst_event_new_stream_start("next"));
+    gst_harness_push_event(rig.h, gst_event_new_segment(&segment));
+    rig_run(&rig, all, TRUE);
+    g_autoptr(GByteArray) next = test_pull_all(rig.h);
+    g_assert_cmpuint(first->len, >, 0);
+    g_assert_cmpmem(next->data, next->len, first->data, first->len);
+    g_assert_cmpuint(count_told(&rig), ==, 1);
+    rig_close(&rig);
+  }
+}
+
 /* Who asks for the PSF gets it as one more product: 1 in the middle. */
 static void test_psf(void)
 {
@@ -587,6 +623,7 @@ static const struct {
   { "coarse-taps", test_coarse_taps },
   { "clock", test_clock },
   { "between-steps", test_between_steps },
+  { "next-stream", test_next_stream },
 };
 
 typedef struct {

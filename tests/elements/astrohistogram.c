@@ -326,20 +326,25 @@ static void test_refusals(void)
                "region is");
 }
 
-/* A catalogue for a pad, which is requested. */
-static GstHarness *feed(GstElement *element, const char *pad, guint64 n)
+static GstBuffer *points_buffer(guint64 n)
 {
-  GstHarness *h = gst_harness_new_with_element(element, pad, NULL);
   AstroCatalogue catalogue;
   AstroRandom random;
   astro_random_init(&random, n, 0);
   g_assert_true(astro_catalogue_uniform(&band, n, &random, &catalogue, NULL));
+  GstBuffer *buffer = gst_buffer_new_memdup(catalogue.ra, n * sizeof(double));
+  buffer = gst_buffer_append(buffer, gst_buffer_new_memdup(catalogue.dec, n * sizeof(double)));
+  astro_catalogue_clear(&catalogue);
+  return buffer;
+}
+
+/* A catalogue for a pad, which is requested. */
+static GstHarness *feed(GstElement *element, const char *pad, guint64 n)
+{
+  GstHarness *h = gst_harness_new_with_element(element, pad, NULL);
   gst_harness_set_src_caps_str(
       h, "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=ra:dec");
-  GstBuffer *buffer = gst_buffer_new_memdup(catalogue.ra, n * sizeof(double));
-  gst_buffer_append(buffer, gst_buffer_new_memdup(catalogue.dec, n * sizeof(double)));
-  astro_catalogue_clear(&catalogue);
-  gst_harness_push(h, buffer);
+  gst_harness_push(h, points_buffer(n));
   return h;
 }
 
@@ -359,6 +364,41 @@ static void test_gaps(void)
   gst_harness_teardown(random);
   gst_harness_teardown(data);
   gst_harness_teardown(h);
+}
+
+static GstBuffer *of_pads(gboolean flushed)
+{
+  GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
+  GstHarness *data = feed(h->element, "data", flushed ? 200 : 300),
+             *random = feed(h->element, "random", 400);
+  if (flushed) {
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    g_usleep(100000); /* so that it is taken */
+    g_assert_true(gst_harness_push_event(data, gst_event_new_flush_start()));
+    g_assert_true(gst_harness_push_event(data, gst_event_new_flush_stop(TRUE)));
+    g_assert_true(gst_harness_push_event(data, gst_event_new_segment(&segment)));
+    gst_harness_push(data, points_buffer(300));
+  }
+  g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+  g_assert_true(gst_harness_push_event(random, gst_event_new_eos()));
+  GstBuffer *buffer = gst_harness_pull(h);
+  g_assert_nonnull(buffer);
+  gst_harness_teardown(random);
+  gst_harness_teardown(data);
+  gst_harness_teardown(h);
+  return buffer;
+}
+
+/* What a pad gave before it was flushed is none of its catalogue. */
+static void test_flushed(void)
+{
+  g_autoptr(GstBuffer) expected = of_pads(FALSE), found = of_pads(TRUE);
+  GstMapInfo map;
+  g_assert_true(gst_buffer_map(expected, &map, GST_MAP_READ));
+  g_assert_cmpint(gst_buffer_memcmp(found, 0, map.data, map.size), ==, 0);
+  g_assert_cmpuint(gst_buffer_get_size(found), ==, map.size);
+  gst_buffer_unmap(expected, &map);
 }
 
 /* Points that no count is made with any more are refused: they were taken, and left out. */
@@ -566,6 +606,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
   g_test_add_func("/astrohistogram/refusals", test_refusals);
   g_test_add_func("/astrohistogram/gaps", test_gaps);
+  g_test_add_func("/astrohistogram/flushed", test_flushed);
   g_test_add_func("/astrohistogram/late-pads", test_late_pads);
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
   g_test_add_func("/astrohistogram/mixed-parts", test_mixed_parts);

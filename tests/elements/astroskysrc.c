@@ -1,6 +1,7 @@
 /* The source in pipelines: caps, times, the observation, the end, repetition, live, and errors. */
 #include "core/sky/voltages.h"
 #include "tests/elements/pulled.h"
+#include "tests/elements/running.h"
 #include "tests/observe.h"
 #include "tests/peak.h"
 #include <glib/gstdio.h>
@@ -124,6 +125,33 @@ static void test_duration(void)
     test_pulled_duration(&r, cases[i].expected);
     test_pulled_end(&r);
   }
+}
+
+static GstPadProbeReturn agree_again(GstPad *pad, GstPadProbeInfo *info, gpointer memories)
+{
+  g_ptr_array_add(memories,
+                  gst_memory_ref(gst_buffer_peek_memory(GST_PAD_PROBE_INFO_BUFFER(info), 0)));
+  gst_pad_mark_reconfigure(pad);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Who is linked in mid-stream does not have all blocks prepared once more. */
+static void test_repeat_goes_on(void)
+{
+  g_autoptr(GPtrArray) memories = g_ptr_array_new_with_free_func((GDestroyNotify)gst_memory_unref);
+  GstElement *pipeline = gst_parse_launch("astroskysrc name=src stations=2 repeat=2 block-steps=64 "
+                                          "num-buffers=6 ! fakesink",
+                                          NULL);
+  g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(pipeline), "src");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(source, "src");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, agree_again, memories, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autofree char *failed = test_wait(pipeline);
+  g_assert_cmpstr(failed, ==, NULL);
+  test_stop(pipeline);
+  g_assert_cmpuint(memories->len, ==, 6);
+  for (guint i = 2; i < memories->len; i++)
+    g_assert_true(memories->pdata[i] == memories->pdata[i - 2]);
 }
 
 /* Blocks come again with the times of their place; no new memory is taken for them. */
@@ -323,6 +351,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/caps", test_caps);
   g_test_add_func("/astroskysrc/duration", test_duration);
   g_test_add_func("/astroskysrc/repeat", test_repeat);
+  g_test_add_func("/astroskysrc/repeat-goes-on", test_repeat_goes_on);
   g_test_add_func("/astroskysrc/stopped-while-preparing", test_stopped_while_preparing);
   g_test_add_func("/astroskysrc/asked-meanwhile", test_asked_meanwhile);
   g_test_add_func("/astroskysrc/set-meanwhile", test_set_meanwhile);
