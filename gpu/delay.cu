@@ -372,6 +372,8 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
     return astro_backend_refuse(error, "delays of up to %g s at %g Hz turn too fast for %g samples a second",
                                 reach, stream->frequency, self->rate);
   guint64 stretches = ((guint64)tile_floor(work.out_end + TILE - 1) - work.first) / work.stretch;
+  if (stretches == 0)
+    return TRUE;
   g_autofree double *delays = g_new(double, (stretches + 1) * self->inputs);
   g_autofree double2 *gains = g_new(double2, self->inputs);
   for (guint64 i = 0; i <= stretches; i++)
