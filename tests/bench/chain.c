@@ -52,7 +52,9 @@ static GstElement *chain_new(guint end, guint channels)
   return pipeline;
 }
 
-/* A clock that starts with the first block from a moment of the stream on. */
+/* A clock that starts with the first block that reaches beyond a moment of the stream: what a delay
+ * sends, when the source sends the block of that moment, begins before it, and is work of the
+ * graph. */
 typedef struct {
   GstClockTime from;
   gint64 start, end;
@@ -60,7 +62,7 @@ typedef struct {
 
 static void clock_see(Clock *clock, GstBuffer *buffer)
 {
-  if (!clock->start && GST_BUFFER_PTS(buffer) >= clock->from)
+  if (!clock->start && GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer) > clock->from)
     clock->start = g_get_monotonic_time();
 }
 
