@@ -17,7 +17,7 @@ struct _AstroCorrelatorPanels {
   AstroCorrelatorConfig config;
   AstroCorrelatorPlan plan;
   AstroCorrelatorPack pack;
-  guint threads, at_once;
+  guint at_once; /* threads */
   GMutex lock;
   GPtrArray *scratches; /* idle ones */
   Packed shared;        /* the panels that tasks share where channels go one by one */
@@ -294,7 +294,7 @@ void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrela
   if (spectra->count == 0)
     return;
   if (plan->by_channel) {
-    astro_parallel(self->config.channels, self->threads, correlate_channel, &work);
+    astro_parallel(self->config.channels, self->at_once, correlate_channel, &work);
     return;
   }
   work.packed = self->shared;
@@ -303,9 +303,9 @@ void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrela
       work.sums.integer = sums_of(&work, work.at);
       work.means = means_of(&work, work.at);
       clear_bias(plan, &work.packed);
-      astro_parallel((plan->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->threads, pack_task,
+      astro_parallel((plan->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->at_once, pack_task,
                      &work);
-      astro_parallel(plan->strips, self->threads, strip_task, &work);
+      astro_parallel(plan->strips, self->at_once, strip_task, &work);
     }
 }
 
@@ -354,21 +354,20 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
                                                    guint threads, GError **error)
 {
   AstroCorrelatorPanels *self = g_new0(AstroCorrelatorPanels, 1);
-  const guint at_once = self->at_once = threads ? MIN(threads, astro_threads()) : astro_threads();
   gboolean memory = TRUE;
   self->config = *config;
-  self->threads = threads;
+  self->at_once = threads ? MIN(threads, astro_threads()) : astro_threads();
   self->scratches = g_ptr_array_new_with_free_func(scratch_free);
   g_mutex_init(&self->lock);
   astro_correlator_plan(&self->plan, config);
   self->pack = self->plan.kernel->pack[config->from];
-  for (guint i = 0; i < at_once && memory; i++)
+  for (guint i = 0; i < self->at_once && memory; i++)
     memory = add_scratch(self, self->plan.by_channel || i == 0);
   self->shared = ((const Scratch *)g_ptr_array_index(self->scratches, 0))->packed;
   if (memory)
     return self;
   astro_backend_no_memory(error, "no memory to pack %u inputs on %u threads", self->plan.inputs,
-                          at_once);
+                          self->at_once);
   astro_correlator_panels_free(self);
   return NULL;
 }
