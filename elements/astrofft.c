@@ -106,13 +106,8 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
-  GstCaps *agreed = ASTRO_FFT(trans)->within_grid && direction == GST_PAD_SINK
-                        ? astro_stage_agreed_caps(trans, caps)
-                        : NULL;
-  if (!agreed)
-    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
-  gst_caps_unref(othercaps);
-  return agreed;
+  return (ASTRO_FFT(trans)->within_grid ? astro_stage_fixate_agreed : astro_stage_fixate_preferred)(
+      trans, direction, caps, othercaps);
 }
 
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)

@@ -99,12 +99,8 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
 {
   const AstroGridder *self = ASTRO_GRIDDER(trans);
   const gboolean is_open = self->dumps > 0 || (self->config.cumulative && self->number > 0);
-  GstCaps *agreed =
-      is_open && direction == GST_PAD_SINK ? astro_stage_agreed_caps(trans, caps) : NULL;
-  if (!agreed)
-    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
-  gst_caps_unref(othercaps);
-  return agreed;
+  return (is_open ? astro_stage_fixate_agreed : astro_stage_fixate_preferred)(trans, direction,
+                                                                              caps, othercaps);
 }
 
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)

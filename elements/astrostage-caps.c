@@ -50,14 +50,16 @@ GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direc
   return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
 }
 
-GstCaps *astro_stage_agreed_caps(GstBaseTransform *trans, GstCaps *caps)
+GstCaps *astro_stage_fixate_agreed(GstBaseTransform *trans, GstPadDirection direction,
+                                   GstCaps *caps, GstCaps *othercaps)
 {
   g_autoptr(GstCaps) in = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
   g_autoptr(GstCaps) out = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));
 
-  if (!in || !out || !gst_caps_is_equal(in, caps) ||
+  if (direction != GST_PAD_SINK || !in || !out || !gst_caps_is_equal(in, caps) ||
       !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), out))
-    return NULL;
+    return astro_stage_fixate_preferred(trans, direction, caps, othercaps);
+  gst_caps_unref(othercaps);
   return g_steal_pointer(&out);
 }
 

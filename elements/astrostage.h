@@ -113,25 +113,24 @@ GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
 /* Whether an element that sends something at its end must say what downstream answered. */
 #define astro_flow_is_lost(flow) ((flow) == GST_FLOW_NOT_LINKED || (flow) < GST_FLOW_EOS)
 
-/* The output's caps as they are, where the input's are caps still and downstream takes them still;
- * else NULL. Whoever is linked in mid-stream has caps agreed on once more. */
-GstCaps *astro_stage_agreed_caps(GstBaseTransform *trans, GstCaps *caps);
-
 /* Where nobody is linked GStreamer takes the input's caps for the output's too, and has blocks
  * passed on to find that out. An element that makes something else asks this in fixate_caps and
  * set_caps.
  */
 gboolean astro_stage_is_unlinked(GstBaseTransform *trans, GstCaps *out);
 
-/* Three fixate_caps: of othercaps what the peer on that side names first; or what caps are already,
- * where they may stay so, else the same; or CF32LE where downstream takes it, else the same. Take
- * othercaps. */
+/* Four fixate_caps: of othercaps what the peer on that side names first; or what caps are already,
+ * where they may stay so, else the same; or CF32LE where downstream takes it, else the same; or,
+ * for what is half made when somebody is linked in mid-stream, the output's caps as they are, where
+ * the input's are and downstream takes them still, else the first. Take othercaps. */
 GstCaps *astro_stage_fixate_preferred(GstBaseTransform *trans, GstPadDirection direction,
                                       GstCaps *caps, GstCaps *othercaps);
 GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                  GstCaps *othercaps);
 GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                   GstCaps *othercaps);
+GstCaps *astro_stage_fixate_agreed(GstBaseTransform *trans, GstPadDirection direction,
+                                   GstCaps *caps, GstCaps *othercaps);
 
 /* All that is an array of samples. */
 extern const AstroQuantity astro_stage_any[];
