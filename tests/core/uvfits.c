@@ -518,36 +518,44 @@ static void forget_lengths(const char *path)
   g_free(bytes);
 }
 
+/* A file of one frame for each start, in seconds, of 10 s each. */
+static void write_starts(TestPlace *place, const double *starts, guint n)
+{
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  g_autofree AstroFitsFrames *blocks = g_new(AstroFitsFrames, n);
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } };
+
+  for (guint i = 0; i < n; i++)
+    blocks[i] = (AstroFitsFrames){ .data = values,
+                                   .frames = 1,
+                                   .start_ns = starts[i] * GST_SECOND,
+                                   .duration_ns = 10 * GST_SECOND };
+  write_file(place->path, &c, blocks, n, NULL);
+  astro_fits_contents_clear(&c);
+}
+
 /* Without INTTIM the step in time is an integration, and the first step may be a pause. */
 static void pause_first(TestPlace *place, gconstpointer data)
 {
-  static const guint64 starts[] = { 0, 100, 110, 130 };
-  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
-  AstroFitsFrames blocks[G_N_ELEMENTS(starts)];
-  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
+  static const double starts[] = { 0, 100, 110, 130 };
+  float found[3][2];
   guint32 counts[3];
   AstroFitsFrame frame = { .data = found, .counts = counts };
   g_autoptr(GError) error = NULL;
   gboolean end;
 
-  for (guint i = 0; i < G_N_ELEMENTS(starts); i++)
-    blocks[i] = (AstroFitsFrames){ .data = values,
-                                   .frames = 1,
-                                   .start_ns = starts[i] * GST_SECOND,
-                                   .duration_ns = 10 * GST_SECOND };
-  write_file(place->path, &c, blocks, G_N_ELEMENTS(starts), NULL);
+  write_starts(place, starts, G_N_ELEMENTS(starts));
   forget_lengths(place->path);
   AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
   g_assert_no_error(error);
   for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
     g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
-    g_assert_cmpint(frame.start_ns, ==, starts[i] * GST_SECOND);
+    g_assert_cmpint(frame.start_ns, ==, (gint64)(starts[i] * GST_SECOND));
     g_assert_cmpuint(frame.duration_ns, ==, 10 * GST_SECOND);
   }
   g_assert_false(astro_fits_reader_read(reader, &frame, &end, &error));
   g_assert_true(end);
   astro_fits_reader_close(reader);
-  astro_fits_contents_clear(&c);
 }
 
 /* Short baselines may be averaged longer than others, whose integrations lie half of one away, or
@@ -555,20 +563,13 @@ static void pause_first(TestPlace *place, gconstpointer data)
 static void half_apart(TestPlace *place, gconstpointer data)
 {
   static const double starts[] = { 0, 4.9, 7, 10 };
-  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
-  AstroFitsFrames blocks[G_N_ELEMENTS(starts)];
-  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
+  float found[3][2];
   guint32 counts[3];
   AstroFitsFrame frame = { .data = found, .counts = counts };
   g_autoptr(GError) error = NULL;
   gboolean end;
 
-  for (guint i = 0; i < G_N_ELEMENTS(starts); i++)
-    blocks[i] = (AstroFitsFrames){ .data = values,
-                                   .frames = 1,
-                                   .start_ns = starts[i] * GST_SECOND,
-                                   .duration_ns = 10 * GST_SECOND };
-  write_file(place->path, &c, blocks, G_N_ELEMENTS(starts), NULL);
+  write_starts(place, starts, G_N_ELEMENTS(starts));
   AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
   g_assert_no_error(error);
   for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
@@ -577,7 +578,6 @@ static void half_apart(TestPlace *place, gconstpointer data)
     g_assert_cmpint(ABS(frame.start_ns - (gint64)(starts[i] * GST_SECOND)), <, 1000);
   }
   astro_fits_reader_close(reader);
-  astro_fits_contents_clear(&c);
 }
 
 /* One integration without INTTIM: its middle stays where it is. */
