@@ -1,29 +1,34 @@
 #define SCALAR float
+#define TILE float
 #define BYTES 32
 #define ROWS 4
-#define VECTORS 1
-#define PARTIAL 32
+#define VECTORS 2
+#define CHUNK 16
 #define MULTIPLY astro_correlator_multiply_float_avx2
 #include "core/correlator/outer.h"
 
-#define TILE float
 #define SUM double
 #include "core/correlator/tile.h"
 #include <immintrin.h>
 
-/* 8 samples: real parts to out, imaginary parts behind the panel's real ones. */
+/* 8 samples' lanes of all planes. */
 static inline void part_8(float *out, __m256 a, __m256 b)
 {
-  __m256d re = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
-  __m256d im = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
-  _mm256_store_pd((double *)out, _mm256_permute4x64_pd(re, 0xd8));
-  _mm256_store_pd((double *)(out + PANEL), _mm256_permute4x64_pd(im, 0xd8));
+  __m256d even = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
+  __m256d odd = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0xdd));
+  __m256 re = _mm256_castpd_ps(_mm256_permute4x64_pd(even, 0xd8));
+  __m256 im = _mm256_castpd_ps(_mm256_permute4x64_pd(odd, 0xd8));
+  _mm256_store_ps(out, re);
+  _mm256_store_ps(out + PART, im);
+  _mm256_store_ps(out + 2 * PART, _mm256_add_ps(re, im));
+  _mm256_store_ps(out + 3 * PART, _mm256_sub_ps(re, im));
 }
 
 void astro_correlator_pack_cf32_avx2(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
-  float part[2 * PANEL] = { 0 }, *out = (float *)packed;
-  for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
+  float part[2 * PANEL] = { 0 };
+  for (guint t = 0; t < rows->count; t++) {
+    float *out = packed_lanes(packed, t);
     const float *in = (const float *)(rows->first + t * rows->stride);
     if (rows->inputs < PANEL)
       in = memcpy(part, in, rows->inputs * 8);
@@ -35,8 +40,8 @@ void astro_correlator_pack_cf32_avx2(guint8 *packed, gint32 *bias, const AstroCo
 void astro_correlator_pack_cf16_avx2(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
 {
   guint16 part[2 * PANEL] = { 0 };
-  float *out = (float *)packed;
-  for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
+  for (guint t = 0; t < rows->count; t++) {
+    float *out = packed_lanes(packed, t);
     const guint8 *bytes = rows->first + t * rows->stride;
     if (rows->inputs < PANEL)
       bytes = memcpy(part, bytes, rows->inputs * 4);

@@ -1,17 +1,17 @@
 #define SCALAR float
+#define TILE float
 #define BYTES 16
 #define ROWS 4
-#define VECTORS 1
-#define PARTIAL 32
+#define VECTORS 2
+#define CHUNK 16
 #define MULTIPLY astro_correlator_multiply_float_c
 #include "core/convert/half.h"
 #include "core/correlator/outer.h"
 #include "core/correlator/pack-outer.h"
 
-#define TILE float
 #define SUM double
 #include "core/correlator/tile.h"
 
-PACK_OUTER(cf16_c, guint16, astro_half_value)
-PACK_OUTER(cf32_c, float, )
+PACK_OUTER(cf16_c, guint16, 2, astro_half_value(in[0]), astro_half_value(in[1]))
+PACK_OUTER(cf32_c, float, 2, in[0], in[1])
 ADD_TILES(float_c, add_tile)

@@ -1,14 +1,14 @@
 /* Products of 16-bit samples are exact in double, and so are their sums up to four million of them.
  */
 #define SCALAR double
+#define TILE double
 #define BYTES 64
-#define ROWS 4
+#define ROWS 8
 #define VECTORS 2
-#define PARTIAL 4096
+#define CHUNK 32
 #define MULTIPLY astro_correlator_multiply_int16_avx512
 #include "core/correlator/outer.h"
 
-#define TILE double
 #define SUM gint64
 #include "core/correlator/tile.h"
 #include <immintrin.h>
@@ -23,11 +23,15 @@ void astro_correlator_pack_ci16_avx512(guint8 *packed, gint32 *bias,
                                        const AstroCorrelatorRows *rows)
 {
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
-  double *out = (double *)packed;
-  for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {
+  for (guint t = 0; t < rows->count; t++) {
+    double *out = packed_lanes(packed, t);
     __m512i pairs = _mm512_maskz_loadu_epi32(inputs, rows->first + t * rows->stride);
-    part_16(out, _mm512_srai_epi32(_mm512_slli_epi32(pairs, 16), 16));
-    part_16(out + PANEL, _mm512_srai_epi32(pairs, 16));
+    __m512i re = _mm512_srai_epi32(_mm512_slli_epi32(pairs, 16), 16);
+    __m512i im = _mm512_srai_epi32(pairs, 16);
+    part_16(out, re);
+    part_16(out + PART, im);
+    part_16(out + 2 * PART, _mm512_add_epi32(re, im));
+    part_16(out + 3 * PART, _mm512_sub_epi32(re, im));
   }
 }
 

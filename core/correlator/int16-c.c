@@ -1,17 +1,17 @@
 /* Products of 16-bit samples are exact in double, and so are their sums up to four million of them.
  */
 #define SCALAR double
+#define TILE double
 #define BYTES 16
-#define ROWS 2
+#define ROWS 4
 #define VECTORS 2
-#define PARTIAL 4096
+#define CHUNK 32
 #define MULTIPLY astro_correlator_multiply_int16_c
 #include "core/correlator/outer.h"
 #include "core/correlator/pack-outer.h"
 
-#define TILE double
 #define SUM gint64
 #include "core/correlator/tile.h"
 
-PACK_OUTER(ci16_c, gint16, )
+PACK_OUTER(ci16_c, gint16, 2, in[0], in[1])
 ADD_TILES(int16_c, add_tile)

@@ -36,13 +36,13 @@ static const AstroCorrelatorKernel int8_kernels[] = {
   },
   {
       .variant = { "avx2", ASTRO_CPU_AVX2 },
-      .samples = 1,
-      .pass = 256,
-      .one_strip_pass = 256,
-      .one_strip_panels = 12,
+      .samples = 2,
+      .pass = 128,
+      .one_strip_pass = 128,
+      .one_strip_panels = 40,
       .span = 32768,
-      .step_bytes = 128,
-      .tile_bytes = 2048,
+      .step_bytes = 256,
+      .tile_bytes = 3072,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_avx2,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_avx2 },
       .multiply = astro_correlator_multiply_int8_avx2,
@@ -52,12 +52,12 @@ static const AstroCorrelatorKernel int8_kernels[] = {
   {
       .variant = { "c", ASTRO_CPU_C },
       .samples = 1,
-      .pass = 256,
-      .one_strip_pass = 256,
-      .one_strip_panels = 12,
+      .pass = 128,
+      .one_strip_pass = 32,
+      .one_strip_panels = 64,
       .span = 32768,
-      .step_bytes = 64,
-      .tile_bytes = 2048,
+      .step_bytes = 256,
+      .tile_bytes = 3072,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_c,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_c },
       .multiply = astro_correlator_multiply_int8_c,
@@ -68,8 +68,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
 
 #define INT16_KERNEL(name, the_level)                                                              \
   {                                                                                                \
-    .variant = { #name, the_level }, .samples = 1, .pass = 128, .one_strip_pass = 128,             \
-    .one_strip_panels = 12, .span = 32768, .step_bytes = 256, .tile_bytes = 4096,                  \
+    .variant = { #name, the_level }, .samples = 1, .pass = 128, .one_strip_pass = 32,              \
+    .one_strip_panels = 40, .span = 32768, .step_bytes = 512, .tile_bytes = 6144,                  \
     .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_##name },                         \
     .multiply = astro_correlator_multiply_int16_##name, .add = astro_correlator_add_int16_##name,  \
     .means = astro_correlator_means_integer_##name,                                                \
@@ -81,12 +81,12 @@ static const AstroCorrelatorKernel int16_kernels[] = {
   INT16_KERNEL(c, ASTRO_CPU_C),
 };
 
-/* 32 samples a partial sum, 32 of those a tile: either adds less than 1e-6 even where all round the
- * same way. */
-#define FLOAT_KERNEL(name, the_level)                                                              \
+/* 16 samples a chain; what 16 or, of two chains, 32 of them add up to, 32 times in a tile: where
+ * all round the same way a million samples stay below 2e-6. */
+#define FLOAT_KERNEL(name, the_level, the_samples, the_span)                                       \
   {                                                                                                \
-    .variant = { #name, the_level }, .samples = 1, .pass = 256, .one_strip_pass = 256,             \
-    .one_strip_panels = 12, .span = 1024, .step_bytes = 128, .tile_bytes = 2048,                   \
+    .variant = { #name, the_level }, .samples = the_samples, .pass = 128, .one_strip_pass = 32,    \
+    .one_strip_panels = 64, .span = the_span, .step_bytes = 256 * the_samples, .tile_bytes = 3072, \
     .pack = { [ASTRO_FORMAT_CF16LE] = astro_correlator_pack_cf16_##name,                           \
               [ASTRO_FORMAT_CF32LE] = astro_correlator_pack_cf32_##name },                         \
     .multiply = astro_correlator_multiply_float_##name, .add = astro_correlator_add_float_##name,  \
@@ -94,9 +94,9 @@ static const AstroCorrelatorKernel int16_kernels[] = {
   }
 
 static const AstroCorrelatorKernel float_kernels[] = {
-  FLOAT_KERNEL(avx512, ASTRO_CPU_AVX512),
-  FLOAT_KERNEL(avx2, ASTRO_CPU_AVX2),
-  FLOAT_KERNEL(c, ASTRO_CPU_C),
+  FLOAT_KERNEL(avx512, ASTRO_CPU_AVX512, 2, 1024),
+  FLOAT_KERNEL(avx2, ASTRO_CPU_AVX2, 1, 512),
+  FLOAT_KERNEL(c, ASTRO_CPU_C, 1, 512),
 };
 
 const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format)

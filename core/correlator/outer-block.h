@@ -1,38 +1,48 @@
-/* The sums of a block of outer.h over some samples. Included by it with BLOCK (the function's
- * name), BLOCK_BYTES (of a vector) and BLOCK_VECTORS (in a row), which it takes away again. */
+/* The sums of a block of outer.h over n lanes. Included by it with BLOCK (the function's name),
+ * BLOCK_BYTES (of a vector) and BLOCK_VECTORS (in a row), which it takes away again. */
 
-static inline __attribute__((always_inline)) void BLOCK(SCALAR *re, SCALAR *im, const SCALAR *left,
-                                                        const SCALAR *right, guint samples)
+static inline __attribute__((always_inline)) void BLOCK(TILE *tiles, const SCALAR *left,
+                                                        Columns columns, guint column, guint n)
 {
   typedef SCALAR Vector __attribute__((vector_size(BLOCK_BYTES), may_alias));
-  const guint lanes = sizeof(Vector) / sizeof(SCALAR);
-  Vector sum_re[ROWS][BLOCK_VECTORS] = { 0 }, sum_im[ROWS][BLOCK_VECTORS] = { 0 };
-  for (guint t = 0; t < samples; t++, left += 2 * PANEL, right += 2 * PANEL) {
-    Vector b_re[BLOCK_VECTORS], b_im[BLOCK_VECTORS];
+  typedef TILE Sums
+      __attribute__((vector_size(BLOCK_BYTES / sizeof(SCALAR) * sizeof(TILE)), may_alias));
+  for (guint s = 0; s < SUMS; s++) {
+    const SCALAR *a = left + row_plane[s] * PART, *b[BLOCK_VECTORS];
+    TILE *to[BLOCK_VECTORS];
+    Vector sum[CHAINS][ROWS][BLOCK_VECTORS] = { 0 };
 #pragma GCC unroll 4
     for (guint v = 0; v < BLOCK_VECTORS; v++) {
-      b_re[v] = *(const Vector *)(right + v * lanes);
-      b_im[v] = *(const Vector *)(right + PANEL + v * lanes);
+      const gsize c = column + v * (BLOCK_BYTES / sizeof(SCALAR)), panel = c / PANEL,
+                  at = c % PANEL;
+      b[v] = columns.panels + panel * columns.panel_stride + column_plane[s] * PART + at;
+      to[v] = tiles + (panel * SUMS + s) * PLANE + at;
     }
+    for (guint t = 0; t < n; t += CHAINS)
+#pragma GCC unroll 4
+      for (guint k = 0; k < CHAINS; k++) {
+        Vector column_lanes[BLOCK_VECTORS];
+#pragma GCC unroll 4
+        for (guint v = 0; v < BLOCK_VECTORS; v++)
+          column_lanes[v] = *(const Vector *)(b[v] + (t + k) * PANEL);
 #pragma GCC unroll 16
-    for (guint r = 0; r < ROWS; r++) {
-      Vector a_re = left[r] - (Vector){ 0 }, a_im = left[PANEL + r] - (Vector){ 0 };
+        for (guint r = 0; r < ROWS; r++) {
+          Vector row = a[(t + k) * PANEL + r] - (Vector){ 0 };
+#pragma GCC unroll 4
+          for (guint v = 0; v < BLOCK_VECTORS; v++)
+            sum[k][r][v] = MULTIPLY_ADD(sum[k][r][v], row, column_lanes[v]);
+        }
+      }
+#pragma GCC unroll 16
+    for (guint r = 0; r < ROWS; r++)
 #pragma GCC unroll 4
       for (guint v = 0; v < BLOCK_VECTORS; v++) {
-        sum_re[r][v] += a_re * b_re[v];
-        sum_im[r][v] += a_im * b_re[v];
-        sum_re[r][v] += a_im * b_im[v];
-        sum_im[r][v] -= a_re * b_im[v];
-      }
-    }
-  }
-#pragma GCC unroll 16
-  for (guint r = 0; r < ROWS; r++)
 #pragma GCC unroll 4
-    for (guint v = 0; v < BLOCK_VECTORS; v++) {
-      *(Vector *)(re + r * PANEL + v * lanes) += sum_re[r][v];
-      *(Vector *)(im + r * PANEL + v * lanes) += sum_im[r][v];
-    }
+        for (guint k = 1; k < CHAINS; k++)
+          sum[0][r][v] += sum[k][r][v];
+        *(Sums *)(to[v] + r * PANEL) += __builtin_convertvector(sum[0][r][v], Sums);
+      }
+  }
 }
 
 #undef BLOCK

@@ -1,18 +1,21 @@
-/* Packs samples one by one for outer.h; for formats that have no faster way. read makes a number of
- * a stored component. Included with SCALAR. */
+/* Packs samples one by one for outer.h; for formats that have no faster way. A sample is so many
+ * stored components, in, of which re_of and im_of are its numbers. Included with SCALAR. */
 #include "core/correlator/kernels.h"
 
-#define PACK_OUTER(name, component, read)                                                          \
+#define PACK_OUTER(name, component, components, re_of, im_of)                                      \
   void astro_correlator_pack_##name(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows) \
   {                                                                                                \
-    SCALAR *out = (SCALAR *)packed;                                                                \
-    for (guint t = 0; t < rows->count; t++, out += 2 * PANEL) {                                    \
+    for (guint t = 0; t < rows->count; t++) {                                                      \
+      SCALAR *out = packed_lanes(packed, t);                                                       \
       const component *in = (const component *)(rows->first + t * rows->stride);                   \
-      if (rows->inputs < PANEL)                                                                    \
-        memset(out, 0, 2 * PANEL * sizeof *out);                                                   \
-      for (guint i = 0; i < rows->inputs; i++) {                                                   \
-        out[i] = (SCALAR)read(in[2 * i]);                                                          \
-        out[PANEL + i] = (SCALAR)read(in[2 * i + 1]);                                              \
+      for (guint i = rows->inputs; i < PANEL; i++)                                                 \
+        out[i] = out[PART + i] = out[2 * PART + i] = out[3 * PART + i] = 0;                        \
+      for (guint i = 0; i < rows->inputs; i++, in += components) {                                 \
+        SCALAR re = (SCALAR)(re_of), im = (SCALAR)(im_of);                                         \
+        out[i] = re;                                                                               \
+        out[PART + i] = im;                                                                        \
+        out[2 * PART + i] = re + im;                                                               \
+        out[3 * PART + i] = re - im;                                                               \
       }                                                                                            \
     }                                                                                              \
   }

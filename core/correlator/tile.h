@@ -44,10 +44,24 @@ static inline void add_tile(const AstroCorrelatorPlace *place, const TILE *re, c
     add_rows(place, re, im, 2, FALSE);
 }
 
+/* The parts of a tile of outer.h's three sums. An input's own product has no imaginary part. */
+static inline void parts_of_sums(TILE *restrict re, TILE *restrict im, const TILE *restrict sums,
+                                 gboolean diagonal)
+{
+  const TILE *re_re = sums, *im_im = sums + PANEL * PANEL, *cross = sums + 2 * PANEL * PANEL;
+  for (guint i = 0; i < PANEL * PANEL; i++) {
+    re[i] = re_re[i] + im_im[i];
+    im[i] = cross[i] - re_re[i] + im_im[i];
+  }
+  for (guint i = 0; diagonal && i < PANEL; i++)
+    im[i * PANEL + i] = 0;
+}
+
 /* The function that a kernel's table wants. */
 #define ADD_TILES(name, add)                                                                       \
   void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile)          \
   {                                                                                                \
-    const TILE *re = (const TILE *)tile;                                                           \
-    add(place, re, re + PANEL * PANEL);                                                            \
+    TILE part[2][PANEL * PANEL] __attribute__((aligned(64)));                                      \
+    parts_of_sums(part[0], part[1], (const TILE *)tile, place->row == place->column);              \
+    add(place, part[0], part[1]);                                                                  \
   }

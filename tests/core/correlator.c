@@ -492,6 +492,23 @@ static void test_float_error(void)
   }
 }
 
+/* Inputs that never change, each its own number, whose sums' errors all add up. */
+static void test_constants(void)
+{
+  Run r = { .config = new_config(64, 2, 1, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
+            .steps = 4096,
+            .integration = 4096 };
+  for (guint seed = 0; seed < 4; seed++) {
+    float *data = (float *)new_data(&r.config, r.steps, seed);
+    gsize row = step_bytes(&r.config);
+    for (guint64 t = 1; t < r.steps; t++)
+      memcpy((guint8 *)data + t * row, data, row);
+    r.data = (const guint8 *)data;
+    check(&r);
+    test_free(data);
+  }
+}
+
 /* Every order of axes gives what the plain one gives. */
 static void test_layouts(gconstpointer format)
 {
@@ -993,6 +1010,7 @@ int main(int argc, char **argv)
   g_test_add_func("/correlator/long", test_long);
   g_test_add_func("/correlator/overflow", test_overflow);
   g_test_add_func("/correlator/float-error", test_float_error);
+  g_test_add_func("/correlator/constants", test_constants);
   g_test_add_func("/correlator/missing-axes", test_missing_axes);
   g_test_add_func("/correlator/lost-station", test_lost_station);
   g_test_add_func("/correlator/sign", test_sign);
