@@ -4,7 +4,7 @@
 #define ROWS 4
 #define VECTORS 2
 #define CHUNK 16
-#define MULTIPLY astro_correlator_multiply_float_avx2
+#define RUN 16
 #include "core/correlator/outer.h"
 
 #define SUM double
@@ -24,7 +24,8 @@ static inline void part_8(float *out, __m256 a, __m256 b)
   _mm256_store_ps(out + 3 * PART, _mm256_sub_ps(re, im));
 }
 
-void astro_correlator_pack_cf32_avx2(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_cf32_avx2(guint8 *packed, gpointer notes,
+                                     const AstroCorrelatorRows *rows)
 {
   float part[2 * PANEL] = { 0 };
   for (guint t = 0; t < rows->count; t++) {
@@ -37,7 +38,8 @@ void astro_correlator_pack_cf32_avx2(guint8 *packed, gint32 *bias, const AstroCo
   }
 }
 
-void astro_correlator_pack_cf16_avx2(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_cf16_avx2(guint8 *packed, gpointer notes,
+                                     const AstroCorrelatorRows *rows)
 {
   guint16 part[2 * PANEL] = { 0 };
   for (guint t = 0; t < rows->count; t++) {
@@ -52,4 +54,5 @@ void astro_correlator_pack_cf16_avx2(guint8 *packed, gint32 *bias, const AstroCo
   }
 }
 
+MULTIPLY_ROWS(float_avx2)
 ADD_TILES(float_avx2, add_tile)

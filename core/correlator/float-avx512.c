@@ -4,8 +4,8 @@
 #define ROWS 4
 #define VECTORS 2
 #define CHUNK 32
+#define RUN 32
 #define CHAINS 2
-#define MULTIPLY astro_correlator_multiply_float_avx512
 #include "core/correlator/outer.h"
 
 #define SUM double
@@ -28,7 +28,7 @@ static inline void fill_step(guint8 *packed, guint count)
     store_planes(packed_lanes(packed, t), _mm512_setzero_ps(), _mm512_setzero_ps());
 }
 
-void astro_correlator_pack_cf32_avx512(guint8 *packed, gint32 *bias,
+void astro_correlator_pack_cf32_avx512(guint8 *packed, gpointer notes,
                                        const AstroCorrelatorRows *rows)
 {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -44,7 +44,7 @@ void astro_correlator_pack_cf32_avx512(guint8 *packed, gint32 *bias,
   fill_step(packed, rows->count);
 }
 
-void astro_correlator_pack_cf16_avx512(guint8 *packed, gint32 *bias,
+void astro_correlator_pack_cf16_avx512(guint8 *packed, gpointer notes,
                                        const AstroCorrelatorRows *rows)
 {
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
@@ -58,4 +58,5 @@ void astro_correlator_pack_cf16_avx512(guint8 *packed, gint32 *bias,
   fill_step(packed, rows->count);
 }
 
+MULTIPLY_ROWS(float_avx512)
 ADD_TILES(float_avx512, add_tile_avx512)

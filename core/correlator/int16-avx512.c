@@ -6,7 +6,7 @@
 #define ROWS 8
 #define VECTORS 2
 #define CHUNK 32
-#define MULTIPLY astro_correlator_multiply_int16_avx512
+#define RUN 128
 #include "core/correlator/outer.h"
 
 #define SUM gint64
@@ -19,7 +19,7 @@ static inline void part_16(double *out, __m512i parts)
   _mm512_store_pd(out + 8, _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(parts, 1)));
 }
 
-void astro_correlator_pack_ci16_avx512(guint8 *packed, gint32 *bias,
+void astro_correlator_pack_ci16_avx512(guint8 *packed, gpointer notes,
                                        const AstroCorrelatorRows *rows)
 {
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);
@@ -35,4 +35,5 @@ void astro_correlator_pack_ci16_avx512(guint8 *packed, gint32 *bias,
   }
 }
 
+MULTIPLY_ROWS(int16_avx512)
 ADD_TILES(int16_avx512, add_tile)

@@ -6,7 +6,7 @@
 #define ROWS 4
 #define VECTORS 2
 #define CHUNK 32
-#define MULTIPLY astro_correlator_multiply_int16_c
+#define RUN 128
 #include "core/correlator/outer.h"
 #include "core/correlator/pack-outer.h"
 
@@ -14,4 +14,5 @@
 #include "core/correlator/tile.h"
 
 PACK_OUTER(ci16_c, gint16, 2, in[0], in[1])
+MULTIPLY_ROWS(int16_c)
 ADD_TILES(int16_c, add_tile)

@@ -64,12 +64,12 @@ static ALWAYS_INLINE void pack(guint8 *packed, const AstroCorrelatorRows *rows, 
   }
 }
 
-void astro_correlator_pack_ci8_amx(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci8_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
 {
   pack(packed, rows, ASTRO_FORMAT_CI8);
 }
 
-void astro_correlator_pack_ci4_amx(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci4_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
 {
   pack(packed, rows, ASTRO_FORMAT_CI4);
 }

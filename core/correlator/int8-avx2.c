@@ -24,7 +24,7 @@ static inline Lanes4 multiply_add_4(Lanes4 sum, Lanes4 a, Lanes4 b)
 #define MULTIPLY_ADD(sum, a, b)                                                                    \
   _Generic((sum), Lanes8 : multiply_add_8, Lanes4 : multiply_add_4)(sum, a, b)
 #define CHUNK 32
-#define MULTIPLY astro_correlator_multiply_int8_avx2
+#define RUN 128
 #include "core/correlator/outer.h"
 
 #define SUM gint64
@@ -77,7 +77,7 @@ static inline Row row_ci4(const AstroCorrelatorRows *rows, guint t)
 }
 
 #define PACK(name)                                                                                 \
-  void astro_correlator_pack_##name##_avx2(guint8 *packed, gint32 *bias,                           \
+  void astro_correlator_pack_##name##_avx2(guint8 *packed, gpointer notes,                         \
                                            const AstroCorrelatorRows *rows)                        \
   {                                                                                                \
     for (guint t = 0; t < rows->count; t += 2) {                                                   \
@@ -90,4 +90,5 @@ static inline Row row_ci4(const AstroCorrelatorRows *rows, guint t)
 
 PACK(ci8)
 PACK(ci4)
+MULTIPLY_ROWS(int8_avx2)
 ADD_TILES(int8_avx2, add_tile)

@@ -6,7 +6,7 @@
 #define ROWS 4
 #define VECTORS 2
 #define CHUNK 32
-#define MULTIPLY astro_correlator_multiply_int8_c
+#define RUN 128
 #include "core/correlator/outer.h"
 #include "core/correlator/pack-outer.h"
 
@@ -15,4 +15,5 @@
 
 PACK_OUTER(ci8_c, gint8, 2, in[0], in[1])
 PACK_OUTER(ci4_c, gint8, 1, in[0] >> 4, (gint8)(guint8)(in[0] << 4) >> 4)
+MULTIPLY_ROWS(int8_c)
 ADD_TILES(int8_c, add_tile)

@@ -13,7 +13,7 @@
 G_BEGIN_DECLS
 
 #define PANEL 16
-#define BIAS (2 * PANEL) /* terms of a panel */
+#define NOTES_BYTES 320 /* of a panel that has any */
 
 /* Samples of some panels before packing: inputs side by side, time steps stride bytes apart. */
 typedef struct {
@@ -25,9 +25,10 @@ typedef struct {
   gsize panel_stride; /* from packed panel to panel */
 } AstroCorrelatorRows;
 
-/* bias: two terms for each input that some kernels gather over the passes of a span; zero at first.
- */
-typedef void (*AstroCorrelatorPack)(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows);
+/* Some steps of a pass, one part after the other. notes: what a kernel keeps of a packed panel
+ * besides; zero at first. */
+typedef void (*AstroCorrelatorPack)(guint8 *packed, gpointer notes,
+                                    const AstroCorrelatorRows *rows);
 
 /* Memory that will be wanted: rows of bytes. */
 typedef struct {
@@ -42,6 +43,7 @@ typedef struct {
   gsize tiles_stride;         /* from row to row */
   const guint8 *left, *right; /* packed row panels and column panels */
   gsize panel_stride;         /* from panel to panel */
+  gsize notes;                /* from a panel's first byte to its notes */
   guint rows, columns;
   guint below; /* the first row is so many panels behind the first column; columns beyond a row's
                   own panel are not wanted */
@@ -55,14 +57,20 @@ static inline guint astro_correlator_columns(const AstroCorrelatorProduct *produ
   return MIN(product->columns, product->below + row + 1);
 }
 
+/* Whether the last of these columns is the row's own panel. */
+static inline gboolean astro_correlator_on_diagonal(const AstroCorrelatorProduct *product,
+                                                    guint row)
+{
+  return astro_correlator_columns(product, row) == product->below + row + 1;
+}
+
 /* Where a tile belongs among the sums of a channel, or its means. */
 typedef struct {
   gpointer sums;
   float *means; /* NULL, or takes sums times factor of a tile that is all there is of its pairs */
   double factor;
   guint pols, inputs;
-  guint row, column;  /* panels */
-  const gint32 *bias; /* of the row panel, over the tile's span */
+  guint row, column; /* panels */
 } AstroCorrelatorPlace;
 
 typedef struct {
@@ -73,6 +81,7 @@ typedef struct {
   guint one_strip_pass;   /* the pass there */
   guint span;             /* time steps in a tile at most, before it is added to the sums */
   gsize step_bytes;       /* a packed panel's step */
+  gsize notes_bytes;      /* of a packed panel's notes */
   gsize panel_gap; /* between packed panels, whose lines would compete for places in the caches */
   gboolean whole_rows; /* packs all panels of a row of samples together */
   gsize tile_bytes;
@@ -91,7 +100,8 @@ const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format);
   void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product);                    \
   void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile);
 #define ASTRO_CORRELATOR_PACK(name)                                                                \
-  void astro_correlator_pack_##name(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows);
+  void astro_correlator_pack_##name(guint8 *packed, gpointer notes,                                \
+                                    const AstroCorrelatorRows *rows);
 
 ASTRO_CORRELATOR_MEANS(integer_avx512)
 ASTRO_CORRELATOR_MEANS(integer_avx2)

@@ -2,19 +2,21 @@
  * sample (a, b) and a column's (c, d) the sums of ac, bd and (a + b)(c - d) give all: real parts
  * are ac + bd, imaginary ones (a + b)(c - d) - ac + bd. Packed panels hold four planes of a chunk
  * of lanes, re, im, re + im, re - im, then those of the next. A tile is the sums of the three
- * products, in this order; registers sum a chunk before it is added to the tile.
+ * products, in this order.
  *
  * For any width of vector. Included with
  * SCALAR    the type of a packed lane
  * TILE      of a sum in a tile
  * BYTES     of a vector
  * ROWS      of the block of sums that registers hold; it has VECTORS vectors in a row
- * CHUNK     lanes of an input in a chunk, at most 32: packing comes in parts of 64 samples
- * MULTIPLY  the function's name
+ * CHUNK     lanes of an input in a chunk: packing comes in parts of 64 samples, which are whole
+ *           chunks
+ * RUN       lanes that registers sum before they are added to a tile, in whole chunks
  * and may be with
- * CHAINS                   sums that take turns in a chunk, which makes each shorter: a step is so
+ * CHAINS                   sums that take turns in a run, which makes each shorter: a step is so
  *                          many lanes of an input
- * MULTIPLY_ADD(sum, a, b)  where that is more than sum + a * b */
+ * MULTIPLY_ADD(sum, a, b)  where that is more than sum + a * b
+ * STARTS                   where sums do not begin with nothing */
 #include "core/correlator/ahead.h"
 
 #ifndef CHAINS
@@ -43,11 +45,14 @@ static inline SCALAR *packed_lanes(guint8 *packed, guint lane)
   return (SCALAR *)packed + lane / CHUNK * PLANES * PART + lane % CHUNK * PANEL;
 }
 
-/* Columns of a row of tiles, and where they are: in panels one behind the other. */
+/* A row panel and the column panels that it is multiplied with. */
 typedef struct {
-  const SCALAR *panels;
-  gsize panel_stride;
-} Columns;
+  TILE *tiles;
+  const SCALAR *left, *right;
+  gsize panel_stride; /* of column panels */
+  const TILE *starts; /* what the sums of each row begin with, with STARTS */
+  guint lanes;
+} OuterRow;
 
 #define BLOCK multiply_block
 #define BLOCK_BYTES BYTES
@@ -65,21 +70,25 @@ typedef struct {
 #define BLOCK_VECTORS 1
 #include "core/correlator/outer-block.h"
 
-/* So many columns with the rows of a panel from `row` on. */
-static void multiply_columns(TILE *tiles, const SCALAR *left, Columns right, guint column, guint n,
-                             guint row, guint rows, guint lanes, AstroCorrelatorAhead *ahead)
+/* n columns with the rows from first to end. By value, since tiles may alias anything: what is in
+ * registers stays there. */
+static void multiply_columns(OuterRow row, guint column, guint n, guint first, guint end,
+                             AstroCorrelatorAhead *ahead)
 {
-  for (guint t = 0; t < lanes; t += CHUNK, left += PLANES * PART, right.panels += PLANES * PART) {
-    const guint now = MIN(lanes - t, CHUNK);
-    for (guint r = row; r < row + rows; r += ROWS) {
+  for (guint t = 0, lanes; t < row.lanes; t += RUN) {
+    lanes = MIN(row.lanes - t, RUN);
+    for (guint r = first; r < end; r += ROWS) {
       astro_correlator_ask(ahead);
       if (n == COLUMNS)
-        multiply_block(tiles + r * PANEL, left + r, right, column, now);
+        multiply_block(row, r, column, lanes);
       else if (n == LANES)
-        multiply_vector(tiles + r * PANEL, left + r, right, column, now);
+        multiply_vector(row, r, column, lanes);
       else
-        multiply_half(tiles + r * PANEL, left + r, right, column, now);
+        multiply_half(row, r, column, lanes);
     }
+    row.left += RUN * PLANES * PANEL;
+    row.right += RUN * PLANES * PANEL;
+    row.starts = NULL;
   }
 }
 
@@ -88,31 +97,52 @@ static guint columns_at_once(guint rest)
   return rest >= COLUMNS ? COLUMNS : rest > LANES / 2 ? LANES : LANES / 2;
 }
 
-void MULTIPLY(const AstroCorrelatorProduct *product)
+/* Some column panels, of which the last may be the row's own. */
+static void multiply_row(const OuterRow *row, guint panel, guint end, gboolean diagonal,
+                         AstroCorrelatorAhead *ahead)
 {
-  const guint blocks = PLANE / (ROWS * COLUMNS), lanes = product->steps * CHAINS;
-  const Columns right = { (const SCALAR *)product->right, product->panel_stride / sizeof(SCALAR) };
-  AstroCorrelatorAhead ahead =
-      astro_correlator_ahead(product, blocks * ((lanes + CHUNK - 1) / CHUNK));
-  for (guint i = 0; i < product->rows; i++) {
-    const guint panels = astro_correlator_columns(product, i);
-    const gboolean diagonal = panels == product->below + i + 1;
-    const guint plain = (panels - (diagonal ? 1 : 0)) * PANEL;
-    const SCALAR *left = (const SCALAR *)(product->left + i * product->panel_stride);
-    TILE *tiles = (TILE *)(product->tiles + i * product->tiles_stride);
-    if (product->first)
-      memset(tiles, 0, panels * SUMS * PLANE * sizeof *tiles);
-    for (guint c = 0, n; c < plain; c += n) {
-      n = columns_at_once(plain - c);
-      multiply_columns(tiles, left, right, c, n, 0, PANEL, lanes, &ahead);
-    }
-    if (!diagonal)
-      continue;
-    /* Stations straddle no block: above the diagonal no pair is wanted. */
-    for (guint r = 0; r < PANEL; r += ROWS)
-      for (guint c = 0, n; c < r + ROWS; c += n) {
-        n = columns_at_once(r + ROWS - c);
-        multiply_columns(tiles, left, right, plain + c, n, r, ROWS, lanes, &ahead);
-      }
+  const guint plain = (end - (diagonal ? 1 : 0)) * PANEL;
+  for (guint c = panel * PANEL, n; c < plain; c += n) {
+    n = columns_at_once(plain - c);
+    multiply_columns(*row, c, n, 0, PANEL, ahead);
   }
+  /* Stations straddle no block: above the diagonal no pair is wanted. */
+  for (guint r = 0; diagonal && r < PANEL; r += ROWS)
+    for (guint c = 0, n; c < r + ROWS; c += n) {
+      n = columns_at_once(r + ROWS - c);
+      multiply_columns(*row, plain + c, n, r, r + ROWS, ahead);
+    }
 }
+
+static AstroCorrelatorAhead ahead_of(const AstroCorrelatorProduct *product)
+{
+  const guint blocks = PLANE / (ROWS * COLUMNS), runs = (product->steps * CHAINS + RUN - 1) / RUN;
+  return astro_correlator_ahead(product, blocks * runs);
+}
+
+/* The tiles of a row, which are cleared where they hold nothing yet. */
+static OuterRow row_of(const AstroCorrelatorProduct *product, guint i)
+{
+  OuterRow row = {
+    .tiles = (TILE *)(product->tiles + i * product->tiles_stride),
+    .left = (const SCALAR *)(product->left + i * product->panel_stride),
+    .right = (const SCALAR *)product->right,
+    .panel_stride = product->panel_stride / sizeof(SCALAR),
+    .lanes = product->steps * CHAINS,
+  };
+  if (product->first)
+    memset(row.tiles, 0, astro_correlator_columns(product, i) * SUMS * PLANE * sizeof(TILE));
+  return row;
+}
+
+/* The function that a kernel's table wants. */
+#define MULTIPLY_ROWS(name)                                                                        \
+  void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product)                     \
+  {                                                                                                \
+    AstroCorrelatorAhead ahead = ahead_of(product);                                                \
+    for (guint i = 0; i < product->rows; i++) {                                                    \
+      const OuterRow row = row_of(product, i);                                                     \
+      multiply_row(&row, 0, astro_correlator_columns(product, i),                                  \
+                   astro_correlator_on_diagonal(product, i), &ahead);                              \
+    }                                                                                              \
+  }

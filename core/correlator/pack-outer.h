@@ -3,7 +3,8 @@
 #include "core/correlator/kernels.h"
 
 #define PACK_OUTER(name, component, components, re_of, im_of)                                      \
-  void astro_correlator_pack_##name(guint8 *packed, gint32 *bias, const AstroCorrelatorRows *rows) \
+  void astro_correlator_pack_##name(guint8 *packed, gpointer notes,                                \
+                                    const AstroCorrelatorRows *rows)                               \
   {                                                                                                \
     for (guint t = 0; t < rows->count; t++) {                                                      \
       SCALAR *out = packed_lanes(packed, t);                                                       \

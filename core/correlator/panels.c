@@ -8,11 +8,6 @@ enum {
   PACKED_PANELS = 4, /* packed by a task where channels go one by one */
 };
 
-typedef struct {
-  guint8 *panels; /* pass:panel:step */
-  gint32 *bias;   /* panel:term */
-} Packed;
-
 struct _AstroCorrelatorPanels {
   AstroCorrelatorConfig config;
   AstroCorrelatorPlan plan;
@@ -20,12 +15,12 @@ struct _AstroCorrelatorPanels {
   guint at_once; /* threads */
   GMutex lock;
   GPtrArray *scratches; /* idle ones */
-  Packed shared;        /* the panels that tasks share where channels go one by one */
+  guint8 *shared;       /* the panels that tasks share where channels go one by one */
 };
 
 /* What a task needs of its own. */
 typedef struct {
-  Packed packed;
+  guint8 *packed; /* panels, pass:panel:step */
   guint8 *tiles;
   AstroCorrelatorSums sums; /* zero between uses; of a channel, where that is one strip */
 } Scratch;
@@ -38,7 +33,7 @@ typedef struct {
   float *out;               /* an integration that is all here: its visibilities; else NULL */
   guint64 start;            /* of the span in work */
   guint at;                 /* the channel in work */
-  Packed packed;            /* of that channel, where channels go one by one */
+  guint8 *packed;           /* of that channel, where channels go one by one */
   AstroCorrelatorSums sums; /* of that channel */
   float *means;             /* of that channel, where a span is all of the integration; else NULL */
 } Work;
@@ -74,8 +69,8 @@ static void fetch(const guint8 *first, gsize stride, gsize bytes, guint64 rows, 
 /* Packs some panels of a pass, in blocks of steps whose lines of the source stay in the first cache
  * until every panel had its part of them. Where a channel is one strip, products asked for
  * them; the processor reads ahead by itself where rows are packed whole. */
-static void pack_panels(const Work *work, const Packed *packed, guint panel, guint end_panel,
-                        guint pass, guint slot)
+static void pack_panels(const Work *work, guint8 *packed, guint panel, guint end_panel, guint pass,
+                        guint slot)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
   const AstroCorrelatorKernel *kernel = plan->kernel;
@@ -102,8 +97,10 @@ static void pack_panels(const Work *work, const Packed *packed, guint panel, gui
       if (!asked)
         fetch(source + next * work->spectra.time, work->spectra.time, n * panel_bytes, n_next,
               (p - panel) / at_once, n / at_once);
-      work->panels->pack(packed->panels + at * plan->panel_stride + steps * kernel->step_bytes,
-                         packed->bias + p * BIAS, &rows);
+      guint8 *to = packed + at * plan->panel_stride;
+      if (t == first)
+        memset(to + plan->notes, 0, kernel->notes_bytes);
+      work->panels->pack(to + steps * kernel->step_bytes, to + plan->notes, &rows);
     }
   }
 }
@@ -116,7 +113,7 @@ static gsize strip_stride(const AstroCorrelatorPlan *plan, const AstroCorrelator
 }
 
 /* One pass of a strip. */
-static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles,
+static void multiply_strip(const Work *work, const guint8 *packed, guint8 *tiles,
                            const AstroCorrelatorStrip *strip, guint pass, guint slot)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
@@ -126,9 +123,10 @@ static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles
     AstroCorrelatorProduct product = {
       .tiles = tiles + (column - strip->column) * plan->kernel->tile_bytes,
       .tiles_stride = strip_stride(plan, strip),
-      .left = packed->panels + ((gsize)slot * plan->panels + strip->row) * plan->panel_stride,
-      .right = packed->panels + ((gsize)slot * plan->panels + column) * plan->panel_stride,
+      .left = packed + ((gsize)slot * plan->panels + strip->row) * plan->panel_stride,
+      .right = packed + ((gsize)slot * plan->panels + column) * plan->panel_stride,
       .panel_stride = plan->panel_stride,
+      .notes = plan->notes,
       .rows = strip->rows,
       .columns = MIN(strip->end - column, plan->square),
       .below = strip->row - column,
@@ -162,8 +160,7 @@ static void multiply_strip(const Work *work, const Packed *packed, guint8 *tiles
   }
 }
 
-static void add_strip(const Work *work, const Packed *packed, const guint8 *tiles,
-                      const AstroCorrelatorStrip *strip)
+static void add_strip(const Work *work, const guint8 *tiles, const AstroCorrelatorStrip *strip)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
   AstroCorrelatorPlace place = {
@@ -175,7 +172,6 @@ static void add_strip(const Work *work, const Packed *packed, const guint8 *tile
   };
   for (guint i = 0; i < strip->rows; i++) {
     place.row = strip->row + i;
-    place.bias = packed->bias + place.row * BIAS;
     const guint8 *tile = tiles + i * strip_stride(plan, strip);
     for (place.column = strip->column; place.column < MIN(strip->end, place.row + 1);
          place.column++, tile += plan->kernel->tile_bytes)
@@ -200,11 +196,6 @@ static void give_scratch(AstroCorrelatorPanels *self, Scratch *scratch)
   g_mutex_unlock(&self->lock);
 }
 
-static void clear_bias(const AstroCorrelatorPlan *plan, const Packed *packed)
-{
-  memset(packed->bias, 0, plan->panels * BIAS * sizeof *packed->bias);
-}
-
 /* A span of a channel that is one strip, pass by pass, so that neither tiles nor packed panels ever
  * leave the cache. */
 static void correlate_one_strip(const Work *work, const Scratch *scratch, guint passes)
@@ -212,20 +203,19 @@ static void correlate_one_strip(const Work *work, const Scratch *scratch, guint 
   const AstroCorrelatorPlan *plan = &work->panels->plan;
   AstroCorrelatorStrip strip;
   astro_correlator_plan_strip(plan, 0, &strip);
-  clear_bias(plan, &scratch->packed);
   for (guint pass = 0; pass < passes; pass++) {
-    pack_panels(work, &scratch->packed, 0, plan->panels, pass, 0);
-    multiply_strip(work, &scratch->packed, scratch->tiles, &strip, pass, 0);
+    pack_panels(work, scratch->packed, 0, plan->panels, pass, 0);
+    multiply_strip(work, scratch->packed, scratch->tiles, &strip, pass, 0);
   }
-  add_strip(work, &scratch->packed, scratch->tiles, &strip);
+  add_strip(work, scratch->tiles, &strip);
 }
 
-static void correlate_strip(const Work *work, const Packed *packed, guint8 *tiles,
+static void correlate_strip(const Work *work, const guint8 *packed, guint8 *tiles,
                             const AstroCorrelatorStrip *strip, guint passes)
 {
   for (guint pass = 0; pass < passes; pass++)
     multiply_strip(work, packed, tiles, strip, pass, pass);
-  add_strip(work, packed, tiles, strip);
+  add_strip(work, tiles, strip);
 }
 
 static void correlate_channel(gpointer data, guint64 channel)
@@ -246,11 +236,10 @@ static void correlate_channel(gpointer data, guint64 channel)
       correlate_one_strip(&work, scratch, passes);
       continue;
     }
-    clear_bias(plan, &scratch->packed);
     for (guint pass = 0; pass < passes; pass++)
-      pack_panels(&work, &scratch->packed, 0, plan->panels, pass, pass);
+      pack_panels(&work, scratch->packed, 0, plan->panels, pass, pass);
     for (guint n = 0; astro_correlator_plan_strip(plan, n, &strip); n++)
-      correlate_strip(&work, &scratch->packed, scratch->tiles, &strip, passes);
+      correlate_strip(&work, scratch->packed, scratch->tiles, &strip, passes);
   }
   if (out && !one_span)
     plan->kernel->means(out, scratch->sums.any, 2 * astro_correlator_channel_sums(&self->config),
@@ -265,7 +254,7 @@ static void pack_task(gpointer data, guint64 group)
   guint passes = passes_of(work);
   guint panel = (guint)group * PACKED_PANELS;
   for (guint pass = 0; pass < passes; pass++)
-    pack_panels(work, &work->packed, panel, MIN(panel + PACKED_PANELS, plan->panels), pass, pass);
+    pack_panels(work, work->packed, panel, MIN(panel + PACKED_PANELS, plan->panels), pass, pass);
 }
 
 static void strip_task(gpointer data, guint64 task)
@@ -277,7 +266,7 @@ static void strip_task(gpointer data, guint64 task)
   Scratch *scratch = take_scratch(self);
   AstroCorrelatorStrip strip;
   if (astro_correlator_plan_strip(plan, task, &strip))
-    correlate_strip(work, &work->packed, scratch->tiles, &strip, passes);
+    correlate_strip(work, work->packed, scratch->tiles, &strip, passes);
   give_scratch(self, scratch);
 }
 
@@ -302,7 +291,6 @@ void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrela
     for (work.at = 0; work.at < self->config.channels; work.at++) {
       work.sums.integer = sums_of(&work, work.at);
       work.means = means_of(&work, work.at);
-      clear_bias(plan, &work.packed);
       astro_parallel((plan->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->at_once, pack_task,
                      &work);
       astro_parallel(plan->strips, self->at_once, strip_task, &work);
@@ -314,8 +302,7 @@ void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrela
 static void scratch_free(gpointer data)
 {
   Scratch *scratch = data;
-  free(scratch->packed.panels);
-  free(scratch->packed.bias);
+  free(scratch->packed);
   free(scratch->tiles);
   free(scratch->sums.any);
   g_free(scratch);
@@ -338,9 +325,8 @@ static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
     return FALSE;
   if (plan->one_strip)
     memset(scratch->sums.any, 0, sums_bytes);
-  scratch->packed.bias = astro_correlator_block(plan->panels * BIAS * sizeof *scratch->packed.bias);
-  scratch->packed.panels = astro_correlator_block(panels * plan->panel_stride);
-  return scratch->tiles && scratch->packed.bias && scratch->packed.panels;
+  scratch->packed = astro_correlator_block(panels * plan->panel_stride);
+  return scratch->tiles && scratch->packed;
 }
 
 void astro_correlator_panels_free(AstroCorrelatorPanels *self)

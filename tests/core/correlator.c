@@ -509,6 +509,39 @@ static void test_constants(void)
   }
 }
 
+/* Samples whose re + im and re - im fit a byte, whose one or other just does not at some times, and
+ * any, each in panels of inputs of its own, so that kernels that tell them apart meet each beside
+ * each. */
+static void test_sizes(void)
+{
+  enum { PANEL = 16, SMALL, SUM, DIFFERENCE, ANY };
+  static const guint8 kinds[] = { SMALL, SUM, SMALL, DIFFERENCE, SMALL, SMALL, ANY, SMALL };
+  static const guint stations[] = { 125, 13, 32 };
+  for (guint k = 0; k < G_N_ELEMENTS(stations); k++) {
+    const guint n = stations[k];
+    Run r = { .config = new_config(n, 1, 9, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE),
+              .steps = 1300,
+              .integration = 1300 };
+    set_layout(&r.config, "channel:time:station:pol");
+    gint8 *data = (gint8 *)new_data(&r.config, r.steps, k);
+    for (gsize i = 0; i < n * 9 * r.steps; i++) {
+      const guint kind = kinds[i % n / PANEL], time = i / n % r.steps;
+      gint8 *re = data + 2 * i, *im = re + 1;
+      if (kind == ANY)
+        continue;
+      *re = (gint8)(*re / 2);
+      *im = (gint8)(*im / 2);
+      if (kind == SMALL || time % 700 != 600 || i % PANEL != 3)
+        continue;
+      *re = i % 3 ? 64 : -65;
+      *im = (kind == SUM) == (*re > 0) ? 64 : -64;
+    }
+    r.data = (const guint8 *)data;
+    check(&r);
+    test_free(data);
+  }
+}
+
 /* Every order of axes gives what the plain one gives. */
 static void test_layouts(gconstpointer format)
 {
@@ -1011,6 +1044,7 @@ int main(int argc, char **argv)
   g_test_add_func("/correlator/overflow", test_overflow);
   g_test_add_func("/correlator/float-error", test_float_error);
   g_test_add_func("/correlator/constants", test_constants);
+  g_test_add_func("/correlator/sizes", test_sizes);
   g_test_add_func("/correlator/missing-axes", test_missing_axes);
   g_test_add_func("/correlator/lost-station", test_lost_station);
   g_test_add_func("/correlator/sign", test_sign);
