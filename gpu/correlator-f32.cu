@@ -11,7 +11,7 @@ enum {
   THREADS = 128,
   STEPS = 16, /* of a chunk: a line of 128 bytes */
   PIECES = STEPS / 2,
-  PART = 4,  /* chunks of a first sum */
+  PART = 2,  /* chunks of a first sum: chains of 32 samples */
   SLOTS = 3, /* of chunks in shared memory */
 };
 
