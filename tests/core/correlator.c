@@ -222,6 +222,22 @@ static void check_device(const Run *r, const Result *expected)
   unsetenv("ASTRO_CUDA");
 }
 
+/* Powers have no imaginary part, not a small one. */
+static void check_powers(const AstroCorrelatorConfig *config, const Result *found)
+{
+  const guint products = config->pols * config->pols;
+  const guint64 baselines = astro_correlator_baselines(config->stations, ASTRO_TRIANGLE_LOWER);
+  for (guint d = 0; d < found->dumps; d++) {
+    const float *dump = (const float *)(found->out + d * (found->bytes + TEST_GUARD));
+    for (guint c = 0; c < config->channels; c++)
+      for (guint64 i = 0; i < config->stations; i++)
+        for (guint p = 0; p < config->pols; p++) {
+          const guint64 at = c * baselines + i * (i + 1) / 2 + i;
+          g_assert_cmpfloat(dump[2 * (at * products + p * (config->pols + 1)) + 1], ==, 0);
+        }
+  }
+}
+
 /* The run on every variant that this machine has, against the reference. */
 static void check(const Run *r)
 {
@@ -236,6 +252,8 @@ static void check(const Run *r)
                                                                      : levels[i].int8;
     Result found = run(&astro_correlator_cpu, r, name);
     compare(&r->config, &expected, &found);
+    if (astro_format_info(r->config.from)->is_float)
+      check_powers(&r->config, &found);
     result_clear(&found);
   }
   unsetenv("ASTRO_CPU");
@@ -403,6 +421,26 @@ static void test_full_scale(void)
       test_free(data);
       test_free(random);
     }
+}
+
+/* Inputs that never change, at the corners of what bytes hold: sums of a span, of (re + im)(re -
+ * im) above all, are as large as they get. */
+static void test_corners(void)
+{
+  static const gint8 corners[][2] = {
+    { -128, -128 }, { -128, 127 },  { 127, -128 }, { 127, 127 },
+    { -128, -127 }, { -127, -128 }, { -127, 127 }, { 126, -128 }
+  };
+  enum { INPUTS = G_N_ELEMENTS(corners) };
+  Run r = { .config = new_config(INPUTS, 1, 1, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
+            .steps = 70001,
+            .integration = 70001 };
+  guint8 *data = test_alloc(sizeof corners * r.steps);
+  for (guint64 t = 0; t < r.steps; t++)
+    memcpy(data + t * sizeof corners, corners, sizeof corners);
+  r.data = data;
+  check(&r);
+  test_free(data);
 }
 
 /* 100,003 spectra: sums beyond int32 in CI8 and CI16, seen as means; exact sums in CI4. */
@@ -663,6 +701,46 @@ static void test_validity(gconstpointer format)
           }
     result_clear(&result);
     test_free(valid);
+    test_free(data);
+  }
+}
+
+/* What is no number stays with its station, and in its integration. */
+static void test_not_a_number(gconstpointer format)
+{
+  enum { STATIONS = 19, POLS = 2, INTEGRATION = 133, BAD = 7 };
+  static const guint channels[] = { 1, 9 };
+  for (guint k = 0; k < G_N_ELEMENTS(channels); k++) {
+    Run r = { .config = new_config(STATIONS, POLS, channels[k], *(const AstroFormat *)format,
+                                   ASTRO_FORMAT_CF32LE),
+              .steps = 3 * INTEGRATION,
+              .integration = INTEGRATION };
+    guint8 *data = new_data(&r.config, r.steps, k);
+    r.data = data;
+    Result expected = run(&astro_correlator_reference, &r, NULL);
+    const gsize station = step_bytes(&r.config) / channels[k] / STATIONS;
+    for (gsize row = 0; row < INTEGRATION * channels[k]; row++)
+      memset(data + (row * STATIONS + BAD) * station, 0xff, station);
+    for (guint l = 0; l < G_N_ELEMENTS(levels); l++) {
+      setenv("ASTRO_CPU", astro_cpu_level_name(levels[l].level), 1);
+      if (astro_cpu_level() < levels[l].level)
+        continue;
+      Result found = run(&astro_correlator_cpu, &r, levels[l].floats);
+      const float *wanted = (const float *)expected.out;
+      float *out = (float *)found.out;
+      for (guint c = 0; c < channels[k]; c++)
+        for (guint i = 0; i < STATIONS; i++)
+          for (guint j = 0; j <= i; j++)
+            for (guint p = 0; p < POLS * POLS; p++, out += 2, wanted += 2)
+              if (i == BAD || j == BAD) {
+                g_assert_true(isnan(out[0]));
+                memcpy(out, wanted, 8); /* for compare to look at the others */
+              }
+      compare(&r.config, &expected, &found);
+      result_clear(&found);
+    }
+    unsetenv("ASTRO_CPU");
+    result_clear(&expected);
     test_free(data);
   }
 }
@@ -1038,8 +1116,11 @@ int main(int argc, char **argv)
       g_test_add_data_func(path, &inputs[f], cases[c].func);
     }
   }
+  g_test_add_data_func("/correlator/not-a-number/CF16LE", &inputs[3], test_not_a_number);
+  g_test_add_data_func("/correlator/not-a-number/CF32LE", &inputs[4], test_not_a_number);
   g_test_add_func("/correlator/one-strip", test_one_strip);
   g_test_add_func("/correlator/full-scale", test_full_scale);
+  g_test_add_func("/correlator/corners", test_corners);
   g_test_add_func("/correlator/long", test_long);
   g_test_add_func("/correlator/overflow", test_overflow);
   g_test_add_func("/correlator/float-error", test_float_error);
