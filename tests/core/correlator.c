@@ -6,6 +6,8 @@
 #include "tests/tests.h"
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* What a run makes: visibilities and counts of every dump, one after the other. */
 typedef struct {
@@ -316,6 +318,32 @@ static void test_channels(gconstpointer format)
   }
 }
 
+/* Spectra at the very end of memory, of inputs and steps that fill no panel: nothing behind them is
+ * looked at. */
+static void test_end_of_memory(gconstpointer format)
+{
+  static const guint stations[] = { 1, 5, 19 }, channels[] = { 1, 9 };
+  static const guint64 steps[] = { 1, 67 };
+  const gsize page = (gsize)sysconf(_SC_PAGESIZE);
+  for (guint k = 0; k < 12; k++) {
+    Run r = { .config = new_config(stations[k % 3], 1, channels[k / 3 % 2],
+                                   *(const AstroFormat *)format, ASTRO_FORMAT_CF32LE),
+              .steps = steps[k / 6],
+              .integration = steps[k / 6] };
+    set_layout(&r.config, "channel:time:station:pol");
+    const gsize bytes = step_bytes(&r.config) * r.steps, room = (bytes + page - 1) / page * page;
+    guint8 *data = new_data(&r.config, r.steps, k);
+    guint8 *memory =
+        mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    g_assert_true(memory != MAP_FAILED);
+    g_assert_cmpint(mprotect(memory + room, page, PROT_NONE), ==, 0);
+    r.data = memcpy(memory + room - bytes, data, bytes);
+    check(&r);
+    munmap(memory, room + page);
+    test_free(data);
+  }
+}
+
 /* Many inputs whose channel is one strip of tiles: an integration that is one block of more than
  * one pass, and one of several blocks. */
 static void test_one_strip(void)
@@ -333,6 +361,68 @@ static void test_one_strip(void)
     r.data = new_data(&r.config, r.steps, i);
     check(&r);
     test_free((gpointer)r.data);
+  }
+}
+
+/* Whether stations that repeat a few others' samples have their visibilities. */
+static void check_repeated(const AstroCorrelatorConfig *few, const float *wanted,
+                           const AstroCorrelatorConfig *many, const float *found)
+{
+  const double most = astro_format_info(few->from)->is_float ? 2e-6 : 0;
+  for (guint c = 0; c < few->channels; c++) {
+    const float *of_few = wanted + c * few->stations * (few->stations + 1);
+    for (guint i = 0; i < many->stations; i++)
+      for (guint j = 0; j <= i; j++, found += 2) {
+        const guint k = i % few->stations, l = j % few->stations, a = MAX(k, l), b = MIN(k, l);
+        const float *mean = of_few + a * (a + 1) + 2 * b, im = k < l ? -mean[1] : mean[1];
+        const double scale = sqrt((double)of_few[a * (a + 3)]) * sqrt((double)of_few[b * (b + 3)]);
+        const double error = hypot((double)(found[0] - mean[0]), (double)(found[1] - im));
+        if (!(error <= most * scale))
+          g_error("channel %u baseline %u %u: error %g of %g", c, i, j, error, scale);
+      }
+  }
+}
+
+/* So many inputs that a channel is more than one strip, over passes and spans. */
+static void test_many_inputs(void)
+{
+  enum { FEW = 37, CHANNELS = 8 };
+  static const struct {
+    AstroFormat from;
+    guint stations;
+    guint64 steps;
+  } cases[] = { { ASTRO_FORMAT_CF32LE, 1030, 530 }, { ASTRO_FORMAT_CI8, 645, 300 } };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    const AstroFormat from = cases[k].from;
+    const guint stations = cases[k].stations;
+    Run few = { .config = new_config(FEW, 1, CHANNELS, from, ASTRO_FORMAT_CF32LE),
+                .steps = cases[k].steps,
+                .integration = cases[k].steps };
+    Run many = few;
+    many.config = new_config(stations, 1, CHANNELS, from, ASTRO_FORMAT_CF32LE);
+    const gsize sample = astro_format_info(from)->bytes;
+    guint8 *of_few = new_data(&few.config, few.steps, k);
+    guint8 *of_many = test_alloc(step_bytes(&many.config) * many.steps);
+    for (gsize row = 0; row < CHANNELS * many.steps; row++)
+      for (gsize i = 0; i < stations; i++)
+        memcpy(of_many + (row * stations + i) * sample, of_few + (row * FEW + i % FEW) * sample,
+               sample);
+    few.data = of_few;
+    many.data = of_many;
+    Result expected = run(&astro_correlator_reference, &few, NULL);
+    for (guint l = 0; l < G_N_ELEMENTS(levels); l++) {
+      setenv("ASTRO_CPU", astro_cpu_level_name(levels[l].level), 1);
+      if (astro_cpu_level() < levels[l].level)
+        continue;
+      Result found = run(&astro_correlator_cpu, &many, NULL);
+      check_repeated(&few.config, (const float *)expected.out, &many.config,
+                     (const float *)found.out);
+      result_clear(&found);
+    }
+    unsetenv("ASTRO_CPU");
+    result_clear(&expected);
+    test_free(of_few);
+    test_free(of_many);
   }
 }
 
@@ -1105,6 +1195,7 @@ int main(int argc, char **argv)
       void (*func)(gconstpointer format);
     } cases[] = { { "stations", test_stations },
                   { "channels", test_channels },
+                  { "end-of-memory", test_end_of_memory },
                   { "time-last", test_time_last },
                   { "cuts", test_cuts },
                   { "layouts", test_layouts },
@@ -1119,6 +1210,7 @@ int main(int argc, char **argv)
   g_test_add_data_func("/correlator/not-a-number/CF16LE", &inputs[3], test_not_a_number);
   g_test_add_data_func("/correlator/not-a-number/CF32LE", &inputs[4], test_not_a_number);
   g_test_add_func("/correlator/one-strip", test_one_strip);
+  g_test_add_func("/correlator/many-inputs", test_many_inputs);
   g_test_add_func("/correlator/full-scale", test_full_scale);
   g_test_add_func("/correlator/corners", test_corners);
   g_test_add_func("/correlator/long", test_long);
