@@ -1,5 +1,5 @@
-/* Products of 16-bit samples are exact in double, and so are their sums up to four million of them.
- */
+/* Products of 16-bit samples, and of their sums and differences, below 2^32, are exact in double,
+ * and so are sums up to two million of them. */
 #define SCALAR double
 #define TILE double
 #define BYTES 64

@@ -14,6 +14,6 @@
 #include "core/correlator/tile.h"
 
 PACK_OUTER(ci8_c, gint8, 2, in[0], in[1])
-PACK_OUTER(ci4_c, gint8, 1, in[0] >> 4, (gint8)(guint8)(in[0] << 4) >> 4)
+PACK_OUTER(ci4_c, guint8, 1, (gint8)in[0] >> 4, (gint8)(guint8)(in[0] << 4) >> 4)
 MULTIPLY_ROWS(int8_c)
 ADD_TILES(int8_c, add_tile)

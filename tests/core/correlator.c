@@ -6,6 +6,8 @@
 #include "tests/tests.h"
 #include <math.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* What a run makes: visibilities and counts of every dump, one after the other. */
 typedef struct {
@@ -222,6 +224,22 @@ static void check_device(const Run *r, const Result *expected)
   unsetenv("ASTRO_CUDA");
 }
 
+/* Powers have no imaginary part, not a small one. */
+static void check_powers(const AstroCorrelatorConfig *config, const Result *found)
+{
+  const guint products = config->pols * config->pols;
+  const guint64 baselines = astro_correlator_baselines(config->stations, ASTRO_TRIANGLE_LOWER);
+  for (guint d = 0; d < found->dumps; d++) {
+    const float *dump = (const float *)(found->out + d * (found->bytes + TEST_GUARD));
+    for (guint c = 0; c < config->channels; c++)
+      for (guint64 i = 0; i < config->stations; i++)
+        for (guint p = 0; p < config->pols; p++) {
+          const guint64 at = c * baselines + i * (i + 1) / 2 + i;
+          g_assert_cmpfloat(dump[2 * (at * products + p * (config->pols + 1)) + 1], ==, 0);
+        }
+  }
+}
+
 /* The run on every variant that this machine has, against the reference. */
 static void check(const Run *r)
 {
@@ -236,6 +254,8 @@ static void check(const Run *r)
                                                                      : levels[i].int8;
     Result found = run(&astro_correlator_cpu, r, name);
     compare(&r->config, &expected, &found);
+    if (astro_format_info(r->config.from)->is_float)
+      check_powers(&r->config, &found);
     result_clear(&found);
   }
   unsetenv("ASTRO_CPU");
@@ -298,6 +318,32 @@ static void test_channels(gconstpointer format)
   }
 }
 
+/* Spectra at the very end of memory, of inputs and steps that fill no panel: nothing behind them is
+ * looked at. */
+static void test_end_of_memory(gconstpointer format)
+{
+  static const guint stations[] = { 1, 5, 19 }, channels[] = { 1, 9 };
+  static const guint64 steps[] = { 1, 67 };
+  const gsize page = (gsize)sysconf(_SC_PAGESIZE);
+  for (guint k = 0; k < 12; k++) {
+    Run r = { .config = new_config(stations[k % 3], 1, channels[k / 3 % 2],
+                                   *(const AstroFormat *)format, ASTRO_FORMAT_CF32LE),
+              .steps = steps[k / 6],
+              .integration = steps[k / 6] };
+    set_layout(&r.config, "channel:time:station:pol");
+    const gsize bytes = step_bytes(&r.config) * r.steps, room = (bytes + page - 1) / page * page;
+    guint8 *data = new_data(&r.config, r.steps, k);
+    guint8 *memory =
+        mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    g_assert_true(memory != MAP_FAILED);
+    g_assert_cmpint(mprotect(memory + room, page, PROT_NONE), ==, 0);
+    r.data = memcpy(memory + room - bytes, data, bytes);
+    check(&r);
+    munmap(memory, room + page);
+    test_free(data);
+  }
+}
+
 /* Many inputs whose channel is one strip of tiles: an integration that is one block of more than
  * one pass, and one of several blocks. */
 static void test_one_strip(void)
@@ -315,6 +361,68 @@ static void test_one_strip(void)
     r.data = new_data(&r.config, r.steps, i);
     check(&r);
     test_free((gpointer)r.data);
+  }
+}
+
+/* Whether stations that repeat a few others' samples have their visibilities. */
+static void check_repeated(const AstroCorrelatorConfig *few, const float *wanted,
+                           const AstroCorrelatorConfig *many, const float *found)
+{
+  const double most = astro_format_info(few->from)->is_float ? 2e-6 : 0;
+  for (guint c = 0; c < few->channels; c++) {
+    const float *of_few = wanted + c * few->stations * (few->stations + 1);
+    for (guint i = 0; i < many->stations; i++)
+      for (guint j = 0; j <= i; j++, found += 2) {
+        const guint k = i % few->stations, l = j % few->stations, a = MAX(k, l), b = MIN(k, l);
+        const float *mean = of_few + a * (a + 1) + 2 * b, im = k < l ? -mean[1] : mean[1];
+        const double scale = sqrt((double)of_few[a * (a + 3)]) * sqrt((double)of_few[b * (b + 3)]);
+        const double error = hypot((double)(found[0] - mean[0]), (double)(found[1] - im));
+        if (!(error <= most * scale))
+          g_error("channel %u baseline %u %u: error %g of %g", c, i, j, error, scale);
+      }
+  }
+}
+
+/* So many inputs that a channel is more than one strip, over passes and spans. */
+static void test_many_inputs(void)
+{
+  enum { FEW = 37, CHANNELS = 8 };
+  static const struct {
+    AstroFormat from;
+    guint stations;
+    guint64 steps;
+  } cases[] = { { ASTRO_FORMAT_CF32LE, 1030, 530 }, { ASTRO_FORMAT_CI8, 645, 300 } };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    const AstroFormat from = cases[k].from;
+    const guint stations = cases[k].stations;
+    Run few = { .config = new_config(FEW, 1, CHANNELS, from, ASTRO_FORMAT_CF32LE),
+                .steps = cases[k].steps,
+                .integration = cases[k].steps };
+    Run many = few;
+    many.config = new_config(stations, 1, CHANNELS, from, ASTRO_FORMAT_CF32LE);
+    const gsize sample = astro_format_info(from)->bytes;
+    guint8 *of_few = new_data(&few.config, few.steps, k);
+    guint8 *of_many = test_alloc(step_bytes(&many.config) * many.steps);
+    for (gsize row = 0; row < CHANNELS * many.steps; row++)
+      for (gsize i = 0; i < stations; i++)
+        memcpy(of_many + (row * stations + i) * sample, of_few + (row * FEW + i % FEW) * sample,
+               sample);
+    few.data = of_few;
+    many.data = of_many;
+    Result expected = run(&astro_correlator_reference, &few, NULL);
+    for (guint l = 0; l < G_N_ELEMENTS(levels); l++) {
+      setenv("ASTRO_CPU", astro_cpu_level_name(levels[l].level), 1);
+      if (astro_cpu_level() < levels[l].level)
+        continue;
+      Result found = run(&astro_correlator_cpu, &many, NULL);
+      check_repeated(&few.config, (const float *)expected.out, &many.config,
+                     (const float *)found.out);
+      result_clear(&found);
+    }
+    unsetenv("ASTRO_CPU");
+    result_clear(&expected);
+    test_free(of_few);
+    test_free(of_many);
   }
 }
 
@@ -403,6 +511,26 @@ static void test_full_scale(void)
       test_free(data);
       test_free(random);
     }
+}
+
+/* Inputs that never change, at the corners of what bytes hold: sums of a span, of (re + im)(re -
+ * im) above all, are as large as they get. */
+static void test_corners(void)
+{
+  static const gint8 corners[][2] = {
+    { -128, -128 }, { -128, 127 },  { 127, -128 }, { 127, 127 },
+    { -128, -127 }, { -127, -128 }, { -127, 127 }, { 126, -128 }
+  };
+  enum { INPUTS = G_N_ELEMENTS(corners) };
+  Run r = { .config = new_config(INPUTS, 1, 1, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
+            .steps = 70001,
+            .integration = 70001 };
+  guint8 *data = test_alloc(sizeof corners * r.steps);
+  for (guint64 t = 0; t < r.steps; t++)
+    memcpy(data + t * sizeof corners, corners, sizeof corners);
+  r.data = data;
+  check(&r);
+  test_free(data);
 }
 
 /* 100,003 spectra: sums beyond int32 in CI8 and CI16, seen as means; exact sums in CI4. */
@@ -663,6 +791,46 @@ static void test_validity(gconstpointer format)
           }
     result_clear(&result);
     test_free(valid);
+    test_free(data);
+  }
+}
+
+/* What is no number stays with its station, and in its integration. */
+static void test_not_a_number(gconstpointer format)
+{
+  enum { STATIONS = 19, POLS = 2, INTEGRATION = 133, BAD = 7 };
+  static const guint channels[] = { 1, 9 };
+  for (guint k = 0; k < G_N_ELEMENTS(channels); k++) {
+    Run r = { .config = new_config(STATIONS, POLS, channels[k], *(const AstroFormat *)format,
+                                   ASTRO_FORMAT_CF32LE),
+              .steps = 3 * INTEGRATION,
+              .integration = INTEGRATION };
+    guint8 *data = new_data(&r.config, r.steps, k);
+    r.data = data;
+    Result expected = run(&astro_correlator_reference, &r, NULL);
+    const gsize station = step_bytes(&r.config) / channels[k] / STATIONS;
+    for (gsize row = 0; row < INTEGRATION * channels[k]; row++)
+      memset(data + (row * STATIONS + BAD) * station, 0xff, station);
+    for (guint l = 0; l < G_N_ELEMENTS(levels); l++) {
+      setenv("ASTRO_CPU", astro_cpu_level_name(levels[l].level), 1);
+      if (astro_cpu_level() < levels[l].level)
+        continue;
+      Result found = run(&astro_correlator_cpu, &r, levels[l].floats);
+      const float *wanted = (const float *)expected.out;
+      float *out = (float *)found.out;
+      for (guint c = 0; c < channels[k]; c++)
+        for (guint i = 0; i < STATIONS; i++)
+          for (guint j = 0; j <= i; j++)
+            for (guint p = 0; p < POLS * POLS; p++, out += 2, wanted += 2)
+              if (i == BAD || j == BAD) {
+                g_assert_true(isnan(out[0]));
+                memcpy(out, wanted, 8); /* for compare to look at the others */
+              }
+      compare(&r.config, &expected, &found);
+      result_clear(&found);
+    }
+    unsetenv("ASTRO_CPU");
+    result_clear(&expected);
     test_free(data);
   }
 }
@@ -1027,6 +1195,7 @@ int main(int argc, char **argv)
       void (*func)(gconstpointer format);
     } cases[] = { { "stations", test_stations },
                   { "channels", test_channels },
+                  { "end-of-memory", test_end_of_memory },
                   { "time-last", test_time_last },
                   { "cuts", test_cuts },
                   { "layouts", test_layouts },
@@ -1038,8 +1207,12 @@ int main(int argc, char **argv)
       g_test_add_data_func(path, &inputs[f], cases[c].func);
     }
   }
+  g_test_add_data_func("/correlator/not-a-number/CF16LE", &inputs[3], test_not_a_number);
+  g_test_add_data_func("/correlator/not-a-number/CF32LE", &inputs[4], test_not_a_number);
   g_test_add_func("/correlator/one-strip", test_one_strip);
+  g_test_add_func("/correlator/many-inputs", test_many_inputs);
   g_test_add_func("/correlator/full-scale", test_full_scale);
+  g_test_add_func("/correlator/corners", test_corners);
   g_test_add_func("/correlator/long", test_long);
   g_test_add_func("/correlator/overflow", test_overflow);
   g_test_add_func("/correlator/float-error", test_float_error);
