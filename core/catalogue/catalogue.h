@@ -85,7 +85,7 @@ typedef struct {
  * any, else commas, else tabs, else blanks. A value may stand in double quotes. # begins a comment.
  * A first line without a number is a heading, and so is a comment above the points that has a word
  * for each column and all the names asked for. Without one, columns are found by number, and "ra"
- * and "dec" are the first two. */
+ * and "dec" are the first two. Degrees, but where ECSV's header says radians. */
 gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
                                    AstroCatalogue *catalogue, GError **error);
 /* The same from memory. name is for errors. */

@@ -1,5 +1,6 @@
 /* Catalogues in text: semicolons, commas, tabs or blanks between values. */
 #include "core/catalogue/catalogue.h"
+#include "core/catalogue/units.h"
 #include "core/catalogue/values.h"
 
 #include <math.h>
@@ -14,8 +15,9 @@ typedef struct {
   char separator;        /* of the first line */
   GPtrArray *comments;   /* above the first line, without their # */
   gint column[N_WANTED]; /* counted from 0; -1: not wanted */
-  guint n_needed;        /* columns that a line must have */
-  guint64 n;             /* points */
+  gboolean is_radians[N_WANTED];
+  guint n_needed; /* columns that a line must have */
+  guint64 n;      /* points */
   double *values[N_WANTED];
 } Reader;
 
@@ -143,6 +145,20 @@ static GPtrArray *find_heading(const Reader *reader, const GPtrArray *first,
   return NULL;
 }
 
+/* ECSV tells units; other texts are in degrees. */
+static gboolean read_units(Reader *reader, GError **error)
+{
+  g_autoptr(GPtrArray) units = astro_catalogue_ecsv_units(reader->comments);
+  for (guint w = RA; units && w <= DEC; w++) {
+    guint column = (guint)reader->column[w];
+    const char *unit = column < units->len ? units->pdata[column] : "";
+    if (!astro_catalogue_unit(unit, &reader->is_radians[w]))
+      return refuse(reader, ASTRO_CATALOGUE_ERROR_COLUMN, error,
+                    "column %u is in units of \"%.40s\", expected deg or rad", column + 1, unit);
+  }
+  return TRUE;
+}
+
 /* Looks at the first line, and at the comments above it. */
 static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, const char *line,
                              gboolean *point, GError **error)
@@ -153,10 +169,9 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
   g_autofree char *copy = g_strdup(line);
   g_autoptr(GPtrArray) first = astro_values_split(copy, reader->separator);
   *point = is_point(line, first);
-  if (!*point)
-    return place_columns(reader, wanted, first, error);
-  g_autoptr(GPtrArray) heading = find_heading(reader, first, wanted);
-  return place_columns(reader, wanted, heading, error);
+  g_autoptr(GPtrArray) heading = *point ? find_heading(reader, first, wanted) : NULL;
+  return place_columns(reader, wanted, *point ? heading : first, error) &&
+         read_units(reader, error);
 }
 
 static gboolean read_line(Reader *reader, char *line, GError **error)
@@ -171,6 +186,8 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
       if (!parse_number(text, &value) || !isfinite(value))
         return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                       "\"%.40s\" in column %u is no number", text, n + 1);
+      if (reader->is_radians[w])
+        value = astro_catalogue_degrees(value, w == DEC);
       if (w == DEC && fabs(value) > 90)
         return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                       "declination %g, expected -90 to 90 degrees", value);

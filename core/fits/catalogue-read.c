@@ -1,6 +1,6 @@
 #include "core/fits/catalogue-read.h"
+#include "core/catalogue/units.h"
 #include "core/fits/row-filter.h"
-#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,20 +75,10 @@ static const AstroFitsColumn *find_column(const AstroFitsTable *table, const cha
 
 static gboolean read_unit(const Reader *r, Wanted *wanted, GError **error)
 {
-  static const struct {
-    const char *unit;
-    gboolean is_radians;
-  } units[] = {
-    { "", FALSE },   { "deg", FALSE },   { "degree", FALSE }, { "degrees", FALSE },
-    { "rad", TRUE }, { "radian", TRUE }, { "radians", TRUE },
-  };
   const char *unit = "";
   astro_fits_get_string_n(r->table.header, "TUNIT", wanted->column - r->table.columns + 1, &unit);
-  for (guint i = 0; i < G_N_ELEMENTS(units); i++)
-    if (g_ascii_strcasecmp(unit, units[i].unit) == 0) {
-      wanted->is_radians = units[i].is_radians;
-      return TRUE;
-    }
+  if (astro_catalogue_unit(unit, &wanted->is_radians))
+    return TRUE;
   return wrong(r, error, "column %s is in units of \"%s\", expected deg or rad",
                wanted->column->name, unit);
 }
@@ -254,16 +244,6 @@ static gboolean check_values(const Reader *r, guint c, const double *values, gui
   return TRUE;
 }
 
-static void turn_to_degrees(double *values, guint64 n, gboolean is_dec)
-{
-  for (guint64 i = 0; i < n; i++) {
-    double degrees = values[i] * ASTRO_DEGREES;
-    /* A pole as a float of radians lies a little beyond it. */
-    gboolean is_pole = is_dec && fabs(degrees) > 90 && fabs(values[i]) <= (float)G_PI_2;
-    values[i] = is_pole ? copysign(90, degrees) : degrees;
-  }
-}
-
 static gboolean take_piece(const Reader *r, guint64 first, guint64 n, guint64 done, double *scratch,
                            double *data, guint64 *n_taken, GError **error)
 {
@@ -275,8 +255,8 @@ static gboolean take_piece(const Reader *r, guint64 first, guint64 n, guint64 do
     *n_taken = select_values(r, first, n, scratch);
     if (*n_taken > 0)
       memcpy(data + done, scratch, *n_taken * sizeof *scratch);
-    if (wanted->is_radians)
-      turn_to_degrees(data + done, *n_taken, c == DEC);
+    for (guint64 i = 0; wanted->is_radians && i < *n_taken; i++)
+      data[done + i] = astro_catalogue_degrees(data[done + i], c == DEC);
     if (!check_values(r, c, data + done, *n_taken, done, error))
       return FALSE;
     data += r->n_points;

@@ -367,12 +367,18 @@ gboolean astro_fits_is_binary_table(const AstroFitsHeader *header)
 
 const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name)
 {
+  const AstroFitsHeader *first = NULL;
   for (guint i = 1; i < file->headers->len; i++) {
     const AstroFitsHeader *header = g_ptr_array_index(file->headers, i);
     const char *found = "";
+    gint64 version = 1;
     astro_fits_get_string(header, "EXTNAME", &found);
-    if (astro_fits_is_binary_table(header) && g_str_equal(found, name))
+    if (!astro_fits_is_binary_table(header) || !g_str_equal(found, name))
+      continue;
+    astro_fits_get_integer(header, "EXTVER", &version);
+    if (version == 1)
       return header;
+    first = first ? first : header;
   }
-  return NULL;
+  return first;
 }

@@ -38,7 +38,8 @@ guint64 astro_fits_file_bytes(const AstroFitsFile *file);
 const AstroFitsHeader *astro_fits_file_header(const AstroFitsFile *file, guint index);
 const AstroFitsHeader *astro_fits_file_primary(const AstroFitsFile *file);
 gboolean astro_fits_is_binary_table(const AstroFitsHeader *header);
-/* The first binary table of that EXTNAME; NULL where there is none. */
+/* The binary table of that EXTNAME and EXTVER 1, which it is where it does not say, else the first
+ * of that name; NULL where there is none. */
 const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name);
 gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
                               GError **error);

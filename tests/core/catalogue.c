@@ -336,6 +336,46 @@ static void test_text(void)
   astro_catalogue_clear(&catalogue);
 }
 
+#define ECSV "# %ECSV 1.0\n# ---\n"
+
+/* Headers as Astropy writes them, and as its manual allows. */
+static void test_ecsv(void)
+{
+  static const struct {
+    const char *text, *ra, *dec;
+  } same[] = {
+    { ECSV "# datatype:\n# - {name: ra, unit: rad, datatype: float64}\n"
+           "# - {name: dec, unit: deg, datatype: float64}\n# schema: astropy-2.0\nra dec\n"
+           "1.5707963267948966 -45\n",
+      "ra", "dec" },
+    { ECSV "# delimiter: ','\n# datatype:\n# - {name: id, datatype: string, description: 'a, b}'}\n"
+           "# - {name: ra, datatype: float64, description: \"it''s, unit: m\", unit: 'rad'}\n"
+           "# - {name: dec, unit: rad, datatype: float64, description: a long one\n"
+           "#     that goes on}\n# meta: !!omap\n# - {unit: m}\nid,ra,dec\n"
+           "\"x\",1.5707963267948966,-0.7853981633974483\n",
+      "ra", "3" },
+    { ECSV "# datatype:\n# - name: ra\n#   unit: deg\n#   datatype: float64\n# - name: dec\n"
+           "#   datatype: float64\n#   unit: rad\nra dec\n90 -0.7853981633974483\n",
+      "ra", "dec" },
+    { ECSV "# datatype:\n# - {name: ra, datatype: float64}\n# - {name: dec, datatype: float64}\n"
+           "# - {name: w, unit: m, datatype: float64}\nra dec w\n90 -45 1\n",
+      "ra", "dec" },
+    { "# my points\n# datatype:\n# - {name: ra, unit: rad}\nra dec\n90 -45\n", "ra", "dec" },
+    { ECSV "ra dec\n90 -45\n", "ra", "dec" },
+    { "# %ECSV 1.0\n# datatype:\n# - {name: 'ra\nra dec\n90 -45\n", "ra", "dec" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(same); i++) {
+    AstroCatalogue catalogue;
+    GError *error = NULL;
+    parse(same[i].text, same[i].ra, same[i].dec, NULL, NULL, &catalogue, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(catalogue.n, ==, 1);
+    g_assert_cmpfloat_with_epsilon(catalogue.ra[0], 90, 1e-12);
+    g_assert_cmpfloat_with_epsilon(catalogue.dec[0], -45, 1e-12);
+    astro_catalogue_clear(&catalogue);
+  }
+}
+
 static void test_bad_text(void)
 {
   static const struct {
@@ -356,6 +396,11 @@ static void test_bad_text(void)
     { "ra,dec\r1,2\rx,2\r", "ra", "dec", "line 3: \"x\"" },
     { "ra,dec\r\n1,2\r\nx,2\r\n", "ra", "dec", "line 3: \"x\"" },
     { "ra,dec\n\"1,2\n", "ra", "dec", "line 2: \"1,2\" in column 1" },
+    { ECSV
+      "# datatype:\n# - {name: ra, unit: hourangle}\n# - {name: dec, unit: deg}\nra dec\n1 2\n",
+      "ra", "dec", "column 1 is in units of \"hourangle\", expected deg or rad" },
+    { ECSV "# datatype:\n# - {name: ra}\n# - {name: dec, unit: rad}\nra dec\n1 2\n", "ra", "dec",
+      "declination 114.592" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
     AstroCatalogue catalogue;
@@ -403,6 +448,7 @@ int main(int argc, char **argv)
   g_test_add_func("/catalogue/bad-masks", test_bad_masks);
   g_test_add_func("/catalogue/regions", test_regions);
   g_test_add_func("/catalogue/text", test_text);
+  g_test_add_func("/catalogue/ecsv", test_ecsv);
   g_test_add_func("/catalogue/bad-text", test_bad_text);
   g_test_add_func("/catalogue/file", test_file);
   return g_test_run();

@@ -41,6 +41,7 @@ typedef struct {
   guint heavier;        /* 0: 1; times that, weights of the second time */
   double equinox;       /* 0: 2000 */
   gboolean sources, source_changes, no_an;
+  gboolean second_array_first;
   gboolean other_axes;   /* RA and DEC are of another source */
   double source_equinox; /* 0: no such column */
   const char *timsys, *hand, *frame, *date_obs;
@@ -100,33 +101,42 @@ static inline void foreign_double(fitsfile *f, const char *key, guint n, double 
   fits_write_key(f, TDOUBLE, name, &value, NULL, status);
 }
 
+/* Of the subarray that version numbers; 0: the only one, without a number. */
+static inline void foreign_stations(fitsfile *f, const Foreign *o, int version, int *status)
+{
+  const char *an[] = { "ANNAME", "STABXYZ", "NOSTA" }, *an_form[] = { "8A", "3D", "1J" };
+  fits_create_tbl(f, BINARY_TBL, FOREIGN_STATIONS, 3, (char **)an, (char **)an_form, NULL,
+                  "AIPS AN", status);
+  if (version)
+    fits_write_key(f, TINT, "EXTVER", &version, NULL, status);
+  foreign_double(f, "ARRAYX", 0, 0, status);
+  foreign_double(f, "ARRAYY", 0, o->frame ? 4e6 : 0, status);
+  foreign_double(f, "ARRAYZ", 0, o->frame ? 5e6 : 0, status);
+  foreign_text(f, "TIMSYS", 0, o->timsys ? o->timsys : "UTC", status);
+  foreign_double(f, "IATUTC", 0, 37, status);
+  foreign_text(f, "XYZHAND", 0, o->hand ? o->hand : "RIGHT", status);
+  if (o->frame)
+    foreign_text(f, "FRAME", 0, o->frame, status);
+  for (int i = 0; i < FOREIGN_STATIONS; i++) {
+    int apart = MAX(version, 1), number = o->number_step ? 2 + o->number_step * i : 1 + i;
+    double xyz[3] = { apart * (100 + i), apart * (200 + i * i), apart * (300 - i) };
+    char text[9] = "ST0     ", *name = text;
+    text[2] += i;
+    fits_write_col(f, TSTRING, 1, i + 1, 1, 1, &name, status);
+    fits_write_col(f, TDOUBLE, 2, i + 1, 1, 3, xyz, status);
+    fits_write_col(f, TINT, 3, i + 1, 1, 1, &number, status);
+  }
+}
+
 static inline void foreign_tables(fitsfile *f, const Foreign *o, guint ifs, guint channels,
                                   double step, int *status)
 {
-  const char *an[] = { "ANNAME", "STABXYZ", "NOSTA" }, *an_form[] = { "8A", "3D", "1J" };
   const char *su[] = { "ID. NO.", "RAEPO", "DECEPO", "EPOCH" },
              *su_form[] = { "1J", "1D", "1D", "1D" };
-  if (!o->no_an) {
-    fits_create_tbl(f, BINARY_TBL, FOREIGN_STATIONS, 3, (char **)an, (char **)an_form, NULL,
-                    "AIPS AN", status);
-    foreign_double(f, "ARRAYX", 0, 0, status);
-    foreign_double(f, "ARRAYY", 0, o->frame ? 4e6 : 0, status);
-    foreign_double(f, "ARRAYZ", 0, o->frame ? 5e6 : 0, status);
-    foreign_text(f, "TIMSYS", 0, o->timsys ? o->timsys : "UTC", status);
-    foreign_double(f, "IATUTC", 0, 37, status);
-    foreign_text(f, "XYZHAND", 0, o->hand ? o->hand : "RIGHT", status);
-    if (o->frame)
-      foreign_text(f, "FRAME", 0, o->frame, status);
-    for (int i = 0; i < FOREIGN_STATIONS; i++) {
-      double xyz[3] = { 100 + i, 200 + i * i, 300 - i };
-      int number = o->number_step ? 2 + o->number_step * i : 1 + i;
-      char text[9] = "ST0     ", *name = text;
-      text[2] += i;
-      fits_write_col(f, TSTRING, 1, i + 1, 1, 1, &name, status);
-      fits_write_col(f, TDOUBLE, 2, i + 1, 1, 3, xyz, status);
-      fits_write_col(f, TINT, 3, i + 1, 1, 1, &number, status);
-    }
-  }
+  if (o->second_array_first)
+    foreign_stations(f, o, 2, status);
+  if (!o->no_an)
+    foreign_stations(f, o, o->second_array_first, status);
   if ((ifs > 1 || o->if_first || o->setup) && !o->no_fq) {
     g_autofree char *form = g_strdup_printf("%uD", ifs), *width_form = g_strdup_printf("%uE", ifs);
     const char *fq[] = { "FRQSEL", "IF FREQ", "CH WIDTH" }, *fq_form[] = { "1J", form, width_form };

@@ -784,6 +784,7 @@ static const Foreign foreign_files[] = {
   { .name = "in-wavelengths", .frame = "ITRF", .places = "turned", .uvw_unit = 0.3 },
   { .name = "from-station-2", .places = "straight", .uvw_unit = -1 },
   { .name = "swapped-with-places", .swapped = TRUE, .frame = "ITRF", .places = "turned" },
+  { .name = "second-array-first", .second_array_first = TRUE, .places = "straight" },
   { .name = "other-places", .frame = "ITRF", .places = "elsewhere" },
   { .name = "start-told", .date_obs = "2023-02-25T11:59:40" },
   { .name = "start-too-late", .date_obs = "2023-02-25T12:00:05" },
