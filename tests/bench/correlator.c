@@ -161,7 +161,7 @@ static guint64 steps_for(guint stations, guint pols, guint channels, double oper
 
 static const char *const best_layout = "channel:time:station:pol";
 
-/* Samples within +-64 instead of +-128, as most telescopes' are: three products for a complex one
+/* Samples from -64 to 63, as most telescopes' are: three products for a complex one
  * are enough on bytes. */
 static void halve(Case *c)
 {
@@ -169,47 +169,53 @@ static void halve(Case *c)
     ((gint8 *)c->in.data)[i] /= 2;
 }
 
-static void peak_row(guint stations, AstroFormat from, gboolean half, AstroCpuLevel level,
-                     guint peak, guint channels, double operations, double wanted)
+typedef struct {
+  AstroFormat from;
+  gboolean half;
+  AstroCpuLevel level;
+  guint peak;
+  double operations;
+  double wanted_256, wanted_64; /* of the peak, with so many stations */
+} PeakRow;
+
+static const PeakRow peak_rows[] = {
+  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AMX, AMX, 7e10, 0.5, 0.35 },
+  { ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_AMX, AMX, 7e10, 0.5, 0.35 },
+  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
+  { ASTRO_FORMAT_CI8, TRUE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
+  { ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
+  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0.75, 0.65 },
+  { ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX2, FMA_256, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CI16LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0, 0 },
+};
+
+static void against_peak(const PeakRow *row, guint stations, guint channels, double wanted)
 {
-  if (astro_cpu_level() < MAX(level, peaks[peak].level))
+  const Peak *peak = &peaks[row->peak];
+  if (astro_cpu_level() < MAX(row->level, peak->level))
     return;
-  Case c = case_new(stations, 2, channels, steps_for(stations, 2, channels, operations), from,
-                    level, best_layout);
-  if (half)
+  Case c = case_new(stations, 2, channels, steps_for(stations, 2, channels, row->operations),
+                    row->from, row->level, best_layout);
+  if (row->half)
     halve(&c);
   double seconds, peak_seconds;
-  bench_pair(run_case, &c, run_peak, (gpointer)&peaks[peak], 7, &seconds, &peak_seconds);
+  bench_pair(run_case, &c, run_peak, (gpointer)peak, 7, &seconds, &peak_seconds);
   g_autofree char *what =
-      g_strdup_printf("%s%s cpu/%s, %u x 2, %u channels, of %s", astro_format_info(from)->name,
-                      half ? " +-63" : "", c.variant, stations, channels, peaks[peak].name);
-  bench_row(what, c.operations / seconds * 1e-12,
-            peaks[peak].operations * TASKS / peak_seconds * 1e-12, "TOP/s", wanted);
+      g_strdup_printf("%s%s cpu/%s, %u x 2, %u channels, of %s", astro_format_info(row->from)->name,
+                      row->half ? " +-63" : "", c.variant, stations, channels, peak->name);
+  bench_row(what, c.operations / seconds * 1e-12, peak->operations * TASKS / peak_seconds * 1e-12,
+            "TOP/s", wanted);
   case_free(&c);
 }
 
 static void against_peaks(void)
 {
   bench_head("Against the peak of the instruction set");
-  for (guint stations = 256; stations >= 64; stations /= 4) {
-    gboolean large = stations == 256;
-    guint channels = large ? 8 : 32;
-    peak_row(stations, ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AMX, AMX, channels, 7e10,
-             large ? 0.5 : 0.35);
-    peak_row(stations, ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_AMX, AMX, channels, 7e10,
-             large ? 0.5 : 0.35);
-    peak_row(stations, ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_VNNI, VNNI, channels, 2e10,
-             large ? 0.6 : 0.45);
-    peak_row(stations, ASTRO_FORMAT_CI8, TRUE, ASTRO_CPU_VNNI, VNNI, channels, 2e10,
-             large ? 0.6 : 0.45);
-    peak_row(stations, ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_VNNI, VNNI, channels, 2e10,
-             large ? 0.6 : 0.45);
-    peak_row(stations, ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX512, FMA_512, channels, 1e10,
-             large ? 0.75 : 0.65);
-    peak_row(stations, ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AVX512, FMA_512, channels, 1e10, 0);
-    peak_row(stations, ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX2, FMA_256, channels, 1e10, 0);
-    peak_row(stations, ASTRO_FORMAT_CI16LE, FALSE, ASTRO_CPU_AVX512, FMA_512, channels, 1e10, 0);
-  }
+  for (guint i = 0; i < G_N_ELEMENTS(peak_rows); i++)
+    against_peak(&peak_rows[i], 256, 8, peak_rows[i].wanted_256);
+  for (guint i = 0; i < G_N_ELEMENTS(peak_rows); i++)
+    against_peak(&peak_rows[i], 64, 32, peak_rows[i].wanted_64);
 }
 
 /* The first is timed in turn with the second; wanted: how many times its rate. */
