@@ -134,7 +134,7 @@ static void multiply_large_block(const OuterRow *row, const Notes *notes, guint 
       sum_im[r] = _mm512_dpbusd_epi32(sum_im[r], b_re, a_im);
     }
   }
-  __m512i *re_re = (__m512i *)(row->tiles + (gsize)panel * SUMS * PLANE) + first;
+  __m512i *re_re = (__m512i *)(row->tiles + (gsize)panel * SUMS * PAIRS) + first;
   __m512i *cross = re_re + 2 * PANEL;
 #pragma GCC unroll 8
   for (guint r = 0; r < ROWS; r++) {

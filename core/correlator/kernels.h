@@ -81,7 +81,7 @@ typedef struct {
   guint one_strip_pass;   /* the pass there */
   guint span;             /* time steps in a tile at most, before it is added to the sums */
   gsize step_bytes;       /* a packed panel's step */
-  gsize notes_bytes;      /* of a packed panel's notes */
+  gsize notes_bytes;      /* of a packed panel's notes; none where rows are packed whole */
   gsize panel_gap; /* between packed panels, whose lines would compete for places in the caches */
   gboolean whole_rows; /* packs all panels of a row of samples together */
   gsize tile_bytes;

@@ -15,7 +15,7 @@ static inline __attribute__((always_inline)) void BLOCK(const OuterRow row, guin
     for (guint v = 0; v < BLOCK_VECTORS; v++) {
       const gsize c = column + v * (BLOCK_BYTES / sizeof(SCALAR));
       b[v] = row.right + c / PANEL * row.panel_stride + column_plane[s] * PART + c % PANEL;
-      to[v] = row.tiles + (c / PANEL * SUMS + s) * PLANE + first * PANEL + c % PANEL;
+      to[v] = row.tiles + (c / PANEL * SUMS + s) * PAIRS + first * PANEL + c % PANEL;
     }
 #ifdef STARTS
     if (row.starts)

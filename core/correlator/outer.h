@@ -31,8 +31,8 @@ enum {
   SUMS = 3,   /* of a tile */
   LANES = BYTES / sizeof(SCALAR),
   COLUMNS = VECTORS * LANES,
-  PART = CHUNK * PANEL,
-  PLANE = PANEL * PANEL,
+  PART = CHUNK * PANEL,  /* of a plane: a chunk's lanes */
+  PAIRS = PANEL * PANEL, /* of a tile, or one sum of each */
 };
 
 /* The planes of rows and columns whose products a sum takes. */
@@ -116,7 +116,7 @@ static void multiply_row(const OuterRow *row, guint panel, guint end, gboolean d
 
 static AstroCorrelatorAhead ahead_of(const AstroCorrelatorProduct *product)
 {
-  const guint blocks = PLANE / (ROWS * COLUMNS), runs = (product->steps * CHAINS + RUN - 1) / RUN;
+  const guint blocks = PAIRS / (ROWS * COLUMNS), runs = (product->steps * CHAINS + RUN - 1) / RUN;
   return astro_correlator_ahead(product, blocks * runs);
 }
 
@@ -131,7 +131,7 @@ static OuterRow row_of(const AstroCorrelatorProduct *product, guint i)
     .lanes = product->steps * CHAINS,
   };
   if (product->first)
-    memset(row.tiles, 0, astro_correlator_columns(product, i) * SUMS * PLANE * sizeof(TILE));
+    memset(row.tiles, 0, astro_correlator_columns(product, i) * SUMS * PAIRS * sizeof(TILE));
   return row;
 }
 
