@@ -30,8 +30,7 @@ static AstroCpuLevel detect(void)
       !__builtin_cpu_supports("bmi2") || !__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_F16C))
     return ASTRO_CPU_C;
   if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl") ||
-      !__builtin_cpu_supports("avx512vbmi"))
+      !__builtin_cpu_supports("avx512dq") || !__builtin_cpu_supports("avx512vl"))
     return ASTRO_CPU_AVX2;
   if (!__builtin_cpu_supports("avx512vnni"))
     return ASTRO_CPU_AVX512;

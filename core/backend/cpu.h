@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 typedef enum {
   ASTRO_CPU_C,
   ASTRO_CPU_AVX2,   /* with FMA and F16C */
-  ASTRO_CPU_AVX512, /* F, BW, DQ, VL, and VBMI */
+  ASTRO_CPU_AVX512, /* F, BW, DQ and VL */
   ASTRO_CPU_VNNI,   /* AVX-512 VNNI */
   ASTRO_CPU_AMX,    /* AMX-INT8 tiles, permitted by the kernel */
   ASTRO_N_CPU_LEVELS

@@ -9,7 +9,7 @@ core_sources += core/correlator/correlator.h core/correlator/reference.c \
   core/correlator/int8-c.c core/correlator/int16-c.c core/correlator/float-c.c
 core_avx2_sources += core/correlator/int8-avx2.c core/correlator/int16-avx2.c \
   core/correlator/float-avx2.c core/correlator/means-avx2.c
-core_avx512_sources += core/correlator/int16-avx512.c core/correlator/float-avx512.c \
+core_avx512_sources += core/correlator/int8-avx512.c core/correlator/int16-avx512.c core/correlator/float-avx512.c \
   core/correlator/means-avx512.c
 core_vnni_sources += core/correlator/int8-vnni.c
 core_amx_sources += core/correlator/int8-amx.c

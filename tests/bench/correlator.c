@@ -66,9 +66,20 @@ __attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data,
 
 #define FMA_512(s, a, b) _mm512_fmadd_ps(a, b, s)
 #define FMA_256(s, a, b) _mm256_fmadd_ps(a, b, s)
+/* Volatile, or one product would do for all sums. */
+#define ADD_PRODUCT(s, a, b, add, hold)                                                            \
+  ({                                                                                               \
+    __typeof__(s) product;                                                                         \
+    __asm__ volatile("vpmaddwd %2, %1, %0" : "=" hold(product) : hold(a), hold(b));                \
+    add(s, product);                                                                               \
+  })
+#define ADD_PRODUCT_512(s, a, b) ADD_PRODUCT(s, a, b, _mm512_add_epi32, "v")
+#define ADD_PRODUCT_256(s, a, b) ADD_PRODUCT(s, a, b, _mm256_add_epi32, "x")
 PEAK(vnni_task, "avx512f,avx512vnni", __m512i, _mm512_setzero_si512(), _mm512_dpbusd_epi32, "v")
 PEAK(fma_512_task, "avx512f", __m512, _mm512_setzero_ps(), FMA_512, "v")
 PEAK(fma_256_task, "avx2,fma", __m256, _mm256_setzero_ps(), FMA_256, "x")
+PEAK(madd_512_task, "avx512bw", __m512i, _mm512_setzero_si512(), ADD_PRODUCT_512, "v")
+PEAK(madd_256_task, "avx2", __m256i, _mm256_setzero_si256(), ADD_PRODUCT_256, "x")
 
 typedef struct {
   const char *name;
@@ -77,12 +88,14 @@ typedef struct {
   AstroCpuLevel level;
 } Peak;
 
-enum { AMX, VNNI, FMA_512, FMA_256 };
+enum { AMX, VNNI, FMA_512, FMA_256, MADD_512, MADD_256 };
 static const Peak peaks[] = {
   [AMX] = { "AMX tdpbssd", amx_task, 4. * LOOPS * 2 * 16 * 16 * 64, ASTRO_CPU_AMX },
   [VNNI] = { "AVX-512 vpdpbusd", vnni_task, 40. * LOOPS * 2 * 64, ASTRO_CPU_VNNI },
   [FMA_512] = { "AVX-512 FMA", fma_512_task, 40. * LOOPS * 2 * 16, ASTRO_CPU_AVX512 },
   [FMA_256] = { "AVX2 FMA", fma_256_task, 40. * LOOPS * 2 * 8, ASTRO_CPU_AVX2 },
+  [MADD_512] = { "AVX-512 vpmaddwd", madd_512_task, 40. * LOOPS * 2 * 32, ASTRO_CPU_AVX512 },
+  [MADD_256] = { "AVX2 vpmaddwd", madd_256_task, 40. * LOOPS * 2 * 16, ASTRO_CPU_AVX2 },
 };
 
 static void run_peak(gpointer data)
@@ -184,6 +197,8 @@ static const PeakRow peak_rows[] = {
   { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
   { ASTRO_FORMAT_CI8, TRUE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
   { ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
+  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AVX512, MADD_512, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AVX2, MADD_256, 1e10, 0, 0 },
   { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0.75, 0.65 },
   { ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0, 0 },
   { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX2, FMA_256, 1e10, 0, 0 },

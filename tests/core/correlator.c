@@ -203,7 +203,7 @@ static const struct {
 } levels[] = {
   { ASTRO_CPU_C, "c", "c", "c" },
   { ASTRO_CPU_AVX2, "avx2", "avx2", "avx2" },
-  { ASTRO_CPU_AVX512, "avx2", "avx512", "avx512" },
+  { ASTRO_CPU_AVX512, "avx512", "avx512", "avx512" },
   { ASTRO_CPU_VNNI, "avx512-vnni", "avx512", "avx512" },
   { ASTRO_CPU_AMX, "amx-int8", "avx512", "avx512" },
 };
