@@ -29,7 +29,7 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
-.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads
+.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads threads-run
 
 # Each prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -65,7 +65,7 @@ fuzz:
 	  --disable-shared --enable-static CC=clang CXX=clang++ \
 	  CFLAGS='-g -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all' LDFLAGS='-fsanitize=address,undefined'
 
-fuzz-run:
+fuzz-run: all
 	@$(MAKE) -s $(fuzz_programs) LDFLAGS='-fsanitize=fuzzer,address,undefined'
 	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; \
 	for program in $(fuzz_programs); do \
@@ -82,8 +82,13 @@ check-sanitizers:
 
 # The rules of memory with two faces, proven by ThreadSanitizer.
 check-threads:
-	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads 'check TESTS="tests/core/memory tests/core/pool"' \
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
 	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
+
+thread_tests = tests/core/memory tests/core/pool
+threads-run: $(BUILT_SOURCES)
+	@$(MAKE) $(thread_tests)
+	@$(MAKE) check-TESTS TESTS="$(thread_tests)"
 
 # What tests leave in the build tree. confdefs.h is configure's own: it stops cleaning at our folder "core",
 # which it takes for a core dump.

@@ -4,14 +4,15 @@
 #include <stdlib.h>
 
 typedef struct {
+  double re, im;
+} Sample;
+
+typedef struct {
   AstroCorrelatorConfig config;
   AstroCorrelatorSums sums;
   AstroCorrelatorCounts counts;
+  Sample *samples; /* of a spectrum's channel */
 } Reference;
-
-typedef struct {
-  double re, im;
-} Sample;
 
 static Sample read_sample(AstroFormat format, gconstpointer from)
 {
@@ -61,13 +62,16 @@ static void add_step(Reference *self, const guint8 *in, const AstroCorrelatorArg
   astro_correlator_strides(&strides, config, arguments->steps);
   in += t * strides.time + c * strides.channel;
   for (guint i = 0; i < config->stations; i++)
+    for (guint p = 0; p < config->pols; p++)
+      self->samples[i * config->pols + p] =
+          read_sample(config->from, in + i * strides.station + p * strides.pol);
+  for (guint i = 0; i < config->stations; i++)
     for (guint j = 0; j <= i; j++)
       for (guint p = 0; p < config->pols; p++)
         for (guint q = 0; q < config->pols; q++, sum++) {
           if (!is_valid(arguments, t, c, i) || !is_valid(arguments, t, c, j))
             continue;
-          Sample a = read_sample(config->from, in + i * strides.station + p * strides.pol);
-          Sample b = read_sample(config->from, in + j * strides.station + q * strides.pol);
+          Sample a = self->samples[i * config->pols + p], b = self->samples[j * config->pols + q];
           double re = a.re * b.re + a.im * b.im;
           double im = a.im * b.re - a.re * b.im;
           if (is_float) {
@@ -85,6 +89,7 @@ static void destroy(gpointer instance)
   Reference *self = instance;
   astro_correlator_sums_free(&self->sums, &self->config);
   astro_correlator_counts_free(&self->counts);
+  g_free(self->samples);
   g_free(self);
 }
 
@@ -95,6 +100,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
     return NULL;
   Reference *self = g_new0(Reference, 1);
   self->config = *(const AstroCorrelatorConfig *)config;
+  self->samples = g_new(Sample, (gsize)self->config.stations * self->config.pols);
   astro_correlator_counts_init(&self->counts, config);
   if (!astro_correlator_sums_new(&self->sums, config, error)) {
     destroy(self);

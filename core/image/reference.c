@@ -28,6 +28,7 @@ typedef struct {
   const AstroImageArguments *arguments;
   gconstpointer in;
   gpointer out;
+  const double *corrections; /* for each x, then for each y */
 } Call;
 
 static double complex cell(const Call *call, gsize at)
@@ -73,9 +74,21 @@ static void make_pixel(const Call *call, guint channel, guint product, guint y, 
            (term->imaginary ? cimag(value) : creal(value));
   }
   if (arguments->last)
-    sum /= astro_spread_correction(grid, l) * astro_spread_correction(grid, m) *
+    sum /= call->corrections[x] * call->corrections[image + y] *
            astro_spread_correction_w(grid, arguments->w_step, n_minus_1);
   set(call, at, sum);
+}
+
+static double *find_corrections(const AstroGrid *grid)
+{
+  const guint image = grid->image_size;
+  double *corrections = g_new(double, 2 * image);
+  for (guint i = 0; i < image; i++) {
+    const double offset = (i - (double)(image / 2)) * grid->pixel;
+    corrections[i] = astro_spread_correction(grid, -offset);
+    corrections[image + i] = astro_spread_correction(grid, offset);
+  }
+  return corrections;
 }
 
 /* Transformed along v, in double precision, rows that are zeros for nothing. */
@@ -120,7 +133,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
   if (!astro_image_check_call(config, in, n_in, out, n_out, arguments, error))
     return FALSE;
-  Call call = { config, arguments, in->data, out->data };
+  g_autofree double *corrections = find_corrections(&config->grid);
+  Call call = { config, arguments, in->data, out->data, corrections };
   if (config->transforms_v) {
     samples = transform_v(config, in->data, n_in > 1 ? in[1].data : NULL, error);
     if (!samples)

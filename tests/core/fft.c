@@ -271,7 +271,7 @@ static void test_reference(gconstpointer backend)
 {
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
     for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
-      for (guint sides = 0; sides < 4; sides++) {
+      for (guint sides = (shape + kind) % 2; sides < 4; sides += 2) {
         AstroFftConfig config = config_of(shape, kind);
         centre(&config, sides);
         if (backend == &astro_fft_cpu)
@@ -699,14 +699,13 @@ static void test_wanted(void)
 {
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
     for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
-      for (guint sides = 0; sides < 4; sides++)
-        for (guint holes = 0; holes < 5; holes++) {
-          AstroFftConfig config = config_of(shape, kind);
-          if (shapes[shape].free >= 0)
-            continue;
-          centre(&config, sides);
-          check_wanted(config, shapes[shape].steps, holes);
-        }
+      for (guint holes = 0; holes < 5; holes++) {
+        AstroFftConfig config = config_of(shape, kind);
+        if (shapes[shape].free >= 0)
+          continue;
+        centre(&config, (shape + kind / 4 + holes) % 4);
+        check_wanted(config, shapes[shape].steps, holes);
+      }
   for (guint sample = 0; sample < 140; sample++)
     check_one_sample(sample);
   /* So large that it is written past the caches. */
