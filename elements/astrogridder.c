@@ -264,14 +264,16 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
 
 static gboolean check_counts(const AstroGridCounts *counts, GError **error)
 {
+  guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
   if (counts->used > 0)
     return TRUE;
+  if (left_out == 0)
+    return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
   return astro_backend_refuse(error,
                               "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
                               " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
                               " outside the grid",
-                              counts->flagged + counts->not_finite + counts->outside,
-                              counts->flagged, counts->not_finite, counts->outside);
+                              left_out, counts->flagged, counts->not_finite, counts->outside);
 }
 
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)

@@ -1,9 +1,11 @@
 #include "graphs/check.h"
+#include <sys/stat.h>
 
 typedef struct {
   guint sources, sinks;
   gboolean late_pads; /* links may still come while it runs */
   char *unlinked;
+  GPtrArray *files; /* sources and sinks with a location */
 } Findings;
 
 static void look_at_templates(GstElement *element, Findings *findings)
@@ -27,14 +29,68 @@ static void look_at_pads(GstElement *element, Findings *findings)
   GST_OBJECT_UNLOCK(element);
 }
 
+static gboolean is_sink(GstElement *element)
+{
+  return GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK);
+}
+
+static char *location_of(GstElement *element)
+{
+  char *location = NULL;
+  g_object_get(element, "location", &location, NULL);
+  return location;
+}
+
+static void look_at_location(GstElement *element, Findings *findings)
+{
+  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), "location");
+  gboolean is_end = is_sink(element) || GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SOURCE);
+  if (!is_end || !spec || spec->value_type != G_TYPE_STRING)
+    return;
+  g_autofree char *location = location_of(element);
+  if (location && *location)
+    g_ptr_array_add(findings->files, element);
+}
+
+/* Devices and pipes may be written from several sides. */
+static gboolean is_same_file(const char *a, const char *b)
+{
+  struct stat of_a, of_b;
+  if (!stat(a, &of_a) && !stat(b, &of_b))
+    return S_ISREG(of_a.st_mode) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+  g_autofree char *path_a = g_canonicalize_filename(a, NULL);
+  g_autofree char *path_b = g_canonicalize_filename(b, NULL);
+  return g_str_equal(path_a, path_b);
+}
+
+static char *look_for_clash(GstElement *sink, GstElement *other)
+{
+  g_autofree char *to = location_of(sink), *place = location_of(other);
+  if (sink == other || !is_same_file(to, place))
+    return NULL;
+  return g_strdup_printf("%s would write to %s, which %s %s", GST_OBJECT_NAME(sink), to,
+                         GST_OBJECT_NAME(other), is_sink(other) ? "writes, too" : "reads");
+}
+
+/* A file that is read as it is replaced, or that two sinks write. */
+static char *look_for_clashes(const GPtrArray *files)
+{
+  char *clash = NULL;
+  for (guint s = 0; s < files->len; s++)
+    for (guint o = 0; !clash && is_sink(files->pdata[s]) && o < files->len; o++)
+      clash = look_for_clash(files->pdata[s], files->pdata[o]);
+  return clash;
+}
+
 static void look(const GValue *value, gpointer data)
 {
   GstElement *element = g_value_get_object(value);
   Findings *findings = data;
   look_at_templates(element, findings);
+  look_at_location(element, findings);
   if (GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SOURCE))
     findings->sources++;
-  if (GST_OBJECT_FLAG_IS_SET(element, GST_ELEMENT_FLAG_SINK))
+  if (is_sink(element))
     findings->sinks++;
   if (!GST_IS_BIN(element))
     look_at_pads(element, findings);
@@ -42,7 +98,8 @@ static void look(const GValue *value, gpointer data)
 
 char *astro_check_pipeline(GstElement *pipeline)
 {
-  Findings findings = { 0 };
+  g_autoptr(GPtrArray) files = g_ptr_array_new();
+  Findings findings = { .files = files };
   GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
   gst_iterator_foreach(elements, look, &findings);
   gst_iterator_free(elements);
@@ -52,5 +109,6 @@ char *astro_check_pipeline(GstElement *pipeline)
   if (!findings.sources)
     return g_strdup("the pipeline has no source: nothing would flow");
   /* That a stream ended is what sinks tell. */
-  return findings.sinks ? NULL : g_strdup("the pipeline has no sink: it would not end");
+  return findings.sinks ? look_for_clashes(files)
+                        : g_strdup("the pipeline has no sink: it would not end");
 }

@@ -97,16 +97,16 @@ static void on_clock_lost(Run *run, GstMessage *message)
   gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
 }
 
-static void write_dot(Run *run)
+static gboolean write_dot(Run *run)
 {
   g_autofree char *dot =
       gst_debug_bin_to_dot_data(GST_BIN(run->pipeline), GST_DEBUG_GRAPH_SHOW_ALL);
   FILE *file = fopen(run->arguments->dot, "w");
   gboolean written = file && dot && fputs(dot, file) >= 0;
-  if ((file && fclose(file)) || !written) {
+  written &= !file || !fclose(file);
+  if (!written)
     tell(run, "%s: %s", run->arguments->dot, g_strerror(errno));
-    stop(run, EXIT_FAILURE);
-  }
+  return written;
 }
 
 static void on_state(Run *run, GstMessage *message)
@@ -115,8 +115,8 @@ static void on_state(Run *run, GstMessage *message)
   if (!run->arguments->dot || message->src != GST_OBJECT(run->pipeline))
     return;
   gst_message_parse_state_changed(message, NULL, &state, NULL);
-  if (state >= GST_STATE_PAUSED)
-    write_dot(run);
+  if (state >= GST_STATE_PAUSED && !write_dot(run))
+    stop(run, EXIT_FAILURE);
 }
 
 /* Running counts, of which only the last is of interest. */
@@ -335,7 +335,8 @@ static int play_pipeline(GstElement *pipeline, const char *name, const AstroArgu
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
   run.stats = arguments->stats ? astro_stats_new(pipeline) : NULL;
   run.progress = arguments->quiet ? NULL : astro_progress_new(pipeline, name);
-  play(&run);
+  if (!arguments->dot || write_dot(&run))
+    play(&run);
   tell_at_end(&run);
   astro_progress_free(run.progress);
   astro_stats_free(run.stats);

@@ -140,9 +140,10 @@ static gboolean check_kinds(const AstroTpacfConfig *config, GError **error)
 {
   gboolean needs_dr = estimators[config->estimator].needs_dr,
            needs_rr = estimators[config->estimator].needs_rr;
-  const char *missing = !config->dd.counts               ? "dd"
-                        : needs_dr && !config->dr.counts ? "dr"
-                        : needs_rr && !config->rr.counts ? "rr"
+  const char *missing = !config->dd.counts ? "dd (of points of the data)"
+                        : needs_dr && !config->dr.counts
+                            ? "dr (of points of the data with random points)"
+                        : needs_rr && !config->rr.counts ? "rr (of random points)"
                                                          : NULL;
   if (!missing)
     return TRUE;

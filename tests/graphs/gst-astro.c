@@ -211,6 +211,10 @@ static void test_refused_pipelines(void)
       "bad.graph:2: identity0: nothing is linked" },
     { "fakesrc num-buffers=0", "bad.graph: the pipeline has no sink" },
     { "fakesrc ! identity ! tee", "bad.graph: the pipeline has no sink" },
+    { "filesrc location=bad.graph !\n filesink location=./bad.graph",
+      "bad.graph:2: filesink0 would write to ./bad.graph, which filesrc0 reads" },
+    { "fakesrc ! filesink location=new fakesrc ! filesink location=a/../new",
+      "would write to a/../new, which filesink0 writes, too" },
     { "fakesrc ! identity fakesrc ! fakesink",
       "fakesrc0: Internal data stream error. (streaming stopped, reason not-linked (-1))" },
     { "filesrc location=/nonexistent/a ! fakesink", "filesrc0: Resource not found. (No such file" },
@@ -372,6 +376,11 @@ static void test_dot(void)
   g_assert_nonnull(strstr(dot, "filesink0"));
   g_auto(Result) nowhere = run("run good blocks=2 output=dot.raw --quiet --dot=/nonexistent/a.dot");
   assert_refused(&nowhere, 1, "/nonexistent/a.dot: No such file or directory");
+  write_file("broken.graph", "filesrc location=/nonexistent/a ! fakesink", -1);
+  g_auto(Result) broken = run("run ./broken.graph --quiet --dot=broken.dot");
+  g_autofree char *broken_path = in_folder("broken.dot");
+  g_assert_cmpint(broken.status, ==, 1);
+  g_assert_true(g_file_test(broken_path, G_FILE_TEST_EXISTS));
 }
 
 /* A test that fails leaves no process behind. */
