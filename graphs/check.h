@@ -1,4 +1,5 @@
-/* What would keep a pipeline waiting for ever or overwrite a file it uses, found before it starts. */
+/* What would keep a pipeline waiting for ever or overwrite a file that it uses, found before it
+ * starts. */
 #pragma once
 
 #include <gst/gst.h>
