@@ -78,7 +78,7 @@ check-format:
 	cd $(srcdir) && find core elements gpu graphs tests examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 
 check-sanitizers:
-	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g -O1'
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers check --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
 
 # The rules of memory with two faces, proven by ThreadSanitizer.
 check-threads:

@@ -175,8 +175,11 @@ static void check_variants(AstroConvertConfig config, gconstpointer in, guint64 
 static void test_pair(gconstpointer data)
 {
   const AstroConvertConfig *config = data;
+  guint number = 0;
   for (guint s = 0; s < G_N_ELEMENTS(scales); s++) {
     for (guint l = 0; l < G_N_ELEMENTS(lengths); l++) {
+      if (test_passes_over(number++))
+        continue;
       gpointer in = mixed_input(config->from, lengths[l], s * 100 + l);
       check_variants(*config, in, lengths[l], scales[s]);
       test_free(in);

@@ -243,6 +243,9 @@ static void check_powers(const AstroCorrelatorConfig *config, const Result *foun
 /* The run on every variant that this machine has, against the reference. */
 static void check(const Run *r)
 {
+  static guint number = 0;
+  if (test_passes_over(number++))
+    return;
   Result expected = run(&astro_correlator_reference, r, "double");
   check_device(r, &expected);
   for (guint i = 0; i < G_N_ELEMENTS(levels); i++) {

@@ -269,11 +269,14 @@ static void compare_device(const AstroBackend *known, const AstroFftConfig *conf
 
 static void test_reference(gconstpointer backend)
 {
+  guint number = 0;
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
     for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
       for (guint sides = (shape + kind) % 2; sides < 4; sides += 2) {
         AstroFftConfig config = config_of(shape, kind);
         centre(&config, sides);
+        if (test_passes_over(number++))
+          continue;
         if (backend == &astro_fft_cpu)
           compare_cpu(&config, shapes[shape].steps, kinds[kind].tolerance);
         else
@@ -697,11 +700,12 @@ static void check_one_sample(guint sample)
 
 static void test_wanted(void)
 {
+  guint number = 0;
   for (guint shape = 0; shape < G_N_ELEMENTS(shapes); shape++)
     for (guint kind = 0; kind < G_N_ELEMENTS(kinds); kind++)
       for (guint holes = 0; holes < 5; holes++) {
         AstroFftConfig config = config_of(shape, kind);
-        if (shapes[shape].free >= 0)
+        if (shapes[shape].free >= 0 || test_passes_over(number++))
           continue;
         centre(&config, (shape + kind / 4 + holes) % 4);
         check_wanted(config, shapes[shape].steps, holes);

@@ -403,6 +403,8 @@ static void test_no_growth(void)
   G_GNUC_UNUSED gsize before = 0;
 
   for (guint i = 0; i < 100000; i++) {
+    if (test_passes_over(i))
+      continue;
     if (i == 20000)
       before = resident_pages();
     gst_harness_push(h, gst_buffer_new_allocate(NULL, 64 * STEP, NULL));

@@ -115,6 +115,8 @@ static void test_stops(void)
   astro_memory_reap();
   astro_memory_counters(&before);
   for (guint i = 0; i < 100; i++) {
+    if (test_passes_over(i))
+      continue;
     GstElement *pipeline = gst_parse_launch(
         "fakesrc sizetype=2 sizemax=49152 ! " CAPS("CI8", "time:station:pol:channel") " ! " CHAIN(
             "cuda", "cuda") " ! queue ! fakesink",
