@@ -1,5 +1,4 @@
-/* int8-avx2.c's products in larger vectors, for machines without VNNI; panels are packed as there.
- */
+/* int8-avx2.c, which packs the panels, in larger vectors: for machines without VNNI. */
 #include "core/correlator/kernels.h"
 #include <immintrin.h>
 

@@ -1,6 +1,17 @@
 /* Which kernels there are for each format, fastest first, and how much they take at a time. */
 #include "core/correlator/kernels.h"
 
+/* Of samples as words of 16 bits, packed the same way for any width of vector. */
+#define WORDS_KERNEL(name, the_level)                                                              \
+  {                                                                                                \
+    .variant = { #name, the_level }, .samples = 2, .pass = 128, .one_strip_pass = 128,             \
+    .one_strip_panels = 40, .span = 32768, .step_bytes = 256, .tile_bytes = 3072,                  \
+    .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_avx2,                                 \
+              [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_avx2 },                               \
+    .multiply = astro_correlator_multiply_int8_##name, .add = astro_correlator_add_int8_##name,    \
+    .means = astro_correlator_means_integer_##name,                                                \
+  }
+
 static const AstroCorrelatorKernel int8_kernels[] = {
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
@@ -35,36 +46,8 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .add = astro_correlator_add_int8_vnni,
       .means = astro_correlator_means_integer_avx512,
   },
-  {
-      .variant = { "avx512", ASTRO_CPU_AVX512 },
-      .samples = 2,
-      .pass = 128,
-      .one_strip_pass = 128,
-      .one_strip_panels = 40,
-      .span = 32768,
-      .step_bytes = 256,
-      .tile_bytes = 3072,
-      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_avx2,
-                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_avx2 },
-      .multiply = astro_correlator_multiply_int8_avx512,
-      .add = astro_correlator_add_int8_avx512,
-      .means = astro_correlator_means_integer_avx512,
-  },
-  {
-      .variant = { "avx2", ASTRO_CPU_AVX2 },
-      .samples = 2,
-      .pass = 128,
-      .one_strip_pass = 128,
-      .one_strip_panels = 40,
-      .span = 32768,
-      .step_bytes = 256,
-      .tile_bytes = 3072,
-      .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_avx2,
-                [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_avx2 },
-      .multiply = astro_correlator_multiply_int8_avx2,
-      .add = astro_correlator_add_int8_avx2,
-      .means = astro_correlator_means_integer_avx2,
-  },
+  WORDS_KERNEL(avx512, ASTRO_CPU_AVX512),
+  WORDS_KERNEL(avx2, ASTRO_CPU_AVX2),
   {
       .variant = { "c", ASTRO_CPU_C },
       .samples = 1,
