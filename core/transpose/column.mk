@@ -1,6 +1,7 @@
 core_sources += core/transpose/transpose.c core/transpose/transpose.h core/transpose/reference.c \
   core/transpose/check.c core/transpose/check.h core/transpose/plan.c core/transpose/plan.h \
-  core/transpose/run.c core/transpose/kernels.h core/transpose/tiles.h core/transpose/kernels-c.c
+  core/transpose/run.c core/transpose/ahead.h core/transpose/loops.h core/transpose/kernels.h \
+  core/transpose/tiles.h core/transpose/kernels-c.c
 core_avx2_sources += core/transpose/kernels-avx2.c
 core_avx512_sources += core/transpose/kernels-avx512.c
 element_sources += elements/astrotranspose.c elements/astrotranspose.h

@@ -3,6 +3,7 @@
  * alignment. */
 #pragma once
 
+#include "core/transpose/ahead.h"
 #include "core/backend/cpu.h"
 
 G_BEGIN_DECLS
@@ -19,6 +20,7 @@ typedef struct {
   gsize rows, columns;
   gsize times, out_step, in_step;
   gsize unit;
+  AstroTransposeAhead *ahead; /* what to ask the memory for meanwhile, or NULL */
 } AstroTransposePlane;
 
 #define ASTRO_TRANSPOSE_UNITS 5 /* 1, 2, 4, 8, 16 bytes */

@@ -2,8 +2,11 @@
 #include <string.h>
 
 #define LINE 64
-#define STAGE_BYTES (896 * 1024) /* two of them fit an L2 cache of 2 MiB */
 #define TASK_BYTES (1024 * 1024)
+#define MIN_STAGE_BYTES (896 * 1024)
+#define MAX_STAGE_BYTES (2304 * 1024) /* 2 MiB and what the pitch takes */
+#define BOXES 16                      /* of a block, so that all threads have some */
+#define ROW_UNITS 256 /* from which on a row of the first stage does not take one more axis */
 #define LONG_UNIT 512 /* a unit from which on stages gain nothing */
 #define CACHES_BYTES (8 * 1024 * 1024)
 
@@ -62,7 +65,7 @@ static void lay_out_stages(AstroTransposePlan *plan, const guint *natural)
   gboolean in_run = TRUE, out_run = TRUE;
   for (guint i = n; i-- > 0;) {
     AstroTransposeAxis *a = &plan->axes[natural[i]], *b = &plan->axes[plan->order[i]];
-    a->in_run = in_run && a->from == from;
+    a->in_run = in_run && a->from == from && (from == plan->unit || from < ROW_UNITS * plan->unit);
     if (a->in_run) {
       a->stage_from = from;
       from *= a->block;
@@ -117,8 +120,9 @@ static void choose_planes(AstroTransposePlan *plan)
   }
 }
 
-static void cut_boxes(AstroTransposePlan *plan)
+static void cut_boxes(AstroTransposePlan *plan, gsize bytes)
 {
+  const gsize stage_bytes = CLAMP(bytes / BOXES, MIN_STAGE_BYTES, MAX_STAGE_BYTES);
   guint natural[ASTRO_MAX_AXES];
   for (guint i = 0; i < plan->n_axes; i++)
     natural[i] = i;
@@ -128,7 +132,7 @@ static void cut_boxes(AstroTransposePlan *plan)
     grow(plan, natural, run_bytes[t]);
     grow(plan, plan->order, run_bytes[t]);
     lay_out_stages(plan, natural);
-    if (plan->stage_in_bytes <= STAGE_BYTES && plan->stage_out_bytes <= STAGE_BYTES)
+    if (plan->stage_in_bytes <= stage_bytes && plan->stage_out_bytes <= stage_bytes)
       break;
   }
   choose_planes(plan);
@@ -194,7 +198,7 @@ void astro_transpose_plan_part(AstroTransposePlan *plan, gsize unit, const Astro
   plan->past_caches = units * plan->unit >= CACHES_BYTES;
 
   if (plan->n_axes && plan->unit < LONG_UNIT) {
-    cut_boxes(plan);
+    cut_boxes(plan, units * plan->unit);
     return;
   }
   gsize pieces_per_unit = (plan->unit + TASK_BYTES - 1) / TASK_BYTES;

@@ -2,10 +2,12 @@
  *
  * The block is cut into boxes. A box is long along the innermost axes of the input and along those
  * of the output, so that on both sides memory is read and written in runs of many whole cache
- * lines. A box goes through two stages that fit a core's cache: runs of the input are copied to the
- * first, a kernel turns the first into the second, and the second leaves in runs of the output. The
- * stages' rows lie an odd number of lines apart, so the power-of-two strides of real blocks, all of
- * whose lines fall in one set of a cache, never meet a kernel. */
+ * lines; that matters more than that it fits the second cache. It goes through two stages: runs of
+ * the input are copied to the first, a strip at a time that fits the first cache, a kernel turns
+ * the strip into its part of the second and asks the memory for the next strip as it goes, and the
+ * second leaves in runs of the output. The stages' rows lie an odd number of lines apart, so the
+ * power-of-two strides of real blocks, all of whose lines fall in one set of a cache, never meet a
+ * kernel. */
 #pragma once
 
 #include "core/transpose/kernels.h"

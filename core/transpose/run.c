@@ -1,45 +1,8 @@
 #include "core/backend/threads.h"
 #include "core/transpose/plan.h"
+#include <string.h>
 
-#define STRIP_BYTES (64 * 1024) /* rows of the first stage that are filled and turned at once */
-
-/* Nested loops over two sides at once; the first is the innermost. */
-typedef struct {
-  guint n;
-  gsize steps[ASTRO_MAX_AXES], from[ASTRO_MAX_AXES], to[ASTRO_MAX_AXES];
-  gsize at[ASTRO_MAX_AXES];
-} Loops;
-
-static void add_loop(Loops *loops, gsize steps, gsize from, gsize to)
-{
-  guint last = loops->n - 1;
-  if (steps == 1)
-    return;
-  if (loops->n && from == loops->from[last] * loops->steps[last] &&
-      to == loops->to[last] * loops->steps[last]) {
-    loops->steps[last] *= steps;
-    return;
-  }
-  loops->steps[loops->n] = steps;
-  loops->from[loops->n] = from;
-  loops->to[loops->n] = to;
-  loops->at[loops->n++] = 0;
-}
-
-/* Moves both sides to the next turn; FALSE after the last. */
-static gboolean turn(Loops *loops, const guint8 **from, guint8 **to)
-{
-  for (guint i = 0; i < loops->n; i++) {
-    *from += loops->from[i];
-    *to += loops->to[i];
-    if (++loops->at[i] < loops->steps[i])
-      return TRUE;
-    *from -= loops->from[i] * loops->steps[i];
-    *to -= loops->to[i] * loops->steps[i];
-    loops->at[i] = 0;
-  }
-  return FALSE;
-}
+#define STRIP_BYTES (32 * 1024) /* rows of the first stage that are filled and turned at once */
 
 /* What the tasks of one run share. */
 typedef struct {
@@ -78,27 +41,43 @@ static guint8 *thread_stages(gsize bytes)
   return stages->data;
 }
 
-static void copy_in(const Run *run, const gsize *size, guint8 *stage, const guint8 *in)
+/* The rows of the first stage that such a part of a box fills, from where they lie in the input;
+ * the bytes of each. */
+static gsize rows_of(const AstroTransposePlan *plan, const gsize *size, AstroTransposeLoops *rows)
 {
-  const AstroTransposePlan *plan = run->plan;
-  Loops rows = { 0 };
   gsize bytes = plan->unit;
+  *rows = (AstroTransposeLoops){ 0 };
   for (guint i = plan->n_axes; i-- > 0;) {
     const AstroTransposeAxis *axis = &plan->axes[i];
     if (axis->in_run)
       bytes *= size[i];
     else
-      add_loop(&rows, size[i], axis->from, axis->stage_from);
+      astro_transpose_add_loop(rows, size[i], axis->from, axis->stage_from);
   }
+  return bytes;
+}
+
+static void copy_in(const Run *run, const gsize *size, guint8 *stage, const guint8 *in)
+{
+  AstroTransposeLoops rows;
+  gsize bytes = rows_of(run->plan, size, &rows);
   do
     run->kernels->copy(stage, in, bytes);
-  while (turn(&rows, &in, &stage));
+  while (astro_transpose_turn(&rows, &in, &stage));
+}
+
+void astro_transpose_next_row(AstroTransposeAhead *ahead)
+{
+  guint8 stage, *to = &stage; /* where the row will go does not matter here */
+  ahead->at = 0;
+  if (!astro_transpose_turn(&ahead->rows, &ahead->row, &to))
+    ahead->row = NULL;
 }
 
 static void copy_out(const Run *run, const gsize *size, guint8 *out, const guint8 *stage)
 {
   const AstroTransposePlan *plan = run->plan;
-  Loops rows = { 0 };
+  AstroTransposeLoops rows = { 0 };
   gsize bytes = plan->unit;
   for (guint i = plan->n_axes; i-- > 0;) {
     guint which = plan->order[i];
@@ -106,22 +85,23 @@ static void copy_out(const Run *run, const gsize *size, guint8 *out, const guint
     if (axis->out_run)
       bytes *= size[which];
     else
-      add_loop(&rows, size[which], axis->stage_to, axis->to);
+      astro_transpose_add_loop(&rows, size[which], axis->stage_to, axis->to);
   }
   do
     if (plan->past_caches)
       run->kernels->stream(out, stage, bytes);
     else
       run->kernels->copy(out, stage, bytes);
-  while (turn(&rows, &stage, &out));
+  while (astro_transpose_turn(&rows, &stage, &out));
 }
 
 /* From stage to stage, plane by plane: the kernel repeats along one axis, loops go over the rest.
  */
-static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8 *from)
+static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8 *from,
+                     AstroTransposeAhead *ahead)
 {
   const AstroTransposePlan *plan = run->plan;
-  Loops rest = { 0 };
+  AstroTransposeLoops rest = { 0 };
   AstroTransposePlane plane = {
     .out = to,
     .in = from,
@@ -131,6 +111,7 @@ static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8
     .columns = 1,
     .times = 1,
     .unit = plan->unit,
+    .ahead = ahead,
   };
   for (guint i = plan->n_axes; i-- > 0;) {
     const AstroTransposeAxis *axis = &plan->axes[i];
@@ -139,7 +120,7 @@ static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8
     else if (axis->in_columns)
       plane.columns *= size[i];
     else
-      add_loop(&rest, size[i], axis->stage_from, axis->stage_to);
+      astro_transpose_add_loop(&rest, size[i], axis->stage_from, axis->stage_to);
   }
   if (rest.n) {
     plane.times = rest.steps[0];
@@ -152,50 +133,82 @@ static void turn_box(const Run *run, const gsize *size, guint8 *to, const guint8
       vector_unit ? run->kernels->transpose[__builtin_ctzl(plan->unit)] : run->kernels->rearrange;
   do
     kernel(&plane);
-  while (turn(&rest, &plane.in, &plane.out));
+  while (astro_transpose_turn(&rest, &plane.in, &plane.out));
 }
 
-/* Fills the second stage. The box goes through the first in strips of its rows, which stay in or
- * near the innermost cache: whole rows of the faster axes, some steps of one, single steps of the
- * slower. */
-static void turn_strips(const Run *run, const gsize *size, guint8 *stage_out, guint8 *stage_in,
-                        const guint8 *in)
+/* A box goes through the first stage in strips of its rows, which stay in or near the innermost
+ * cache: whole rows of the faster axes, some steps of one, single steps of the slower. */
+typedef struct {
+  gsize step[ASTRO_MAX_AXES];
+  gsize n;
+} Strips;
+
+static Strips cut_strips(const AstroTransposePlan *plan, const gsize *size)
 {
-  const AstroTransposePlan *plan = run->plan;
-  gsize step[ASTRO_MAX_AXES], strips = 1, rows = 1;
+  Strips strips = { .n = 1 };
+  gsize rows = 1;
   gboolean cut = FALSE;
   for (guint i = plan->n_axes; i-- > 0;) {
     guint which = plan->order[i];
-    step[which] = size[which];
+    gsize *step = &strips.step[which];
+    *step = size[which];
     if (plan->axes[which].in_run)
       continue;
     gsize fit = STRIP_BYTES / (rows * plan->row_bytes);
     if (cut) {
-      step[which] = 1;
+      *step = 1;
     } else if (fit < size[which]) {
       gsize grain = astro_transpose_grain(rows * plan->unit);
-      step[which] = MIN(size[which], MAX(grain, fit - fit % grain));
-      cut = TRUE;
+      *step = MIN(size[which], MAX(grain, fit - fit % grain));
+      cut = *step < size[which];
     }
     rows *= size[which];
-    strips *= (size[which] + step[which] - 1) / step[which];
+    strips.n *= (size[which] + *step - 1) / *step;
   }
-  for (gsize strip = 0; strip < strips; strip++) {
-    gsize rest = strip, strip_size[ASTRO_MAX_AXES];
-    const guint8 *from = in;
-    guint8 *to = stage_out;
-    for (guint i = plan->n_axes; i-- > 0;) {
-      guint which = plan->order[i];
-      const AstroTransposeAxis *axis = &plan->axes[which];
-      gsize along = (size[which] + step[which] - 1) / step[which];
-      gsize start = rest % along * step[which];
-      rest /= along;
-      strip_size[which] = MIN(step[which], size[which] - start);
-      from += start * axis->from;
-      to += start * axis->stage_to;
+  return strips;
+}
+
+/* The strip's size, and moves from and to, the box's begin on either side, to the strip's. */
+static void find_strip(const AstroTransposePlan *plan, const Strips *strips, const gsize *size,
+                       gsize strip, gsize *strip_size, const guint8 **from, guint8 **to)
+{
+  for (guint i = plan->n_axes; i-- > 0;) {
+    guint which = plan->order[i];
+    const AstroTransposeAxis *axis = &plan->axes[which];
+    gsize along = (size[which] + strips->step[which] - 1) / strips->step[which];
+    gsize start = strip % along * strips->step[which];
+    strip /= along;
+    strip_size[which] = MIN(strips->step[which], size[which] - start);
+    *from += start * axis->from;
+    *to += start * axis->stage_to;
+  }
+}
+
+/* Fills the second stage. */
+static void turn_strips(const Run *run, const gsize *size, guint8 *stage_out, guint8 *stage_in,
+                        const guint8 *in)
+{
+  const AstroTransposePlan *plan = run->plan;
+  const Strips strips = cut_strips(plan, size);
+  gsize here[ASTRO_MAX_AXES], next[ASTRO_MAX_AXES];
+  const guint8 *from = in;
+  guint8 *to = stage_out;
+
+  find_strip(plan, &strips, size, 0, here, &from, &to);
+  for (gsize strip = 0; strip < strips.n; strip++) {
+    AstroTransposeAhead ahead = { .row = NULL };
+    const guint8 *next_from = in;
+    guint8 *next_to = stage_out;
+    if (strip + 1 < strips.n) {
+      find_strip(plan, &strips, size, strip + 1, next, &next_from, &next_to);
+      ahead.row = next_from;
+      ahead.row_bytes = rows_of(plan, next, &ahead.rows);
     }
-    copy_in(run, strip_size, stage_in, from);
-    turn_box(run, strip_size, to, stage_in);
+    copy_in(run, here, stage_in, from);
+    turn_box(run, here, to, stage_in, &ahead);
+    memcpy(here, next, sizeof here);
+    from = next_from;
+    to = next_to;
   }
 }
 

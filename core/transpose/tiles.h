@@ -155,20 +155,26 @@ INLINE void transpose_one(guint8 *out, const guint8 *in, const AstroTransposePla
   gsize r = 0;
 #if LANES > 1
   for (; r + LANES * n <= rows; r += LANES * n)
-    for (gsize c = 0; c < columns; c += n)
+    for (gsize c = 0; c < columns; c += n) {
+      astro_transpose_ask(plane->ahead, LANES * 16 * n);
       tall(out + r * unit, column_to + c, in + r * in_pitch + c * unit, in_pitch, columns - c,
            unit);
+    }
 #endif
   for (; r < rows; r += n) {
     gsize c = 0;
 #if LANES > 1
-    for (; c + LANES * n <= columns; c += LANES * n)
+    for (; c + LANES * n <= columns; c += LANES * n) {
+      astro_transpose_ask(plane->ahead, LANES * 16 * n);
       any_vector((Places){ out + r * unit, 0, n, column_to + c }, in + r * in_pitch + c * unit,
                  in_pitch, 16, rows - r, n, unit);
+    }
 #endif
-    for (; c < columns; c += n)
+    for (; c < columns; c += n) {
+      astro_transpose_ask(plane->ahead, 16 * n);
       any_lane((Places){ out + r * unit, 0, 0, column_to + c }, in + r * in_pitch + c * unit,
                in_pitch, 0, rows - r, columns - c, unit);
+    }
   }
 }
 
@@ -181,11 +187,13 @@ INLINE void transpose(const AstroTransposePlane *plane, gsize unit)
   if (plane->rows < LANES * n)
     for (; i + LANES <= plane->times; i += LANES)
       for (gsize r = 0; r < plane->rows; r += n)
-        for (gsize c = 0; c < plane->columns; c += n)
+        for (gsize c = 0; c < plane->columns; c += n) {
+          astro_transpose_ask(plane->ahead, LANES * 16 * n);
           any_vector((Places){ plane->out + i * plane->out_step + r * unit, plane->out_step, 0,
                                plane->column_to + c },
                      plane->in + i * plane->in_step + r * plane->in_pitch + c * unit,
                      plane->in_pitch, plane->in_step, plane->rows - r, plane->columns - c, unit);
+        }
 #endif
   for (; i < plane->times; i++)
     transpose_one(plane->out + i * plane->out_step, plane->in + i * plane->in_step, plane, unit);
@@ -255,6 +263,7 @@ COPY_PAIR(copy_pair_32, Piece32)
     for (gsize c = 0; c < plane->columns; c++) {                                                   \
       guint8 *out = plane->out + i * plane->out_step + plane->column_to[c];                        \
       const guint8 *in = plane->in + i * plane->in_step + c * unit;                                \
+      astro_transpose_ask(plane->ahead, plane->rows *unit);                                        \
       for (gsize r = 0; r < plane->rows; r++)                                                      \
         copy_unit(out + r * unit, in + r * plane->in_pitch, unit);                                 \
     }
