@@ -62,6 +62,12 @@ AstroCpuLevel astro_cpu_level(void)
   return level;
 }
 
+gboolean astro_cpu_third_cache_is_near(void)
+{
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd");
+}
+
 gconstpointer astro_variant_pick(gconstpointer table, gsize n, gsize entry_bytes)
 {
   AstroCpuLevel level = astro_cpu_level();

@@ -21,6 +21,10 @@ const char *astro_cpu_level_name(AstroCpuLevel level); /* "avx2", as ASTRO_CPU n
  * set ASTRO_CPU between calls; an unknown name is reported once and ignored. */
 AstroCpuLevel astro_cpu_level(void);
 
+/* Whether the third cache belongs to a few cores and answers them nearly as fast as their second,
+ * as on AMD's processors, or is spread over the die, as on Intel's for servers. */
+gboolean astro_cpu_third_cache_is_near(void);
+
 /* Every stage keeps its variants in a table, fastest first, the portable one last, each entry
  * starting with this. */
 typedef struct {

@@ -4,13 +4,15 @@
 #define LINE 64
 #define TASK_BYTES (1024 * 1024)
 #define MIN_STAGE_BYTES (896 * 1024)
-#define MAX_STAGE_BYTES (2304 * 1024) /* 2 MiB and what the pitch takes */
-#define BOXES 16                      /* of a block, so that all threads have some */
+#define BOXES 16      /* of a block, so that all threads have some */
 #define ROW_UNITS 256 /* from which on a row of the first stage does not take one more axis */
 #define LONG_UNIT 512 /* a unit from which on stages gain nothing */
 #define CACHES_BYTES (8 * 1024 * 1024)
 
 static const gsize run_bytes[] = { 4096, 2048, 1024, 512, 256, 128, 64 };
+
+const AstroTransposeMemory astro_transpose_near_cache = { 2304 * 1024, TRUE };
+const AstroTransposeMemory astro_transpose_far_cache = { MIN_STAGE_BYTES, FALSE };
 
 static gsize greatest_common_divisor(gsize a, gsize b)
 {
@@ -120,9 +122,9 @@ static void choose_planes(AstroTransposePlan *plan)
   }
 }
 
-static void cut_boxes(AstroTransposePlan *plan, gsize bytes)
+static void cut_boxes(AstroTransposePlan *plan, gsize bytes, gsize most)
 {
-  const gsize stage_bytes = CLAMP(bytes / BOXES, MIN_STAGE_BYTES, MAX_STAGE_BYTES);
+  const gsize stage_bytes = CLAMP(bytes / BOXES, MIN_STAGE_BYTES, most);
   guint natural[ASTRO_MAX_AXES];
   for (guint i = 0; i < plan->n_axes; i++)
     natural[i] = i;
@@ -181,10 +183,13 @@ static void sort_order(AstroTransposePlan *plan)
   }
 }
 
-void astro_transpose_plan_part(AstroTransposePlan *plan, gsize unit, const AstroTransposeAxis *axes,
-                               guint n)
+void astro_transpose_plan_part(AstroTransposePlan *plan, const AstroTransposeMemory *memory,
+                               gsize unit, const AstroTransposeAxis *axes, guint n)
 {
-  *plan = (AstroTransposePlan){ .unit = unit };
+  if (!memory)
+    memory =
+        astro_cpu_third_cache_is_near() ? &astro_transpose_near_cache : &astro_transpose_far_cache;
+  *plan = (AstroTransposePlan){ .unit = unit, .asks = memory->asks };
   take_axes(plan, axes, n);
   const AstroTransposeAxis *last = plan->n_axes ? &plan->axes[plan->n_axes - 1] : NULL;
   if (last && last->from == unit && last->to == unit) {
@@ -198,7 +203,7 @@ void astro_transpose_plan_part(AstroTransposePlan *plan, gsize unit, const Astro
   plan->past_caches = units * plan->unit >= CACHES_BYTES;
 
   if (plan->n_axes && plan->unit < LONG_UNIT) {
-    cut_boxes(plan, units * plan->unit);
+    cut_boxes(plan, units * plan->unit, memory->stage_bytes);
     return;
   }
   gsize pieces_per_unit = (plan->unit + TASK_BYTES - 1) / TASK_BYTES;
@@ -207,7 +212,8 @@ void astro_transpose_plan_part(AstroTransposePlan *plan, gsize unit, const Astro
   plan->pieces_per_task = MAX(1, TASK_BYTES / plan->piece_bytes);
 }
 
-void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *config)
+void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeMemory *memory,
+                          const AstroTransposeConfig *config)
 {
   AstroTransposeAxis axes[ASTRO_MAX_AXES] = { 0 };
   gsize from = config->sample_bytes, to = config->sample_bytes;
@@ -219,5 +225,5 @@ void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *
     b->to = to;
     to *= config->extents[config->order[i]];
   }
-  astro_transpose_plan_part(plan, config->sample_bytes, axes, config->n_axes);
+  astro_transpose_plan_part(plan, memory, config->sample_bytes, axes, config->n_axes);
 }

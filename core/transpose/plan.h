@@ -17,6 +17,16 @@ G_BEGIN_DECLS
 
 #define ASTRO_TRANSPOSE_MAX_COLUMNS 8192
 
+/* How a block is cut for a machine's memory. Long runs on both sides are good everywhere. A stage
+ * that leaves the second cache, and rows asked for ahead, gain a half where the third cache is near
+ * and lose as much where it is far. */
+typedef struct {
+  gsize stage_bytes; /* of the second stage, at most */
+  gboolean asks;     /* for the next strip while one is turned */
+} AstroTransposeMemory;
+
+extern const AstroTransposeMemory astro_transpose_near_cache, astro_transpose_far_cache;
+
 typedef struct {
   guint64 extent;
   gsize from, to; /* bytes between two steps in the input and the output */
@@ -39,15 +49,17 @@ typedef struct {
   guint64 pieces, pieces_per_task; /* of a unit that is long enough to be copied with no stages */
   gsize piece_bytes;
   gboolean past_caches; /* the output is larger than the caches */
+  gboolean asks;        /* for rows ahead of their strip */
 } AstroTransposePlan;
 
-/* Of a checked configuration. */
-void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeConfig *config);
+/* Of a checked configuration. memory: NULL is this machine's. */
+void astro_transpose_plan(AstroTransposePlan *plan, const AstroTransposeMemory *memory,
+                          const AstroTransposeConfig *config);
 
 /* Of a part of one block that becomes a part of another: n axes in any order, of which extent, from
  * and to are set, and units of that many bytes. */
-void astro_transpose_plan_part(AstroTransposePlan *plan, gsize unit, const AstroTransposeAxis *axes,
-                               guint n);
+void astro_transpose_plan_part(AstroTransposePlan *plan, const AstroTransposeMemory *memory,
+                               gsize unit, const AstroTransposeAxis *axes, guint n);
 
 /* Steps of that many bytes that make whole cache lines. */
 gsize astro_transpose_grain(gsize bytes);

@@ -201,8 +201,10 @@ static void turn_strips(const Run *run, const gsize *size, guint8 *stage_out, gu
     guint8 *next_to = stage_out;
     if (strip + 1 < strips.n) {
       find_strip(plan, &strips, size, strip + 1, next, &next_from, &next_to);
-      ahead.row = next_from;
-      ahead.row_bytes = rows_of(plan, next, &ahead.rows);
+      if (plan->asks) {
+        ahead.row = next_from;
+        ahead.row_bytes = rows_of(plan, next, &ahead.rows);
+      }
     }
     copy_in(run, here, stage_in, from);
     turn_box(run, here, to, stage_in, &ahead);
@@ -288,6 +290,6 @@ void astro_transpose_part(gpointer out, gconstpointer in, gsize unit,
                           const AstroTransposeAxis *axes, guint n, guint threads)
 {
   AstroTransposePlan plan;
-  astro_transpose_plan_part(&plan, unit, axes, n);
+  astro_transpose_plan_part(&plan, NULL, unit, axes, n);
   astro_transpose_run(&plan, astro_transpose_kernels(), threads, out, in);
 }

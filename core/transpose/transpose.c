@@ -107,7 +107,7 @@ static gboolean submit(gpointer data, const AstroBlock *in, guint n_in, const As
 
   if (!astro_transpose_check_blocks(config, in, n_in, out, n_out, error))
     return FALSE;
-  astro_transpose_plan(&plan, config);
+  astro_transpose_plan(&plan, NULL, config);
   astro_transpose_run(&plan, instance->kernels, instance->threads, out->data, in->data);
   return TRUE;
 }

@@ -139,7 +139,7 @@ static const struct {
   { ASTRO_FORMAT_CI16LE, 256, 60, "channel:station:pol:time", 0 },
   { ASTRO_FORMAT_CI8, 576, 60, "channel:station:pol:time", 0, "mma" },
   { ASTRO_FORMAT_CF16LE, 576, 60, "channel:station:pol:time", 0, "mma" },
-  { ASTRO_FORMAT_CF32LE, 512, 30, "channel:station:pol:time", 45, "simt" },
+  { ASTRO_FORMAT_CF32LE, 512, 60, "channel:station:pol:time", 45, "simt" },
 };
 
 int main(int argc, char **argv)

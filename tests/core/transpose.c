@@ -172,6 +172,39 @@ static void test_large(gconstpointer data)
   check(data, 1);
 }
 
+/* Cut as for either kind of machine: a block large enough for the boxes to differ, and odd ones. */
+static const AstroTransposeMemory *const memories[] = { &astro_transpose_near_cache,
+                                                        &astro_transpose_far_cache };
+
+static void test_memories(void)
+{
+  static const AstroTransposeConfig cases[] = {
+    { 4, { 64, 2, 80, 1024 }, { 3, 2, 0, 1 }, 2 },
+    { 4, { 33, 5, 17, 101 }, { 2, 3, 1, 0 }, 1 },
+    { 3, { 700, 3, 900 }, { 2, 1, 0 }, 8 },
+  };
+  for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+    const gsize bytes = config_bytes(&cases[c]);
+    guint8 *in = test_alloc(bytes), *expected = test_alloc(bytes);
+    test_fill(in, bytes, c);
+    turn(&astro_transpose_reference, &cases[c], 1, in, expected);
+    for (guint m = 0; m < G_N_ELEMENTS(memories); m++)
+      for (guint v = 0; v < G_N_ELEMENTS(variants); v++) {
+        guint8 *out = test_alloc(bytes);
+        AstroTransposePlan plan;
+        setenv("ASTRO_CPU", variants[v], 1);
+        astro_transpose_plan(&plan, memories[m], &cases[c]);
+        astro_transpose_run(&plan, astro_transpose_kernels(), 2, out, in);
+        g_assert_cmpmem(out, bytes, expected, bytes);
+        test_check_guard(out, bytes);
+        test_free(out);
+      }
+    test_free(in);
+    test_free(expected);
+  }
+  unsetenv("ASTRO_CPU");
+}
+
 static AstroLayout layout(const char *text, ...)
 {
   AstroLayout result;
@@ -402,7 +435,7 @@ static void test_parts(void)
     }
     AstroTransposePlan plan;
     setenv("ASTRO_CPU", variants[k % G_N_ELEMENTS(variants)], 1);
-    astro_transpose_plan_part(&plan, unit, axes, n);
+    astro_transpose_plan_part(&plan, memories[k / 2 % 2], unit, axes, n);
     astro_transpose_run(&plan, astro_transpose_kernels(), 1 + k % 2, out, in);
     g_assert_cmpmem(out, out_bytes, expected, out_bytes);
     test_check_guard(out, out_bytes);
@@ -444,6 +477,7 @@ int main(int argc, char **argv)
   g_test_add_func("/transpose/bad-config", test_bad_config);
   g_test_add_func("/transpose/bad-blocks", test_bad_blocks);
   g_test_add_func("/transpose/arguments", test_arguments);
+  g_test_add_func("/transpose/memories", test_memories);
   g_test_add_func("/transpose/parts", test_parts);
   g_test_add_func("/transpose/variant-names", test_variant_names);
   return g_test_run();
