@@ -174,6 +174,27 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
          read_units(reader, error);
 }
 
+static gboolean is_rule(const char *word)
+{
+  return *word && word[strspn(word, "-=")] == 0;
+}
+
+/* Below the names some programs, VizieR among them, have a line of units, and one of rules. */
+static gboolean read_below_names(Reader *reader, const char *line)
+{
+  g_autofree char *copy = g_strdup(line);
+  g_autoptr(GPtrArray) words = astro_values_split(copy, separator_here(reader, line));
+  gboolean is_radians[DEC + 1] = { reader->is_radians[RA], reader->is_radians[DEC] };
+  for (guint w = RA; w <= DEC; w++) {
+    const guint column = (guint)reader->column[w];
+    const char *word = column < words->len ? words->pdata[column] : "";
+    if (!*word || !(is_rule(word) || astro_catalogue_unit(word, &is_radians[w])))
+      return FALSE;
+  }
+  memcpy(reader->is_radians, is_radians, sizeof is_radians);
+  return TRUE;
+}
+
 static gboolean read_line(Reader *reader, char *line, GError **error)
 {
   guint n = 0;
@@ -240,7 +261,7 @@ static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, 
 static gboolean read_lines(Reader *reader, const char *text, gsize length,
                            const AstroCatalogueColumns *columns, GError **error)
 {
-  gboolean has_columns = FALSE;
+  gboolean has_columns = FALSE, is_below_names = FALSE;
   gsize mark = strlen(BYTE_ORDER_MARK);
   const char *at = text, *end = text + length;
   if (length >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0)
@@ -252,10 +273,11 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
     reader->line++;
     if (is_empty(reader, line, !has_columns))
       continue;
-    gboolean point = TRUE;
+    gboolean point = !is_below_names || !read_below_names(reader, line);
     if (!has_columns && !find_columns(reader, columns, line, &point, error))
       return FALSE;
     has_columns = TRUE;
+    is_below_names = !point;
     if (point && !read_line(reader, line, error))
       return FALSE;
   }
