@@ -287,6 +287,31 @@ static void header(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&contents);
 }
 
+/* Degrees that were radians on their way are a little less or more than they were. */
+static void test_field_names(void)
+{
+  static const struct {
+    double ra, dec;
+    const char *name;
+  } fields[] = {
+    { 150, -60, "J1000-6000" },
+    { 350.25, -41.5, "J2321-4130" },
+    { 0, 0, "J0000+0000" },
+    { 83.6331, 22.0145, "J0534+2200" },
+    { 277.5, -29.05, "J1830-2903" },
+    { -0.25, 90, "J2359+9000" },
+    { 359.99999999999, -0.1, "J0000-0006" },
+    { 359.99, 0.016, "J2359+0000" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
+    g_autoptr(AstroObservation) o = astro_observation_new(0);
+    o->phase_ra = fields[i].ra / DEGREES;
+    o->phase_dec = fields[i].dec / DEGREES;
+    g_autofree char *name = astro_fits_field_name(o);
+    g_assert_cmpstr(name, ==, fields[i].name);
+  }
+}
+
 /* FITS has XX YY XY YX: a plane's bytes are where its number says. */
 static void order_of_products(TestPlace *place, gconstpointer data)
 {
@@ -680,6 +705,7 @@ static void add_tests(void)
     { "packed", packed },
   };
   test_add_places("/fits-image/", cases, G_N_ELEMENTS(cases));
+  g_test_add_func("/fits-image/field-names", test_field_names);
 }
 
 int main(int argc, char **argv)
