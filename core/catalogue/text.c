@@ -130,18 +130,23 @@ static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED]
   return TRUE;
 }
 
-/* The comment that heads the columns, the last one where several do; NULL: none. A line of units
- * may stand below it. To be freed, with its words. */
+/* The comment that heads the columns, the last one where several do, and what stands below it;
+ * NULL: none. Both are to be freed, the first with its words. */
 static GPtrArray *find_heading(const Reader *reader, const GPtrArray *first,
-                               const char *const wanted[N_WANTED])
+                               const char *const wanted[N_WANTED], char **below)
 {
   for (guint i = reader->comments->len; i-- > 0;) {
-    char *comment = reader->comments->pdata[i];
+    char *comment = reader->comments->pdata[i], *whole = g_strdup(comment);
     GPtrArray *words = astro_values_split(comment, astro_values_separator(comment));
-    if (is_heading(words, first, wanted))
+    if (is_heading(words, first, wanted)) {
+      g_free(whole);
       return words;
+    }
     g_ptr_array_unref(words);
+    g_free(*below);
+    *below = whole;
   }
+  g_clear_pointer(below, g_free);
   return NULL;
 }
 
@@ -157,21 +162,6 @@ static gboolean read_units(Reader *reader, GError **error)
                     "column %u is in units of \"%.40s\", expected deg or rad", column + 1, unit);
   }
   return TRUE;
-}
-
-/* Looks at the first line, and at the comments above it. */
-static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, const char *line,
-                             gboolean *point, GError **error)
-{
-  const char *const wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight,
-                                         columns->region };
-  reader->separator = astro_values_separator(line);
-  g_autofree char *copy = g_strdup(line);
-  g_autoptr(GPtrArray) first = astro_values_split(copy, reader->separator);
-  *point = is_point(line, first);
-  g_autoptr(GPtrArray) heading = *point ? find_heading(reader, first, wanted) : NULL;
-  return place_columns(reader, wanted, *point ? heading : first, error) &&
-         read_units(reader, error);
 }
 
 static gboolean is_rule(const char *word)
@@ -192,6 +182,25 @@ static gboolean read_below_names(Reader *reader, const char *line)
       return FALSE;
   }
   memcpy(reader->is_radians, is_radians, sizeof is_radians);
+  return TRUE;
+}
+
+/* Looks at the first line, and at the comments above it. */
+static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, const char *line,
+                             gboolean *point, GError **error)
+{
+  const char *const wanted[N_WANTED] = { columns->ra, columns->dec, columns->weight,
+                                         columns->region };
+  reader->separator = astro_values_separator(line);
+  g_autofree char *copy = g_strdup(line);
+  g_autoptr(GPtrArray) first = astro_values_split(copy, reader->separator);
+  *point = is_point(line, first);
+  g_autofree char *below = NULL;
+  g_autoptr(GPtrArray) heading = *point ? find_heading(reader, first, wanted, &below) : NULL;
+  if (!place_columns(reader, wanted, *point ? heading : first, error) || !read_units(reader, error))
+    return FALSE;
+  if (heading && below)
+    read_below_names(reader, below);
   return TRUE;
 }
 

@@ -368,6 +368,7 @@ static void test_ecsv(void)
       "ra", "dec" },
     { "# my points\n# datatype:\n# - {name: ra, unit: rad}\nra dec\n90 -45\n", "ra", "dec" },
     { ECSV "ra dec\n90 -45\n", "ra", "dec" },
+    { "# ra dec id\n# rad deg -\n1.5707963267948966 -45 x\n", "ra", "dec" },
     { "ra\tdec\nrad\tdeg\n---\t---\n1.5707963267948966\t-45\n", "ra", "dec" },
     { "# %ECSV 1.0\n# datatype:\n# - {name: 'ra\nra dec\n90 -45\n", "ra", "dec" },
   };
