@@ -554,6 +554,46 @@ static void other_headers(TestPlace *place, gconstpointer data)
   expect_end(reader);
 }
 
+/* AIPS may tell of the beam in its history alone, once a restoring. */
+static void beam_in_history(TestPlace *place, gconstpointer data)
+{
+  static const struct {
+    const char *cards[3];
+    double major, angle; /* degrees; 0: there is none */
+  } images[] = {
+    { { "HISTORY AIPS   CLEAN BMAJ=  2.0000E-02 BMIN=  1.0000E-02 BPA=   5.00",
+        "HISTORY AIPS   CLEAN BMAJ=  1.2500E-01 BMIN=  2.5000E-02 BPA= -37.50",
+        "HISTORY AIPS   CLEAN NITER=     1000 PRODUCT=1   / NORMAL" },
+      0.125,
+      -37.5 },
+    { { "HISTORY AIPS   CLEAN BMAJ=  1.2500E-01 BMIN=  2.5000E-02 BPA= -37.50",
+        "BMAJ    =                 0.25", "BMIN    =                 0.05" },
+      0.25,
+      0 },
+    { { "HISTORY BMAJ=1 BMIN=1 BPA=1 would be a beam", "HISTORY CLEAN BMAJ=", "HISTORY" }, 0, 0 },
+    { { "HISTORY AIPS   CLEAN BMAJ=  0.0000E+00 BMIN=  0.0000E+00 BPA=   0.00",
+        "HISTORY AIPS   CLEAN BMAJ=nonsense BMIN=1.0 BPA=", "BMAJ    =                 0.25" },
+      0,
+      0 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(images); i++) {
+    Foreign image = plain;
+    AstroFitsFrame frame;
+    for (guint k = 0; k < G_N_ELEMENTS(images[i].cards); k++)
+      image.extra[k] = images[i].cards[k];
+    make(place->path, &image);
+    AstroFitsReader *reader = open_good(place->path);
+    test_free(read_next(reader, &frame));
+    g_assert_true(frame.has_beam == (images[i].major > 0));
+    if (frame.has_beam) {
+      NEAR(frame.major, images[i].major / DEGREES);
+      NEAR(frame.minor, images[i].major / DEGREES / 5);
+      NEAR(frame.angle, images[i].angle / DEGREES);
+    }
+    expect_end(reader);
+  }
+}
+
 static void units(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -699,6 +739,7 @@ static void add_tests(void)
     { "turned", turned },
     { "cubes", cubes },
     { "other-headers", other_headers },
+    { "beam-in-history", beam_in_history },
     { "units", units },
     { "other-places", other_places },
     { "bad-files", bad_files },
