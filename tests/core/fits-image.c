@@ -594,6 +594,28 @@ static void beam_in_history(TestPlace *place, gconstpointer data)
   }
 }
 
+/* CASA's cubes have a beam for each plane, in a table. */
+static void beams_of_planes(TestPlace *place, gconstpointer data)
+{
+  char *names[] = { "BMAJ", "BMIN", "BPA" }, *forms[] = { "1E", "1E", "1E" };
+  for (guint has_one = 0; has_one < 2; has_one++) {
+    Foreign image = plain;
+    fitsfile *f;
+    int status = 0;
+    image.extra[0] = has_one ? "BMAJ    =                 0.25" : NULL;
+    image.extra[1] = has_one ? "BMIN    =                 0.05" : NULL;
+    make(place->path, &image);
+    fits_open_diskfile(&f, place->path, READWRITE, &status);
+    fits_create_tbl(f, BINARY_TBL, 3, 3, names, forms, NULL, "BEAMS", &status);
+    fits_close_file(f, &status);
+    g_assert_cmpint(status, ==, 0);
+    AstroFitsReader *reader = open_good(place->path);
+    const char *note = astro_fits_reader_contents(reader)->note;
+    g_assert_true((note && strstr(note, "table BEAMS")) == !has_one);
+    astro_fits_reader_close(reader);
+  }
+}
+
 static void units(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -740,6 +762,7 @@ static void add_tests(void)
     { "cubes", cubes },
     { "other-headers", other_headers },
     { "beam-in-history", beam_in_history },
+    { "beams-of-planes", beams_of_planes },
     { "units", units },
     { "other-places", other_places },
     { "bad-files", bad_files },
