@@ -274,6 +274,12 @@ static void tell(AstroTpacf *self, const AstroTpacfResult *result)
                         ("w is NaN in %u of %u bins, where the estimator divides by no pairs",
                          result->n_undefined, result->n_bins),
                         (NULL));
+  if (result->is_unsettled)
+    GST_ELEMENT_WARNING(
+        self, STREAM, FAILED,
+        ("no integral constraint is added: it takes pairs of random points, and a w that "
+         "is above 0 in two bins and not too flat for a power law"),
+        (NULL));
   astro_tpacf_fit(result, 0, INFINITY, &amplitude, &slope);
   GstStructure *s = gst_structure_new("astro-tpacf", "amplitude", G_TYPE_DOUBLE, amplitude, "slope",
                                       G_TYPE_DOUBLE, slope, "constraint", G_TYPE_DOUBLE,

@@ -130,18 +130,23 @@ static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED]
   return TRUE;
 }
 
-/* The comment that heads the columns, the last one where several do; NULL: none. A line of units
- * may stand below it. To be freed, with its words. */
+/* The comment that heads the columns, the last one where several do, and what stands below it;
+ * NULL: none. Both are to be freed, the first with its words. */
 static GPtrArray *find_heading(const Reader *reader, const GPtrArray *first,
-                               const char *const wanted[N_WANTED])
+                               const char *const wanted[N_WANTED], char **below)
 {
   for (guint i = reader->comments->len; i-- > 0;) {
-    char *comment = reader->comments->pdata[i];
+    char *comment = reader->comments->pdata[i], *whole = g_strdup(comment);
     GPtrArray *words = astro_values_split(comment, astro_values_separator(comment));
-    if (is_heading(words, first, wanted))
+    if (is_heading(words, first, wanted)) {
+      g_free(whole);
       return words;
+    }
     g_ptr_array_unref(words);
+    g_free(*below);
+    *below = whole;
   }
+  g_clear_pointer(below, g_free);
   return NULL;
 }
 
@@ -159,6 +164,27 @@ static gboolean read_units(Reader *reader, GError **error)
   return TRUE;
 }
 
+static gboolean is_rule(const char *word)
+{
+  return *word && word[strspn(word, "-=")] == 0;
+}
+
+/* Below the names some programs, VizieR among them, have a line of units, and one of rules. */
+static gboolean read_below_names(Reader *reader, const char *line)
+{
+  g_autofree char *copy = g_strdup(line);
+  g_autoptr(GPtrArray) words = astro_values_split(copy, separator_here(reader, line));
+  gboolean is_radians[DEC + 1] = { reader->is_radians[RA], reader->is_radians[DEC] };
+  for (guint w = RA; w <= DEC; w++) {
+    const guint column = (guint)reader->column[w];
+    const char *word = column < words->len ? words->pdata[column] : "";
+    if (!*word || !(is_rule(word) || astro_catalogue_unit(word, &is_radians[w])))
+      return FALSE;
+  }
+  memcpy(reader->is_radians, is_radians, sizeof is_radians);
+  return TRUE;
+}
+
 /* Looks at the first line, and at the comments above it. */
 static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, const char *line,
                              gboolean *point, GError **error)
@@ -169,9 +195,13 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
   g_autofree char *copy = g_strdup(line);
   g_autoptr(GPtrArray) first = astro_values_split(copy, reader->separator);
   *point = is_point(line, first);
-  g_autoptr(GPtrArray) heading = *point ? find_heading(reader, first, wanted) : NULL;
-  return place_columns(reader, wanted, *point ? heading : first, error) &&
-         read_units(reader, error);
+  g_autofree char *below = NULL;
+  g_autoptr(GPtrArray) heading = *point ? find_heading(reader, first, wanted, &below) : NULL;
+  if (!place_columns(reader, wanted, *point ? heading : first, error) || !read_units(reader, error))
+    return FALSE;
+  if (heading && below)
+    read_below_names(reader, below);
+  return TRUE;
 }
 
 static gboolean read_line(Reader *reader, char *line, GError **error)
@@ -240,7 +270,7 @@ static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, 
 static gboolean read_lines(Reader *reader, const char *text, gsize length,
                            const AstroCatalogueColumns *columns, GError **error)
 {
-  gboolean has_columns = FALSE;
+  gboolean has_columns = FALSE, is_below_names = FALSE;
   gsize mark = strlen(BYTE_ORDER_MARK);
   const char *at = text, *end = text + length;
   if (length >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0)
@@ -252,10 +282,11 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
     reader->line++;
     if (is_empty(reader, line, !has_columns))
       continue;
-    gboolean point = TRUE;
+    gboolean point = !is_below_names || !read_below_names(reader, line);
     if (!has_columns && !find_columns(reader, columns, line, &point, error))
       return FALSE;
     has_columns = TRUE;
+    is_below_names = !point;
     if (point && !read_line(reader, line, error))
       return FALSE;
   }

@@ -141,6 +141,25 @@ static char *value_of(const char *card)
 }
 
 /* TRUE at the card END. Of a keyword that is there twice the first counts. */
+/* AIPS tells of a beam, in degrees, in its history: "AIPS   CLEAN BMAJ=  1.25E-02 BMIN=  1.25E-02
+ * BPA=   0.00". The last one holds. */
+static void take_history(AstroFitsHeader *header, const char *card)
+{
+  static const char *const names[] = { "BMAJ", "BMIN", "BPA" };
+  g_autofree char *text = g_strndup(card + 8, CARD - 8);
+  const char *at = strstr(text, "CLEAN BMAJ=");
+  for (guint i = 0; at && i < G_N_ELEMENTS(names); i++) {
+    g_autofree char *found = g_strconcat(names[i], "=", NULL);
+    const char *value = strstr(at, found);
+    if (!value)
+      return;
+    value += strlen(found);
+    value += strspn(value, " ");
+    g_hash_table_insert(header->values, g_strconcat(ASTRO_FITS_AIPS, names[i], NULL),
+                        g_strndup(value, strcspn(value, " ")));
+  }
+}
+
 static gboolean take_card(AstroFitsHeader *header, const char *card)
 {
   gsize length = 8;
@@ -149,6 +168,8 @@ static gboolean take_card(AstroFitsHeader *header, const char *card)
   g_autofree char *key = g_strndup(card, length);
   if (g_str_equal(key, "END"))
     return TRUE;
+  if (g_str_equal(key, "HISTORY"))
+    take_history(header, card);
   if (card[8] == '=' && card[9] == ' ' && !g_hash_table_contains(header->values, key))
     g_hash_table_insert(header->values, g_steal_pointer(&key), value_of(card));
   return FALSE;

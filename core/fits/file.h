@@ -10,6 +10,8 @@
 G_BEGIN_DECLS
 
 #define ASTRO_FITS_MAX_AXES 16
+/* Before BMAJ, BMIN and BPA: the keys of what AIPS says of them in its history. */
+#define ASTRO_FITS_AIPS "AIPS "
 
 typedef struct _AstroFitsFile AstroFitsFile;
 

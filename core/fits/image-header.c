@@ -295,6 +295,17 @@ static gboolean describe(AstroFitsImageReader *r, AstroStream *stream, GError **
   return TRUE;
 }
 
+/* CASA gives every plane of a cube its own, in a table behind it. */
+static void note_beams(const AstroFitsImageReader *r, const AstroFitsHeader *first,
+                       AstroFitsContents *contents)
+{
+  double major;
+  if (astro_fits_file_find_table(r->file, "BEAMS") && !astro_fits_get_double(first, "BMAJ", &major))
+    astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                             "read without a beam: table BEAMS has one for each plane, expected "
+                             "one for all (BMAJ, BMIN)");
+}
+
 gboolean astro_fits_image_read_headers(AstroFitsImageReader *r, AstroFitsContents *contents,
                                        GError **error)
 {
@@ -305,5 +316,6 @@ gboolean astro_fits_image_read_headers(AstroFitsImageReader *r, AstroFitsContent
   r->height = first->axes[1];
   r->bitpix = first->bitpix;
   contents->grid.size = contents->grid.image_size = MIN(r->width, G_MAXUINT);
+  note_beams(r, first, contents);
   return read_images(r, contents, error) && describe(r, &contents->stream, error);
 }

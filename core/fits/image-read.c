@@ -128,17 +128,23 @@ static gboolean read_hdu(AstroFitsImageReader *r, const AstroFitsImageHdu *hdu, 
   return TRUE;
 }
 
+/* By keywords, or else by AIPS's history. */
 static void read_beam(const AstroFitsHeader *header, AstroFitsFrame *frame)
 {
-  if (frame->has_beam || !astro_fits_get_double(header, "BMAJ", &frame->major) ||
-      !astro_fits_get_double(header, "BMIN", &frame->minor))
-    return;
-  frame->has_beam = frame->major > 0 && frame->minor > 0;
-  frame->angle = 0;
-  astro_fits_get_double(header, "BPA", &frame->angle);
-  frame->major *= ASTRO_DEGREE;
-  frame->minor *= ASTRO_DEGREE;
-  frame->angle *= ASTRO_DEGREE;
+  static const char *const keys[][3] = {
+    { "BMAJ", "BMIN", "BPA" },
+    { ASTRO_FITS_AIPS "BMAJ", ASTRO_FITS_AIPS "BMIN", ASTRO_FITS_AIPS "BPA" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(keys) && !frame->has_beam; i++) {
+    frame->major = frame->minor = frame->angle = 0;
+    astro_fits_get_double(header, keys[i][0], &frame->major);
+    astro_fits_get_double(header, keys[i][1], &frame->minor);
+    astro_fits_get_double(header, keys[i][2], &frame->angle);
+    frame->has_beam = frame->major > 0 && frame->minor > 0;
+    frame->major *= ASTRO_DEGREE;
+    frame->minor *= ASTRO_DEGREE;
+    frame->angle *= ASTRO_DEGREE;
+  }
 }
 
 static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)

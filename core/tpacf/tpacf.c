@@ -246,29 +246,45 @@ static void set_errors(const AstroTpacfConfig *config, const Sum *dd, AstroTpacf
   }
 }
 
+#define MOST_ROUNDS 1000
+#define SETTLED 1e-9 /* of the constraint, from one round to the next */
+
+/* sum(rr w) / sum(rr) of the power law that fits w with a constraint added best. */
+static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, double constraint,
+                            AstroTpacfResult *raised, double *lost)
+{
+  double amplitude, slope, above = 0, below = 0;
+  for (guint k = 0; k < result->n_bins; k++)
+    raised->w[k] = result->w[k] + constraint;
+  if (!astro_tpacf_fit(raised, 0, INFINITY, &amplitude, &slope))
+    return FALSE;
+  for (guint k = 0; k < result->n_bins; k++) {
+    above += rr->counts[k] * amplitude * pow(result->theta[k], slope);
+    below += rr->counts[k];
+  }
+  *lost = above / below;
+  return below > 0 && isfinite(*lost);
+}
+
 /* w as estimated lacks C = sum(rr w) / sum(rr), since the mean density is that of the same field.
- * With the power law that fits w + C best, C follows; a few rounds settle it. */
+ * With the power law that fits w + C best, C follows; rounds settle it, some 300 where w is nearly
+ * flat. Where it is flat (points without clustering) every C makes a larger one, and none is added.
+ */
 static void constrain(const Sum *rr, AstroTpacfResult *result)
 {
-  double amplitude, slope, constraint = 0;
-  for (guint round = 0; round < 50; round++) {
-    AstroTpacfResult raised = *result;
-    raised.w = g_new(double, result->n_bins);
-    for (guint k = 0; k < result->n_bins; k++)
-      raised.w[k] = result->w[k] + constraint;
-    gboolean fits = astro_tpacf_fit(&raised, 0, INFINITY, &amplitude, &slope);
-    g_free(raised.w);
-    if (!fits)
-      return;
-    double above = 0, below = 0;
-    for (guint k = 0; k < result->n_bins; k++) {
-      above += rr->counts[k] * amplitude * pow(result->theta[k], slope);
-      below += rr->counts[k];
-    }
-    if (!(below > 0))
-      return;
-    constraint = above / below;
+  AstroTpacfResult raised = *result;
+  double constraint = 0, lost;
+  raised.w = g_new(double, result->n_bins);
+  result->is_unsettled = TRUE;
+  for (guint round = 0; round < MOST_ROUNDS && result->is_unsettled; round++) {
+    if (!lost_by_fit(rr, result, constraint, &raised, &lost))
+      break;
+    result->is_unsettled = !(fabs(lost - constraint) <= SETTLED * fabs(lost));
+    constraint = lost;
   }
+  g_free(raised.w);
+  if (result->is_unsettled)
+    return;
   result->constraint = constraint;
   for (guint k = 0; k < result->n_bins; k++)
     result->w[k] += constraint;
@@ -300,7 +316,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
   if (config->n_regions > 1)
     jackknife(config, kinds, result);
   set_errors(config, &all[DD], result);
-  if (config->integral_constraint && config->rr.counts)
+  if (config->integral_constraint)
     constrain(&all[RR], result);
   sums_free(all, N_KINDS);
   return TRUE;

@@ -48,6 +48,9 @@ typedef struct {
   double *w, *error;
   double *covariance; /* n_bins x n_bins; NULL without regions */
   double constraint;  /* added to w where the integral constraint is asked for */
+  /* It was asked for and is not added: there are no random pairs, or w is no power law that tells
+   * it. */
+  gboolean is_unsettled;
 } AstroTpacfResult;
 
 /* Weights may be negative where the estimator does not divide by their sums. */

@@ -301,6 +301,12 @@ static void test_text(void)
     { "# made today\n## id dec ra\n7 2 1\n8 4 3\n", "ra", "dec" },
     { "# id dec ra\n# - deg deg\n7 2 1\n8 4 3\n", "ra", "dec" },
     { "# my points\n1 2\n3 4\n", "ra", "dec" },
+    /* units and rules below the names, as VizieR and Astropy have them */
+    { "# VizieR\n\nid\tRAJ2000\tDEJ2000\tGmag\n\tdeg\tdeg\tmag\n---\t---------\t---\t----\n"
+      "7\t1\t+2\t12.1\n8\t3\t4\t\n",
+      "RAJ2000", "DEJ2000" },
+    { "ra  dec\n--- ---\n1   2\n3   4\n", "ra", "dec" },
+    { "ra;dec\ndegrees;deg\n1;2\n3;4\n", "ra", "dec" },
     { "# ra dec of my points\n1 2\n3 4\n", "ra", "dec" },
     { "# 2 1\n1 2\n3 4\n", "1", "2" },
   };
@@ -362,6 +368,8 @@ static void test_ecsv(void)
       "ra", "dec" },
     { "# my points\n# datatype:\n# - {name: ra, unit: rad}\nra dec\n90 -45\n", "ra", "dec" },
     { ECSV "ra dec\n90 -45\n", "ra", "dec" },
+    { "# ra dec id\n# rad deg -\n1.5707963267948966 -45 x\n", "ra", "dec" },
+    { "ra\tdec\nrad\tdeg\n---\t---\n1.5707963267948966\t-45\n", "ra", "dec" },
     { "# %ECSV 1.0\n# datatype:\n# - {name: 'ra\nra dec\n90 -45\n", "ra", "dec" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(same); i++) {
@@ -396,6 +404,9 @@ static void test_bad_text(void)
     { "ra,dec\r1,2\rx,2\r", "ra", "dec", "line 3: \"x\"" },
     { "ra,dec\r\n1,2\r\nx,2\r\n", "ra", "dec", "line 3: \"x\"" },
     { "ra,dec\n\"1,2\n", "ra", "dec", "line 2: \"1,2\" in column 1" },
+    { "ra\tdec\nh:m:s\tdeg\n1\t2\n", "ra", "dec", "line 2: \"h:m:s\" in column 1" },
+    { "ra dec\ndeg\n1 2\n", "ra", "dec", "line 2: \"deg\" in column 1" },
+    { "ra dec\n1 2\ndeg deg\n", "ra", "dec", "line 3: \"deg\" in column 1" },
     { ECSV
       "# datatype:\n# - {name: ra, unit: hourangle}\n# - {name: dec, unit: deg}\nra dec\n1 2\n",
       "ra", "dec", "column 1 is in units of \"hourangle\", expected deg or rad" },

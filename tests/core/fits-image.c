@@ -287,6 +287,31 @@ static void header(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&contents);
 }
 
+/* Degrees that were radians on their way are a little less or more than they were. */
+static void test_field_names(void)
+{
+  static const struct {
+    double ra, dec;
+    const char *name;
+  } fields[] = {
+    { 150, -60, "J1000-6000" },
+    { 350.25, -41.5, "J2321-4130" },
+    { 0, 0, "J0000+0000" },
+    { 83.6331, 22.0145, "J0534+2200" },
+    { 277.5, -29.05, "J1830-2903" },
+    { -0.25, 90, "J2359+9000" },
+    { 359.99999999999, -0.1, "J0000-0006" },
+    { 359.99, 0.016, "J2359+0000" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
+    g_autoptr(AstroObservation) o = astro_observation_new(0);
+    o->phase_ra = fields[i].ra / DEGREES;
+    o->phase_dec = fields[i].dec / DEGREES;
+    g_autofree char *name = astro_fits_field_name(o);
+    g_assert_cmpstr(name, ==, fields[i].name);
+  }
+}
+
 /* FITS has XX YY XY YX: a plane's bytes are where its number says. */
 static void order_of_products(TestPlace *place, gconstpointer data)
 {
@@ -529,6 +554,68 @@ static void other_headers(TestPlace *place, gconstpointer data)
   expect_end(reader);
 }
 
+/* AIPS may tell of the beam in its history alone, once a restoring. */
+static void beam_in_history(TestPlace *place, gconstpointer data)
+{
+  static const struct {
+    const char *cards[3];
+    double major, angle; /* degrees; 0: there is none */
+  } images[] = {
+    { { "HISTORY AIPS   CLEAN BMAJ=  2.0000E-02 BMIN=  1.0000E-02 BPA=   5.00",
+        "HISTORY AIPS   CLEAN BMAJ=  1.2500E-01 BMIN=  2.5000E-02 BPA= -37.50",
+        "HISTORY AIPS   CLEAN NITER=     1000 PRODUCT=1   / NORMAL" },
+      0.125,
+      -37.5 },
+    { { "HISTORY AIPS   CLEAN BMAJ=  1.2500E-01 BMIN=  2.5000E-02 BPA= -37.50",
+        "BMAJ    =                 0.25", "BMIN    =                 0.05" },
+      0.25,
+      0 },
+    { { "HISTORY BMAJ=1 BMIN=1 BPA=1 would be a beam", "HISTORY CLEAN BMAJ=", "HISTORY" }, 0, 0 },
+    { { "HISTORY AIPS   CLEAN BMAJ=  0.0000E+00 BMIN=  0.0000E+00 BPA=   0.00",
+        "HISTORY AIPS   CLEAN BMAJ=nonsense BMIN=1.0 BPA=", "BMAJ    =                 0.25" },
+      0,
+      0 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(images); i++) {
+    Foreign image = plain;
+    AstroFitsFrame frame;
+    for (guint k = 0; k < G_N_ELEMENTS(images[i].cards); k++)
+      image.extra[k] = images[i].cards[k];
+    make(place->path, &image);
+    AstroFitsReader *reader = open_good(place->path);
+    test_free(read_next(reader, &frame));
+    g_assert_true(frame.has_beam == (images[i].major > 0));
+    if (frame.has_beam) {
+      NEAR(frame.major, images[i].major / DEGREES);
+      NEAR(frame.minor, images[i].major / DEGREES / 5);
+      NEAR(frame.angle, images[i].angle / DEGREES);
+    }
+    expect_end(reader);
+  }
+}
+
+/* CASA's cubes have a beam for each plane, in a table. */
+static void beams_of_planes(TestPlace *place, gconstpointer data)
+{
+  char *names[] = { "BMAJ", "BMIN", "BPA" }, *forms[] = { "1E", "1E", "1E" };
+  for (guint has_one = 0; has_one < 2; has_one++) {
+    Foreign image = plain;
+    fitsfile *f;
+    int status = 0;
+    image.extra[0] = has_one ? "BMAJ    =                 0.25" : NULL;
+    image.extra[1] = has_one ? "BMIN    =                 0.05" : NULL;
+    make(place->path, &image);
+    fits_open_diskfile(&f, place->path, READWRITE, &status);
+    fits_create_tbl(f, BINARY_TBL, 3, 3, names, forms, NULL, "BEAMS", &status);
+    fits_close_file(f, &status);
+    g_assert_cmpint(status, ==, 0);
+    AstroFitsReader *reader = open_good(place->path);
+    const char *note = astro_fits_reader_contents(reader)->note;
+    g_assert_true((note && strstr(note, "table BEAMS")) == !has_one);
+    astro_fits_reader_close(reader);
+  }
+}
+
 static void units(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -674,12 +761,15 @@ static void add_tests(void)
     { "turned", turned },
     { "cubes", cubes },
     { "other-headers", other_headers },
+    { "beam-in-history", beam_in_history },
+    { "beams-of-planes", beams_of_planes },
     { "units", units },
     { "other-places", other_places },
     { "bad-files", bad_files },
     { "packed", packed },
   };
   test_add_places("/fits-image/", cases, G_N_ELEMENTS(cases));
+  g_test_add_func("/fits-image/field-names", test_field_names);
 }
 
 int main(int argc, char **argv)
