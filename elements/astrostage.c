@@ -69,7 +69,7 @@ void astro_stage_reset(AstroStage *stage)
   priv->started = priv->retime = FALSE;
   priv->next_step = 0;
   priv->epoch = 0;
-  priv->discont = FALSE;
+  priv->discont = priv->counting = FALSE;
   if (ASTRO_STAGE_GET_CLASS(stage)->reset)
     ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
 }
