@@ -51,6 +51,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     return FALSE;
   }
   priv->agreed = TRUE;
+  g_object_notify(G_OBJECT(stage), "active-backend");
   astro_stage_tell_latency(stage);
   /* A source may have asked for its allocation before there were caps: it has to ask again. */
   if (priv->device && priv->answered_host)
