@@ -19,10 +19,15 @@
 #include <glob.h>
 #include <string.h>
 
-struct _AstroFitsSrc {
-  GstPushSrc parent;
+typedef struct {
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
+} Settings;
+
+struct _AstroFitsSrc {
+  GstPushSrc parent;
+  Settings settings;
+  Settings now; /* from start to stop: what is read, whatever the properties say by then */
 
   GPtrArray *files; /* names; from start to stop */
   guint next_file;  /* the one after reader's */
@@ -52,6 +57,37 @@ GST_DEBUG_CATEGORY_STATIC(fits_src_debug);
 G_DEFINE_TYPE_WITH_CODE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC,
                         GST_DEBUG_CATEGORY_INIT(fits_src_debug, "astrofitssrc", 0, "FITS source"))
 GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_TYPE_FITS_SRC)
+
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_LOCATION, AstroFitsSrc, settings.location),
+  ASTRO_FIELD(PROP_RA_COLUMN, AstroFitsSrc, settings.ra_column),
+  ASTRO_FIELD(PROP_DEC_COLUMN, AstroFitsSrc, settings.dec_column),
+  ASTRO_FIELD(PROP_WEIGHT_COLUMN, AstroFitsSrc, settings.weight_column),
+  ASTRO_FIELD(PROP_REGION_COLUMN, AstroFitsSrc, settings.region_column),
+  ASTRO_FIELD(PROP_WHERE, AstroFitsSrc, settings.where),
+  { 0 },
+};
+
+static void settings_clear(Settings *s)
+{
+  g_clear_pointer(&s->location, g_free);
+  g_clear_pointer(&s->ra_column, g_free);
+  g_clear_pointer(&s->dec_column, g_free);
+  g_clear_pointer(&s->weight_column, g_free);
+  g_clear_pointer(&s->region_column, g_free);
+  g_clear_pointer(&s->where, g_free);
+}
+
+static void settings_copy(Settings *to, Settings *from)
+{
+  settings_clear(to);
+  to->location = astro_fields_copy_text(&from->location);
+  to->ra_column = astro_fields_copy_text(&from->ra_column);
+  to->dec_column = astro_fields_copy_text(&from->dec_column);
+  to->weight_column = astro_fields_copy_text(&from->weight_column);
+  to->region_column = astro_fields_copy_text(&from->region_column);
+  to->where = astro_fields_copy_text(&from->where);
+}
 
 static void forget_files(AstroFitsSrc *self)
 {
@@ -93,11 +129,11 @@ static gboolean find_files(AstroFitsSrc *self)
 {
   glob_t found;
   self->files = g_ptr_array_new_with_free_func(g_free);
-  if (!strpbrk(self->location, "*?[") || g_file_test(self->location, G_FILE_TEST_EXISTS)) {
-    g_ptr_array_add(self->files, g_strdup(self->location));
+  if (!strpbrk(self->now.location, "*?[") || g_file_test(self->now.location, G_FILE_TEST_EXISTS)) {
+    g_ptr_array_add(self->files, g_strdup(self->now.location));
     return TRUE;
   }
-  if (glob(self->location, 0, NULL, &found) == 0) {
+  if (glob(self->now.location, 0, NULL, &found) == 0) {
     for (gsize i = 0; i < found.gl_pathc; i++)
       g_ptr_array_add(self->files, g_strdup(found.gl_pathv[i]));
     globfree(&found);
@@ -105,7 +141,7 @@ static gboolean find_files(AstroFitsSrc *self)
   g_ptr_array_sort(self->files, by_name);
   if (self->files->len)
     return TRUE;
-  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file matches %s.", self->location), (NULL));
+  GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file matches %s.", self->now.location), (NULL));
   return FALSE;
 }
 
@@ -119,9 +155,9 @@ static const char *given(const char *text)
 static gboolean open_next_file(AstroFitsSrc *self)
 {
   g_autoptr(GError) error = NULL;
-  AstroFitsOptions options = { { given(self->ra_column), given(self->dec_column),
-                                 given(self->weight_column), given(self->region_column) },
-                               given(self->where),
+  AstroFitsOptions options = { { given(self->now.ra_column), given(self->now.dec_column),
+                                 given(self->now.weight_column), given(self->now.region_column) },
+                               given(self->now.where),
                                self->wanted };
   const char *name = self->files->pdata[self->next_file++];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
@@ -152,7 +188,8 @@ static gboolean start(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
 
-  if (!self->location || !self->location[0]) {
+  settings_copy(&self->now, &self->settings);
+  if (!self->now.location || !self->now.location[0]) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));
     return FALSE;
@@ -314,7 +351,7 @@ static GstFlowReturn end_visibilities(AstroFitsSrc *self)
     GST_ELEMENT_WARNING(
         self, STREAM, FORMAT,
         ("%s: values that are NaN or infinite went on as flagged: %" G_GUINT64_FORMAT,
-         self->location, self->not_finite),
+         self->now.location, self->not_finite),
         (NULL));
   self->not_finite = 0;
   return GST_FLOW_EOS;
@@ -334,7 +371,7 @@ static GstFlowReturn new_frame(AstroFitsSrc *self, guint64 steps, GstBuffer **bu
     gst_clear_buffer(buffer);
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
                       ("%s: a block of %" G_GSIZE_FORMAT " bytes is more than memory holds",
-                       self->location, bytes),
+                       self->now.location, bytes),
                       (NULL));
     return GST_FLOW_ERROR;
   }
@@ -394,25 +431,11 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
   return GST_FLOW_ERROR;
 }
 
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_LOCATION, AstroFitsSrc, location),
-  ASTRO_FIELD(PROP_RA_COLUMN, AstroFitsSrc, ra_column),
-  ASTRO_FIELD(PROP_DEC_COLUMN, AstroFitsSrc, dec_column),
-  ASTRO_FIELD(PROP_WEIGHT_COLUMN, AstroFitsSrc, weight_column),
-  ASTRO_FIELD(PROP_REGION_COLUMN, AstroFitsSrc, region_column),
-  ASTRO_FIELD(PROP_WHERE, AstroFitsSrc, where),
-  { 0 },
-};
-
 static void finalize(GObject *object)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(object);
-  g_free(self->location);
-  g_free(self->ra_column);
-  g_free(self->dec_column);
-  g_free(self->weight_column);
-  g_free(self->region_column);
-  g_free(self->where);
+  settings_clear(&self->settings);
+  settings_clear(&self->now);
   G_OBJECT_CLASS(astro_fits_src_parent_class)->finalize(object);
 }
 

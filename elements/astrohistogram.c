@@ -67,9 +67,9 @@ struct _AstroHistogram {
   const AstroBackend *backend;
   AstroDevice *device;
   guint64 n_random;
-  guint n_bins;
-  gboolean announced; /* caps are set */
-  gint stopping;      /* atomic: ends a count */
+  guint n_bins, n_regions; /* as the collector has them, whatever the properties say by then */
+  gboolean announced;      /* caps are set */
+  gint stopping;           /* atomic: ends a count */
 
   gint64 count_began, last_report; /* monotonic time */
   gboolean reporting;
@@ -140,6 +140,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
     return FALSE;
   AstroPlace place = { .threads = settings.threads, .device = self->device };
   self->n_bins = config.n_edges - 1;
+  self->n_regions = config.n_regions;
   self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
   return self->collector != NULL;
 }
@@ -281,10 +282,9 @@ static gboolean set_caps(AstroHistogram *self)
       gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_HISTOGRAM), "format",
                           G_TYPE_STRING, weighted ? "F64LE" : "U64LE", "pairs", G_TYPE_STRING,
                           kinds, "bins", G_TYPE_INT, (gint)self->n_bins, NULL);
-  guint regions = self->settings.regions;
-  if (regions > 1)
+  if (self->n_regions > 1)
     gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:region:region:bin", "regions",
-                        G_TYPE_INT, (gint)regions, NULL);
+                        G_TYPE_INT, (gint)self->n_regions, NULL);
   else
     gst_caps_set_simple(caps, "layout", G_TYPE_STRING, "pairs:bin", NULL);
   gst_aggregator_set_src_caps(GST_AGGREGATOR(self), caps);

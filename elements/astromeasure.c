@@ -58,7 +58,13 @@ GST_ELEMENT_REGISTER_DEFINE(astromeasure, "astromeasure", GST_RANK_NONE, ASTRO_T
 
 static gboolean has_text(AstroMeasure *self)
 {
-  return self->text && *self->text;
+  g_autofree char *text = astro_fields_copy_text(&self->text);
+  return text && *text;
+}
+
+static gboolean has_place(const AstroMeasure *self)
+{
+  return self->observation && self->observation->has_phase_centre;
 }
 
 static gboolean stop(GstBaseTransform *trans)
@@ -95,10 +101,14 @@ static gboolean observe(AstroMeasure *self, GstEvent *event, GError **error)
   g_clear_pointer(&self->observation, astro_observation_unref);
   self->observation = observation;
   g_clear_pointer(&self->sky, astro_sky_free);
-  if (!has_text(self) || !observation->has_phase_centre)
+  g_autofree char *text = astro_fields_copy_text(&self->text);
+  if (!text || !*text || !has_place(self))
     return TRUE;
-  self->sky = astro_sky_new(self->text, error);
-  return self->sky && astro_sky_resolve(self->sky, observation, error);
+  self->sky = astro_sky_new(text, error);
+  if (self->sky && astro_sky_resolve(self->sky, observation, error))
+    return TRUE;
+  g_clear_pointer(&self->observation, astro_observation_unref); /* no image is of it */
+  return FALSE;
 }
 
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
@@ -121,7 +131,7 @@ static GstStructure *describe(AstroMeasure *self, const AstroPeak *peak)
   double rest = 1 - l * l - m * m;
   GstStructure *source = gst_structure_new("source", "l", G_TYPE_DOUBLE, l, "m", G_TYPE_DOUBLE, m,
                                            "flux", G_TYPE_DOUBLE, peak->value, NULL);
-  if (self->observation && self->observation->has_phase_centre && rest >= 0) {
+  if (has_place(self) && rest >= 0) {
     double lmn[3] = { l, m, sqrt(rest) }, ra, dec;
     astro_direction_from_lmn(self->observation, lmn, &ra, &dec);
     gst_structure_set(source, "ra", G_TYPE_DOUBLE, ra * ASTRO_DEGREES, "dec", G_TYPE_DOUBLE,
@@ -195,7 +205,8 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
   guint64 images;
   GstMapInfo map;
 
-  if (has_text(self) && !self->sky) {
+  /* A sky that is set in mid-stream waits for the next observation. */
+  if (has_text(self) && !has_place(self)) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                       ("a sky is set, and the stream has no observation with a phase centre to "
                        "place it in"),

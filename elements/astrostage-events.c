@@ -35,7 +35,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     return FALSE;
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);
-  priv->agreed = FALSE;
+  priv->agreed = priv->counting = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
   astro_stage_follow_rate(priv, &before);
@@ -51,6 +51,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     return FALSE;
   }
   priv->agreed = TRUE;
+  g_object_notify(G_OBJECT(stage), "active-backend");
   astro_stage_tell_latency(stage);
   /* A source may have asked for its allocation before there were caps: it has to ask again. */
   if (priv->device && priv->answered_host)

@@ -87,6 +87,13 @@ GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)
   return step_time(priv, &priv->in, step);
 }
 
+/* A jump in the input is noted before what was half made leaves, and the blocks after it are as far
+ * from that as steps are missing. Parts of a whole, such as planes, share a step. */
+static gboolean is_discont(const AstroStagePrivate *priv, guint64 first)
+{
+  return priv->discont || (priv->counting && first != priv->next_out && first != priv->out_first);
+}
+
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
@@ -98,9 +105,12 @@ void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 
     GST_BUFFER_DURATION(out) = step_time(priv, &priv->out, first + steps) - GST_BUFFER_PTS(out);
     priv->block_duration = GST_BUFFER_DURATION(out);
   }
-  if (priv->discont)
+  if (is_discont(priv, first))
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
   priv->discont = FALSE;
+  priv->counting = TRUE;
+  priv->out_first = first;
+  priv->next_out = first + steps;
   g_queue_push_tail(&priv->ready, out);
 }
 

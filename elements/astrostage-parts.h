@@ -53,6 +53,8 @@ typedef struct {
   guint64 next_step;
   GstClockTimeDiff epoch; /* the time of step 0, which may be before the stream's */
   gboolean discont;
+  gboolean counting; /* out_first, next_out: of the last block out */
+  guint64 out_first, next_out;
   GstClockTime block_duration;
   GstClockTime latency; /* as was told last; read by any thread, under the object's lock */
 

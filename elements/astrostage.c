@@ -69,7 +69,7 @@ void astro_stage_reset(AstroStage *stage)
   priv->started = priv->retime = FALSE;
   priv->next_step = 0;
   priv->epoch = 0;
-  priv->discont = FALSE;
+  priv->discont = priv->counting = FALSE;
   if (ASTRO_STAGE_GET_CLASS(stage)->reset)
     ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
 }
@@ -230,9 +230,12 @@ static gboolean stop(GstBaseTransform *trans)
   astro_stage_reset(stage);
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);
+  const gboolean was_agreed = priv->agreed;
   priv->agreed = FALSE;
   g_clear_pointer(&priv->reader, astro_device_unref);
   g_clear_pointer(&priv->observation, astro_observation_unref);
+  if (was_agreed)
+    g_object_notify(G_OBJECT(stage), "active-backend");
   return TRUE;
 }
 

@@ -1,6 +1,7 @@
 #include "core/fits/row-filter.h"
 #include "core/fits/cfitsio.h"
 
+#include <locale.h>
 #include <string.h>
 
 struct _AstroRowFilter {
@@ -12,6 +13,23 @@ struct _AstroRowFilter {
 /* CFITSIO keeps its error messages, and in older versions the expression it is at, for all threads
  * together. */
 static GMutex cfitsio;
+
+/* It reads the numbers of an expression as the program's locale writes them: 20.5 would be 20 in an
+ * application that sets a decimal comma. */
+static locale_t enter_cfitsio(void)
+{
+  static locale_t plain;
+  g_mutex_lock(&cfitsio);
+  if (!plain)
+    plain = newlocale(LC_ALL_MASK, "C", NULL);
+  return uselocale(plain);
+}
+
+static void leave_cfitsio(locale_t before)
+{
+  uselocale(before);
+  g_mutex_unlock(&cfitsio);
+}
 
 /* These look at other rows than their own, of which CFITSIO sees but a piece. */
 static const char *const across_rows[] = { "#row", "accum(", "seqdiff(", "{" };
@@ -113,14 +131,14 @@ AstroRowFilter *astro_row_filter_new(const AstroFitsTable *table, const char *ex
   int status = 0;
   f->table = table;
   f->expression = g_strdup(expression);
-  g_mutex_lock(&cfitsio);
+  const locale_t before = enter_cfitsio();
   gboolean good = check_expression(f, error) &&
                   astro_fits_scratch_open(&f->scratch, n_rows * table->row_bytes, error);
   if (good) {
     create_table(f, n_rows, &status);
     good = check(f, status, error);
   }
-  g_mutex_unlock(&cfitsio);
+  leave_cfitsio(before);
   if (good)
     return f;
   astro_row_filter_free(f);
@@ -132,12 +150,12 @@ gboolean astro_row_filter_apply(AstroRowFilter *f, const guint8 *rows, guint64 n
 {
   int status = 0;
   long good = 0;
-  g_mutex_lock(&cfitsio);
+  const locale_t before = enter_cfitsio();
   fits_write_tblbytes(f->scratch.file, 1, 1, (LONGLONG)(n_rows * f->table->row_bytes),
                       (unsigned char *)rows, &status);
   fits_find_rows(f->scratch.file, f->expression, 1, (long)n_rows, &good, keep, &status);
   gboolean done = check(f, status, error);
-  g_mutex_unlock(&cfitsio);
+  leave_cfitsio(before);
   *n_kept = (guint64)good;
   return done;
 }

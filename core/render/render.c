@@ -98,9 +98,11 @@ static char *make_title(const AstroRenderer *r, gint64 middle_ns)
 {
   const AstroObservation *o = r->observation;
   GString *title = g_string_new(o ? o->telescope : NULL);
+  char number[G_ASCII_DTOSTR_BUF_SIZE]; /* as along the axes, in any locale */
   if (r->input.stream.frequency > 0)
-    g_string_append_printf(title, "%s%.3f MHz", title->len ? "   " : "",
-                           r->input.stream.frequency / 1e6);
+    g_string_append_printf(
+        title, "%s%s MHz", title->len ? "   " : "",
+        g_ascii_formatd(number, sizeof number, "%.3f", r->input.stream.frequency / 1e6));
   g_autofree char *time = o ? astro_observation_get_time(o, (guint64)middle_ns) : NULL;
   if (time)
     g_string_append_printf(title, "%s%.10s %.8s UTC", title->len ? "   " : "", time, time + 11);

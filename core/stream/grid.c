@@ -1,6 +1,7 @@
 #include "config.h"
 #include "core/stream/grid.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const spread_names[ASTRO_N_SPREADS] = {
@@ -43,11 +44,59 @@ static gboolean products_from_text(AstroGrid *grid, const char *text, guint64 po
   return refuse(error, "products", text, expected);
 }
 
-static void get_uint(const GstStructure *fields, const char *name, guint *value)
+/* A field of another type would be as good as left out, and the image another one. */
+static gboolean refuse_field(GError **error, const char *name, const GValue *found,
+                             const char *expected)
 {
-  gint number;
-  if (gst_structure_get_int(fields, name, &number) && number > 0)
-    *value = number;
+  g_autofree char *value = gst_value_serialize(found);
+  g_autofree char *text = g_strdup_printf("(%s) %s", G_VALUE_TYPE_NAME(found), value ? value : "?");
+  return refuse(error, name, text, expected);
+}
+
+static gboolean get_uint(const GstStructure *fields, const char *name, guint *value, GError **error)
+{
+  const GValue *found = gst_structure_get_value(fields, name);
+  if (found && (!G_VALUE_HOLDS_INT(found) || g_value_get_int(found) < 0))
+    return refuse_field(error, name, found, "an int of at least 0");
+  if (found && g_value_get_int(found) > 0)
+    *value = (guint)g_value_get_int(found);
+  return TRUE;
+}
+
+static gboolean get_double(const GstStructure *fields, const char *name, double *value,
+                           GError **error)
+{
+  const GValue *found = gst_structure_get_value(fields, name);
+  if (found && (!G_VALUE_HOLDS_DOUBLE(found) || !isfinite(g_value_get_double(found))))
+    return refuse_field(error, name, found, "a finite double");
+  if (found)
+    *value = g_value_get_double(found);
+  return TRUE;
+}
+
+static gboolean get_numbers(const GstStructure *fields, AstroGrid *grid, GError **error)
+{
+  const struct {
+    const char *name;
+    guint *value;
+  } uints[] = { { "image-size", &grid->image_size },
+                { "support", &grid->spread.support },
+                { "oversampling", &grid->spread.oversampling } };
+  const struct {
+    const char *name;
+    double *value;
+  } doubles[] = { { "beta", &grid->spread.beta },
+                  { "centre-l", &grid->centre_l },
+                  { "centre-m", &grid->centre_m },
+                  { "cell", &grid->cell },
+                  { "pixel", &grid->pixel } };
+  for (guint i = 0; i < G_N_ELEMENTS(uints); i++)
+    if (!get_uint(fields, uints[i].name, uints[i].value, error))
+      return FALSE;
+  for (guint i = 0; i < G_N_ELEMENTS(doubles); i++)
+    if (!get_double(fields, doubles[i].name, doubles[i].value, error))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean from_caps(AstroGrid *grid, const GstCaps *caps, gboolean is_strict, GError **error)
@@ -63,15 +112,9 @@ static gboolean from_caps(AstroGrid *grid, const GstCaps *caps, gboolean is_stri
       (is_strict && stream.layout.extents[fast] != stream.layout.extents[fast - 1]))
     return refuse(error, "layout", "not square", "width = height in the last two axes");
   grid->size = grid->image_size = stream.layout.extents[fast];
-  get_uint(fields, "image-size", &grid->image_size);
-  get_uint(fields, "support", &grid->spread.support);
-  get_uint(fields, "oversampling", &grid->spread.oversampling);
+  if (!get_numbers(fields, grid, error))
+    return FALSE;
   gst_structure_get_boolean(fields, "interpolated", &grid->spread.interpolated);
-  gst_structure_get_double(fields, "beta", &grid->spread.beta);
-  gst_structure_get_double(fields, "centre-l", &grid->centre_l);
-  gst_structure_get_double(fields, "centre-m", &grid->centre_m);
-  gst_structure_get_double(fields, "cell", &grid->cell);
-  gst_structure_get_double(fields, "pixel", &grid->pixel);
   if (!(grid->cell > 0) && grid->pixel > 0)
     grid->cell = 1 / (grid->pixel * grid->size);
   if (!(grid->pixel > 0) && grid->cell > 0)

@@ -150,9 +150,10 @@ static const GValue *get_array(const GstStructure *s, const char *field, guint n
   const GValue *array = gst_structure_get_value(s, field);
   if (array && GST_VALUE_HOLDS_ARRAY(array) && (n == 0 || gst_value_array_get_size(array) == n))
     return array;
+  g_autofree char *size = n ? g_strdup_printf(" of %u values", n) : g_strdup("");
   astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                      "observation event: field \"%s\" is %s, expected an array of %u values",
-                      field, array ? "of another type or length" : "missing", n);
+                      "observation event: field \"%s\" is %s, expected an array%s", field,
+                      array ? "of another type or length" : "missing", size);
   return NULL;
 }
 
@@ -195,11 +196,60 @@ static void replace_string(const GstStructure *s, const char *field, char **text
   }
 }
 
+static double number_of(const GValue *value)
+{
+  GValue number = G_VALUE_INIT;
+  g_value_init(&number, G_TYPE_DOUBLE);
+  g_value_transform(value, &number);
+  return g_value_get_double(&number);
+}
+
+static gboolean refuse_field(const char *field, const GValue *value, const char *expected,
+                             GError **error)
+{
+  g_autofree char *found = value ? gst_value_serialize(value) : NULL;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "observation event: field \"%s\" is %s%s%s, expected %s", field,
+                             value ? G_VALUE_TYPE_NAME(value) : "missing", found ? " " : "",
+                             found ? found : "", expected);
+}
+
+/* Fields may be left out; but one of another type, as applications and scripts make them, would be
+ * as good as left out and nobody told. Of a pair both are there or none. */
+static gboolean check_fields(const GstStructure *s, GError **error)
+{
+  static const struct {
+    const char *field, *other;
+    GType type;
+    double low, high;
+    const char *expected;
+  } fields[] = {
+    { "telescope", NULL, G_TYPE_STRING, 0, 0, "a string" },
+    { "basis", NULL, G_TYPE_STRING, 0, 0, "a string" },
+    { "phase-ra", "phase-dec", G_TYPE_DOUBLE, -6.2832, 6.2832, "a double, -2 pi to 2 pi radians" },
+    { "phase-dec", "phase-ra", G_TYPE_DOUBLE, -1.5708, 1.5708,
+      "a double, -pi / 2 to pi / 2 radians" },
+    { "start-mjd", "start-ns", G_TYPE_INT, -678575, 2973483, "an int, a day of years 1 to 9999" },
+    { "start-ns", "start-mjd", G_TYPE_UINT64, 0, 86401e9, "a guint64, nanoseconds into the day" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
+    const GValue *value = gst_structure_get_value(s, fields[i].field);
+    const gboolean wanted = fields[i].other && gst_structure_has_field(s, fields[i].other);
+    const gboolean is_text = fields[i].type == G_TYPE_STRING;
+    if (value ? !G_VALUE_HOLDS(value, fields[i].type) : wanted)
+      return refuse_field(fields[i].field, value, fields[i].expected, error);
+    if (value && !is_text &&
+        !(number_of(value) >= fields[i].low && number_of(value) <= fields[i].high))
+      return refuse_field(fields[i].field, value, fields[i].expected, error);
+  }
+  return TRUE;
+}
+
 AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
 {
   const GstStructure *s = gst_event_get_structure(event);
   const GValue *stations = get_array(s, "stations", 0, error), *bandpass;
-  if (!stations)
+  if (!stations || !check_fields(s, error))
     return NULL;
 
   g_autoptr(AstroObservation) o = astro_observation_new(gst_value_array_get_size(stations));
@@ -212,8 +262,9 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
                         gst_structure_get_double(s, "phase-dec", &o->phase_dec);
   o->has_start = gst_structure_get_int(s, "start-mjd", &o->start_mjd) &&
                  gst_structure_get_uint64(s, "start-ns", &o->start_ns);
-  bandpass = gst_structure_get_value(s, "bandpass");
-  if (bandpass && GST_VALUE_HOLDS_ARRAY(bandpass)) {
+  if (gst_structure_has_field(s, "bandpass")) {
+    if (!(bandpass = get_array(s, "bandpass", 0, error)))
+      return NULL;
     o->n_bandpass = gst_value_array_get_size(bandpass);
     o->bandpass = g_new0(double, o->n_bandpass);
     if (!get_doubles(s, "bandpass", o->bandpass, o->n_bandpass, error))

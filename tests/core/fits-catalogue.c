@@ -2,6 +2,7 @@
  * looked at, by CFITSIO. */
 #include "core/fits/fits.h"
 #include "core/fits/cfitsio.h"
+#include "tests/comma.h"
 #include "tests/core/uvfits.h"
 
 #include <gio/gio.h>
@@ -272,6 +273,32 @@ static void where(TestPlace *place, gconstpointer data)
     test_free(found);
     expect_end(reader);
   }
+}
+
+/* An application's decimal comma changes no number, neither the expression's nor the header's. */
+static void where_with_commas(TestPlace *place, gconstpointer data)
+{
+  Table t = plain;
+  fitsfile *f = begin(place->path);
+  int status = 0;
+  guint64 n, expected = 0;
+  t.rows = 1000;
+  t.forms[3] = "J";
+  add_table(f, &t);
+  fits_write_key_dbl(f, "TSCAL4", 0.25, 10, NULL, &status);
+  g_assert_cmpint(status, ==, 0);
+  end(f);
+  for (guint64 i = 0; i < t.rows; i++)
+    expected += mag_of(i) < 12.5 && i % 1000 > 2.5 * 4;
+  if (!comma_begin())
+    return;
+  AstroFitsOptions options = { .where = "MAG < 12.5 && WEIGHT > 2.5" };
+  AstroFitsReader *reader = open_good(place->path, &options);
+  double *found = read_next(reader, &n);
+  comma_end();
+  g_assert_cmpuint(n, ==, expected);
+  test_free(found);
+  expect_end(reader);
 }
 
 /* Rows that end in bytes of no column, arrays elsewhere, names that are none. */
@@ -702,6 +729,7 @@ int main(int argc, char **argv)
     { "scaled", scaled },
     { "no-sign", no_sign },
     { "where", where },
+    { "where-with-commas", where_with_commas },
     { "odd-tables", odd_tables },
     { "several", several },
     { "gzip", gzip },

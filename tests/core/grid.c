@@ -59,10 +59,21 @@ static void test_refused(void)
   static const struct {
     const char *field, *value, *word;
   } cases[] = {
-    { "height", "(int)95", "square" },        { "cell", "(double)0", "cell" },
-    { "cell", "(double)-1", "cell" },         { "spread", "(string)gauss", "gauss" },
-    { "products", "(string)I", "products" },  { "image-size", "(int)97", "image-size" },
+    { "height", "(int)95", "square" },
+    { "cell", "(double)0", "cell" },
+    { "cell", "(double)-1", "cell" },
+    { "spread", "(string)gauss", "gauss" },
+    { "products", "(string)I", "products" },
+    { "image-size", "(int)97", "image-size" },
     { "products", "(string)I:Q:U", "I:Q:U" },
+    { "beta", "(int)14", "beta" },
+    { "beta", "(double)nan", "beta" },
+    { "centre-l", "(float)0.5", "centre-l" },
+    { "centre-m", "(double)inf", "finite" },
+    { "pixel", "(int)1", "pixel" },
+    { "support", "(uint)8", "support" },
+    { "oversampling", "(int)-1", "at least 0" },
+    { "image-size", "(double)96", "image-size" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     GstCaps *caps = example();

@@ -81,6 +81,20 @@ static void test_bad(void)
     "astro-observation,stations=<a>,positions=<1.0,2.0,x>",
     "astro-observation,stations=<(int)1>,positions=<1.0,2.0,3.0>",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,bandpass=<1.0,(int)1>",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,bandpass=1.0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,telescope=(int)1",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,basis=(int)1",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=1.0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=(int)1,phase-dec=1.0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=(double)nan,phase-dec=1.0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=1.0,phase-dec=1.571",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-ns=(guint64)0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=60000,start-ns=(int)0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=(gint64)60000,"
+    "start-ns=(guint64)0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=2973484,start-ns=(guint64)0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=60000,"
+    "start-ns=(guint64)86401000000001",
   };
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
     GstStructure *s = gst_structure_from_string(texts[i], NULL);
@@ -93,8 +107,32 @@ static void test_bad(void)
   }
 }
 
+/* The ends of what may be said are said. */
+static void test_ends(void)
+{
+  static const char *const texts[] = {
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=-6.283185307179586,"
+    "phase-dec=1.570796326794897,start-mjd=-678575,start-ns=(guint64)0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=6.283185307179586,"
+    "phase-dec=-1.570796326794897,start-mjd=2973483,start-ns=(guint64)86399999999999",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+    GError *error = NULL;
+    GstEvent *event = gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY,
+                                           gst_structure_from_string(texts[i], NULL));
+    g_autoptr(AstroObservation) o = astro_observation_from_event(event, &error);
+    g_assert_no_error(error);
+    g_autofree char *start = astro_observation_get_start(o);
+    g_assert_cmpint(o->has_phase_centre, ==, i > 0);
+    g_assert_cmpint(start != NULL, ==, i > 0);
+    gst_event_unref(event);
+  }
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/observation/ends", test_ends);
   g_test_add_func("/observation/round-trip", test_round_trip);
   g_test_add_func("/observation/start", test_start);
   g_test_add_func("/observation/bad", test_bad);

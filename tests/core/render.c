@@ -2,6 +2,7 @@
 #include "core/render/pixels.h"
 #include "core/render/render.h"
 #include "core/render/ticks.h"
+#include "tests/comma.h"
 #include "tests/tests.h"
 
 #include <math.h>
@@ -404,6 +405,33 @@ static void kept_page(void)
   }
 }
 
+/* Texts of a picture are the same whatever language the program speaks. */
+static void any_locale(void)
+{
+  enum { W = 640, H = 360, SIZE = (W * 4 + GAP) * H };
+  if (without_fonts())
+    return;
+  for (guint s = 0; s < G_N_ELEMENTS(streams); s++) {
+    g_autofree char *caps =
+        strstr(streams[s].caps, "frequency")
+            ? g_strdup(streams[s].caps)
+            : g_strconcat(streams[s].caps, ",frequency=(double)150250000", NULL);
+    g_autofree guint8 *data = g_malloc(streams[s].bytes);
+    test_fill(data, streams[s].bytes, s);
+    g_autoptr(AstroRenderer) a = new_render(caps, &plain), b = new_render(caps, &plain);
+    guint8 *point = draw_frame(a, data, streams[s].bytes, W, H, FALSE);
+    if (!comma_begin()) {
+      test_free(point);
+      return;
+    }
+    guint8 *comma = draw_frame(b, data, streams[s].bytes, W, H, FALSE);
+    comma_end();
+    g_assert_cmpmem(point, SIZE, comma, SIZE);
+    test_free(point);
+    test_free(comma);
+  }
+}
+
 /* The pixel of a bare frame, 0xRRGGBB. */
 static guint32 pixel_at(const guint8 *frame, guint width, guint x, guint y)
 {
@@ -715,6 +743,7 @@ static void add_tests(void)
   g_test_add_func("/render/tick-texts", tick_texts);
   g_test_add_func("/render/sky-ticks", sky_ticks);
   g_test_add_func("/render/any-frame", any_frame);
+  g_test_add_func("/render/any-locale", any_locale);
   g_test_add_func("/render/huge", huge);
   g_test_add_func("/render/kept-page", kept_page);
   g_test_add_func("/render/image-stands-upright", image_stands_upright);

@@ -128,11 +128,12 @@ static void test_jump(void)
   } wanted[] = { { 0, 4, 6, FALSE },
                  { 1, 10, 10, FALSE },
                  { 2, 20, 4, TRUE },
-                 { 5, 57, 3, FALSE },
+                 { 5, 57, 3, TRUE },
                  { 6, 60, 10, FALSE } };
   for (guint i = 0; i < G_N_ELEMENTS(wanted); i++) {
     GstBuffer *buffer = gst_harness_pull(h);
     g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, wanted[i].number);
+    g_assert_cmpint(GST_BUFFER_IS_DISCONT(buffer), ==, wanted[i].discont);
     check_values(buffer, stream, wanted[i].first, wanted[i].count, ASTRO_FORMAT_CF32LE);
     check_count(buffer, (guint32)wanted[i].count, 10);
     gst_buffer_unref(buffer);

@@ -755,6 +755,22 @@ static void between_steps(Place *place, gconstpointer data)
   gst_harness_teardown(h);
 }
 
+/* An application that makes ready its next file while this one is read. */
+static GstPadProbeReturn set_all(GstPad *pad, GstPadProbeInfo *info, gpointer unused)
+{
+  g_autoptr(GstElement) source = gst_pad_get_parent_element(pad);
+  g_object_set(source, "location", "/another/file", "ra-column", "NOWHERE", "where", "no sense",
+               NULL);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+static void set_all_later(GstHarness *h)
+{
+  g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(h->element), "file");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(source, "src");
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, set_all, NULL, NULL);
+}
+
 /* Others' files have NaN where a number cannot be worked out: these are told of at the end. */
 static void not_finite_in_file(Place *place, gconstpointer data)
 {
@@ -775,6 +791,7 @@ static void not_finite_in_file(Place *place, gconstpointer data)
   GstHarness *h = gst_harness_new_parse(line);
   gst_element_set_bus(h->element, place->bus);
   gst_harness_set_sink_caps(h, gst_caps_new_any());
+  set_all_later(h);
   gst_harness_play(h);
   for (guint i = 0; i < 2; i++) {
     GstBuffer *buffer = gst_harness_pull(h);
@@ -853,6 +870,30 @@ static void several_catalogues(Place *place, gconstpointer data)
   remove_file(place, "c1.fits");
   remove_file(place, "c2.fits");
   remove_file(place, "c3.fits.csv");
+}
+
+/* Properties that are set meanwhile are those of the next start. */
+static void late_settings(Place *place, gconstpointer data)
+{
+  make_catalogues(place, "c1.fits", 30, 1);
+  make_catalogues(place, "c2.fits", 40, 1);
+  g_autofree char *line =
+      g_strdup_printf("astrofitssrc name=file location=%s/c?.fits", place->folder);
+  GstHarness *h = gst_harness_new_parse(line);
+  gst_element_set_bus(h->element, place->bus);
+  gst_harness_set_sink_caps(h, gst_caps_new_any());
+  set_all_later(h);
+  gst_harness_play(h);
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_nonnull(buffer);
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, (30 + 10 * i) * 2 * sizeof(double));
+    gst_buffer_unref(buffer);
+  }
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+  remove_file(place, "c1.fits");
+  remove_file(place, "c2.fits");
 }
 
 static void catalogue_duration(Place *place, gconstpointer data)
@@ -1006,6 +1047,7 @@ int main(int argc, char **argv)
     { "stop-while-blocked", stop_while_blocked },
     { "source", source },
     { "several-catalogues", several_catalogues },
+    { "late-settings", late_settings },
     { "catalogue-duration", catalogue_duration },
     { "bad-catalogues", bad_catalogues },
     { "bad-later", bad_later },

@@ -431,6 +431,32 @@ static void test_late_pads(void)
   }
 }
 
+static void set_regions(GObject *histogram, GParamSpec *spec, gpointer n)
+{
+  g_object_set(histogram, "regions", GPOINTER_TO_INT(n), NULL);
+}
+
+/* What is counted already is told as it was counted. */
+static void test_late_regions(void)
+{
+  static const guint regions[][2] = { { 5, 0 }, { 5, 9 }, { 0, 5 } };
+  for (guint i = 0; i < G_N_ELEMENTS(regions); i++) {
+    GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
+    g_object_set(h->element, "regions", regions[i][0], NULL);
+    g_signal_connect(h->element, "notify::active-backend", G_CALLBACK(set_regions),
+                     GINT_TO_POINTER(regions[i][1]));
+    GstHarness *data = feed(h->element, "data", 300);
+    g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+    g_autoptr(GstBuffer) buffer = gst_harness_pull(h);
+    g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+    gint told = 1;
+    gst_structure_get_int(gst_caps_get_structure(caps, 0), "regions", &told);
+    g_assert_cmpint(told, ==, MAX(regions[i][0], 1));
+    gst_harness_teardown(data);
+    gst_harness_teardown(h);
+  }
+}
+
 /* Weights below 0 pass for data, and for random points they do not. */
 static void test_negative_weights(void)
 {
@@ -608,6 +634,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/gaps", test_gaps);
   g_test_add_func("/astrohistogram/flushed", test_flushed);
   g_test_add_func("/astrohistogram/late-pads", test_late_pads);
+  g_test_add_func("/astrohistogram/late-regions", test_late_regions);
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
   g_test_add_func("/astrohistogram/mixed-parts", test_mixed_parts);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);

@@ -111,6 +111,31 @@ static void test_any(void)
   gst_structure_free(told);
 }
 
+/* A sky that comes in mid-stream is no error: images before the next observation do without. */
+static void test_late_sky(void)
+{
+  GstHarness *h = gst_harness_new("astromeasure");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  GstBuffer *image = new_image(sources, 2);
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_src_caps_str(h, CAPS);
+  observe(h);
+  for (guint i = 0; i < 3; i++) {
+    double place;
+    g_assert_cmpint(gst_harness_push(h, gst_buffer_ref(image)), ==, GST_FLOW_OK);
+    g_autoptr(GstMessage) told = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+    g_assert_nonnull(told);
+    const GstStructure *source = source_of(gst_message_get_structure(told), 0);
+    g_assert_cmpint(gst_structure_get_double(source, "true-l", &place), ==, i == 2);
+    g_object_set(h->element, "sky", "-0.0021,-0.0302,3", NULL);
+    if (i == 1)
+      observe(h);
+  }
+  gst_buffer_unref(image);
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 static void test_errors(void)
 {
   static const char *const cases[][2] = {
@@ -134,6 +159,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astromeasure/sky", test_sky);
   g_test_add_func("/astromeasure/any", test_any);
+  g_test_add_func("/astromeasure/late-sky", test_late_sky);
   g_test_add_func("/astromeasure/errors", test_errors);
 }
 

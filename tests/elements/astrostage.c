@@ -360,6 +360,26 @@ static void test_states(void)
   gst_harness_teardown(h);
 }
 
+static void keep_backend(GObject *stage, GParamSpec *spec, gpointer text)
+{
+  g_free(*(char **)text);
+  g_object_get(stage, "active-backend", text, NULL);
+}
+
+/* Who does the work is told when it is known, and when it is over. */
+static void test_notify(void)
+{
+  GstHarness *h = test_harness("astrotranspose");
+  g_autofree char *told = NULL;
+  g_signal_connect(h->element, "notify::active-backend", G_CALLBACK(keep_backend), &told);
+  gst_harness_set_caps_str(h, IN_CAPS, OUT_CAPS);
+  g_assert_nonnull(told);
+  g_assert_true(g_str_has_prefix(told, "cpu/"));
+  gst_element_set_state(h->element, GST_STATE_NULL);
+  g_assert_cmpstr(told, ==, "none");
+  gst_harness_teardown(h);
+}
+
 static void test_stats(void)
 {
   GstHarness *h = test_harness("astrotranspose");
@@ -520,6 +540,7 @@ static void add_tests(void)
   g_test_add_func("/stage/unlinked/histogram", test_unlinked_histogram);
   g_test_add_func("/stage/linked-later", test_linked_later);
   g_test_add_func("/stage/states", test_states);
+  g_test_add_func("/stage/notify", test_notify);
   g_test_add_func("/stage/stats", test_stats);
   g_test_add_func("/stage/no-growth", test_no_growth);
   g_test_add_func("/stage/bad-validity", test_bad_validity);
