@@ -123,12 +123,20 @@ static void warn_of_accuracy(AstroGridder *self)
   if (s->algorithm != ASTRO_ALGORITHM_WPROJECTION || !s->asks_accuracy ||
       s->accuracy >= astro_wprojection_reach(&self->grid.spread))
     return;
+  g_autoptr(GString) better = g_string_new(NULL);
+  for (guint interpolated = self->grid.spread.interpolated; interpolated < 2; interpolated++) {
+    const guint enough = astro_wprojection_oversampling(interpolated, s->accuracy);
+    if (enough)
+      g_string_append_printf(better, "kernel=%s oversampling=%u or ",
+                             interpolated ? "interpolated" : "nearest",
+                             MAX(enough, self->grid.spread.oversampling));
+  }
   GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
-                      ("accuracy is %g, but algorithm=wprojection with oversampling=%u reaches "
-                       "about %.1g: more oversampling, kernel=interpolated or algorithm=wstacking "
-                       "is expected for it",
-                       s->accuracy, self->grid.spread.oversampling,
-                       astro_wprojection_reach(&self->grid.spread)),
+                      ("accuracy is %g, but algorithm=wprojection with kernel=%s oversampling=%u "
+                       "reaches about %.2g: expected %salgorithm=wstacking",
+                       s->accuracy, self->grid.spread.interpolated ? "interpolated" : "nearest",
+                       self->grid.spread.oversampling,
+                       astro_wprojection_reach(&self->grid.spread), better->str),
                       (NULL));
 }
 
