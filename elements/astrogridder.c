@@ -135,8 +135,8 @@ static void warn_of_accuracy(AstroGridder *self)
                       ("accuracy is %g, but algorithm=wprojection with kernel=%s oversampling=%u "
                        "reaches about %.2g: expected %salgorithm=wstacking",
                        s->accuracy, self->grid.spread.interpolated ? "interpolated" : "nearest",
-                       self->grid.spread.oversampling,
-                       astro_wprojection_reach(&self->grid.spread), better->str),
+                       self->grid.spread.oversampling, astro_wprojection_reach(&self->grid.spread),
+                       better->str),
                       (NULL));
 }
 

@@ -89,7 +89,8 @@ static gboolean choose_support(const AstroGridderConfig *config, AstroGrid *grid
     return astro_backend_refuse(
         error,
         "visibilities are spread over %.0f cells, %.0f of them for an image off the phase centre, "
-        "of a grid that has %u: expected a larger size or padding, less support where it is set, an "
+        "of a grid that has %u: expected a larger size or padding, less support where it is set, "
+        "an "
         "image nearer to the phase centre, or algorithm=wstacking",
         cells, cells - support, grid->size);
   grid->spread.support = (guint)cells;
