@@ -109,20 +109,16 @@ static gboolean find_files(AstroFitsSrc *self)
   return FALSE;
 }
 
-/* An empty text is none, as graphs have it. */
-static const char *given(const char *text)
-{
-  return text && *text ? text : NULL;
-}
-
 /* What the file before gave is what this one gives too: names of columns are the properties'. */
 static gboolean open_next_file(AstroFitsSrc *self)
 {
   g_autoptr(GError) error = NULL;
-  AstroFitsOptions options = { { given(self->ra_column), given(self->dec_column),
-                                 given(self->weight_column), given(self->region_column) },
-                               given(self->where),
-                               self->wanted };
+  AstroFitsOptions options = {
+    { astro_field_given(self->ra_column), astro_field_given(self->dec_column),
+      astro_field_given(self->weight_column), astro_field_given(self->region_column) },
+    astro_field_given(self->where),
+    self->wanted
+  };
   const char *name = self->files->pdata[self->next_file++];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
   if (!reader)
@@ -425,7 +421,7 @@ static void astro_fits_src_init(AstroFitsSrc *self)
 static void add_template(GstElementClass *class)
 {
   g_autofree char *text = astro_fits_reader_caps();
-  g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+  g_autoptr(GstCaps) caps = gst_caps_merge(gst_caps_new_empty(), gst_caps_from_string(text));
   gst_element_class_add_pad_template(
       class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
 }
