@@ -638,7 +638,7 @@ static void test_calibration(gconstpointer backend)
 static void test_calibration_errors(void)
 {
   static const char *const cases[][2] = {
-    { "gain\n", "c.txt:1: expected gain STATION POL AMPLITUDE [PHASE]" },
+    { "gain\n", "c.txt:1: expected gain STATION POL AMPLITUDE [DEGREES]" },
     { "\ngain A001 0 1 2 3\n", "c.txt:2: expected gain" },
     { "gain A001 0 x\n", "c.txt:1: expected gain" },
     { "gain A001 0 0\n", "expected more than 0" },
