@@ -173,8 +173,9 @@ static gboolean parse_footprint(const char *text, AstroFootprint *footprint, GEr
 static gboolean read_file(AstroCatSrc *self, GError **error)
 {
   const Settings *s = &self->settings;
-  AstroCatalogueColumns columns = { s->ra_column, s->dec_column, s->weight_column,
-                                    s->region_column };
+  AstroCatalogueColumns columns = { s->ra_column, s->dec_column,
+                                    astro_field_given(s->weight_column),
+                                    astro_field_given(s->region_column) };
   return astro_catalogue_read_text(s->location, &columns, &self->file, error);
 }
 
@@ -413,8 +414,8 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, PROP_SLOPE,
       g_param_spec_double("slope", "Slope",
-                          "Of w(theta) of clustered points, between -2 and 0; 0 is not clustered",
-                          -2, 0, 0, FLAGS));
+                          "Of w(theta) of clustered points, above -2; 0 is not clustered", -2, 0, 0,
+                          FLAGS));
   g_object_class_install_property(object, PROP_CLUSTER_RADIUS,
                                   g_param_spec_double("cluster-radius", "Cluster radius",
                                                       "Of the largest clusters, degrees", 0, 60, 6,
@@ -428,13 +429,14 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, PROP_REGIONS,
       g_param_spec_uint("regions", "Regions",
-                        "Adds a column of regions: compact cells of equal area, the same for any "
-                        "points of this footprint; 0 is none",
+                        "Adds a column of regions to points that are made here: compact cells of "
+                        "equal area, the same for any points of this footprint; 0 is none",
                         0, 65535, 0, FLAGS));
   g_object_class_install_property(
       object, PROP_LOCATION,
       g_param_spec_string("location", "Location",
-                          "A text or CSV file to read instead of making points", NULL, FLAGS));
+                          "A text or CSV file to read, as one catalogue, instead of making points",
+                          NULL, FLAGS));
   g_object_class_install_property(
       object, PROP_RA_COLUMN,
       g_param_spec_string("ra-column", "Right ascension column",
@@ -446,14 +448,14 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, PROP_WEIGHT_COLUMN,
       g_param_spec_string("weight-column", "Weight column",
-                          "Name, or number from 1, of the file's column; NULL is none", NULL,
-                          FLAGS));
+                          "Name, or number from 1, of the file's column; NULL or empty is none",
+                          NULL, FLAGS));
   g_object_class_install_property(
       object, PROP_REGION_COLUMN,
       g_param_spec_string(
           "region-column", "Region column",
           "Name, or number from 1, of the file's column of whole numbers from 0; NULL "
-          "is none",
+          "or empty is none",
           NULL, FLAGS));
 }
 

@@ -11,10 +11,11 @@
  *
  * The format stays as it is, but CI4 becomes CF32LE where downstream takes it: rounded to CI4 or
  * CI8 again, which caps behind astrodelay may ask for, its phases are wrong by up to five degrees.
+ * A source that makes several formats, as astroskysrc does, is asked for CF32LE first.
  *
  * |[
- * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! astrodelay ! \
- *   filesink location=sky.ci8
+ * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! \
+ *   application/x-astro-voltages,format=CI8 ! astrodelay ! filesink location=sky.ci8
  * ]|
  */
 #include "config.h"
@@ -267,7 +268,8 @@ static void astro_delay_class_init(AstroDelayClass *klass)
       g_param_spec_string(
           "calibration", "Calibration",
           "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL "
-          "NANOSECONDS and bandpass HZ AMPLITUDE: what the instrument did, to be undone",
+          "NANOSECONDS and bandpass HZ AMPLITUDE (* is every STATION or POL): what the "
+          "instrument did, to be undone",
           NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;

@@ -20,6 +20,11 @@ char *astro_fields_copy_text(char *const *field)
   return text;
 }
 
+const char *astro_field_given(const char *text)
+{
+  return text && *text ? text : NULL;
+}
+
 static void set(gpointer field, const GValue *value)
 {
   if (G_VALUE_HOLDS_DOUBLE(value)) {

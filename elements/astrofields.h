@@ -24,6 +24,9 @@ gboolean astro_fields_get(const AstroField *fields, gconstpointer data, guint id
 /* A string among them as it is now, for a thread that works while another may set it. */
 char *astro_fields_copy_text(char *const *field);
 
+/* An empty text is none, as graphs have it. */
+const char *astro_field_given(const char *text);
+
 /* When an element is made: gives the properties of its class that are set when it is made
  * (G_PARAM_CONSTRUCT) their defaults. GLib does so too, but not where it was given a value that is
  * out of range: of that it warns, and sets nothing. */

@@ -412,11 +412,12 @@ static void astro_fits_sink_init(AstroFitsSink *self)
 
 static void add_template(GstElementClass *class)
 {
-  g_autoptr(GstCaps) caps = gst_caps_new_empty();
+  GstCaps *caps = gst_caps_new_empty();
   for (guint i = 0; astro_fits_writer_kinds[i]; i++)
-    gst_caps_append(caps, gst_caps_from_string(astro_fits_writer_kinds[i]->caps));
+    caps = gst_caps_merge(caps, gst_caps_from_string(astro_fits_writer_kinds[i]->caps));
   gst_element_class_add_pad_template(
       class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
 }
 
 static void astro_fits_sink_class_init(AstroFitsSinkClass *class)

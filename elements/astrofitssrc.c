@@ -145,20 +145,17 @@ static gboolean find_files(AstroFitsSrc *self)
   return FALSE;
 }
 
-/* An empty text is none, as graphs have it. */
-static const char *given(const char *text)
-{
-  return text && *text ? text : NULL;
-}
-
 /* What the file before gave is what this one gives too: names of columns are the properties'. */
 static gboolean open_next_file(AstroFitsSrc *self)
 {
   g_autoptr(GError) error = NULL;
-  AstroFitsOptions options = { { given(self->now.ra_column), given(self->now.dec_column),
-                                 given(self->now.weight_column), given(self->now.region_column) },
-                               given(self->now.where),
-                               self->wanted };
+  const Settings *now = &self->now;
+  AstroFitsOptions options = {
+    { astro_field_given(now->ra_column), astro_field_given(now->dec_column),
+      astro_field_given(now->weight_column), astro_field_given(now->region_column) },
+    astro_field_given(now->where),
+    self->wanted
+  };
   const char *name = self->files->pdata[self->next_file++];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
   if (!reader)
@@ -448,7 +445,7 @@ static void astro_fits_src_init(AstroFitsSrc *self)
 static void add_template(GstElementClass *class)
 {
   g_autofree char *text = astro_fits_reader_caps();
-  g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+  g_autoptr(GstCaps) caps = gst_caps_merge(gst_caps_new_empty(), gst_caps_from_string(text));
   gst_element_class_add_pad_template(
       class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
 }

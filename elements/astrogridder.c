@@ -123,13 +123,37 @@ static void warn_of_accuracy(AstroGridder *self)
   if (s->algorithm != ASTRO_ALGORITHM_WPROJECTION || !s->asks_accuracy ||
       s->accuracy >= astro_wprojection_reach(&self->grid.spread))
     return;
+  g_autoptr(GString) better = g_string_new(NULL);
+  for (guint interpolated = self->grid.spread.interpolated; interpolated < 2; interpolated++) {
+    const guint enough = astro_wprojection_oversampling(interpolated, s->accuracy);
+    if (enough)
+      g_string_append_printf(better, "kernel=%s oversampling=%u or ",
+                             interpolated ? "interpolated" : "nearest",
+                             MAX(enough, self->grid.spread.oversampling));
+  }
   GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
-                      ("accuracy is %g, but algorithm=wprojection with oversampling=%u reaches "
-                       "about %.1g: more oversampling, kernel=interpolated or algorithm=wstacking "
-                       "is expected for it",
-                       s->accuracy, self->grid.spread.oversampling,
-                       astro_wprojection_reach(&self->grid.spread)),
+                      ("accuracy is %g, but algorithm=wprojection with kernel=%s oversampling=%u "
+                       "reaches about %.2g: expected %salgorithm=wstacking",
+                       s->accuracy, self->grid.spread.interpolated ? "interpolated" : "nearest",
+                       self->grid.spread.oversampling, astro_wprojection_reach(&self->grid.spread),
+                       better->str),
                       (NULL));
+}
+
+/* Properties may be set by another thread between the caps and the start, and what was agreed on
+ * says how large buffers are. */
+static gboolean check_agreed(const AstroGridder *self, const AstroCollectConfig *config,
+                             GError **error)
+{
+  const AstroStream *out = astro_stage_out(ASTRO_STAGE((AstroGridder *)self));
+  const gboolean has_planes = astro_layout_find(&out->layout, ASTRO_AXIS_PLANE) >= 0;
+  if (has_planes == config->algorithm->has_planes &&
+      astro_stream_extent(out, ASTRO_AXIS_U) == self->grid.size &&
+      astro_stream_extent(out, ASTRO_AXIS_POL) == g_strv_length(self->grid.products))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "properties were set while caps were agreed on, expected them to be "
+                             "set in state NULL or READY");
 }
 
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
@@ -160,11 +184,13 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
       return FALSE;
   }
   config->algorithm = astro_gridder_settings_algorithm(s);
+  if (!check_agreed(self, config, error))
+    return FALSE;
   config->gridder.channels = (guint)astro_stream_extent(out, ASTRO_AXIS_CHANNEL);
   config->grid = self->grid;
   config->weighting = s->weighting;
   config->robust = s->robust;
-  config->per_channel = s->per_channel;
+  config->per_channel = astro_layout_find(&out->layout, ASTRO_AXIS_CHANNEL) >= 0;
   config->cumulative = s->cumulative && s->interval > 0;
   config->prepare = (AstroPrepareConfig){
     .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),

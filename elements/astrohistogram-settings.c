@@ -152,7 +152,9 @@ void astro_histogram_settings_install(GObjectClass *object)
                                                     ASTRO_TYPE_BACKEND_KIND, ASTRO_BACKEND_AUTO,
                                                     FLAGS));
   g_object_class_install_property(
-      object, DEVICE, g_param_spec_int("device", "Device", "Index of the GPU", 0, 63, 0, FLAGS));
+      object, DEVICE,
+      g_param_spec_int("device", "Device", "Index of the GPU that backend=cuda or auto uses", 0, 63,
+                       0, FLAGS));
   g_object_class_install_property(object, THREADS,
                                   g_param_spec_uint("threads", "Threads",
                                                     "CPU threads at most; 0: the machine's", 0,

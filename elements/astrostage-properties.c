@@ -98,10 +98,10 @@ void astro_stage_install_properties(GObjectClass *object)
       g_param_spec_string("active-backend", "Active backend",
                           "Who does the work now, and with which kernel, for instance cpu/avx512",
                           "none", read));
-  g_object_class_install_property(object, ASTRO_STAGE_PROP_DEVICE,
-                                  g_param_spec_int("device", "Device",
-                                                   "Index of the GPU that backend=cuda uses", 0,
-                                                   G_MAXINT, 0, ready));
+  g_object_class_install_property(
+      object, ASTRO_STAGE_PROP_DEVICE,
+      g_param_spec_int("device", "Device", "Index of the GPU that backend=cuda or auto uses", 0,
+                       G_MAXINT, 0, ready));
   g_object_class_install_property(object, ASTRO_STAGE_PROP_THREADS,
                                   g_param_spec_uint("threads", "Threads",
                                                     "CPU threads at most (0: one a core)", 0, 4096,

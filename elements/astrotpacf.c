@@ -376,11 +376,13 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
-  GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT;
+  GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_PLAYING;
   astro_fields_install(object, fields);
   g_object_class_install_property(
       object, PROP_ESTIMATOR,
-      g_param_spec_enum("estimator", "Estimator", "How w(theta) is made of the pairs",
+      g_param_spec_enum("estimator", "Estimator",
+                        "How w(theta) is made of the pairs, from the next histogram on",
                         ASTRO_TYPE_ESTIMATOR, ASTRO_ESTIMATOR_LANDY_SZALAY, flags));
   g_object_class_install_property(
       object, PROP_INTEGRAL_CONSTRAINT,

@@ -49,6 +49,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   return ok;
 }
 
+/* The sources are under the LGPL; what is built of them is linked to FFTW, which is not. */
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, astro,
                   "Radio telescopes and sky catalogues as pipelines", plugin_init, PACKAGE_VERSION,
-                  "LGPL", "gst-astro", GST_PLUGIN_ORIGIN)
+                  "GPL", "gst-astro", GST_PLUGIN_ORIGIN)

@@ -350,7 +350,6 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
 {
   const AstroStream *stream = &self->config.in;
   const AstroCalibration *calibration = astro_delay_model_calibration(arguments->model);
-  double reach = astro_delay_model_reach(arguments->model);
   AstroDelayStrides strides;
   Voltages work = {
     .window = self->window,
@@ -360,7 +359,7 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
     .to = self->config.out.format,
     .inputs = self->inputs,
     .pols = self->pols,
-    .stretch = astro_fraction_stretch(reach, stream->frequency, self->rate),
+    .stretch = astro_delay_model_stretch(arguments->model, stream->frequency, self->rate, error),
     .first = (guint64)tile_floor(arguments->out_first),
     .out_first = arguments->out_first,
     .out_end = arguments->out_first + arguments->out_steps,
@@ -369,8 +368,7 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
     .taps = self->taps,
   };
   if (work.stretch == 0)
-    return astro_backend_refuse(error, "delays of up to %g s at %g Hz turn too fast for %g samples a second",
-                                reach, stream->frequency, self->rate);
+    return FALSE;
   guint64 stretches = ((guint64)tile_floor(work.out_end + TILE - 1) - work.first) / work.stretch;
   if (stretches == 0)
     return TRUE;

@@ -18,7 +18,7 @@ _gst_astro_graph() {
 }
 
 _gst_astro_parameters() {
-  "$1" show "$2" 2>/dev/null | sed -n '/^Parameters:$/,/^$/s/^  \([A-Za-z][A-Za-z0-9_-]*=\).*/\1/p'
+  "$1" show "$2" </dev/null 2>/dev/null | sed -n '/^Parameters:$/,/^$/s/^  \([A-Za-z][A-Za-z0-9_-]*=\).*/\1/p'
 }
 
 _gst_astro() {

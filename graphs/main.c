@@ -51,7 +51,7 @@ static void print_help(void)
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
     printf("  %-7s %-36s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
   printf("\nOptions:\n  --help       show this help; after a command, that command's\n"
-         "  --version    show the version\n");
+         "  --version    show the versions of gst-astro and GStreamer\n");
 }
 
 static void print_version(void)

@@ -105,8 +105,21 @@ static gboolean check(const AstroGraph *graph, const AstroToken *token, const ch
   return FALSE;
 }
 
+/* Of an element's properties that it is made with GLib takes the first value and complains. */
+static gboolean check_once(const AstroGraph *graph, const AstroToken *token, const char *element,
+                           GParamSpec *spec, GHashTable *set, GError **error)
+{
+  if (g_hash_table_add(set, spec))
+    return TRUE;
+  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+              "%s:%u: property \"%s\" of element \"%s\" is set twice", graph->file, token->line,
+              spec->name, element);
+  return FALSE;
+}
+
 gboolean astro_values_check(const AstroGraph *graph, GError **error)
 {
+  g_autoptr(GHashTable) set = g_hash_table_new(NULL, NULL);
   g_autofree char *element = NULL;
   GObjectClass *klass = NULL;
   GParamSpec *spec = NULL;
@@ -115,7 +128,8 @@ gboolean astro_values_check(const AstroGraph *graph, GError **error)
   for (guint i = 0; good && i < graph->tokens->len; i++) {
     const AstroToken *token = graph->tokens->pdata[i];
     if (token->kind == ASTRO_TOKEN_VALUE && spec)
-      good = check(graph, token, element, spec, error);
+      good = check_once(graph, token, element, spec, set, error) &&
+             check(graph, token, element, spec, error);
     spec = NULL;
     if (token->kind != ASTRO_TOKEN_WORD)
       continue;
@@ -125,6 +139,7 @@ gboolean astro_values_check(const AstroGraph *graph, GError **error)
       spec = klass ? g_object_class_find_property(klass, word) : NULL;
     } else {
       g_clear_pointer(&klass, g_type_class_unref);
+      g_hash_table_remove_all(set);
       klass = class_of(word);
       g_free(element);
       element = g_steal_pointer(&word);

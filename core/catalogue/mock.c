@@ -1,5 +1,6 @@
 /* Catalogues made at random. */
 #include "core/catalogue/mask.h"
+#include "core/fail.h"
 #include "core/units.h"
 
 #include <math.h>
@@ -158,17 +159,24 @@ static void add_disc(Mock *mock, double ra, double dec, double radius, guint lev
   }
 }
 
+#define refuse_model(error, ...)                                                                   \
+  astro_fail(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL, __VA_ARGS__)
+
 static gboolean check_clustering(const AstroClustering *clustering, GError **error)
 {
-  if (clustering->slope > -2 && clustering->slope < 0 && clustering->radius > 0 &&
-      clustering->radius <= 60 && clustering->children >= 2 && clustering->levels >= 1 &&
-      pow(clustering->children, clustering->levels) <= 1e6)
-    return TRUE;
-  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
-              "clusters with slope %g, radius %g, %u levels of %u: slope between -2 and 0, radius "
-              "up to 60 degrees, 1 level or more of 2 or more, and up to 1e6 points a cluster",
-              clustering->slope, clustering->radius, clustering->levels, clustering->children);
-  return FALSE;
+  const AstroClustering *c = clustering;
+  if (!(c->slope > -2 && c->slope < 0))
+    return refuse_model(error, "clusters with slope %g, expected one above -2 and below 0",
+                        c->slope);
+  if (!(c->radius > 0 && c->radius <= 60))
+    return refuse_model(error, "clusters of radius %g degrees, expected above 0, 60 at most",
+                        c->radius);
+  if (c->children < 2 || c->levels < 1 || pow(c->children, c->levels) > 1e6)
+    return refuse_model(error,
+                        "clusters of %u levels with %u clusters in each (levels, children): "
+                        "expected 1 level or more of 2 or more, that make 1e6 points at most",
+                        c->levels, c->children);
+  return TRUE;
 }
 
 /* In steradians. */

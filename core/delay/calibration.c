@@ -90,9 +90,9 @@ static const struct {
   guint names, min_numbers, max_numbers;
   gboolean (*read)(Reader *reader, char **fields, const double *numbers, GError **error);
 } kinds[] = {
-  { "gain", "gain STATION POL AMPLITUDE [PHASE]", 2, 1, 2, read_gain },
+  { "gain", "gain STATION POL AMPLITUDE [DEGREES]", 2, 1, 2, read_gain },
   { "delay", "delay STATION POL NANOSECONDS", 2, 1, 1, read_delay },
-  { "bandpass", "bandpass FREQUENCY AMPLITUDE", 0, 2, 2, read_bandpass },
+  { "bandpass", "bandpass HZ AMPLITUDE", 0, 2, 2, read_bandpass },
 };
 
 static gboolean read_line(Reader *reader, char **fields, GError **error)

@@ -199,12 +199,10 @@ static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
   const AstroStream *stream = &instance->config.in;
   Work work = { .instance = instance, .arguments = arguments };
   AstroDelayRows block = { .data = out };
-  work.stretch = astro_fraction_stretch(astro_delay_model_reach(arguments->model),
-                                        stream->frequency, instance->rate);
+  work.stretch =
+      astro_delay_model_stretch(arguments->model, stream->frequency, instance->rate, error);
   if (work.stretch == 0)
-    return astro_backend_refuse(
-        error, "delays of up to %g s at %g Hz turn too fast for %g samples a second",
-        astro_delay_model_reach(arguments->model), stream->frequency, instance->rate);
+    return FALSE;
   work.first_tile = arguments->out_first / TILE;
   guint64 tiles = (arguments->out_first + arguments->out_steps + TILE - 1) / TILE - work.first_tile;
   guint64 ends = tiles * (TILE / work.stretch) + 1;

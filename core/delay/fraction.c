@@ -6,6 +6,11 @@
 #define STEPS 1024      /* linear between them: 2e-6 */
 #define KAISER_BETA 4.9 /* the least error over 90% of the band for this number of taps */
 
+#define EARTH_RATE 7.2921e-5 /* radians a second */
+#define LIMIT 1e-4           /* turns */
+#define SHORTEST 64          /* samples of a straight line */
+#define LONGEST 1024
+
 typedef float Row[ASTRO_FRACTION_TAPS];
 
 /* The modified Bessel function of order zero, by its series. */
@@ -53,13 +58,19 @@ void astro_fraction_taps(double fraction, double gain, float taps[ASTRO_FRACTION
 
 guint astro_fraction_stretch(double reach, double frequency, double rate)
 {
-  const double earth_rate = 7.2921e-5, limit = 1e-4;
-  for (guint stretch = 1024; stretch >= 64; stretch /= 2) {
-    double angle = earth_rate * stretch / rate;
+  for (guint stretch = LONGEST; stretch >= SHORTEST; stretch /= 2) {
+    double angle = EARTH_RATE * stretch / rate;
     double bend = frequency * reach * angle * angle / 8;
     double drift = rate * reach * angle / 4;
-    if (bend < limit && drift < limit)
+    if (bend < LIMIT && drift < LIMIT)
       return stretch;
   }
   return 0;
+}
+
+double astro_fraction_least_rate(double reach, double frequency)
+{
+  const double turn = EARTH_RATE * SHORTEST;
+  /* What is told in four digits is to be enough when it is typed. */
+  return reach * turn / 4 < LIMIT ? 1.001 * turn * sqrt(frequency * reach / (8 * LIMIT)) : INFINITY;
 }

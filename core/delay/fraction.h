@@ -18,4 +18,7 @@ void astro_fraction_taps(double fraction, double gain, float taps[ASTRO_FRACTION
  * largest delay, seconds. 0: not even over 64. */
 guint astro_fraction_stretch(double reach, double frequency, double rate);
 
+/* The rate above which that is possible, a little rounded up; INFINITY: none is enough. */
+double astro_fraction_least_rate(double reach, double frequency);
+
 G_END_DECLS

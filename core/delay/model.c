@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/delay/fraction.h"
 #include "core/sky/array.h"
 #include "core/stream/track.h"
 
@@ -89,6 +90,19 @@ double astro_delay_model_reach(const AstroDelayModel *model)
     farthest = MAX(farthest, sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]));
   }
   return farthest;
+}
+
+guint astro_delay_model_stretch(const AstroDelayModel *model, double frequency, double rate,
+                                GError **error)
+{
+  const double reach = astro_delay_model_reach(model);
+  const guint stretch = astro_fraction_stretch(reach, frequency, rate);
+  if (!stretch)
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                "delays of up to %g s at %g Hz turn too fast for %g samples a second, expected "
+                "more than %.4g",
+                reach, frequency, rate, astro_fraction_least_rate(reach, frequency));
+  return stretch;
 }
 
 double astro_delay_model_longest(const AstroDelayModel *model)

@@ -28,6 +28,10 @@ void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds);
 /* No delay is ever larger: of the geometry, which turns with the earth; and with the instrument's,
  * which stay. */
 double astro_delay_model_reach(const AstroDelayModel *model);
+
+/* astro_fraction_stretch of the model's delays; 0: error says what would be enough. */
+guint astro_delay_model_stretch(const AstroDelayModel *model, double frequency, double rate,
+                                GError **error);
 double astro_delay_model_longest(const AstroDelayModel *model);
 
 G_END_DECLS

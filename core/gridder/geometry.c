@@ -31,10 +31,22 @@ gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greate
     return astro_backend_refuse(
         error,
         "the image reaches beyond the hemisphere: its farthest corner is at l^2 + m^2 = "
-        "%.3f, expected less than 1 (a smaller size or cell)",
+        "%.3f, expected less than 1 (a smaller field, or one nearer to the phase centre)",
         far);
   *least = n_minus_1(far);
   *greatest = n_minus_1(near_l * near_l + near_m * near_m);
+  return TRUE;
+}
+
+gboolean astro_gridder_check_spread(const AstroGridderConfig *config, guint least, guint most,
+                                    GError **error)
+{
+  if (config->support && (config->support < least || config->support > most))
+    return astro_backend_refuse(error, "support is %u, expected %u to %u or 0 for the best",
+                                config->support, least, most);
+  if (config->padding > 0 && config->padding < 1)
+    return astro_backend_refuse(error, "padding is %g, expected 1 or more, or 0 for the best",
+                                config->padding);
   return TRUE;
 }
 

@@ -86,6 +86,10 @@ guint astro_grid_good_size(guint at_least);
  * the least and greatest n - 1 in it. */
 gboolean astro_grid_n_range(const AstroGrid *grid, double *least, double *greatest, GError **error);
 
+/* Whether support and padding, where they are set, are within what an algorithm has. */
+gboolean astro_gridder_check_spread(const AstroGridderConfig *config, guint least, guint most,
+                                    GError **error);
+
 /* Whether all cells that a visibility at u, v (wavelengths) is spread over are in the grid, with
  * one to spare on every side. Preparation makes 0 of others and counts them. */
 double astro_grid_reach(const AstroGrid *grid); /* how far from the middle that is, wavelengths */
@@ -101,5 +105,8 @@ double astro_wprojection_correction(const AstroGrid *grid, double l);
 
 /* What W-projection's images err by (relative L2), however wide its taps. */
 double astro_wprojection_reach(const AstroSpread *spread);
+
+/* The least oversampling that reaches an accuracy; 0: none that there is. */
+guint astro_wprojection_oversampling(gboolean interpolated, double accuracy);
 
 G_END_DECLS

@@ -30,6 +30,16 @@ double astro_wprojection_reach(const AstroSpread *spread)
   return spread->interpolated ? 0.016 / (n * n) : 0.11 / n;
 }
 
+guint astro_wprojection_oversampling(gboolean interpolated, double accuracy)
+{
+  AstroSpread spread = { .interpolated = interpolated };
+  for (spread.oversampling = 1; spread.oversampling <= ASTRO_TAPS_MAX_OVERSAMPLING;
+       spread.oversampling++)
+    if (astro_wprojection_reach(&spread) <= accuracy)
+      return spread.oversampling;
+  return 0;
+}
+
 AstroTapsConfig astro_wprojection_taps(const AstroGridderConfig *config, const AstroGrid *grid)
 {
   double accuracy = config->accuracy > 0 ? config->accuracy : DEFAULT_ACCURACY;
@@ -48,7 +58,6 @@ static gboolean check(const AstroGridderConfig *config, GError **error)
     const char *name;
     guint found, least, most;
   } checks[] = {
-    { "support", config->support, ASTRO_TAPS_MIN_SUPPORT, ASTRO_TAPS_MAX_SUPPORT },
     { "oversampling", config->oversampling, 1, ASTRO_TAPS_MAX_OVERSAMPLING },
     { "w-planes", config->w_planes, config->interpolated ? 2 : 1, ASTRO_TAPS_MAX_SETS },
   };
@@ -56,10 +65,7 @@ static gboolean check(const AstroGridderConfig *config, GError **error)
     if (checks[i].found && (checks[i].found < checks[i].least || checks[i].found > checks[i].most))
       return astro_backend_refuse(error, "%s is %u, expected %u to %u or 0 for the best",
                                   checks[i].name, checks[i].found, checks[i].least, checks[i].most);
-  if (config->padding > 0 && config->padding < 1)
-    return astro_backend_refuse(error, "padding is %g, expected 1 or more, or 0 for the best",
-                                config->padding);
-  return TRUE;
+  return astro_gridder_check_spread(config, ASTRO_TAPS_MIN_SUPPORT, ASTRO_TAPS_MAX_SUPPORT, error);
 }
 
 /* The widest support, with as much more on either side as the image's distance from the phase
@@ -83,8 +89,8 @@ static gboolean choose_support(const AstroGridderConfig *config, AstroGrid *grid
     return astro_backend_refuse(
         error,
         "visibilities are spread over %.0f cells, %.0f of them for an image off the phase centre, "
-        "of a grid that has %u: expected a larger size or padding, an image nearer to the phase "
-        "centre, or algorithm=wstacking",
+        "of a grid that has %u: expected a larger size or padding, less support where it is set, "
+        "an image nearer to the phase centre, or algorithm=wstacking",
         cells, cells - support, grid->size);
   grid->spread.support = (guint)cells;
   return TRUE;

@@ -24,11 +24,24 @@ struct _AstroGridding {
 static const AstroSpreadKernels *const variants[] = { &astro_spread_avx512, &astro_spread_avx2,
                                                       &astro_spread_c };
 
+/* More of what is set need not help: in single precision wide supports cost accuracy. */
+static gboolean refuse_accuracy(const AstroGridderConfig *config, GError **error)
+{
+  g_autofree char *padding = g_strdup_printf("padding %g", config->padding);
+  g_autofree char *support = g_strdup_printf("support %u", config->support);
+  return astro_backend_refuse(error,
+                              "accuracy %g cannot be had with %s and %s: expected 0 for what is "
+                              "set, which takes what is enough",
+                              config->accuracy, config->padding > 0 ? padding : "any padding",
+                              config->support ? support : "any support");
+}
+
 static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError **error)
 {
   AstroSemicircle shape;
   double least, greatest;
-  if (!astro_grid_n_range(grid, &least, &greatest, error))
+  if (!astro_grid_n_range(grid, &least, &greatest, error) ||
+      !astro_gridder_check_spread(config, ASTRO_SEMICIRCLE_MIN, ASTRO_SEMICIRCLE_MAX, error))
     return FALSE;
   if (!config->is_double && config->accuracy < 1e-5)
     return astro_backend_refuse(
@@ -42,12 +55,7 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
                                          .products =
                                              grid->products ? g_strv_length(grid->products) : 1 };
   if (!astro_semicircle_choose(&shape, &wanted))
-    return astro_backend_refuse(
-        error,
-        "accuracy %g cannot be had with padding %g and support %u (0: chosen): more of "
-        "either, support %d to %d",
-        config->accuracy, config->padding, config->support, ASTRO_SEMICIRCLE_MIN,
-        ASTRO_SEMICIRCLE_MAX);
+    return refuse_accuracy(config, error);
   const double cells = ceil(shape.padding * grid->image_size - 1e-6);
   if (cells > 1 << 20)
     return astro_backend_refuse(error, "a grid of %.0f cells a side is too large", cells);

@@ -30,11 +30,7 @@ static gboolean choose_products(Kind *k, const AstroRenderInput *in, GError **er
                                "%u products are more than the %d that one picture shows: choose "
                                "one",
                                k->products->len, MOST_PANELS);
-  if (k->channel >= (gint64)k->channels)
-    return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
-                               "there is no channel %d, but %" G_GUINT64_FORMAT ", counted from 0",
-                               k->channel, k->channels);
-  return TRUE;
+  return astro_render_check_channel(k->channel, k->channels, error);
 }
 
 /* The plane may be no square, whose sides WCS counts from. */

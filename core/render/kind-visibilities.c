@@ -47,11 +47,7 @@ static gboolean check(Kind *k, const AstroRenderInput *in, GError **error)
                                "baselines is %" G_GUINT64_FORMAT
                                ", expected n (n + 1) / 2 of n stations, at most 16384",
                                k->baselines);
-  if (k->channel >= (gint64)k->channels)
-    return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
-                               "there is no channel %d, but %" G_GUINT64_FORMAT ", counted from 0",
-                               k->channel, k->channels);
-  return choose_product(k, in, error);
+  return astro_render_check_channel(k->channel, k->channels, error) && choose_product(k, in, error);
 }
 
 static void add_panel(const Kind *k, const char *what, const char *product, gboolean is_angle,

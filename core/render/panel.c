@@ -35,3 +35,14 @@ void astro_panel_clear(gpointer data)
   g_free(panel->points);
   g_clear_pointer(&panel->wcs, astro_wcs_free);
 }
+
+gboolean astro_render_check_channel(gint channel, guint64 channels, GError **error)
+{
+  if (channel < (gint64)channels)
+    return TRUE;
+  g_autofree char *to =
+      channels > 1 ? g_strdup_printf(" to %" G_GUINT64_FORMAT, channels - 1) : NULL;
+  return astro_render_refuse(error, ASTRO_RENDER_ERROR_STYLE,
+                             "there is no channel %d, expected 0%s, or -1 for the mean of all",
+                             channel, to ? to : "");
+}

@@ -67,6 +67,9 @@ extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_ren
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error);
 void astro_panel_clear(gpointer panel);
 
+/* Whether a channel that was asked for (-1: the mean of all) is among those there are. */
+gboolean astro_render_check_channel(gint channel, guint64 channels, GError **error);
+
 #define astro_render_refuse(error, code, ...)                                                      \
   astro_fail(error, ASTRO_RENDER_ERROR, code, __VA_ARGS__)
 

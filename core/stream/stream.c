@@ -397,7 +397,7 @@ gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *ste
         error, ASTRO_STREAM_ERROR_SIZE,
         "a buffer of %" G_GSIZE_FORMAT " bytes holds no whole number of steps of %" G_GSIZE_FORMAT
         " bytes (%" G_GSIZE_FORMAT
-        " are left over): set the blocksize of a file's source to a multiple",
+        " are left over): a file's size has to be a multiple, and its source's blocksize too",
         bytes, step, bytes % step);
   *steps = bytes / step;
   return TRUE;

@@ -21,6 +21,23 @@ static void assert_near(double found, double expected, double tolerance)
     g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
 }
 
+/* The rate that a refusal tells of is enough, as it is written, and not much more than that. */
+static void test_least_rate(void)
+{
+  static const double reaches[] = { 1e-6, 1e-4, 2e-2, 0.08 }, frequencies[] = { 1e6, 150e6, 1e10 };
+
+  for (guint i = 0; i < G_N_ELEMENTS(reaches); i++)
+    for (guint k = 0; k < G_N_ELEMENTS(frequencies); k++) {
+      double rate = astro_fraction_least_rate(reaches[i], frequencies[k]);
+      g_autofree char *told = g_strdup_printf("%.4g", rate);
+      g_assert_cmpuint(
+          astro_fraction_stretch(reaches[i], frequencies[k], g_ascii_strtod(told, NULL)), ==, 64);
+      g_assert_cmpuint(astro_fraction_stretch(reaches[i], frequencies[k], 0.997 * rate), ==, 0);
+    }
+  g_assert_cmpfloat(astro_fraction_least_rate(0.09, 150e6), ==, INFINITY);
+  g_assert_cmpuint(astro_fraction_stretch(0.09, 150e6, 1e12), ==, 0);
+}
+
 static void test_fraction(void)
 {
   for (guint i = 0; i <= 333; i++) {
@@ -621,7 +638,7 @@ static void test_calibration(gconstpointer backend)
 static void test_calibration_errors(void)
 {
   static const char *const cases[][2] = {
-    { "gain\n", "c.txt:1: expected gain STATION POL AMPLITUDE [PHASE]" },
+    { "gain\n", "c.txt:1: expected gain STATION POL AMPLITUDE [DEGREES]" },
     { "\ngain A001 0 1 2 3\n", "c.txt:2: expected gain" },
     { "gain A001 0 x\n", "c.txt:1: expected gain" },
     { "gain A001 0 0\n", "expected more than 0" },
@@ -753,6 +770,7 @@ int main(int argc, char **argv)
     test_add_on_device(on_cuda, backends[2], fast[i].func);
   }
   g_test_add_func("/delay/fraction", test_fraction);
+  g_test_add_func("/delay/least-rate", test_least_rate);
   g_test_add_func("/delay/kernels", test_kernels);
   g_test_add_func("/delay/samples", test_samples);
   g_test_add_func("/delay/spectra/flat", test_flat_spectra);

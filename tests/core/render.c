@@ -680,13 +680,14 @@ static void refused(void)
     { "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=ra:dec", NULL,
       "no pictures of catalogue", -1 },
     { IMAGE "width=4,height=4,pols=1", "Q", "no product Q, but I", -1 },
-    { IMAGE "width=4,height=4,pols=1", NULL, "no channel 1, but 1, counted from 0", 1 },
+    { IMAGE "width=4,height=4,pols=1", NULL, "no channel 1, expected 0, or -1 for", 1 },
     { SPECTRA "format=F32LE,channels=4", NULL, "expected", -1 },
     { "application/x-astro-spectra,format=CF32LE,layout=station:pol:time,stations=2,pols=1", NULL,
       "one with channels", -1 },
     { VISIBILITIES "channels=1,baselines=5,pols=1", NULL, "baselines is 5", -1 },
     { VISIBILITIES "channels=1,baselines=3,pols=1", "YY", "no product YY", -1 },
     { VISIBILITIES "channels=1,baselines=3,pols=1", NULL, "no channel 7", 7 },
+    { VISIBILITIES "channels=7,baselines=3,pols=1", NULL, "no channel 7, expected 0 to 6,", 7 },
     { CORRELATION "columns=theta:low,bins=2", NULL, "theta and w", -1 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -64,7 +64,8 @@ static void test_file(void)
                   *path = g_build_filename(folder, "points.csv", NULL), *message = NULL;
   g_assert_true(g_file_set_contents(path, "name,ra,dec,w\na,1,2,0.5\nb,3,4,0.25\n", -1, NULL));
   g_autofree char *line = g_strdup_printf("astrocatsrc location=%s ra-column=ra dec-column=dec "
-                                          "weight-column=w catalogues=7 ! appsink name=out",
+                                          "weight-column=w region-column=\"\" catalogues=7 ! "
+                                          "appsink name=out",
                                           path);
   g_autoptr(GPtrArray) samples = test_samples(line, &message);
   static const double expected[] = { 1, 3, 2, 4, 0.5, 0.25 };
@@ -124,6 +125,8 @@ static void test_refusals(void)
   test_refused("astrocatsrc footprint=cap:1,2,300 ! fakesink", "radius up to 180");
   test_refused("astrocatsrc footprint=band:10,5,0,1 ! fakesink", "must rise");
   test_refused("astrocatsrc slope=-0.8 levels=20 children=10 ! fakesink", "1e6 points");
+  test_refused("astrocatsrc slope=-2 ! fakesink", "slope -2, expected one above -2");
+  test_refused("astrocatsrc slope=-1 cluster-radius=0 ! fakesink", "radius 0 degrees, expected");
   test_refused("astrocatsrc location=/nonexistent/file ! fakesink", "No such file");
 }
 

@@ -604,7 +604,10 @@ static void test_errors(void)
     { "taps=33", "format=CI8,layout=time", "33 taps", 2 },
     { "beta=-1", "format=CI8,layout=time", "beta -1", 2 },
     { "channels=8", "format=CI8,layout=time,stations=2,pols=2,layout=station:pol:time",
-      "no whole number of steps of 8 bytes (6 are left over): set the blocksize", 30 },
+      "no whole number of steps of 8 bytes (6 are left over): a file's size has to be a multiple, "
+      "and its "
+      "source's blocksize too",
+      30 },
     { "channels=8", "format=CF64LE,layout=time", "CF64LE", 32 },
     { "channels=8", "format=CI8,layout=time:channel,channels=4", "time:channel", 32 },
     { "channels=8", "format=CI8,layout=time,rate=1/2000000000", "rate", 32 },

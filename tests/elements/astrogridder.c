@@ -493,17 +493,23 @@ static void test_outside(void)
 static void test_coarse_taps(void)
 {
   static const struct {
-    const char *settings;
-    gboolean warns;
+    const char *settings, *says; /* NULL: nothing */
   } cases[] = {
-    { "", FALSE },
-    { "accuracy=1e-5", FALSE },
-    { "algorithm=wprojection", FALSE },
-    { "algorithm=wprojection accuracy=1e-3", TRUE },
-    { "algorithm=wprojection accuracy=0.02", FALSE },
-    { "algorithm=wprojection accuracy=1e-3 kernel=interpolated", FALSE },
-    { "algorithm=wprojection accuracy=1e-5 kernel=interpolated", TRUE },
-    { "algorithm=wprojection accuracy=1e-5 kernel=interpolated oversampling=64", FALSE },
+    { "" },
+    { "accuracy=1e-5" },
+    { "algorithm=wprojection" },
+    { "algorithm=wprojection accuracy=0.01",
+      "reaches about 0.014: expected kernel=nearest oversampling=11 or kernel=interpolated "
+      "oversampling=8 or algorithm=wstacking" },
+    { "algorithm=wprojection accuracy=0.01 oversampling=11" },
+    { "algorithm=wprojection accuracy=0.02" },
+    { "algorithm=wprojection accuracy=1e-3 oversampling=64",
+      "reaches about 0.0017: expected kernel=interpolated oversampling=64 or algorithm" },
+    { "algorithm=wprojection accuracy=1e-3 kernel=interpolated" },
+    { "algorithm=wprojection accuracy=1e-5 kernel=interpolated",
+      "reaches about 0.00025: expected kernel=interpolated oversampling=40 or algorithm" },
+    { "algorithm=wprojection accuracy=1e-5 kernel=interpolated oversampling=40" },
+    { "algorithm=wprojection accuracy=1e-7", "reaches about 0.014: expected algorithm=wstacking" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *debug = NULL;
@@ -511,7 +517,62 @@ static void test_coarse_taps(void)
     rig_open(&rig, cases[i].settings, NULL);
     rig_start(&rig, TRUE);
     g_autofree char *warning = rig_message(&rig, GST_MESSAGE_WARNING, &debug);
-    g_assert_cmpint(warning && strstr(warning, "reaches about") != NULL, ==, cases[i].warns);
+    g_test_message("%s: %s", cases[i].settings, warning);
+    g_assert_cmpint(warning != NULL, ==, cases[i].says != NULL);
+    g_assert_true(!warning || strstr(warning, cases[i].says));
+    rig_close(&rig);
+  }
+}
+
+typedef struct {
+  GstElement *element;
+  const char *name, *value;
+} Setting;
+
+static GstPadProbeReturn set_late(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  const Setting *late = data;
+  if (GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ACCEPT_CAPS)
+    gst_util_set_object_arg(G_OBJECT(late->element), late->name, late->value);
+  return GST_PAD_PROBE_OK;
+}
+
+/* What another thread sets after caps were made and before they are agreed on is not taken, or
+ * refused: buffers are as large as the caps say. */
+static void test_set_late(void)
+{
+  static const char *const settings[][2] = { { "deterministic", "true" },
+                                             { "per-channel", "true" },
+                                             { "size", "128" },
+                                             { "stokes", "IQUV" },
+                                             { "algorithm", "direct" } };
+  g_autofree complex float *all = predict(0.01, 0.02);
+  double expected = 0;
+  backend = "cpu";
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autofree char *debug = NULL;
+    Rig rig;
+    rig_open(&rig, "", NULL);
+    g_autoptr(GstElement) element = gst_harness_find_element(rig.h, "astrogridder");
+    Setting late = { element, settings[i][0], settings[i][1] };
+    gst_pad_add_probe(rig.h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, set_late, &late, NULL);
+    rig_start(&rig, TRUE);
+    gst_harness_push(rig.h, dumps(all, 0, DUMPS));
+    gst_harness_push_event(rig.h, gst_event_new_eos());
+    g_test_message("%s", late.name);
+    if (i > 1) {
+      g_autofree char *says = rig_message(&rig, GST_MESSAGE_ERROR, &debug);
+      g_assert_nonnull(says);
+      g_assert_nonnull(strstr(says, "properties were set while caps were agreed on"));
+    } else {
+      g_autoptr(GstBuffer) buffer = gst_harness_pull(rig.h);
+      const AstroGridMeta *meta = astro_buffer_get_grid(buffer);
+      g_assert_cmpuint(meta->n_weights, ==, 1);
+      if (i == 0)
+        expected = meta->weights[0];
+      g_assert_cmpfloat(meta->weights[0], >, 0);
+      g_assert_cmpfloat(meta->weights[0], ==, expected);
+    }
     rig_close(&rig);
   }
 }
@@ -532,7 +593,11 @@ static void test_settings(void)
     { "size=8 cell=1 pols=I:Q:U:V:XX", "one to four" },
     { "size=8 cell=1 centre=here", "centre" },
     { "size=1024 field-of-view=170", "hemisphere" },
-    { "size=64 cell=1 accuracy=1e-8 support=5", "support 5" },
+    { "size=64 cell=1 accuracy=1e-8 support=5", "with any padding and support 5: expected 0" },
+    { "size=64 cell=1 padding=1.05", "with padding 1.05 and any support: expected 0" },
+    { "size=64 cell=1 support=17", "support is 17, expected 4 to 16" },
+    { "size=64 cell=1 padding=0.5", "padding is 0.5" },
+    { "size=64 cell=1 centre=1,0", "(a smaller field, or one nearer to the phase centre)" },
     { "size=64 cell=1 algorithm=wprojection support=256", "over 256 cells" },
     { "size=64 cell=1 algorithm=wprojection padding=0.5", "padding is 0.5" },
   };
@@ -650,6 +715,7 @@ static void add_tests(void)
       g_test_add_data_func(path, &cases[b][i], run_case);
     }
   g_test_add_func("/astrogridder/settings", test_settings);
+  g_test_add_func("/astrogridder/set-late", test_set_late);
   g_test_add_func("/astrogridder/support", test_support);
 }
 

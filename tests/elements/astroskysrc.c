@@ -315,7 +315,7 @@ static void test_errors(void)
     { "pattern=tone tone=2e8", "tone=2e+08: expected a frequency within" },
     { "sky=0.5,0,1 bandwidth=1000 block-steps=86400000", "below the horizon of disc" },
     { "phase-centre=0,89", "below the horizon of disc 0 s" },
-    { "bandwidth=1 array=lofar-like", "needs a bandwidth above" },
+    { "bandwidth=10 array=lofar-like stations=2", "needs a bandwidth above 20.37 Hz, found 10" },
     { "! application/x-astro-voltages,format=CF16LE", "can't handle caps" },
     { "stations=3 ! application/x-astro-voltages,stations=4", "downstream takes none" },
   };

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Every element and property of ours tells a user what it is. */
+/* Every element and property of ours tells a user what it is, and when it may be set. */
 static void check_properties(GstElementFactory *factory)
 {
   GstElement *element = gst_element_factory_create(factory, NULL);
@@ -15,6 +15,9 @@ static void check_properties(GstElementFactory *factory)
     g_test_message("%s %s", GST_OBJECT_NAME(factory), specs[i]->name);
     g_assert_cmpuint(strlen(g_param_spec_get_blurb(specs[i])), >, 10);
     g_assert_cmpstr(g_param_spec_get_blurb(specs[i]), !=, g_param_spec_get_nick(specs[i]));
+    g_assert_true(!(specs[i]->flags & G_PARAM_WRITABLE) ||
+                  specs[i]->flags & (GST_PARAM_MUTABLE_READY | GST_PARAM_MUTABLE_PAUSED |
+                                     GST_PARAM_MUTABLE_PLAYING));
   }
   gst_object_unref(element);
 }
@@ -164,6 +167,22 @@ static void check_metadata(GstElementFactory *factory)
     g_assert_nonnull(gst_element_factory_get_metadata(factory, fields[i]));
 }
 
+/* A template names what it takes once. */
+static void check_templates(GstElementFactory *factory)
+{
+  for (const GList *link = gst_element_factory_get_static_pad_templates(factory); link;
+       link = link->next) {
+    const GstStaticPadTemplate *template = link->data;
+    g_autoptr(GstCaps) caps = gst_static_caps_get((GstStaticCaps *)&template->static_caps);
+    for (guint i = 0; i < gst_caps_get_size(caps); i++)
+      for (guint k = 0; k < i; k++)
+        if (gst_structure_is_equal(gst_caps_get_structure(caps, i),
+                                   gst_caps_get_structure(caps, k)))
+          g_error("%s: %s has the same caps twice", GST_OBJECT_NAME(factory),
+                  template->name_template);
+  }
+}
+
 static const GstStaticPadTemplate *find_template(GstElementFactory *factory, const char *name)
 {
   for (const GList *link = gst_element_factory_get_static_pad_templates(factory); link;
@@ -219,8 +238,18 @@ static void check_all(gconstpointer check)
   gst_plugin_feature_list_free(features);
 }
 
+/* FFTW, which it is linked to, is under the GPL: applications that ask must know. */
+static void test_licence(void)
+{
+  g_autoptr(GstPlugin) plugin = gst_registry_find_plugin(gst_registry_get(), "astro");
+  g_assert_nonnull(plugin);
+  g_assert_cmpstr(gst_plugin_get_license(plugin), ==, "GPL");
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/plugin/licence", test_licence);
+  g_test_add_data_func("/plugin/templates", check_templates, check_all);
   g_test_add_data_func("/plugin/metadata", check_metadata, check_all);
   g_test_add_data_func("/plugin/properties/documented", check_properties, check_all);
   g_test_add_data_func("/plugin/properties/kept-apart", check_kept_apart, check_all);

@@ -191,6 +191,8 @@ static void test_refused_pipelines(void)
     { "fakesrc\n ! identity foo=1 ! fakesink",
       "bad.graph:2: no property \"foo\" in element \"identity\"" },
     { "fakesrc num-buffers=x ! fakesink", "bad.graph:1: could not set property" },
+    { "fakesrc num-buffers=1 ! fakesink\n sync=false\n sync=true",
+      "bad.graph:3: property \"sync\" of element \"fakesink\" is set twice" },
     { "fakesrc !\n queue max-size-buffers=-7 ! fakesink",
       "bad.graph:2: could not set property \"max-size-buffers\" in element \"queue\" to \"-7\": "
       "expected a whole number from 0 to 4294967295" },
@@ -559,7 +561,8 @@ static void complete(const char *words, const char *expected)
   g_autofree char *script = g_strdup_printf(
       "compopt() { printf '%%s ' \"$@\"; }\n"
       "source '%s'; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
-      "_gst_astro '%s' \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+      "_gst_astro '%s' \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD-1]}\" "
+      "<<<'@typed 1 \"h\" \nfakesrc num-buffers=${typed} ! fakesink'\n"
       "echo \"${COMPREPLY[@]}\"",
       completion, words, program);
   g_auto(Result) result = run_shell(script);
@@ -583,6 +586,7 @@ static void test_completion(void)
   complete("gst-astro show --", "--help");
   complete("gst-astro show good ''", "");
   complete("gst-astro list ''", "");
+  complete("gst-astro run - ''", "-o nospace "); /* what is typed is not read as a graph */
   complete("gst-astro run good output = graphs/good.g", "-o filenames graphs/good.graph");
   complete("gst-astro run good --dot graphs/good.g", "-o filenames graphs/good.graph");
 }
