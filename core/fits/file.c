@@ -140,7 +140,6 @@ static char *value_of(const char *card)
   return g_string_free(value, FALSE);
 }
 
-/* TRUE at the card END. Of a keyword that is there twice the first counts. */
 /* AIPS tells of a beam, in degrees, in its history: "AIPS   CLEAN BMAJ=  1.25E-02 BMIN=  1.25E-02
  * BPA=   0.00". The last one holds. */
 static void take_history(AstroFitsHeader *header, const char *card)
@@ -160,6 +159,7 @@ static void take_history(AstroFitsHeader *header, const char *card)
   }
 }
 
+/* TRUE at the card END. Of a keyword that is there twice the first counts. */
 static gboolean take_card(AstroFitsHeader *header, const char *card)
 {
   gsize length = 8;
