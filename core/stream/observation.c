@@ -47,13 +47,26 @@ static gboolean has_60_seconds(const char *iso8601)
   return length >= 6 && time[length - 1] >= '6';
 }
 
+/* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. Longer ones may
+ * round to a second more in its sum of both. */
+static char *cut_fraction(const char *iso8601, guint64 *ns)
+{
+  const char *point = strpbrk(iso8601, ".,"), *digit = point ? point + 1 : "";
+  *ns = 0;
+  for (guint64 place = GST_SECOND / 10; place && g_ascii_isdigit(*digit); place /= 10)
+    *ns += place * (guint64)(*digit++ - '0');
+  return point ? g_strdup_printf("%.*s%s", (int)(digit - iso8601), iso8601,
+                                 digit + strspn(digit, "0123456789"))
+               : g_strdup(iso8601);
+}
+
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,
                                      GError **error)
 {
   g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
-  g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(iso8601, utc);
-  const char *point = strpbrk(iso8601, ".,");
-  guint64 ns = 0;
+  guint64 ns;
+  g_autofree char *cut = cut_fraction(iso8601, &ns);
+  g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(cut, utc);
 
   if (!time || g_date_time_get_utc_offset(time) != 0)
     return astro_stream_refuse(
@@ -64,11 +77,6 @@ gboolean astro_observation_set_start(AstroObservation *observation, const char *
                                "time \"%s\" has seconds from 60 on, expected 0 to 59: leap "
                                "seconds are not counted here",
                                iso8601);
-  /* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. */
-  guint64 place = GST_SECOND / 10;
-  for (const char *c = point ? point + 1 : ""; g_ascii_isdigit(*c); c++, place /= 10)
-    ns += place * (guint64)(*c - '0');
-
   gint64 unix_seconds = g_date_time_to_unix(time);
   gint64 day = unix_seconds / 86400 - (unix_seconds % 86400 < 0);
   observation->start_mjd = (gint32)(day + MJD_OF_UNIX_EPOCH);
@@ -186,6 +194,37 @@ static gboolean get_names(const GstStructure *s, AstroObservation *o, GError **e
   return array != NULL;
 }
 
+/* Both or none. */
+static gboolean get_phase_centre(const GstStructure *s, AstroObservation *o, GError **error)
+{
+  o->has_phase_centre = gst_structure_get_double(s, "phase-ra", &o->phase_ra) &&
+                        gst_structure_get_double(s, "phase-dec", &o->phase_dec);
+  if (!o->has_phase_centre || (isfinite(o->phase_ra) && fabs(o->phase_dec) <= G_PI))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "observation event: the phase centre is (%g, %g), expected radians of "
+                             "right ascension and declination",
+                             o->phase_ra, o->phase_dec);
+}
+
+/* Days of the years 1 to 9999, which calendars here know. */
+#define FIRST_MJD -678575
+#define LAST_MJD 2973483
+#define MOST_START_NS (G_GUINT64_CONSTANT(1) << 62)
+
+static gboolean get_start(const GstStructure *s, AstroObservation *o, GError **error)
+{
+  o->has_start = gst_structure_get_int(s, "start-mjd", &o->start_mjd) &&
+                 gst_structure_get_uint64(s, "start-ns", &o->start_ns);
+  if (!o->has_start ||
+      (o->start_mjd >= FIRST_MJD && o->start_mjd <= LAST_MJD && o->start_ns <= MOST_START_NS))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "observation event: it starts %" G_GUINT64_FORMAT
+                             " ns into MJD %d, expected a day of the years 1 to 9999",
+                             o->start_ns, o->start_mjd);
+}
+
 static void replace_string(const GstStructure *s, const char *field, char **text)
 {
   const char *value = gst_structure_get_string(s, field);
@@ -204,14 +243,11 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
 
   g_autoptr(AstroObservation) o = astro_observation_new(gst_value_array_get_size(stations));
   if (!get_names(s, o, error) ||
-      !get_doubles(s, "positions", o->positions, 3 * o->n_stations, error))
+      !get_doubles(s, "positions", o->positions, 3 * o->n_stations, error) ||
+      !get_phase_centre(s, o, error) || !get_start(s, o, error))
     return NULL;
   replace_string(s, "telescope", &o->telescope);
   replace_string(s, "basis", &o->basis);
-  o->has_phase_centre = gst_structure_get_double(s, "phase-ra", &o->phase_ra) &&
-                        gst_structure_get_double(s, "phase-dec", &o->phase_dec);
-  o->has_start = gst_structure_get_int(s, "start-mjd", &o->start_mjd) &&
-                 gst_structure_get_uint64(s, "start-ns", &o->start_ns);
   bandpass = gst_structure_get_value(s, "bandpass");
   if (bandpass && GST_VALUE_HOLDS_ARRAY(bandpass)) {
     o->n_bandpass = gst_value_array_get_size(bandpass);
