@@ -546,6 +546,29 @@ static void lost_spectra(void)
   gst_buffer_unref(buffer);
 }
 
+/* A buffer's spectra are averaged without a time axis too. */
+static void spectra_without_time(void)
+{
+  AstroRenderStyle style = plain;
+  AstroRenderMoment moment = { 0, GST_SECOND };
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  style.rows = 1;
+  style.low = 0;
+  style.high = 100;
+  g_autoptr(AstroRenderer) render =
+      new_render(SPECTRA "format=CI8,layout=channel,channels=2", &style);
+  gint8(*data)[2][2] = test_alloc(5 * sizeof *data);
+  memset(data, 0, 5 * sizeof *data);
+  for (guint i = 0; i < 5; i++)
+    data[i][0][0] = 10;
+  data[0][1][0] = data[2][1][1] = 10;
+  guint8 *frame = draw_moment(render, data, 5 * sizeof *data, &moment, 64, 16, FALSE);
+  g_assert_cmphex(pixel_at(frame, 64, 16, 8), ==, 0xffffff);
+  g_assert_cmphex(pixel_at(frame, 64, 48, 8), ==, 0x666666);
+  test_free(frame);
+  test_free(data);
+}
+
 /* What was lost of the second of two integrations, which is the one that is shown. */
 static void lost_visibilities(void)
 {
@@ -722,6 +745,7 @@ static void add_tests(void)
   g_test_add_func("/render/waterfall-falls", waterfall_falls);
   g_test_add_func("/render/matrix-of-visibilities", matrix_of_visibilities);
   g_test_add_func("/render/lost-spectra", lost_spectra);
+  g_test_add_func("/render/spectra-without-time", spectra_without_time);
   g_test_add_func("/render/lost-visibilities", lost_visibilities);
   g_test_add_func("/render/correlation-points", correlation_points);
   g_test_add_func("/render/beam", beam);
