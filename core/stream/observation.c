@@ -194,6 +194,19 @@ static gboolean get_names(const GstStructure *s, AstroObservation *o, GError **e
   return array != NULL;
 }
 
+static gboolean get_positions(const GstStructure *s, AstroObservation *o, GError **error)
+{
+  if (!get_doubles(s, "positions", o->positions, 3 * o->n_stations, error))
+    return FALSE;
+  for (guint i = 0; i < 3 * o->n_stations; i++)
+    if (fabs(o->positions[i]) > ASTRO_OBSERVATION_MAX_METRES)
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "observation event: station %s stands at %g m, expected at most "
+                                 "%g m from the geocentre along each axis",
+                                 o->names[i / 3], o->positions[i], ASTRO_OBSERVATION_MAX_METRES);
+  return TRUE;
+}
+
 /* Both or none. */
 static gboolean get_phase_centre(const GstStructure *s, AstroObservation *o, GError **error)
 {
@@ -242,9 +255,8 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
     return NULL;
 
   g_autoptr(AstroObservation) o = astro_observation_new(gst_value_array_get_size(stations));
-  if (!get_names(s, o, error) ||
-      !get_doubles(s, "positions", o->positions, 3 * o->n_stations, error) ||
-      !get_phase_centre(s, o, error) || !get_start(s, o, error))
+  if (!get_names(s, o, error) || !get_positions(s, o, error) || !get_phase_centre(s, o, error) ||
+      !get_start(s, o, error))
     return NULL;
   replace_string(s, "telescope", &o->telescope);
   replace_string(s, "basis", &o->basis);

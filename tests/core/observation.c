@@ -89,6 +89,7 @@ static void test_bad(void)
     "astro-observation,stations=<a>,positions=<1.0,2.0,x>",
     "astro-observation,stations=<(int)1>,positions=<1.0,2.0,3.0>",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,bandpass=<1.0,(int)1>",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,1e13>",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=nan,phase-dec=0.5",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=1.0,phase-dec=1e9",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=2147483647,"
