@@ -54,8 +54,7 @@ typedef struct {
   const char *caps;
   /* Adds the panels, and gives what take wants. */
   gpointer (*open)(const AstroRenderInput *input, GArray *panels, GError **error);
-  /* steps: those of data, the buffer's; without a time axis, unless all are taken, data are the last
-   * one. */
+  /* steps: of the buffer. Without a time axis data are the last of them, unless all are taken. */
   void (*take)(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                AstroPanel *panels);
   void (*close)(gpointer kind);
