@@ -606,6 +606,7 @@ static void test_errors(void)
     { "channels=8", "format=CI8,layout=time,stations=2,pols=2,layout=station:pol:time",
       "no whole number of steps of 8 bytes (6 are left over): set the blocksize", 30 },
     { "channels=8", "format=CF64LE,layout=time", "CF64LE", 32 },
+    { "channels=8", "format=CF64LE,layout=time:station,stations=2147483647", "CF64LE", 32 },
     { "channels=8", "format=CI8,layout=time:channel,channels=4", "time:channel", 32 },
     { "channels=8", "format=CI8,layout=time,rate=1/2000000000", "rate", 32 },
   };
