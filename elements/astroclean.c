@@ -142,14 +142,11 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 {
   AstroClean *self = ASTRO_CLEAN(stage);
   const AstroStream *in = astro_stage_in(stage);
-  g_autofree char *layout = astro_layout_to_string(&in->layout);
   g_autofree char *names = g_strjoinv(":", self->grid.products);
   guint pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
 
-  if (!g_str_equal(layout, "pol:y:x") && !g_str_equal(layout, "channel:pol:y:x"))
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "an image of layout %s, expected pol:y:x or channel:pol:y:x",
-                               layout);
+  if (!astro_image_check_layout(in, error))
+    return FALSE;
   if (pols < 2 || astro_grid_find(&self->grid, ASTRO_PRODUCT_PSF) != (gint)pols - 1)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,

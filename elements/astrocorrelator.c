@@ -206,6 +206,32 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
+/* Caps may tell how many there are of what the layout has not. */
+static gboolean check_extents(const AstroCorrelatorConfig *config, const AstroStream *out,
+                              GError **error)
+{
+  const struct {
+    AstroAxis axis;
+    guint64 expected;
+  } axes[] = {
+    { ASTRO_AXIS_CHANNEL, config->channels / config->channel_step },
+    { ASTRO_AXIS_BASELINE, astro_correlator_baselines(config->stations, config->triangle) },
+    { ASTRO_AXIS_POL, config->pols },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(axes); i++) {
+    guint64 found = astro_stream_extent(out, axes[i].axis);
+    g_autofree char *layout = astro_layout_to_string(&config->layout);
+    if (found != axes[i].expected && axes[i].expected > 0)
+      return astro_stream_refuse(
+          error, ASTRO_STREAM_ERROR_CAPS,
+          "visibilities of %" G_GUINT64_FORMAT " %ss, expected %" G_GUINT64_FORMAT
+          ", of %u stations, %u channels and %u polarisations that layout %s tells of",
+          found, astro_axis_name(axes[i].axis), axes[i].expected, config->stations,
+          config->channels, config->pols, layout);
+  }
+  return TRUE;
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -237,6 +263,8 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
                                "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
                                " is too long a fraction",
                                in->rate_n, in->rate_d, dump_spectra(self));
+  if (!check_extents(config, out, error))
+    return FALSE;
   g_clear_pointer(&self->counts, g_free);
   self->spectra = config->integration;
   self->full = (guint32)config->integration * config->channel_step;

@@ -134,8 +134,8 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   if (self->kind == ASTRO_FFT_SAME_STEPS)
     astro_fft_want_image(astro_stage_out(stage), self->made, transform);
   if (self->kind == ASTRO_FFT_SPLITS_TIME) {
-    self->cut = astro_fft_cut_new(in, self->settings.length);
-    return TRUE;
+    self->cut = astro_fft_cut_new(in, self->settings.length, error);
+    return self->cut != NULL;
   }
   for (guint i = 0; i < in->layout.n_axes; i++)
     if (transform->axes[i].transformed)

@@ -83,6 +83,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 
   astro_grid_clear(&self->grid);
   if (astro_stream_from_caps(&self->stream, in, &error) &&
+      astro_image_check_layout(&self->stream, &error) &&
       astro_grid_from_caps(&self->grid, in, &error) && self->stream.format != ASTRO_FORMAT_F32LE &&
       self->stream.format != ASTRO_FORMAT_F64LE)
     astro_stream_refuse(&error, ASTRO_STREAM_ERROR_CAPS, "format is %s, expected F32LE or F64LE",

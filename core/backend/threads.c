@@ -25,8 +25,10 @@ guint astro_threads(void)
   static gsize cores = 0;
   if (g_once_init_enter(&cores)) {
     cpu_set_t set;
-    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    g_once_init_leave(&cores, (gsize)MAX(n, 1));
+    /* A kernel for more cores than a set has room for fails. */
+    guint n = sched_getaffinity(0, sizeof set, &set) == 0 ? (guint)CPU_COUNT(&set)
+                                                          : g_get_num_processors();
+    g_once_init_leave(&cores, MAX(n, 1));
   }
   return (guint)cores;
 }

@@ -4,7 +4,7 @@
 struct AstroChannelizerLosses {
   AstroChannelizerConfig config;
   guint stations;
-  GArray **lost;  /* of each station: AstroChannelizerLoss, in the order of time */
+  GArray **lost;  /* of each station: AstroChannelizerLoss, in the order of time; NULL: none yet */
   GArray *latest; /* AstroChannelizerLoss of the block read last, by station */
 };
 
@@ -13,16 +13,13 @@ AstroChannelizerLosses *astro_channelizer_losses_new(const AstroChannelizerConfi
   AstroChannelizerLosses *losses = g_new0(AstroChannelizerLosses, 1);
   losses->config = *config;
   losses->stations = (guint)astro_stream_extent(&config->in, ASTRO_AXIS_STATION);
-  losses->lost = g_new(GArray *, losses->stations);
-  for (guint station = 0; station < losses->stations; station++)
-    losses->lost[station] = g_array_new(FALSE, FALSE, sizeof(AstroChannelizerLoss));
   losses->latest = g_array_new(FALSE, FALSE, sizeof(AstroChannelizerLoss));
   return losses;
 }
 
 void astro_channelizer_losses_free(AstroChannelizerLosses *losses)
 {
-  for (guint station = 0; station < losses->stations; station++)
+  for (guint station = 0; losses->lost && station < losses->stations; station++)
     g_array_unref(losses->lost[station]);
   g_free(losses->lost);
   g_array_unref(losses->latest);
@@ -31,9 +28,17 @@ void astro_channelizer_losses_free(AstroChannelizerLosses *losses)
 
 void astro_channelizer_losses_clear(AstroChannelizerLosses *losses)
 {
-  for (guint station = 0; station < losses->stations; station++)
+  for (guint station = 0; losses->lost && station < losses->stations; station++)
     g_array_set_size(losses->lost[station], 0);
   g_array_set_size(losses->latest, 0);
+}
+
+/* Caps may tell of any number of stations, a block that came has as many. */
+static void make_lists(AstroChannelizerLosses *losses)
+{
+  losses->lost = g_new(GArray *, losses->stations);
+  for (guint station = 0; station < losses->stations; station++)
+    losses->lost[station] = g_array_new(FALSE, FALSE, sizeof(AstroChannelizerLoss));
 }
 
 static void add(AstroChannelizerLosses *losses, guint station, guint64 from, guint64 to)
@@ -52,8 +57,10 @@ void astro_channelizer_losses_read(AstroChannelizerLosses *losses, GstBuffer *in
   AstroLayout shape;
 
   g_array_set_size(losses->latest, 0);
-  if (!gap && !meta)
+  if ((!gap && !meta) || steps == 0)
     return;
+  if (!losses->lost)
+    make_lists(losses);
   astro_stream_shape(&losses->config.in, steps, &shape);
   if (!gap)
     astro_validity_samples(&samples, meta, &shape);
@@ -149,7 +156,7 @@ void astro_channelizer_losses_mark(AstroChannelizerLosses *losses, GstBuffer *ou
   guint64 next = (spectra.first + spectra.count) * astro_channelizer_step(&losses->config) -
                  astro_channelizer_lead(&losses->config);
   AstroValidityMeta *meta = NULL;
-  for (guint station = 0; station < losses->stations; station++) {
+  for (guint station = 0; losses->lost && station < losses->stations; station++) {
     count(losses, station, spectra, out, &meta);
     forget(losses->lost[station], next);
   }

@@ -91,9 +91,15 @@ gint64 astro_delay_sample_ns(const AstroStream *stream, guint64 sample)
                                        (guint64)stream->rate_n);
 }
 
+#define RADIANS_PER_SECOND 7.3e-5 /* at most, that the earth turns */
+
+/* A sample's delay is that of when it was taken, which differs by what changed meanwhile: much for
+ * spacecraft alone. */
 guint64 astro_delay_margin(const AstroDelayModel *model, const AstroStream *stream)
 {
-  double samples = astro_delay_model_longest(model) * stream->rate_n / stream->rate_d;
+  double change = astro_delay_model_reach(model) * RADIANS_PER_SECOND;
+  double samples =
+      astro_delay_model_longest(model) * (1 + change) * stream->rate_n / stream->rate_d;
   return (guint64)ceil(samples) + ASTRO_FRACTION_TAPS + 1;
 }
 

@@ -1,5 +1,6 @@
 #include "config.h"
 #include "core/fft/cut.h"
+#include "core/backend/backend.h"
 
 #include <string.h>
 
@@ -15,13 +16,29 @@ struct AstroFftCut {
   gboolean started;
   guint64 begin, next; /* of the stretch */
   guint8 *held;        /* [outer][held_steps][inner] */
+  guint8 *spare;       /* room for as many */
   guint64 held_from, held_steps;
 
   guint64 first, steps; /* of the block */
   AstroSpectra transforms;
 };
 
-AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length)
+/* Room for what makes no whole transform, twice. */
+static gboolean make_room(AstroFftCut *self, GError **error)
+{
+  gsize bytes;
+  if (g_size_checked_mul(&bytes, self->outer * self->inner_bytes, self->length)) {
+    self->held = g_try_malloc(bytes);
+    self->spare = g_try_malloc(bytes);
+  }
+  return (self->held && self->spare) ||
+         astro_backend_no_memory(error,
+                                 "no memory to hold the samples of transforms of "
+                                 "%" G_GUINT64_FORMAT " steps of %" G_GUINT64_FORMAT " bytes",
+                                 self->length, self->outer * self->inner_bytes);
+}
+
+AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length, GError **error)
 {
   AstroFftCut *self = g_new0(AstroFftCut, 1);
   gint time = astro_layout_find(&in->layout, ASTRO_AXIS_TIME);
@@ -38,14 +55,17 @@ AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length)
   self->counted = (AstroChannelizerConfig){ .in = *in, .channels = (guint)length, .taps = 1 };
   self->counted.in.format = ASTRO_FORMAT_CF32LE; /* a step is then as many samples as channels */
   self->losses = astro_channelizer_losses_new(&self->counted);
-  self->held = g_malloc(self->outer * length * self->inner_bytes);
-  return self;
+  if (make_room(self, error))
+    return self;
+  astro_fft_cut_free(self);
+  return NULL;
 }
 
 void astro_fft_cut_free(AstroFftCut *self)
 {
   astro_channelizer_losses_free(self->losses);
   g_free(self->held);
+  g_free(self->spare);
   g_free(self);
 }
 
@@ -105,19 +125,24 @@ static void clear_samples(const AstroFftCut *self, guint8 *to, guint64 to_from, 
                           guint station, guint64 begin, guint64 end)
 {
   AstroLayout shape;
-  guint64 strides[ASTRO_MAX_AXES], index[ASTRO_MAX_AXES] = { 0 };
+  guint64 strides[ASTRO_MAX_AXES], others = 1;
   gsize bytes = astro_stream_sample_bytes(&self->in);
 
   astro_stream_shape(&self->in, to_steps, &shape);
   astro_layout_strides(&shape, strides);
   gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME);
   gint stations = astro_layout_find(&shape, ASTRO_AXIS_STATION);
-  for (guint64 i = 0, n = astro_layout_samples(&shape); i < n; i++) {
-    for (guint a = 0; a < shape.n_axes; a++)
-      index[a] = i / strides[a] % shape.extents[a];
-    guint64 sample = to_from + index[time];
-    if (sample >= begin && sample < end && (stations < 0 || index[stations] == station))
-      memset(to + i * bytes, 0, bytes);
+  for (gint a = 0; a < (gint)shape.n_axes; a++)
+    others *= a == time || a == stations ? 1 : shape.extents[a];
+  for (guint64 i = 0; i < others; i++) {
+    guint64 rest = i, at = stations < 0 ? 0 : station * strides[stations];
+    for (gint a = 0; a < (gint)shape.n_axes; a++)
+      if (a != time && a != stations) {
+        at += rest % shape.extents[a] * strides[a];
+        rest /= shape.extents[a];
+      }
+    for (guint64 sample = begin; sample < end; sample++)
+      memset(to + (at + (sample - to_from) * strides[time]) * bytes, 0, bytes);
   }
 }
 
@@ -153,14 +178,13 @@ void astro_fft_cut_close(AstroFftCut *self, const guint8 *block)
     return;
   }
   guint64 steps = end - from;
-  g_autofree guint8 *held = g_malloc(self->outer * self->length * self->inner_bytes);
+  guint8 *held = self->spare;
   copy_part(self, held, from, steps, self->held, self->held_from, self->held_steps,
             MAX(from, self->held_from), self->first);
   copy_part(self, held, from, steps, block, self->first, self->steps, MAX(from, self->first), end);
   clear_lost(self, held, from, steps);
-  guint8 *old = self->held;
-  self->held = g_steal_pointer(&held);
-  g_free(old);
+  self->spare = self->held;
+  self->held = held;
   self->held_from = from;
   self->held_steps = steps;
 }

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct AstroFftCut AstroFftCut;
 
-AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length);
+AstroFftCut *astro_fft_cut_new(const AstroStream *in, guint64 length, GError **error);
 void astro_fft_cut_free(AstroFftCut *cut);
 void astro_fft_cut_clear(AstroFftCut *cut); /* a new stretch begins */
 

@@ -85,7 +85,11 @@ static gboolean unpack(Unpacking *u, GError **error)
       return FALSE;
     u->held -= used;
     memmove(u->in, u->in + used, u->held);
-    if (result == G_CONVERTER_FINISHED && (!refill(u, error) || !next_member(u)))
+    if (result != G_CONVERTER_FINISHED)
+      continue;
+    if (!refill(u, error))
+      return FALSE;
+    if (!next_member(u))
       return TRUE;
   }
 }

@@ -12,7 +12,6 @@
 #define SIDEREAL_DEGREES_PER_DAY 360.98564736629 /* of UT1, IAU 1982 as memo 117 has it */
 #define SECONDS_TT_MINUS_TAI 32.184
 #define AT_GEOCENTRE 1000.0 /* metres: no array's middle is that close to it */
-#define MAX_METRES 1e12     /* beyond the moon and most spacecraft */
 #define MAX_NUMBER 1e6      /* of stations */
 
 static const char *const middle_keys[3] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
@@ -239,7 +238,7 @@ static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, 
     antennas->numbers[i] = (gint)no;
     for (guint k = 0; k < 3; k++) {
       double metres = astro_fits_table_number(table, position, k);
-      if (!(fabs(metres) < MAX_METRES))
+      if (!(fabs(metres) < ASTRO_OBSERVATION_MAX_METRES))
         return astro_fits_wrong(table->file, error,
                                 "table AIPS AN: station \"%s\" (row %u) stands at %g m",
                                 antennas->names[i], i + 1, metres);

@@ -18,8 +18,9 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
 
   AstroUvfitsWriter *w = g_new0(AstroUvfitsWriter, 1);
   w->file = file;
-  w->contents = *contents;
-  astro_observation_ref(w->contents.observation);
+  /* What else contents hold stays the caller's. */
+  w->contents = (AstroFitsContents){ .stream = contents->stream,
+                                     .observation = astro_observation_ref(contents->observation) };
   w->pols = astro_stream_extent(&contents->stream, ASTRO_AXIS_POL);
   w->products = w->pols * w->pols;
   w->channels = astro_stream_extent(&contents->stream, ASTRO_AXIS_CHANNEL);

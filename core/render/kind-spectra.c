@@ -156,4 +156,5 @@ const AstroRenderKind astro_render_spectra = {
   open_kind,
   take,
   close_kind,
+  TRUE,
 };

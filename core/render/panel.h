@@ -54,10 +54,11 @@ typedef struct {
   const char *caps;
   /* Adds the panels, and gives what take wants. */
   gpointer (*open)(const AstroRenderInput *input, GArray *panels, GError **error);
-  /* steps: of the time axis, where the layout has one; else data are one frame. */
+  /* steps: of the buffer. Without a time axis data are the last of them, unless all are taken. */
   void (*take)(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                AstroPanel *panels);
   void (*close)(gpointer kind);
+  gboolean takes_all;
 } AstroRenderKind;
 
 extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_visibilities,

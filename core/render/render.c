@@ -177,7 +177,7 @@ gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
   astro_stream_shape(&r->input.stream, steps, &shape);
   if (moment->validity && !astro_validity_check(moment->validity, &shape, error))
     return FALSE;
-  if (astro_layout_find(&r->input.stream.layout, ASTRO_AXIS_TIME) < 0)
+  if (!r->kind->takes_all && astro_layout_find(&r->input.stream.layout, ASTRO_AXIS_TIME) < 0)
     data = (const guint8 *)data + (steps - 1) * astro_stream_step_bytes(&r->input.stream);
   if (!r->figure && !begin(r, error))
     return FALSE;

@@ -8,6 +8,8 @@
 #define WALK 400   /* steps along an edge */
 #define JUMP 90    /* degrees from one step to the next that are no way but a turn of the circle */
 
+#define FINEST 1e-12 /* of a coordinate: steps that doubles tell apart */
+
 enum { RA, DEC };
 
 static gboolean world(const AstroSkyGrid *grid, const AstroWcs *wcs, double x, double y,
@@ -44,9 +46,11 @@ void astro_sky_grid_find(AstroSkyGrid *grid, const AstroWcs *wcs, guint width, g
         grid->high[k] = fmax(grid->high[k], at[k]);
       }
     }
-  for (guint k = 0; k < 2; k++)
-    if (grid->high[k] > grid->low[k])
-      grid->step[k] = astro_tick_step(grid->high[k] - grid->low[k], most[k]);
+  for (guint k = 0; k < 2; k++) {
+    double span = grid->high[k] - grid->low[k], zero = k == RA ? grid->ra : 0;
+    if (span > FINEST * (fmax(fabs(grid->low[k]), fabs(grid->high[k])) + zero))
+      grid->step[k] = astro_tick_step(span, most[k]);
+  }
   /* Around a pole lines divide the circle. */
   if (grid->step[RA] > 5)
     grid->step[RA] = grid->step[RA] > 15 ? 30 : 15;

@@ -64,7 +64,8 @@ static gboolean grid_transform(GstBuffer *dest, GstMeta *meta, GstBuffer *buffer
   copy->weights = weights;
   if (copy->touched)
     gst_buffer_ref(copy->touched);
-  memcpy(weights, self->weights, self->n_weights * sizeof *weights);
+  if (self->n_weights)
+    memcpy(weights, self->weights, self->n_weights * sizeof *weights);
   return TRUE;
 }
 
@@ -78,7 +79,8 @@ static gboolean image_transform(GstBuffer *dest, GstMeta *meta, GstBuffer *buffe
   double *weights = copy->weights;
   COPY_FIELDS(copy, self, has_beam);
   copy->weights = weights;
-  memcpy(weights, self->weights, self->n_weights * sizeof *weights);
+  if (self->n_weights)
+    memcpy(weights, self->weights, self->n_weights * sizeof *weights);
   return TRUE;
 }
 

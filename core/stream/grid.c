@@ -138,6 +138,15 @@ gboolean astro_grid_from_image_caps(AstroGrid *grid, const GstCaps *caps, GError
   return from_caps(grid, caps, FALSE, error);
 }
 
+gboolean astro_image_check_layout(const AstroStream *stream, GError **error)
+{
+  g_autofree char *layout = astro_layout_to_string(&stream->layout);
+  if (!strcmp(layout, "pol:y:x") || !strcmp(layout, "channel:pol:y:x"))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "an image of layout %s, expected pol:y:x or channel:pol:y:x", layout);
+}
+
 void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps)
 {
   g_autofree char *products = g_strjoinv(":", grid->products);

@@ -58,6 +58,8 @@ gboolean astro_grid_from_caps(AstroGrid *grid, const GstCaps *caps, GError **err
 /* Of images alone: they need not be square (size is the width then) nor tell how large a pixel is
  * (pixel and cell are 0 then). */
 gboolean astro_grid_from_image_caps(AstroGrid *grid, const GstCaps *caps, GError **error);
+/* Whether a stream's axes are those that images have here: pol:y:x, maybe with channel before. */
+gboolean astro_image_check_layout(const AstroStream *stream, GError **error);
 void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps);
 void astro_grid_clear(AstroGrid *grid);
 

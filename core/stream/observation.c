@@ -47,13 +47,26 @@ static gboolean has_60_seconds(const char *iso8601)
   return length >= 6 && time[length - 1] >= '6';
 }
 
+/* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. Longer ones may
+ * round to a second more in its sum of both. */
+static char *cut_fraction(const char *iso8601, guint64 *ns)
+{
+  const char *point = strpbrk(iso8601, ".,"), *digit = point ? point + 1 : "";
+  *ns = 0;
+  for (guint64 place = GST_SECOND / 10; place && g_ascii_isdigit(*digit); place /= 10)
+    *ns += place * (guint64)(*digit++ - '0');
+  return point ? g_strdup_printf("%.*s%s", (int)(digit - iso8601), iso8601,
+                                 digit + strspn(digit, "0123456789"))
+               : g_strdup(iso8601);
+}
+
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,
                                      GError **error)
 {
   g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
-  g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(iso8601, utc);
-  const char *point = strpbrk(iso8601, ".,");
-  guint64 ns = 0;
+  guint64 ns;
+  g_autofree char *cut = cut_fraction(iso8601, &ns);
+  g_autoptr(GDateTime) time = g_date_time_new_from_iso8601(cut, utc);
 
   if (!time || g_date_time_get_utc_offset(time) != 0)
     return astro_stream_refuse(
@@ -64,11 +77,6 @@ gboolean astro_observation_set_start(AstroObservation *observation, const char *
                                "time \"%s\" has seconds from 60 on, expected 0 to 59: leap "
                                "seconds are not counted here",
                                iso8601);
-  /* GDateTime keeps microseconds and we keep nanoseconds: the fraction is read here. */
-  guint64 place = GST_SECOND / 10;
-  for (const char *c = point ? point + 1 : ""; g_ascii_isdigit(*c); c++, place /= 10)
-    ns += place * (guint64)(*c - '0');
-
   gint64 unix_seconds = g_date_time_to_unix(time);
   gint64 day = unix_seconds / 86400 - (unix_seconds % 86400 < 0);
   observation->start_mjd = (gint32)(day + MJD_OF_UNIX_EPOCH);
@@ -187,6 +195,19 @@ static gboolean get_names(const GstStructure *s, AstroObservation *o, GError **e
   return array != NULL;
 }
 
+static gboolean get_positions(const GstStructure *s, AstroObservation *o, GError **error)
+{
+  if (!get_doubles(s, "positions", o->positions, 3 * o->n_stations, error))
+    return FALSE;
+  for (guint i = 0; i < 3 * o->n_stations; i++)
+    if (fabs(o->positions[i]) > ASTRO_OBSERVATION_MAX_METRES)
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "observation event: station %s stands at %g m, expected at most "
+                                 "%g m from the geocentre along each axis",
+                                 o->names[i / 3], o->positions[i], ASTRO_OBSERVATION_MAX_METRES);
+  return TRUE;
+}
+
 static void replace_string(const GstStructure *s, const char *field, char **text)
 {
   const char *value = gst_structure_get_string(s, field);
@@ -253,8 +274,7 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
     return NULL;
 
   g_autoptr(AstroObservation) o = astro_observation_new(gst_value_array_get_size(stations));
-  if (!get_names(s, o, error) ||
-      !get_doubles(s, "positions", o->positions, 3 * o->n_stations, error))
+  if (!get_names(s, o, error) || !get_positions(s, o, error))
     return NULL;
   replace_string(s, "telescope", &o->telescope);
   replace_string(s, "basis", &o->basis);

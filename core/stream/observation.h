@@ -7,6 +7,8 @@ G_BEGIN_DECLS
 
 #define ASTRO_OBSERVATION_EVENT "astro-observation"
 
+#define ASTRO_OBSERVATION_MAX_METRES 1e12 /* of a station: beyond the moon and most spacecraft */
+
 typedef struct {
   gint ref_count;
   char *telescope;

@@ -493,6 +493,31 @@ static void test_long_delay(gconstpointer backend)
   test_free(b);
 }
 
+/* What a sample of the farthest stations needs lies within the margin, for all that their delays
+ * change while the wave is under way. */
+static void test_far_stations(void)
+{
+  enum { STATIONS = 2 };
+  const double rate = 10000, tile = ASTRO_DELAY_TILE / rate;
+  g_autoptr(AstroObservation) observation = observe("disc", STATIONS);
+  observation->phase_dec = 0;
+  for (guint k = 0; k < 3; k++)
+    observation->positions[3 + k] = k == 0 ? ASTRO_OBSERVATION_MAX_METRES : 0;
+  g_autoptr(AstroDelayModel) model = model_of(observation, 1, NULL);
+  AstroStream stream =
+      stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", STATIONS, 1, 0, 1.5e8, (gint)rate);
+  double margin = (double)astro_delay_margin(model, &stream), most = 0;
+  for (guint minute = 0; minute < 1440; minute++) {
+    double now[STATIONS], next[STATIONS];
+    astro_delay_model_at(model, minute * 60 * (gint64)GST_SECOND, now);
+    astro_delay_model_at(model, minute * 60 * (gint64)GST_SECOND + (gint64)(tile * 1e9), next);
+    for (guint s = 0; s < STATIONS; s++)
+      most = fmax(most, fabs(now[s] * (1 - (next[s] - now[s]) / tile)) * rate);
+  }
+  g_assert_cmpfloat(most, >, astro_delay_model_longest(model) * rate);
+  g_assert_cmpfloat(most, <=, margin - ASTRO_FRACTION_TAPS);
+}
+
 /* Layouts are all the same thing in another order. */
 static void test_voltage_layouts(gconstpointer backend)
 {
@@ -778,6 +803,7 @@ int main(int argc, char **argv)
   g_test_add_func("/delay/calibration/errors", test_calibration_errors);
   g_test_add_func("/delay/shapes", test_shapes);
   g_test_add_func("/delay/empty", test_empty);
+  g_test_add_func("/delay/far-stations", test_far_stations);
   g_test_add_func("/delay/losses", test_losses);
   return g_test_run();
 }

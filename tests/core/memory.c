@@ -1,21 +1,10 @@
 /* The two faces of AstroMemory, held against a plain model of the bytes on a device that does
  * everything late and in its own order. */
+#include "tests/may-fail.h"
 #include "tests/tests.h"
 #include "tests/core/fake-device.h"
 
 #define KILO 1024
-
-/* The sanitizers' own allocators end the program where others return NULL, unless told. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-  return "allocator_may_return_null=1";
-}
-const char *__tsan_default_options(void);
-const char *__tsan_default_options(void)
-{
-  return "allocator_may_return_null=1";
-}
 
 static void host_fill(GstMemory *memory, guint32 seed)
 {

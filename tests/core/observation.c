@@ -51,7 +51,9 @@ static void test_start(void)
                                        "2026-13-20T12:00:00Z",
                                        "2026-11-20T12:00:61",
                                        "2016-12-31T23:59:60Z",
-                                       "20161231T235960.5" };
+                                       "20161231T235960.5",
+                                       "2026-11-20T12:00:00.5.5",
+                                       "2026-11-20T12:00:00.x" };
 
   g_assert_null(astro_observation_get_start(o));
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
@@ -64,6 +66,12 @@ static void test_start(void)
   g_assert_cmpuint(o->start_ns, ==, G_GUINT64_CONSTANT(86399500000000));
   g_assert_true(astro_observation_set_start(o, "1969-12-31T23:59:59,5", NULL));
   g_assert_cmpuint(o->start_ns, ==, G_GUINT64_CONSTANT(86399500000000));
+  /* In double precision these fractions are a second. */
+  g_assert_true(astro_observation_set_start(o, "1969-12-31T23:59:59.99999999999999999Z", NULL));
+  g_assert_cmpuint(o->start_ns, ==, G_GUINT64_CONSTANT(86399999999999));
+  g_assert_true(astro_observation_set_start(o, "1969-12-31T23:00:30.999999999999999999", NULL));
+  g_assert_cmpuint(o->start_ns, ==, G_GUINT64_CONSTANT(82830999999999));
+  g_assert_true(astro_observation_set_start(o, "1969-12-31T23:59:59,5", NULL));
   g_autofree char *text = astro_observation_get_start(o);
   g_assert_cmpstr(text, ==, "1969-12-31T23:59:59.500000000Z");
   g_autofree char *later = astro_observation_get_time(o, 86400500000001);
@@ -95,6 +103,13 @@ static void test_bad(void)
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=2973484,start-ns=(guint64)0",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=60000,"
     "start-ns=(guint64)86401000000001",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,1e13>",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=nan,phase-dec=0.5",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=1.0,phase-dec=1e9",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=2147483647,"
+    "start-ns=(guint64)0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,start-mjd=60000,"
+    "start-ns=(guint64)18446744073709551615",
   };
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
     GstStructure *s = gst_structure_from_string(texts[i], NULL);

@@ -574,6 +574,49 @@ static void lost_spectra(void)
   gst_buffer_unref(buffer);
 }
 
+/* A buffer's spectra are averaged without a time axis too. */
+static void spectra_without_time(void)
+{
+  AstroRenderStyle style = plain;
+  AstroRenderMoment moment = { 0, GST_SECOND };
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  style.rows = 1;
+  style.low = 0;
+  style.high = 100;
+  g_autoptr(AstroRenderer) render =
+      new_render(SPECTRA "format=CI8,layout=channel,channels=2", &style);
+  gint8(*data)[2][2] = test_alloc(5 * sizeof *data);
+  memset(data, 0, 5 * sizeof *data);
+  for (guint i = 0; i < 5; i++)
+    data[i][0][0] = 10;
+  data[0][1][0] = data[2][1][1] = 10;
+  guint8 *frame = draw_moment(render, data, 5 * sizeof *data, &moment, 64, 16, FALSE);
+  g_assert_cmphex(pixel_at(frame, 64, 16, 8), ==, 0xffffff);
+  g_assert_cmphex(pixel_at(frame, 64, 48, 8), ==, 0x666666);
+  test_free(frame);
+  test_free(data);
+}
+
+/* Pixels so small that the sky's coordinates hardly tell them apart: lines come to an end. */
+static void tiny_pixels(void)
+{
+  static const double decs[] = { 0, 1e-9, 0.4, 1.5707 };
+  g_autoptr(AstroObservation) o = new_observation();
+  const float image[4] = { 1, 2, 3, 4 };
+  for (gint power = -300; power < 0; power += power < -24 ? 46 : 1)
+    for (guint i = 0; i < 2 * G_N_ELEMENTS(decs); i++) {
+      g_autofree char *text =
+          g_strdup_printf(IMAGE "pols=1,products=I,width=2,height=2,pixel=(double)1e%d,"
+                                "centre-l=(double)%s",
+                          power, i % 2 ? "0.5" : "0.0");
+      g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+      o->phase_dec = decs[i / 2];
+      g_autoptr(AstroRenderer) render = astro_renderer_new(caps, &plain, o, NULL);
+      g_assert_nonnull(render);
+      test_free(draw_frame(render, image, sizeof image, 320, 240, FALSE));
+    }
+}
+
 /* What was lost of the second of two integrations, which is the one that is shown. */
 static void lost_visibilities(void)
 {
@@ -752,6 +795,8 @@ static void add_tests(void)
   g_test_add_func("/render/waterfall-falls", waterfall_falls);
   g_test_add_func("/render/matrix-of-visibilities", matrix_of_visibilities);
   g_test_add_func("/render/lost-spectra", lost_spectra);
+  g_test_add_func("/render/spectra-without-time", spectra_without_time);
+  g_test_add_func("/render/tiny-pixels", tiny_pixels);
   g_test_add_func("/render/lost-visibilities", lost_visibilities);
   g_test_add_func("/render/correlation-points", correlation_points);
   g_test_add_func("/render/beam", beam);

@@ -740,6 +740,21 @@ static void missing(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Caps may have fields that are none of visibilities. */
+static void other_fields(TestPlace *place, gconstpointer data)
+{
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  gpointer samples = make_data(&c, 1, 1);
+  AstroFitsFrames block = { .data = samples, .frames = 1, .duration_ns = STEP_NS };
+  c.columns = g_strdup("ra:dec");
+  c.note = g_strdup("a note");
+  write_file(place->path, &c, &block, 1, NULL);
+  g_assert_cmpstr(c.columns, ==, "ra:dec");
+  g_assert_cmpstr(c.note, ==, "a note");
+  g_free(samples);
+  astro_fits_contents_clear(&c);
+}
+
 static const Foreign foreign_files[] = {
   { .name = "plain" },
   { .name = "one-date", .one_date = TRUE },
@@ -1014,6 +1029,7 @@ int main(int argc, char **argv)
     { "one-without-length", one_without_length },
     { "any-order", any_order },
     { "missing", missing },
+    { "other-fields", other_fields },
     { "not-uvfits", not_uvfits },
   };
   gst_init(&argc, &argv);

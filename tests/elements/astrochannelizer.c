@@ -609,6 +609,7 @@ static void test_errors(void)
       "source's blocksize too",
       30 },
     { "channels=8", "format=CF64LE,layout=time", "CF64LE", 32 },
+    { "channels=8", "format=CF64LE,layout=time:station,stations=2147483647", "CF64LE", 32 },
     { "channels=8", "format=CI8,layout=time:channel,channels=4", "time:channel", 32 },
     { "channels=8", "format=CI8,layout=time,rate=1/2000000000", "rate", 32 },
   };

@@ -510,6 +510,9 @@ static void test_errors(void)
       "! application/x-astro-visibilities,format=CI32LE", "" },
     { "CI8,layout=time:station,stations=2", "integration=4000000000 channel-step=2", "",
       "more samples" },
+    { "CI8,layout=time:station,stations=2,channels=16", "", "", "of 16 channels, expected 1" },
+    { "CI8,layout=time:station,stations=2,pols=2", "", "", "of 2 pols, expected 1" },
+    { "CI8,layout=time:channel,channels=16,stations=2", "", "", "of 3 baselines, expected 1" },
     { "CI8,layout=time:station,stations=2,rate=1/1000", "integration=2000000000", "",
       "rate 1/1000" },
   };

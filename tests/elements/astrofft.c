@@ -5,6 +5,7 @@
 #include "core/stream/grid.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
+#include "tests/may-fail.h"
 
 #define GRID                                                                                       \
   "application/x-astro-uvgrid,format=CF32LE,layout=pol:v:u,pols=2,width=16,height=16,cell=3.0,"    \
@@ -601,6 +602,8 @@ static void test_errors(void)
     { "", "spectra,format=CF32LE,layout=station:time,stations=4", "axes names none", 64 },
     { "", "voltages,format=CI8,layout=time", "CI8 to CF32LE", 64 },
     { "direction=inverse", "voltages,format=F32LE,layout=time", "real samples", 64 },
+    { "length=268435456", "voltages,format=CF32LE,layout=time:station,stations=65536",
+      "no memory to hold", 64 },
     { "", "uvgrid,format=CF32LE,layout=v:u,width=4,height=4", "no whole number", 100 },
     { "", "image,format=F32LE,layout=y:x,width=4,height=4", "no whole number", 100 },
   };
@@ -610,6 +613,67 @@ static void test_errors(void)
                         "caps=application/x-astro-%s ! astrofft backend=cpu %s ! fakesink",
                         cases[i].bytes, cases[i].caps, cases[i].properties);
     test_refused_by(line, "astrofft", cases[i].says);
+  }
+}
+
+/* Two blocks through transforms of 4 steps. */
+static GstBuffer *transform_losses(const char *layout, gboolean told)
+{
+  enum { STEPS = 10, STATIONS = 3, POLS = 2 };
+  GstHarness *h = gst_harness_new_parse("astrofft backend=cpu axes=time length=4");
+  g_autofree char *text = g_strdup_printf("application/x-astro-voltages,format=CF32LE,layout=%s,"
+                                          "stations=%d,pols=%d,rate=1/1",
+                                          layout, STATIONS, POLS);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+  AstroStream stream;
+  AstroLayout shape;
+  guint64 strides[ASTRO_MAX_AXES];
+  GstBuffer *all = gst_buffer_new(), *out;
+  g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+  astro_stream_shape(&stream, STEPS, &shape);
+  astro_layout_strides(&shape, strides);
+  gint time = astro_layout_find(&shape, ASTRO_AXIS_TIME);
+  gint stations = astro_layout_find(&shape, ASTRO_AXIS_STATION);
+  gst_harness_set_src_caps(h, gst_caps_ref(caps));
+  for (guint block = 0; block < 2; block++) {
+    float samples[STEPS * STATIONS * POLS][2];
+    AstroLayout counted = { 2, { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { STATIONS, STEPS } };
+    if (stations > time)
+      counted = (AstroLayout){ 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { STEPS, STATIONS } };
+    GstBuffer *in = gst_buffer_new_allocate(NULL, sizeof samples, NULL);
+    AstroValidityMeta *meta = told ? astro_buffer_add_validity(in, &counted, 1) : NULL;
+    for (guint i = 0; i < G_N_ELEMENTS(samples); i++) {
+      guint t = (guint)(i / strides[time] % STEPS), station = i / strides[stations] % STATIONS;
+      gboolean lost = station != 1 && (t + block + station) % 4 < 2;
+      samples[i][0] = lost && !told ? 0 : (float)i;
+      samples[i][1] = lost && !told ? 0 : -1;
+      if (told)
+        meta->counts[stations > time ? t * STATIONS + station : station * STEPS + t] = !lost;
+    }
+    gst_buffer_fill(in, 0, samples, sizeof samples);
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+  }
+  while ((out = gst_harness_try_pull(h)))
+    all = gst_buffer_append(all, out);
+  gst_harness_teardown(h);
+  return all;
+}
+
+/* What is said to be lost counts as zeros, wherever the station's samples lie. */
+static void test_losses(void)
+{
+  static const char *const layouts[] = { "time:station:pol", "station:pol:time", "pol:time:station",
+                                         "time:pol:station", "station:time:pol" };
+  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++) {
+    g_autoptr(GstBuffer) told = transform_losses(layouts[i], TRUE);
+    g_autoptr(GstBuffer) zeros = transform_losses(layouts[i], FALSE);
+    GstMapInfo a, b;
+    gst_buffer_map(told, &a, GST_MAP_READ);
+    gst_buffer_map(zeros, &b, GST_MAP_READ);
+    g_assert_cmpuint(a.size, ==, 5 * 4 * 3 * 2 * 8);
+    g_assert_cmpmem(a.data, a.size, b.data, b.size);
+    gst_buffer_unmap(told, &a);
+    gst_buffer_unmap(zeros, &b);
   }
 }
 
@@ -626,6 +690,7 @@ static void add_tests(void)
   g_test_add_data_func("/astrofft/in-place/cpu", "cpu", test_in_place);
   g_test_add_data_func("/astrofft/in-place/reference", "reference", test_in_place);
   g_test_add_func("/astrofft/validity", test_validity);
+  g_test_add_func("/astrofft/losses", test_losses);
   g_test_add_func("/astrofft/latency", test_latency);
   g_test_add_func("/astrofft/properties", test_properties);
   g_test_add_func("/astrofft/errors", test_errors);

@@ -146,6 +146,10 @@ static void test_errors(void)
     { "application/x-astro-image,format=F32LE,layout=pol:y:x,width=4,height=4,pols=1 ! "
       "astromeasure",
       "pixel" },
+    /* As large a square, but of another axis. */
+    { "application/x-astro-image,format=F32LE,layout=pol:x:channel,width=8,channels=8,pols=1,"
+      "pixel=1e-3 ! astromeasure",
+      "layout pol:x:channel, expected pol:y:x" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line = g_strdup_printf(
