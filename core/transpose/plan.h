@@ -2,9 +2,8 @@
  *
  * The block is cut into boxes. A box is long along the innermost axes of the input and along those
  * of the output, so that on both sides memory is read and written in runs of many whole cache
- * lines; that matters more than that it fits the second cache. It goes through two stages: runs of
- * the input are copied to the first, a strip at a time that fits the first cache, a kernel turns
- * the strip into its part of the second and asks the memory for the next strip as it goes, and the
+ * lines. It goes through two stages: runs of the input are copied to the first, a strip at a time
+ * that fits the innermost cache, a kernel turns the strip into its part of the second, and the
  * second leaves in runs of the output. The stages' rows lie an odd number of lines apart, so the
  * power-of-two strides of real blocks, all of whose lines fall in one set of a cache, never meet a
  * kernel. */

@@ -1,6 +1,5 @@
 #include "core/backend/threads.h"
 #include "core/transpose/plan.h"
-#include <string.h>
 
 #define STRIP_BYTES (32 * 1024) /* rows of the first stage that are filled and turned at once */
 
@@ -190,25 +189,25 @@ static void turn_strips(const Run *run, const gsize *size, guint8 *stage_out, gu
 {
   const AstroTransposePlan *plan = run->plan;
   const Strips strips = cut_strips(plan, size);
-  gsize here[ASTRO_MAX_AXES], next[ASTRO_MAX_AXES];
+  gsize sizes[2][ASTRO_MAX_AXES]; /* of this strip and the next, in turn */
   const guint8 *from = in;
   guint8 *to = stage_out;
 
-  find_strip(plan, &strips, size, 0, here, &from, &to);
+  find_strip(plan, &strips, size, 0, sizes[0], &from, &to);
   for (gsize strip = 0; strip < strips.n; strip++) {
+    const gsize *here = sizes[strip % 2];
+    gsize *next = sizes[(strip + 1) % 2];
     AstroTransposeAhead ahead = { .row = NULL };
     const guint8 *next_from = in;
     guint8 *next_to = stage_out;
-    if (strip + 1 < strips.n) {
+    if (strip + 1 < strips.n)
       find_strip(plan, &strips, size, strip + 1, next, &next_from, &next_to);
-      if (plan->asks) {
-        ahead.row = next_from;
-        ahead.row_bytes = rows_of(plan, next, &ahead.rows);
-      }
+    if (strip + 1 < strips.n && plan->asks) {
+      ahead.row = next_from;
+      ahead.row_bytes = rows_of(plan, next, &ahead.rows);
     }
     copy_in(run, here, stage_in, from);
     turn_box(run, here, to, stage_in, &ahead);
-    memcpy(here, next, sizeof here);
     from = next_from;
     to = next_to;
   }
