@@ -166,7 +166,7 @@ static gboolean prepare(Channelizer *self, const AstroBlock *in, const AstroChan
     .pol = pol,
     .to_row = wide,
     .to_channel = wide * self->inputs,
-    .count = (guint32)arguments->steps,
+    .count = arguments->steps,
     .channels = 1,
     .stations = self->stations,
     .pols = self->pols,

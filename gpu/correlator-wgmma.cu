@@ -429,11 +429,25 @@ const void *astro_correlator_wgmma_kernel(CorrelatorKind kind)
   return (const void *)kernels[kind];
 }
 
+/* Another correlator may be at work with the driver's function: it is set when it is known. */
+static gboolean find_encode_map(GError **error)
+{
+  cudaDriverEntryPointQueryResult result;
+  void *found = NULL;
+  if (!CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000, cudaEnableDefault, &result)))
+    return FALSE;
+  if (!found) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_DEVICE,
+                "CUDA: the driver has no cuTensorMapEncodeTiled (%d)", (int)result);
+    return FALSE;
+  }
+  g_atomic_pointer_set(&encode_map, (PFN_cuTensorMapEncodeTiled_v12000)found);
+  return TRUE;
+}
+
 gboolean astro_correlator_wgmma_init(CorrelatorKind kind, GError **error)
 {
-  cudaDriverEntryPointQueryResult found;
-  return CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode_map, 12000,
-                                                   cudaEnableDefault, &found)) &&
+  return find_encode_map(error) &&
          CUDA_TRY(cudaFuncSetAttribute(kernels[kind], cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
 }
 

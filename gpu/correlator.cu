@@ -537,7 +537,7 @@ static gboolean add_gathered(Correlator *self, const guint8 *in, const AstroCorr
       .to = self->gathered + self->gathered_steps * self->prepared_bytes,
       .to_row = self->gathered_row,
       .to_channel = self->gathered_row * self->inputs,
-      .count = (guint32)MIN(arguments->count - done, self->capacity - self->gathered_steps),
+      .count = MIN(arguments->count - done, self->capacity - self->gathered_steps),
       .channels = self->config.channels,
       .stations = self->config.stations,
       .pols = self->config.pols,

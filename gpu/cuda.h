@@ -31,6 +31,11 @@ gboolean astro_cuda_enter(const AstroDevice *device, GError **error);
  * follows from this and not from the device, which must be current. */
 gboolean astro_cuda_architecture(const void *kernel, guint *architecture, GError **error);
 
+/* Lets a kernel's launches have all of the shared memory that the current device gives a block.
+ * What is allowed belongs to the kernel and not to a launch: threads that allowed what each needs
+ * would take it from one another. */
+gboolean astro_cuda_allow_shared(const void *kernel, GError **error);
+
 static inline cudaStream_t astro_cuda_stream(AstroQueue *queue)
 {
   return (cudaStream_t)queue;

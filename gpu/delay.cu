@@ -217,11 +217,37 @@ static gint64 tile_floor(guint64 sample)
   return (gint64)(sample / TILE * TILE);
 }
 
+/* Of as many rows as there are inputs, as many bytes. Copies of several rows take them no further than 2 GiB apart;
+ * where they are, there are few. */
+static gboolean move_rows(const Delay *self, gpointer to, gsize to_row, gconstpointer from, gsize from_row, gsize bytes,
+                          GError **error)
+{
+  cudaStream_t stream = astro_cuda_stream(self->place.queue);
+  if (MAX(to_row, from_row) <= G_MAXINT32)
+    return CUDA_TRY(
+        cudaMemcpy2DAsync(to, to_row, from, from_row, bytes, self->inputs, cudaMemcpyDeviceToDevice, stream));
+  for (guint i = 0; i < self->inputs; i++)
+    if (!CUDA_TRY(cudaMemcpyAsync((guint8 *)to + i * to_row, (const guint8 *)from + i * from_row, bytes,
+                                  cudaMemcpyDeviceToDevice, stream)))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean clear_rows(const Delay *self, gpointer to, gsize row, gsize bytes, GError **error)
+{
+  cudaStream_t stream = astro_cuda_stream(self->place.queue);
+  if (row <= G_MAXINT32)
+    return CUDA_TRY(cudaMemset2DAsync(to, row, 0, bytes, self->inputs, stream));
+  for (guint i = 0; i < self->inputs; i++)
+    if (!CUDA_TRY(cudaMemsetAsync((guint8 *)to + i * row, 0, bytes, stream)))
+      return FALSE;
+  return TRUE;
+}
+
 /* Room for length samples, of which those from keep on stay; they move to the spare window. */
 static gboolean make_room(Delay *self, gint64 keep, gsize length, GError **error)
 {
   gsize dropped = (gsize)CLAMP(keep - self->start, 0, (gint64)self->length), kept = self->length - dropped;
-  cudaStream_t stream = astro_cuda_stream(self->place.queue);
 
   if (dropped == 0 && length <= self->capacity)
     return TRUE;
@@ -233,10 +259,8 @@ static gboolean make_room(Delay *self, gint64 keep, gsize length, GError **error
       return FALSE;
     self->spare_capacity = capacity;
   }
-  if (kept && !CUDA_TRY(cudaMemcpy2DAsync(self->spare, self->spare_capacity * sizeof *self->spare,
-                                          self->window + dropped, self->capacity * sizeof *self->window,
-                                          kept * sizeof *self->window, self->inputs, cudaMemcpyDeviceToDevice,
-                                          stream)))
+  if (kept && !move_rows(self, self->spare, self->spare_capacity * sizeof *self->spare, self->window + dropped,
+                         self->capacity * sizeof *self->window, kept * sizeof *self->window, error))
     return FALSE;
   float2 *window = self->window;
   gsize capacity = self->capacity;
@@ -263,7 +287,7 @@ static gboolean append(Delay *self, const guint8 *in, gsize n, gint64 keep, GErr
   row = self->capacity * sizeof *to;
   self->length += n;
   if (!in)
-    return n == 0 || CUDA_TRY(cudaMemset2DAsync(to, row, 0, n * sizeof *to, self->inputs, stream));
+    return n == 0 || clear_rows(self, to, row, n * sizeof *to, error);
   astro_delay_strides(&self->config.in, n, &strides);
   AstroCudaGather gather = {
     .from = in,
@@ -273,7 +297,7 @@ static gboolean append(Delay *self, const guint8 *in, gsize n, gint64 keep, GErr
     .to = (guint8 *)to,
     .to_row = row,
     .to_channel = row * self->inputs,
-    .count = (guint32)n,
+    .count = n,
     .channels = 1,
     .stations = self->stations,
     .pols = self->pols,

@@ -28,6 +28,17 @@ gboolean astro_cuda_architecture(const void *kernel, guint *architecture, GError
   return TRUE;
 }
 
+gboolean astro_cuda_allow_shared(const void *kernel, GError **error)
+{
+  cudaFuncAttributes attributes;
+  int device, most;
+  return CUDA_TRY(cudaGetDevice(&device)) &&
+         CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)) &&
+         CUDA_TRY(cudaFuncGetAttributes(&attributes, kernel)) &&
+         CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       most - (int)attributes.sharedSizeBytes));
+}
+
 static AstroCudaDevice *cuda(AstroDevice *device)
 {
   return (AstroCudaDevice *)device;

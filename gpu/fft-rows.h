@@ -309,8 +309,7 @@ static gboolean launch(const AstroFftRowsPass *pass, guint32 n_rows, cudaStream_
                        GError **error)
 {
   int blocks, multiprocessors, device;
-  if (!CUDA_TRY(cudaFuncSetAttribute(rows<C, KIND>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     (int)pass->room_bytes)))
+  if (!astro_cuda_allow_shared((const void *)rows<C, KIND>, error))
     return FALSE;
   if (pass->listed &&
       (!CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(

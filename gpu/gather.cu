@@ -3,10 +3,12 @@
 #include "gpu/samples.h"
 
 enum { TILE = 32 /* lines of a warp's tile */, TIME = 64, THREADS = 256, WARPS = THREADS / 32 };
+#define MOST_STEPS ((guint64)1 << 30) /* that kernels count */
 
 /* A line is an input of a channel; lines are numbered so that neighbours lie side by side in the source. */
 struct Lines {
-  AstroCudaGather gather;
+  AstroCudaGather gather; /* but for the count */
+  guint32 count;
   AstroDivisor fast; /* extent of the axis that neighbours differ in */
   gboolean by_channel;
   guint32 n;
@@ -90,12 +92,12 @@ __global__ void __launch_bounds__(THREADS) gather_turned(const __grid_constant__
   const Line mine = line_of(lines, MIN(first_line + lane, lines.n - 1));
   const guint8 *from = source_of(g, mine);
 
-  for (guint32 first = blockIdx.y * TIME; first < g.count; first += gridDim.y * TIME) {
+  for (guint32 first = blockIdx.y * TIME; first < lines.count; first += gridDim.y * TIME) {
 #pragma unroll
     for (int i = 0; i < TIME / WARPS; i++) {
       guint32 row = i * WARPS + warp, step = first + row;
       Out sample = {};
-      if (step < g.count && is_good(g, mine, step))
+      if (step < lines.count && is_good(g, mine, step))
         sample = Change<FROM, TO>::of(*(const In *)(from + step * g.time));
       tile[row][lane] = sample;
     }
@@ -108,7 +110,7 @@ __global__ void __launch_bounds__(THREADS) gather_turned(const __grid_constant__
       Out *to = (Out *)target_of(g, line_of(lines, first_line + column)) + first;
 #pragma unroll
       for (guint32 step = lane; step < TIME; step += 32)
-        if (first + step < g.count)
+        if (first + step < lines.count)
           to[step] = tile[step][column];
     }
     __syncthreads();
@@ -125,7 +127,7 @@ __global__ void __launch_bounds__(THREADS) gather_straight(const __grid_constant
   const Line line = line_of(lines, blockIdx.x);
   const In *from = (const In *)source_of(g, line);
   Out *to = (Out *)target_of(g, line);
-  for (guint32 step = threadIdx.x; step < g.count; step += THREADS) {
+  for (guint32 step = threadIdx.x; step < lines.count; step += THREADS) {
     Out sample = {};
     if (is_good(g, line, step))
       sample = Change<FROM, TO>::of(from[step]);
@@ -149,12 +151,12 @@ __global__ void __launch_bounds__(THREADS) widen_straight(const __grid_constant_
   const Line line = line_of(lines, blockIdx.x);
   const uint2 *from = (const uint2 *)source_of(g, line);
   uint4 *to = (uint4 *)target_of(g, line);
-  for (guint32 i = threadIdx.x; i < g.count / 8; i += THREADS) {
+  for (guint32 i = threadIdx.x; i < lines.count / 8; i += THREADS) {
     uint2 in = from[i], a = widen_four(in.x), b = widen_four(in.y);
     to[i] = make_uint4(a.x, a.y, b.x, b.y);
   }
-  guint32 rest = g.count / 8 * 8 + threadIdx.x;
-  if (rest < g.count)
+  guint32 rest = lines.count / 8 * 8 + threadIdx.x;
+  if (rest < lines.count)
     ((char2 *)to)[rest] = Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8>::of(((const guint8 *)from)[rest]);
 }
 
@@ -175,7 +177,7 @@ template <AstroFormat FROM, AstroFormat TO> static void launch(const Lines &line
     gather_straight<FROM, TO><<<lines.n, THREADS, 0, stream>>>(lines);
     return;
   }
-  dim3 grid((lines.n + TILE - 1) / TILE, MIN((lines.gather.count + TIME - 1) / TIME, 65535u));
+  dim3 grid((lines.n + TILE - 1) / TILE, MIN((lines.count + TIME - 1) / TIME, 65535u));
   gather_turned<FROM, TO><<<grid, THREADS, 0, stream>>>(lines);
 }
 
@@ -202,6 +204,13 @@ gboolean astro_cuda_gather(const AstroCudaGather *gather, cudaStream_t stream, G
   lines.n = inputs * gather->channels;
   while (kernels[k].from != gather->format || kernels[k].to != gather->to_format)
     k++;
-  kernels[k].launch(lines, straight, stream);
+  for (guint64 done = 0; done < gather->count; done += lines.count) {
+    AstroCudaGather *part = &lines.gather;
+    lines.count = (guint32)MIN(gather->count - done, MOST_STEPS);
+    part->from = gather->from + done * gather->time;
+    part->to = gather->to + done * astro_format_info(gather->to_format)->bytes;
+    part->valid = gather->valid ? gather->valid + done * gather->valid_time : NULL;
+    kernels[k].launch(lines, straight, stream);
+  }
   return CUDA_TRY(cudaGetLastError());
 }

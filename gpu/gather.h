@@ -13,7 +13,8 @@ struct AstroCudaGather {
   guint64 time, channel, station, pol; /* bytes from step to step of an axis */
   guint8 *to;
   guint64 to_row, to_channel; /* bytes from input to input and from channel to channel */
-  guint32 count, channels, stations, pols;
+  guint64 count;              /* steps */
+  guint32 channels, stations, pols;
   AstroFormat format, to_format; /* the same, or CI4 to CI8, or to CF32LE, F32LE with im 0 */
   /* Whether a sample is good: a byte that is not 0, from the first of these steps on; others become
    * 0. NULL: all. */

@@ -251,7 +251,7 @@ gboolean wprojection_spread_staged(const WProjectionSpread *s, guint64 n, cudaSt
   w.chunk = (guint)CLAMP(n * w.slices / (4 * together), MIN_CHUNK, MAX_CHUNK);
   const guint64 chunks = (n + w.chunk - 1) / w.chunk;
   const guint64 blocks = MIN(chunks, together * ROUNDS / w.slices + 1) * w.slices;
-  if (!CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes)))
+  if (!astro_cuda_allow_shared((const void *)kernel, error))
     return FALSE;
   kernel<<<(guint)blocks, threads, shared_bytes, stream>>>(w);
   return CUDA_TRY(cudaGetLastError());

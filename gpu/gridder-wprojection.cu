@@ -9,6 +9,8 @@ enum { LEAST_STAGED = 12 /* cells of a support */ };
 /* Of records. */
 #define LEAST_MEMORY ((guint64)512 << 20)
 #define MOST_MEMORY ((guint64)2 << 30)
+/* Of a segment, between planes; those of a piece are counted in 32 bits. */
+#define MOST_OF_SEGMENT (8 * WPROJECTION_SEGMENT)
 
 struct _AstroGridding {
   AstroPlace place;
@@ -99,7 +101,7 @@ static void set_up(AstroGridding *self, const AstroGridderConfig *config, const 
   const guint64 of_record = 2 * value_bytes(self) + 2 * (8 + 4) + sizeof(WProjectionRecord);
   const guint64 memory = (grid_cells(self) * value_bytes(self) / self->config.products + taps_bytes) / 4;
   self->capacity = CLAMP(memory, LEAST_MEMORY, MOST_MEMORY) / of_record;
-  self->piece = self->capacity;
+  self->piece = MIN(self->capacity, G_MAXUINT32 / MOST_OF_SEGMENT);
 }
 
 static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)

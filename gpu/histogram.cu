@@ -454,7 +454,8 @@ static gboolean prepare(CudaCounter *self, const AstroPlace *place, GError **err
       !histogram_tree_prepare(error) ||
       !CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, self->device->index)) ||
       !funcs->alloc(self->device, sizeof(Fixed), (gpointer *)&self->fixed, error) ||
-      !CUDA_TRY(cudaMemcpy(self->fixed->squares, self->counter->squares, bytes, cudaMemcpyHostToDevice)) ||
+      !CUDA_TRY(cudaMemcpyAsync(self->fixed->squares, self->counter->squares, bytes, cudaMemcpyHostToDevice,
+                                stream_of(self))) || /* on the queue: ours do not wait for another's */
       !CUDA_TRY(cudaMallocHost((void **)&self->seeds, SLICES * sizeof(Seeds))))
     return FALSE;
   for (guint i = 0; i < SLICES; i++) {

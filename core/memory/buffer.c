@@ -48,6 +48,24 @@ static GstMemory *gather(GstBuffer *buffer, AstroDevice *device, gboolean needs_
   return NULL;
 }
 
+gboolean astro_buffer_align(GstBuffer **buffer, AstroDevice *device, gsize unit, GError **error)
+{
+  GstMemory *memory = gst_buffer_n_memory(*buffer) > 0 ? gst_buffer_peek_memory(*buffer, 0) : NULL;
+  gsize offset = 0;
+
+  if (!astro_memory_is(memory))
+    return TRUE;
+  gst_memory_get_sizes(memory, &offset, NULL);
+  if (offset % unit == 0)
+    return TRUE;
+  memory = gather(*buffer, device, TRUE, error);
+  if (memory == NULL)
+    return FALSE;
+  *buffer = gst_buffer_make_writable(*buffer);
+  gst_buffer_replace_all_memory(*buffer, memory);
+  return TRUE;
+}
+
 static gboolean can_use(GstBuffer *buffer, gboolean write)
 {
   if (gst_buffer_n_memory(buffer) != 1)

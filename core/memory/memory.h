@@ -64,6 +64,11 @@ gboolean astro_buffer_acquire(GstBuffer **buffer, AstroDevice *device, AstroQueu
 gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags flags,
                               gboolean copy_down, GError **error);
 
+/* Kernels load whole samples, and one that does not lie at a multiple of its size is a fault that
+ * ends all work on a device: where a part of our memory begins elsewhere than at a multiple of
+ * unit, *buffer is replaced by one whose bytes do not. */
+gboolean astro_buffer_align(GstBuffer **buffer, AstroDevice *device, gsize unit, GError **error);
+
 /* A reference to part i of n that are as large, without what the buffer says of itself: the buffer
  * where n is 1; NULL of none. */
 GstBuffer *astro_buffer_part(GstBuffer *buffer, guint64 i, guint64 n);

@@ -493,6 +493,41 @@ static void test_long_delay(gconstpointer backend)
   test_free(b);
 }
 
+/* A block from that sample on, then what was delayed of some of it. */
+static void run_late(const AstroBackend *backend, const AstroStream *stream, AstroDelayModel *model,
+                     guint8 *in, guint64 first, guint64 steps, guint64 out_first, guint8 *out,
+                     guint64 out_steps)
+{
+  AstroDelayArguments put = { .model = model, .first = first, .steps = steps, .restart = TRUE };
+  AstroDelayArguments take = {
+    .model = model, .first = first + steps, .out_first = out_first, .out_steps = out_steps
+  };
+  Stage stage = open_stage(backend, stream, ASTRO_FORMAT_CI4);
+  submit(&stage, in, steps, NULL, 0, &put);
+  submit(&stage, NULL, 0, out, out_steps, &take);
+  close_stage(&stage);
+}
+
+/* Inputs that lie more than 2 GiB apart on the device, as single precision: more than its copies of
+ * several rows take. */
+static void test_long_rows(gconstpointer backend)
+{
+  enum { STEPS = 230000000, LAST = 100000, OUT = 5000 };
+  const guint64 out_first = STEPS - LAST / 2;
+  g_autoptr(AstroObservation) observation = observe("disc", 1);
+  g_autoptr(AstroDelayModel) model = model_of(observation, 1, NULL);
+  AstroStream stream = stream_of(ASTRO_FORMAT_CI4, "time:station:pol", 1, 1, 0, 1.5e8, 100000000);
+  guint8 *in = test_alloc(STEPS), *a = test_alloc(OUT), *b = test_alloc(OUT);
+  fill_block(ASTRO_FORMAT_CI4, in, STEPS);
+  run_late(&astro_delay_cpu, &stream, model, in + STEPS - LAST, STEPS - LAST, LAST, out_first, a,
+           OUT);
+  run_late(backend, &stream, model, in, 0, STEPS, out_first, b, OUT);
+  assert_alike(ASTRO_FORMAT_CI4, a, b, OUT);
+  test_free(in);
+  test_free(a);
+  test_free(b);
+}
+
 /* What a sample of the farthest stations needs lies within the margin, for all that their delays
  * change while the wave is under way. */
 static void test_far_stations(void)
@@ -794,6 +829,7 @@ int main(int argc, char **argv)
     g_test_add_data_func(on_cpu, backends[1], fast[i].func);
     test_add_on_device(on_cuda, backends[2], fast[i].func);
   }
+  test_add_on_device("/delay/cuda/long-rows", backends[2], test_long_rows);
   g_test_add_func("/delay/fraction", test_fraction);
   g_test_add_func("/delay/least-rate", test_least_rate);
   g_test_add_func("/delay/kernels", test_kernels);

@@ -535,6 +535,50 @@ static void test_two(gconstpointer data)
   g_thread_join(thread);
 }
 
+static gpointer transform_often(gpointer data)
+{
+  const AstroFftConfig *config = data;
+  AstroPlace place = { .device = astro_device_open(0, NULL) };
+  const AstroDeviceFuncs *funcs = place.device->funcs;
+  const gsize bytes = block_bytes(config, 1, FALSE);
+  const char *variant;
+  guint64 steps = 1;
+  gpointer face;
+  GError *error = NULL;
+
+  place.queue = funcs->queue_new(place.device, NULL);
+  g_assert_true(funcs->alloc(place.device, 2 * bytes, &face, NULL));
+  gpointer instance = test_device_backend->create(config, &place, &variant, &error);
+  g_assert_no_error(error);
+  const AstroBlock in = { face, bytes }, out = { (guint8 *)face + bytes, bytes };
+  for (guint i = 0; i < 20000; i++) {
+    test_device_backend->submit(instance, &in, 1, &out, 1, &steps, &error);
+    g_assert_no_error(error);
+  }
+  test_device_backend->destroy(instance);
+  funcs->free(place.device, face);
+  funcs->queue_free(place.device, place.queue);
+  astro_device_unref(place.device);
+  return NULL;
+}
+
+/* Rows of two widths in two threads: one kernel, whose launches want 64 and 8 KiB of shared memory.
+ */
+static void test_two_widths(gconstpointer data)
+{
+  static const guint64 widths[] = { 4096, 512 };
+  AstroFftConfig configs[2];
+  for (guint i = 0; i < G_N_ELEMENTS(widths); i++)
+    configs[i] = (AstroFftConfig){ ASTRO_FORMAT_CF64LE,
+                                   ASTRO_FORMAT_CF64LE,
+                                   2,
+                                   { 16, widths[i] },
+                                   { [1] = { TRUE, widths[i] / 2, widths[i] / 2 } } };
+  GThread *thread = g_thread_new("other", transform_often, &configs[0]);
+  transform_often(&configs[1]);
+  g_thread_join(thread);
+}
+
 /* Work areas that the device has no room for. */
 static void test_no_room(gconstpointer data)
 {
@@ -1006,6 +1050,7 @@ static void add_tests(void)
   test_add_on_device("/fft/cuda/in-place", backends[2], test_in_place);
   test_add_on_device("/fft/cuda/steps", backends[2], test_steps);
   test_add_on_device("/fft/cuda/two", backends[2], test_two);
+  test_add_on_device("/fft/cuda/two-widths", backends[2], test_two_widths);
   test_add_on_device("/fft/cuda/no-room", backends[2], test_no_room);
 }
 

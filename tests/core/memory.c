@@ -879,6 +879,43 @@ static void test_buffers(void)
   fake_check_nothing_left();
 }
 
+/* A part that begins within a sample gets a block of its own, and no other part does. */
+static void test_alignment(void)
+{
+  static const gsize offsets[] = { 1, 2, 4, 7, 8, 12, 16 };
+  AstroDevice *device = fake_device_new(17);
+  guint8 expected[3000];
+  test_fill(expected, sizeof expected, 1);
+  for (guint i = 0; i < G_N_ELEMENTS(offsets); i++)
+    for (gsize unit = 1; unit <= 16; unit *= 2) {
+      const gsize offset = offsets[i];
+      const gboolean lies_well = offset % unit == 0;
+      const guint64 before = count().host_copies;
+      GstBuffer *whole = gst_buffer_new();
+      gst_buffer_append_memory(whole, astro_memory_new(sizeof expected + offset, device));
+      gst_buffer_fill(whole, offset, expected, sizeof expected);
+      GstBuffer *part = gst_buffer_copy_region(whole, GST_BUFFER_COPY_MEMORY, offset, -1);
+      GST_BUFFER_OFFSET(part) = 77;
+      GstMemory *memory = gst_buffer_peek_memory(part, 0);
+      g_assert_true(astro_buffer_align(&part, device, unit, NULL));
+      g_assert_true((gst_buffer_peek_memory(part, 0) == memory) == lies_well);
+      g_assert_cmpuint(count().host_copies - before, ==, !lies_well);
+      g_assert_cmpuint(GST_BUFFER_OFFSET(part), ==, 77);
+      buffer_compare(&part, device, 1);
+      gst_buffer_unref(part);
+      gst_buffer_unref(whole);
+    }
+  /* Foreign memory is copied when it is asked for. */
+  GstBuffer *foreign =
+      gst_buffer_new_wrapped_full(0, expected, sizeof expected, 1, sizeof expected - 1, NULL, NULL);
+  GstBuffer *same = foreign;
+  g_assert_true(astro_buffer_align(&foreign, device, 16, NULL));
+  g_assert_true(foreign == same);
+  gst_buffer_unref(foreign);
+  astro_memory_reap();
+  astro_device_unref(device);
+}
+
 static void test_buffer_failures(void)
 {
   AstroDevice *device = fake_device_new(17);
@@ -918,6 +955,7 @@ int main(int argc, char **argv)
   g_test_add_func("/memory/failing-copy-down", test_failing_copy_down);
   g_test_add_func("/memory/failing-record", test_failing_record);
   g_test_add_func("/memory/buffers", test_buffers);
+  g_test_add_func("/memory/alignment", test_alignment);
   g_test_add_func("/memory/buffer-failures", test_buffer_failures);
   return g_test_run();
 }

@@ -1,5 +1,6 @@
 /* Chains of CUDA stages give what CPU stages give: side by side on one GPU, cut by new caps,
  * flushes and the end, and with nothing on the host between them. Skipped without a GPU. */
+#include "core/memory/memory.h"
 #include "core/sky/array.h"
 #include "core/stream/validity.h"
 #include "tests/distance.h"
@@ -158,6 +159,30 @@ static void play(const Case *c, const char *backend, Got *before, Got *after)
   gst_harness_teardown(h);
 }
 
+/* Blocks that begin so many bytes behind the start of our memory. */
+static Got play_odd(const Case *c, const char *backend, gsize offset)
+{
+  g_autofree char *stage = g_strdup_printf(c->stage, backend);
+  GstHarness *h = gst_harness_new_parse(stage);
+  gst_harness_set_src_caps_str(h, c->caps[0]);
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr(GstBuffer) from = test_buffer(500 * c->step_bytes[0], i);
+    GstBuffer *whole = gst_buffer_new();
+    GstMapInfo map;
+    gst_buffer_append_memory(whole, astro_memory_new(gst_buffer_get_size(from) + offset, NULL));
+    g_assert_true(gst_buffer_map(from, &map, GST_MAP_READ));
+    gst_buffer_fill(whole, offset, map.data, map.size);
+    gst_buffer_unmap(from, &map);
+    GstBuffer *part = gst_buffer_copy_region(whole, GST_BUFFER_COPY_MEMORY, offset, -1);
+    gst_buffer_unref(whole);
+    g_assert_cmpint(gst_harness_push(h, part), ==, GST_FLOW_OK);
+  }
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  Got got = pull(h);
+  gst_harness_teardown(h);
+  return got;
+}
+
 static void check_samples(const Case *c, const Got *found, const Got *wanted, gsize bytes)
 {
   if (c->tolerance > 0)
@@ -191,6 +216,21 @@ static void test_events(gconstpointer data)
 }
 
 /* ---- orders and copies ---- */
+
+/* Parts of our memory that do not begin at a whole sample, as an element that takes a header off
+ * leaves them: a kernel's load there would be the end of all work on the device. */
+static void test_odd_addresses(void)
+{
+  g_autoptr(AstroDevice) device = test_open_device();
+  for (guint i = 0; device && i < G_N_ELEMENTS(cases); i++)
+    for (gsize offset = 1; offset < 4 && !cases[i].stations; offset++) {
+      Got wanted = play_odd(&cases[i], "cpu", offset), found = play_odd(&cases[i], "cuda", offset);
+      g_assert_cmpuint(found.samples->len, ==, wanted.samples->len);
+      check_samples(&cases[i], &found, &wanted, wanted.samples->len);
+      got_clear(&found);
+      got_clear(&wanted);
+    }
+}
 
 static void check_order(const char *line, const char *wanted)
 {
@@ -239,6 +279,7 @@ static void add_tests(void)
     g_autofree char *path = g_strconcat("/cuda-chains/events/", words[0], NULL);
     g_test_add_data_func(path, &cases[i], test_events);
   }
+  g_test_add_func("/cuda-chains/odd-addresses", test_odd_addresses);
   g_test_add_func("/cuda-chains/order", test_order);
   g_test_add_func("/cuda-chains/no-host-between", test_no_host_between);
 }

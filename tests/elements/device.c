@@ -55,6 +55,41 @@ static void test_mixed(void)
   compare(CHAIN("cpu", "cuda"), CHAIN("cpu", "cpu"));
 }
 
+static guint64 host_copies(GstElement *stage)
+{
+  g_autoptr(GstStructure) stats = NULL;
+  guint64 copies;
+  g_object_get(stage, "stats", &stats, NULL);
+  g_assert_true(gst_structure_get_uint64(stats, "host-copies", &copies));
+  return copies;
+}
+
+/* A part of our memory that begins within a sample is copied to where samples lie at multiples of
+ * their size, as a device's loads need them, and no other part is. */
+static void test_odd_addresses(void)
+{
+  enum { PARTS = 5 };
+  GstHarness *h =
+      gst_harness_new_parse("astrotranspose backend=cuda layout=channel:station:pol:time");
+  GstElement *stage = gst_harness_find_element(h, "astrotranspose");
+  gst_harness_set_src_caps_str(h, CAPS("CI8", "time:station:pol:channel"));
+  for (gsize offset = 0; offset < PARTS; offset++) {
+    GstBuffer *whole = gst_buffer_new();
+    gst_buffer_append_memory(whole, astro_memory_new(7 * STEP + offset, NULL));
+    gst_buffer_memset(whole, 0, 1, 7 * STEP + offset);
+    g_assert_cmpint(
+        gst_harness_push(h, gst_buffer_copy_region(whole, GST_BUFFER_COPY_MEMORY, offset, -1)), ==,
+        GST_FLOW_OK);
+    g_assert_cmpuint(host_copies(stage), ==, (offset + 1) / 2);
+    gst_buffer_unref(whole);
+  }
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GByteArray) all = test_pull_all(h);
+  g_assert_cmpuint(all->len, ==, PARTS * 7 * STEP);
+  gst_object_unref(stage);
+  gst_harness_teardown(h);
+}
+
 /* Blocks go up once and come down once, however many CUDA stages they pass. */
 static void test_no_host_between(void)
 {
@@ -262,6 +297,7 @@ static void add_tests(void)
   g_test_add_func("/device/one", test_one);
   g_test_add_func("/device/chain", test_chain);
   g_test_add_func("/device/mixed", test_mixed);
+  g_test_add_func("/device/odd-addresses", test_odd_addresses);
   g_test_add_func("/device/no-host-between", test_no_host_between);
   g_test_add_func("/device/foreign-source", test_foreign_source);
   g_test_add_func("/device/stops", test_stops);
