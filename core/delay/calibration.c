@@ -149,13 +149,26 @@ void astro_calibration_free(AstroCalibration *calibration)
   g_free(calibration);
 }
 
+/* The first of the bandpass's frequencies that is not below; n_bandpass where all are. They are
+ * asked for each channel and each block. */
+static guint find_frequency(const AstroCalibration *calibration, double frequency)
+{
+  guint first = 0, last = calibration->n_bandpass;
+  while (first < last) {
+    guint middle = first + (last - first) / 2;
+    if (calibration->frequencies[middle] < frequency)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  return first;
+}
+
 double astro_calibration_bandpass(const AstroCalibration *calibration, double frequency)
 {
-  guint n = calibration->n_bandpass, i = 0;
+  guint n = calibration->n_bandpass, i = find_frequency(calibration, frequency);
   if (n == 0)
     return 1;
-  while (i < n && calibration->frequencies[i] < frequency)
-    i++;
   if (i == 0 || i == n)
     return calibration->amplitudes[i == 0 ? 0 : n - 1];
   double part = (frequency - calibration->frequencies[i - 1]) /

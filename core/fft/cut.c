@@ -15,23 +15,20 @@ struct AstroFftCut {
 
   gboolean started;
   guint64 begin, next; /* of the stretch */
-  guint8 *held;        /* [outer][held_steps][inner] */
-  guint8 *spare;       /* room for as many */
+  guint8 *held;        /* [outer][length][inner] */
   guint64 held_from, held_steps;
 
   guint64 first, steps; /* of the block */
   AstroSpectra transforms;
 };
 
-/* Room for what makes no whole transform, twice. */
+/* Room for what makes no whole transform. */
 static gboolean make_room(AstroFftCut *self, GError **error)
 {
   gsize bytes;
-  if (g_size_checked_mul(&bytes, self->outer * self->inner_bytes, self->length)) {
+  if (g_size_checked_mul(&bytes, self->outer * self->inner_bytes, self->length))
     self->held = g_try_malloc(bytes);
-    self->spare = g_try_malloc(bytes);
-  }
-  return (self->held && self->spare) ||
+  return self->held ||
          astro_backend_no_memory(error,
                                  "no memory to hold the samples of transforms of "
                                  "%" G_GUINT64_FORMAT " steps of %" G_GUINT64_FORMAT " bytes",
@@ -65,7 +62,6 @@ void astro_fft_cut_free(AstroFftCut *self)
 {
   astro_channelizer_losses_free(self->losses);
   g_free(self->held);
-  g_free(self->spare);
   g_free(self);
 }
 
@@ -160,33 +156,27 @@ void astro_fft_cut_fill(const AstroFftCut *self, const guint8 *block, guint8 *ou
   guint64 steps = self->transforms.count * self->length;
   guint64 held_to = self->held_from + self->held_steps;
 
-  copy_part(self, out, from, steps, self->held, self->held_from, self->held_steps, from,
+  copy_part(self, out, from, steps, self->held, self->held_from, self->length, from,
             MIN(held_to, from + steps));
   copy_part(self, out, from, steps, block, self->first, self->steps, MAX(from, self->first),
             from + steps);
   clear_lost(self, out, from, steps);
 }
 
+/* What is held stays where it is while a transform's samples come: blocks may be far shorter. */
 void astro_fft_cut_close(AstroFftCut *self, const guint8 *block)
 {
   guint64 from = (self->transforms.first + self->transforms.count) * self->length;
   guint64 end = self->first + self->steps;
 
-  if (from >= end) { /* all is used, or lies before the first whole transform */
-    self->held_steps = 0;
-    self->held_from = from;
-    return;
-  }
-  guint64 steps = end - from;
-  guint8 *held = self->spare;
-  copy_part(self, held, from, steps, self->held, self->held_from, self->held_steps,
-            MAX(from, self->held_from), self->first);
-  copy_part(self, held, from, steps, block, self->first, self->steps, MAX(from, self->first), end);
-  clear_lost(self, held, from, steps);
-  self->spare = self->held;
-  self->held = held;
+  self->held_steps = 0;
   self->held_from = from;
-  self->held_steps = steps;
+  if (from >= end) /* all is used, or lies before the first whole transform */
+    return;
+  self->held_steps = end - from;
+  copy_part(self, self->held, from, self->length, block, self->first, self->steps,
+            MAX(from, self->first), end);
+  clear_lost(self, self->held, from, self->length);
 }
 
 gboolean astro_fft_cut_mark(AstroFftCut *self, GstBuffer *out, const AstroLayout *layout)

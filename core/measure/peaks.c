@@ -98,10 +98,66 @@ static gint compare_peaks(gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
+/* The peaks that were kept, in square cells of which one and its neighbours hold whatever is near:
+ * an image of noise has a peak for every dozen of pixels, too many to compare each with all. */
+typedef struct {
+  double side;
+  guint n;        /* cells a side */
+  guint *last;    /* of each cell: 1 + the index of the peak that came last, 0: none */
+  GArray *before; /* guint, of each peak: the one of its cell before it, likewise */
+  GArray *peaks;
+} Kept;
+
+static Kept kept_new(const AstroPlane *plane, double reach)
+{
+  Kept kept = { .before = g_array_new(FALSE, FALSE, sizeof(guint)),
+                .peaks = g_array_new(FALSE, FALSE, sizeof(AstroPeak)) };
+  /* A little wider, so that no rounding puts what is within reach two cells away. */
+  kept.side = MAX(reach, 1) * (1 + 1e-9);
+  kept.n = (guint)(plane->size / kept.side) + 1;
+  kept.last = g_new0(guint, (gsize)kept.n * kept.n);
+  return kept;
+}
+
+static GArray *kept_finish(Kept *kept)
+{
+  g_free(kept->last);
+  g_array_unref(kept->before);
+  return kept->peaks;
+}
+
+/* What is no number is near nothing, wherever it is put. */
+static guint cell_of(const Kept *kept, double x)
+{
+  return x > 0 ? (guint)MIN(x / kept->side, kept->n - 1.0) : 0;
+}
+
+static gboolean is_near_one_in(const Kept *kept, guint last, const AstroPeak *peak, double reach)
+{
+  for (guint k = last; k; k = g_array_index(kept->before, guint, k - 1)) {
+    const AstroPeak *other = &g_array_index(kept->peaks, AstroPeak, k - 1);
+    if (hypot(peak->x - other->x, peak->y - other->y) < reach)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+static void keep_apart(Kept *kept, const AstroPeak *peak, double reach)
+{
+  guint x = cell_of(kept, peak->x), y = cell_of(kept, peak->y), last = kept->n - 1;
+  for (guint v = y ? y - 1 : 0; v <= MIN(y + 1, last); v++)
+    for (guint u = x ? x - 1 : 0; u <= MIN(x + 1, last); u++)
+      if (is_near_one_in(kept, kept->last[(gsize)v * kept->n + u], peak, reach))
+        return;
+  guint *cell = &kept->last[(gsize)y * kept->n + x];
+  g_array_append_val(kept->before, *cell);
+  g_array_append_val(kept->peaks, *peak);
+  *cell = kept->peaks->len;
+}
+
 GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach, guint max)
 {
   g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
-  GArray *kept = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
   for (guint y = 1; y + 1 < plane->size; y++)
     for (guint x = 1; x + 1 < plane->size; x++)
       if (at(plane, x, y) > threshold && is_peak(plane, x, y)) {
@@ -110,17 +166,10 @@ GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach
         g_array_append_val(all, peak);
       }
   g_array_sort(all, compare_peaks);
-  for (guint i = 0; i < all->len && kept->len < max; i++) {
-    const AstroPeak *peak = &g_array_index(all, AstroPeak, i);
-    gboolean is_near = FALSE;
-    for (guint k = 0; k < kept->len && !is_near; k++) {
-      const AstroPeak *other = &g_array_index(kept, AstroPeak, k);
-      is_near = hypot(peak->x - other->x, peak->y - other->y) < reach;
-    }
-    if (!is_near)
-      g_array_append_val(kept, *peak);
-  }
-  return kept;
+  Kept kept = kept_new(plane, reach);
+  for (guint i = 0; i < all->len && kept.peaks->len < max; i++)
+    keep_apart(&kept, &g_array_index(all, AstroPeak, i), reach);
+  return kept_finish(&kept);
 }
 
 static int compare_doubles(const void *a, const void *b)

@@ -1,5 +1,6 @@
 /* Transforms: the reference against sums written out by hand, then cpu and cuda against the
  * reference, and where that takes too long cuda against cpu. */
+#include "core/fft/cut.h"
 #include "core/fft/fft.h"
 #include "tests/core/on-device.h"
 #include "tests/core/touched.h"
@@ -7,6 +8,7 @@
 
 #include <complex.h>
 #include <math.h>
+#include <time.h>
 
 static const AstroBackend *backends[4] = { &astro_fft_reference, &astro_fft_cpu };
 
@@ -1027,6 +1029,37 @@ static void test_errors(void)
   }
 }
 
+/* Processor seconds of this thread to hold the samples of many small blocks. */
+static double time_held(guint64 length)
+{
+  enum { BLOCK = 16, BLOCKS = 8192, SAMPLES = 8 };
+  AstroStream in = { .quantity = ASTRO_QUANTITY_VOLTAGES, .format = ASTRO_FORMAT_CF32LE };
+  g_assert_true(astro_layout_parse(&in.layout, "station:time", in.quantity, NULL));
+  in.layout.extents[0] = SAMPLES;
+  g_autoptr(GstBuffer) buffer = gst_buffer_new();
+  g_autofree guint8 *block = g_malloc0(BLOCK * SAMPLES * sizeof(float complex));
+  AstroFftCut *cut = astro_fft_cut_new(&in, length, NULL);
+  struct timespec from, to;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+  for (guint64 b = 0; b < BLOCKS; b++) {
+    AstroSpectra transforms;
+    gboolean direct;
+    g_assert_true(astro_fft_cut_open(cut, buffer, b * BLOCK, BLOCK, &transforms, &direct, NULL));
+    astro_fft_cut_close(cut, block);
+  }
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+  astro_fft_cut_free(cut);
+  return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+}
+
+/* What waits for a long transform is not moved with every block that comes. */
+static void test_held(void)
+{
+  double small = time_held(64), large = time_held(1 << 20);
+  g_test_message("64: %.4f s, 1048576: %.4f s", small, large);
+  g_assert_cmpfloat(large, <, 30 * small + 0.05);
+}
+
 static void add_tests(void)
 {
   backends[2] = test_on_device("fft");
@@ -1034,6 +1067,7 @@ static void add_tests(void)
   g_test_add_func("/fft/real-by-hand", test_real_by_hand);
   g_test_add_data_func("/fft/reference/cpu", &astro_fft_cpu, test_reference);
   g_test_add_func("/fft/cuts", test_cuts);
+  g_test_add_func("/fft/held", test_held);
   g_test_add_func("/fft/back", test_back);
   g_test_add_func("/fft/wanted", test_wanted);
   g_test_add_func("/fft/empty-rows", test_empty_rows);

@@ -2,6 +2,7 @@
 #include "core/measure/measure.h"
 #include "tests/tests.h"
 #include <math.h>
+#include <time.h>
 
 #define SIZE 64
 
@@ -95,6 +96,65 @@ static void test_find(void)
   astro_plane_clear(&plane);
 }
 
+static gboolean is_apart(const GArray *peaks, const AstroPeak *peak, double reach)
+{
+  for (guint i = 0; i < peaks->len; i++) {
+    const AstroPeak *other = &g_array_index(peaks, AstroPeak, i);
+    if (hypot(peak->x - other->x, peak->y - other->y) < reach)
+      return FALSE;
+  }
+  return TRUE;
+}
+
+static AstroPlane new_noise(guint size)
+{
+  AstroPlane plane = { size, g_new(double, (gsize)size *size) };
+  g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+  for (gsize i = 0; i < (gsize)size * size; i++)
+    plane.values[i] = g_rand_double(rand);
+  return plane;
+}
+
+/* Of all peaks there are, brightest first, those are kept that are near none before them. */
+static void test_apart(void)
+{
+  static const double reaches[] = { 0.5, 1, 2.9, 3, 7.3, 40, 1e300 };
+  AstroPlane plane = new_noise(150);
+  g_autoptr(GArray) all = astro_peaks_find(&plane, 0, 0, G_MAXUINT);
+  g_assert_cmpuint(all->len, >, 1000);
+  for (guint r = 0; r < G_N_ELEMENTS(reaches); r++) {
+    g_autoptr(GArray) wanted = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
+    for (guint i = 0; i < all->len; i++)
+      if (is_apart(wanted, &g_array_index(all, AstroPeak, i), reaches[r]))
+        g_array_append_vals(wanted, &g_array_index(all, AstroPeak, i), 1);
+    g_autoptr(GArray) found = astro_peaks_find(&plane, 0, reaches[r], G_MAXUINT);
+    g_assert_cmpmem(found->data, found->len * sizeof(AstroPeak), wanted->data,
+                    wanted->len * sizeof(AstroPeak));
+  }
+  astro_plane_clear(&plane);
+}
+
+/* Processor seconds of this thread for all peaks of a square of noise. */
+static double time_noise(guint size)
+{
+  AstroPlane plane = new_noise(size);
+  struct timespec from, to;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+  g_autoptr(GArray) peaks = astro_peaks_find(&plane, 0, 3, G_MAXUINT);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+  g_assert_cmpuint(peaks->len, >, size * size / 40);
+  astro_plane_clear(&plane);
+  return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
+}
+
+/* Of 16 times as many pixels all peaks take 16 times as long, not 256 times. */
+static void test_many(void)
+{
+  double small = time_noise(250), large = time_noise(1000);
+  g_test_message("250: %.4f s, 1000: %.4f s", small, large);
+  g_assert_cmpfloat(large, <, 80 * small);
+}
+
 /* The noise is found under sources and missing values. */
 static void test_rms(void)
 {
@@ -146,6 +206,8 @@ static void add_tests(void)
   g_test_add_func("/measure/negative", test_negative);
   g_test_add_func("/measure/none", test_none);
   g_test_add_func("/measure/find", test_find);
+  g_test_add_func("/measure/apart", test_apart);
+  g_test_add_func("/measure/many", test_many);
   g_test_add_func("/measure/rms", test_rms);
   g_test_add_func("/measure/planes", test_planes);
 }
