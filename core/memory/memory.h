@@ -64,6 +64,13 @@ gboolean astro_buffer_acquire(GstBuffer **buffer, AstroDevice *device, AstroQueu
 gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags flags,
                               gboolean copy_down, GError **error);
 
+/* Samples are read as the numbers they are, whose addresses are multiples of their size: 8 bytes at
+ * most. */
+#define ASTRO_SAMPLES_ALIGN 8
+/* Copies a buffer's bytes to an aligned block where they begin elsewhere, as behind a header of
+ * another program's. *buffer is replaced where it cannot be changed. */
+gboolean astro_buffer_align(GstBuffer **buffer, GError **error);
+
 /* A reference to part i of n that are as large, without what the buffer says of itself: the buffer
  * where n is 1; NULL of none. */
 GstBuffer *astro_buffer_part(GstBuffer *buffer, guint64 i, guint64 n);
