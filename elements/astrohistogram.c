@@ -254,10 +254,9 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
     return FALSE;
   g_mutex_lock(&self->lock);
   g_autoptr(GstBuffer) buffer = gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad));
-  gboolean taken = buffer &&
-                   check_time(self, side, g_atomic_int_exchange(&pad->flushed, FALSE), error) &&
-                   astro_buffer_align(&buffer, error) &&
-                   append_buffer(pad, buffer, catalogue, error);
+  gboolean taken =
+      buffer && check_time(self, side, g_atomic_int_exchange(&pad->flushed, FALSE), error) &&
+      astro_buffer_align(&buffer, error) && append_buffer(pad, buffer, catalogue, error);
   g_mutex_unlock(&self->lock);
   return taken;
 }

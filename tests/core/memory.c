@@ -910,8 +910,7 @@ static void test_aligning(void)
       gst_buffer_append_memory(whole, ours ? astro_memory_new(64, NULL)
                                            : gst_allocator_alloc(NULL, 64, NULL));
       gst_buffer_fill(whole, shift, bytes, sizeof bytes);
-      GstBuffer *part =
-                    gst_buffer_copy_region(whole, GST_BUFFER_COPY_MEMORY, shift, sizeof bytes),
+      GstBuffer *part = gst_buffer_copy_region(whole, GST_BUFFER_COPY_MEMORY, shift, sizeof bytes),
                 *held = gst_buffer_ref(part);
       GstMapInfo map, original;
       GST_BUFFER_PTS(part) = 7;
