@@ -16,6 +16,7 @@
  * fraction of values without one. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
+#include "core/memory/memory.h"
 #include "elements/astroincoming.h"
 #include "elements/astrofields.h"
 #include "elements/astroreader.h"
@@ -373,14 +374,19 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
     return GST_FLOW_OK;
 
-  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
+  g_autoptr(GstBuffer) aligned = gst_buffer_ref(buffer);
+  if (!astro_buffer_align(&aligned, NULL, ASTRO_SAMPLES_ALIGN, &error)) {
+    fail(self, error);
+    return GST_FLOW_ERROR;
+  }
+  if (!gst_buffer_map(aligned, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("A buffer cannot be mapped for reading."), (NULL));
     give_up(self);
     return GST_FLOW_ERROR;
   }
   frames.data = map.data;
   gboolean done = write_frames(self, &frames, &error);
-  gst_buffer_unmap(buffer, &map);
+  gst_buffer_unmap(aligned, &map);
   if (done)
     return GST_FLOW_OK;
   fail(self, error);

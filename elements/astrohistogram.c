@@ -22,6 +22,7 @@
 
 #include "core/catalogue/columns.h"
 #include "core/histogram/collect.h"
+#include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/astrofields.h"
 #include "elements/astrohistogram-settings.h"
@@ -255,6 +256,7 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
   g_autoptr(GstBuffer) buffer = gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad));
   gboolean taken = buffer &&
                    check_time(self, side, g_atomic_int_exchange(&pad->flushed, FALSE), error) &&
+                   astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, error) &&
                    append_buffer(pad, buffer, catalogue, error);
   g_mutex_unlock(&self->lock);
   return taken;

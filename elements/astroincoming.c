@@ -1,6 +1,7 @@
 #include "config.h"
 #include "elements/astroincoming.h"
 
+#include "core/memory/memory.h"
 #include "core/stream/stream.h"
 
 static char *media_types_of(GstPad *pad)
@@ -36,10 +37,18 @@ GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discon
 {
   GstBaseTransformClass *base = g_type_class_peek(GST_TYPE_BASE_TRANSFORM);
 
-  if (astro_has_caps(GST_BASE_TRANSFORM_SINK_PAD(trans)))
+  g_autoptr(GError) error = NULL;
+
+  if (!astro_has_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))) {
+    gst_buffer_unref(buffer);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
+  if (gst_base_transform_is_passthrough(trans) ||
+      astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, &error))
     return base->submit_input_buffer(trans, is_discont, buffer);
   gst_buffer_unref(buffer);
-  return GST_FLOW_NOT_NEGOTIATED;
+  GST_ELEMENT_ERROR(trans, RESOURCE, READ, ("%s", error->message), (NULL));
+  return GST_FLOW_ERROR;
 }
 
 gboolean astro_check_times(guint64 begin, guint64 duration, GError **error)

@@ -258,10 +258,12 @@ static gboolean read_shape(const AstroFitsFile *file, AstroFitsHeader *header, G
     if (length < 0)
       return wrong_shape(file, key, length, error);
     header->axes[i] = length;
+    /* a first axis of no length marks groups, and is none of theirs */
+    header->groups = header->groups && (i > 0 || length == 0);
     if (!(header->groups && i == 0) && !g_uint64_checked_mul(&values, values, length))
       return wrong_shape(file, key, length, error);
   }
-  header->groups = header->groups && header->n_axes > 0 && header->axes[0] == 0;
+  header->groups = header->groups && header->n_axes > 0;
   values = header->n_axes ? values : 0;
 
   astro_fits_get_integer(header, "PCOUNT", &parameters);

@@ -48,24 +48,6 @@ static GstMemory *gather(GstBuffer *buffer, AstroDevice *device, gboolean needs_
   return NULL;
 }
 
-gboolean astro_buffer_align(GstBuffer **buffer, AstroDevice *device, gsize unit, GError **error)
-{
-  GstMemory *memory = gst_buffer_n_memory(*buffer) > 0 ? gst_buffer_peek_memory(*buffer, 0) : NULL;
-  gsize offset = 0;
-
-  if (!astro_memory_is(memory))
-    return TRUE;
-  gst_memory_get_sizes(memory, &offset, NULL);
-  if (offset % unit == 0)
-    return TRUE;
-  memory = gather(*buffer, device, TRUE, error);
-  if (memory == NULL)
-    return FALSE;
-  *buffer = gst_buffer_make_writable(*buffer);
-  gst_buffer_replace_all_memory(*buffer, memory);
-  return TRUE;
-}
-
 static gboolean can_use(GstBuffer *buffer, gboolean write)
 {
   if (gst_buffer_n_memory(buffer) != 1)
@@ -98,6 +80,37 @@ gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags 
                               gboolean copy_down, GError **error)
 {
   return astro_memory_release(gst_buffer_peek_memory(buffer, 0), queue, flags, copy_down, error);
+}
+
+/* Our blocks begin aligned, so that nothing needs to come down from a device to be looked at. */
+static gboolean is_aligned(GstBuffer *buffer, gsize unit)
+{
+  GstMemory *first = gst_buffer_n_memory(buffer) > 0 ? gst_buffer_peek_memory(buffer, 0) : NULL;
+  GstMapInfo map;
+  gsize at;
+  if (first == NULL)
+    return TRUE;
+  if (astro_memory_is(first)) {
+    gst_memory_get_sizes(first, &at, NULL);
+    return at % unit == 0;
+  }
+  if (!gst_memory_map(first, &map, GST_MAP_READ))
+    return TRUE; /* whoever reads it says so */
+  at = (gsize)map.data;
+  gst_memory_unmap(first, &map);
+  return at % unit == 0;
+}
+
+gboolean astro_buffer_align(GstBuffer **buffer, AstroDevice *device, gsize unit, GError **error)
+{
+  if (is_aligned(*buffer, unit))
+    return TRUE;
+  GstMemory *memory = gather(*buffer, device, TRUE, error);
+  if (memory == NULL)
+    return FALSE;
+  *buffer = gst_buffer_make_writable(*buffer);
+  gst_buffer_replace_all_memory(*buffer, memory);
+  return TRUE;
 }
 
 GstBuffer *astro_buffer_part(GstBuffer *buffer, guint64 i, guint64 n)

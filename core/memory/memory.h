@@ -64,9 +64,12 @@ gboolean astro_buffer_acquire(GstBuffer **buffer, AstroDevice *device, AstroQueu
 gboolean astro_buffer_release(GstBuffer *buffer, AstroQueue *queue, GstMapFlags flags,
                               gboolean copy_down, GError **error);
 
-/* Kernels load whole samples, and one that does not lie at a multiple of its size is a fault that
- * ends all work on a device: where a part of our memory begins elsewhere than at a multiple of
- * unit, *buffer is replaced by one whose bytes do not. */
+/* Samples are read as the numbers they are, whose addresses are multiples of their size: 8 bytes at
+ * most, but for kernels on a device, which load whole samples and stop for good at others. */
+#define ASTRO_SAMPLES_ALIGN 8
+/* Copies a buffer's bytes to an aligned block, of that device where one is given, where they begin
+ * elsewhere than at a multiple of unit, as behind a header of another program's. *buffer is
+ * replaced where it cannot be changed. */
 gboolean astro_buffer_align(GstBuffer **buffer, AstroDevice *device, gsize unit, GError **error);
 
 /* A reference to part i of n that are as large, without what the buffer says of itself: the buffer

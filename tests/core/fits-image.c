@@ -730,6 +730,17 @@ static void bad_files(TestPlace *place, gconstpointer data)
   g_assert_true(g_file_get_contents(place->path, &whole, &bytes, NULL));
   g_assert_true(g_file_set_contents(place->path, whole, bytes / 2, NULL));
   expect_refused(place->path, "cut short");
+  /* said to be groups, which its first axis says it is not */
+  static const char *const cards[][2] = { { "NAXIS1  =", "NAXIS1  =           2147483647" },
+                                          { "BUNIT   =", "GROUPS  =                    T" } };
+  for (guint c = 0; c < G_N_ELEMENTS(cards); c++) {
+    char *card = g_strstr_len(whole, (gssize)bytes, cards[c][0]);
+    g_assert_nonnull(card);
+    memset(card, ' ', 80);
+    memcpy(card, cards[c][1], strlen(cards[c][1]));
+  }
+  g_assert_true(g_file_set_contents(place->path, whole, (gssize)bytes, NULL));
+  expect_refused(place->path, "cut short");
   astro_fits_contents_clear(&contents);
 }
 

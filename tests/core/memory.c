@@ -884,7 +884,7 @@ static void test_alignment(void)
 {
   static const gsize offsets[] = { 1, 2, 4, 7, 8, 12, 16 };
   AstroDevice *device = fake_device_new(17);
-  guint8 expected[3000];
+  guint8 expected[3000] __attribute__((aligned(16)));
   test_fill(expected, sizeof expected, 1);
   for (guint i = 0; i < G_N_ELEMENTS(offsets); i++)
     for (gsize unit = 1; unit <= 16; unit *= 2) {
@@ -905,12 +905,12 @@ static void test_alignment(void)
       gst_buffer_unref(part);
       gst_buffer_unref(whole);
     }
-  /* Foreign memory is copied when it is asked for. */
   GstBuffer *foreign =
       gst_buffer_new_wrapped_full(0, expected, sizeof expected, 1, sizeof expected - 1, NULL, NULL);
-  GstBuffer *same = foreign;
   g_assert_true(astro_buffer_align(&foreign, device, 16, NULL));
-  g_assert_true(foreign == same);
+  g_assert_true(astro_memory_is(gst_buffer_peek_memory(foreign, 0)));
+  g_assert_cmpuint(gst_buffer_get_size(foreign), ==, sizeof expected - 1);
+  g_assert_cmpint(gst_buffer_memcmp(foreign, 0, expected + 1, sizeof expected - 1), ==, 0);
   gst_buffer_unref(foreign);
   astro_memory_reap();
   astro_device_unref(device);
@@ -935,6 +935,44 @@ static void test_buffer_failures(void)
   fake_check_nothing_left();
 }
 
+/* Bytes at any address are copied to an aligned block with what the buffer says of them; those that
+ * lie well stay where they are, without a device's coming down to be looked at. */
+static void test_aligning(void)
+{
+  static const guint8 bytes[40] = { 1, 2, 3, 4, 5 };
+  AstroMemoryCounters before, after;
+  for (guint shift = 0; shift <= 8; shift++)
+    for (guint ours = 0; ours < 2; ours++) {
+      GstBuffer *whole = gst_buffer_new();
+      gst_buffer_append_memory(whole, ours ? astro_memory_new(64, NULL)
+                                           : gst_allocator_alloc(NULL, 64, NULL));
+      gst_buffer_fill(whole, shift, bytes, sizeof bytes);
+      GstBuffer *part = gst_buffer_copy_region(whole, GST_BUFFER_COPY_MEMORY, shift, sizeof bytes),
+                *held = gst_buffer_ref(part);
+      GstMapInfo map, original;
+      GST_BUFFER_PTS(part) = 7;
+      g_assert_true(gst_buffer_map(held, &original, GST_MAP_READ));
+      astro_memory_counters(&before);
+      g_assert_true(astro_buffer_align(&part, NULL, ASTRO_SAMPLES_ALIGN, NULL));
+      astro_memory_counters(&after);
+      g_assert_cmpuint(after.host_copies - before.host_copies, ==,
+                       ((gsize)original.data & 7) != 0 ? 1 : 0);
+      g_assert_true((part == held) == (((gsize)original.data & 7) == 0));
+      g_assert_true(gst_buffer_map(part, &map, GST_MAP_READ));
+      g_assert_cmpuint((gsize)map.data & 7, ==, 0);
+      g_assert_cmpmem(map.data, map.size, bytes, sizeof bytes);
+      g_assert_cmpuint(GST_BUFFER_PTS(part), ==, 7);
+      gst_buffer_unmap(part, &map);
+      gst_buffer_unmap(held, &original);
+      gst_buffer_unref(part);
+      gst_buffer_unref(held);
+      gst_buffer_unref(whole);
+    }
+  GstBuffer *empty = gst_buffer_new();
+  g_assert_true(astro_buffer_align(&empty, NULL, ASTRO_SAMPLES_ALIGN, NULL));
+  gst_buffer_unref(empty);
+}
+
 int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
@@ -957,5 +995,6 @@ int main(int argc, char **argv)
   g_test_add_func("/memory/buffers", test_buffers);
   g_test_add_func("/memory/alignment", test_alignment);
   g_test_add_func("/memory/buffer-failures", test_buffer_failures);
+  g_test_add_func("/memory/aligning", test_aligning);
   return g_test_run();
 }

@@ -15,6 +15,31 @@ static void test_values(void)
   gst_harness_teardown(h);
 }
 
+/* Samples at any address, as behind another program's header: a sanitizer sees those that are read
+ * where they lie. */
+static void test_unaligned(void)
+{
+  static const char *const backends[] = { "reference", "cpu" };
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
+    for (guint shift = 0; shift < 9; shift++) {
+      g_autofree char *line = g_strdup_printf("astroconvert backend=%s", backends[b]);
+      GstHarness *h = gst_harness_new_parse(line);
+      double sent[18];
+      for (guint i = 0; i < G_N_ELEMENTS(sent); i++)
+        sent[i] = i;
+      gst_harness_set_caps_str(h, CAPS("CF64LE"), CAPS("CF32LE"));
+      GstBuffer *buffer = gst_buffer_new_allocate(NULL, sizeof sent + shift, NULL);
+      gst_buffer_fill(buffer, shift, sent, sizeof sent);
+      gst_buffer_resize(buffer, (gssize)shift, sizeof sent);
+      gst_harness_push(h, buffer);
+      g_autoptr(GByteArray) got = test_pull_all(h);
+      g_assert_cmpuint(got->len, ==, sizeof sent / 2);
+      for (guint i = 0; i < G_N_ELEMENTS(sent); i++)
+        g_assert_cmpfloat(((float *)got->data)[i], ==, sent[i]);
+      gst_harness_teardown(h);
+    }
+}
+
 /* What saturates is counted, readable and reported. */
 static void test_clipped(void)
 {
@@ -126,6 +151,7 @@ static void test_bad(gconstpointer data)
 static void add_tests(void)
 {
   g_test_add_func("/astroconvert/values", test_values);
+  g_test_add_func("/astroconvert/unaligned", test_unaligned);
   g_test_add_func("/astroconvert/clipped", test_clipped);
   g_test_add_func("/astroconvert/auto", test_auto);
   g_test_add_func("/astroconvert/same-is-pass-through", test_same_is_pass_through);
