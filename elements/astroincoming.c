@@ -1,7 +1,6 @@
 #include "config.h"
 #include "elements/astroincoming.h"
 
-#include "core/memory/memory.h"
 #include "core/stream/stream.h"
 
 static char *media_types_of(GstPad *pad)
@@ -32,23 +31,27 @@ gboolean astro_has_caps(GstPad *sink)
   return FALSE;
 }
 
-GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discont,
-                                     GstBuffer *buffer)
+GstFlowReturn astro_transform_submit_aligned(GstBaseTransform *trans, gboolean is_discont,
+                                             GstBuffer *buffer, AstroDevice *device, gsize unit)
 {
   GstBaseTransformClass *base = g_type_class_peek(GST_TYPE_BASE_TRANSFORM);
-
   g_autoptr(GError) error = NULL;
 
   if (!astro_has_caps(GST_BASE_TRANSFORM_SINK_PAD(trans))) {
     gst_buffer_unref(buffer);
     return GST_FLOW_NOT_NEGOTIATED;
   }
-  if (gst_base_transform_is_passthrough(trans) ||
-      astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, &error))
+  if (gst_base_transform_is_passthrough(trans) || astro_buffer_align(&buffer, device, unit, &error))
     return base->submit_input_buffer(trans, is_discont, buffer);
   gst_buffer_unref(buffer);
   GST_ELEMENT_ERROR(trans, RESOURCE, READ, ("%s", error->message), (NULL));
   return GST_FLOW_ERROR;
+}
+
+GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discont,
+                                     GstBuffer *buffer)
+{
+  return astro_transform_submit_aligned(trans, is_discont, buffer, NULL, ASTRO_SAMPLES_ALIGN);
 }
 
 gboolean astro_check_times(guint64 begin, guint64 duration, GError **error)

@@ -2,6 +2,8 @@
  * that are none, and events that were there before. */
 #pragma once
 
+#include "core/memory/memory.h"
+
 #include <gst/base/gstbasetransform.h>
 
 G_BEGIN_DECLS
@@ -13,6 +15,9 @@ gboolean astro_has_caps(GstPad *sink);
  * that are aligned. */
 GstFlowReturn astro_transform_submit(GstBaseTransform *trans, gboolean is_discont,
                                      GstBuffer *buffer);
+/* The same with samples at multiples of unit, copied to that device's memory where they are not. */
+GstFlowReturn astro_transform_submit_aligned(GstBaseTransform *trans, gboolean is_discont,
+                                             GstBuffer *buffer, AstroDevice *device, gsize unit);
 
 /* Whether a buffer's time and duration, in ns, can be added up as signed numbers. */
 gboolean astro_check_times(guint64 begin, guint64 duration, GError **error);

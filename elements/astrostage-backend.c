@@ -139,14 +139,6 @@ static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GEr
   return TRUE;
 }
 
-/* The first block is of the stream's samples. */
-static gboolean align_samples(const AstroStagePrivate *priv, Faces *from, GError **error)
-{
-  return !priv->device || from->n == 0 ||
-         astro_buffer_align(&from->faces[0].buffer, priv->device,
-                            astro_stream_sample_bytes(&priv->in), error);
-}
-
 static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, gboolean in_place,
                               GstMapFlags flags, gpointer arguments, gboolean last, GError **error)
 {
@@ -194,7 +186,7 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
     from.faces[from.n++].buffer = gst_buffer_ref(blocks->in[i]);
   for (guint i = 0; i < ASTRO_STAGE_BLOCKS && blocks->out[i]; i++)
     to.faces[to.n++].buffer = blocks->out[i];
-  if ((ok = align_samples(priv, &from, error) && open_faces(stage, &from, GST_MAP_READ, error))) {
+  if ((ok = open_faces(stage, &from, GST_MAP_READ, error))) {
     ok = submit_opened(stage, &from, &to, in_place, flags, arguments, last, error);
     ok = close_faces(stage, &from, from.n, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
     for (guint i = 0; i < from.n; i++)

@@ -239,6 +239,15 @@ static gboolean stop(GstBaseTransform *trans)
   return TRUE;
 }
 
+/* A device's loads are of whole samples. */
+static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, GstBuffer *buffer)
+{
+  AstroStagePrivate *priv = astro_stage_parts(ASTRO_STAGE(trans));
+  const gsize bytes = priv->agreed ? astro_stream_sample_bytes(&priv->in) : 1;
+  return astro_transform_submit_aligned(trans, is_discont, buffer, priv->device,
+                                        priv->device ? bytes : MIN(bytes, ASTRO_SAMPLES_ALIGN));
+}
+
 static void astro_stage_class_init(AstroStageClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
@@ -247,7 +256,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
   astro_stage_install_properties(object);
   trans->set_caps = astro_stage_set_caps;
   trans->transform = transform;
-  trans->submit_input_buffer = astro_transform_submit;
+  trans->submit_input_buffer = submit_input;
   trans->generate_output = generate_output;
   trans->sink_event = astro_stage_sink_event;
   trans->query = query;
