@@ -27,10 +27,8 @@
 #include <string.h>
 
 /* How many points a region is laid out with: regions depend on the footprint and their number
- * alone, so that two sources agree about them. Thousands of regions get fewer, which is quick and
- * still 60 for each of the most there can be. */
+ * alone, so that two sources agree about them. */
 #define POINTS_A_REGION 1000
-#define MOST_REGION_POINTS 4000000
 #define REGIONS_SEED 0x7265676f
 
 typedef struct {
@@ -186,9 +184,9 @@ static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_re
 {
   AstroCatalogue sample;
   AstroRandom random;
-  guint64 points = MIN((guint64)n_regions * POINTS_A_REGION, MOST_REGION_POINTS);
   astro_random_init(&random, REGIONS_SEED, n_regions);
-  if (!astro_catalogue_uniform(footprint, points, &random, &sample, error))
+  if (!astro_catalogue_uniform(footprint, (guint64)n_regions * POINTS_A_REGION, &random, &sample,
+                               error))
     return NULL;
   AstroRegions *regions = astro_regions_new(sample.ra, sample.dec, sample.n, n_regions, error);
   astro_catalogue_clear(&sample);

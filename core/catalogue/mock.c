@@ -5,10 +5,7 @@
 
 #include <math.h>
 
-/* Some seconds, however few points are asked for. */
-#define MOST_DRAWS 2e7
-/* What many points may take as well. */
-#define MOST_DRAWS_A_POINT 30
+#define MOST_DRAWS 1e10 /* a quarter of an hour or so */
 
 G_DEFINE_QUARK(astro_catalogue_error, astro_catalogue_error)
 
@@ -139,7 +136,6 @@ static AstroFootprint grown(const AstroFootprint *footprint, double by)
 typedef struct {
   const AstroFootprint *footprint;
   const AstroClustering *clustering;
-  const AstroFootprint *wide; /* of each level: beyond it nothing in a disc is in the footprint */
   double shrink;
   AstroRandom *random;
   AstroCatalogue *catalogue;
@@ -156,8 +152,6 @@ static void add_disc(Mock *mock, double ra, double dec, double radius, guint lev
     }
     return;
   }
-  if (level > 0 && !astro_footprint_contains(&mock->wide[level], ra, dec))
-    return;
   for (guint i = 0; i < mock->clustering->children; i++) {
     double to_ra, to_dec;
     random_in_cap(ra, dec, radius, mock->random, &to_ra, &to_dec);
@@ -197,35 +191,19 @@ static double area_of(const AstroFootprint *f)
                    (f->ra_max - f->ra_min) / ASTRO_DEGREES;
 }
 
-/* The footprint as each level's discs widen it: by their radius and those of all levels below. */
-static AstroFootprint *widen(const AstroFootprint *footprint, const AstroClustering *clustering,
-                             double shrink)
-{
-  AstroFootprint *wide = g_new(AstroFootprint, clustering->levels);
-  double reach = 0;
-  for (guint level = clustering->levels; level-- > 0;) {
-    reach += clustering->radius / pow(shrink, level);
-    wide[level] = grown(footprint, reach);
-  }
-  return wide;
-}
-
-/* Discs lie evenly over their level's wide footprint in the mean, and those outside of it are not
- * filled: fewer are lost the further down they are. */
+/* Points are drawn evenly over wide in the mean, and what lies outside of the footprint is lost. */
 static gboolean check_draws(const AstroFootprint *footprint, const AstroFootprint *wide,
-                            const AstroClustering *clustering, guint64 points, GError **error)
+                            guint64 points, GError **error)
 {
-  double a_point = 0, most = MAX(MOST_DRAWS, MOST_DRAWS_A_POINT * (double)points);
-  for (guint level = 0; level < clustering->levels; level++)
-    a_point += area_of(&wide[level]) / area_of(footprint) *
-               pow(clustering->children, level + 1. - clustering->levels);
-  if (a_point * (double)points <= most)
+  double lost = area_of(wide) / area_of(footprint), draws = lost * (double)points;
+  if (draws <= MOST_DRAWS)
     return TRUE;
-  return refuse_model(error,
-                      "clusters reach over %g times the footprint's area, so that %g places are to "
-                      "be drawn for %" G_GUINT64_FORMAT " points within: expected smaller "
-                      "clusters, and %g at most",
-                      area_of(wide) / area_of(footprint), a_point * (double)points, points, most);
+  g_set_error(
+      error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_MODEL,
+      "clusters reach over %g times the footprint's area, so that %g points are to be drawn "
+      "for %" G_GUINT64_FORMAT " within: expected smaller clusters, and %g at most",
+      lost, draws, points, MOST_DRAWS);
+  return FALSE;
 }
 
 gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
@@ -234,22 +212,23 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
 {
   if (!astro_footprint_check(footprint, error) || !check_clustering(clustering, error))
     return FALSE;
-  double shrink = pow(clustering->children, 1 / (2 + clustering->slope));
-  g_autofree AstroFootprint *wide = widen(footprint, clustering, shrink);
-  if (!check_draws(footprint, wide, clustering, points, error) ||
-      !catalogue_alloc(catalogue, points, error))
+  double shrink = pow(clustering->children, 1 / (2 + clustering->slope)), reach = 0,
+         radius = clustering->radius;
+  for (guint level = 0; level < clustering->levels; level++, radius /= shrink)
+    reach += radius;
+  AstroFootprint wide = grown(footprint, reach);
+  if (!check_draws(footprint, &wide, points, error) || !catalogue_alloc(catalogue, points, error))
     return FALSE;
   catalogue->n = 0;
   Mock mock = { .footprint = footprint,
                 .clustering = clustering,
-                .wide = wide,
                 .shrink = shrink,
                 .random = random,
                 .catalogue = catalogue,
                 .points = points };
   while (catalogue->n < points) {
     double ra, dec;
-    random_in(wide, random, &ra, &dec);
+    random_in(&wide, random, &ra, &dec);
     add_disc(&mock, ra, dec, clustering->radius, 0);
   }
   return TRUE;

@@ -158,32 +158,6 @@ static void test_clustered(void)
   }
 }
 
-/* Large clusters over a small footprint: discs that do not reach it cost nothing, and the points of
- * those that do are spread over it evenly in the mean. */
-static void test_large_clusters(void)
-{
-  static const AstroFootprint small = {
-    .shape = ASTRO_FOOTPRINT_CAP, .ra = 359.99, .dec = 30, .radius = 0.02
-  };
-  static const AstroClustering large = { .slope = -1, .radius = 60, .levels = 9, .children = 3 };
-  AstroFootprint inner = small;
-  guint64 inside = 0;
-  inner.radius = small.radius / sqrt(2);
-  for (guint seed = 0; seed < 30; seed++) {
-    GError *error = NULL;
-    AstroCatalogue catalogue;
-    AstroRandom random;
-    astro_random_init(&random, 9, seed);
-    astro_catalogue_clustered(&small, &large, 100, &random, &catalogue, &error);
-    g_assert_no_error(error);
-    check_inside(&small, &catalogue, 100);
-    for (guint64 i = 0; i < catalogue.n; i++)
-      inside += astro_footprint_contains(&inner, catalogue.ra[i], catalogue.dec[i]);
-    astro_catalogue_clear(&catalogue);
-  }
-  g_assert_cmpfloat_with_epsilon((double)inside / 3000, 0.5, 0.1);
-}
-
 /* Where points lie there is mask, over the wrap and at the poles too; random points fill it evenly,
  * and nothing else. */
 static void test_mask(void)
@@ -483,7 +457,6 @@ int main(int argc, char **argv)
   g_test_add_func("/catalogue/clustered", test_clustered);
   g_test_add_func("/catalogue/mask", test_mask);
   g_test_add_func("/catalogue/bad-masks", test_bad_masks);
-  g_test_add_func("/catalogue/large-clusters", test_large_clusters);
   g_test_add_func("/catalogue/regions", test_regions);
   g_test_add_func("/catalogue/text", test_text);
   g_test_add_func("/catalogue/ecsv", test_ecsv);

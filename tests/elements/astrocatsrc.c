@@ -127,8 +127,6 @@ static void test_refusals(void)
   test_refused("astrocatsrc slope=-0.8 levels=20 children=10 ! fakesink", "1e6 points");
   test_refused("astrocatsrc slope=-2 ! fakesink", "slope -2, expected one above -2");
   test_refused("astrocatsrc slope=-1 cluster-radius=0 ! fakesink", "radius 0 degrees, expected");
-  test_refused("astrocatsrc slope=-1 cluster-radius=60 footprint=cap:0,0,0.001 ! fakesink",
-               "expected smaller clusters");
   test_refused("astrocatsrc location=/nonexistent/file ! fakesink", "No such file");
 }
 
