@@ -163,7 +163,8 @@ static void play(const Case *c, const char *backend, Got *before, Got *after)
 static Got play_odd(const Case *c, const char *backend, gsize offset)
 {
   g_autofree char *stage = g_strdup_printf(c->stage, backend);
-  GstHarness *h = gst_harness_new_parse(stage);
+  g_autofree char *line = g_strconcat(stage, " ! identity", NULL);
+  GstHarness *h = gst_harness_new_parse(line);
   gst_harness_set_src_caps_str(h, c->caps[0]);
   for (guint i = 0; i < 3; i++) {
     g_autoptr(GstBuffer) from = test_buffer(500 * c->step_bytes[0], i);
