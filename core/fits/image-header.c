@@ -306,6 +306,27 @@ static void note_beams(const AstroFitsImageReader *r, const AstroFitsHeader *fir
                              "one for all (BMAJ, BMIN)");
 }
 
+/* The stream's frequencies are the observer's, and written as such. */
+static void note_frame(const AstroFitsImageReader *r, const AstroFitsHeader *first,
+                       AstroFitsContents *contents)
+{
+  const char *frame = "TOPOCENT";
+  double line = 0;
+  astro_fits_get_string(first, "SPECSYS", &frame);
+  if (frame[0] && !g_str_has_prefix(frame, "TOPO")) {
+    g_autofree char *valid = g_utf8_make_valid(frame, -1);
+    astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                             "frequencies are of frame %s (SPECSYS), expected TOPOCENT: they go on "
+                             "as they are, and are written as TOPOCENT",
+                             valid);
+  }
+  if ((astro_fits_get_double(first, "RESTFRQ", &line) ||
+       astro_fits_get_double(first, "RESTFREQ", &line)) &&
+      line > 0)
+    astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                             "the rest frequency of %.10g Hz (RESTFRQ) goes no further", line);
+}
+
 gboolean astro_fits_image_read_headers(AstroFitsImageReader *r, AstroFitsContents *contents,
                                        GError **error)
 {
@@ -316,6 +337,9 @@ gboolean astro_fits_image_read_headers(AstroFitsImageReader *r, AstroFitsContent
   r->height = first->axes[1];
   r->bitpix = first->bitpix;
   contents->grid.size = contents->grid.image_size = MIN(r->width, G_MAXUINT);
+  if (!read_images(r, contents, error) || !describe(r, &contents->stream, error))
+    return FALSE;
   note_beams(r, first, contents);
-  return read_images(r, contents, error) && describe(r, &contents->stream, error);
+  note_frame(r, first, contents);
+  return TRUE;
 }

@@ -187,14 +187,22 @@ static gboolean read_clock(const AstroFitsTable *table, double *seconds_to_utc, 
 }
 
 /* Arrays at the geocentre are left-handed where no keyword says otherwise. */
-static void read_frame(const AstroFitsHeader *header, AstroUvfitsAntennas *antennas)
+static gboolean read_frame(const AstroFitsTable *table, AstroUvfitsAntennas *antennas,
+                           GError **error)
 {
+  const AstroFitsHeader *header = table->header;
   const char *hand = "", *frame = "";
   double *middle = antennas->middle;
   astro_fits_get_string(header, "XYZHAND", &hand);
   astro_fits_get_string(header, "FRAME", &frame);
-  for (guint k = 0; k < 3; k++)
+  for (guint k = 0; k < 3; k++) {
     astro_fits_get_double(header, middle_keys[k], &middle[k]);
+    if (!(fabs(middle[k]) < ASTRO_OBSERVATION_MAX_METRES))
+      return astro_fits_wrong(table->file, error,
+                              "table AIPS AN: the array's middle has %s %g m, expected less than "
+                              "%g m from the geocentre",
+                              middle_keys[k], middle[k], ASTRO_OBSERVATION_MAX_METRES);
+  }
   gboolean at_geocentre = fabs(middle[0]) < AT_GEOCENTRE && fabs(middle[1]) < AT_GEOCENTRE &&
                           fabs(middle[2]) < AT_GEOCENTRE;
   antennas->frame = 0;
@@ -202,6 +210,7 @@ static void read_frame(const AstroFitsHeader *header, AstroUvfitsAntennas *anten
     antennas->frame |= ASTRO_UVFITS_LEFT_HANDED;
   if (!at_geocentre && !g_str_equal(frame, "ITRF"))
     antennas->frame |= ASTRO_UVFITS_TURNED;
+  return TRUE;
 }
 
 void astro_uvfits_place_antenna(const AstroUvfitsAntennas *antennas, guint i,
@@ -276,13 +285,11 @@ gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *an
     antennas->offsets = g_new0(double, 3 * antennas->n);
     astro_fits_get_string(header, "ARRNAM", &array);
     antennas->array = g_strdup(array);
-    good =
-        read_clock(&table, &antennas->seconds_to_utc, error) && read_rows(&table, antennas, error);
+    good = read_clock(&table, &antennas->seconds_to_utc, error) &&
+           read_rows(&table, antennas, error) && read_frame(&table, antennas, error);
   }
   astro_fits_table_clear(&table);
-  if (good)
-    read_frame(header, antennas);
-  else
+  if (!good)
     astro_uvfits_antennas_clear(antennas);
   return good;
 }

@@ -9,6 +9,7 @@
 /* Integration times are floats of seconds. Where frames follow each other at about that distance,
  * the distance, which is known better, is the integration time. */
 #define INTTIM_SLACK 1e-5
+#define SAME_INTTIM 1e-3 /* of its length, that groups' may differ by */
 #define UNTOLD_NS 1000000000
 #define FRAMES_TO_TELL 16 /* the step in time */
 
@@ -143,16 +144,20 @@ gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b)
 }
 
 /* The shortest time from one frame to the next among the first ones, since pauses may lie between;
- * 0: there is one frame. */
-static gboolean find_step(AstroUvfitsReader *r, gint64 first_ns, gint64 *step, GError **error)
+ * 0: there is one frame. Among these groups one may have another INTTIM; 0: none has. */
+static gboolean find_step(AstroUvfitsReader *r, const AstroUvfitsGroup *first, gint64 *step,
+                          double *other_seconds, GError **error)
 {
   AstroUvfitsGroup group;
-  gint64 before = first_ns;
+  gint64 before = first->middle_ns;
   guint frames = 1;
   *step = 0;
+  *other_seconds = 0;
   for (guint64 i = 1; i < r->n_groups && frames < FRAMES_TO_TELL; i++) {
     if (!astro_uvfits_read_group(r, i, &group, error))
       return FALSE;
+    if (group.seconds > 0 && fabs(group.seconds - first->seconds) > SAME_INTTIM * first->seconds)
+      *other_seconds = group.seconds;
     if (astro_uvfits_same_time(r, group.middle_ns, before))
       continue;
     gint64 found = group.middle_ns - before;
@@ -181,11 +186,12 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
 {
   AstroUvfitsGroup first, last;
   gint64 step;
+  double other_seconds;
 
   if (!astro_uvfits_read_group(r, 0, &first, error))
     return FALSE;
   r->integration_ns = llround(first.seconds * ASTRO_NS_PER_SECOND);
-  if (!find_step(r, first.middle_ns, &step, error))
+  if (!find_step(r, &first, &step, &other_seconds, error))
     return FALSE;
   if (step > 0 && (first.seconds == 0 ||
                    fabs(step - first.seconds * ASTRO_NS_PER_SECOND) <= step * INTTIM_SLACK + 1))
@@ -197,6 +203,11 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
                              "%g s",
                              UNTOLD_NS / ASTRO_NS_PER_SECOND);
   }
+  if (first.seconds > 0 && other_seconds > 0)
+    astro_fits_contents_note(contents, astro_fits_file_name(r->file),
+                             "groups have integration times of %g s and %g s (INTTIM): all go on "
+                             "as if %g s long",
+                             first.seconds, other_seconds, r->integration_ns / ASTRO_NS_PER_SECOND);
   move_start(r, contents->observation, first.middle_ns);
   if (!astro_uvfits_read_group(r, 0, &first, error) ||
       !astro_uvfits_read_group(r, r->n_groups - 1, &last, error))
@@ -222,9 +233,10 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
   /* Found from the first group: whole days before any double is asked to hold nanoseconds. */
   r->start_day = 0;
   first = time_of(r);
-  if (!(first >= 0 && first < 1e5 * ASTRO_NS_PER_DAY))
+  if (!(first >= 0 && first < ASTRO_UVFITS_DAYS * ASTRO_NS_PER_DAY))
     return astro_fits_wrong(
-        r->file, error, "the first group's DATE is MJD %g, expected a Julian date of 1858 to 2132",
+        r->file, error,
+        "the first group's DATE is MJD %g, expected a Julian date of " ASTRO_UVFITS_YEARS,
         first / ASTRO_NS_PER_DAY);
   r->start_day = (gint64)floor(first / ASTRO_NS_PER_DAY);
   first = time_of(r);

@@ -17,6 +17,10 @@ gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
                "\"" ASTRO_OBSERVATION_EVENT "\" came with the stream");
   if (!o->has_start)
     return astro_fits_refuse(error, "UVFITS needs a start time and the observation has none");
+  if (o->start_mjd < 0 || o->start_mjd >= ASTRO_UVFITS_DAYS)
+    return astro_fits_refuse(
+        error, "the observation starts on MJD %d, UVFITS takes a day of " ASTRO_UVFITS_YEARS,
+        o->start_mjd);
   if (!o->has_phase_centre)
     return astro_fits_refuse(error, "UVFITS needs a phase centre and the observation has none");
   if (c->stream.frequency <= 0 || c->stream.bandwidth <= 0)

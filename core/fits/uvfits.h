@@ -16,6 +16,9 @@ G_BEGIN_DECLS
   "layout = (string) channel:baseline:pol:pol, channels = (int) [ 1, MAX ], "                      \
   "baselines = (int) [ 1, MAX ], pols = (int) [ 1, 2 ]"
 #define ASTRO_UVFITS_MAX_STATIONS 65535
+/* Days from MJD 0 that an observation may begin on: what is read beyond is no Julian date. */
+#define ASTRO_UVFITS_DAYS 100000
+#define ASTRO_UVFITS_YEARS "1858 to 2132"
 
 /* How the products of a file stand in ours. FITS numbers them -1 ... -4 (circular) or -5 ... -8. */
 #define ASTRO_UVFITS_PRODUCTS 4

@@ -155,7 +155,7 @@ typedef struct {
 static void give_back(AstroBuckets *self, guint64 part)
 {
   const AstroGridRows *rows = self->rows;
-  const gsize row = rows->channels * rows->products * (rows->is_double ? 16 : 8);
+  const gsize row = (gsize)rows->channels * rows->products * (rows->is_double ? 16 : 8);
   guint64 first = part, end = part + 1, from, to, unused;
   if (!rows->spent || self->channels != rows->channels)
     return;

@@ -21,6 +21,9 @@ struct _AstroGridding {
   AstroSorted **sorted; /* of each of the grid's channels */
 };
 
+/* A side. It is a good size itself; and bands of rows are numbered in 16 bits (buckets.c). */
+#define MAX_CELLS 1000000
+
 static const AstroSpreadKernels *const variants[] = { &astro_spread_avx512, &astro_spread_avx2,
                                                       &astro_spread_c };
 
@@ -57,7 +60,7 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
   if (!astro_semicircle_choose(&shape, &wanted))
     return refuse_accuracy(config, error);
   const double cells = ceil(shape.padding * grid->image_size - 1e-6);
-  if (cells > 1 << 20)
+  if (cells > MAX_CELLS)
     return astro_backend_refuse(error, "a grid of %.0f cells a side is too large", cells);
   grid->size = astro_grid_good_size(MAX((guint)cells, 2 * shape.support + 8));
   grid->cell = 1 / (grid->size * grid->pixel);

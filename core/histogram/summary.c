@@ -60,15 +60,16 @@ gboolean astro_summary_from_event(AstroSummary *summary, GstEvent *event, GError
     good = edges_bytes >= 2 * sizeof(double) && edges_bytes % sizeof(double) == 0 &&
            pairs_bytes == (guint64)kinds * regions * regions * sizeof(double);
   }
+  if (good && gst_structure_has_field(s, "counts"))
+    good = gst_structure_get(s, "counts", G_TYPE_BYTES, &counts, NULL) && counts;
   if (!good) {
     g_autofree char *text = s ? gst_structure_to_string(s) : NULL;
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
-        "%.200s: expected kinds, regions, edges and pairs of fitting lengths",
+        "%.200s: expected kinds, regions, edges and pairs of fitting lengths, and counts, if any, "
+        "as bytes",
         text ? text : "an empty event");
   }
-  if (gst_structure_has_field(s, "counts"))
-    gst_structure_get(s, "counts", G_TYPE_BYTES, &counts, NULL);
   astro_summary_init(summary, kinds, regions, (guint)(edges_bytes / sizeof(double)));
   memcpy(summary->edges, g_bytes_get_data(edges, NULL), edges_bytes);
   memcpy(summary->pairs, g_bytes_get_data(pairs, NULL), pairs_bytes);

@@ -616,6 +616,33 @@ static void beams_of_planes(TestPlace *place, gconstpointer data)
   }
 }
 
+/* A stream has no words for another's frame of frequencies, nor for a line's rest frequency. */
+static void other_frames(TestPlace *place, gconstpointer data)
+{
+  static const struct {
+    const char *cards[2], *says[2]; /* NULL: nothing */
+  } images[] = {
+    { { "SPECSYS = 'LSRK    '", "RESTFRQ =         1420405752." },
+      { "frame LSRK (SPECSYS), expected TOPOCENT", "1420405752 Hz (RESTFRQ)" } },
+    { { "SPECSYS = 'TOPOCENT'", "RESTFREQ=         1420405752." },
+      { NULL, "1420405752 Hz (RESTFRQ)" } },
+    { { "SPECSYS = 'BARYCENT'" }, { "frame BARYCENT" } },
+    { { "SPECSYS = 'TOPOCENT'", "RESTFRQ =                   0." }, { NULL, NULL } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(images); i++) {
+    Foreign image = plain;
+    image.extra[0] = images[i].cards[0];
+    image.extra[1] = images[i].cards[1];
+    make(place->path, &image);
+    AstroFitsReader *reader = open_good(place->path);
+    const char *note = astro_fits_reader_contents(reader)->note;
+    g_assert_true(!!note == (images[i].says[0] || images[i].says[1]));
+    for (guint k = 0; k < 2; k++)
+      g_assert_true(!images[i].says[k] || strstr(note, images[i].says[k]));
+    astro_fits_reader_close(reader);
+  }
+}
+
 static void units(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -774,6 +801,7 @@ static void add_tests(void)
     { "other-headers", other_headers },
     { "beam-in-history", beam_in_history },
     { "beams-of-planes", beams_of_planes },
+    { "other-frames", other_frames },
     { "units", units },
     { "other-places", other_places },
     { "bad-files", bad_files },

@@ -755,6 +755,8 @@ static void test_refused(void)
     { 100, 0.001, 1e-8, 1.1, 0, 0, TRUE, "padding" },
     { 100, 0.001, 1e-14, 0, 0, 0, TRUE, "accuracy" },
     { 1 << 30, 1e-10, 1e-4, 0, 0, 0, FALSE, "too large" },
+    /* A band more than 16 bits number. */
+    { 600000, 1e-7, 1e-4, 1.7, 0, 0, FALSE, "1020000 cells a side is too large" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     AstroGrid grid = { .image_size = cases[i].size,

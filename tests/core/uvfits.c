@@ -580,6 +580,54 @@ static void half_apart(TestPlace *place, gconstpointer data)
   astro_fits_reader_close(reader);
 }
 
+/* An array's middle is no farther away than its stations may be. */
+static void far_middle(TestPlace *place, gconstpointer data)
+{
+  static const double start = 0;
+  double metres = 1e300;
+  g_autoptr(GError) error = NULL;
+  fitsfile *f;
+  int status = 0;
+
+  write_starts(place, &start, 1);
+  fits_open_diskfile(&f, place->path, READWRITE, &status);
+  fits_movnam_hdu(f, BINARY_TBL, (char *)"AIPS AN", 0, &status);
+  fits_update_key(f, TDOUBLE, "ARRAYY", &metres, NULL, &status);
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+  g_assert_null(astro_fits_reader_open(place->path, NULL, &error));
+  g_assert_nonnull(strstr(error->message, "has ARRAYY 1e+300 m, expected less than 1e+12 m"));
+}
+
+/* Groups whose integration times differ are told of: a stream has one for all. */
+static void mixed_lengths(TestPlace *place, gconstpointer data)
+{
+  static const guint seconds[][2] = { { 10, 10 }, { 10, 20 }, { 20, 10 } };
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS(seconds); i++) {
+    g_autoptr(GError) error = NULL;
+    AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+    AstroFitsFrames blocks[2] = { 0 };
+    for (guint k = 0; k < 2; k++)
+      blocks[k] = (AstroFitsFrames){ .data = values,
+                                     .frames = 1,
+                                     .start_ns = k * 30 * GST_SECOND,
+                                     .duration_ns = seconds[i][k] * GST_SECOND };
+    write_file(place->path, &c, blocks, 2, NULL);
+    AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+    g_assert_no_error(error);
+    const char *note = astro_fits_reader_contents(reader)->note;
+    g_autofree char *says =
+        g_strdup_printf("integration times of %u s and %u s (INTTIM): all go on as if %u s long",
+                        seconds[i][0], seconds[i][1], seconds[i][0]);
+    g_assert_true(!!note == (seconds[i][0] != seconds[i][1]));
+    g_assert_true(!note || strstr(note, says));
+    astro_fits_reader_close(reader);
+    astro_fits_contents_clear(&c);
+  }
+}
+
 /* One integration without INTTIM: its middle stays where it is. */
 static void one_without_length(TestPlace *place, gconstpointer data)
 {
@@ -706,6 +754,12 @@ static void missing(TestPlace *place, gconstpointer data)
   observation->has_start = FALSE;
   check_refused(&c, place->path, "start time");
   observation->has_start = TRUE;
+  const gint32 today = observation->start_mjd;
+  observation->start_mjd = 124593;
+  check_refused(&c, place->path, "MJD 124593, UVFITS takes a day of 1858 to 2132");
+  observation->start_mjd = -21504;
+  check_refused(&c, place->path, "MJD -21504, UVFITS takes a day of 1858 to 2132");
+  observation->start_mjd = today;
   observation->has_phase_centre = FALSE;
   check_refused(&c, place->path, "phase centre");
   observation->has_phase_centre = TRUE;
@@ -1027,6 +1081,8 @@ int main(int argc, char **argv)
     { "pause-first", pause_first },
     { "half-apart", half_apart },
     { "one-without-length", one_without_length },
+    { "mixed-lengths", mixed_lengths },
+    { "far-middle", far_middle },
     { "any-order", any_order },
     { "missing", missing },
     { "other-fields", other_fields },
