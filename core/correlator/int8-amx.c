@@ -1,21 +1,17 @@
 /* Matrix tiles: 16 inputs by 64 samples as a row operand (a row of bytes an input), 16 quads by 16
  * inputs as a column operand. re re + im im, im re and re im are summed apart, each in its own tile
- * register, so that nothing is ever negated before the sums are complete. Packed panels are column
- * operands; a row panel is turned from them just before its products. */
+ * register, so that nothing is ever negated; in memory a tile is re, then im. Packed panels are
+ * column operands; a row panel is turned from them just before its products. */
 #include "core/correlator/tile-int32.h"
 #include "core/correlator/ahead.h"
 #include "core/correlator/quads.h"
 
 enum {
   OPERAND = 16 * 64, /* bytes of a tile register */
+  TILE_BYTES = 2 * OPERAND,
   MOST_STEPS = 16,
+  ASKED_LINES = 4, /* at a time: more take the line buffers that operands come through */
 };
-
-/* Tile registers, and the parts of a tile in memory: re re + im im, im re, re im. */
-#define RE 0
-#define IM_RE 1
-#define RE_IM 2
-#define PARTS 3
 
 /* Turns 16 quads of 16 inputs into 16 rows of 64 samples, four inputs at a time. Loads put their
  * lanes together, which leaves half the permutations. */
@@ -74,39 +70,81 @@ void astro_correlator_pack_ci4_amx(guint8 *packed, gpointer notes, const AstroCo
   pack(packed, rows, ASTRO_FORMAT_CI4);
 }
 
-/* A row panel of a pass stays in the first cache; columns and tiles stream past it. */
-static void multiply_panels(guint8 *tile, guint8 *next_tile, const guint8 *left,
-                            const guint8 *right, guint steps, gboolean first, gboolean diagonal,
-                            AstroCorrelatorAhead *ahead)
+/* What the products of a tile need. */
+typedef struct {
+  guint8 *last, *tile, *next; /* the tile before, this one, the one after */
+  guint8 *parts;              /* of the tile before: im re, re im */
+  const guint8 *left, *right;
+  guint steps;
+  gboolean first;    /* tiles hold nothing yet */
+  gboolean diagonal; /* re im is the transpose of im re, and not summed */
+  AstroCorrelatorAhead *ahead;
+} Products;
+
+static ALWAYS_INLINE void subtract_parts(guint8 *im, const guint8 *parts)
 {
-  if (first) {
-    _tile_zero(RE);
-    _tile_zero(IM_RE);
-    _tile_zero(RE_IM);
-  } else {
-    _tile_loadd(RE, tile, 64);
-    _tile_loadd(IM_RE, tile + OPERAND, 64);
-    _tile_loadd(RE_IM, tile + 2 * OPERAND, 64);
-  }
-  for (guint s = 0; s < steps; s++, left += 2 * OPERAND, right += 2 * OPERAND) {
-    _tile_loadd(4, left, 64);
-    _tile_stream_loadd(6, right, 64);
-    _tile_dpbssd(RE, 4, 6);
-    _tile_loadd(5, left + OPERAND, 64);
-    _tile_dpbssd(IM_RE, 5, 6);
-    _tile_stream_loadd(7, right + OPERAND, 64);
-    if (!diagonal)
-      _tile_dpbssd(RE_IM, 4, 7);
-    _tile_dpbssd(RE, 5, 7);
-#pragma GCC unroll 3
-    for (guint l = 0; l < PARTS; l++, next_tile += 64)
-      __builtin_prefetch(next_tile, 1, 3);
-    astro_correlator_ask(ahead);
-  }
-  _tile_stored(RE, tile, 64);
-  _tile_stored(IM_RE, tile + OPERAND, 64);
-  _tile_stored(RE_IM, tile + 2 * OPERAND, 64);
+  const __m512i *part = (const __m512i *)parts;
+#pragma GCC unroll 16
+  for (guint r = 0; r < PANEL; r++)
+    _mm512_store_si512(im + 64 * r, _mm512_sub_epi32(part[r], part[PANEL + r]));
 }
+
+#define LOAD_SUM(reg, from)                                                                        \
+  do {                                                                                             \
+    if (products->first)                                                                           \
+      _tile_zero(reg);                                                                             \
+    else                                                                                           \
+      _tile_loadd(reg, from, 64);                                                                  \
+  } while (0)
+
+/* Operands are in registers 5 to 7, those of columns first, which come from the second cache. */
+#define STEP(RE, RE_IM, IM_RE, exchange)                                                           \
+  do {                                                                                             \
+    _tile_loadd(6, right, 64);                                                                     \
+    _tile_loadd(5, left, 64);                                                                      \
+    _tile_dpbssd(RE, 5, 6);                                                                        \
+    _tile_loadd(7, right + OPERAND, 64);                                                           \
+    if (!products->diagonal)                                                                       \
+      _tile_dpbssd(RE_IM, 5, 7);                                                                   \
+    _tile_loadd(5, left + OPERAND, 64);                                                            \
+    _tile_dpbssd(RE, 5, 7);                                                                        \
+    exchange;                                                                                      \
+    _tile_dpbssd(IM_RE, 5, 6);                                                                     \
+    left += 2 * OPERAND;                                                                           \
+    right += 2 * OPERAND;                                                                          \
+    astro_correlator_ask(products->ahead);                                                         \
+  } while (0)
+
+/* The sums of a tile take three of five registers. The next tile's go to the two others (and to
+ * this one's first) while the last products run, and this one's are stored while the first of the
+ * next run, so that products never wait for sums. A register is part of its instruction: each of
+ * the five places that sums can have is a function. IM_RE had the last tile's re, BEFORE_RE_IM and
+ * BEFORE_IM_RE its other sums; they take re and re im of the next. */
+#define PLACE(name, RE, RE_IM, IM_RE, BEFORE_RE_IM, BEFORE_IM_RE)                                  \
+  static void name(const Products *products)                                                       \
+  {                                                                                                \
+    const guint8 *left = products->left, *right = products->right;                                 \
+    const guint steps = products->steps, second = steps > 3 ? 1 : 0;                               \
+    guint s = 1;                                                                                   \
+    STEP(RE, RE_IM, IM_RE, _tile_stored(IM_RE, products->last, 64);                                \
+         LOAD_SUM(IM_RE, products->tile + OPERAND));                                               \
+    for (; s < 1 + second; s++)                                                                    \
+      STEP(RE, RE_IM, IM_RE, );                                                                    \
+    _tile_stored(BEFORE_IM_RE, products->parts, 64);                                               \
+    _tile_stored(BEFORE_RE_IM, products->parts + OPERAND, 64);                                     \
+    for (; s + 2 < steps; s++)                                                                     \
+      STEP(RE, RE_IM, IM_RE, );                                                                    \
+    subtract_parts(products->last + OPERAND, products->parts);                                     \
+    LOAD_SUM(BEFORE_RE_IM, products->next);                                                        \
+    _tile_zero(BEFORE_IM_RE);                                                                      \
+    for (; s < steps; s++)                                                                         \
+      STEP(RE, RE_IM, IM_RE, );                                                                    \
+  }
+PLACE(place_0, 0, 1, 2, 3, 4)
+PLACE(place_1, 3, 4, 0, 1, 2)
+PLACE(place_2, 1, 2, 3, 4, 0)
+PLACE(place_3, 4, 0, 1, 2, 3)
+PLACE(place_4, 2, 3, 4, 0, 1)
 
 /* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
  * compiler thinks that only its start is read. */
@@ -120,29 +158,81 @@ static const struct {
   .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
 };
 
-/* A row panel is turned before its products and not beside those of the row before: two of them,
- * the columns and the tiles that go by do not fit the first cache. */
+#define STORE_LAST(RE, RE_IM, IM_RE)                                                               \
+  do {                                                                                             \
+    _tile_stored(RE, products->tile, 64);                                                          \
+    _tile_stored(IM_RE, products->parts, 64);                                                      \
+    _tile_stored(RE_IM, products->parts + OPERAND, 64);                                            \
+  } while (0)
+
+/* place: of the last tile. */
+static void store_last(const Products *products, guint place)
+{
+  switch (place) {
+  case 0:
+    STORE_LAST(0, 1, 2);
+    break;
+  case 1:
+    STORE_LAST(3, 4, 0);
+    break;
+  case 2:
+    STORE_LAST(1, 2, 3);
+    break;
+  case 3:
+    STORE_LAST(4, 0, 1);
+    break;
+  default:
+    STORE_LAST(2, 3, 4);
+  }
+  subtract_parts(products->tile + OPERAND, products->parts);
+}
+
+/* A row panel of a pass stays in the first cache; columns and tiles stream past it. It is turned
+ * before its products and not beside those of the row before: two of them, the columns and the
+ * tiles that go by do not fit. */
 void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
 {
+  static void (*const places[])(const Products *) = { place_0, place_1, place_2, place_3, place_4 };
   guint8 row[MOST_STEPS * 2 * OPERAND] __attribute__((aligned(64)));
+  guint8 none[TILE_BYTES] __attribute__((aligned(64))); /* before the first tile, after the last */
+  guint8 parts[2 * OPERAND] __attribute__((aligned(64)));
   AstroCorrelatorAhead ahead = astro_correlator_ahead(product, product->steps);
+  ahead.lines = MIN(ahead.lines, ASKED_LINES);
+  Products tiles = { .tile = none,
+                     .next = product->tiles + (product->rows - 1) * product->tiles_stride,
+                     .parts = parts,
+                     .left = row,
+                     .steps = product->steps,
+                     .first = product->first,
+                     .ahead = &ahead };
+  const Products *products = &tiles;
+  guint place = G_N_ELEMENTS(places) - 1;
   _tile_loadconfig(&tile_shape);
+  LOAD_SUM(0, tiles.next);
   for (guint i = product->rows; i-- > 0;) {
     const guint8 *quads = product->left + i * product->panel_stride;
-    guint8 *tile = product->tiles + i * product->tiles_stride;
-    guint8 *next_row = i > 0 ? tile - product->tiles_stride : tile;
-    guint columns = astro_correlator_columns(product, i);
-    for (gsize at = 0; at < 2 * product->steps * OPERAND; at += OPERAND)
+    const guint columns = astro_correlator_columns(product, i);
+    for (gsize at = 0; at < 2 * product->steps * OPERAND; at += OPERAND) {
       turn(row + at, quads + at);
-    for (guint j = 0; j < columns; j++, tile += PARTS * OPERAND)
-      multiply_panels(tile, j + 1 < columns ? tile + PARTS * OPERAND : next_row, row,
-                      product->right + j * product->panel_stride, product->steps, product->first,
-                      j == product->below + i, &ahead);
+      astro_correlator_ask(&ahead);
+    }
+    for (guint j = 0; j < columns; j++) {
+      tiles.last = tiles.tile;
+      tiles.tile = tiles.next;
+      tiles.next = j + 1 < columns ? tiles.tile + TILE_BYTES
+                   : i > 0         ? product->tiles + (i - 1) * product->tiles_stride
+                                   : none;
+      tiles.right = product->right + j * product->panel_stride;
+      tiles.diagonal = j == product->below + i;
+      place = (place + 1) % G_N_ELEMENTS(places);
+      places[place](products);
+    }
   }
+  store_last(products, place);
   _tile_release();
 }
 
-/* On the diagonal re im is the transpose of im re, and is not summed. */
+/* On the diagonal im re alone was summed. */
 static void subtract_transpose(gint32 *im, const gint32 *im_re)
 {
   for (guint r = 0; r < PANEL; r++)
@@ -152,12 +242,11 @@ static void subtract_transpose(gint32 *im, const gint32 *im_re)
 
 void astro_correlator_add_int8_amx(const AstroCorrelatorPlace *place, const guint8 *tile)
 {
-  const __m512i *part = (const __m512i *)tile;
-  gint32 im[PANEL * PANEL] __attribute__((aligned(64)));
-  if (place->row == place->column)
-    subtract_transpose(im, (const gint32 *)(tile + OPERAND));
-  else
-    for (guint r = 0; r < PANEL; r++)
-      _mm512_store_si512(im + r * PANEL, _mm512_sub_epi32(part[PANEL + r], part[2 * PANEL + r]));
-  add_tile_avx512(place, (const gint32 *)tile, im);
+  const gint32 *re = (const gint32 *)tile, *im = (const gint32 *)(tile + OPERAND);
+  gint32 of_diagonal[PANEL * PANEL] __attribute__((aligned(64)));
+  if (place->row == place->column) {
+    subtract_transpose(of_diagonal, im);
+    im = of_diagonal;
+  }
+  add_tile_avx512(place, re, im);
 }

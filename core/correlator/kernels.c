@@ -23,7 +23,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
       .step_bytes = 2048,
       .panel_gap = 128,
       .whole_rows = TRUE,
-      .tile_bytes = 3072,
+      .tile_bytes = 2048,
       .pack = { [ASTRO_FORMAT_CI4] = astro_correlator_pack_ci4_amx,
                 [ASTRO_FORMAT_CI8] = astro_correlator_pack_ci8_amx },
       .multiply = astro_correlator_multiply_int8_amx,
