@@ -4,6 +4,14 @@
 #include "core/backend/threads.h"
 
 #include <sched.h>
+#include <unistd.h>
+
+typedef struct {
+  GCond wake;
+  gboolean asleep;
+  pid_t thread;
+  int avoided; /* a CPU that it must not run on, or -1 */
+} Worker;
 
 typedef struct {
   guint64 next, n, done;
@@ -15,9 +23,10 @@ typedef struct {
 
 static struct {
   GMutex lock;
-  GCond work;  /* a job has tasks and a core is free */
-  GQueue jobs; /* with tasks that nobody has taken */
+  GQueue jobs;   /* with tasks that nobody has taken */
+  GQueue asleep; /* workers, the last one to fall asleep first */
   guint busy, cores, workers;
+  cpu_set_t cpus; /* that workers may run on */
 } pool;
 
 guint astro_threads(void)
@@ -31,6 +40,32 @@ guint astro_threads(void)
     g_once_init_leave(&cores, MAX(n, 1));
   }
   return (guint)cores;
+}
+
+/* A virtual machine's kernel takes an idle CPU of its own for one that its host has taken away, and
+ * puts a thread that wakes up beside the one that woke it: two on one core, the other core idle. */
+static void avoid(Worker *worker, int cpu)
+{
+  cpu_set_t cpus = pool.cpus;
+  if (cpu < 0 || worker->avoided == cpu || !CPU_ISSET(cpu, &cpus) || CPU_COUNT(&cpus) < 2)
+    return;
+  CPU_CLR(cpu, &cpus);
+  if (sched_setaffinity(worker->thread, sizeof cpus, &cpus) == 0)
+    worker->avoided = cpu;
+}
+
+/* No more than can help, as one more might take the place of one that has a core of its own.
+ * avoided: a CPU whose thread goes on, or -1. */
+static void wake(guint most, int avoided)
+{
+  for (guint i = 0; i < most; i++) {
+    Worker *worker = g_queue_pop_head(&pool.asleep);
+    if (!worker)
+      break;
+    avoid(worker, avoided);
+    worker->asleep = FALSE;
+    g_cond_signal(&worker->wake);
+  }
 }
 
 /* Called and left with the lock held. */
@@ -51,7 +86,7 @@ static void help(Job *job)
   /* The job may be gone from here on, unless it is the caller's own. */
   pool.busy--;
   if (!g_queue_is_empty(&pool.jobs))
-    g_cond_signal(&pool.work);
+    wake(1, -1);
 }
 
 static Job *find_job(void)
@@ -66,15 +101,21 @@ static Job *find_job(void)
   return NULL;
 }
 
-static gpointer worker(gpointer unused)
+static gpointer work(gpointer unused)
 {
+  Worker self = { .thread = gettid(), .avoided = -1 };
+  g_cond_init(&self.wake);
   g_mutex_lock(&pool.lock);
   for (;;) {
     Job *job = find_job();
-    if (job)
+    if (job) {
       help(job);
-    else
-      g_cond_wait(&pool.work, &pool.lock);
+      continue;
+    }
+    self.asleep = TRUE;
+    g_queue_push_head(&pool.asleep, &self);
+    while (self.asleep)
+      g_cond_wait(&self.wake, &pool.lock);
   }
   return NULL;
 }
@@ -85,9 +126,11 @@ static void start_workers(void)
   if (!g_once_init_enter(&started))
     return;
   pool.cores = astro_threads();
+  if (sched_getaffinity(0, sizeof pool.cpus, &pool.cpus) != 0)
+    CPU_ZERO(&pool.cpus);
   for (guint i = 0; i < pool.cores; i++) {
     g_autoptr(GError) error = NULL;
-    GThread *thread = g_thread_try_new("astro-worker", worker, NULL, &error);
+    GThread *thread = g_thread_try_new("astro-worker", work, NULL, &error);
     if (!thread) {
       g_info("%u threads at work, not %u: %s", pool.workers, pool.cores, error->message);
       break;
@@ -109,8 +152,8 @@ void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data)
   g_cond_init(&job.finished);
   g_mutex_lock(&pool.lock);
   g_queue_push_tail(&pool.jobs, &job);
-  if (job.max_helpers > 1)
-    g_cond_broadcast(&pool.work);
+  if (pool.busy < pool.cores)
+    wake(MIN(job.max_helpers, pool.cores - pool.busy) - 1, sched_getcpu());
   /* The caller works too where a core is free; else the workers, who are on older jobs, come to it.
    * Where the system gave us none, there are callers alone. */
   if (pool.busy < pool.cores || pool.workers == 0)

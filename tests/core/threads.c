@@ -1,6 +1,8 @@
+#include "config.h"
 #include "core/backend/threads.h"
 #include "tests/tests.h"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -68,6 +70,53 @@ static void test_callers(void)
   g_assert_cmpint(most_all_busy, <=, (gint)astro_threads());
 }
 
+typedef struct {
+  GThread *caller;
+  int cpu;     /* the caller's */
+  gint helped; /* tasks of others */
+  gint beside; /* of these, by threads that might run on that CPU */
+} Beside;
+
+static void look_where(gpointer data, guint64 task)
+{
+  Beside *beside = data;
+  cpu_set_t mine;
+  g_usleep(200);
+  if (g_thread_self() == beside->caller || sched_getaffinity(0, sizeof mine, &mine) != 0)
+    return;
+  g_atomic_int_inc(&beside->helped);
+  if (CPU_ISSET(beside->cpu, &mine))
+    g_atomic_int_inc(&beside->beside);
+}
+
+/* Who is woken to help goes to another core, wherever the caller is. A tenth may not: a worker that
+ * is still awake from the last call is not woken. */
+static void test_other_core(void)
+{
+  cpu_set_t all;
+  Beside beside = { .caller = g_thread_self() };
+  g_assert_cmpint(sched_getaffinity(0, sizeof all, &all), ==, 0);
+  if (CPU_COUNT(&all) < 2) {
+    g_test_skip("one core");
+    return;
+  }
+  run(1, 0); /* workers may run on all cores */
+  for (guint round = 0; round < 40; round++) {
+    cpu_set_t one;
+    do
+      beside.cpu = (beside.cpu + 1) % CPU_SETSIZE;
+    while (!CPU_ISSET(beside.cpu, &all));
+    CPU_ZERO(&one);
+    CPU_SET(beside.cpu, &one);
+    g_assert_cmpint(sched_setaffinity(0, sizeof one, &one), ==, 0);
+    g_usleep(2000);
+    astro_parallel(8, 0, look_where, &beside);
+  }
+  g_assert_cmpint(sched_setaffinity(0, sizeof all, &all), ==, 0);
+  g_assert_cmpint(beside.helped, >, 0);
+  g_assert_cmpint(beside.beside, <=, beside.helped / 10);
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static GMutex gate;
 static gint arrived;
@@ -112,6 +161,7 @@ static void test_no_workers(void)
 static void add_tests(void)
 {
   g_test_add_func("/threads/every-task-once", test_every_task_once);
+  g_test_add_func("/threads/other-core", test_other_core);
   g_test_add_func("/threads/callers", test_callers);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   g_test_add_func("/threads/no-workers", test_no_workers);
