@@ -216,6 +216,25 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   return TRUE;
 }
 
+/* Blocks that are prepared all stay; those that a device's memory cannot hold its driver refuses.
+ */
+static gboolean check_memory(AstroSkySrc *self)
+{
+  const guint64 bytes = self->block * astro_stream_step_bytes(&self->simulator.stream);
+  const guint64 had = astro_host_memory(), most = had / MAX(bytes, 1);
+  if (self->simulator.reader || self->n_prepared <= most)
+    return TRUE;
+  GST_ELEMENT_ERROR(
+      self, RESOURCE, SETTINGS,
+      ("property repeat is %u: so many blocks of %" G_GUINT64_FORMAT
+       " bytes need %.1f GB, and this machine has %.1f GB; expected at most %" G_GUINT64_FORMAT
+       " blocks, or shorter ones (block-steps)",
+       (guint)self->n_prepared, bytes, (double)self->n_prepared * (double)bytes * 1e-9,
+       (double)had * 1e-9, most),
+      (NULL));
+  return FALSE;
+}
+
 /* Comes again whenever links change: blocks that are prepared stay, if their reader does. */
 static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 {
@@ -225,6 +244,8 @@ static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
   astro_simulator_decide_allocation(&self->simulator, query);
   if (self->simulator.reader != reader)
     g_clear_pointer(&self->prepared, g_ptr_array_unref);
+  if (self->n_prepared && !check_memory(self))
+    return FALSE;
   if (self->n_prepared && !self->prepared)
     self->prepared = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
   return TRUE;

@@ -2,6 +2,7 @@
 #include "core/backend/backend.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define GST_CAT_DEFAULT backend_category()
 
@@ -15,6 +16,11 @@ static GstDebugCategory *backend_category(void)
 }
 
 G_DEFINE_QUARK(astro_backend_error, astro_backend_error)
+
+guint64 astro_host_memory(void)
+{
+  return (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE);
+}
 
 static const GEnumValue kinds[] = {
   { ASTRO_BACKEND_AUTO, "CUDA where a device is there, else the CPU", "auto" },

@@ -37,6 +37,8 @@ GQuark astro_backend_error_quark(void);
 #define astro_backend_no_memory(error, ...)                                                        \
   astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, __VA_ARGS__)
 
+guint64 astro_host_memory(void); /* bytes that this machine has */
+
 /* What a backend instance is made for and where it runs. */
 typedef struct {
   guint threads;       /* CPU threads at most; 0: the machine's */

@@ -3,14 +3,12 @@
 #include "core/gridder/collect.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static gboolean shape(gconstpointer configuration, GError **error)
 {
   const AstroCollectConfig *config = configuration;
   return astro_collect_fits(config, config->algorithm->bytes(&config->gridder, &config->grid),
-                            (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE),
-                            "this machine", error);
+                            astro_host_memory(), "this machine", error);
 }
 
 /* ---- where it happens ---- */

@@ -2,8 +2,6 @@
 #include "config.h"
 #include "core/gridder/wprojection-taps.h"
 
-#include <unistd.h>
-
 #define ALIGNMENT 64 /* of rows: a line of the cache, the longest vector */
 
 static void set_up_plane(AstroTapsPlane *plane, guint support)
@@ -30,7 +28,7 @@ AstroTaps *astro_taps_new(guint oversampling, guint n_planes, const guint *suppo
 {
   g_autoptr(AstroTaps) taps = g_new0(AstroTaps, 1);
   const gsize each = 2 * (is_double ? sizeof(double) : sizeof(float));
-  const guint64 had = (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE);
+  const guint64 had = astro_host_memory();
 
   if ((guint64)n_planes * oversampling * oversampling > ASTRO_TAPS_MAX_SETS) {
     astro_backend_refuse(

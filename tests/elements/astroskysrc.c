@@ -316,6 +316,8 @@ static void test_errors(void)
     { "sky=0.5,0,1 bandwidth=1000 block-steps=86400000", "below the horizon of disc" },
     { "phase-centre=0,89", "below the horizon of disc 0 s" },
     { "bandwidth=10 array=lofar-like stations=2", "needs a bandwidth above 20.37 Hz, found 10" },
+    { "pattern=noise noise=1 stations=64 pols=2 block-steps=262144 repeat=65536",
+      "need 4398.0 GB, and this machine has" },
     { "! application/x-astro-voltages,format=CF16LE", "can't handle caps" },
     { "stations=3 ! application/x-astro-voltages,stations=4", "downstream takes none" },
   };
