@@ -229,8 +229,8 @@ static gboolean check_memory(AstroSkySrc *self)
       ("property repeat is %u: so many blocks of %" G_GUINT64_FORMAT
        " bytes need %.1f GB, and this machine has %.1f GB; expected at most %" G_GUINT64_FORMAT
        " blocks, or shorter ones (block-steps)",
-       (guint)self->n_prepared, bytes, (double)self->n_prepared * (double)bytes * 1e-9,
-       (double)had * 1e-9, most),
+       self->n_prepared, bytes, (double)self->n_prepared * (double)bytes * 1e-9, (double)had * 1e-9,
+       most),
       (NULL));
   return FALSE;
 }

@@ -55,7 +55,7 @@ static void avoid(Worker *worker, int cpu)
 }
 
 /* No more than can help, as one more might take the place of one that has a core of its own.
- * avoided: a CPU whose thread goes on, or -1. */
+ * avoided: a CPU whose thread goes on, or -1. Called with the lock held. */
 static void wake(guint most, int avoided)
 {
   for (guint i = 0; i < most; i++) {

@@ -118,17 +118,17 @@ static ALWAYS_INLINE void subtract_parts(guint8 *im, const guint8 *parts)
 /* The sums of a tile take three of five registers. The next tile's go to the two others (and to
  * this one's first) while the last products run, and this one's are stored while the first of the
  * next run, so that products never wait for sums. A register is part of its instruction: each of
- * the five places that sums can have is a function. IM_RE had the last tile's re, BEFORE_RE_IM and
- * BEFORE_IM_RE its other sums; they take re and re im of the next. */
-#define PLACE(name, RE, RE_IM, IM_RE, BEFORE_RE_IM, BEFORE_IM_RE)                                  \
-  static void name(const Products *products)                                                       \
+ * the five places that sums can have is functions of its own. IM_RE had the last tile's re,
+ * BEFORE_RE_IM and BEFORE_IM_RE its other sums; they take re and re im of the next. */
+#define PLACE(n, RE, RE_IM, IM_RE, BEFORE_RE_IM, BEFORE_IM_RE)                                     \
+  static void multiply_##n(const Products *products)                                               \
   {                                                                                                \
     const guint8 *left = products->left, *right = products->right;                                 \
-    const guint steps = products->steps, second = steps > 3 ? 1 : 0;                               \
+    const guint steps = products->steps;                                                           \
     guint s = 1;                                                                                   \
     STEP(RE, RE_IM, IM_RE, _tile_stored(IM_RE, products->last, 64);                                \
          LOAD_SUM(IM_RE, products->tile + OPERAND));                                               \
-    for (; s < 1 + second; s++)                                                                    \
+    for (; s < 2 && steps > 3; s++)                                                                \
       STEP(RE, RE_IM, IM_RE, );                                                                    \
     _tile_stored(BEFORE_IM_RE, products->parts, 64);                                               \
     _tile_stored(BEFORE_RE_IM, products->parts + OPERAND, 64);                                     \
@@ -139,12 +139,28 @@ static ALWAYS_INLINE void subtract_parts(guint8 *im, const guint8 *parts)
     _tile_zero(BEFORE_IM_RE);                                                                      \
     for (; s < steps; s++)                                                                         \
       STEP(RE, RE_IM, IM_RE, );                                                                    \
+  }                                                                                                \
+  /* Where no tile comes after. */                                                                 \
+  static void store_##n(const Products *products)                                                  \
+  {                                                                                                \
+    _tile_stored(RE, products->tile, 64);                                                          \
+    _tile_stored(IM_RE, products->parts, 64);                                                      \
+    _tile_stored(RE_IM, products->parts + OPERAND, 64);                                            \
+    subtract_parts(products->tile + OPERAND, products->parts);                                     \
   }
-PLACE(place_0, 0, 1, 2, 3, 4)
-PLACE(place_1, 3, 4, 0, 1, 2)
-PLACE(place_2, 1, 2, 3, 4, 0)
-PLACE(place_3, 4, 0, 1, 2, 3)
-PLACE(place_4, 2, 3, 4, 0, 1)
+PLACE(0, 0, 1, 2, 3, 4)
+PLACE(1, 3, 4, 0, 1, 2)
+PLACE(2, 1, 2, 3, 4, 0)
+PLACE(3, 4, 0, 1, 2, 3)
+PLACE(4, 2, 3, 4, 0, 1)
+
+static const struct {
+  void (*multiply)(const Products *products);
+  void (*store)(const Products *products);
+} places[] = {
+  { multiply_0, store_0 }, { multiply_1, store_1 }, { multiply_2, store_2 },
+  { multiply_3, store_3 }, { multiply_4, store_4 },
+};
 
 /* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
  * compiler thinks that only its start is read. */
@@ -158,41 +174,11 @@ static const struct {
   .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
 };
 
-#define STORE_LAST(RE, RE_IM, IM_RE)                                                               \
-  do {                                                                                             \
-    _tile_stored(RE, products->tile, 64);                                                          \
-    _tile_stored(IM_RE, products->parts, 64);                                                      \
-    _tile_stored(RE_IM, products->parts + OPERAND, 64);                                            \
-  } while (0)
-
-/* place: of the last tile. */
-static void store_last(const Products *products, guint place)
-{
-  switch (place) {
-  case 0:
-    STORE_LAST(0, 1, 2);
-    break;
-  case 1:
-    STORE_LAST(3, 4, 0);
-    break;
-  case 2:
-    STORE_LAST(1, 2, 3);
-    break;
-  case 3:
-    STORE_LAST(4, 0, 1);
-    break;
-  default:
-    STORE_LAST(2, 3, 4);
-  }
-  subtract_parts(products->tile + OPERAND, products->parts);
-}
-
 /* A row panel of a pass stays in the first cache; columns and tiles stream past it. It is turned
  * before its products and not beside those of the row before: two of them, the columns and the
  * tiles that go by do not fit. */
 void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
 {
-  static void (*const places[])(const Products *) = { place_0, place_1, place_2, place_3, place_4 };
   guint8 row[MOST_STEPS * 2 * OPERAND] __attribute__((aligned(64)));
   guint8 none[TILE_BYTES] __attribute__((aligned(64))); /* before the first tile, after the last */
   guint8 parts[2 * OPERAND] __attribute__((aligned(64)));
@@ -225,10 +211,10 @@ void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
       tiles.right = product->right + j * product->panel_stride;
       tiles.diagonal = j == product->below + i;
       place = (place + 1) % G_N_ELEMENTS(places);
-      places[place](products);
+      places[place].multiply(products);
     }
   }
-  store_last(products, place);
+  places[place].store(products);
   _tile_release();
 }
 
