@@ -51,8 +51,8 @@ bench-peers: all tests/bench/histogram tests/bench/gridder peers/.complete
 	peers/bin/python $(srcdir)/tests/bench/peers-gridder $(builddir)
 
 # Pair counts against the plain loop at the size of a survey, which takes the loop a minute.
-check-large: all tests/core/histogram
-	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram -m slow -p /histogram/large
+check-large: all tests/core/histogram-large
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; tests/core/histogram-large -m slow -p /histogram/large
 
 # On a machine with a GPU: compute-sanitizer over the kernels' tests.
 check-gpu-sanitizers: all $(core_tests)

@@ -10,7 +10,8 @@ element_sources += elements/astrofft.c elements/astrofft.h elements/astrofft-cap
   elements/astrofft-caps.c elements/astrofft-configure.c
 core_cflags += $(FFTW_CFLAGS)
 core_libs += $(FFTW_LIBS)
-core_tests += tests/core/planner tests/core/fft tests/core/columns
+core_tests += tests/core/planner tests/core/fft tests/core/fft-part tests/core/fft-cuda tests/core/columns
+dist_files += tests/core/fft.h
 element_tests += tests/elements/astrofft
 bench_programs += tests/bench/fft
 tests_bench_fft_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)

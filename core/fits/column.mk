@@ -16,16 +16,23 @@ core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
-core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/core/fits-catalogue tests/core/fits-image
-element_tests += tests/elements/astrofits tests/elements/astrofitsimages
+core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/core/uvfits-header tests/core/uvfits-read \
+  tests/core/uvfits-foreign tests/core/fits-catalogue tests/core/fits-image
+element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-tables \
+  tests/elements/astrofitsimages
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
-dist_files += tests/core/place.h tests/core/uvfits.h tests/core/foreign.h tests/interop/check tests/interop/to-ms.cc \
+dist_files += tests/core/place.h tests/core/uvfits.h tests/core/uvfits-written.h tests/core/foreign.h \
+  tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
   tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 
 # These look at files with CFITSIO themselves.
-tests_core_uvfits_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
-tests_core_uvfits_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_uvfits_header_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_uvfits_header_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_uvfits_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_uvfits_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_uvfits_foreign_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_uvfits_foreign_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_fits_catalogue_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_catalogue_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_fits_image_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)

@@ -11,10 +11,12 @@ element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h
 core_avx2_sources += core/gridder/wstacking-avx2.c
 core_avx512_sources += core/gridder/wstacking-avx512.c
-core_tests += tests/core/gridder tests/core/sorted tests/core/collect
+core_tests += tests/core/gridder tests/core/gridder-cuda tests/core/gridder-prepare tests/core/sorted tests/core/collect
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
-dist_files += tests/core/images.h tests/core/gridding-on-device.h tests/core/touched.h \
+tests_core_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
+dist_files += tests/core/gridder.h tests/core/images.h tests/core/gridding-on-device.h tests/core/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
 element_tests += tests/elements/astrogridder tests/elements/synthesis-device
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)

@@ -7,9 +7,10 @@ core_sources += core/histogram/histogram.h core/histogram/bins.c core/histogram/
   core/histogram/kernels-c.c
 core_avx2_sources += core/histogram/kernels-avx2.c
 core_avx512_sources += core/histogram/kernels-avx512.c
-core_tests += tests/core/histogram
+core_tests += tests/core/histogram tests/core/histogram-large tests/core/histogram-calls \
+  tests/core/histogram-refused
 bench_programs += tests/bench/histogram
-dist_files += tests/bench/peers-tpacf
+dist_files += tests/core/histogram.h tests/bench/peers-tpacf
 element_sources += elements/astrohistogram.c elements/astrohistogram.h \
   elements/astrohistogram-settings.c elements/astrohistogram-settings.h
 element_tests += tests/elements/astrohistogram

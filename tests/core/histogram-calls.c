@@ -1,0 +1,347 @@
+/* Counts as a caller has them: late, several at once, watched, stopped, and where there is little
+ * memory. */
+#include "core/histogram/collect.h"
+#include "tests/core/histogram.h"
+
+/* A backend that is as late as a device's may be: outputs are written when it is drained. */
+typedef struct {
+  gpointer counter;
+  GArray *blocks; /* where what was counted is to go, and what that is */
+} Late;
+typedef struct {
+  AstroBlock to;
+  gpointer counts;
+} LateBlock;
+
+static gpointer late_create(gconstpointer config, const AstroPlace *place, const char **variant,
+                            GError **error)
+{
+  Late *late = g_new(Late, 1);
+  late->counter = astro_histogram_cpu.create(config, place, variant, error);
+  late->blocks = g_array_new(FALSE, FALSE, sizeof(LateBlock));
+  return late;
+}
+
+static gboolean late_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                            const AstroBlock *out, guint n_out, gpointer arguments, GError **error)
+{
+  Late *late = instance;
+  LateBlock block = { out[0], g_malloc(out[0].bytes) };
+  AstroBlock own = { block.counts, out[0].bytes };
+  g_assert_cmpuint(n_out, ==, 1);
+  memset(out[0].data, 0xa5, out[0].bytes);
+  g_array_append_val(late->blocks, block);
+  return astro_histogram_cpu.submit(late->counter, in, n_in, &own, 1, arguments, error);
+}
+
+static gboolean late_drain(gpointer instance, GError **error)
+{
+  Late *late = instance;
+  for (guint i = 0; i < late->blocks->len; i++) {
+    LateBlock *block = &g_array_index(late->blocks, LateBlock, i);
+    memcpy(block->to.data, block->counts, block->to.bytes);
+    g_free(block->counts);
+  }
+  g_array_set_size(late->blocks, 0);
+  return TRUE;
+}
+
+static void late_destroy(gpointer instance)
+{
+  Late *late = instance;
+  late_drain(late, NULL);
+  g_array_unref(late->blocks);
+  astro_histogram_cpu.destroy(late->counter);
+  g_free(late);
+}
+
+static gboolean any_shape(gconstpointer config, GError **error)
+{
+  return TRUE;
+}
+
+/* Data, and random catalogues that come while those before them are counted. */
+static guint64 *collect(const AstroBackend *backend, gsize *bytes)
+{
+  static const AstroFootprint band = { .ra_max = 30, .dec_max = 20 };
+  static const gboolean is_there[ASTRO_N_SIDES] = { TRUE, TRUE };
+  AstroHistogramConfig config = test_standard_bins();
+  AstroPlace place = { 0 };
+  GError *error = NULL;
+  config.n_regions = 4;
+  AstroCollector *collector = astro_collector_new(&config, is_there, backend, &place, &error);
+  for (guint c = 0; c < 6; c++) {
+    AstroCatalogue catalogue;
+    AstroRandom random;
+    astro_random_init(&random, c, 0);
+    astro_catalogue_uniform(&band, 500 + 100 * c, &random, &catalogue, &error);
+    if (c == 0)
+      astro_collector_add_data(collector, &catalogue, NULL, NULL, &error);
+    else
+      astro_collector_add_random(collector, &catalogue, NULL, NULL, &error);
+    g_assert_no_error(error);
+    astro_catalogue_clear(&catalogue);
+  }
+  g_assert_true(astro_collector_finish(collector, &error));
+  gconstpointer values = astro_collector_values(collector, bytes);
+  guint64 *copy = g_memdup2(values, *bytes);
+  astro_collector_free(collector);
+  return copy;
+}
+
+static void test_late(void)
+{
+  static const AstroBackend late = {
+    .shape = any_shape,
+    .create = late_create,
+    .submit = late_submit,
+    .drain = late_drain,
+    .destroy = late_destroy,
+  };
+  gsize bytes, late_bytes;
+  g_autofree guint64 *at_once = collect(&astro_histogram_cpu, &bytes),
+                     *later = collect(&late, &late_bytes);
+  g_assert_cmpmem(later, late_bytes, at_once, bytes);
+}
+
+/* Several counts queued before the first is waited for, of catalogues that are freed at once, so
+ * that others lie where they lay. */
+static void test_cuda_queued(void)
+{
+  enum { CATALOGUES = 12 };
+  if (test_skip_without_device())
+    return;
+  AstroHistogramConfig config = test_standard_bins();
+  AstroPlace place = { .device = test_cuda_device };
+  const char *variant;
+  GError *error = NULL;
+  guint64 found[CATALOGUES][2][30], expected[30];
+  double sums[30];
+  TestCatalogue data = test_catalogue_new(test_place_half, 20000, 1, 30), random[CATALOGUES];
+  gpointer instance = test_cuda_backend->create(&config, &place, &variant, &error);
+  g_assert_no_error(error);
+  memset(found, 0xa5, sizeof found);
+  AstroPoints *points = test_points_of(&config, &data, 0);
+  for (guint c = 0; c < CATALOGUES; c++) {
+    random[c] = test_catalogue_new(test_place_sphere, 20000, 1, 31 + c);
+    AstroPoints *other = test_points_of(&config, &random[c], 0);
+    AstroBlock in[2] = { { points, 0 }, { other, 0 } };
+    for (guint n_in = 1; n_in <= 2; n_in++) {
+      AstroBlock out = { found[c][n_in - 1], sizeof found[c][n_in - 1] };
+      test_cuda_backend->submit(instance, n_in == 1 ? in + 1 : in, n_in, &out, 1, NULL, &error);
+      g_assert_no_error(error);
+    }
+    astro_points_free(other);
+  }
+  astro_points_free(points);
+  test_cuda_backend->drain(instance, &error);
+  g_assert_no_error(error);
+  test_cuda_backend->destroy(instance);
+  for (guint c = 0; c < CATALOGUES; c++) {
+    test_count(&astro_histogram_cpu, &config, 0, &random[c], &random[c], expected, sums);
+    test_assert_counts(found[c][0], expected, 30, "queued, one catalogue");
+    test_count(&astro_histogram_cpu, &config, 0, &data, &random[c], expected, sums);
+    test_assert_counts(found[c][1], expected, 30, "queued, two catalogues");
+    test_catalogue_clear(&random[c]);
+  }
+  test_catalogue_clear(&data);
+}
+
+typedef struct {
+  guint64 done, total;
+  guint calls, stop_at;
+} Watch;
+
+static gboolean watch(guint64 done, guint64 total, gpointer data)
+{
+  Watch *seen = data;
+  g_assert_cmpuint(done, >=, seen->done);
+  g_assert_cmpuint(done, <=, total);
+  seen->done = done;
+  seen->total = total;
+  return ++seen->calls != seen->stop_at;
+}
+
+static void check_progress(const AstroBackend *backend, guint64 n)
+{
+  AstroHistogramConfig config = test_standard_bins();
+  TestCatalogue a = test_catalogue_new(test_place_half, n, 1, 15);
+  AstroPoints *points = test_points_of(&config, &a, 0);
+  guint64 counts[64];
+  AstroBlock in[2] = { { points, 0 }, { points, 0 } }, out = { counts, sizeof counts };
+  const char *variant;
+  GError *error = NULL;
+  gpointer counter = backend->create(&config, NULL, &variant, NULL);
+  for (guint n_in = 1; n_in <= 2; n_in++) {
+    Watch seen = { 0 };
+    AstroHistogramCall call = { watch, &seen };
+    g_assert_true(backend->submit(counter, in, n_in, &out, 1, &call, &error));
+    g_assert_no_error(error);
+    g_assert_cmpuint(seen.total, ==, n_in == 1 ? a.n * (a.n - 1) / 2 : a.n * a.n);
+    g_assert_cmpuint(seen.done, ==, seen.total);
+  }
+  Watch seen = { .stop_at = 3 };
+  AstroHistogramCall call = { watch, &seen };
+  g_assert_false(backend->submit(counter, in, 1, &out, 1, &call, &error));
+  g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+  g_clear_error(&error);
+  g_assert_cmpuint(seen.done, <, seen.total);
+  backend->destroy(counter);
+  astro_points_free(points);
+  test_catalogue_clear(&a);
+}
+
+static void test_progress(void)
+{
+  check_progress(&astro_histogram_reference, 500);
+  check_progress(&astro_histogram_cpu, 500);
+}
+
+/* Called once a slice: a catalogue of several. */
+static void test_cuda_progress(void)
+{
+  if (!test_skip_without_device())
+    check_progress(&test_cuda, 300000);
+}
+
+static guint64 free_bytes(void)
+{
+  /* what can be had in blocks of 8 MiB */
+  enum { BLOCK = 8 << 20 };
+  g_autoptr(GPtrArray) blocks = g_ptr_array_new();
+  gpointer block;
+  gsize bytes = (gsize)64 << 30;
+  guint64 sum = 0;
+  while (bytes >= BLOCK)
+    if (test_cuda_device->funcs->alloc(test_cuda_device, bytes, &block, NULL)) {
+      g_ptr_array_add(blocks, block);
+      sum += bytes;
+    } else {
+      bytes /= 2;
+    }
+  for (guint i = 0; i < blocks->len; i++)
+    test_cuda_device->funcs->free(test_cuda_device, blocks->pdata[i]);
+  return sum;
+}
+
+/* Stopped in mid-count again and again: with slices at work, and with counts that nobody waits for
+ * any more. */
+static void test_cuda_stops(void)
+{
+  enum { STOPS = 1000 };
+  static Watch seen[STOPS];
+  if (test_skip_without_device())
+    return;
+  AstroHistogramConfig config = test_standard_bins();
+  AstroPlace place = { .device = test_cuda_device };
+  guint64 counts[30], before = 0;
+  AstroBlock out = { counts, sizeof counts };
+  TestCatalogue a = test_catalogue_new(test_place_half, 300000, 1, 40),
+                b = test_catalogue_new(test_place_half, 100, 1, 41);
+  AstroPoints *many = test_points_of(&config, &a, 0), *few = test_points_of(&config, &b, 0);
+  gpointer kept = NULL;
+  guint in_mid_count = 0;
+  for (guint i = 0; i < STOPS; i++) {
+    const char *variant;
+    GError *error = NULL;
+    /* most of them of one instance, since making one takes as long as counting */
+    gpointer instance =
+        kept && i % 20 ? kept : test_cuda_backend->create(&config, &place, &variant, &error);
+    g_assert_no_error(error);
+    /* may be called until the count is drained or the instance destroyed */
+    seen[i] = (Watch){ .stop_at = 1 + i % 20 / 10 };
+    AstroHistogramCall call = { watch, &seen[i] };
+    AstroBlock in = { i % 10 ? few : many, 0 };
+    gboolean good = test_cuda_backend->submit(instance, &in, 1, &out, 1, &call, &error);
+    if (!good) {
+      g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+      g_assert_cmpuint(seen[i].done, <, seen[i].total);
+      g_clear_error(&error);
+      in_mid_count++;
+    }
+    if (instance != kept) {
+      if (kept)
+        test_cuda_backend->destroy(kept);
+      kept = instance;
+    }
+    if (i == 100)
+      before = free_bytes();
+  }
+  g_assert_cmpuint(in_mid_count, ==, STOPS / 10);
+  g_assert_cmpuint(free_bytes() + ((guint64)256 << 20), >=, before);
+  test_cuda_backend->destroy(kept);
+  astro_points_free(many);
+  astro_points_free(few);
+  test_catalogue_clear(&a);
+  test_catalogue_clear(&b);
+}
+
+/* Little memory is made do with; less is refused in words. */
+static void test_cuda_memory(void)
+{
+  static const gsize left[] = { (gsize)24 << 20, (gsize)1 << 20 };
+  if (test_skip_without_device())
+    return;
+  AstroHistogramConfig config = test_standard_bins();
+  AstroPlace place = { .device = test_cuda_device };
+  guint64 counts[30], expected[30];
+  double sums[30];
+  AstroBlock out = { counts, sizeof counts };
+  TestCatalogue a = test_catalogue_new(test_place_half, 97178, 1, 50);
+  test_count(&astro_histogram_cpu, &config, 0, &a, &a, expected, sums);
+  AstroPoints *points = test_points_of(&config, &a, 0);
+  AstroBlock in = { points, 0 };
+  for (guint l = 0; l < G_N_ELEMENTS(left); l++) {
+    g_autoptr(GPtrArray) blocks = g_ptr_array_new();
+    const char *variant;
+    GError *error = NULL;
+    gpointer block, instance = test_cuda_backend->create(&config, &place, &variant, &error);
+    g_assert_no_error(error);
+    test_cuda_device->funcs->alloc(test_cuda_device, left[l], &block, &error);
+    g_assert_no_error(error);
+    gpointer hole = block;
+    for (gsize bytes = (gsize)64 << 30; bytes >= 1 << 20;)
+      if (test_cuda_device->funcs->alloc(test_cuda_device, bytes, &block, NULL))
+        g_ptr_array_add(blocks, block);
+      else
+        bytes /= 2;
+    test_cuda_device->funcs->free(test_cuda_device, hole);
+    gboolean good = test_cuda_backend->submit(instance, &in, 1, &out, 1, NULL, &error) &&
+                    test_cuda_backend->drain(instance, &error);
+    if (l == 0) {
+      g_assert_no_error(error);
+      test_assert_counts(counts, expected, 30, "little memory");
+    } else {
+      g_assert_false(good);
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY);
+      g_assert_nonnull(strstr(error->message, "bytes of"));
+      g_clear_error(&error);
+    }
+    for (guint i = 0; i < blocks->len; i++)
+      test_cuda_device->funcs->free(test_cuda_device, blocks->pdata[i]);
+    /* the same one goes on when there is memory again */
+    test_cuda_backend->submit(instance, &in, 1, &out, 1, NULL, &error);
+    g_assert_no_error(error);
+    test_cuda_backend->drain(instance, &error);
+    g_assert_no_error(error);
+    test_assert_counts(counts, expected, 30, "memory again");
+    test_cuda_backend->destroy(instance);
+  }
+  astro_points_free(points);
+  test_catalogue_clear(&a);
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/histogram/progress", test_progress);
+  g_test_add_func("/histogram/late", test_late);
+  g_test_add_func("/histogram/cuda/queued", test_cuda_queued);
+  g_test_add_func("/histogram/cuda/progress", test_cuda_progress);
+  g_test_add_func("/histogram/cuda/stops", test_cuda_stops);
+  g_test_add_func("/histogram/cuda/memory", test_cuda_memory);
+}
+
+int main(int argc, char **argv)
+{
+  return test_histogram(argc, argv, add_tests);
+}

@@ -1,0 +1,374 @@
+/* What tests of pair counts share: skies, a plain loop over all pairs, and counts held against it.
+ */
+#pragma once
+
+#include "core/histogram/histogram.h"
+#include "tests/tests.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_MANY 300
+#else
+#define TEST_MANY 700
+#endif
+
+typedef struct {
+  guint64 n;
+  double *ra, *dec, *weight, *region;
+} TestCatalogue;
+
+static inline double test_uniform(guint64 *state)
+{
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(*state >> 11) / (double)(1ull << 53);
+}
+
+typedef void (*TestSky)(guint64 i, guint64 n, guint64 *state, double *ra, double *dec);
+
+static inline void test_place_sphere(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = 360 * test_uniform(state);
+  *dec = asin(2 * test_uniform(state) - 1) * 180 / G_PI;
+}
+
+static inline void test_place_half(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  test_place_sphere(i, n, state, ra, dec);
+  *dec = fabs(*dec);
+}
+
+/* Clumps within clumps, down to seconds of arc. */
+static inline void test_place_clusters(guint64 i, guint64 n, guint64 *state, double *ra,
+                                       double *dec)
+{
+  double scale = pow(10, -5 * test_uniform(state));
+  *ra = 40 + 10 * (double)(i % 7) + scale * test_uniform(state);
+  *dec = -20 + 5 * (double)(i % 5) + scale * test_uniform(state);
+}
+
+static inline void test_place_duplicates(guint64 i, guint64 n, guint64 *state, double *ra,
+                                         double *dec)
+{
+  *ra = 10 * (double)(i % 5);
+  *dec = 20 * (double)(i % 3);
+}
+
+static inline void test_place_one(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = 123.456;
+  *dec = -7.89;
+}
+
+static inline void test_place_antipodes(guint64 i, guint64 n, guint64 *state, double *ra,
+                                        double *dec)
+{
+  guint64 pair = i / 2 + 17;
+  test_place_sphere(i, n, &pair, ra, dec);
+  if (i % 2) {
+    *ra += 180;
+    *dec = -*dec;
+  }
+}
+
+static inline void test_place_poles(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = 360 * test_uniform(state);
+  *dec = (i % 2 ? 1 : -1) * (90 - (i % 3 ? 1e-3 * test_uniform(state) : 0));
+}
+
+static inline void test_place_wrap(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = (i % 3 == 0 ? 360 : i % 3 == 1 ? 0 : -720) + 0.02 * (test_uniform(state) - 0.5);
+  *dec = 0.02 * (test_uniform(state) - 0.5);
+}
+
+/* Steps of one degree: the same separations over and over. */
+static inline void test_place_lattice(guint64 i, guint64 n, guint64 *state, double *ra, double *dec)
+{
+  *ra = (double)(i % 40);
+  *dec = (double)(i / 40 % 40);
+}
+
+static const struct {
+  const char *name;
+  TestSky place;
+} test_skies[] = {
+  { "sphere", test_place_sphere },     { "half", test_place_half },
+  { "clusters", test_place_clusters }, { "duplicates", test_place_duplicates },
+  { "one", test_place_one },           { "antipodes", test_place_antipodes },
+  { "poles", test_place_poles },       { "wrap", test_place_wrap },
+  { "lattice", test_place_lattice },
+};
+
+static inline TestCatalogue test_catalogue_new(TestSky place, guint64 n, guint n_regions,
+                                               guint64 seed)
+{
+  TestCatalogue catalogue = { n, g_new(double, MAX(n, 1)), g_new(double, MAX(n, 1)),
+                              g_new(double, MAX(n, 1)), g_new(double, MAX(n, 1)) };
+  guint64 state = seed;
+  for (guint64 i = 0; i < n; i++) {
+    place(i, n, &state, &catalogue.ra[i], &catalogue.dec[i]);
+    catalogue.weight[i] = 0.5 + test_uniform(&state);
+    catalogue.region[i] = floor(n_regions * test_uniform(&state));
+  }
+  return catalogue;
+}
+
+static inline void test_catalogue_clear(TestCatalogue *catalogue)
+{
+  g_free(catalogue->ra);
+  g_free(catalogue->dec);
+  g_free(catalogue->weight);
+  g_free(catalogue->region);
+}
+
+/* Everything anew, from the catalogue's columns: shares the bin rule's two conversions and no more.
+ */
+static inline void test_plain_loop(const AstroHistogramConfig *config, const TestCatalogue *a,
+                                   const TestCatalogue *b, guint64 *counts, double *sums)
+{
+  guint regions = astro_histogram_regions(config), n_bins = config->n_edges - 1;
+  double *squares = g_new(double, config->n_edges);
+  for (guint k = 0; k < config->n_edges; k++)
+    squares[k] = astro_chord_square(config->edges[k]);
+  memset(counts, 0, astro_histogram_values(config) * sizeof *counts);
+  memset(sums, 0, astro_histogram_values(config) * sizeof *sums);
+  double *positions = g_new(double, 3 * b->n);
+  for (guint64 j = 0; j < b->n; j++)
+    astro_unit_vector(b->ra[j], b->dec[j], &positions[3 * j], &positions[3 * j + 1],
+                      &positions[3 * j + 2]);
+  for (guint64 i = 0; i < a->n; i++) {
+    double x, y, z;
+    astro_unit_vector(a->ra[i], a->dec[i], &x, &y, &z);
+    for (guint64 j = a == b ? i + 1 : 0; j < b->n; j++) {
+      double dx = x - positions[3 * j], dy = y - positions[3 * j + 1],
+             dz = z - positions[3 * j + 2];
+      double square = (dx * dx + dy * dy) + dz * dz;
+      gint bin = (gint)n_bins; /* most pairs are far apart */
+      while (bin >= 0 && square < squares[bin])
+        bin--;
+      if (bin < 0 || bin == (gint)n_bins)
+        continue;
+      guint ra = config->n_regions ? (guint)a->region[i] : 0,
+            rb = config->n_regions ? (guint)b->region[j] : 0;
+      if (a == b && ra > rb) {
+        guint swapped = ra;
+        ra = rb;
+        rb = swapped;
+      }
+      gsize value = ((gsize)ra * regions + rb) * n_bins + (guint)bin;
+      counts[value]++;
+      sums[value] += config->weighted ? a->weight[i] * b->weight[j] : 1;
+    }
+  }
+  g_free(positions);
+  g_free(squares);
+}
+
+static inline AstroPoints *test_points_of(const AstroHistogramConfig *config,
+                                          const TestCatalogue *catalogue, guint threads)
+{
+  GError *error = NULL;
+  AstroPoints *points =
+      astro_points_new(catalogue->ra, catalogue->dec, config->weighted ? catalogue->weight : NULL,
+                       config->n_regions ? catalogue->region : NULL, catalogue->n,
+                       config->n_regions, threads, &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(astro_points_count(points), ==, catalogue->n);
+  return points;
+}
+
+/* The CUDA backend, where there is a device: it takes the same pointers as the CPU's. */
+static const AstroBackend *test_cuda_backend;
+static AstroDevice *test_cuda_device;
+
+static inline gpointer test_cuda_create(gconstpointer config, const AstroPlace *place,
+                                        const char **variant, GError **error)
+{
+  AstroPlace there = { .device = test_cuda_device };
+  return test_cuda_backend->create(config, &there, variant, error);
+}
+
+/* Waits, as the CPU's does. */
+static inline gboolean test_cuda_submit(gpointer instance, const AstroBlock *in, guint n_in,
+                                        const AstroBlock *out, guint n_out, gpointer arguments,
+                                        GError **error)
+{
+  return test_cuda_backend->submit(instance, in, n_in, out, n_out, arguments, error) &&
+         test_cuda_backend->drain(instance, error);
+}
+
+static inline void test_cuda_destroy(gpointer instance)
+{
+  test_cuda_backend->destroy(instance);
+}
+
+static const AstroBackend test_cuda = {
+  .stage = "histogram",
+  .kind = ASTRO_BACKEND_CUDA,
+  .create = test_cuda_create,
+  .submit = test_cuda_submit,
+  .destroy = test_cuda_destroy,
+};
+
+static inline void test_find_device(void)
+{
+  g_autoptr(GError) error = NULL;
+  test_cuda_device = astro_device_open(0, &error);
+  if (!test_cuda_device) {
+    g_test_message("no device: %s", error->message);
+    return;
+  }
+  test_cuda_backend = astro_module_backend("histogram");
+  g_assert_nonnull(test_cuda_backend);
+}
+
+static inline gboolean test_skip_without_device(void)
+{
+  if (!test_cuda_device)
+    g_test_skip("there is no CUDA device");
+  return !test_cuda_device;
+}
+
+/* Outputs begin as garbage, with guards behind. */
+static inline void test_count(const AstroBackend *backend, const AstroHistogramConfig *config,
+                              guint threads, const TestCatalogue *a, const TestCatalogue *b,
+                              guint64 *counts, double *sums)
+{
+  AstroPlace place = { .threads = threads };
+  GError *error = NULL;
+  const char *variant = NULL;
+  gsize bytes = astro_histogram_values(config) * sizeof *counts;
+  gpointer instance = backend->create(config, &place, &variant, &error);
+  g_assert_no_error(error);
+  g_assert_nonnull(variant);
+  AstroPoints *points_a = test_points_of(config, a, threads),
+              *points_b = a == b ? NULL : test_points_of(config, b, threads);
+  gpointer out_counts = test_alloc(bytes), out_sums = test_alloc(bytes);
+  AstroBlock in[2] = { { points_a, 0 }, { points_b, 0 } };
+  AstroBlock out[2] = { { out_counts, bytes }, { out_sums, bytes } };
+  backend->submit(instance, in, points_b ? 2 : 1, out, config->weighted ? 2 : 1, NULL, &error);
+  g_assert_no_error(error);
+  test_check_guard(out_counts, bytes);
+  test_check_guard(out_sums, bytes);
+  memcpy(counts, out_counts, bytes);
+  memcpy(sums, out_sums, bytes);
+  test_free(out_counts);
+  test_free(out_sums);
+  astro_points_free(points_a);
+  astro_points_free(points_b);
+  backend->destroy(instance);
+}
+
+static inline void test_assert_counts(const guint64 *found, const guint64 *expected, gsize n,
+                                      const char *what)
+{
+  for (gsize k = 0; k < n; k++)
+    if (found[k] != expected[k])
+      g_error("%s: value %" G_GSIZE_FORMAT " is %" G_GUINT64_FORMAT ", expected %" G_GUINT64_FORMAT,
+              what, k, found[k], expected[k]);
+}
+
+static inline void test_assert_sums(const double *found, const double *expected, gsize n,
+                                    const char *what)
+{
+  for (gsize k = 0; k < n; k++)
+    if (!(fabs(found[k] - expected[k]) <= 1e-11 * fabs(expected[k])))
+      g_error("%s: sum %" G_GSIZE_FORMAT " is %.17g, expected %.17g", what, k, found[k],
+              expected[k]);
+}
+
+static inline void test_check_cuda(AstroHistogramConfig *config, const TestCatalogue *a,
+                                   const TestCatalogue *b, const char *what,
+                                   const guint64 *expected, const double *expected_sums)
+{
+  static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
+  gsize values = astro_histogram_values(config);
+  g_autofree guint64 *found = g_new(guint64, values);
+  g_autofree double *sums = g_new(double, values);
+  for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
+    config->method = methods[m];
+    g_autofree char *here = g_strdup_printf("%s, %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                                            " points, on the device, method %d",
+                                            what, a->n, b->n, methods[m]);
+    test_count(&test_cuda, config, 0, a, b, found, sums);
+    test_assert_counts(found, expected, values, here);
+    if (config->weighted)
+      test_assert_sums(sums, expected_sums, values, here);
+  }
+}
+
+/* Every variant, method and number of threads against the plain loop. */
+static inline void test_check_all(AstroHistogramConfig *config, const TestCatalogue *a,
+                                  const TestCatalogue *b, const char *what)
+{
+  static const char *const levels[] = { "c", "avx2", "avx512" };
+  static const AstroPairMethod methods[] = { ASTRO_PAIR_METHOD_TREE, ASTRO_PAIR_METHOD_BRUTE };
+  gsize values = astro_histogram_values(config);
+  guint64 *expected = g_new(guint64, values), *found = g_new(guint64, values);
+  double *expected_sums = g_new(double, values), *sums = g_new(double, values),
+         *first_sums = g_new(double, values);
+  test_plain_loop(config, a, b, expected, expected_sums);
+  test_count(&astro_histogram_reference, config, 1, a, b, found, sums);
+  test_assert_counts(found, expected, values, what);
+  for (guint l = 0; l < G_N_ELEMENTS(levels); l++) {
+    setenv("ASTRO_CPU", levels[l], 1);
+    for (guint m = 0; m < G_N_ELEMENTS(methods); m++) {
+      config->method = methods[m];
+      char *here = g_strdup_printf("%s, %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+                                   " points, %s, method %d",
+                                   what, a->n, b->n, levels[l], methods[m]);
+      for (guint threads = 1; threads <= 3; threads += 2) {
+        test_count(&astro_histogram_cpu, config, threads, a, b, found, sums);
+        test_assert_counts(found, expected, values, here);
+        if (!config->weighted)
+          continue;
+        test_assert_sums(sums, expected_sums, values, here);
+        if (threads == 1)
+          memcpy(first_sums, sums, values * sizeof *sums);
+        g_assert_cmpmem(sums, values * sizeof *sums, first_sums, values * sizeof *sums);
+      }
+      g_free(here);
+    }
+  }
+  unsetenv("ASTRO_CPU");
+  if (test_cuda_device)
+    test_check_cuda(config, a, b, what, expected, expected_sums);
+  config->method = ASTRO_PAIR_METHOD_AUTO;
+  g_free(expected);
+  g_free(found);
+  g_free(expected_sums);
+  g_free(sums);
+  g_free(first_sums);
+}
+
+static inline AstroHistogramConfig test_standard_bins(void)
+{
+  AstroHistogramConfig config = { 0 };
+  GError *error = NULL;
+  astro_histogram_edges_per_decade(&config, 0.01, 10000, 5, &error);
+  g_assert_no_error(error);
+  return config;
+}
+
+/* Everything from 0 on, in odd steps, with an edge past 180 degrees. */
+static inline AstroHistogramConfig test_whole_range(void)
+{
+  AstroHistogramConfig config = { 0 };
+  static const double edges[] = { 0, 1e-9, 0.5, 1, 1200, 1200.5, 1234, 5400, 10799, 10800, 10801 };
+  config.n_edges = G_N_ELEMENTS(edges);
+  memcpy(config.edges, edges, sizeof edges);
+  return config;
+}
+
+static inline int test_histogram(int argc, char **argv, void (*add_tests)(void))
+{
+  g_test_init(&argc, &argv, NULL);
+  test_find_device();
+  add_tests();
+  int status = g_test_run();
+  g_clear_pointer(&test_cuda_device, astro_device_unref);
+  return status;
+}

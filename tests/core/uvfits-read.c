@@ -1,0 +1,277 @@
+/* UVFITS whose times, lengths or order are not as we write them, and files that are none. */
+#include "tests/core/uvfits-written.h"
+
+#include <fitsio.h>
+
+/* Another name for INTTIM. */
+static void forget_lengths(const char *path)
+{
+  char *bytes;
+  gsize length;
+  g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+  memcpy(g_strstr_len(bytes, length, "'INTTIM"), "'OTHERS", 7);
+  g_assert_true(g_file_set_contents(path, bytes, length, NULL));
+  g_free(bytes);
+}
+
+/* A file of one frame for each start, in seconds, of 10 s each. */
+static void write_starts(TestPlace *place, const double *starts, guint n)
+{
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  g_autofree AstroFitsFrames *blocks = g_new(AstroFitsFrames, n);
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } };
+
+  for (guint i = 0; i < n; i++)
+    blocks[i] = (AstroFitsFrames){ .data = values,
+                                   .frames = 1,
+                                   .start_ns = starts[i] * GST_SECOND,
+                                   .duration_ns = 10 * GST_SECOND };
+  test_write_uvfits(place->path, &c, blocks, n, NULL);
+  astro_fits_contents_clear(&c);
+}
+
+/* Without INTTIM the step in time is an integration, and the first step may be a pause. */
+static void pause_first(TestPlace *place, gconstpointer data)
+{
+  static const double starts[] = { 0, 100, 110, 130 };
+  float found[3][2];
+  guint32 counts[3];
+  AstroFitsFrame frame = { .data = found, .counts = counts };
+  g_autoptr(GError) error = NULL;
+  gboolean end;
+
+  write_starts(place, starts, G_N_ELEMENTS(starts));
+  forget_lengths(place->path);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
+    g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+    g_assert_cmpint(frame.start_ns, ==, (gint64)(starts[i] * GST_SECOND));
+    g_assert_cmpuint(frame.duration_ns, ==, 10 * GST_SECOND);
+  }
+  g_assert_false(astro_fits_reader_read(reader, &frame, &end, &error));
+  g_assert_true(end);
+  astro_fits_reader_close(reader);
+}
+
+/* Short baselines may be averaged longer than others, whose integrations lie half of one away, or
+ * less. */
+static void half_apart(TestPlace *place, gconstpointer data)
+{
+  static const double starts[] = { 0, 4.9, 7, 10 };
+  float found[3][2];
+  guint32 counts[3];
+  AstroFitsFrame frame = { .data = found, .counts = counts };
+  g_autoptr(GError) error = NULL;
+  gboolean end;
+
+  write_starts(place, starts, G_N_ELEMENTS(starts));
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  g_assert_no_error(error);
+  for (guint i = 0; i < G_N_ELEMENTS(starts); i++) {
+    astro_fits_reader_read(reader, &frame, &end, &error);
+    g_assert_no_error(error);
+    g_assert_cmpint(ABS(frame.start_ns - (gint64)(starts[i] * GST_SECOND)), <, 1000);
+  }
+  astro_fits_reader_close(reader);
+}
+
+/* An array's middle is no farther away than its stations may be. */
+static void far_middle(TestPlace *place, gconstpointer data)
+{
+  static const double start = 0;
+  double metres = 1e300;
+  g_autoptr(GError) error = NULL;
+  fitsfile *f;
+  int status = 0;
+
+  write_starts(place, &start, 1);
+  fits_open_diskfile(&f, place->path, READWRITE, &status);
+  fits_movnam_hdu(f, BINARY_TBL, (char *)"AIPS AN", 0, &status);
+  fits_update_key(f, TDOUBLE, "ARRAYY", &metres, NULL, &status);
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+  g_assert_null(astro_fits_reader_open(place->path, NULL, &error));
+  g_assert_nonnull(strstr(error->message, "has ARRAYY 1e+300 m, expected less than 1e+12 m"));
+}
+
+/* Groups whose integration times differ are told of: a stream has one for all. */
+static void mixed_lengths(TestPlace *place, gconstpointer data)
+{
+  static const guint seconds[][2] = { { 10, 10 }, { 10, 20 }, { 20, 10 } };
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS(seconds); i++) {
+    g_autoptr(GError) error = NULL;
+    AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+    AstroFitsFrames blocks[2] = { 0 };
+    for (guint k = 0; k < 2; k++)
+      blocks[k] = (AstroFitsFrames){ .data = values,
+                                     .frames = 1,
+                                     .start_ns = k * 30 * GST_SECOND,
+                                     .duration_ns = seconds[i][k] * GST_SECOND };
+    test_write_uvfits(place->path, &c, blocks, 2, NULL);
+    AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+    g_assert_no_error(error);
+    const char *note = astro_fits_reader_contents(reader)->note;
+    g_autofree char *says =
+        g_strdup_printf("integration times of %u s and %u s (INTTIM): all go on as if %u s long",
+                        seconds[i][0], seconds[i][1], seconds[i][0]);
+    g_assert_true(!!note == (seconds[i][0] != seconds[i][1]));
+    g_assert_true(!note || strstr(note, says));
+    astro_fits_reader_close(reader);
+    astro_fits_contents_clear(&c);
+  }
+}
+
+/* One integration without INTTIM: its middle stays where it is. */
+static void one_without_length(TestPlace *place, gconstpointer data)
+{
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } }, found[3][2];
+  guint32 counts[3];
+  AstroFitsFrame frame = { .data = found, .counts = counts };
+  AstroFitsFrames block = { .data = values, .frames = 1, .duration_ns = 10 * GST_SECOND };
+  g_autoptr(GError) error = NULL;
+  gboolean end;
+
+  test_write_uvfits(place->path, &c, &block, 1, NULL);
+  forget_lengths(place->path);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  g_assert_no_error(error);
+  const AstroFitsContents *read = astro_fits_reader_contents(reader);
+  g_assert_nonnull(strstr(read->note, "INTTIM"));
+  g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+  gint64 lead = (gint64)c.observation->start_ns - (gint64)read->observation->start_ns;
+  g_assert_cmpint(frame.start_ns + (gint64)frame.duration_ns / 2, ==, lead + 5 * GST_SECOND);
+  g_assert_cmpint(frame.start_ns, >=, 0);
+  g_assert_cmpuint(frame.duration_ns, >, 0);
+  astro_fits_reader_close(reader);
+  astro_fits_contents_clear(&c);
+}
+
+#define ORDER_FRAMES 1000 /* more groups than are looked at to tell whether they are in order */
+
+/* Where the group that was at i goes. */
+typedef guint64 (*Order)(guint64 i, guint64 groups);
+
+static guint64 by_baseline(guint64 i, guint64 groups)
+{
+  guint64 baselines = groups / ORDER_FRAMES;
+  return i % baselines * ORDER_FRAMES + i / baselines;
+}
+
+static guint64 backwards(guint64 i, guint64 groups)
+{
+  return groups - 1 - i;
+}
+
+static guint64 second_half_first(guint64 i, guint64 groups)
+{
+  return (i + groups / 2) % groups;
+}
+
+static void reorder(const char *path, Order order)
+{
+  g_autofree char *bytes = NULL, *was = NULL;
+  gsize length;
+  LONGLONG head, from, end;
+  long groups, parameters;
+  fitsfile *f;
+  int status = 0;
+  fits_open_diskfile(&f, path, READONLY, &status);
+  fits_get_hduaddrll(f, &head, &from, &end, &status);
+  fits_read_key(f, TLONG, "GCOUNT", &groups, NULL, &status);
+  fits_read_key(f, TLONG, "PCOUNT", &parameters, NULL, &status);
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+  g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+  gsize width = (parameters + 3) * 4; /* one value with its weight */
+  was = g_memdup2(bytes + from, groups * width);
+  for (long i = 0; i < groups; i++)
+    memcpy(bytes + from + order(i, groups) * width, was + i * width, width);
+  g_assert_true(g_file_set_contents(path, bytes, length, NULL));
+}
+
+static void any_order(TestPlace *place, gconstpointer data)
+{
+  static const Order orders[] = { by_baseline, backwards, second_half_first };
+  AstroFitsContents c = test_contents(3, 1, 1, ASTRO_FORMAT_CF32LE);
+  guint64 n = test_visibility_samples(&c);
+  g_autofree float *values = test_make_data(&c, ORDER_FRAMES, 5);
+  AstroFitsFrames block = { .data = values,
+                            .frames = ORDER_FRAMES,
+                            .duration_ns = ORDER_FRAMES * GST_SECOND };
+  for (guint o = 0; o < G_N_ELEMENTS(orders); o++) {
+    g_autoptr(GError) error = NULL;
+    float found[12];
+    guint32 counts[6];
+    AstroFitsFrame frame = { .data = found, .counts = counts };
+    gboolean end = FALSE;
+    guint64 i = 0;
+    test_write_uvfits(place->path, &c, &block, 1, NULL);
+    reorder(place->path, orders[o]);
+    AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+    g_assert_no_error(error);
+    test_check_contents(astro_fits_reader_contents(reader), &c, FALSE);
+    for (; astro_fits_reader_read(reader, &frame, &end, &error); i++) {
+      g_assert_cmpint(ABS(frame.start_ns - (gint64)(i * GST_SECOND)), <, GST_SECOND / 10);
+      for (guint64 k = 0; k < 2 * n; k++)
+        g_assert_cmpfloat(found[k], ==, values[2 * n * i + k]);
+    }
+    g_assert_no_error(error);
+    g_assert_true(end);
+    g_assert_cmpuint(i, ==, ORDER_FRAMES);
+    astro_fits_reader_close(reader);
+  }
+  astro_fits_contents_clear(&c);
+}
+
+static void check_not_opened(const char *path, const char *expect)
+{
+  g_autoptr(GError) error = NULL;
+  g_assert_null(astro_fits_reader_open(path, NULL, &error));
+  g_assert_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN);
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, path));
+  g_assert_nonnull(strstr(error->message, expect));
+}
+
+static void not_uvfits(TestPlace *place, gconstpointer data)
+{
+  long axes[1] = { 4 };
+  fitsfile *f;
+  int status = 0;
+
+  check_not_opened(place->path, "No such file");
+  check_not_opened(place->folder, "not a regular file");
+  g_assert_true(g_file_set_contents(place->path, "", 0, NULL));
+  check_not_opened(place->path, "SIMPLE");
+  g_assert_true(g_file_set_contents(place->path, "not at all", -1, NULL));
+  check_not_opened(place->path, "SIMPLE");
+  g_unlink(place->path);
+  fits_create_diskfile(&f, place->path, &status);
+  fits_create_img(f, -32, 1, axes, &status); /* neither groups nor an image */
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+  check_not_opened(place->path, "UVFITS");
+}
+
+int main(int argc, char **argv)
+{
+  static const TestPlaceCase cases[] = {
+    { "pause-first", pause_first },
+    { "half-apart", half_apart },
+    { "one-without-length", one_without_length },
+    { "mixed-lengths", mixed_lengths },
+    { "far-middle", far_middle },
+    { "any-order", any_order },
+    { "not-uvfits", not_uvfits },
+  };
+  gst_init(&argc, &argv);
+  g_test_init(&argc, &argv, NULL);
+  test_add_places("/uvfits/", cases, G_N_ELEMENTS(cases));
+  int result = g_test_run();
+  gst_deinit();
+  return result;
+}

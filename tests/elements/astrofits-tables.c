@@ -1,0 +1,214 @@
+/* astrofitssink and astrofitssrc with catalogues and correlation functions. */
+#include "tests/elements/astrofits.h"
+#include "tests/elements/catalogues.h"
+
+static char *in_folder(TestFile *place, const char *name)
+{
+  return g_build_filename(place->folder, name, NULL);
+}
+
+static void remove_file(TestFile *place, const char *name)
+{
+  g_autofree char *path = in_folder(place, name);
+  g_assert_cmpint(g_unlink(path), ==, 0);
+}
+
+static void make_catalogues(TestFile *place, const char *name, guint points, guint catalogues)
+{
+  test_check_launch(NULL, NULL,
+                    "astrocatsrc points=%u catalogues=%u regions=5 ! astrofitssink location=%s/%s",
+                    points, catalogues, place->folder, name);
+}
+
+/* Files in the order of their names, tables as they are, a second each. */
+static void several_catalogues(TestFile *place, gconstpointer data)
+{
+  static const guint points[] = { 30, 30, 200, 10 };
+  make_catalogues(place, "c2.fits", 200, 1);
+  make_catalogues(place, "c1.fits", 30, 2);
+  make_catalogues(place, "c3.fits.csv", 10, 1);
+  g_autofree char *line =
+      g_strdup_printf("astrofitssrc name=file region-column=region location=%s/c?.fits* ! "
+                      "appsink name=out",
+                      place->folder);
+  g_autofree char *message = NULL, *first = in_folder(place, "c1.fits");
+  g_autoptr(GPtrArray) samples = test_samples(line, &message);
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 4);
+  for (guint i = 0; i < 4; i++) {
+    const GstStructure *caps = test_sample_caps(samples, i);
+    GstBuffer *buffer = gst_sample_get_buffer(samples->pdata[i]);
+    g_assert_cmpstr(gst_structure_get_name(caps), ==, "application/x-astro-catalogue");
+    g_assert_cmpstr(gst_structure_get_string(caps, "columns"), ==, "ra:dec:region");
+    g_assert_cmpstr(gst_structure_get_string(caps, "layout"), ==, "column:point");
+    g_assert_cmpstr(gst_structure_get_string(caps, "format"), ==, "F64LE");
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, points[i] * 3 * sizeof(double));
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, i * GST_SECOND);
+    g_assert_cmpuint(GST_BUFFER_DURATION(buffer), ==, GST_SECOND);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, i);
+  }
+  /* What is read is what was written. */
+  g_autoptr(GPtrArray) made =
+      test_samples("astrocatsrc points=30 catalogues=2 regions=5 ! appsink name=out", &message);
+  for (guint i = 0; i < 2; i++) {
+    gsize bytes, expected_bytes;
+    g_autofree gpointer found = test_sample_data(samples, i, &bytes);
+    g_autofree gpointer expected = test_sample_data(made, i, &expected_bytes);
+    g_assert_cmpmem(found, bytes, expected, expected_bytes);
+  }
+  remove_file(place, "c1.fits");
+  remove_file(place, "c2.fits");
+  remove_file(place, "c3.fits.csv");
+}
+
+/* Properties that are set meanwhile are those of the next start. */
+static void late_settings(TestFile *place, gconstpointer data)
+{
+  make_catalogues(place, "c1.fits", 30, 1);
+  make_catalogues(place, "c2.fits", 40, 1);
+  g_autofree char *line =
+      g_strdup_printf("astrofitssrc name=file location=%s/c?.fits", place->folder);
+  GstHarness *h = gst_harness_new_parse(line);
+  gst_element_set_bus(h->element, place->bus);
+  gst_harness_set_sink_caps(h, gst_caps_new_any());
+  test_set_all_later(h);
+  gst_harness_play(h);
+  for (guint i = 0; i < 2; i++) {
+    GstBuffer *buffer = gst_harness_pull(h);
+    g_assert_nonnull(buffer);
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, (30 + 10 * i) * 2 * sizeof(double));
+    gst_buffer_unref(buffer);
+  }
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+  remove_file(place, "c1.fits");
+  remove_file(place, "c2.fits");
+}
+
+static void catalogue_duration(TestFile *place, gconstpointer data)
+{
+  gint64 duration = 0;
+  make_catalogues(place, "c1.fits", 10, 1);
+  make_catalogues(place, "c2.fits", 10, 1);
+  g_autofree char *line = g_strdup_printf("astrofitssrc location=%s/c*.fits", place->folder);
+  GstHarness *h = gst_harness_new_parse(line);
+  gst_harness_set_sink_caps(h, gst_caps_new_any());
+  gst_harness_play(h);
+  gst_buffer_unref(gst_harness_pull(h));
+  g_assert_true(gst_element_query_duration(h->element, GST_FORMAT_TIME, &duration));
+  g_assert_cmpint(duration, ==, 2 * GST_SECOND);
+  gst_harness_teardown(h);
+  remove_file(place, "c1.fits");
+  remove_file(place, "c2.fits");
+}
+
+static void bad_catalogues(TestFile *place, gconstpointer data)
+{
+  g_autofree char *first = in_folder(place, "c1.fits");
+  make_catalogues(place, "c1.fits", 10, 1);
+  test_write_file(place, 1);
+  test_check_launch("No file matches", place->folder,
+                    "astrofitssrc name=file location=%s/x*.fits ! fakesink", place->folder);
+  test_check_launch("there are: ra, dec, region", first,
+                    "astrofitssrc name=file ra-column=alpha location=%s ! fakesink", first);
+  test_check_launch("COLOUR", first, "astrofitssrc name=file where=COLOUR>1 location=%s ! fakesink",
+                    first);
+  test_check_launch("visibilities among 2 files", place->path,
+                    "astrofitssrc name=file location=%s/[cv]* ! fakesink", place->folder);
+  test_check_launch(
+      "not give what is wanted", first,
+      "astrofitssrc name=file location=%s ! application/x-astro-visibilities ! fakesink", first);
+  /* its tables are looked at */
+  test_check_launch("AIPS AN: no column", place->path,
+                    "astrofitssrc name=file location=%s ! application/x-astro-catalogue ! fakesink",
+                    place->path);
+  remove_file(place, "c1.fits");
+}
+
+/* A file whose second catalogue is bad fails in mid-stream. */
+static void bad_later(TestFile *place, gconstpointer data)
+{
+  g_autofree char *text = in_folder(place, "c2.txt");
+  make_catalogues(place, "c1.fits", 10, 1);
+  g_assert_true(g_file_set_contents(text, "10 20\n30\n", -1, NULL));
+  test_check_launch("line 2", text, "astrofitssrc name=file location=%s/c* ! fakesink",
+                    place->folder);
+  remove_file(place, "c1.fits");
+  remove_file(place, "c2.txt");
+}
+
+static void empty_catalogue(TestFile *place, gconstpointer data)
+{
+  make_catalogues(place, "c.fits", 0, 1);
+  test_check_launch("no rows", place->folder,
+                    "astrofitssrc name=file location=%s/c.fits ! fakesink", place->folder);
+  remove_file(place, "c.fits");
+}
+
+static void correlation(TestFile *place, gconstpointer data)
+{
+  static const char *const names[] = { "w.fits", "w.csv" };
+  g_autofree char *text = NULL, *path = in_folder(place, "w.csv");
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+    test_check_launch(
+        NULL, NULL,
+        "astrohistogram name=h regions=4 min-angle=100 max-angle=10000 bins-per-decade=1 ! "
+        "astrotpacf ! astrofitssink location=%s/%s  astrocatsrc points=300 ! h.data  "
+        "astrocatsrc points=300 seed=2 ! h.random",
+        place->folder, names[i]);
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_assert_true(g_str_has_prefix(text, "theta,low,high,w,error,dd,dr,rr,cov0,cov1\n"));
+  g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, 4);
+  remove_file(place, "w.csv");
+  remove_file(place, "w.fits");
+}
+
+/* Two catalogues, the second without points, and what is told of their file. */
+static void told_of_tables(TestFile *place, gconstpointer data)
+{
+  static const double points[] = { 1, 2, 3, -4, -5, -6 };
+  guint64 tables = 0, n_rows = 0;
+  GstHarness *h = test_new_sink(place);
+  gst_harness_set_src_caps_str(h, "application/x-astro-catalogue,format=F64LE,"
+                                  "layout=column:point,columns=ra:dec");
+  gst_harness_push(h, gst_buffer_new_memdup(points, sizeof points));
+  gst_harness_push(h, gst_buffer_new());
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(place->bus, GST_MESSAGE_ELEMENT);
+  const GstStructure *file = gst_message_get_structure(message);
+  g_assert_true(gst_structure_has_name(file, "astro-file"));
+  g_assert_cmpstr(gst_structure_get_string(file, "location"), ==, place->path);
+  g_assert_cmpstr(gst_structure_get_string(file, "columns"), ==, "ra:dec");
+  g_assert_true(gst_structure_get_uint64(file, "tables", &tables));
+  g_assert_true(gst_structure_get_uint64(file, "rows", &n_rows));
+  g_assert_cmpuint(tables, ==, 2);
+  g_assert_cmpuint(n_rows, ==, 3);
+  gst_harness_teardown(h);
+}
+
+static void no_table(TestFile *place, gconstpointer data)
+{
+  GstHarness *h = test_new_sink(place);
+  gst_harness_set_src_caps_str(h, "application/x-astro-correlation-function,format=F64LE,"
+                                  "layout=column:bin,bins=3,columns=theta:w");
+  g_assert_false(gst_harness_push_event(h, gst_event_new_eos()));
+  test_expect_error(place, "before its first correlation function");
+  gst_harness_teardown(h);
+}
+
+int main(int argc, char **argv)
+{
+  static const TestFileCase cases[] = {
+    { "several-catalogues", several_catalogues },
+    { "late-settings", late_settings },
+    { "catalogue-duration", catalogue_duration },
+    { "bad-catalogues", bad_catalogues },
+    { "bad-later", bad_later },
+    { "empty-catalogue", empty_catalogue },
+    { "correlation", correlation },
+    { "told-of-tables", told_of_tables },
+    { "no-table", no_table },
+  };
+  return test_files(argc, argv, cases, G_N_ELEMENTS(cases));
+}
