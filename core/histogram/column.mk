@@ -8,6 +8,7 @@ core_sources += core/histogram/histogram.h core/histogram/bins.c core/histogram/
 core_avx2_sources += core/histogram/kernels-avx2.c
 core_avx512_sources += core/histogram/kernels-avx512.c
 core_tests += tests/core/histogram
+fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram
 dist_files += tests/bench/peers-tpacf
 element_sources += elements/astrohistogram.c elements/astrohistogram.h \
