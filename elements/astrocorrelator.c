@@ -118,10 +118,27 @@ static void turn_int(GstStructure *to, const char *field, guint64 value)
     gst_structure_set(to, field, GST_TYPE_INT_RANGE, 1, G_MAXINT, NULL);
 }
 
-/* Of a rate; an integration of 0 is refused where there is an error to say so. */
-static gboolean is_divisor(guint64 spectra)
+/* n/d times and over so many, all below 2^32, in lowest terms: whether two ints can say it. */
+static gboolean scale_fraction(guint64 *n, guint64 *d, guint64 times, guint64 over)
 {
-  return spectra >= 1 && spectra <= G_MAXINT;
+  *n *= times;
+  *d *= over;
+  const guint64 common = (guint64)gst_util_greatest_common_divisor_int64((gint64)*n, (gint64)*d);
+  *n /= common;
+  *d /= common;
+  return *n <= G_MAXINT && *d <= G_MAXINT;
+}
+
+/* Nothing of rates or integrations that are refused where there is an error to say so. */
+static void turn_rate(GstStructure *to, const GstStructure *from, guint64 times, guint64 over)
+{
+  gint rate_n, rate_d;
+  if (!gst_structure_get_fraction(from, "rate", &rate_n, &rate_d) || rate_n < 0 ||
+      times * over < 1 || times * over > G_MAXUINT32)
+    return;
+  guint64 n = (guint64)rate_n, d = (guint64)rate_d;
+  if (scale_fraction(&n, &d, times, over))
+    gst_structure_set(to, "rate", GST_TYPE_FRACTION, (gint)n, (gint)d, NULL);
 }
 
 static void copy_fields(GstStructure *to, const GstStructure *from)
@@ -137,7 +154,7 @@ static void copy_fields(GstStructure *to, const GstStructure *from)
 static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *from)
 {
   GstStructure *to = gst_structure_new_empty("application/x-astro-visibilities");
-  gint stations, channels, n, d;
+  gint stations, channels;
 
   turn_format(to, from, GST_PAD_SINK);
   gst_structure_set(to, "layout", G_TYPE_STRING, OUTPUT_LAYOUT, NULL);
@@ -150,9 +167,7 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   copy_fields(to, from);
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(dump_spectra(self)) &&
-      gst_util_fraction_multiply(n, d, 1, (gint)dump_spectra(self), &n, &d))
-    gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
+  turn_rate(to, from, 1, dump_spectra(self));
   return to;
 }
 
@@ -161,7 +176,7 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
 static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from, const char *layout)
 {
   GstStructure *to = gst_structure_new_empty("application/x-astro-spectra");
-  gint baselines, channels, n, d;
+  gint baselines, channels;
 
   turn_format(to, from, GST_PAD_SRC);
   if (layout)
@@ -177,9 +192,7 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
   /* With a step left to the backend, which says so where it does not divide the channels. */
   if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
     turn_int(to, "channels", (guint64)MAX(channels, 0));
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(dump_spectra(self)) &&
-      gst_util_fraction_multiply(n, d, (gint)dump_spectra(self), 1, &n, &d))
-    gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
+  turn_rate(to, from, dump_spectra(self), 1);
   copy_fields(to, from);
   return to;
 }
@@ -232,6 +245,20 @@ static gboolean check_extents(const AstroCorrelatorConfig *config, const AstroSt
   return TRUE;
 }
 
+static gboolean check_rate(const AstroCorrelator *self, const AstroStream *in,
+                           const AstroStream *out, GError **error)
+{
+  guint64 n = (guint64)in->rate_n, d = (guint64)in->rate_d;
+  if (n == 0 || out->rate_n > 0)
+    return TRUE;
+  scale_fraction(&n, &d, 1, dump_spectra(self));
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
+                             " spectra is %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT
+                             ", expected a fraction of whole numbers of at most %d",
+                             in->rate_n, in->rate_d, dump_spectra(self), n, d, G_MAXINT);
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -255,14 +282,12 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
                                "property integration is 0, expected 1 spectrum or more");
   if (dump_spectra(self) > G_MAXUINT32 / self->channel_step)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "%" G_GUINT64_FORMAT
-                               " spectra of %u channels are more samples than can be counted: %u",
-                               dump_spectra(self), self->channel_step, G_MAXUINT32);
-  if (in->rate_n > 0 && out->rate_n == 0)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
-                               " is too long a fraction",
-                               in->rate_n, in->rate_d, dump_spectra(self));
+                               "integration=%u, time-step=%u and channel-step=%u sum %.0f samples "
+                               "in a visibility, expected a product of at most %u",
+                               self->integration, self->time_step, self->channel_step,
+                               (double)dump_spectra(self) * self->channel_step, G_MAXUINT32);
+  if (!check_rate(self, in, out, error))
+    return FALSE;
   if (!check_extents(config, out, error))
     return FALSE;
   g_clear_pointer(&self->counts, g_free);

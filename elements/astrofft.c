@@ -166,25 +166,32 @@ static gboolean validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
   return TRUE;
 }
 
-static gboolean map_samples(GstBuffer *in, GstMapInfo *map, GError **error)
+static gboolean map_samples(GstBuffer *buffer, GstMapInfo *map, GstMapFlags flags, GError **error)
 {
-  if (gst_buffer_map(in, map, GST_MAP_READ))
+  if (gst_buffer_map(buffer, map, flags))
     return TRUE;
   return astro_backend_no_memory(error, "a buffer cannot be mapped");
 }
 
-/* The samples of the transforms that are whole now: the block, or parts of several. */
-static GstBuffer *samples_of(AstroFft *self, GstBuffer *in, const guint8 *block, gboolean direct)
+/* The samples of the transforms that are whole now: the block, or parts of several. These lie in
+ * memory of ours: GStreamer's own ends the program where there is none. */
+static GstBuffer *samples_of(AstroFft *self, GstBuffer *in, const guint8 *block, gboolean direct,
+                             GError **error)
 {
   GstMapInfo map;
 
   if (direct)
     return gst_buffer_ref(in);
-  GstBuffer *samples = gst_buffer_new_allocate(NULL, astro_fft_cut_bytes(self->cut), NULL);
-  if (samples && gst_buffer_map(samples, &map, GST_MAP_WRITE)) {
-    astro_fft_cut_fill(self->cut, block, map.data);
-    gst_buffer_unmap(samples, &map);
+  GstBuffer *samples =
+      astro_stage_new_aside(ASTRO_STAGE(self), astro_fft_cut_bytes(self->cut), error);
+  if (!samples)
+    return NULL;
+  if (!map_samples(samples, &map, GST_MAP_WRITE, error)) {
+    gst_buffer_unref(samples);
+    return NULL;
   }
+  astro_fft_cut_fill(self->cut, block, map.data);
+  gst_buffer_unmap(samples, &map);
   return samples;
 }
 
@@ -203,13 +210,13 @@ static gboolean split_time(AstroFft *self, GstBuffer *in, guint64 first, guint64
     return FALSE;
   /* The host looks at what is put together alone: the block may be on a device. */
   const gboolean mapped = !direct && !GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
-  if (mapped && !map_samples(in, &map, error))
+  if (mapped && !map_samples(in, &map, GST_MAP_READ, error))
     return FALSE;
   const guint8 *block = mapped ? map.data : NULL;
   if (spectra.count) {
     GstBuffer *out =
         astro_stage_new_buffer(stage, spectra.count * astro_stream_step_bytes(to), error);
-    g_autoptr(GstBuffer) samples = out ? samples_of(self, in, block, direct) : NULL;
+    g_autoptr(GstBuffer) samples = out ? samples_of(self, in, block, direct, error) : NULL;
     ok = samples && astro_stage_submit(stage, samples, out, &spectra.count, error) &&
          astro_fft_cut_mark(self->cut, out, &to->layout);
     if (ok)

@@ -247,8 +247,8 @@ static AstroTpacfConfig config_of(const AstroTpacf *self, const double *values)
 static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result,
                           const double *values, double *out)
 {
-  guint bins = result->n_bins, cells = n_regions(self) * n_regions(self);
-  for (guint k = 0; k < bins; k++) {
+  const gsize bins = result->n_bins, cells = (gsize)n_regions(self) * n_regions(self);
+  for (gsize k = 0; k < bins; k++) {
     out[THETA * bins + k] = result->theta[k];
     out[LOW * bins + k] = self->summary.edges[k];
     out[HIGH * bins + k] = self->summary.edges[k + 1];
@@ -257,13 +257,13 @@ static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result
   }
   out += N_FIXED * bins;
   for (guint kind = 0; kind < n_kinds(self); kind++, out += bins)
-    for (guint k = 0; k < bins; k++) {
+    for (gsize k = 0; k < bins; k++) {
       out[k] = 0;
-      for (guint cell = 0; cell < cells; cell++)
-        out[k] += values[((gsize)kind * cells + cell) * bins + k];
+      for (gsize cell = 0; cell < cells; cell++)
+        out[k] += values[(kind * cells + cell) * bins + k];
     }
   if (result->covariance)
-    memcpy(out, result->covariance, (gsize)bins * bins * sizeof(double));
+    memcpy(out, result->covariance, bins * bins * sizeof(double));
 }
 
 static void tell(AstroTpacf *self, const AstroTpacfResult *result)
@@ -316,8 +316,8 @@ static double *make_table(AstroTpacf *self, const GstMapInfo *in, gsize *n, GErr
   GST_OBJECT_UNLOCK(self);
   if (!astro_tpacf_compute(&config, &result, error))
     return NULL;
-  guint bins = result.n_bins;
-  *n = (gsize)(N_FIXED + n_kinds(self) + (result.covariance ? bins : 0)) * bins;
+  const gsize bins = result.n_bins;
+  *n = (N_FIXED + n_kinds(self) + (result.covariance ? bins : 0)) * bins;
   double *table = g_new(double, *n);
   write_columns(self, &result, values, table);
   tell(self, &result);

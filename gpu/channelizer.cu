@@ -127,21 +127,69 @@ static guint64 stride_of(const AstroStream *stream, guint64 steps, AstroAxis axi
   return at < 0 ? 0 : strides[at] * astro_stream_sample_bytes(stream);
 }
 
-/* Samples that were lost are zeros. */
-static gboolean drop_lost(Channelizer *self, guint8 *block, const AstroChannelizerArguments *arguments, GError **error)
+/* ---- what was lost ---- */
+
+/* Lost samples of a station's first input. So many fit a kernel's parameters, which go with the launch: nothing
+ * waits for a copy of them, and a block with thousands of losses takes few launches. */
+enum { MOST_DROPS = 240 };
+
+typedef struct {
+  guint64 at, count;
+} Drop;
+
+typedef struct {
+  Drop drops[MOST_DROPS];
+} Drops;
+
+/* blockIdx.y: which of them; row: samples from input to input. */
+template <typename Sample>
+static __global__ void __launch_bounds__(THREADS)
+    drop(Sample *block, guint64 row, guint pols, const __grid_constant__ Drops list)
 {
-  gsize bytes = self->prepared_bytes, row = arguments->steps * bytes;
+  const Drop lost = list.drops[blockIdx.y];
+  for (guint64 i = (guint64)blockIdx.x * THREADS + threadIdx.x; i < lost.count; i += (guint64)gridDim.x * THREADS)
+    for (guint pol = 0; pol < pols; pol++)
+      block[lost.at + pol * row + i] = {};
+}
+
+static gboolean drop_list(Channelizer *self, guint64 row, const Drops *list, guint n, GError **error)
+{
+  cudaStream_t stream = astro_cuda_stream(self->place.queue);
+  guint64 longest = 1;
+
+  for (guint i = 0; i < n; i++)
+    longest = MAX(longest, list->drops[i].count);
+  const dim3 grid((unsigned)MIN((longest + THREADS - 1) / THREADS, 1024), n);
+  if (n > 0 && self->prepared == ASTRO_FORMAT_CI8)
+    drop<<<grid, THREADS, 0, stream>>>((char2 *)self->gathered, row, self->pols, *list);
+  else if (n > 0)
+    drop<<<grid, THREADS, 0, stream>>>((float2 *)self->gathered, row, self->pols, *list);
+  return CUDA_TRY(cudaGetLastError());
+}
+
+/* Samples that were lost are zeros in what was gathered. */
+static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *arguments, GError **error)
+{
+  const guint64 row = arguments->steps;
+  Drops list;
+  guint n = 0;
+
   for (guint i = 0; i < arguments->n_losses; i++) {
     const AstroChannelizerLoss *loss = &arguments->losses[i];
-    guint64 from = MAX(loss->from, arguments->first), to = MIN(loss->to, arguments->first + arguments->steps);
-    if (from < to && !CUDA_TRY(cudaMemset2DAsync(block + loss->station * self->pols * row +
-                                                     (from - arguments->first) * bytes,
-                                                 row, 0, (to - from) * bytes, self->pols,
-                                                 astro_cuda_stream(self->place.queue))))
-      return FALSE;
+    const guint64 from = MAX(loss->from, arguments->first), to = MIN(loss->to, arguments->first + row);
+    if (from >= to)
+      continue;
+    if (n == MOST_DROPS) {
+      if (!drop_list(self, row, &list, n, error))
+        return FALSE;
+      n = 0;
+    }
+    list.drops[n++] = { (guint64)loss->station * self->pols * row + from - arguments->first, to - from };
   }
-  return TRUE;
+  return drop_list(self, row, &list, n, error);
 }
+
+/* ---- a block, made ready ---- */
 
 /* [input][step]; row: samples from input to input. */
 static gboolean prepare(Channelizer *self, const AstroBlock *in, const AstroChannelizerArguments *arguments,
@@ -177,7 +225,7 @@ static gboolean prepare(Channelizer *self, const AstroBlock *in, const AstroChan
     return FALSE;
   *block = gather.to = self->gathered;
   return astro_cuda_gather(&gather, astro_cuda_stream(self->place.queue), error) &&
-         drop_lost(self, self->gathered, arguments, error);
+         drop_lost(self, arguments, error);
 }
 
 /* What spectra to come need, of what was held and of the block. */

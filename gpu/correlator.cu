@@ -331,12 +331,9 @@ static gboolean check_sums(Correlator *self, Dump dump, guint blocks, GError **e
       !CUDA_TRY(cudaMemcpyAsync(&failed, self->failed, sizeof failed, cudaMemcpyDeviceToHost, stream)) ||
       !CUDA_TRY(cudaStreamSynchronize(stream)))
     return FALSE;
-  if (failed)
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE,
-                "a sum of channel %u over %" G_GUINT64_FORMAT
-                " time steps does not fit CI32LE: use CF32LE or a shorter integration",
-                self->first + self->n - (guint)failed * self->config.channel_step, self->counts.samples);
-  return !failed;
+  return !failed ||
+         astro_correlator_refuse_sum(&self->config, &self->counts,
+                                     self->first + self->n - (guint)failed * self->config.channel_step, error);
 }
 
 static gboolean send_lost(Correlator *self, Dump *dump, GError **error)

@@ -444,6 +444,7 @@ static void destroy(gpointer instance)
   Fft *self = (Fft *)instance;
   const AstroDeviceFuncs *funcs = self->place.device->funcs;
 
+  astro_cuda_enter(self->place.device, NULL); /* whose plans cuFFT destroys */
   g_ptr_array_unref(self->lists);
   if (self->transpose)
     astro_cuda_transpose.destroy(self->transpose);

@@ -49,6 +49,11 @@ static gpointer piece(Room *room, gsize bytes)
   return room->block ? room->block + at : NULL;
 }
 
+static gsize slot_bytes(guint products, gboolean is_double)
+{
+  return (gsize)WSTACKING_TILE * WSTACKING_TILE * products * 2 * (is_double ? sizeof(double) : sizeof(float));
+}
+
 /* Sorting's own room is the slots', which planes need after it. */
 static gpointer lay_out(AstroGridding *self, Room *room)
 {
@@ -56,7 +61,7 @@ static gpointer lay_out(AstroGridding *self, Room *room)
   WstackingSorted *sorted = &work->sorted;
   WstackingPlan *plan = &work->plan;
   const gsize real = self->config.is_double ? sizeof(double) : sizeof(float);
-  const gsize slots = (gsize)plan->n_slots * WSTACKING_TILE * WSTACKING_TILE * work->products * 2 * real;
+  const gsize slots = plan->n_slots * slot_bytes(work->products, self->config.is_double);
   sorted->places = piece(room, sorted->n * (4 * real));
   sorted->values = piece(room, sorted->n * (2 * real) * work->products);
   sorted->planes = (guint16 *)piece(room, sorted->n * sizeof *sorted->planes);
@@ -166,10 +171,13 @@ static gboolean plane(AstroGridding *self, gpointer grid, guint8 *touched, doubl
 
 /* ---- instances ---- */
 
+/* Slots that come with many visibilities are counted as theirs. */
 static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 {
   const guint64 bins = (guint64)grid->size * grid->size / (WSTACKING_BIN * WSTACKING_BIN) * config->channels;
-  return bins * (sizeof(guint32) + sizeof(uint2)) + (bins / 4 + 1) * (sizeof(WstackingItem) + 1);
+  const gsize slot = slot_bytes(g_strv_length(grid->products), config->is_double) + sizeof(WstackingItem) +
+                     sizeof(WstackingHeavy);
+  return bins * (sizeof(guint32) + sizeof(uint2)) + (bins / 4 + 1) * (sizeof(WstackingItem) + 1) + LEAST_SLOTS * slot;
 }
 
 static void destroy(AstroGridding *self)

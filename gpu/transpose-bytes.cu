@@ -102,12 +102,22 @@ __global__ void __launch_bounds__(Bytes<HEIGHT>::THREADS, 1024 / Bytes<HEIGHT>::
   }
 }
 
+template <int HEIGHT> static gboolean allow_shared(GError **error)
+{
+  return CUDA_TRY(cudaFuncSetAttribute(turn<HEIGHT>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       Bytes<HEIGHT>::SHARED_BYTES));
+}
+
+gboolean astro_transpose_bytes_init(GError **error)
+{
+  return allow_shared<256>(error) && allow_shared<128>(error);
+}
+
 template <int HEIGHT>
 static void launch(gconstpointer in, gpointer out, const TransposeTiles *tiles, gint multiprocessors,
                    cudaStream_t stream)
 {
   constexpr guint THREADS = Bytes<HEIGHT>::THREADS, BYTES = Bytes<HEIGHT>::SHARED_BYTES;
-  cudaFuncSetAttribute(turn<HEIGHT>, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES);
   turn<HEIGHT><<<MIN(tiles->n, (guint)multiprocessors * (1024 / THREADS)), THREADS, BYTES, stream>>>(
       (const guint8 *)in, (guint8 *)out, *tiles);
 }

@@ -327,7 +327,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->config = *(const AstroTransposeConfig *)config;
   self->place = *place;
   *variant = "tiles";
-  if (shape(config, error) && astro_cuda_enter(place->device, error) &&
+  if (shape(config, error) && astro_cuda_enter(place->device, error) && astro_transpose_bytes_init(error) &&
       CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                       place->device->index)))
     return self;

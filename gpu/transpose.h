@@ -25,6 +25,8 @@ struct TransposeTiles {
   guint64 fold_from;
 };
 
+/* Needed before the function below, while the device is current: allows its kernels their tiles. */
+gboolean astro_transpose_bytes_init(GError **error);
 /* Samples of a byte; rows begin and end at multiples of 8. tall: tiles have 256 samples along the
  * output's axis, else 128; along the input's they have 256. */
 void astro_transpose_bytes(gconstpointer in, gpointer out, const TransposeTiles *tiles,

@@ -8,6 +8,7 @@ core_avx2_sources += core/channelizer/fir-avx2.c
 core_avx512_sources += core/channelizer/fir-avx512.c
 element_sources += elements/astrochannelizer.c elements/astrochannelizer.h
 core_tests += tests/core/channelizer
+fuzz_programs += tests/fuzz/gains
 element_tests += tests/elements/astrochannelizer
 bench_programs += tests/bench/channelizer
 tests_bench_channelizer_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)

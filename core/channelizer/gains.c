@@ -1,9 +1,10 @@
 #include "config.h"
 #include "core/channelizer/gains.h"
 
-#include "core/sky/lines.h"
+#include <float.h>
+#include <math.h>
 
-static float *read_lines(AstroLines *lines, guint channels, GError **error)
+float *astro_channelizer_gains_from_lines(AstroLines *lines, guint channels, GError **error)
 {
   g_autofree float *gains = g_new(float, channels);
   g_auto(GStrv) fields = NULL;
@@ -16,9 +17,10 @@ static float *read_lines(AstroLines *lines, guint channels, GError **error)
         astro_lines_error(lines, error, "more gains than the %u channels", channels);
         return NULL;
       }
-      if (!astro_number_parse(fields[i], &gain)) {
-        astro_lines_error(lines, error, "the gain of channel %u is %s, expected a number", n,
-                          fields[i]);
+      if (!astro_number_parse(fields[i], &gain) || fabs(gain) > FLT_MAX) {
+        astro_lines_error(lines, error,
+                          "the gain of channel %u is %s, expected a number of at most %g", n,
+                          fields[i], FLT_MAX);
         return NULL;
       }
       gains[n++] = (float)gain;
@@ -37,7 +39,7 @@ float *astro_channelizer_gains_read(const char *path, guint channels, GError **e
   AstroLines lines;
   if (!astro_lines_open(&lines, path, error))
     return NULL;
-  float *gains = read_lines(&lines, channels, error);
+  float *gains = astro_channelizer_gains_from_lines(&lines, channels, error);
   astro_lines_clear(&lines);
   return gains;
 }

@@ -132,3 +132,20 @@ void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,
       }
   }
 }
+
+gboolean astro_correlator_refuse_sum(const AstroCorrelatorConfig *config,
+                                     const AstroCorrelatorCounts *counts, guint channel,
+                                     GError **error)
+{
+  /* By whether steps and channels are summed: who sums none cannot sum fewer. */
+  static const char *const fewer[2][2] = {
+    { "", " or a smaller channel step" },
+    { " or a shorter integration", ", a shorter integration or a smaller channel step" },
+  };
+  const gboolean steps = counts->samples > 1;
+  return astro_backend_refuse(error,
+                              "a sum of channel %u over %" G_GUINT64_FORMAT
+                              " time step%s does not fit CI32LE: use CF32LE%s",
+                              channel, counts->samples, steps ? "s" : "",
+                              fewer[steps][config->channel_step > 1]);
+}

@@ -39,4 +39,9 @@ static inline guint64 astro_correlator_counts_good(const AstroCorrelatorCounts *
 void astro_correlator_counts_write(const AstroCorrelatorCounts *counts,
                                    const AstroCorrelatorConfig *config, guint32 *out);
 
+/* FALSE, with an error that says that a sum of that channel does not fit CI32LE, and what would. */
+gboolean astro_correlator_refuse_sum(const AstroCorrelatorConfig *config,
+                                     const AstroCorrelatorCounts *counts, guint channel,
+                                     GError **error);
+
 G_END_DECLS

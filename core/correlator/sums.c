@@ -334,10 +334,8 @@ gboolean astro_correlator_dump(const AstroCorrelatorConfig *config, AstroCorrela
   if (config->to == ASTRO_FORMAT_CI32LE)
     astro_parallel(groups, threads, check_group, &dump);
   if (dump.failed)
-    astro_backend_refuse(error,
-                         "a sum of channel %d over %" G_GUINT64_FORMAT
-                         " time steps does not fit CI32LE: use CF32LE or a shorter integration",
-                         (dump.failed - 1) * (gint)config->channel_step, counts->samples);
+    astro_correlator_refuse_sum(config, counts, (guint)(dump.failed - 1) * config->channel_step,
+                                error);
   else if (plain)
     astro_parallel(groups, threads, write_means, &dump);
   else

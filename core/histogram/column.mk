@@ -9,6 +9,7 @@ core_avx2_sources += core/histogram/kernels-avx2.c
 core_avx512_sources += core/histogram/kernels-avx512.c
 core_tests += tests/core/histogram tests/core/histogram-large tests/core/histogram-calls \
   tests/core/histogram-refused
+fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram
 dist_files += tests/core/histogram.h tests/bench/peers-tpacf
 element_sources += elements/astrohistogram.c elements/astrohistogram.h \

@@ -97,8 +97,6 @@ static gboolean check(const AstroPredictConfig *config, GError **error)
     wrong = "formats are CF32LE and CF64LE";
   else if (stream->rate_n <= 0 || stream->rate_d <= 0)
     wrong = "a rate is needed";
-  else if (!(stream->frequency > 0.5 * stream->bandwidth))
-    wrong = "the band must begin above 0 Hz: the frequency is that of its centre";
   if (wrong)
     g_set_error_literal(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, wrong);
   else if (baselines != expected)
@@ -106,7 +104,8 @@ static gboolean check(const AstroPredictConfig *config, GError **error)
                 "%" G_GUINT64_FORMAT " stations make %" G_GUINT64_FORMAT
                 " baselines, expected %" G_GUINT64_FORMAT,
                 n, baselines, expected);
-  return !wrong && baselines == expected;
+  return !wrong && baselines == expected &&
+         astro_sky_check_band(stream->frequency, stream->bandwidth, error);
 }
 
 AstroPredict *astro_predict_new(const AstroPredictConfig *config, GError **error)

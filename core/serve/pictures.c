@@ -1,6 +1,5 @@
 #include "core/serve/pictures.h"
 
-#include <gio/gio.h>
 #include <string.h>
 
 #define MOST_CONNECTIONS 64
@@ -187,6 +186,13 @@ static void answer(AstroPictureServer *s, GOutputStream *out, const char *reques
     send_stream(s, out);
 }
 
+void astro_picture_server_answer(AstroPictureServer *s, GInputStream *in, GOutputStream *out)
+{
+  char request[MOST_REQUEST + 1];
+  if (read_request(s, in, request))
+    answer(s, out, request);
+}
+
 /* ---- connections ---- */
 
 typedef struct {
@@ -208,10 +214,9 @@ static gpointer serve(gpointer data)
   g_autofree Caller *caller = data;
   AstroPictureServer *s = caller->server;
   GIOStream *stream = G_IO_STREAM(caller->connection);
-  char request[MOST_REQUEST + 1];
   g_socket_set_timeout(g_socket_connection_get_socket(caller->connection), PATIENCE);
-  if (read_request(s, g_io_stream_get_input_stream(stream), request))
-    answer(s, g_io_stream_get_output_stream(stream), request);
+  astro_picture_server_answer(s, g_io_stream_get_input_stream(stream),
+                              g_io_stream_get_output_stream(stream));
   g_io_stream_close(stream, NULL, NULL);
   g_object_unref(stream);
   hang_up(s);

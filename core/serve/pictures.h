@@ -7,7 +7,7 @@
  * A viewer who is slow misses pictures; none holds up another, or who shows them. */
 #pragma once
 
-#include <glib.h>
+#include <gio/gio.h>
 
 G_BEGIN_DECLS
 
@@ -28,5 +28,8 @@ gboolean astro_picture_server_wait(AstroPictureServer *server);
 void astro_picture_server_release(AstroPictureServer *server);
 /* Whether waits end at once. */
 void astro_picture_server_cancel(AstroPictureServer *server, gboolean cancel);
+
+/* Reads a request and answers it, as each connection does: for tests. */
+void astro_picture_server_answer(AstroPictureServer *server, GInputStream *in, GOutputStream *out);
 
 G_END_DECLS

@@ -1,5 +1,6 @@
 #include "config.h"
 #include "core/sky/sky.h"
+#include "core/fail.h"
 #include "core/sky/array.h"
 #include "core/stream/track.h"
 #include "core/units.h"
@@ -139,6 +140,15 @@ gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, G
     }
   }
   return TRUE;
+}
+
+gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error)
+{
+  return frequency > 0.5 * bandwidth ||
+         astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                    "the band must begin above 0 Hz: a bandwidth of %.15g Hz around a frequency of "
+                    "%.15g Hz, expected a bandwidth below %.15g Hz",
+                    bandwidth, frequency, 2 * frequency);
 }
 
 static gboolean check_horizon_at(const AstroSky *sky, const AstroObservation *observation,

@@ -140,8 +140,6 @@ static gboolean check(const AstroVoltagesConfig *config, GError **error)
     wrong = "a rate is needed";
   else if (astro_layout_find(&stream->layout, ASTRO_AXIS_TIME) < 0)
     wrong = "the layout needs a time axis";
-  else if (is_sky && !(stream->frequency > 0.5 * stream->bandwidth))
-    wrong = "the band must begin above 0 Hz: the frequency is that of its centre";
   else if (is_sky && !(config->observation && config->observation->has_start &&
                        config->observation->has_phase_centre && config->sky))
     wrong = "a sky needs an observation with a start and a phase centre";
@@ -150,7 +148,7 @@ static gboolean check(const AstroVoltagesConfig *config, GError **error)
     wrong = "the array has another number of stations";
   if (wrong)
     g_set_error_literal(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, wrong);
-  return wrong == NULL;
+  return !wrong && (!is_sky || astro_sky_check_band(stream->frequency, stream->bandwidth, error));
 }
 
 AstroVoltages *astro_voltages_new(const AstroVoltagesConfig *config, GError **error)

@@ -229,9 +229,10 @@ static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_
 
 static double pairs_in_bin(const AstroTpacfConfig *config, const Sum *dd, guint bin)
 {
+  const gsize cells = (gsize)config->n_regions * config->n_regions;
   double pairs = 0;
-  for (guint cell = 0; config->dd_numbers && cell < config->n_regions * config->n_regions; cell++)
-    pairs += (double)config->dd_numbers[(gsize)cell * config->n_bins + bin];
+  for (gsize cell = 0; config->dd_numbers && cell < cells; cell++)
+    pairs += (double)config->dd_numbers[cell * config->n_bins + bin];
   return config->dd_numbers ? pairs : dd->counts[bin];
 }
 

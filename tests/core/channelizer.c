@@ -713,46 +713,73 @@ static void test_large(gconstpointer backend)
 
 /* ---- what is missing ---- */
 
-/* Lost samples count as zeros whatever stands there, in the block and in what is held of it. */
-static void test_losses(gconstpointer data)
+enum { LOSSES_FIRST = 80, LOSSES_STEPS = 160, LOSSES_TOTAL = 28 };
+
+/* Two blocks of three stations, station:pol:time, the first with losses (n 0: none) told of. */
+static guint8 *spectra_with(const AstroBackend *backend, const AstroChannelizerConfig *config,
+                            gconstpointer in, gconstpointer more,
+                            const AstroChannelizerLoss *losses, guint n)
 {
-  const AstroBackend *backend = data;
-  static const AstroChannelizerLoss losses[] = {
-    { 0, 100, 101 }, { 0, 130, 220 }, { 0, 239, 240 }, { 2, 80, 81 }, { 2, 90, 240 }
-  };
-  AstroChannelizerConfig config = make_config("CF32LE", "station:pol:time", 3, 2, 10, 4);
-  const guint64 first = 80, steps = 160, total = 28;
-  float *in = random_samples(ASTRO_FORMAT_CF32LE, 6 * steps, 1);
-  float *zeroed = test_alloc(6 * steps * 8),
-        *more = random_samples(ASTRO_FORMAT_CF32LE, 6 * steps, 2);
-  memcpy(zeroed, in, 6 * steps * 8);
-  for (guint i = 0; i < G_N_ELEMENTS(losses); i++)
-    for (guint64 a = losses[i].from; a < losses[i].to; a++)
-      for (guint pol = 0; pol < 2; pol++)
-        for (guint c = 0; c < 2; c++) {
-          gsize at = (((losses[i].station * 2 + pol) * steps) + a - first) * 2 + c;
-          in[at] = NAN;
-          zeroed[at] = 0;
-        }
-  guint8 *out[2];
-  for (guint which = 0; which < 2; which++) {
-    Run run = { backend, &config, create(backend, &config, 2), first, first, 0 };
-    out[which] = test_alloc(6 * total * 80);
-    guint64 given = call(&run, which ? zeroed : in, steps, TRUE, losses,
-                         which ? 0 : G_N_ELEMENTS(losses), out[which], total, 0)
-                        .count;
-    given += call(&run, more, steps, FALSE, NULL, 0, out[which], total, given).count;
-    g_assert_cmpuint(given, ==, total);
-    backend->destroy(run.instance);
-  }
-  g_assert_cmpmem(out[0], 6 * total * 80, out[1], 6 * total * 80);
-  for (guint i = 0; i < 6 * total * 20; i++)
-    g_assert_true(isfinite(((float *)out[0])[i]));
-  test_free(out[0]);
-  test_free(out[1]);
+  Run run = { backend, config, create(backend, config, 2), LOSSES_FIRST, LOSSES_FIRST, 0 };
+  guint8 *out = test_alloc(6 * LOSSES_TOTAL * 80);
+  guint64 given = call(&run, in, LOSSES_STEPS, TRUE, losses, n, out, LOSSES_TOTAL, 0).count;
+  given += call(&run, more, LOSSES_STEPS, FALSE, NULL, 0, out, LOSSES_TOTAL, given).count;
+  g_assert_cmpuint(given, ==, LOSSES_TOTAL);
+  backend->destroy(run.instance);
+  return out;
+}
+
+/* Lost samples count as zeros whatever stands there, in the block and in what is held of it. */
+static void check_losses(const AstroBackend *backend, const char *format,
+                         const AstroChannelizerLoss *losses, guint n)
+{
+  AstroChannelizerConfig config = make_config(format, "station:pol:time", 3, 2, 10, 4);
+  const gsize bytes = astro_stream_sample_bytes(&config.in), block = 6 * LOSSES_STEPS * bytes;
+  guint8 *in = random_samples(config.in.format, 6 * LOSSES_STEPS, 1);
+  guint8 *more = random_samples(config.in.format, 6 * LOSSES_STEPS, 2), *zeroed = test_alloc(block);
+  memcpy(zeroed, in, block);
+  for (guint i = 0; i < n; i++)
+    for (guint pol = 0; pol < 2; pol++) {
+      gsize at = (losses[i].station * 2 + pol) * LOSSES_STEPS + losses[i].from - LOSSES_FIRST;
+      gsize count = losses[i].to - losses[i].from;
+      memset(in + at * bytes, 0xff, count * bytes); /* not a number, where it is float */
+      memset(zeroed + at * bytes, 0, count * bytes);
+    }
+  guint8 *found = spectra_with(backend, &config, in, more, losses, n);
+  guint8 *expected = spectra_with(backend, &config, zeroed, more, NULL, 0);
+  g_assert_cmpmem(found, 6 * LOSSES_TOTAL * 80, expected, 6 * LOSSES_TOTAL * 80);
+  for (guint i = 0; i < 6 * LOSSES_TOTAL * 20; i++)
+    g_assert_true(isfinite(((float *)found)[i]));
+  test_free(found);
+  test_free(expected);
   test_free(in);
   test_free(zeroed);
   test_free(more);
+}
+
+static void test_losses(gconstpointer data)
+{
+  static const AstroChannelizerLoss losses[] = {
+    { 0, 100, 101 }, { 0, 130, 220 }, { 0, 239, 240 }, { 2, 80, 81 }, { 2, 90, 240 }
+  };
+  check_losses(data, "CF32LE", losses, G_N_ELEMENTS(losses));
+  check_losses(data, "CI8", losses, G_N_ELEMENTS(losses));
+}
+
+/* Each of one sample: as many as a device takes in one launch, more, and as many as in two. */
+static void test_many_losses(gconstpointer data)
+{
+  static const struct {
+    guint apart, stations;
+  } cases[] = { { 2, 3 }, { 1, 2 }, { 1, 3 } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    AstroChannelizerLoss losses[3 * LOSSES_STEPS];
+    guint n = 0;
+    for (guint station = 0; station < cases[i].stations; station++)
+      for (guint at = 0; at < LOSSES_STEPS; at += cases[i].apart)
+        losses[n++] = (AstroChannelizerLoss){ station, LOSSES_FIRST + at, LOSSES_FIRST + at + 1 };
+    check_losses(data, i % 2 ? "CI8" : "CF32LE", losses, n);
+  }
 }
 
 /* No block is a block of zeros; a restart forgets what was held. */
@@ -927,6 +954,7 @@ static void add_tests(void)
       g_test_add_data_func(path, backends[i], test_large);
     }
   add_for_backends("losses", test_losses);
+  add_for_backends("many-losses", test_many_losses);
   add_for_backends("no-block", test_no_block);
   add_for_backends("bad-config", test_bad_config);
   add_for_backends("bad-calls", test_bad_calls);

@@ -187,6 +187,44 @@ static void test_overflow(void)
     }
 }
 
+/* Advice that can be followed: who sums one step, or each channel by itself, cannot sum fewer. */
+static void test_overflow_advice(void)
+{
+  static const struct {
+    guint steps, channel_step;
+    const char *end;
+  } cases[] = {
+    { 1, 1, " over 1 time step does not fit CI32LE: use CF32LE" },
+    { 2, 1, " over 2 time steps does not fit CI32LE: use CF32LE or a shorter integration" },
+    { 1, 2, " over 1 time step does not fit CI32LE: use CF32LE or a smaller channel step" },
+    { 2, 2,
+      " over 2 time steps does not fit CI32LE: use CF32LE, a shorter integration or a smaller "
+      "channel step" },
+  };
+  for (guint b = 0; test_backends[b]; b++)
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+      AstroCorrelatorConfig config = test_config(1, 1, 2, ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI32LE);
+      config.channel_step = cases[i].channel_step;
+      gint16 data[8]; /* the largest product there is, in every sample */
+      for (guint k = 0; k < G_N_ELEMENTS(data); k++)
+        data[k] = G_MININT16;
+      gint32 out[4];
+      AstroBlock in = { data, cases[i].steps * test_step_bytes(&config) }, to = { out, sizeof out };
+      AstroCorrelatorArguments arguments = { .steps = cases[i].steps,
+                                             .count = cases[i].steps,
+                                             .dump = TRUE };
+      GError *error = NULL;
+      gpointer instance = test_backends[b]->create(&config, NULL, NULL, &error);
+      g_assert_no_error(error);
+      g_assert_false(test_backends[b]->submit(instance, &in, 1, &to, 1, &arguments, &error));
+      g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
+      if (!g_str_has_suffix(error->message, cases[i].end))
+        g_error("\"%s\" does not end in \"%s\"", error->message, cases[i].end);
+      g_clear_error(&error);
+      test_backends[b]->destroy(instance);
+    }
+}
+
 /* A million samples, random and such that all roundings may go one way. */
 static void test_float_error(void)
 {
@@ -389,6 +427,7 @@ static void add_tests(void)
   g_test_add_func("/correlator/corners", test_corners);
   g_test_add_func("/correlator/long", test_long);
   g_test_add_func("/correlator/overflow", test_overflow);
+  g_test_add_func("/correlator/overflow-advice", test_overflow_advice);
   g_test_add_func("/correlator/float-error", test_float_error);
   g_test_add_func("/correlator/constants", test_constants);
   g_test_add_func("/correlator/sizes", test_sizes);

@@ -554,6 +554,7 @@ static void test_gains(void)
     { "1 2 3 4 5", "more gains" },
     { "1 2\n3 x", ":2: the gain of channel 3 is x" },
     { "1 2 3 inf", "inf" },
+    { "1 2 3 -1e39", "the gain of channel 3 is -1e39, expected a number of at most 3.4" },
   };
   g_autofree char *folder = g_dir_make_tmp("gst-astro-XXXXXX", NULL);
   g_autofree char *path = g_build_filename(folder, "gains", NULL);

@@ -112,6 +112,20 @@ static void test_integrations(gconstpointer format)
   }
 }
 
+/* A rate is divided by more than an int holds where the fraction is one of ints again. */
+static void test_long_integration(void)
+{
+  GstHarness *h = new_harness(3000000000);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000000000/1");
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  gint n, d;
+  g_assert_nonnull(caps);
+  g_assert_true(gst_structure_get_fraction(gst_caps_get_structure(caps, 0), "rate", &n, &d));
+  g_assert_cmpint(n, ==, 1);
+  g_assert_cmpint(d, ==, 3);
+  gst_harness_teardown(h);
+}
+
 /* Steps that never came: what came counts, integrations with nothing are not there, the next says
  * so. */
 static void test_jump(void)
@@ -509,12 +523,14 @@ static void test_errors(void)
     { "CF32LE,layout=time:station,stations=2", "",
       "! application/x-astro-visibilities,format=CI32LE", "" },
     { "CI8,layout=time:station,stations=2", "integration=4000000000 channel-step=2", "",
-      "more samples" },
+      "integration=4000000000, time-step=1 and channel-step=2 sum 8000000000 samples in a "
+      "visibility, expected a product of at most 4294967295" },
     { "CI8,layout=time:station,stations=2,channels=16", "", "", "of 16 channels, expected 1" },
     { "CI8,layout=time:station,stations=2,pols=2", "", "", "of 2 pols, expected 1" },
     { "CI8,layout=time:channel,channels=16,stations=2", "", "", "of 3 baselines, expected 1" },
     { "CI8,layout=time:station,stations=2,rate=1/1000", "integration=2000000000", "",
-      "rate 1/1000" },
+      "rate 1/1000 divided by an integration of 2000000000 spectra is 1/2000000000000, expected a "
+      "fraction of whole numbers of at most 2147483647" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line =
@@ -545,6 +561,7 @@ static void add_tests(void)
   static const AstroFormat means = ASTRO_FORMAT_CF32LE, sums = ASTRO_FORMAT_CI32LE;
   g_test_add_data_func("/astrocorrelator/integrations/means", &means, test_integrations);
   g_test_add_data_func("/astrocorrelator/integrations/sums", &sums, test_integrations);
+  g_test_add_func("/astrocorrelator/long-integration", test_long_integration);
   g_test_add_func("/astrocorrelator/jump", test_jump);
   g_test_add_func("/astrocorrelator/gap", test_gap);
   g_test_add_func("/astrocorrelator/gap-event", test_gap_event);

@@ -1,11 +1,13 @@
 #include <complex.h>
 #include <math.h>
+#include <sys/resource.h>
 
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 #include "tests/may-fail.h"
+#include "tests/peak.h"
 
 #define GRID                                                                                       \
   "application/x-astro-uvgrid,format=CF32LE,layout=pol:v:u,pols=2,width=16,height=16,cell=3.0,"    \
@@ -677,6 +679,43 @@ static void test_losses(void)
   }
 }
 
+/* Lets the process take so many bytes more than it has; returns the limit that there was. */
+static struct rlimit limit_memory(guint64 more)
+{
+  struct rlimit before, small;
+  g_assert_cmpint(getrlimit(RLIMIT_AS, &before), ==, 0);
+  small = before;
+  small.rlim_cur = peak_status("VmSize:") + more;
+  g_assert_cmpint(setrlimit(RLIMIT_AS, &small), ==, 0);
+  return before;
+}
+
+/* There is room for the spectra, and not for the samples that parts of two blocks make up. */
+static void test_no_memory(void)
+{
+  enum { STATIONS = 65536, TRANSFORM = 128 };
+  const gsize step = STATIONS * 8, bytes = TRANSFORM * step;
+  GstHarness *h = gst_harness_new_parse("astrofft backend=cpu axes=time length=128");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_src_caps_str(
+      h, "application/x-astro-voltages,format=CF32LE,layout=time:station,stations=65536");
+  GstBuffer *most = gst_buffer_new_wrapped(g_malloc0(bytes - step), bytes - step);
+  GstBuffer *rest = gst_buffer_new_wrapped(g_malloc0(step), step);
+  g_assert_cmpint(gst_harness_push(h, most), ==, GST_FLOW_OK);
+
+  const struct rlimit before = limit_memory(bytes * 3 / 2);
+  const GstFlowReturn flow = gst_harness_push(h, rest);
+  setrlimit(RLIMIT_AS, &before);
+  g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_autoptr(GError) error = NULL;
+  gst_message_parse_error(message, &error, NULL);
+  g_assert_cmpstr(error->message, ==, "no memory for a block of 67108864 bytes");
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astrofft/grid", test_grid);
@@ -694,6 +733,7 @@ static void add_tests(void)
   g_test_add_func("/astrofft/latency", test_latency);
   g_test_add_func("/astrofft/properties", test_properties);
   g_test_add_func("/astrofft/errors", test_errors);
+  g_test_add_func("/astrofft/no-memory", test_no_memory);
 }
 
 int main(int argc, char **argv)

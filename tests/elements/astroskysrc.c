@@ -300,6 +300,19 @@ static void test_again(void)
   gst_object_unref(source);
 }
 
+/* The highest that the refusal of more names is taken, and what is no whole number. */
+static void test_bandwidths(void)
+{
+  static const char *const bandwidths[] = { "2147483647", "537199714.75010931", "0.001" };
+  for (guint i = 0; i < G_N_ELEMENTS(bandwidths); i++) {
+    g_autofree char *line = g_strdup_printf("astroskysrc pattern=noise stations=1 block-steps=64 "
+                                            "num-buffers=1 bandwidth=%s ! fakesink",
+                                            bandwidths[i]);
+    g_autofree char *error = test_launch(line);
+    g_assert_cmpstr(error, ==, NULL);
+  }
+}
+
 static void test_errors(void)
 {
   static const char *const cases[][2] = {
@@ -309,9 +322,12 @@ static void test_errors(void)
     { "latitude=5", "longitude is not" },
     { "phase-centre=12h", "expected \"ra,dec\" in degrees" },
     { "start-time=yesterday", "yesterday" },
-    { "bandwidth=5e9", "expected a number of Hz" },
+    { "bandwidth=5e9", "bandwidth=5000000000: expected at most 2147483647 Hz" },
+    { "bandwidth=2147483648 frequency=1e13", "expected at most 2147483647 Hz" },
     { "pols=3", "pols=3: expected 1 or 2" },
-    { "frequency=1e5", "the band must begin above 0 Hz" },
+    { "frequency=1e5",
+      "the band must begin above 0 Hz: a bandwidth of 1000000 Hz around a frequency of 100000 Hz, "
+      "expected a bandwidth below 200000 Hz" },
     { "pattern=tone tone=2e8", "tone=2e+08: expected a frequency within" },
     { "sky=0.5,0,1 bandwidth=1000 block-steps=86400000", "below the horizon of disc" },
     { "phase-centre=0,89", "below the horizon of disc 0 s" },
@@ -359,6 +375,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/set-meanwhile", test_set_meanwhile);
   g_test_add_func("/astroskysrc/live", test_live);
   g_test_add_func("/astroskysrc/again", test_again);
+  g_test_add_func("/astroskysrc/bandwidths", test_bandwidths);
   g_test_add_func("/astroskysrc/errors", test_errors);
   int result = g_test_run();
   gst_deinit();

@@ -176,6 +176,9 @@ static void test_no_memory(void)
     { "32M",
       IMAGE("", "size=4096 cell=30 algorithm=wstacking", "cuda"),
       { "g: a grid of ", " needs ", " bytes, " } },
+    { "1M", /* the grid has room, the slots have not */
+      IMAGE("", "size=128 algorithm=wstacking", "cuda"),
+      { "g: a grid of ", " needs ", " bytes, ", " has " } },
     { "32M", IMAGE("", "size=2048 algorithm=wprojection", "cuda"), { "g: ", " need", " bytes" } },
     { "200K", PAIRS("points=30000", "points=30000", "cuda"), { "h: ", " bytes of ", "204800" } },
   };
