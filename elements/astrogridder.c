@@ -46,6 +46,7 @@ struct _AstroGridder {
 
   AstroCollectConfig config; /* what was agreed on */
   AstroGrid grid;            /* its grid, with products */
+  guint interval;            /* dumps of a grid; 0: all */
   gboolean touched_only;     /* planes go with a map of what visibilities reached */
   gboolean observed;         /* the instance knows the observation */
   GstBuffer *open;           /* dumps go straight into it */
@@ -203,6 +204,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
   };
   self->config = *config;
+  self->interval = s->interval;
   self->observed = FALSE;
   warn_of_accuracy(self);
   forget_grid(self);
@@ -413,8 +415,7 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
     self->begin = times[0];
   self->end = times[1];
   self->dumps++;
-  return self->settings.interval == 0 || self->dumps < self->settings.interval ||
-         send_grid(self, error);
+  return self->interval == 0 || self->dumps < self->interval || send_grid(self, error);
 }
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)

@@ -359,6 +359,23 @@ static void test_intervals(void)
     }
 }
 
+/* An interval that is set in mid-stream is one for the next caps. */
+static void test_late_interval(void)
+{
+  g_autofree complex float *all = predict(0.01, 0.02);
+  Rig rig;
+  rig_open(&rig, "algorithm=direct interval=2", NULL);
+  g_autoptr(GstElement) element = gst_harness_find_element(rig.h, "astrogridder");
+  rig_start(&rig, TRUE);
+  for (guint d = 0; d < DUMPS; d++) {
+    g_assert_cmpint(gst_harness_push(rig.h, dumps(all, d, 1)), ==, GST_FLOW_OK);
+    g_object_set(element, "interval", 5, NULL);
+  }
+  g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+  g_assert_cmpuint(gst_harness_buffers_received(rig.h), ==, DUMPS / 2);
+  rig_close(&rig);
+}
+
 static guint count_told(Rig *rig)
 {
   GstMessage *message;
@@ -689,6 +706,7 @@ static const struct {
   { "clock", test_clock },
   { "between-steps", test_between_steps },
   { "next-stream", test_next_stream },
+  { "late-interval", test_late_interval },
 };
 
 typedef struct {
