@@ -1,6 +1,8 @@
 #include "config.h"
 #include "elements/astrofields.h"
 
+#include <string.h>
+
 static gconstpointer find(const AstroField *fields, gconstpointer data, guint id)
 {
   for (; fields->id != 0; fields++)
@@ -9,7 +11,7 @@ static gconstpointer find(const AstroField *fields, gconstpointer data, guint id
   return NULL;
 }
 
-/* A text is not freed while another thread copies it. */
+/* A text is not freed while another thread copies it, and a struct is one that was set. */
 static GMutex lock;
 
 char *astro_fields_copy_text(char *const *field)
@@ -18,6 +20,24 @@ char *astro_fields_copy_text(char *const *field)
   char *text = g_strdup(*field);
   g_mutex_unlock(&lock);
   return text;
+}
+
+void astro_fields_copy(const AstroField *fields, gpointer to, gconstpointer from, gsize bytes)
+{
+  g_mutex_lock(&lock);
+  memcpy(to, from, bytes);
+  for (; fields->id != 0; fields++)
+    if (fields->is_text)
+      G_STRUCT_MEMBER(char *, to, fields->offset) =
+          g_strdup(G_STRUCT_MEMBER(char *, from, fields->offset));
+  g_mutex_unlock(&lock);
+}
+
+void astro_fields_clear(const AstroField *fields, gpointer data)
+{
+  for (; fields->id != 0; fields++)
+    if (fields->is_text)
+      g_clear_pointer(&G_STRUCT_MEMBER(char *, data, fields->offset), g_free);
 }
 
 const char *astro_field_given(const char *text)

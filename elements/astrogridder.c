@@ -78,12 +78,14 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
         gst_caps_from_string("application/x-astro-visibilities,format={CF32LE,CF64LE},"
                              "layout=" INPUT_LAYOUT),
         filter);
+  g_auto(AstroGridderSettings) settings;
   GstCaps *result = gst_caps_new_empty();
   const guint choices = is_for_fft(self) ? 8 : 4;
+  astro_gridder_settings_copy(&settings, &self->settings);
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
     for (guint choice = 0; choice < choices; choice++) {
-      GstStructure *to = astro_gridder_settings_caps(
-          &self->settings, gst_caps_get_structure(caps, i), choice & 2, choice & 1, choice & 4);
+      GstStructure *to = astro_gridder_settings_caps(&settings, gst_caps_get_structure(caps, i),
+                                                     choice & 2, choice & 1, choice & 4);
       if (to)
         gst_caps_append_structure(result, to);
     }
@@ -118,9 +120,8 @@ static void forget_grid(AstroGridder *self)
   self->begin = GST_CLOCK_TIME_NONE;
 }
 
-static void warn_of_accuracy(AstroGridder *self)
+static void warn_of_accuracy(AstroGridder *self, const AstroGridderSettings *s)
 {
-  const AstroGridderSettings *s = &self->settings;
   if (s->algorithm != ASTRO_ALGORITHM_WPROJECTION || !s->asks_accuracy ||
       s->accuracy >= astro_wprojection_reach(&self->grid.spread))
     return;
@@ -161,12 +162,14 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
                           GError **error)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
-  const AstroGridderSettings *s = &self->settings;
+  g_auto(AstroGridderSettings) settings;
+  const AstroGridderSettings *s = &settings;
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
   g_auto(GStrv) names = NULL;
   AstroCollectConfig *config = configuration;
 
+  astro_gridder_settings_copy(&settings, &self->settings);
   if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
       (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE))
     return astro_stream_refuse(
@@ -206,7 +209,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->config = *config;
   self->interval = s->interval;
   self->observed = FALSE;
-  warn_of_accuracy(self);
+  warn_of_accuracy(self, s);
   forget_grid(self);
   return TRUE;
 }
@@ -494,8 +497,10 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
 static gboolean start(GstBaseTransform *trans)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
+  g_auto(AstroGridderSettings) settings;
   g_autoptr(GError) error = NULL;
-  if (astro_gridder_settings_check(&self->settings, &error)) {
+  astro_gridder_settings_copy(&settings, &self->settings);
+  if (astro_gridder_settings_check(&settings, &error)) {
     self->begin = GST_CLOCK_TIME_NONE;
     return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->start(trans);
   }

@@ -4,6 +4,7 @@
 #include "core/stream/validity.h"
 #include "tests/core/images.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 
 enum { STATIONS = 7, BASELINES = 28, CHANNELS = 3, DUMPS = 6, VALUES = CHANNELS * BASELINES * 4 };
 
@@ -594,6 +595,35 @@ static void test_set_late(void)
   }
 }
 
+/* Caps are of one text or the other, whoever sets them meanwhile. */
+static void test_set_meanwhile(void)
+{
+  static const char *const pols[] = { "XX,YY", "I,Q,U,V", NULL };
+  static const char *const centres[] = { "0.01,0.02", "0.03,0.04", NULL };
+  GstHarness *h = gst_harness_new_parse("astrogridder backend=cpu size=64 cell=200");
+  g_autoptr(GstElement) element = gst_harness_find_element(h, "astrogridder");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "src");
+  TestSetter sets_pols = { .object = element, .name = "pols", .texts = pols };
+  TestSetter sets_centre = { .object = element, .name = "centre", .texts = centres };
+  test_setter_start(&sets_pols);
+  test_setter_start(&sets_centre);
+  for (guint i = 0; i < 10000; i++) {
+    g_autoptr(GstCaps) caps = gst_pad_query_caps(pad, NULL);
+    const GstStructure *s = gst_caps_get_structure(caps, 0);
+    const char *products = gst_structure_get_string(s, "products");
+    double l = 0, m = 0;
+    if (g_strcmp0(products, "XX:YY"))
+      g_assert_cmpstr(products, ==, "I:Q:U:V");
+    g_assert_true(
+        gst_structure_get(s, "centre-l", G_TYPE_DOUBLE, &l, "centre-m", G_TYPE_DOUBLE, &m, NULL));
+    g_assert_cmpfloat(l, ==, l < 0.02 ? 0.01 : 0.03);
+    g_assert_cmpfloat(m, ==, l < 0.02 ? 0.02 : 0.04);
+  }
+  test_setter_stop(&sets_pols);
+  test_setter_stop(&sets_centre);
+  gst_harness_teardown(h);
+}
+
 /* Settings that cannot be are told of when the element starts. */
 static void test_settings(void)
 {
@@ -734,6 +764,7 @@ static void add_tests(void)
     }
   g_test_add_func("/astrogridder/settings", test_settings);
   g_test_add_func("/astrogridder/set-late", test_set_late);
+  g_test_add_func("/astrogridder/set-meanwhile", test_set_meanwhile);
   g_test_add_func("/astrogridder/support", test_support);
 }
 
