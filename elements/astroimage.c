@@ -124,11 +124,12 @@ static void set_formats(GstStructure *s, gboolean to_src)
 static void describe_image(const AstroImage *self, GstCaps *given, GstStructure *s)
 {
   AstroImageProduct products[ASTRO_IMAGE_MAX_PRODUCTS];
+  g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
   AstroGrid grid;
   guint n;
 
   if (!astro_grid_from_caps(&grid, given, NULL) ||
-      !(n = astro_image_products(&grid, self->stokes, products, NULL))) {
+      !(n = astro_image_products(&grid, stokes, products, NULL))) {
     astro_grid_clear(&grid);
     return;
   }
@@ -269,6 +270,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   AstroImage *self = ASTRO_IMAGE(stage);
   const AstroStream *in = astro_stage_in(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
+  g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
   guint kind = 0;
 
   while (kind < G_N_ELEMENTS(layouts) && !g_str_equal(layout, layouts[kind].grid))
@@ -289,8 +291,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
                                      .n_in = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
                                      .transforms_v = layouts[kind].rows };
   self->config.grid.products = NULL;
-  self->config.n_out =
-      astro_image_products(&self->grid, self->stokes, self->config.products, error);
+  self->config.n_out = astro_image_products(&self->grid, stokes, self->config.products, error);
   if (!self->config.n_out)
     return FALSE;
   make_middle(self);
