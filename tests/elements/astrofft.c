@@ -5,6 +5,7 @@
 #include "core/stream/grid.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 #include "tests/may-fail.h"
 
 #define GRID                                                                                       \
@@ -564,6 +565,9 @@ static void test_latency(void)
   gst_query_parse_latency(query, &live, &least, &most);
   g_assert_cmpuint(least, ==, (LENGTH - 1) * GST_MSECOND);
   gst_query_unref(query);
+  g_object_set(h->element, "length", 2 * LENGTH, NULL); /* for the next caps */
+  gst_harness_push(h, voltages(FALSE, 10, 10));
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, (LENGTH - 1) * GST_MSECOND);
   gst_harness_teardown(h);
 }
 
@@ -582,6 +586,17 @@ static void test_properties(void)
   g_assert_cmpuint(length, ==, 7);
   g_assert_cmpuint(direction, ==, 1);
   g_assert_cmpuint(centred, ==, 2);
+  gst_harness_teardown(h);
+}
+
+static void test_axes_meanwhile(void)
+{
+  static const char *const axes[] = { "u", "v", NULL };
+  static const char *const layouts[] = { "v:x", "y:u" };
+  GstHarness *h = test_harness("astrofft");
+  test_caps_meanwhile(h->element, "axes", axes,
+                      "application/x-astro-uvgrid,format=CF32LE,layout=v:u,width=4,height=4",
+                      "layout", layouts);
   gst_harness_teardown(h);
 }
 
@@ -693,6 +708,7 @@ static void add_tests(void)
   g_test_add_func("/astrofft/losses", test_losses);
   g_test_add_func("/astrofft/latency", test_latency);
   g_test_add_func("/astrofft/properties", test_properties);
+  g_test_add_func("/astrofft/axes-meanwhile", test_axes_meanwhile);
   g_test_add_func("/astrofft/errors", test_errors);
 }
 
