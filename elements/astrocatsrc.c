@@ -464,7 +464,7 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   object->finalize = astro_cat_src_finalize;
   install_properties(object);
   base->start = astro_cat_src_start;

@@ -286,7 +286,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   const GParamFlags flags =
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   g_object_class_install_property(object, PROP_OUTPUT,
                                   g_param_spec_enum("output", "Output", "What to give",
                                                     astro_clean_output_get_type(),

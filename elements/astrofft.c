@@ -347,7 +347,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
   const GParamFlags flags =
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_AXES,

@@ -40,7 +40,8 @@ const char *astro_field_given(const char *text);
  * out of range: of that it warns, and sets nothing. */
 void astro_fields_set_defaults(gpointer object);
 
-/* For a class of elements all of whose properties are fields of the element: sets and gets them. */
-void astro_fields_install(GObjectClass *klass, const AstroField *fields);
+/* For a class of elements all of whose properties are fields of the element, or of a struct that
+ * lies at that offset in it: sets and gets them. */
+void astro_fields_install(GObjectClass *klass, const AstroField *fields, gsize offset);
 
 G_END_DECLS

@@ -59,35 +59,14 @@ G_DEFINE_TYPE_WITH_CODE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC,
 GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_TYPE_FITS_SRC)
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_LOCATION, AstroFitsSrc, settings.location),
-  ASTRO_FIELD(PROP_RA_COLUMN, AstroFitsSrc, settings.ra_column),
-  ASTRO_FIELD(PROP_DEC_COLUMN, AstroFitsSrc, settings.dec_column),
-  ASTRO_FIELD(PROP_WEIGHT_COLUMN, AstroFitsSrc, settings.weight_column),
-  ASTRO_FIELD(PROP_REGION_COLUMN, AstroFitsSrc, settings.region_column),
-  ASTRO_FIELD(PROP_WHERE, AstroFitsSrc, settings.where),
+  ASTRO_FIELD(PROP_LOCATION, Settings, location),
+  ASTRO_FIELD(PROP_RA_COLUMN, Settings, ra_column),
+  ASTRO_FIELD(PROP_DEC_COLUMN, Settings, dec_column),
+  ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
+  ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
+  ASTRO_FIELD(PROP_WHERE, Settings, where),
   { 0 },
 };
-
-static void settings_clear(Settings *s)
-{
-  g_clear_pointer(&s->location, g_free);
-  g_clear_pointer(&s->ra_column, g_free);
-  g_clear_pointer(&s->dec_column, g_free);
-  g_clear_pointer(&s->weight_column, g_free);
-  g_clear_pointer(&s->region_column, g_free);
-  g_clear_pointer(&s->where, g_free);
-}
-
-static void settings_copy(Settings *to, Settings *from)
-{
-  settings_clear(to);
-  to->location = astro_fields_copy_text(&from->location);
-  to->ra_column = astro_fields_copy_text(&from->ra_column);
-  to->dec_column = astro_fields_copy_text(&from->dec_column);
-  to->weight_column = astro_fields_copy_text(&from->weight_column);
-  to->region_column = astro_fields_copy_text(&from->region_column);
-  to->where = astro_fields_copy_text(&from->where);
-}
 
 static void forget_files(AstroFitsSrc *self)
 {
@@ -185,7 +164,8 @@ static gboolean start(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
 
-  settings_copy(&self->now, &self->settings);
+  astro_fields_clear(fields, &self->now);
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
   if (!self->now.location || !self->now.location[0]) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));
@@ -431,8 +411,8 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
 static void finalize(GObject *object)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(object);
-  settings_clear(&self->settings);
-  settings_clear(&self->now);
+  astro_fields_clear(fields, &self->settings);
+  astro_fields_clear(fields, &self->now);
   G_OBJECT_CLASS(astro_fits_src_parent_class)->finalize(object);
 }
 
@@ -488,7 +468,7 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   GstElementClass *element = GST_ELEMENT_CLASS(class);
   GstBaseSrcClass *src = GST_BASE_SRC_CLASS(class);
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroFitsSrc, settings));
   object->finalize = finalize;
   install_properties(object);
 

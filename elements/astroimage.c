@@ -521,7 +521,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_PSF,

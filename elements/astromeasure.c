@@ -254,7 +254,7 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   g_autoptr(GstCaps) caps = gst_caps_from_string("application/x-astro-image");
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_SKY,

@@ -378,7 +378,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
   GParamFlags flags =
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_PLAYING;
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   g_object_class_install_property(
       object, PROP_ESTIMATOR,
       g_param_spec_enum("estimator", "Estimator",
