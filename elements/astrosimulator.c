@@ -3,20 +3,33 @@
 
 #include "core/memory/pool.h"
 #include "elements/astroreader.h"
+#include "elements/astroscene.h"
 
 #include <math.h>
 
 /* ---- from start to stop ---- */
 
+void astro_simulator_take_scene(AstroSimulator *simulator)
+{
+  astro_scene_clear(&simulator->now);
+  astro_scene_copy(&simulator->now, &simulator->scene);
+}
+
+void astro_simulator_clear(AstroSimulator *simulator)
+{
+  astro_scene_clear(&simulator->now);
+  astro_scene_clear(&simulator->scene);
+}
+
 gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error)
 {
   simulator->next = 0;
   simulator->announced = FALSE;
-  simulator->observation = astro_scene_observe(&simulator->scene, error);
+  simulator->observation = astro_scene_observe(&simulator->now, error);
   if (!simulator->observation)
     return FALSE;
   g_atomic_int_set(&simulator->stations, (gint)simulator->observation->n_stations);
-  simulator->sky = astro_scene_sky(&simulator->scene, simulator->observation, error);
+  simulator->sky = astro_scene_sky(&simulator->now, simulator->observation, error);
   if (!simulator->sky || !horizon)
     return simulator->sky != NULL;
   return astro_simulator_check_horizon(simulator, *horizon, error);
@@ -41,8 +54,8 @@ void astro_simulator_stop(AstroSimulator *simulator)
 
 guint64 astro_simulator_duration(const AstroSimulator *simulator)
 {
-  double steps = simulator->scene.duration * simulator->rate_n / simulator->rate_d;
-  if (simulator->scene.duration == 0 || steps >= 0x1p63)
+  double steps = simulator->now.duration * simulator->rate_n / simulator->rate_d;
+  if (simulator->now.duration == 0 || steps >= 0x1p63)
     return G_MAXUINT64;
   return (guint64)MAX(rint(steps), 1);
 }

@@ -11,6 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   AstroScene scene; /* as properties say */
+  AstroScene now;   /* as they said at the start */
 
   /* from start to stop */
   AstroObservation *observation;
@@ -26,6 +27,9 @@ typedef struct {
   GstBufferPool *pool;
 } AstroSimulator;
 
+/* At the start, before anything else: takes the scene as it is now. Cleared with the element. */
+void astro_simulator_take_scene(AstroSimulator *simulator);
+void astro_simulator_clear(AstroSimulator *simulator);
 /* Makes the observation and its sky. horizon: what the sources have to stay above for so many
  * steps, or NULL. */
 gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error);

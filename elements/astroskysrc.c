@@ -40,6 +40,7 @@ struct _AstroSkySrc {
   GstPushSrc parent;
   AstroSimulator simulator;
   Settings settings;
+  Settings now; /* from the start, whatever the properties say by then */
   AstroVoltages *voltages;
   guint64 block;       /* steps */
   GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
@@ -71,12 +72,23 @@ ASTRO_STATIC_ENUM_TYPE(pattern_get_type, "AstroSkyPattern",
                        { ASTRO_PATTERN_RAMP, "Real parts count samples, imaginary parts inputs",
                          "ramp" })
 
+/* Those with code of their own are not listed. */
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_REPEAT, Settings, repeat),
+  ASTRO_FIELD(PROP_PATTERN, Settings, pattern),
+  ASTRO_FIELD(PROP_TONE, Settings, tone),
+  ASTRO_FIELD(PROP_SCALE, Settings, scale),
+  ASTRO_FIELD(PROP_BLOCK_STEPS, Settings, block_steps),
+  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  { 0 },
+};
+
 /* ---- from properties to an observation ---- */
 
 /* A rate is a fraction of two ints. */
 static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
 {
-  double bandwidth = self->simulator.scene.bandwidth;
+  double bandwidth = self->simulator.now.bandwidth;
   if (bandwidth <= G_MAXINT)
     gst_util_double_to_fraction(bandwidth, &self->simulator.rate_n, &self->simulator.rate_d);
   if (bandwidth <= G_MAXINT && self->simulator.rate_n > 0 &&
@@ -91,8 +103,8 @@ static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
 
 static gboolean check_tone(AstroSkySrc *self, GError **error)
 {
-  const Settings *set = &self->settings;
-  const AstroScene *scene = &self->simulator.scene;
+  const Settings *set = &self->now;
+  const AstroScene *scene = &self->simulator.now;
   if (set->pattern != ASTRO_PATTERN_TONE || set->tone == 0 ||
       fabs(set->tone - scene->frequency) <= scene->bandwidth / 2)
     return TRUE;
@@ -118,9 +130,11 @@ static gboolean start(GstBaseSrc *base)
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
   g_autoptr(GError) error = NULL;
 
+  astro_simulator_take_scene(&self->simulator);
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
   if (read_bandwidth(self, &error) && check_tone(self, &error)) {
     const guint64 unknown = G_MAXUINT64; /* steps, until there are blocks */
-    const gboolean has_sky = self->settings.pattern == ASTRO_PATTERN_SKY;
+    const gboolean has_sky = self->now.pattern == ASTRO_PATTERN_SKY;
     if (astro_simulator_start(&self->simulator, has_sky ? &unknown : NULL, &error))
       return TRUE;
   }
@@ -139,10 +153,10 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
   if (stations) {
     caps = gst_caps_make_writable(caps);
     gst_caps_set_simple(caps, "stations", G_TYPE_INT, stations, "pols", G_TYPE_INT,
-                        (gint)self->simulator.scene.pols, "rate", GST_TYPE_FRACTION,
+                        (gint)self->simulator.now.pols, "rate", GST_TYPE_FRACTION,
                         self->simulator.rate_n, self->simulator.rate_d, "frequency", G_TYPE_DOUBLE,
-                        self->simulator.scene.frequency, "bandwidth", G_TYPE_DOUBLE,
-                        self->simulator.scene.bandwidth, NULL);
+                        self->simulator.now.frequency, "bandwidth", G_TYPE_DOUBLE,
+                        self->simulator.now.bandwidth, NULL);
   }
   return astro_stage_filter_caps(caps, filter);
 }
@@ -157,8 +171,7 @@ static void choose_block(AstroSkySrc *self)
 {
   const gsize step = astro_stream_step_bytes(&self->simulator.stream);
   const gsize grains = BLOCK_BYTES / step / BLOCK_GRAIN;
-  self->block =
-      self->settings.block_steps ? self->settings.block_steps : BLOCK_GRAIN * MAX(grains, 1);
+  self->block = self->now.block_steps ? self->now.block_steps : BLOCK_GRAIN * MAX(grains, 1);
   self->simulator.end = astro_simulator_duration(&self->simulator);
 }
 
@@ -174,16 +187,16 @@ static guint64 find_end(AstroSkySrc *self)
 /* What is repeated is of the time of its first blocks. */
 static gboolean check_horizon(AstroSkySrc *self, GError **error)
 {
-  const guint64 end = find_end(self), made = self->settings.repeat * self->block;
-  return self->settings.pattern != ASTRO_PATTERN_SKY ||
+  const guint64 end = find_end(self), made = self->now.repeat * self->block;
+  return self->now.pattern != ASTRO_PATTERN_SKY ||
          astro_simulator_check_horizon(&self->simulator, made ? MIN(end, made) : end, error);
 }
 
 static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  const Settings *set = &self->settings;
-  const AstroScene *scene = &self->simulator.scene;
+  const Settings *set = &self->now;
+  const AstroScene *scene = &self->simulator.now;
   g_autoptr(GError) error = NULL;
   AstroVoltages *voltages = NULL;
 
@@ -361,17 +374,6 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
 
 /* ---- properties ---- */
 
-/* Those with code of their own are not listed. */
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_REPEAT, Settings, repeat),
-  ASTRO_FIELD(PROP_PATTERN, Settings, pattern),
-  ASTRO_FIELD(PROP_TONE, Settings, tone),
-  ASTRO_FIELD(PROP_SCALE, Settings, scale),
-  ASTRO_FIELD(PROP_BLOCK_STEPS, Settings, block_steps),
-  ASTRO_FIELD(PROP_THREADS, Settings, threads),
-  { 0 },
-};
-
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(object);
@@ -401,7 +403,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void finalize(GObject *object)
 {
-  astro_scene_clear(&ASTRO_SKY_SRC(object)->simulator.scene);
+  astro_simulator_clear(&ASTRO_SKY_SRC(object)->simulator);
   G_OBJECT_CLASS(astro_sky_src_parent_class)->finalize(object);
 }
 

@@ -41,6 +41,7 @@ struct _AstroVisSrc {
   GstPushSrc parent;
   AstroSimulator simulator; /* a step is an integration */
   Settings settings;
+  Settings now; /* from the start, whatever the properties say by then */
   AstroPredict *predict;
 };
 
@@ -58,6 +59,17 @@ enum {
   PROP_POINTS,
   PROP_IS_LIVE,
   PROP_THREADS,
+};
+
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_CHANNELS, Settings, channels),
+  ASTRO_FIELD(PROP_INTEGRATION, Settings, integration),
+  ASTRO_FIELD(PROP_GAIN_ERROR, Settings, gain_error),
+  ASTRO_FIELD(PROP_PHASE_ERROR, Settings, phase_error),
+  ASTRO_FIELD(PROP_LOSS, Settings, loss),
+  ASTRO_FIELD(PROP_POINTS, Settings, points),
+  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  { 0 },
 };
 
 /* ---- from properties to an observation ---- */
@@ -84,8 +96,10 @@ static gboolean start(GstBaseSrc *base)
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
   g_autoptr(GError) error = NULL;
 
+  astro_simulator_take_scene(&self->simulator);
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
   /* Any number of seconds that the property takes is a fraction of two ints to 1e-9. */
-  gst_util_double_to_fraction(self->settings.integration, &self->simulator.rate_d,
+  gst_util_double_to_fraction(self->now.integration, &self->simulator.rate_d,
                               &self->simulator.rate_n);
   const guint64 end = find_end(self);
   if (astro_simulator_start(&self->simulator, &end, &error))
@@ -105,11 +119,11 @@ static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
   if (n) {
     caps = gst_caps_make_writable(caps);
     gst_caps_set_simple(caps, "baselines", G_TYPE_INT, (gint)MIN(n * (n + 1) / 2, G_MAXINT),
-                        "channels", G_TYPE_INT, (gint)self->settings.channels, "pols", G_TYPE_INT,
-                        (gint)self->simulator.scene.pols, "rate", GST_TYPE_FRACTION,
+                        "channels", G_TYPE_INT, (gint)self->now.channels, "pols", G_TYPE_INT,
+                        (gint)self->simulator.now.pols, "rate", GST_TYPE_FRACTION,
                         self->simulator.rate_n, self->simulator.rate_d, "frequency", G_TYPE_DOUBLE,
-                        self->simulator.scene.frequency, "bandwidth", G_TYPE_DOUBLE,
-                        self->simulator.scene.bandwidth, NULL);
+                        self->simulator.now.frequency, "bandwidth", G_TYPE_DOUBLE,
+                        self->simulator.now.bandwidth, NULL);
   }
   return astro_stage_filter_caps(caps, filter);
 }
@@ -131,13 +145,13 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
       .stream = self->simulator.stream,
       .observation = self->simulator.observation,
       .sky = self->simulator.sky,
-      .noise = self->simulator.scene.noise,
-      .gain_error = self->settings.gain_error,
-      .phase_error = self->settings.phase_error * ASTRO_DEGREE,
-      .loss = self->settings.loss,
-      .points = self->settings.points,
-      .seed = self->simulator.scene.seed,
-      .threads = self->settings.threads,
+      .noise = self->simulator.now.noise,
+      .gain_error = self->now.gain_error,
+      .phase_error = self->now.phase_error * ASTRO_DEGREE,
+      .loss = self->now.loss,
+      .points = self->now.points,
+      .seed = self->simulator.now.seed,
+      .threads = self->now.threads,
     };
     self->predict = astro_predict_new(&config, &error);
   }
@@ -161,7 +175,7 @@ static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 static guint32 *add_counts(AstroVisSrc *self, GstBuffer *buffer)
 {
   const AstroLayout *layout = &self->simulator.stream.layout;
-  AstroLayout shape = { .n_axes = self->settings.loss > 0 ? 2 : 0,
+  AstroLayout shape = { .n_axes = self->now.loss > 0 ? 2 : 0,
                         .axes = { layout->axes[0], layout->axes[1] },
                         .extents = { layout->extents[0], layout->extents[1] } };
   AstroValidityMeta *meta =
@@ -226,17 +240,6 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
 
 /* ---- properties ---- */
 
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_CHANNELS, Settings, channels),
-  ASTRO_FIELD(PROP_INTEGRATION, Settings, integration),
-  ASTRO_FIELD(PROP_GAIN_ERROR, Settings, gain_error),
-  ASTRO_FIELD(PROP_PHASE_ERROR, Settings, phase_error),
-  ASTRO_FIELD(PROP_LOSS, Settings, loss),
-  ASTRO_FIELD(PROP_POINTS, Settings, points),
-  ASTRO_FIELD(PROP_THREADS, Settings, threads),
-  { 0 },
-};
-
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(object);
@@ -261,7 +264,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void finalize(GObject *object)
 {
-  astro_scene_clear(&ASTRO_VIS_SRC(object)->simulator.scene);
+  astro_simulator_clear(&ASTRO_VIS_SRC(object)->simulator);
   G_OBJECT_CLASS(astro_vis_src_parent_class)->finalize(object);
 }
 

@@ -339,6 +339,16 @@ static void test_errors(void)
   g_unlink(path);
 }
 
+static void test_set_in_mid_stream(void)
+{
+  TestSetting settings[] = { { "noise", "7" },       { "scale", "3" },        { "pattern", "ramp" },
+                             { "pols", "1" },        { "block-steps", "70" }, { "duration", "3" },
+                             { "frequency", "2e8" }, { "bandwidth", "5000" }, { "seed", "9" },
+                             { NULL, NULL } };
+  test_pulled_as_started("astroskysrc stations=3 bandwidth=4000 block-steps=500 duration=1",
+                         settings);
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -352,6 +362,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/stopped-while-preparing", test_stopped_while_preparing);
   g_test_add_func("/astroskysrc/asked-meanwhile", test_asked_meanwhile);
   g_test_add_func("/astroskysrc/set-meanwhile", test_set_meanwhile);
+  g_test_add_func("/astroskysrc/set-in-mid-stream", test_set_in_mid_stream);
   g_test_add_func("/astroskysrc/live", test_live);
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/errors", test_errors);
