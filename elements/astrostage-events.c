@@ -22,6 +22,13 @@ static gboolean read_caps(AstroStage *stage, AstroStream *stream, GstCaps *caps)
   return FALSE;
 }
 
+/* Of what may have the same media type on either side caps do not tell it. */
+static gboolean is_unlinked(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  return astro_stage_is_unlinked(trans, out) ||
+         (!gst_pad_is_linked(GST_BASE_TRANSFORM_SRC_PAD(trans)) && gst_caps_is_equal(in, out));
+}
+
 gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
@@ -29,7 +36,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   g_autoptr(GError) error = NULL;
   const AstroStream before = priv->in;
-  gboolean pass_through = astro_stage_is_unlinked(trans, out);
+  gboolean pass_through = is_unlinked(trans, in, out);
 
   if (!astro_stage_drain(stage))
     return FALSE;

@@ -513,9 +513,12 @@ static void add_tests(void)
     "astroskysrc num-buffers=9 ! astroconvert",
     "astroskysrc num-buffers=9 ! astrochannelizer channels=16",
     "astroskysrc num-buffers=9 ! astrochannelizer channels=16 ! astrocorrelator",
+    "astroskysrc num-buffers=9 ! application/x-astro-voltages,format=CF32LE ! astrofft length=64",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft ! astroimage",
+    "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft ! astroimage "
+    "psf=true ! astroclean",
     "astrovissrc num-buffers=2 ! astrorender",
     "astrocatsrc points=9 ! astrohistogram",
     "astrocatsrc points=9 ! astrohistogram ! astrotpacf",
