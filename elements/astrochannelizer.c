@@ -46,6 +46,7 @@ struct _AstroChannelizer {
   char *gains_file;
 
   float *gains; /* from the file, read at the start */
+  guint n_gains;
   AstroChannelizerConfig config;
   AstroChannelizerLosses *losses;
   gboolean started;
@@ -213,7 +214,14 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
         error, ASTRO_STREAM_ERROR_CAPS,
         "spectra of %u channels of a rate of %d/%d have a rate that no fraction of whole "
         "numbers below 2^31 is",
-        self->channels, in->rate_n, in->rate_d);
+        self->config.channels, in->rate_n, in->rate_d);
+  if (self->gains && self->n_gains != self->config.channels)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property channels was set after the gains of %u channels were "
+                               "read, to %u: expected it to be set in state NULL or READY",
+                               self->n_gains, self->config.channels);
+  if (!astro_stage_check_extent(stage, ASTRO_AXIS_CHANNEL, self->config.channels, error))
+    return FALSE;
   g_clear_pointer(&self->losses, astro_channelizer_losses_free);
   self->losses = astro_channelizer_losses_new(&self->config);
   forget(self);
@@ -313,8 +321,9 @@ static gboolean start(GstBaseTransform *trans)
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
-  if (self->gains_file &&
-      !(self->gains = astro_channelizer_gains_read(self->gains_file, self->channels, &error))) {
+  g_autofree char *name = astro_fields_copy_text(&self->gains_file);
+  self->n_gains = config.channels;
+  if (name && !(self->gains = astro_channelizer_gains_read(name, self->n_gains, &error))) {
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("gains: %s", error->message), (NULL));
     return FALSE;
   }

@@ -165,7 +165,8 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .output = self->output,
   };
   *(AstroCleanConfig *)given = self->config;
-  return TRUE;
+  return astro_stage_check_extent(stage, ASTRO_AXIS_POL, astro_clean_products_out(&self->config),
+                                  error);
 }
 
 /* ---- work ---- */
@@ -210,7 +211,7 @@ static void describe(const AstroClean *self, const AstroImageMeta *from, GstBuff
     return;
   for (guint channel = 0; channel < self->config.channels; channel++)
     for (guint i = 0; i < n; i++) {
-      guint product = self->output == ASTRO_CLEAN_ALL && i == n - 1 ? in - 1 : i % (in - 1);
+      guint product = self->config.output == ASTRO_CLEAN_ALL && i == n - 1 ? in - 1 : i % (in - 1);
       to->weights[channel * n + i] = from->weights[channel * in + product];
     }
 }

@@ -142,20 +142,14 @@ static void warn_of_accuracy(AstroGridder *self, const AstroGridderSettings *s)
                       (NULL));
 }
 
-/* Properties may be set by another thread between the caps and the start, and what was agreed on
- * says how large buffers are. */
-static gboolean check_agreed(const AstroGridder *self, const AstroCollectConfig *config,
-                             GError **error)
+static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *config, GError **error)
 {
-  const AstroStream *out = astro_stage_out(ASTRO_STAGE((AstroGridder *)self));
-  const gboolean has_planes = astro_layout_find(&out->layout, ASTRO_AXIS_PLANE) >= 0;
-  if (has_planes == config->algorithm->has_planes &&
-      astro_stream_extent(out, ASTRO_AXIS_U) == self->grid.size &&
-      astro_stream_extent(out, ASTRO_AXIS_POL) == g_strv_length(self->grid.products))
-    return TRUE;
-  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "properties were set while caps were agreed on, expected them to be "
-                             "set in state NULL or READY");
+  AstroStage *stage = ASTRO_STAGE(self);
+  const AstroLayout *layout = &astro_stage_out(stage)->layout;
+  if ((astro_layout_find(layout, ASTRO_AXIS_PLANE) >= 0) != config->algorithm->has_planes)
+    return astro_stage_refuse_late(error);
+  return astro_stage_check_extent(stage, ASTRO_AXIS_U, self->grid.size, error) &&
+         astro_stage_check_extent(stage, ASTRO_AXIS_POL, g_strv_length(self->grid.products), error);
 }
 
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,

@@ -292,7 +292,8 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
                                      .transforms_v = layouts[kind].rows };
   self->config.grid.products = NULL;
   self->config.n_out = astro_image_products(&self->grid, stokes, self->config.products, error);
-  if (!self->config.n_out)
+  if (!self->config.n_out ||
+      !astro_stage_check_extent(stage, ASTRO_AXIS_POL, self->config.n_out, error))
     return FALSE;
   make_middle(self);
   *(AstroImageConfig *)given = self->config;

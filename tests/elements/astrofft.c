@@ -600,6 +600,13 @@ static void test_axes_meanwhile(void)
   gst_harness_teardown(h);
 }
 
+static void test_late_settings(void)
+{
+  test_refuses_late("astrofft backend=cpu length=8", "length", "16", VOLTAGES "station:pol:time");
+  test_refuses_late("astrofft backend=cpu", "axes", "v",
+                    "application/x-astro-uvgrid,format=CF32LE,layout=v:u,width=4,height=4");
+}
+
 static void test_errors(void)
 {
   static const struct {
@@ -709,6 +716,7 @@ static void add_tests(void)
   g_test_add_func("/astrofft/latency", test_latency);
   g_test_add_func("/astrofft/properties", test_properties);
   g_test_add_func("/astrofft/axes-meanwhile", test_axes_meanwhile);
+  g_test_add_func("/astrofft/late-settings", test_late_settings);
   g_test_add_func("/astrofft/errors", test_errors);
 }
 

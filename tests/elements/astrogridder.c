@@ -542,22 +542,9 @@ static void test_coarse_taps(void)
   }
 }
 
-typedef struct {
-  GstElement *element;
-  const char *name, *value;
-} Setting;
-
-static GstPadProbeReturn set_late(GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  const Setting *late = data;
-  if (GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ACCEPT_CAPS)
-    gst_util_set_object_arg(G_OBJECT(late->element), late->name, late->value);
-  return GST_PAD_PROBE_OK;
-}
-
 /* What another thread sets after caps were made and before they are agreed on is not taken, or
  * refused: buffers are as large as the caps say. */
-static void test_set_late(void)
+static void test_late_settings(void)
 {
   static const char *const settings[][2] = { { "deterministic", "true" },
                                              { "per-channel", "true" },
@@ -572,16 +559,15 @@ static void test_set_late(void)
     Rig rig;
     rig_open(&rig, "", NULL);
     g_autoptr(GstElement) element = gst_harness_find_element(rig.h, "astrogridder");
-    Setting late = { element, settings[i][0], settings[i][1] };
-    gst_pad_add_probe(rig.h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, set_late, &late, NULL);
+    TestLate late = { element, settings[i][0], settings[i][1] };
+    test_set_late(rig.h, &late);
     rig_start(&rig, TRUE);
     gst_harness_push(rig.h, dumps(all, 0, DUMPS));
     gst_harness_push_event(rig.h, gst_event_new_eos());
     g_test_message("%s", late.name);
     if (i > 1) {
       g_autofree char *says = rig_message(&rig, GST_MESSAGE_ERROR, &debug);
-      g_assert_nonnull(says);
-      g_assert_nonnull(strstr(says, "properties were set while caps were agreed on"));
+      test_says(says, TEST_LATE_SAYS);
     } else {
       g_autoptr(GstBuffer) buffer = gst_harness_pull(rig.h);
       const AstroGridMeta *meta = astro_buffer_get_grid(buffer);
@@ -763,7 +749,7 @@ static void add_tests(void)
       g_test_add_data_func(path, &cases[b][i], run_case);
     }
   g_test_add_func("/astrogridder/settings", test_settings);
-  g_test_add_func("/astrogridder/set-late", test_set_late);
+  g_test_add_func("/astrogridder/set-late", test_late_settings);
   g_test_add_func("/astrogridder/set-meanwhile", test_set_meanwhile);
   g_test_add_func("/astrogridder/support", test_support);
 }

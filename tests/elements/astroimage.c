@@ -314,6 +314,13 @@ static void expect(GstBuffer *const *buffers, guint n, gboolean eos, const char 
   test_says(text, says);
 }
 
+static void test_late_settings(void)
+{
+  test_refuses_late("astroimage backend=cpu stokes=I", "stokes", "IQ",
+                    "application/x-astro-uvgrid,layout=pol:y:x,pols=4,"
+                    "products=(string)XX:XY:YX:YY," FIELDS);
+}
+
 static void test_errors(void)
 {
   GstBuffer *bare = plane(2, 1, 0, 0, 1);
@@ -423,6 +430,7 @@ static void add_tests(void)
   g_test_add_func("/astroimage/stokes-meanwhile", test_stokes_meanwhile);
   g_test_add_func("/astroimage/psf", test_psf);
   g_test_add_func("/astroimage/upstream", test_upstream);
+  g_test_add_func("/astroimage/late-settings", test_late_settings);
   g_test_add_func("/astroimage/errors", test_errors);
   g_test_add_func("/astroimage/flush", test_flush);
   g_test_add_func("/astroimage/bad-caps", test_bad_caps);
