@@ -62,7 +62,7 @@ G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
 
-/* Spectra behind one block of visibilities. */
+/* Spectra behind one block of visibilities: to be taken once, since another thread may set them. */
 static guint64 dump_spectra(const AstroCorrelator *self)
 {
   return (guint64)self->integration * self->time_step;
@@ -137,6 +137,7 @@ static void copy_fields(GstStructure *to, const GstStructure *from)
 static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *from)
 {
   GstStructure *to = gst_structure_new_empty("application/x-astro-visibilities");
+  const guint64 spectra = dump_spectra(self);
   gint stations, channels, n, d;
 
   turn_format(to, from, GST_PAD_SINK);
@@ -150,8 +151,8 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   copy_fields(to, from);
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(dump_spectra(self)) &&
-      gst_util_fraction_multiply(n, d, 1, (gint)dump_spectra(self), &n, &d))
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(spectra) &&
+      gst_util_fraction_multiply(n, d, 1, (gint)spectra, &n, &d))
     gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
   return to;
 }
@@ -161,6 +162,7 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
 static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from, const char *layout)
 {
   GstStructure *to = gst_structure_new_empty("application/x-astro-spectra");
+  const guint64 spectra = dump_spectra(self);
   gint baselines, channels, n, d;
 
   turn_format(to, from, GST_PAD_SRC);
@@ -177,8 +179,8 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
   /* With a step left to the backend, which says so where it does not divide the channels. */
   if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
     turn_int(to, "channels", (guint64)MAX(channels, 0));
-  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(dump_spectra(self)) &&
-      gst_util_fraction_multiply(n, d, (gint)dump_spectra(self), 1, &n, &d))
+  if (gst_structure_get_fraction(from, "rate", &n, &d) && is_divisor(spectra) &&
+      gst_util_fraction_multiply(n, d, (gint)spectra, 1, &n, &d))
     gst_structure_set(to, "rate", GST_TYPE_FRACTION, n, d, NULL);
   copy_fields(to, from);
   return to;
@@ -250,19 +252,19 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .channel_step = self->channel_step,
     .integration = dump_spectra(self),
   };
-  if (self->integration < 1)
+  if (config->integration < 1)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "property integration is 0, expected 1 spectrum or more");
-  if (dump_spectra(self) > G_MAXUINT32 / self->channel_step)
+  if (config->integration > G_MAXUINT32 / config->channel_step)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "%" G_GUINT64_FORMAT
                                " spectra of %u channels are more samples than can be counted: %u",
-                               dump_spectra(self), self->channel_step, G_MAXUINT32);
+                               config->integration, config->channel_step, G_MAXUINT32);
   if (in->rate_n > 0 && out->rate_n == 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
                                " is too long a fraction",
-                               in->rate_n, in->rate_d, dump_spectra(self));
+                               in->rate_n, in->rate_d, config->integration);
   if (!check_extents(config, out, error))
     return FALSE;
   g_clear_pointer(&self->counts, g_free);
