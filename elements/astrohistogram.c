@@ -473,7 +473,9 @@ static void forget(AstroHistogram *self)
 {
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
     g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    g_mutex_lock(&self->lock);
     astro_catalogue_clear(&self->data[side]);
+    g_mutex_unlock(&self->lock);
     if (pad)
       g_atomic_int_set(&pad->flushed, FALSE);
   }
