@@ -30,6 +30,7 @@
 #include "config.h"
 #include "elements/astrogridder.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/units.h"
@@ -270,35 +271,56 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
   return out;
 }
 
-static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
+/* To three digits, which is how it is printed. */
+static double round_down(double value)
+{
+  const double digit = pow(10, floor(log10(value)) - 2);
+  return floor(value / digit) * digit;
+}
+
+/* What of the settings would hold all visibilities: a grid of as many pixels reaches as much
+ * farther as they are smaller. */
+static char *advise(AstroGridder *self)
 {
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
+  const double cell = self->grid.pixel * ASTRO_DEGREES * 3600;
+  const double reach = astro_collect_reach(collect), longest = astro_collect_longest(collect);
+  const double enough = round_down(cell * reach / longest);
+  return g_strdup_printf("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f: "
+                         "expected a cell of at most %.3g arcsec, which is a field-of-view of "
+                         "%.3g degrees",
+                         cell, reach, longest, enough, enough * self->grid.image_size / 3600);
+}
+
+static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
+{
   const double lost = (double)counts->outside / (double)MAX(counts->outside + counts->used, 1);
   if (counts->outside == 0 || self->warned)
     return;
   self->warned = TRUE;
+  g_autofree char *advice = advise(self);
   GST_ELEMENT_WARNING(
       self, STREAM, FAILED,
       ("%.3g%% of the visibilities lie outside the grid and are lost: the cell is too large for "
        "the baselines",
        100 * lost),
-      ("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f",
-       self->grid.pixel * ASTRO_DEGREES * 3600, astro_collect_reach(collect),
-       astro_collect_longest(collect)));
+      ("%s", advice));
 }
 
-static gboolean check_counts(const AstroGridCounts *counts, GError **error)
+static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, GError **error)
 {
   guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
   if (counts->used > 0)
     return TRUE;
   if (left_out == 0)
     return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
+  g_autofree char *advice = counts->outside ? advise(self) : NULL;
   return astro_backend_refuse(error,
                               "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
                               " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
-                              " outside the grid",
-                              left_out, counts->flagged, counts->not_finite, counts->outside);
+                              " outside the grid%s%s",
+                              left_out, counts->flagged, counts->not_finite, counts->outside,
+                              advice ? ": " : "", advice ? advice : "");
 }
 
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
@@ -341,7 +363,7 @@ static gboolean send_grid(AstroGridder *self, GError **error)
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
   const AstroGridCounts *counts = astro_collect_counts(collect, NULL, error);
 
-  if (!counts || !check_counts(counts, error) || !send_planes(self, error))
+  if (!counts || !check_counts(self, counts, error) || !send_planes(self, error))
     return FALSE;
   warn_of_losses(self, counts);
   add_counts(self, counts);

@@ -478,6 +478,48 @@ static void test_counts(void)
   rig_close(&rig);
 }
 
+/* The cell that a text advises holds all visibilities. */
+static void check_advice(const char *text, const char *settings, const complex float *all)
+{
+  const char *advice = strstr(text, "expected a cell of at most");
+  g_autofree char *debug = NULL;
+  double cell;
+  Rig rig;
+  g_assert_nonnull(advice);
+  g_assert_cmpint(sscanf(advice, "expected a cell of at most %lf arcsec", &cell), ==, 1);
+  g_autofree char *advised = g_strdup_printf("%s cell=%.9g", settings, cell);
+  rig_open(&rig, advised, NULL);
+  rig_run(&rig, all, FALSE);
+  g_autofree char *warning = rig_message(&rig, GST_MESSAGE_WARNING, &debug);
+  g_assert_cmpstr(warning, ==, NULL);
+  g_autoptr(GstBuffer) buffer = gst_harness_pull(rig.h);
+  g_assert_cmpuint(astro_buffer_get_grid(buffer)->outside, ==, 0);
+  rig_close(&rig);
+}
+
+/* A grid that holds none of them is an error, which says what would. */
+static void test_all_outside(void)
+{
+  static const char *const settings[] = { "size=4 cell=60000", "size=4 cell=0 field-of-view=60",
+                                          "size=4 cell=60000 algorithm=direct" };
+  static const char *const sizes[] = { "size=4", "size=4", "size=4 algorithm=direct" };
+  g_autofree complex float *all = predict(0, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autofree char *debug = NULL;
+    Rig rig;
+    rig_open(&rig, settings[i], NULL);
+    g_autoptr(GstElement) element = gst_harness_find_element(rig.h, "astrogridder");
+    rig_start(&rig, TRUE);
+    gst_harness_push(rig.h, dumps(all, 0, DUMPS));
+    gst_harness_push_event(rig.h, gst_event_new_eos());
+    g_autofree char *error = rig_message(&rig, GST_MESSAGE_ERROR, &debug);
+    g_test_message("%s", error);
+    test_says(error, "378 outside the grid");
+    check_advice(error, sizes[i], all);
+    rig_close(&rig);
+  }
+}
+
 /* A cell too large for the longest baselines costs those, with a warning that says how far it
  * reaches, with what they are spread over. */
 static void test_outside(void)
@@ -500,6 +542,7 @@ static void test_outside(void)
         sscanf(numbers, "reaches %lf wavelengths, the longest baseline is %lf", &reach, &longest),
         ==, 2);
     g_assert_cmpfloat(reach, <, longest);
+    check_advice(debug, settings[i], all);
     GstBuffer *buffer = gst_harness_pull(rig.h);
     g_assert_cmpuint(astro_buffer_get_grid(buffer)->outside, >, 0);
     gst_buffer_unref(buffer);
@@ -716,6 +759,7 @@ static const struct {
   { "psf", test_psf },
   { "counts", test_counts },
   { "outside", test_outside },
+  { "all-outside", test_all_outside },
   { "refused", test_bad_streams },
   { "empty-texts", test_empty_texts },
   { "coarse-taps", test_coarse_taps },
