@@ -233,16 +233,23 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
   return TRUE;
 }
 
-/* A pool that downstream offers knows what memory it reads fastest; else ours. Catalogues are of
- * any size, and each has a block of its own. */
+/* Pools have blocks of one size, and count its bytes in 32 bits: catalogues are of any, and a frame
+ * may be larger. These have blocks of their own. */
+static gboolean fits_pool(const AstroFitsReader *reader)
+{
+  const AstroStream *stream = &astro_fits_reader_contents(reader)->stream;
+  return !is_catalogue(reader) && astro_stream_step_bytes(stream) <= G_MAXUINT;
+}
+
+/* A pool that downstream offers knows what memory it reads fastest; else ours. */
 static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
   const AstroStream *stream = &astro_fits_reader_contents(self->reader)->stream;
-  guint bytes = MIN(astro_stream_step_bytes(stream), G_MAXUINT), offered = 0, min = 0, max = 0;
+  guint bytes = (guint)astro_stream_step_bytes(stream), offered = 0, min = 0, max = 0;
   g_autoptr(GstBufferPool) pool = NULL;
 
-  if (is_catalogue(self->reader)) {
+  if (!fits_pool(self->reader)) {
     while (gst_query_get_n_allocation_pools(query) > 0)
       gst_query_remove_nth_allocation_pool(query, 0);
     return TRUE;
@@ -262,11 +269,11 @@ static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buf
   g_autoptr(GstBufferPool) pool = gst_base_src_get_buffer_pool(GST_BASE_SRC(self));
   GstFlowReturn flow = GST_FLOW_OK;
   *buffer = NULL;
-  if (pool && bytes <= G_MAXUINT && !is_catalogue(self->reader)) {
+  if (pool && fits_pool(self->reader)) {
     flow = gst_buffer_pool_acquire_buffer(pool, buffer, NULL);
     if (*buffer)
       gst_buffer_set_size(*buffer, bytes);
-  } else { /* pools count bytes in 32 bits, and have blocks of one size */
+  } else {
     GstMemory *memory = astro_memory_new(bytes, NULL);
     if (!memory)
       return GST_FLOW_ERROR;
