@@ -320,13 +320,11 @@ static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
   guint n = 0;
   for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
     n += columns[c] != NULL;
-  GstMemory *memory = astro_memory_new(n * bytes, NULL);
-  if (!memory) {
+  GstBuffer *buffer = astro_buffer_new(n * bytes, NULL);
+  if (!buffer) {
     refuse_size(catalogue->n, n, error);
     return NULL;
   }
-  GstBuffer *buffer = gst_buffer_new();
-  gst_buffer_append_memory(buffer, memory);
   for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
     if (columns[c])
       at += gst_buffer_fill(buffer, at, columns[c], bytes);

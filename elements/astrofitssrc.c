@@ -267,20 +267,15 @@ static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
 static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buffer)
 {
   g_autoptr(GstBufferPool) pool = gst_base_src_get_buffer_pool(GST_BASE_SRC(self));
-  GstFlowReturn flow = GST_FLOW_OK;
   *buffer = NULL;
   if (pool && fits_pool(self->reader)) {
-    flow = gst_buffer_pool_acquire_buffer(pool, buffer, NULL);
+    GstFlowReturn flow = gst_buffer_pool_acquire_buffer(pool, buffer, NULL);
     if (*buffer)
       gst_buffer_set_size(*buffer, bytes);
-  } else {
-    GstMemory *memory = astro_memory_new(bytes, NULL);
-    if (!memory)
-      return GST_FLOW_ERROR;
-    *buffer = gst_buffer_new();
-    gst_buffer_append_memory(*buffer, memory);
+    return flow;
   }
-  return flow;
+  *buffer = astro_buffer_new(bytes, NULL);
+  return *buffer ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 /* Part of a frame that it may be early or late by, as times in files are rounded. */

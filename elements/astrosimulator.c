@@ -1,6 +1,7 @@
 #include "config.h"
 #include "elements/astrosimulator.h"
 
+#include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "elements/astroreader.h"
 #include "elements/astroscene.h"
@@ -96,6 +97,8 @@ void astro_simulator_decide_allocation(AstroSimulator *simulator, GstQuery *quer
 GstBuffer *astro_simulator_new_block(AstroSimulator *simulator, gsize bytes)
 {
   GstBuffer *buffer = NULL;
+  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+    return astro_buffer_new(bytes, simulator->reader);
   if (!simulator->pool)
     simulator->pool = astro_buffer_pool_new_active(simulator->reader, NULL, bytes, 1, 0);
   if (simulator->pool)

@@ -284,11 +284,9 @@ static GstFlowReturn prepare(AstroSkySrc *self)
   while (self->prepared->len < self->n_prepared) {
     if (g_atomic_int_get(&self->stopping))
       return GST_FLOW_FLUSHING;
-    GstMemory *memory = astro_memory_new(bytes, self->simulator.reader);
-    if (!memory)
+    GstBuffer *buffer = astro_buffer_new(bytes, self->simulator.reader);
+    if (!buffer)
       return GST_FLOW_ERROR;
-    GstBuffer *buffer = gst_buffer_new();
-    gst_buffer_append_memory(buffer, memory);
     guint64 first = self->prepared->len * self->block;
     g_ptr_array_add(self->prepared, buffer);
     if (!fill(self, buffer, first, self->block))

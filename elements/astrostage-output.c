@@ -17,11 +17,8 @@ void astro_stage_drop_pools(AstroStagePrivate *priv)
 
 static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
 {
-  GstMemory *memory = astro_memory_new(bytes, device);
-  GstBuffer *buffer = memory ? gst_buffer_new() : NULL;
-  if (buffer)
-    gst_buffer_append_memory(buffer, memory);
-  else
+  GstBuffer *buffer = astro_buffer_new(bytes, device);
+  if (!buffer)
     astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
   return buffer;
 }
