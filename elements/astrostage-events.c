@@ -42,7 +42,8 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     return FALSE;
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);
-  priv->agreed = priv->counting = FALSE;
+  astro_stage_set_agreed(stage, FALSE);
+  priv->counting = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
   astro_stage_follow_rate(priv, &before);
@@ -57,7 +58,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     astro_stage_close_backend(stage);
     return FALSE;
   }
-  priv->agreed = TRUE;
+  astro_stage_set_agreed(stage, TRUE);
   g_object_notify(G_OBJECT(stage), "active-backend");
   astro_stage_tell_latency(stage);
   /* A source may have asked for its allocation before there were caps: it has to ask again. */
