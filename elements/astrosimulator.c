@@ -5,6 +5,7 @@
 #include "core/memory/pool.h"
 #include "elements/astroreader.h"
 #include "elements/astroscene.h"
+#include "elements/astrostage.h"
 
 #include <math.h>
 
@@ -29,7 +30,6 @@ gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon
   simulator->observation = astro_scene_observe(&simulator->now, error);
   if (!simulator->observation)
     return FALSE;
-  g_atomic_int_set(&simulator->stations, (gint)simulator->observation->n_stations);
   simulator->sky = astro_scene_sky(&simulator->now, simulator->observation, error);
   if (!simulator->sky || !horizon)
     return simulator->sky != NULL;
@@ -44,9 +44,9 @@ gboolean astro_simulator_check_horizon(const AstroSimulator *simulator, guint64 
                                  (gint64)MIN(seconds * 1e9, 1e18), error);
 }
 
-void astro_simulator_stop(AstroSimulator *simulator)
+void astro_simulator_stop(AstroSimulator *simulator, GstBaseSrc *base)
 {
-  g_atomic_int_set(&simulator->stations, 0);
+  astro_simulator_offer(simulator, base, NULL);
   astro_buffer_pool_clear(&simulator->pool);
   g_clear_pointer(&simulator->sky, astro_sky_free);
   g_clear_pointer(&simulator->observation, astro_observation_unref);
@@ -68,6 +68,32 @@ GstClockTime astro_simulator_time(const AstroSimulator *simulator, guint64 step)
 }
 
 /* ---- caps and memory ---- */
+
+void astro_simulator_offer(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *caps)
+{
+  GST_OBJECT_LOCK(base);
+  GstCaps *before = simulator->caps;
+  simulator->caps = caps;
+  GST_OBJECT_UNLOCK(base);
+  gst_clear_caps(&before);
+}
+
+gboolean astro_simulator_is_started(const AstroSimulator *simulator, GstBaseSrc *base)
+{
+  GST_OBJECT_LOCK(base);
+  const gboolean is_started = simulator->caps != NULL;
+  GST_OBJECT_UNLOCK(base);
+  return is_started;
+}
+
+GstCaps *astro_simulator_get_caps(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *filter)
+{
+  GST_OBJECT_LOCK(base);
+  GstCaps *caps = simulator->caps ? gst_caps_ref(simulator->caps) : NULL;
+  GST_OBJECT_UNLOCK(base);
+  return astro_stage_filter_caps(
+      caps ? caps : gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base)), filter);
+}
 
 gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *what)
 {

@@ -121,8 +121,20 @@ static gboolean stop(GstBaseSrc *base)
   GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->voltages, astro_voltages_free);
   GST_OBJECT_UNLOCK(self);
-  astro_simulator_stop(&self->simulator);
+  astro_simulator_stop(&self->simulator, base);
   return TRUE;
+}
+
+static GstCaps *caps_made(AstroSkySrc *self)
+{
+  const AstroSimulator *simulator = &self->simulator;
+  GstCaps *caps = gst_caps_make_writable(gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(self)));
+  gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)simulator->observation->n_stations,
+                      "pols", G_TYPE_INT, (gint)simulator->now.pols, "rate", GST_TYPE_FRACTION,
+                      simulator->rate_n, simulator->rate_d, "frequency", G_TYPE_DOUBLE,
+                      simulator->now.frequency, "bandwidth", G_TYPE_DOUBLE,
+                      simulator->now.bandwidth, NULL);
+  return caps;
 }
 
 static gboolean start(GstBaseSrc *base)
@@ -135,8 +147,10 @@ static gboolean start(GstBaseSrc *base)
   if (read_bandwidth(self, &error) && check_tone(self, &error)) {
     const guint64 unknown = G_MAXUINT64; /* steps, until there are blocks */
     const gboolean has_sky = self->now.pattern == ASTRO_PATTERN_SKY;
-    if (astro_simulator_start(&self->simulator, has_sky ? &unknown : NULL, &error))
+    if (astro_simulator_start(&self->simulator, has_sky ? &unknown : NULL, &error)) {
+      astro_simulator_offer(&self->simulator, base, caps_made(self));
       return TRUE;
+    }
   }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   stop(base);
@@ -147,18 +161,7 @@ static gboolean start(GstBaseSrc *base)
 
 static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
-  AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
-  const gint stations = g_atomic_int_get(&self->simulator.stations);
-  if (stations) {
-    caps = gst_caps_make_writable(caps);
-    gst_caps_set_simple(caps, "stations", G_TYPE_INT, stations, "pols", G_TYPE_INT,
-                        (gint)self->simulator.now.pols, "rate", GST_TYPE_FRACTION,
-                        self->simulator.rate_n, self->simulator.rate_d, "frequency", G_TYPE_DOUBLE,
-                        self->simulator.now.frequency, "bandwidth", G_TYPE_DOUBLE,
-                        self->simulator.now.bandwidth, NULL);
-  }
-  return astro_stage_filter_caps(caps, filter);
+  return astro_simulator_get_caps(&ASTRO_SKY_SRC(base)->simulator, base, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *base)
@@ -350,10 +353,19 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
   return GST_FLOW_OK;
 }
 
+/* Blocks and the end are known before there are voltages. */
+static gboolean has_voltages(AstroSkySrc *self)
+{
+  GST_OBJECT_LOCK(self);
+  const gboolean has_voltages = self->voltages != NULL;
+  GST_OBJECT_UNLOCK(self);
+  return has_voltages;
+}
+
 static gboolean answer_duration(AstroSkySrc *self, GstQuery *query)
 {
   return astro_simulator_answer_duration(&self->simulator, query,
-                                         self->voltages ? find_end(self) : G_MAXUINT64);
+                                         has_voltages(self) ? find_end(self) : G_MAXUINT64);
 }
 
 static gboolean query(GstBaseSrc *base, GstQuery *query)
@@ -364,7 +376,7 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
     return answer_duration(self, query);
   case GST_QUERY_LATENCY:
     return astro_simulator_answer_latency(&self->simulator, base, query,
-                                          self->voltages ? self->block : 0);
+                                          has_voltages(self) ? self->block : 0);
   default:
     return GST_BASE_SRC_CLASS(astro_sky_src_parent_class)->query(base, query);
   }

@@ -87,8 +87,21 @@ static gboolean stop(GstBaseSrc *base)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
   g_clear_pointer(&self->predict, astro_predict_free);
-  astro_simulator_stop(&self->simulator);
+  astro_simulator_stop(&self->simulator, base);
   return TRUE;
+}
+
+static GstCaps *caps_made(AstroVisSrc *self)
+{
+  const AstroSimulator *simulator = &self->simulator;
+  const guint64 n = simulator->observation->n_stations;
+  GstCaps *caps = gst_caps_make_writable(gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(self)));
+  gst_caps_set_simple(caps, "baselines", G_TYPE_INT, (gint)MIN(n * (n + 1) / 2, G_MAXINT),
+                      "channels", G_TYPE_INT, (gint)self->now.channels, "pols", G_TYPE_INT,
+                      (gint)simulator->now.pols, "rate", GST_TYPE_FRACTION, simulator->rate_n,
+                      simulator->rate_d, "frequency", G_TYPE_DOUBLE, simulator->now.frequency,
+                      "bandwidth", G_TYPE_DOUBLE, simulator->now.bandwidth, NULL);
+  return caps;
 }
 
 static gboolean start(GstBaseSrc *base)
@@ -102,8 +115,10 @@ static gboolean start(GstBaseSrc *base)
   gst_util_double_to_fraction(self->now.integration, &self->simulator.rate_d,
                               &self->simulator.rate_n);
   const guint64 end = find_end(self);
-  if (astro_simulator_start(&self->simulator, &end, &error))
+  if (astro_simulator_start(&self->simulator, &end, &error)) {
+    astro_simulator_offer(&self->simulator, base, caps_made(self));
     return TRUE;
+  }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   stop(base);
   return FALSE;
@@ -113,19 +128,7 @@ static gboolean start(GstBaseSrc *base)
 
 static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
-  AstroVisSrc *self = ASTRO_VIS_SRC(base);
-  GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
-  const guint64 n = (guint64)g_atomic_int_get(&self->simulator.stations);
-  if (n) {
-    caps = gst_caps_make_writable(caps);
-    gst_caps_set_simple(caps, "baselines", G_TYPE_INT, (gint)MIN(n * (n + 1) / 2, G_MAXINT),
-                        "channels", G_TYPE_INT, (gint)self->now.channels, "pols", G_TYPE_INT,
-                        (gint)self->simulator.now.pols, "rate", GST_TYPE_FRACTION,
-                        self->simulator.rate_n, self->simulator.rate_d, "frequency", G_TYPE_DOUBLE,
-                        self->simulator.now.frequency, "bandwidth", G_TYPE_DOUBLE,
-                        self->simulator.now.bandwidth, NULL);
-  }
-  return astro_stage_filter_caps(caps, filter);
+  return astro_simulator_get_caps(&ASTRO_VIS_SRC(base)->simulator, base, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *base)
@@ -226,7 +229,7 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
 static gboolean query(GstBaseSrc *base, GstQuery *query)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
-  const gboolean started = self->simulator.rate_n > 0;
+  const gboolean started = astro_simulator_is_started(&self->simulator, base);
   switch (GST_QUERY_TYPE(query)) {
   case GST_QUERY_DURATION:
     return astro_simulator_answer_duration(&self->simulator, query,
