@@ -144,6 +144,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   const AstroStream *in = astro_stage_in(stage);
   g_autofree char *names = g_strjoinv(":", self->grid.products);
   guint pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
+  const gint border = self->border; /* once: another thread may set it */
 
   if (!astro_image_check_layout(in, error))
     return FALSE;
@@ -161,7 +162,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .gain = self->gain,
     .iterations = self->iterations,
     .threshold = self->threshold,
-    .border = self->border < 0 ? self->grid.size / 4 : (guint)self->border,
+    .border = border < 0 ? self->grid.size / 4 : (guint)border,
     .output = self->output,
   };
   *(AstroCleanConfig *)given = self->config;

@@ -33,7 +33,7 @@ struct _AstroFitsSrc {
   guint next_file;  /* the one after reader's */
   GstCaps *wanted;  /* by downstream, when it started */
   AstroFitsReader *reader;
-  guint64 frames;     /* sent */
+  guint64 frames;     /* sent; with the object's lock, as reader: asked for by queries */
   guint64 not_finite; /* visibilities in them that are no numbers */
   guint64 next;       /* the OFFSET that follows the last one without a gap */
   gint64 epoch;       /* the time of OFFSET 0, as the last DISCONT has it */
@@ -302,7 +302,9 @@ static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *f
     self->epoch = epoch;
   }
   self->next = offset + 1;
+  GST_OBJECT_LOCK(self);
   self->frames++;
+  GST_OBJECT_UNLOCK(self);
 }
 
 /* The next frame's steps, from the next file where this one has no more. */
