@@ -28,6 +28,7 @@ struct _AstroHttpSink {
   guint port;
   gboolean wait;
   AstroPictureServer *server; /* from start to stop */
+  gboolean waits;             /* as it was set when that was made */
   char *type;                 /* of the pictures */
 };
 
@@ -53,6 +54,7 @@ static gboolean start(GstBaseSink *sink)
   GST_OBJECT_LOCK(self);
   g_autofree char *address = g_strdup(self->address);
   const guint port = self->port;
+  self->waits = self->wait;
   GST_OBJECT_UNLOCK(self);
   AstroPictureServer *server = astro_picture_server_new(address, (guint16)port, &error);
   if (!server) {
@@ -97,14 +99,6 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
   return TRUE;
 }
 
-static gboolean waits(AstroHttpSink *self)
-{
-  GST_OBJECT_LOCK(self);
-  const gboolean wait = self->wait;
-  GST_OBJECT_UNLOCK(self);
-  return wait;
-}
-
 static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
@@ -113,7 +107,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     return GST_FLOW_NOT_NEGOTIATED;
   if (bytes == 0) /* nothing to see */
     return GST_FLOW_OK;
-  while (waits(self) && !astro_picture_server_wait(self->server)) {
+  while (self->waits && !astro_picture_server_wait(self->server)) {
     GstFlowReturn flow = gst_base_sink_wait_preroll(sink);
     if (flow != GST_FLOW_OK)
       return flow;
