@@ -46,6 +46,8 @@ struct _AstroCatSrc {
   Settings settings;
 
   /* from start to stop */
+  Settings now; /* whatever the properties say by then */
+  gint length;  /* catalogues, atomic: queries come from any thread; 0: stopped */
   AstroFootprint footprint;
   AstroMask *mask; /* where the footprint is a file's */
   AstroRegions *regions;
@@ -70,6 +72,25 @@ enum {
   PROP_DEC_COLUMN,
   PROP_WEIGHT_COLUMN,
   PROP_REGION_COLUMN,
+};
+
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_POINTS, Settings, points),
+  ASTRO_FIELD(PROP_CATALOGUES, Settings, catalogues),
+  ASTRO_FIELD(PROP_SEED, Settings, seed),
+  ASTRO_FIELD(PROP_FOOTPRINT, Settings, footprint),
+  ASTRO_FIELD(PROP_FOOTPRINT_CELL, Settings, footprint_cell),
+  ASTRO_FIELD(PROP_SLOPE, Settings, clustering.slope),
+  ASTRO_FIELD(PROP_CLUSTER_RADIUS, Settings, clustering.radius),
+  ASTRO_FIELD(PROP_LEVELS, Settings, clustering.levels),
+  ASTRO_FIELD(PROP_CHILDREN, Settings, clustering.children),
+  ASTRO_FIELD(PROP_REGIONS, Settings, regions),
+  ASTRO_FIELD(PROP_LOCATION, Settings, location),
+  ASTRO_FIELD(PROP_RA_COLUMN, Settings, ra_column),
+  ASTRO_FIELD(PROP_DEC_COLUMN, Settings, dec_column),
+  ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
+  ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
+  { 0 },
 };
 
 G_DEFINE_TYPE(AstroCatSrc, astro_cat_src, GST_TYPE_PUSH_SRC)
@@ -116,7 +137,7 @@ static gboolean read_any(const char *path, const AstroCatalogueColumns *columns,
 
 static gboolean read_footprint(AstroCatSrc *self, const char *path, GError **error)
 {
-  const Settings *s = &self->settings;
+  const Settings *s = &self->now;
   AstroCatalogueColumns columns = { s->ra_column, s->dec_column, NULL, NULL };
   AstroCatalogue catalogue = { 0 };
   if (read_any(path, &columns, &catalogue, error))
@@ -172,7 +193,7 @@ static gboolean parse_footprint(const char *text, AstroFootprint *footprint, GEr
 
 static gboolean read_file(AstroCatSrc *self, GError **error)
 {
-  const Settings *s = &self->settings;
+  const Settings *s = &self->now;
   AstroCatalogueColumns columns = { s->ra_column, s->dec_column,
                                     astro_field_given(s->weight_column),
                                     astro_field_given(s->region_column) };
@@ -196,7 +217,7 @@ static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_re
 /* What a correlation function is to find: the power law, and between which angles (arcmin). */
 static void tell_mock(AstroCatSrc *self)
 {
-  const AstroClustering *c = &self->settings.clustering;
+  const AstroClustering *c = &self->now.clustering;
   double smallest = c->radius / pow(c->children, (c->levels - 1) / (2 + c->slope));
   GstStructure *s =
       gst_structure_new("astro-mock", "slope", G_TYPE_DOUBLE, c->slope, "from", G_TYPE_DOUBLE,
@@ -204,39 +225,53 @@ static void tell_mock(AstroCatSrc *self)
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
 }
 
-static gboolean astro_cat_src_start(GstBaseSrc *base)
+static guint n_catalogues(const Settings *s)
 {
-  AstroCatSrc *self = ASTRO_CAT_SRC(base);
-  const Settings *s = &self->settings;
-  GError *error = NULL;
-  self->next = 0;
-  if (s->location)
-    return read_file(self, &error) || fail(self, error);
-  const char *footprint = s->footprint ? s->footprint : "";
-  gboolean found = g_str_has_prefix(footprint, FOOTPRINT_OF_FILE)
-                       ? read_footprint(self, footprint + strlen(FOOTPRINT_OF_FILE), &error)
-                       : parse_footprint(footprint, &self->footprint, &error);
-  if (!found)
-    return fail(self, error);
-  if (s->clustering.slope != 0)
-    tell_mock(self);
-  if (s->regions > 0)
-    self->regions = lay_out_regions(&self->footprint, s->regions, &error);
-  return s->regions == 0 || self->regions || fail(self, error);
+  return s->location ? 1 : s->catalogues;
 }
 
 static gboolean astro_cat_src_stop(GstBaseSrc *base)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(base);
+  g_atomic_int_set(&self->length, 0);
   g_clear_pointer(&self->regions, astro_regions_free);
   g_clear_pointer(&self->mask, astro_mask_free);
   astro_catalogue_clear(&self->file);
+  astro_fields_clear(fields, &self->now);
   return TRUE;
 }
 
-static guint n_catalogues(AstroCatSrc *self)
+/* What catalogues are made with, or the one of a file. */
+static gboolean prepare(AstroCatSrc *self, GError **error)
 {
-  return self->settings.location ? 1 : self->settings.catalogues;
+  const Settings *s = &self->now;
+  if (s->location)
+    return read_file(self, error);
+  const char *footprint = s->footprint ? s->footprint : "";
+  gboolean found = g_str_has_prefix(footprint, FOOTPRINT_OF_FILE)
+                       ? read_footprint(self, footprint + strlen(FOOTPRINT_OF_FILE), error)
+                       : parse_footprint(footprint, &self->footprint, error);
+  if (!found)
+    return FALSE;
+  if (s->clustering.slope != 0)
+    tell_mock(self);
+  if (s->regions > 0)
+    self->regions = lay_out_regions(&self->footprint, s->regions, error);
+  return s->regions == 0 || self->regions;
+}
+
+static gboolean astro_cat_src_start(GstBaseSrc *base)
+{
+  AstroCatSrc *self = ASTRO_CAT_SRC(base);
+  GError *error = NULL;
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
+  self->next = 0;
+  if (prepare(self, &error)) {
+    g_atomic_int_set(&self->length, (gint)n_catalogues(&self->now));
+    return TRUE;
+  }
+  astro_cat_src_stop(base);
+  return fail(self, error);
 }
 
 static gboolean refuse_size(guint64 points, guint columns, GError **error)
@@ -249,7 +284,7 @@ static gboolean refuse_size(guint64 points, guint columns, GError **error)
 
 static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GError **error)
 {
-  const Settings *s = &self->settings;
+  const Settings *s = &self->now;
   AstroRandom random;
   astro_random_init(&random, s->seed, self->next);
   gboolean made =
@@ -285,13 +320,11 @@ static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
   guint n = 0;
   for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
     n += columns[c] != NULL;
-  GstMemory *memory = astro_memory_new(n * bytes, NULL);
-  if (!memory) {
+  GstBuffer *buffer = astro_buffer_new(n * bytes, NULL);
+  if (!buffer) {
     refuse_size(catalogue->n, n, error);
     return NULL;
   }
-  GstBuffer *buffer = gst_buffer_new();
-  gst_buffer_append_memory(buffer, memory);
   for (guint c = 0; c < G_N_ELEMENTS(columns); c++)
     if (columns[c])
       at += gst_buffer_fill(buffer, at, columns[c], bytes);
@@ -303,13 +336,13 @@ static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
   AstroCatSrc *self = ASTRO_CAT_SRC(push);
   AstroCatalogue made = { 0 };
   GError *error = NULL;
-  if (self->next >= n_catalogues(self))
+  if (self->next >= n_catalogues(&self->now))
     return GST_FLOW_EOS;
-  if (!self->settings.location && !make_catalogue(self, &made, &error)) {
+  if (!self->now.location && !make_catalogue(self, &made, &error)) {
     fail(self, error);
     return GST_FLOW_ERROR;
   }
-  const AstroCatalogue *catalogue = self->settings.location ? &self->file : &made;
+  const AstroCatalogue *catalogue = self->now.location ? &self->file : &made;
   g_autoptr(GstCaps) caps = caps_of(catalogue);
   gboolean agreed = gst_base_src_set_caps(GST_BASE_SRC(self), caps);
   *buffer = agreed ? buffer_of(catalogue, &error) : NULL;
@@ -336,44 +369,22 @@ static gboolean astro_cat_src_negotiate(GstBaseSrc *base)
 
 static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
 {
+  AstroCatSrc *self = ASTRO_CAT_SRC(base);
   GstFormat format;
   if (GST_QUERY_TYPE(query) != GST_QUERY_DURATION)
     return GST_BASE_SRC_CLASS(astro_cat_src_parent_class)->query(base, query);
   gst_query_parse_duration(query, &format, NULL);
   if (format != GST_FORMAT_TIME)
     return FALSE;
-  gst_query_set_duration(query, format, n_catalogues(ASTRO_CAT_SRC(base)) * GST_SECOND);
+  const guint running = (guint)g_atomic_int_get(&self->length);
+  gst_query_set_duration(query, format,
+                         (running ? running : n_catalogues(&self->settings)) * GST_SECOND);
   return TRUE;
 }
 
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_POINTS, AstroCatSrc, settings.points),
-  ASTRO_FIELD(PROP_CATALOGUES, AstroCatSrc, settings.catalogues),
-  ASTRO_FIELD(PROP_SEED, AstroCatSrc, settings.seed),
-  ASTRO_FIELD(PROP_FOOTPRINT, AstroCatSrc, settings.footprint),
-  ASTRO_FIELD(PROP_FOOTPRINT_CELL, AstroCatSrc, settings.footprint_cell),
-  ASTRO_FIELD(PROP_SLOPE, AstroCatSrc, settings.clustering.slope),
-  ASTRO_FIELD(PROP_CLUSTER_RADIUS, AstroCatSrc, settings.clustering.radius),
-  ASTRO_FIELD(PROP_LEVELS, AstroCatSrc, settings.clustering.levels),
-  ASTRO_FIELD(PROP_CHILDREN, AstroCatSrc, settings.clustering.children),
-  ASTRO_FIELD(PROP_REGIONS, AstroCatSrc, settings.regions),
-  ASTRO_FIELD(PROP_LOCATION, AstroCatSrc, settings.location),
-  ASTRO_FIELD(PROP_RA_COLUMN, AstroCatSrc, settings.ra_column),
-  ASTRO_FIELD(PROP_DEC_COLUMN, AstroCatSrc, settings.dec_column),
-  ASTRO_FIELD(PROP_WEIGHT_COLUMN, AstroCatSrc, settings.weight_column),
-  ASTRO_FIELD(PROP_REGION_COLUMN, AstroCatSrc, settings.region_column),
-  { 0 },
-};
-
 static void astro_cat_src_finalize(GObject *object)
 {
-  Settings *s = &ASTRO_CAT_SRC(object)->settings;
-  g_free(s->footprint);
-  g_free(s->location);
-  g_free(s->ra_column);
-  g_free(s->dec_column);
-  g_free(s->weight_column);
-  g_free(s->region_column);
+  astro_fields_clear(fields, &ASTRO_CAT_SRC(object)->settings);
   G_OBJECT_CLASS(astro_cat_src_parent_class)->finalize(object);
 }
 
@@ -464,7 +475,7 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroCatSrc, settings));
   object->finalize = astro_cat_src_finalize;
   install_properties(object);
   base->start = astro_cat_src_start;

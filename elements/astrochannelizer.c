@@ -46,6 +46,7 @@ struct _AstroChannelizer {
   char *gains_file;
 
   float *gains; /* from the file, read at the start */
+  guint n_gains;
   AstroChannelizerConfig config;
   AstroChannelizerLosses *losses;
   gboolean started;
@@ -123,7 +124,7 @@ static void set_layout_out(GstStructure *s)
 }
 
 /* What the output's rate and band are; nothing where the input does not say enough. */
-static void set_band_out(const AstroChannelizer *self, GstStructure *s)
+static void set_band_out(guint channels, GstStructure *s)
 {
   const char *format = gst_structure_get_string(s, "format");
   gboolean real = g_strcmp0(format, "F32LE") == 0;
@@ -134,10 +135,10 @@ static void set_band_out(const AstroChannelizer *self, GstStructure *s)
   gboolean has_bandwidth = gst_structure_get_double(s, "bandwidth", &bandwidth);
 
   gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", NULL);
-  if (!format || !self->channels || self->channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
+  if (!format || !channels || channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
     return;
-  if (has_rate && gst_util_fraction_multiply(rate_n, rate_d, 1,
-                                             (gint)self->channels * (real ? 2 : 1), &out_n, &out_d))
+  if (has_rate && gst_util_fraction_multiply(rate_n, rate_d, 1, (gint)channels * (real ? 2 : 1),
+                                             &out_n, &out_d))
     gst_structure_set(s, "rate", GST_TYPE_FRACTION, out_n, out_d, NULL);
   carried = has_rate ? (double)rate_n / rate_d / (real ? 2 : 1) : bandwidth;
   /* As the input writes it, where it only rounds otherwise. */
@@ -145,8 +146,8 @@ static void set_band_out(const AstroChannelizer *self, GstStructure *s)
     carried = bandwidth;
   if (carried > 0 && (has_frequency || has_bandwidth))
     gst_structure_set(s, "bandwidth", G_TYPE_DOUBLE, carried, NULL);
-  if (real || self->channels % 2 == 0)
-    frequency -= carried / self->channels / 2;
+  if (real || channels % 2 == 0)
+    frequency -= carried / channels / 2;
   if (has_frequency && frequency > 0)
     gst_structure_set(s, "frequency", G_TYPE_DOUBLE, frequency, NULL);
 }
@@ -154,7 +155,7 @@ static void set_band_out(const AstroChannelizer *self, GstStructure *s)
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  AstroChannelizer *self = ASTRO_CHANNELIZER(trans);
+  const guint channels = ASTRO_CHANNELIZER(trans)->channels; /* once: another thread may set it */
   gboolean to_spectra = direction == GST_PAD_SINK;
   GstCaps *result = gst_caps_copy(caps);
   guint n = gst_caps_get_size(result);
@@ -164,10 +165,10 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
     gst_structure_set_name(s, astro_quantity_media_type(to_spectra ? ASTRO_QUANTITY_SPECTRA
                                                                    : ASTRO_QUANTITY_VOLTAGES));
     if (to_spectra) {
-      set_band_out(self, s);
+      set_band_out(channels, s);
       set_layout_out(s);
       set_names(s, "format", formats_out);
-      gst_structure_set(s, "channels", G_TYPE_INT, (gint)self->channels, NULL);
+      gst_structure_set(s, "channels", G_TYPE_INT, (gint)channels, NULL);
     } else {
       gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", "channels", "format",
                                   "layout", NULL);
@@ -213,7 +214,14 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
         error, ASTRO_STREAM_ERROR_CAPS,
         "spectra of %u channels of a rate of %d/%d have a rate that no fraction of whole "
         "numbers below 2^31 is",
-        self->channels, in->rate_n, in->rate_d);
+        self->config.channels, in->rate_n, in->rate_d);
+  if (self->gains && self->n_gains != self->config.channels)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property channels was set after the gains of %u channels were "
+                               "read, to %u: expected it to be set in state NULL or READY",
+                               self->n_gains, self->config.channels);
+  if (!astro_stage_check_extent(stage, ASTRO_AXIS_CHANNEL, self->config.channels, error))
+    return FALSE;
   g_clear_pointer(&self->losses, astro_channelizer_losses_free);
   self->losses = astro_channelizer_losses_new(&self->config);
   forget(self);
@@ -313,12 +321,16 @@ static gboolean start(GstBaseTransform *trans)
     GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
-  if (self->gains_file &&
-      !(self->gains = astro_channelizer_gains_read(self->gains_file, self->channels, &error))) {
+  g_autofree char *name = astro_fields_copy_text(&self->gains_file);
+  self->n_gains = config.channels;
+  if (name && !(self->gains = astro_channelizer_gains_read(name, self->n_gains, &error))) {
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("gains: %s", error->message), (NULL));
     return FALSE;
   }
-  self->submitted_clipped = self->clipped = 0;
+  self->submitted_clipped = 0;
+  GST_OBJECT_LOCK(self);
+  self->clipped = 0;
+  GST_OBJECT_UNLOCK(self);
   return GST_BASE_TRANSFORM_CLASS(astro_channelizer_parent_class)->start(trans);
 }
 

@@ -144,6 +144,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   const AstroStream *in = astro_stage_in(stage);
   g_autofree char *names = g_strjoinv(":", self->grid.products);
   guint pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL);
+  const gint border = self->border; /* once: another thread may set it */
 
   if (!astro_image_check_layout(in, error))
     return FALSE;
@@ -161,11 +162,12 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
     .gain = self->gain,
     .iterations = self->iterations,
     .threshold = self->threshold,
-    .border = self->border < 0 ? self->grid.size / 4 : (guint)self->border,
+    .border = border < 0 ? self->grid.size / 4 : (guint)border,
     .output = self->output,
   };
   *(AstroCleanConfig *)given = self->config;
-  return TRUE;
+  return astro_stage_check_extent(stage, ASTRO_AXIS_POL, astro_clean_products_out(&self->config),
+                                  error);
 }
 
 /* ---- work ---- */
@@ -210,7 +212,7 @@ static void describe(const AstroClean *self, const AstroImageMeta *from, GstBuff
     return;
   for (guint channel = 0; channel < self->config.channels; channel++)
     for (guint i = 0; i < n; i++) {
-      guint product = self->output == ASTRO_CLEAN_ALL && i == n - 1 ? in - 1 : i % (in - 1);
+      guint product = self->config.output == ASTRO_CLEAN_ALL && i == n - 1 ? in - 1 : i % (in - 1);
       to->weights[channel * n + i] = from->weights[channel * in + product];
     }
 }
@@ -286,7 +288,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   const GParamFlags flags =
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   g_object_class_install_property(object, PROP_OUTPUT,
                                   g_param_spec_enum("output", "Output", "What to give",
                                                     astro_clean_output_get_type(),

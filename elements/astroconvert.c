@@ -20,15 +20,16 @@
 
 struct _AstroConvert {
   AstroStage parent;
-  /* properties */
+  /* properties, under the object's lock: they may be set at any time */
   gboolean auto_scale;
   double scale;
+  char *bad_scale; /* what was set and is no scale */
 
-  double active_scale;       /* 0: auto, and no block came */
+  gboolean picks_scale; /* auto, and no block came */
+  double active_scale;
   guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
   guint64 clipped, total;
   guint64 reported; /* total when the last message was posted */
-  char *bad_scale;  /* what was set and is no scale */
 };
 
 enum { PROP_SCALE = ASTRO_STAGE_N_PROPERTIES, PROP_CLIPPED };
@@ -83,8 +84,11 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
 
   convert->from = astro_stage_in(stage)->format;
   convert->to = astro_stage_out(stage)->format;
-  self->active_scale = self->auto_scale ? 0 : self->scale;
-  *pass_through = convert->from == convert->to && self->active_scale == 1;
+  GST_OBJECT_LOCK(self);
+  self->picks_scale = self->auto_scale;
+  self->active_scale = self->scale;
+  GST_OBJECT_UNLOCK(self);
+  *pass_through = convert->from == convert->to && !self->picks_scale && self->active_scale == 1;
   return TRUE;
 }
 
@@ -93,13 +97,14 @@ static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 samples, G
   AstroStage *stage = ASTRO_STAGE(self);
   GstMapInfo map;
 
-  if (self->active_scale != 0 || !self->auto_scale)
+  if (!self->picks_scale)
     return TRUE;
   if (!gst_buffer_map(in, &map, GST_MAP_READ))
     return astro_backend_no_memory(error, "the first block cannot be mapped");
   self->active_scale = astro_convert_auto_scale(astro_stage_in(stage)->format,
                                                 astro_stage_out(stage)->format, map.data, samples);
   gst_buffer_unmap(in, &map);
+  self->picks_scale = FALSE;
   return TRUE;
 }
 
@@ -151,7 +156,9 @@ static void drained(AstroStage *stage)
 static gboolean start(GstBaseTransform *trans)
 {
   AstroConvert *self = ASTRO_CONVERT(trans);
+  GST_OBJECT_LOCK(self);
   self->submitted_clipped = self->clipped = self->total = self->reported = 0;
+  GST_OBJECT_UNLOCK(self);
   return GST_BASE_TRANSFORM_CLASS(astro_convert_parent_class)->start(trans);
 }
 
@@ -179,9 +186,11 @@ static void set_property(GObject *object, guint id, const GValue *value, GParamS
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     return;
   }
+  GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->bad_scale, g_free);
   if (!read_scale(self, g_value_get_string(value)))
     self->bad_scale = g_value_dup_string(value);
+  GST_OBJECT_UNLOCK(self);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
@@ -189,19 +198,19 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
   AstroConvert *self = ASTRO_CONVERT(object);
   char number[G_ASCII_DTOSTR_BUF_SIZE];
 
+  GST_OBJECT_LOCK(self);
   switch (id) {
   case PROP_SCALE:
     g_value_set_string(
         value, self->auto_scale ? "auto" : g_ascii_dtostr(number, sizeof number, self->scale));
     break;
   case PROP_CLIPPED:
-    GST_OBJECT_LOCK(self);
     g_value_set_uint64(value, self->clipped);
-    GST_OBJECT_UNLOCK(self);
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
+  GST_OBJECT_UNLOCK(self);
 }
 
 /* A property's setter cannot fail: the start of the stream says what is wrong with it. */
@@ -209,9 +218,12 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange tra
 {
   AstroConvert *self = ASTRO_CONVERT(element);
 
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && self->bad_scale) {
-    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS,
-                      ("scale=%s: expected a number or auto", self->bad_scale), (NULL));
+  GST_OBJECT_LOCK(self);
+  g_autofree char *bad_scale = g_strdup(self->bad_scale);
+  GST_OBJECT_UNLOCK(self);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && bad_scale) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("scale=%s: expected a number or auto", bad_scale),
+                      (NULL));
     return GST_STATE_CHANGE_FAILURE;
   }
   return GST_ELEMENT_CLASS(astro_convert_parent_class)->change_state(element, transition);

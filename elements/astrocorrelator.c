@@ -62,7 +62,7 @@ G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
 
-/* Spectra behind one block of visibilities. */
+/* Spectra behind one block of visibilities: to be taken once, since another thread may set them. */
 static guint64 dump_spectra(const AstroCorrelator *self)
 {
   return (guint64)self->integration * self->time_step;
@@ -245,18 +245,18 @@ static gboolean check_extents(const AstroCorrelatorConfig *config, const AstroSt
   return TRUE;
 }
 
-static gboolean check_rate(const AstroCorrelator *self, const AstroStream *in,
-                           const AstroStream *out, GError **error)
+static gboolean check_rate(guint64 spectra, const AstroStream *in, const AstroStream *out,
+                           GError **error)
 {
   guint64 n = (guint64)in->rate_n, d = (guint64)in->rate_d;
   if (n == 0 || out->rate_n > 0)
     return TRUE;
-  scale_fraction(&n, &d, 1, dump_spectra(self));
+  scale_fraction(&n, &d, 1, spectra);
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "rate %d/%d divided by an integration of %" G_GUINT64_FORMAT
                              " spectra is %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT
                              ", expected a fraction of whole numbers of at most %d",
-                             in->rate_n, in->rate_d, dump_spectra(self), n, d, G_MAXINT);
+                             in->rate_n, in->rate_d, spectra, n, d, G_MAXINT);
 }
 
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
@@ -277,16 +277,16 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .channel_step = self->channel_step,
     .integration = dump_spectra(self),
   };
-  if (self->integration < 1)
+  if (config->integration < 1)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "property integration is 0, expected 1 spectrum or more");
-  if (dump_spectra(self) > G_MAXUINT32 / self->channel_step)
+  if (config->integration > G_MAXUINT32 / config->channel_step)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "integration=%u, time-step=%u and channel-step=%u sum %.0f samples "
                                "in a visibility, expected a product of at most %u",
-                               self->integration, self->time_step, self->channel_step,
-                               (double)dump_spectra(self) * self->channel_step, G_MAXUINT32);
-  if (!check_rate(self, in, out, error))
+                               self->integration, self->time_step, config->channel_step,
+                               (double)config->integration * config->channel_step, G_MAXUINT32);
+  if (!check_rate(config->integration, in, out, error))
     return FALSE;
   if (!check_extents(config, out, error))
     return FALSE;
@@ -460,7 +460,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_INTEGRATION,

@@ -261,7 +261,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
   AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_CALIBRATION,

@@ -1,6 +1,7 @@
 /* The transform that caps agreed on. */
 #include "config.h"
 #include "elements/astrofft-parts.h"
+#include "elements/astrostage.h"
 
 #include <string.h>
 
@@ -96,6 +97,22 @@ static void set_origins(const AstroFftSettings *settings, AstroFftKind kind,
   }
 }
 
+/* The output's caps are of the same axes and lengths; mapped has the output's axes in the order of
+ * the shape's. Of time that is joined there is no extent. */
+static gboolean check_agreed(const AstroStream *out, const AstroLayout *mapped,
+                             const AstroFftConfig *config, gint bins_out, GError **error)
+{
+  if (mapped->n_axes != out->layout.n_axes ||
+      memcmp(mapped->axes, out->layout.axes, mapped->n_axes * sizeof *mapped->axes))
+    return astro_stage_refuse_late(error);
+  for (guint i = 0; i < mapped->n_axes && mapped->n_axes == config->n_axes; i++) {
+    const guint64 n = config->extents[i], expected = (gint)i == bins_out ? n / 2 + 1 : n;
+    if (config->axes[i].transformed && out->layout.extents[i] != expected)
+      return astro_stage_refuse_late(error);
+  }
+  return TRUE;
+}
+
 gboolean astro_fft_configure(const AstroFftSettings *given, const AstroStream *in,
                              const AstroStream *out, AstroFftConfig *config, AstroFftKind *kind,
                              GError **error)
@@ -127,6 +144,8 @@ gboolean astro_fft_configure(const AstroFftSettings *given, const AstroStream *i
     halved = -1;
   if (halved >= 0 && real_out)
     config->extents[halved] = astro_fft_samples_of(settings, config->extents[halved], TRUE);
-  set_origins(settings, *kind, &shape, real_out ? halved : -1, real_in ? halved : -1, config);
-  return TRUE;
+  const gint bins_in = real_out ? halved : -1, bins_out = real_in ? halved : -1;
+  set_origins(settings, *kind, &shape, bins_in, bins_out, config);
+  const gboolean is_none = settings->inverse ? real_in : real_out; /* backends refuse it */
+  return is_none || check_agreed(out, &mapped, config, bins_out, error);
 }

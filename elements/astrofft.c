@@ -56,12 +56,17 @@
 #include "elements/astroimage.h"
 #include "elements/astroreader.h"
 
+typedef enum { DIRECTION_FORWARD, DIRECTION_INVERSE } AstroFftDirection;
+
 struct _AstroFft {
   AstroStage parent;
   /* properties */
   char *axes;
-  AstroFftSettings settings;
+  AstroFftDirection direction;
+  AstroCentred centred;
+  guint length;
 
+  guint64 cut_length;    /* samples of a transform, where time is split */
   GstCaps *taken, *made; /* the input's and the output's */
   AstroFftKind kind;
   gboolean has_maps;                 /* of touched tiles, on buffers */
@@ -73,8 +78,6 @@ struct _AstroFft {
 };
 
 enum { PROP_AXES = ASTRO_STAGE_N_PROPERTIES, PROP_DIRECTION, PROP_CENTRED, PROP_LENGTH };
-
-typedef enum { DIRECTION_FORWARD, DIRECTION_INVERSE } AstroFftDirection;
 
 #define MAX_LENGTH (1 << 28)
 
@@ -91,15 +94,31 @@ ASTRO_STATIC_ENUM_TYPE(astro_centred_get_type, "AstroCentred",
                          "false" },
                        { ASTRO_CENTRED_TRUE, "All transformed axes", "true" })
 
+/* As they are now: properties may be set at any time. Of axes that are wrong it takes none, since
+ * caps may be asked for before the start, which says what is wrong. */
+static gboolean read_settings(AstroFft *self, AstroFftSettings *settings, GError **error)
+{
+  g_autofree char *axes = astro_fields_copy_text(&self->axes);
+
+  *settings = (AstroFftSettings){ .inverse = self->direction == DIRECTION_INVERSE,
+                                  .centred = self->centred,
+                                  .length = self->length };
+  if (astro_fft_parse_axes(settings, axes, error))
+    return TRUE;
+  settings->n_axes = 0;
+  return FALSE;
+}
+
 /* ---- negotiation ---- */
 
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  AstroFft *self = ASTRO_FFT(trans);
+  AstroFftSettings settings;
   const gboolean rows = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(trans), ASTRO_TYPE_IMAGE);
+  read_settings(ASTRO_FFT(trans), &settings, NULL);
   return astro_stage_filter_caps(
-      astro_fft_map_caps(&self->settings, rows, caps, direction == GST_PAD_SINK), filter);
+      astro_fft_map_caps(&settings, rows, caps, direction == GST_PAD_SINK), filter);
 }
 
 /* Planes of one grid have the same caps: astroimage has them half added up. */
@@ -123,18 +142,20 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   AstroFft *self = ASTRO_FFT(stage);
   AstroFftConfig *transform = config;
   const AstroStream *in = astro_stage_in(stage);
+  AstroFftSettings settings;
 
   g_clear_pointer(&self->cut, astro_fft_cut_free);
   self->n_counted = 0;
-  if (!astro_fft_configure(&self->settings, in, astro_stage_out(stage), transform, &self->kind,
-                           error) ||
-      !astro_fft_use_maps(&self->settings, in, self->taken, transform, error))
+  read_settings(self, &settings, NULL);
+  if (!astro_fft_configure(&settings, in, astro_stage_out(stage), transform, &self->kind, error) ||
+      !astro_fft_use_maps(&settings, in, self->taken, transform, error))
     return FALSE;
   self->has_maps = transform->share_map > 0;
   if (self->kind == ASTRO_FFT_SAME_STEPS)
     astro_fft_want_image(astro_stage_out(stage), self->made, transform);
   if (self->kind == ASTRO_FFT_SPLITS_TIME) {
-    self->cut = astro_fft_cut_new(in, self->settings.length, error);
+    self->cut_length = settings.length;
+    self->cut = astro_fft_cut_new(in, settings.length, error);
     return self->cut != NULL;
   }
   for (guint i = 0; i < in->layout.n_axes; i++)
@@ -281,17 +302,17 @@ static gboolean finish(AstroStage *stage, GError **error)
 
 static guint64 latency_steps(AstroStage *stage)
 {
-  return ASTRO_FFT(stage)->cut ? ASTRO_FFT(stage)->settings.length - 1 : 0;
+  return ASTRO_FFT(stage)->cut ? ASTRO_FFT(stage)->cut_length - 1 : 0;
 }
 
 /* A property's setter cannot fail: the start says what is wrong with it. */
 static gboolean start(GstBaseTransform *trans)
 {
-  AstroFft *self = ASTRO_FFT(trans);
+  AstroFftSettings settings;
   g_autoptr(GError) error = NULL;
 
-  if (!astro_fft_parse_axes(&self->settings, self->axes, &error)) {
-    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  if (!read_settings(ASTRO_FFT(trans), &settings, &error)) {
+    GST_ELEMENT_ERROR(trans, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
     return FALSE;
   }
   return GST_BASE_TRANSFORM_CLASS(astro_fft_parent_class)->start(trans);
@@ -308,53 +329,13 @@ static gboolean stop(GstBaseTransform *trans)
 
 /* ---- properties ---- */
 
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroFft *self = ASTRO_FFT(object);
-
-  switch (id) {
-  case PROP_AXES:
-    g_free(self->axes);
-    self->axes = g_value_dup_string(value);
-    /* Caps may be asked for before the start, which says what is wrong. */
-    if (!astro_fft_parse_axes(&self->settings, self->axes, NULL))
-      self->settings.n_axes = 0;
-    break;
-  case PROP_DIRECTION:
-    self->settings.inverse = g_value_get_enum(value) == DIRECTION_INVERSE;
-    break;
-  case PROP_CENTRED:
-    self->settings.centred = g_value_get_enum(value);
-    break;
-  case PROP_LENGTH:
-    self->settings.length = g_value_get_uint(value);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
-
-static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
-{
-  AstroFft *self = ASTRO_FFT(object);
-
-  switch (id) {
-  case PROP_AXES:
-    g_value_set_string(value, self->axes);
-    break;
-  case PROP_DIRECTION:
-    g_value_set_enum(value, self->settings.inverse ? DIRECTION_INVERSE : DIRECTION_FORWARD);
-    break;
-  case PROP_CENTRED:
-    g_value_set_enum(value, self->settings.centred);
-    break;
-  case PROP_LENGTH:
-    g_value_set_uint(value, (guint)self->settings.length);
-    break;
-  default:
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
-}
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_AXES, AstroFft, axes),
+  ASTRO_FIELD(PROP_DIRECTION, AstroFft, direction),
+  ASTRO_FIELD(PROP_CENTRED, AstroFft, centred),
+  ASTRO_FIELD(PROP_LENGTH, AstroFft, length),
+  { 0 },
+};
 
 static void finalize(GObject *object)
 {
@@ -373,8 +354,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
   const GParamFlags flags =
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_READY;
 
-  object->set_property = set_property;
-  object->get_property = get_property;
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_AXES,

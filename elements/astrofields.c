@@ -1,6 +1,8 @@
 #include "config.h"
 #include "elements/astrofields.h"
 
+#include <string.h>
+
 static gconstpointer find(const AstroField *fields, gconstpointer data, guint id)
 {
   for (; fields->id != 0; fields++)
@@ -9,7 +11,7 @@ static gconstpointer find(const AstroField *fields, gconstpointer data, guint id
   return NULL;
 }
 
-/* A text is not freed while another thread copies it. */
+/* A text is not freed while another thread copies it, and a struct is one that was set. */
 static GMutex lock;
 
 char *astro_fields_copy_text(char *const *field)
@@ -18,6 +20,24 @@ char *astro_fields_copy_text(char *const *field)
   char *text = g_strdup(*field);
   g_mutex_unlock(&lock);
   return text;
+}
+
+void astro_fields_copy(const AstroField *fields, gpointer to, gconstpointer from, gsize bytes)
+{
+  g_mutex_lock(&lock);
+  memcpy(to, from, bytes);
+  for (; fields->id != 0; fields++)
+    if (fields->is_text)
+      G_STRUCT_MEMBER(char *, to, fields->offset) =
+          g_strdup(G_STRUCT_MEMBER(char *, from, fields->offset));
+  g_mutex_unlock(&lock);
+}
+
+void astro_fields_clear(const AstroField *fields, gpointer data)
+{
+  for (; fields->id != 0; fields++)
+    if (fields->is_text)
+      g_clear_pointer(&G_STRUCT_MEMBER(char *, data, fields->offset), g_free);
 }
 
 const char *astro_field_given(const char *text)
@@ -95,24 +115,33 @@ void astro_fields_set_defaults(gpointer object)
 }
 
 static G_DEFINE_QUARK(astro_fields, astro_fields)
+static G_DEFINE_QUARK(astro_fields_offset, astro_fields_offset)
+
+static gpointer struct_of(GObject *object, const GParamSpec *spec)
+{
+  gsize offset = GPOINTER_TO_SIZE(g_type_get_qdata(spec->owner_type, astro_fields_offset_quark()));
+  return G_STRUCT_MEMBER_P(object, offset);
+}
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
   const AstroField *fields = g_type_get_qdata(spec->owner_type, astro_fields_quark());
-  if (!astro_fields_set(fields, object, id, value))
+  if (!astro_fields_set(fields, struct_of(object, spec), id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   const AstroField *fields = g_type_get_qdata(spec->owner_type, astro_fields_quark());
-  if (!astro_fields_get(fields, object, id, value))
+  if (!astro_fields_get(fields, struct_of(object, spec), id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
-void astro_fields_install(GObjectClass *klass, const AstroField *fields)
+void astro_fields_install(GObjectClass *klass, const AstroField *fields, gsize offset)
 {
   g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), astro_fields_quark(), (gpointer)fields);
+  g_type_set_qdata(G_OBJECT_CLASS_TYPE(klass), astro_fields_offset_quark(),
+                   GSIZE_TO_POINTER(offset));
   klass->set_property = set_property;
   klass->get_property = get_property;
 }

@@ -432,7 +432,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   GstElementClass *element = GST_ELEMENT_CLASS(class);
   GstBaseSinkClass *sink = GST_BASE_SINK_CLASS(class);
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   properties[PROP_LOCATION] = g_param_spec_string(
       "location", "File name",

@@ -33,7 +33,7 @@ struct _AstroFitsSrc {
   guint next_file;  /* the one after reader's */
   GstCaps *wanted;  /* by downstream, when it started */
   AstroFitsReader *reader;
-  guint64 frames;     /* sent */
+  guint64 frames;     /* sent; with the object's lock, as reader: asked for by queries */
   guint64 not_finite; /* visibilities in them that are no numbers */
   guint64 next;       /* the OFFSET that follows the last one without a gap */
   gint64 epoch;       /* the time of OFFSET 0, as the last DISCONT has it */
@@ -59,35 +59,14 @@ G_DEFINE_TYPE_WITH_CODE(AstroFitsSrc, astro_fits_src, GST_TYPE_PUSH_SRC,
 GST_ELEMENT_REGISTER_DEFINE(astrofitssrc, "astrofitssrc", GST_RANK_NONE, ASTRO_TYPE_FITS_SRC)
 
 static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_LOCATION, AstroFitsSrc, settings.location),
-  ASTRO_FIELD(PROP_RA_COLUMN, AstroFitsSrc, settings.ra_column),
-  ASTRO_FIELD(PROP_DEC_COLUMN, AstroFitsSrc, settings.dec_column),
-  ASTRO_FIELD(PROP_WEIGHT_COLUMN, AstroFitsSrc, settings.weight_column),
-  ASTRO_FIELD(PROP_REGION_COLUMN, AstroFitsSrc, settings.region_column),
-  ASTRO_FIELD(PROP_WHERE, AstroFitsSrc, settings.where),
+  ASTRO_FIELD(PROP_LOCATION, Settings, location),
+  ASTRO_FIELD(PROP_RA_COLUMN, Settings, ra_column),
+  ASTRO_FIELD(PROP_DEC_COLUMN, Settings, dec_column),
+  ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
+  ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
+  ASTRO_FIELD(PROP_WHERE, Settings, where),
   { 0 },
 };
-
-static void settings_clear(Settings *s)
-{
-  g_clear_pointer(&s->location, g_free);
-  g_clear_pointer(&s->ra_column, g_free);
-  g_clear_pointer(&s->dec_column, g_free);
-  g_clear_pointer(&s->weight_column, g_free);
-  g_clear_pointer(&s->region_column, g_free);
-  g_clear_pointer(&s->where, g_free);
-}
-
-static void settings_copy(Settings *to, Settings *from)
-{
-  settings_clear(to);
-  to->location = astro_fields_copy_text(&from->location);
-  to->ra_column = astro_fields_copy_text(&from->ra_column);
-  to->dec_column = astro_fields_copy_text(&from->dec_column);
-  to->weight_column = astro_fields_copy_text(&from->weight_column);
-  to->region_column = astro_fields_copy_text(&from->region_column);
-  to->where = astro_fields_copy_text(&from->where);
-}
 
 static void forget_files(AstroFitsSrc *self)
 {
@@ -185,7 +164,8 @@ static gboolean start(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
 
-  settings_copy(&self->now, &self->settings);
+  astro_fields_clear(fields, &self->now);
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
   if (!self->now.location || !self->now.location[0]) {
     GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("No file name is given."),
                       ("property \"location\" is not set"));
@@ -253,16 +233,23 @@ static gboolean query(GstBaseSrc *src, GstQuery *query)
   return TRUE;
 }
 
-/* A pool that downstream offers knows what memory it reads fastest; else ours. Catalogues are of
- * any size, and each has a block of its own. */
+/* Pools have blocks of one size, and count its bytes in 32 bits: catalogues are of any, and a frame
+ * may be larger. These have blocks of their own. */
+static gboolean fits_pool(const AstroFitsReader *reader)
+{
+  const AstroStream *stream = &astro_fits_reader_contents(reader)->stream;
+  return !is_catalogue(reader) && astro_stream_step_bytes(stream) <= G_MAXUINT;
+}
+
+/* A pool that downstream offers knows what memory it reads fastest; else ours. */
 static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
   const AstroStream *stream = &astro_fits_reader_contents(self->reader)->stream;
-  guint bytes = MIN(astro_stream_step_bytes(stream), G_MAXUINT), offered = 0, min = 0, max = 0;
+  guint bytes = (guint)astro_stream_step_bytes(stream), offered = 0, min = 0, max = 0;
   g_autoptr(GstBufferPool) pool = NULL;
 
-  if (is_catalogue(self->reader)) {
+  if (!fits_pool(self->reader)) {
     while (gst_query_get_n_allocation_pools(query) > 0)
       gst_query_remove_nth_allocation_pool(query, 0);
     return TRUE;
@@ -280,20 +267,15 @@ static gboolean decide_allocation(GstBaseSrc *src, GstQuery *query)
 static GstFlowReturn new_buffer(AstroFitsSrc *self, gsize bytes, GstBuffer **buffer)
 {
   g_autoptr(GstBufferPool) pool = gst_base_src_get_buffer_pool(GST_BASE_SRC(self));
-  GstFlowReturn flow = GST_FLOW_OK;
   *buffer = NULL;
-  if (pool && bytes <= G_MAXUINT && !is_catalogue(self->reader)) {
-    flow = gst_buffer_pool_acquire_buffer(pool, buffer, NULL);
+  if (pool && fits_pool(self->reader)) {
+    GstFlowReturn flow = gst_buffer_pool_acquire_buffer(pool, buffer, NULL);
     if (*buffer)
       gst_buffer_set_size(*buffer, bytes);
-  } else { /* pools count bytes in 32 bits, and have blocks of one size */
-    GstMemory *memory = astro_memory_new(bytes, NULL);
-    if (!memory)
-      return GST_FLOW_ERROR;
-    *buffer = gst_buffer_new();
-    gst_buffer_append_memory(*buffer, memory);
+    return flow;
   }
-  return flow;
+  *buffer = astro_buffer_new(bytes, NULL);
+  return *buffer ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 /* Part of a frame that it may be early or late by, as times in files are rounded. */
@@ -320,7 +302,9 @@ static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *f
     self->epoch = epoch;
   }
   self->next = offset + 1;
+  GST_OBJECT_LOCK(self);
   self->frames++;
+  GST_OBJECT_UNLOCK(self);
 }
 
 /* The next frame's steps, from the next file where this one has no more. */
@@ -431,8 +415,8 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
 static void finalize(GObject *object)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(object);
-  settings_clear(&self->settings);
-  settings_clear(&self->now);
+  astro_fields_clear(fields, &self->settings);
+  astro_fields_clear(fields, &self->now);
   G_OBJECT_CLASS(astro_fits_src_parent_class)->finalize(object);
 }
 
@@ -488,7 +472,7 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   GstElementClass *element = GST_ELEMENT_CLASS(class);
   GstBaseSrcClass *src = GST_BASE_SRC_CLASS(class);
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroFitsSrc, settings));
   object->finalize = finalize;
   install_properties(object);
 

@@ -227,12 +227,6 @@ void astro_gridder_settings_init(AstroGridderSettings *s)
   };
 }
 
-void astro_gridder_settings_clear(AstroGridderSettings *s)
-{
-  g_clear_pointer(&s->pols, g_free);
-  g_clear_pointer(&s->centre, g_free);
-}
-
 static const AstroField fields[] = {
   ASTRO_FIELD(SIZE, AstroGridderSettings, size),
   ASTRO_FIELD(CELL, AstroGridderSettings, cell),
@@ -257,9 +251,20 @@ static const AstroField fields[] = {
   { 0 },
 };
 
+void astro_gridder_settings_copy(AstroGridderSettings *to, const AstroGridderSettings *from)
+{
+  astro_fields_copy(fields, to, from, sizeof *to);
+}
+
+void astro_gridder_settings_clear(AstroGridderSettings *s)
+{
+  astro_fields_clear(fields, s);
+}
+
 gboolean astro_gridder_settings_set(AstroGridderSettings *s, guint property, const GValue *value)
 {
-  s->asks_accuracy |= property == ACCURACY;
+  if (property == ACCURACY)
+    s->asks_accuracy = TRUE;
   return astro_fields_set(fields, s, property, value);
 }
 

@@ -63,6 +63,9 @@ gboolean astro_gridder_settings_set(AstroGridderSettings *settings, guint proper
 gboolean astro_gridder_settings_get(const AstroGridderSettings *settings, guint property,
                                     GValue *value);
 void astro_gridder_settings_init(AstroGridderSettings *settings);
+/* As they are now: properties may be set at any time. The copy is to be cleared. */
+void astro_gridder_settings_copy(AstroGridderSettings *to, const AstroGridderSettings *from);
 void astro_gridder_settings_clear(AstroGridderSettings *settings);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroGridderSettings, astro_gridder_settings_clear)
 
 G_END_DECLS

@@ -30,6 +30,7 @@
 #include "config.h"
 #include "elements/astrogridder.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/units.h"
@@ -46,6 +47,7 @@ struct _AstroGridder {
 
   AstroCollectConfig config; /* what was agreed on */
   AstroGrid grid;            /* its grid, with products */
+  guint interval;            /* dumps of a grid; 0: all */
   gboolean touched_only;     /* planes go with a map of what visibilities reached */
   gboolean observed;         /* the instance knows the observation */
   GstBuffer *open;           /* dumps go straight into it */
@@ -77,12 +79,14 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
         gst_caps_from_string("application/x-astro-visibilities,format={CF32LE,CF64LE},"
                              "layout=" INPUT_LAYOUT),
         filter);
+  g_auto(AstroGridderSettings) settings;
   GstCaps *result = gst_caps_new_empty();
   const guint choices = is_for_fft(self) ? 8 : 4;
+  astro_gridder_settings_copy(&settings, &self->settings);
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
     for (guint choice = 0; choice < choices; choice++) {
-      GstStructure *to = astro_gridder_settings_caps(
-          &self->settings, gst_caps_get_structure(caps, i), choice & 2, choice & 1, choice & 4);
+      GstStructure *to = astro_gridder_settings_caps(&settings, gst_caps_get_structure(caps, i),
+                                                     choice & 2, choice & 1, choice & 4);
       if (to)
         gst_caps_append_structure(result, to);
     }
@@ -117,9 +121,8 @@ static void forget_grid(AstroGridder *self)
   self->begin = GST_CLOCK_TIME_NONE;
 }
 
-static void warn_of_accuracy(AstroGridder *self)
+static void warn_of_accuracy(AstroGridder *self, const AstroGridderSettings *s)
 {
-  const AstroGridderSettings *s = &self->settings;
   if (s->algorithm != ASTRO_ALGORITHM_WPROJECTION || !s->asks_accuracy ||
       s->accuracy >= astro_wprojection_reach(&self->grid.spread))
     return;
@@ -140,32 +143,28 @@ static void warn_of_accuracy(AstroGridder *self)
                       (NULL));
 }
 
-/* Properties may be set by another thread between the caps and the start, and what was agreed on
- * says how large buffers are. */
-static gboolean check_agreed(const AstroGridder *self, const AstroCollectConfig *config,
-                             GError **error)
+static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *config, GError **error)
 {
-  const AstroStream *out = astro_stage_out(ASTRO_STAGE((AstroGridder *)self));
-  const gboolean has_planes = astro_layout_find(&out->layout, ASTRO_AXIS_PLANE) >= 0;
-  if (has_planes == config->algorithm->has_planes &&
-      astro_stream_extent(out, ASTRO_AXIS_U) == self->grid.size &&
-      astro_stream_extent(out, ASTRO_AXIS_POL) == g_strv_length(self->grid.products))
-    return TRUE;
-  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "properties were set while caps were agreed on, expected them to be "
-                             "set in state NULL or READY");
+  AstroStage *stage = ASTRO_STAGE(self);
+  const AstroLayout *layout = &astro_stage_out(stage)->layout;
+  if ((astro_layout_find(layout, ASTRO_AXIS_PLANE) >= 0) != config->algorithm->has_planes)
+    return astro_stage_refuse_late(error);
+  return astro_stage_check_extent(stage, ASTRO_AXIS_U, self->grid.size, error) &&
+         astro_stage_check_extent(stage, ASTRO_AXIS_POL, g_strv_length(self->grid.products), error);
 }
 
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
-  const AstroGridderSettings *s = &self->settings;
+  g_auto(AstroGridderSettings) settings;
+  const AstroGridderSettings *s = &settings;
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
   g_auto(GStrv) names = NULL;
   AstroCollectConfig *config = configuration;
 
+  astro_gridder_settings_copy(&settings, &self->settings);
   if (in->quantity != ASTRO_QUANTITY_VISIBILITIES || strcmp(layout, INPUT_LAYOUT) ||
       (in->format != ASTRO_FORMAT_CF32LE && in->format != ASTRO_FORMAT_CF64LE))
     return astro_stream_refuse(
@@ -203,8 +202,9 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
   };
   self->config = *config;
+  self->interval = s->interval;
   self->observed = FALSE;
-  warn_of_accuracy(self);
+  warn_of_accuracy(self, s);
   forget_grid(self);
   return TRUE;
 }
@@ -271,35 +271,56 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
   return out;
 }
 
-static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
+/* To three digits, which is how it is printed. */
+static double round_down(double value)
+{
+  const double digit = pow(10, floor(log10(value)) - 2);
+  return floor(value / digit) * digit;
+}
+
+/* What of the settings would hold all visibilities: a grid of as many pixels reaches as much
+ * farther as they are smaller. */
+static char *advise(AstroGridder *self)
 {
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
+  const double cell = self->grid.pixel * ASTRO_DEGREES * 3600;
+  const double reach = astro_collect_reach(collect), longest = astro_collect_longest(collect);
+  const double enough = round_down(cell * reach / longest);
+  return g_strdup_printf("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f: "
+                         "expected a cell of at most %.3g arcsec, which is a field-of-view of "
+                         "%.3g degrees",
+                         cell, reach, longest, enough, enough * self->grid.image_size / 3600);
+}
+
+static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
+{
   const double lost = (double)counts->outside / (double)MAX(counts->outside + counts->used, 1);
   if (counts->outside == 0 || self->warned)
     return;
   self->warned = TRUE;
+  g_autofree char *advice = advise(self);
   GST_ELEMENT_WARNING(
       self, STREAM, FAILED,
       ("%.3g%% of the visibilities lie outside the grid and are lost: the cell is too large for "
        "the baselines",
        100 * lost),
-      ("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f",
-       self->grid.pixel * ASTRO_DEGREES * 3600, astro_collect_reach(collect),
-       astro_collect_longest(collect)));
+      ("%s", advice));
 }
 
-static gboolean check_counts(const AstroGridCounts *counts, GError **error)
+static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, GError **error)
 {
   guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
   if (counts->used > 0)
     return TRUE;
   if (left_out == 0)
     return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
+  g_autofree char *advice = counts->outside ? advise(self) : NULL;
   return astro_backend_refuse(error,
                               "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
                               " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
-                              " outside the grid",
-                              left_out, counts->flagged, counts->not_finite, counts->outside);
+                              " outside the grid%s%s",
+                              left_out, counts->flagged, counts->not_finite, counts->outside,
+                              advice ? ": " : "", advice ? advice : "");
 }
 
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
@@ -342,7 +363,7 @@ static gboolean send_grid(AstroGridder *self, GError **error)
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
   const AstroGridCounts *counts = astro_collect_counts(collect, NULL, error);
 
-  if (!counts || !check_counts(counts, error) || !send_planes(self, error))
+  if (!counts || !check_counts(self, counts, error) || !send_planes(self, error))
     return FALSE;
   warn_of_losses(self, counts);
   add_counts(self, counts);
@@ -413,8 +434,7 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
     self->begin = times[0];
   self->end = times[1];
   self->dumps++;
-  return self->settings.interval == 0 || self->dumps < self->settings.interval ||
-         send_grid(self, error);
+  return self->interval == 0 || self->dumps < self->interval || send_grid(self, error);
 }
 
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
@@ -493,8 +513,10 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
 static gboolean start(GstBaseTransform *trans)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
+  g_auto(AstroGridderSettings) settings;
   g_autoptr(GError) error = NULL;
-  if (astro_gridder_settings_check(&self->settings, &error)) {
+  astro_gridder_settings_copy(&settings, &self->settings);
+  if (astro_gridder_settings_check(&settings, &error)) {
     self->begin = GST_CLOCK_TIME_NONE;
     return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->start(trans);
   }

@@ -91,9 +91,14 @@ gboolean astro_histogram_settings_get(const AstroHistogramSettings *s, guint pro
   return astro_fields_get(fields, s, property, value);
 }
 
+void astro_histogram_settings_copy(AstroHistogramSettings *to, const AstroHistogramSettings *from)
+{
+  astro_fields_copy(fields, to, from, sizeof *to);
+}
+
 void astro_histogram_settings_clear(AstroHistogramSettings *s)
 {
-  g_clear_pointer(&s->edges, g_free);
+  astro_fields_clear(fields, s);
 }
 
 #define FLAGS                                                                                      \

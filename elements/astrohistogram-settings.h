@@ -26,6 +26,9 @@ gboolean astro_histogram_settings_set(AstroHistogramSettings *settings, guint pr
                                       const GValue *value);
 gboolean astro_histogram_settings_get(const AstroHistogramSettings *settings, guint property,
                                       GValue *value);
+/* As they are now: properties may be set at any time. The copy is to be cleared. */
+void astro_histogram_settings_copy(AstroHistogramSettings *to, const AstroHistogramSettings *from);
 void astro_histogram_settings_clear(AstroHistogramSettings *settings);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroHistogramSettings, astro_histogram_settings_clear)
 
 G_END_DECLS

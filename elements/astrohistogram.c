@@ -68,9 +68,11 @@ struct _AstroHistogram {
   const AstroBackend *backend;
   AstroDevice *device;
   guint64 n_random;
-  guint n_bins, n_regions; /* as the collector has them, whatever the properties say by then */
-  gboolean announced;      /* caps are set */
-  gint stopping;           /* atomic: ends a count */
+  /* as the collector was made with, whatever the properties say by then */
+  guint n_bins, n_regions;
+  guint interval;
+  gboolean announced; /* caps are set */
+  gint stopping;      /* atomic: ends a count */
 
   gint64 count_began, last_report; /* monotonic time */
   gboolean reporting;
@@ -123,11 +125,9 @@ static gboolean has_pad(AstroHistogram *self, AstroSide side)
 static gboolean make_collector(AstroHistogram *self, GError **error)
 {
   AstroHistogramConfig config;
-  GST_OBJECT_LOCK(self);
-  AstroHistogramSettings settings = self->settings;
-  gboolean good = astro_histogram_settings_config(&settings, &config, error);
-  GST_OBJECT_UNLOCK(self);
-  if (!good)
+  g_auto(AstroHistogramSettings) settings;
+  astro_histogram_settings_copy(&settings, &self->settings);
+  if (!astro_histogram_settings_config(&settings, &config, error))
     return FALSE;
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
     g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
@@ -142,6 +142,7 @@ static gboolean make_collector(AstroHistogram *self, GError **error)
   AstroPlace place = { .threads = settings.threads, .device = self->device };
   self->n_bins = config.n_edges - 1;
   self->n_regions = config.n_regions;
+  self->interval = settings.interval;
   self->collector = astro_collector_new(&config, self->is_there, self->backend, &place, error);
   return self->collector != NULL;
 }
@@ -358,8 +359,7 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
   if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
     return fail(self, error);
   self->n_random++;
-  guint interval = self->settings.interval;
-  if (interval == 0 || self->n_random % interval != 0)
+  if (self->interval == 0 || self->n_random % self->interval != 0)
     return GST_FLOW_OK;
   GstFlowReturn flow = settle(self);
   return flow == GST_FLOW_OK ? push(self) : flow;
@@ -367,8 +367,7 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
 
 static GstFlowReturn finish(AstroHistogram *self)
 {
-  guint interval = self->settings.interval;
-  gboolean is_sent = interval && self->n_random > 0 && self->n_random % interval == 0;
+  gboolean is_sent = self->interval && self->n_random > 0 && self->n_random % self->interval == 0;
   GstFlowReturn flow = settle(self);
   if (flow != GST_FLOW_OK)
     return flow;
@@ -474,7 +473,9 @@ static void forget(AstroHistogram *self)
 {
   for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
     g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    g_mutex_lock(&self->lock);
     astro_catalogue_clear(&self->data[side]);
+    g_mutex_unlock(&self->lock);
     if (pad)
       g_atomic_int_set(&pad->flushed, FALSE);
   }
@@ -489,16 +490,18 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
   AstroHistogramConfig config;
+  g_auto(AstroHistogramSettings) settings;
   GError *error = NULL;
+  astro_histogram_settings_copy(&settings, &self->settings);
   g_atomic_int_set(&self->stopping, FALSE);
-  if (!astro_histogram_settings_config(&self->settings, &config, &error)) {
+  if (!astro_histogram_settings_config(&settings, &config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
     g_error_free(error);
     return FALSE;
   }
-  if (self->settings.backend == ASTRO_BACKEND_CUDA) {
+  if (settings.backend == ASTRO_BACKEND_CUDA) {
     /* asked for by name: said at once where there is none, not when the data is there */
-    g_autoptr(AstroDevice) device = astro_device_open(self->settings.device, &error);
+    g_autoptr(AstroDevice) device = astro_device_open(settings.device, &error);
     if (!device) {
       GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
       g_error_free(error);
@@ -534,21 +537,20 @@ static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
 static void astro_histogram_set_property(GObject *object, guint id, const GValue *value,
                                          GParamSpec *spec)
 {
-  GST_OBJECT_LOCK(object);
   if (!astro_histogram_settings_set(&ASTRO_HISTOGRAM(object)->settings, id, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(object);
 }
 
 static void astro_histogram_get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(object);
-  GST_OBJECT_LOCK(object);
-  if (id == PROP_ACTIVE_BACKEND)
+  if (id == PROP_ACTIVE_BACKEND) {
+    GST_OBJECT_LOCK(object);
     g_value_set_string(value, self->active_backend);
-  else if (!astro_histogram_settings_get(&self->settings, id, value))
+    GST_OBJECT_UNLOCK(object);
+  } else if (!astro_histogram_settings_get(&self->settings, id, value)) {
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  GST_OBJECT_UNLOCK(object);
+  }
 }
 
 static void astro_histogram_finalize(GObject *object)

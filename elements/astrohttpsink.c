@@ -23,10 +23,12 @@
 
 struct _AstroHttpSink {
   GstBaseSink parent;
+  /* properties, under the object's lock as the server is: they may be set at any time */
   char *address;
   guint port;
   gboolean wait;
   AstroPictureServer *server; /* from start to stop */
+  gboolean waits;             /* as it was set when that was made */
   char *type;                 /* of the pictures */
 };
 
@@ -35,9 +37,9 @@ enum { PROP_0, PROP_ADDRESS, PROP_PORT, PROP_BOUND_PORT, PROP_WAIT };
 G_DEFINE_TYPE(AstroHttpSink, astro_http_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE(astrohttpsink, "astrohttpsink", GST_RANK_NONE, ASTRO_TYPE_HTTP_SINK)
 
-static void tell(AstroHttpSink *self, guint port)
+static void tell(AstroHttpSink *self, const char *address, guint port)
 {
-  g_autofree char *location = g_strdup_printf("http://%s:%u/", self->address, port);
+  g_autofree char *location = g_strdup_printf("http://%s:%u/", address, port);
   GST_ELEMENT_INFO(self, RESOURCE, OPEN_WRITE, (NULL), ("Pictures are at %s", location));
   gst_element_post_message(
       GST_ELEMENT(self),
@@ -49,7 +51,12 @@ static gboolean start(GstBaseSink *sink)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(sink);
   g_autoptr(GError) error = NULL;
-  AstroPictureServer *server = astro_picture_server_new(self->address, (guint16)self->port, &error);
+  GST_OBJECT_LOCK(self);
+  g_autofree char *address = g_strdup(self->address);
+  const guint port = self->port;
+  self->waits = self->wait;
+  GST_OBJECT_UNLOCK(self);
+  AstroPictureServer *server = astro_picture_server_new(address, (guint16)port, &error);
   if (!server) {
     GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE, ("%s", error->message), (NULL));
     return FALSE;
@@ -57,7 +64,7 @@ static gboolean start(GstBaseSink *sink)
   GST_OBJECT_LOCK(self);
   self->server = server;
   GST_OBJECT_UNLOCK(self);
-  tell(self, astro_picture_server_port(server));
+  tell(self, address, astro_picture_server_port(server));
   return TRUE;
 }
 
@@ -100,7 +107,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     return GST_FLOW_NOT_NEGOTIATED;
   if (bytes == 0) /* nothing to see */
     return GST_FLOW_OK;
-  while (self->wait && !astro_picture_server_wait(self->server)) {
+  while (self->waits && !astro_picture_server_wait(self->server)) {
     GstFlowReturn flow = gst_base_sink_wait_preroll(sink);
     if (flow != GST_FLOW_OK)
       return flow;

@@ -124,11 +124,12 @@ static void set_formats(GstStructure *s, gboolean to_src)
 static void describe_image(const AstroImage *self, GstCaps *given, GstStructure *s)
 {
   AstroImageProduct products[ASTRO_IMAGE_MAX_PRODUCTS];
+  g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
   AstroGrid grid;
   guint n;
 
   if (!astro_grid_from_caps(&grid, given, NULL) ||
-      !(n = astro_image_products(&grid, self->stokes, products, NULL))) {
+      !(n = astro_image_products(&grid, stokes, products, NULL))) {
     astro_grid_clear(&grid);
     return;
   }
@@ -269,6 +270,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   AstroImage *self = ASTRO_IMAGE(stage);
   const AstroStream *in = astro_stage_in(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
+  g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
   guint kind = 0;
 
   while (kind < G_N_ELEMENTS(layouts) && !g_str_equal(layout, layouts[kind].grid))
@@ -289,9 +291,9 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
                                      .n_in = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
                                      .transforms_v = layouts[kind].rows };
   self->config.grid.products = NULL;
-  self->config.n_out =
-      astro_image_products(&self->grid, self->stokes, self->config.products, error);
-  if (!self->config.n_out)
+  self->config.n_out = astro_image_products(&self->grid, stokes, self->config.products, error);
+  if (!self->config.n_out ||
+      !astro_stage_check_extent(stage, ASTRO_AXIS_POL, self->config.n_out, error))
     return FALSE;
   make_middle(self);
   *(AstroImageConfig *)given = self->config;
@@ -520,7 +522,7 @@ static void astro_image_class_init(AstroImageClass *klass)
   static const AstroQuantity images[] = { ASTRO_QUANTITY_IMAGE, ASTRO_QUANTITY_UNKNOWN };
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, 0);
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_PSF,

@@ -36,12 +36,16 @@ GST_DEBUG_CATEGORY_STATIC(measure_debug);
 
 #define REACH 3 /* pixels about a source, where the beam is not known */
 
-struct _AstroMeasure {
-  GstBaseTransform parent;
-  /* properties */
+typedef struct {
   char *text;
   double threshold;
   guint max;
+} Settings;
+
+struct _AstroMeasure {
+  GstBaseTransform parent;
+  Settings settings;
+  Settings now; /* as they were when caps or the observation came */
 
   AstroStream stream;
   AstroGrid grid;
@@ -56,10 +60,17 @@ G_DEFINE_TYPE_WITH_CODE(AstroMeasure, astro_measure, GST_TYPE_BASE_TRANSFORM,
                                                 "Sources in images"))
 GST_ELEMENT_REGISTER_DEFINE(astromeasure, "astromeasure", GST_RANK_NONE, ASTRO_TYPE_MEASURE)
 
-static gboolean has_text(AstroMeasure *self)
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_SKY, Settings, text),
+  ASTRO_FIELD(PROP_THRESHOLD, Settings, threshold),
+  ASTRO_FIELD(PROP_MAX, Settings, max),
+  { 0 },
+};
+
+static void take_settings(AstroMeasure *self)
 {
-  g_autofree char *text = astro_fields_copy_text(&self->text);
-  return text && *text;
+  astro_fields_clear(fields, &self->now);
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
 }
 
 static gboolean has_place(const AstroMeasure *self)
@@ -81,6 +92,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   AstroMeasure *self = ASTRO_MEASURE(trans);
   g_autoptr(GError) error = NULL;
 
+  take_settings(self);
   astro_grid_clear(&self->grid);
   if (astro_stream_from_caps(&self->stream, in, &error) &&
       astro_image_check_layout(&self->stream, &error) &&
@@ -102,10 +114,10 @@ static gboolean observe(AstroMeasure *self, GstEvent *event, GError **error)
   g_clear_pointer(&self->observation, astro_observation_unref);
   self->observation = observation;
   g_clear_pointer(&self->sky, astro_sky_free);
-  g_autofree char *text = astro_fields_copy_text(&self->text);
-  if (!text || !*text || !has_place(self))
+  take_settings(self);
+  if (!astro_field_given(self->now.text) || !has_place(self))
     return TRUE;
-  self->sky = astro_sky_new(text, error);
+  self->sky = astro_sky_new(self->now.text, error);
   if (self->sky && astro_sky_resolve(self->sky, observation, error))
     return TRUE;
   g_clear_pointer(&self->observation, astro_observation_unref); /* no image is of it */
@@ -169,7 +181,8 @@ static void look_for_sky(AstroMeasure *self, const AstroPlane *plane, double rea
 static void look_for_any(AstroMeasure *self, const AstroPlane *plane, double reach, double rms,
                          GValue *found)
 {
-  g_autoptr(GArray) peaks = astro_peaks_find(plane, self->threshold * rms, reach, self->max);
+  g_autoptr(GArray) peaks =
+      astro_peaks_find(plane, self->now.threshold * rms, reach, self->now.max);
   for (guint i = 0; i < peaks->len; i++)
     append(found, describe(self, &g_array_index(peaks, AstroPeak, i)));
 }
@@ -206,8 +219,7 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
   guint64 images;
   GstMapInfo map;
 
-  /* A sky that is set in mid-stream waits for the next observation. */
-  if (has_text(self) && !has_place(self)) {
+  if (astro_field_given(self->now.text) && !has_place(self)) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                       ("a sky is set, and the stream has no observation with a phase centre to "
                        "place it in"),
@@ -232,16 +244,10 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
 
 /* ---- properties ---- */
 
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_SKY, AstroMeasure, text),
-  ASTRO_FIELD(PROP_THRESHOLD, AstroMeasure, threshold),
-  ASTRO_FIELD(PROP_MAX, AstroMeasure, max),
-  { 0 },
-};
-
 static void finalize(GObject *object)
 {
-  g_free(ASTRO_MEASURE(object)->text);
+  astro_fields_clear(fields, &ASTRO_MEASURE(object)->settings);
+  astro_fields_clear(fields, &ASTRO_MEASURE(object)->now);
   G_OBJECT_CLASS(astro_measure_parent_class)->finalize(object);
 }
 
@@ -254,7 +260,7 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
   GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
   g_autoptr(GstCaps) caps = gst_caps_from_string("application/x-astro-image");
 
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroMeasure, settings));
   object->finalize = finalize;
   g_object_class_install_property(
       object, PROP_SKY,

@@ -34,11 +34,15 @@
   "video/x-raw, format = (string) { BGRx, BGRA, RGBx, RGBA }, width = " SIZES ", height = " SIZES  \
   ", framerate = (fraction) [ 0/1, MAX ]"
 
-struct _AstroRender {
-  GstBaseTransform parent;
+typedef struct {
   AstroRenderStyle style; /* low >= high: from the values */
   char *title, *product;
   guint width, height; /* where downstream leaves them open */
+} Settings;
+
+struct _AstroRender {
+  GstBaseTransform parent;
+  Settings settings;
 
   GstCaps *caps; /* of the sink pad */
   GstVideoInfo info;
@@ -66,6 +70,25 @@ enum {
   PROP_HEIGHT
 };
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_COLORMAP, Settings, style.colormap),
+  ASTRO_FIELD(PROP_STRETCH, Settings, style.stretch),
+  ASTRO_FIELD(PROP_PERCENT, Settings, style.percent),
+  ASTRO_FIELD(PROP_MIN, Settings, style.low),
+  ASTRO_FIELD(PROP_MAX, Settings, style.high),
+  ASTRO_FIELD(PROP_THEME, Settings, style.theme),
+  ASTRO_FIELD(PROP_AXES, Settings, style.axes),
+  ASTRO_FIELD(PROP_GRID, Settings, style.grid),
+  ASTRO_FIELD(PROP_COLOUR_BAR, Settings, style.colour_bar),
+  ASTRO_FIELD(PROP_TITLE, Settings, title),
+  ASTRO_FIELD(PROP_PRODUCT, Settings, product),
+  ASTRO_FIELD(PROP_CHANNEL, Settings, style.channel),
+  ASTRO_FIELD(PROP_ROWS, Settings, style.rows),
+  ASTRO_FIELD(PROP_WIDTH, Settings, width),
+  ASTRO_FIELD(PROP_HEIGHT, Settings, height),
+  { 0 },
+};
+
 G_DEFINE_TYPE(AstroRender, astro_render, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(astrorender, "astrorender", GST_RANK_NONE, ASTRO_TYPE_RENDER)
 
@@ -90,31 +113,32 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction
 static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
-  AstroRender *self = ASTRO_RENDER(base);
+  const Settings *settings = &ASTRO_RENDER(base)->settings;
   if (direction != GST_PAD_SINK || astro_stage_is_unlinked(base, othercaps))
     return gst_caps_fixate(othercaps);
   othercaps = gst_caps_make_writable(gst_caps_truncate(othercaps));
-  GstStructure *fields = gst_caps_get_structure(othercaps, 0);
-  gst_structure_fixate_field_nearest_int(fields, "width", (gint)self->width);
-  gst_structure_fixate_field_nearest_int(fields, "height", (gint)self->height);
-  gst_structure_fixate_field_nearest_fraction(fields, "framerate", 0, 1);
-  if (gst_structure_has_field(fields, "pixel-aspect-ratio"))
-    gst_structure_fixate_field_nearest_fraction(fields, "pixel-aspect-ratio", 1, 1);
+  GstStructure *s = gst_caps_get_structure(othercaps, 0);
+  gst_structure_fixate_field_nearest_int(s, "width", (gint)settings->width);
+  gst_structure_fixate_field_nearest_int(s, "height", (gint)settings->height);
+  gst_structure_fixate_field_nearest_fraction(s, "framerate", 0, 1);
+  if (gst_structure_has_field(s, "pixel-aspect-ratio"))
+    gst_structure_fixate_field_nearest_fraction(s, "pixel-aspect-ratio", 1, 1);
   return gst_caps_fixate(othercaps);
 }
 
 static gboolean make_render(AstroRender *self)
 {
   GError *error = NULL;
+  Settings settings;
+  AstroRenderStyle *style = &settings.style;
   g_clear_pointer(&self->render, astro_renderer_free);
-  GST_OBJECT_LOCK(self);
-  AstroRenderStyle style = self->style;
-  style.title = self->title;
-  style.product = self->product && *self->product ? self->product : NULL;
-  if (!(style.low < style.high))
-    style.low = style.high = NAN;
-  self->render = astro_renderer_new(self->caps, &style, self->observation, &error);
-  GST_OBJECT_UNLOCK(self);
+  astro_fields_copy(fields, &settings, &self->settings, sizeof settings);
+  style->title = settings.title;
+  style->product = astro_field_given(settings.product);
+  if (!(style->low < style->high))
+    style->low = style->high = NAN;
+  self->render = astro_renderer_new(self->caps, style, self->observation, &error);
+  astro_fields_clear(fields, &settings);
   return self->render || fail(self, error);
 }
 
@@ -263,30 +287,9 @@ static gboolean stop(GstBaseTransform *base)
 
 /* ---- properties ---- */
 
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_COLORMAP, AstroRender, style.colormap),
-  ASTRO_FIELD(PROP_STRETCH, AstroRender, style.stretch),
-  ASTRO_FIELD(PROP_PERCENT, AstroRender, style.percent),
-  ASTRO_FIELD(PROP_MIN, AstroRender, style.low),
-  ASTRO_FIELD(PROP_MAX, AstroRender, style.high),
-  ASTRO_FIELD(PROP_THEME, AstroRender, style.theme),
-  ASTRO_FIELD(PROP_AXES, AstroRender, style.axes),
-  ASTRO_FIELD(PROP_GRID, AstroRender, style.grid),
-  ASTRO_FIELD(PROP_COLOUR_BAR, AstroRender, style.colour_bar),
-  ASTRO_FIELD(PROP_TITLE, AstroRender, title),
-  ASTRO_FIELD(PROP_PRODUCT, AstroRender, product),
-  ASTRO_FIELD(PROP_CHANNEL, AstroRender, style.channel),
-  ASTRO_FIELD(PROP_ROWS, AstroRender, style.rows),
-  ASTRO_FIELD(PROP_WIDTH, AstroRender, width),
-  ASTRO_FIELD(PROP_HEIGHT, AstroRender, height),
-  { 0 },
-};
-
 static void finalize(GObject *object)
 {
-  AstroRender *self = ASTRO_RENDER(object);
-  g_free(self->title);
-  g_free(self->product);
+  astro_fields_clear(fields, &ASTRO_RENDER(object)->settings);
   G_OBJECT_CLASS(astro_render_parent_class)->finalize(object);
 }
 
@@ -356,7 +359,7 @@ static void astro_render_class_init(AstroRenderClass *klass)
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroRender, settings));
   object->finalize = finalize;
   install_properties(object);
   base->transform_caps = transform_caps;

@@ -21,10 +21,17 @@ static const AstroField fields[] = {
   { 0 },
 };
 
+void astro_scene_copy(AstroScene *to, const AstroScene *from)
+{
+  astro_fields_copy(fields, to, from, sizeof *to);
+}
+
 gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *value)
 {
-  scene->has_latitude |= id == ASTRO_SCENE_PROP_LATITUDE;
-  scene->has_longitude |= id == ASTRO_SCENE_PROP_LONGITUDE;
+  if (id == ASTRO_SCENE_PROP_LATITUDE)
+    scene->has_latitude = TRUE;
+  if (id == ASTRO_SCENE_PROP_LONGITUDE)
+    scene->has_longitude = TRUE;
   return astro_fields_set(fields, scene, id, value);
 }
 

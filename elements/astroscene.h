@@ -38,6 +38,9 @@ void astro_install_uint(GObjectClass *klass, guint id, const char *name, const c
 /* What differs between sources: the noise's default, and what the bandwidth means. */
 void astro_scene_install_properties(GObjectClass *klass, double noise, const char *bandwidth);
 
+/* As it is now: properties may be set at any time. The copy is to be cleared. */
+void astro_scene_copy(AstroScene *to, const AstroScene *from);
+
 /* FALSE: the property is none of the scene's. */
 gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *value);
 gboolean astro_scene_get_property(const AstroScene *scene, guint id, GValue *value);

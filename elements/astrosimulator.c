@@ -1,22 +1,36 @@
 #include "config.h"
 #include "elements/astrosimulator.h"
 
+#include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "elements/astroreader.h"
+#include "elements/astroscene.h"
+#include "elements/astrostage.h"
 
 #include <math.h>
 
 /* ---- from start to stop ---- */
 
+void astro_simulator_take_scene(AstroSimulator *simulator)
+{
+  astro_scene_clear(&simulator->now);
+  astro_scene_copy(&simulator->now, &simulator->scene);
+}
+
+void astro_simulator_clear(AstroSimulator *simulator)
+{
+  astro_scene_clear(&simulator->now);
+  astro_scene_clear(&simulator->scene);
+}
+
 gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error)
 {
   simulator->next = 0;
   simulator->announced = FALSE;
-  simulator->observation = astro_scene_observe(&simulator->scene, error);
+  simulator->observation = astro_scene_observe(&simulator->now, error);
   if (!simulator->observation)
     return FALSE;
-  g_atomic_int_set(&simulator->stations, (gint)simulator->observation->n_stations);
-  simulator->sky = astro_scene_sky(&simulator->scene, simulator->observation, error);
+  simulator->sky = astro_scene_sky(&simulator->now, simulator->observation, error);
   if (!simulator->sky || !horizon)
     return simulator->sky != NULL;
   return astro_simulator_check_horizon(simulator, *horizon, error);
@@ -30,9 +44,9 @@ gboolean astro_simulator_check_horizon(const AstroSimulator *simulator, guint64 
                                  (gint64)MIN(seconds * 1e9, 1e18), error);
 }
 
-void astro_simulator_stop(AstroSimulator *simulator)
+void astro_simulator_stop(AstroSimulator *simulator, GstBaseSrc *base)
 {
-  g_atomic_int_set(&simulator->stations, 0);
+  astro_simulator_offer(simulator, base, NULL);
   astro_buffer_pool_clear(&simulator->pool);
   g_clear_pointer(&simulator->sky, astro_sky_free);
   g_clear_pointer(&simulator->observation, astro_observation_unref);
@@ -41,8 +55,8 @@ void astro_simulator_stop(AstroSimulator *simulator)
 
 guint64 astro_simulator_duration(const AstroSimulator *simulator)
 {
-  double steps = simulator->scene.duration * simulator->rate_n / simulator->rate_d;
-  if (simulator->scene.duration == 0 || steps >= 0x1p63)
+  double steps = simulator->now.duration * simulator->rate_n / simulator->rate_d;
+  if (simulator->now.duration == 0 || steps >= 0x1p63)
     return G_MAXUINT64;
   return (guint64)MAX(rint(steps), 1);
 }
@@ -54,6 +68,32 @@ GstClockTime astro_simulator_time(const AstroSimulator *simulator, guint64 step)
 }
 
 /* ---- caps and memory ---- */
+
+void astro_simulator_offer(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *caps)
+{
+  GST_OBJECT_LOCK(base);
+  GstCaps *before = simulator->caps;
+  simulator->caps = caps;
+  GST_OBJECT_UNLOCK(base);
+  gst_clear_caps(&before);
+}
+
+gboolean astro_simulator_is_started(const AstroSimulator *simulator, GstBaseSrc *base)
+{
+  GST_OBJECT_LOCK(base);
+  const gboolean is_started = simulator->caps != NULL;
+  GST_OBJECT_UNLOCK(base);
+  return is_started;
+}
+
+GstCaps *astro_simulator_get_caps(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *filter)
+{
+  GST_OBJECT_LOCK(base);
+  GstCaps *caps = simulator->caps ? gst_caps_ref(simulator->caps) : NULL;
+  GST_OBJECT_UNLOCK(base);
+  return astro_stage_filter_caps(
+      caps ? caps : gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base)), filter);
+}
 
 gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *what)
 {
@@ -83,6 +123,8 @@ void astro_simulator_decide_allocation(AstroSimulator *simulator, GstQuery *quer
 GstBuffer *astro_simulator_new_block(AstroSimulator *simulator, gsize bytes)
 {
   GstBuffer *buffer = NULL;
+  if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
+    return astro_buffer_new(bytes, simulator->reader);
   if (!simulator->pool)
     simulator->pool = astro_buffer_pool_new_active(simulator->reader, NULL, bytes, 1, 0);
   if (simulator->pool)

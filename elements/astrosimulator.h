@@ -11,12 +11,13 @@ G_BEGIN_DECLS
 
 typedef struct {
   AstroScene scene; /* as properties say */
+  AstroScene now;   /* as they said at the start */
 
   /* from start to stop */
   AstroObservation *observation;
   AstroSky *sky;
   gint rate_n, rate_d; /* time steps a second */
-  gint stations;       /* the observation's, atomic: caps are asked for by any thread; 0: stopped */
+  GstCaps *caps;       /* all that may be made, under the element's lock: asked for by any thread */
 
   /* of the stream that was agreed on */
   AstroStream stream;
@@ -26,18 +27,25 @@ typedef struct {
   GstBufferPool *pool;
 } AstroSimulator;
 
+/* At the start, before anything else: takes the scene as it is now. Cleared with the element. */
+void astro_simulator_take_scene(AstroSimulator *simulator);
+void astro_simulator_clear(AstroSimulator *simulator);
 /* Makes the observation and its sky. horizon: what the sources have to stay above for so many
  * steps, or NULL. */
 gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error);
 /* G_MAXUINT64: at the start. */
 gboolean astro_simulator_check_horizon(const AstroSimulator *simulator, guint64 steps,
                                        GError **error);
-void astro_simulator_stop(AstroSimulator *simulator);
+void astro_simulator_stop(AstroSimulator *simulator, GstBaseSrc *base);
 
 /* Steps of the scene's duration; G_MAXUINT64 where it has none. */
 guint64 astro_simulator_duration(const AstroSimulator *simulator);
 GstClockTime astro_simulator_time(const AstroSimulator *simulator, guint64 step);
 
+/* Once it started: what the fields of caps can be. Takes them. */
+void astro_simulator_offer(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *caps);
+gboolean astro_simulator_is_started(const AstroSimulator *simulator, GstBaseSrc *base);
+GstCaps *astro_simulator_get_caps(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *filter);
 /* Sets what downstream names first, of what we can give. what: "voltages", for the error. */
 gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *what);
 /* Blocks come from a pool of our own: nobody else knows their size. Notes who reads them. */

@@ -40,6 +40,7 @@ struct _AstroSkySrc {
   GstPushSrc parent;
   AstroSimulator simulator;
   Settings settings;
+  Settings now; /* from the start, whatever the properties say by then */
   AstroVoltages *voltages;
   guint64 block;       /* steps */
   GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
@@ -71,13 +72,24 @@ ASTRO_STATIC_ENUM_TYPE(pattern_get_type, "AstroSkyPattern",
                        { ASTRO_PATTERN_RAMP, "Real parts count samples, imaginary parts inputs",
                          "ramp" })
 
+/* Those with code of their own are not listed. */
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_REPEAT, Settings, repeat),
+  ASTRO_FIELD(PROP_PATTERN, Settings, pattern),
+  ASTRO_FIELD(PROP_TONE, Settings, tone),
+  ASTRO_FIELD(PROP_SCALE, Settings, scale),
+  ASTRO_FIELD(PROP_BLOCK_STEPS, Settings, block_steps),
+  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  { 0 },
+};
+
 /* ---- from properties to an observation ---- */
 
 /* A rate is a fraction of two ints, and comes within 1e-9 of any bandwidth that is not above them.
  */
 static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
 {
-  double bandwidth = self->simulator.scene.bandwidth;
+  double bandwidth = self->simulator.now.bandwidth;
   if (bandwidth > G_MAXINT) {
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                 "bandwidth=%.17g: expected at most %d Hz, the highest rate of samples that caps "
@@ -91,8 +103,8 @@ static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
 
 static gboolean check_tone(AstroSkySrc *self, GError **error)
 {
-  const Settings *set = &self->settings;
-  const AstroScene *scene = &self->simulator.scene;
+  const Settings *set = &self->now;
+  const AstroScene *scene = &self->simulator.now;
   if (set->pattern != ASTRO_PATTERN_TONE || set->tone == 0 ||
       fabs(set->tone - scene->frequency) <= scene->bandwidth / 2)
     return TRUE;
@@ -109,8 +121,20 @@ static gboolean stop(GstBaseSrc *base)
   GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->voltages, astro_voltages_free);
   GST_OBJECT_UNLOCK(self);
-  astro_simulator_stop(&self->simulator);
+  astro_simulator_stop(&self->simulator, base);
   return TRUE;
+}
+
+static GstCaps *caps_made(AstroSkySrc *self)
+{
+  const AstroSimulator *simulator = &self->simulator;
+  GstCaps *caps = gst_caps_make_writable(gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(self)));
+  gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)simulator->observation->n_stations,
+                      "pols", G_TYPE_INT, (gint)simulator->now.pols, "rate", GST_TYPE_FRACTION,
+                      simulator->rate_n, simulator->rate_d, "frequency", G_TYPE_DOUBLE,
+                      simulator->now.frequency, "bandwidth", G_TYPE_DOUBLE,
+                      simulator->now.bandwidth, NULL);
+  return caps;
 }
 
 static gboolean start(GstBaseSrc *base)
@@ -118,11 +142,15 @@ static gboolean start(GstBaseSrc *base)
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
   g_autoptr(GError) error = NULL;
 
+  astro_simulator_take_scene(&self->simulator);
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
   if (read_bandwidth(self, &error) && check_tone(self, &error)) {
     const guint64 unknown = G_MAXUINT64; /* steps, until there are blocks */
-    const gboolean has_sky = self->settings.pattern == ASTRO_PATTERN_SKY;
-    if (astro_simulator_start(&self->simulator, has_sky ? &unknown : NULL, &error))
+    const gboolean has_sky = self->now.pattern == ASTRO_PATTERN_SKY;
+    if (astro_simulator_start(&self->simulator, has_sky ? &unknown : NULL, &error)) {
+      astro_simulator_offer(&self->simulator, base, caps_made(self));
       return TRUE;
+    }
   }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   stop(base);
@@ -133,18 +161,7 @@ static gboolean start(GstBaseSrc *base)
 
 static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
-  AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
-  const gint stations = g_atomic_int_get(&self->simulator.stations);
-  if (stations) {
-    caps = gst_caps_make_writable(caps);
-    gst_caps_set_simple(caps, "stations", G_TYPE_INT, stations, "pols", G_TYPE_INT,
-                        (gint)self->simulator.scene.pols, "rate", GST_TYPE_FRACTION,
-                        self->simulator.rate_n, self->simulator.rate_d, "frequency", G_TYPE_DOUBLE,
-                        self->simulator.scene.frequency, "bandwidth", G_TYPE_DOUBLE,
-                        self->simulator.scene.bandwidth, NULL);
-  }
-  return astro_stage_filter_caps(caps, filter);
+  return astro_simulator_get_caps(&ASTRO_SKY_SRC(base)->simulator, base, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *base)
@@ -157,8 +174,7 @@ static void choose_block(AstroSkySrc *self)
 {
   const gsize step = astro_stream_step_bytes(&self->simulator.stream);
   const gsize grains = BLOCK_BYTES / step / BLOCK_GRAIN;
-  self->block =
-      self->settings.block_steps ? self->settings.block_steps : BLOCK_GRAIN * MAX(grains, 1);
+  self->block = self->now.block_steps ? self->now.block_steps : BLOCK_GRAIN * MAX(grains, 1);
   self->simulator.end = astro_simulator_duration(&self->simulator);
 }
 
@@ -174,16 +190,16 @@ static guint64 find_end(AstroSkySrc *self)
 /* What is repeated is of the time of its first blocks. */
 static gboolean check_horizon(AstroSkySrc *self, GError **error)
 {
-  const guint64 end = find_end(self), made = self->settings.repeat * self->block;
-  return self->settings.pattern != ASTRO_PATTERN_SKY ||
+  const guint64 end = find_end(self), made = self->now.repeat * self->block;
+  return self->now.pattern != ASTRO_PATTERN_SKY ||
          astro_simulator_check_horizon(&self->simulator, made ? MIN(end, made) : end, error);
 }
 
 static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  const Settings *set = &self->settings;
-  const AstroScene *scene = &self->simulator.scene;
+  const Settings *set = &self->now;
+  const AstroScene *scene = &self->simulator.now;
   g_autoptr(GError) error = NULL;
   AstroVoltages *voltages = NULL;
 
@@ -271,11 +287,9 @@ static GstFlowReturn prepare(AstroSkySrc *self)
   while (self->prepared->len < self->n_prepared) {
     if (g_atomic_int_get(&self->stopping))
       return GST_FLOW_FLUSHING;
-    GstMemory *memory = astro_memory_new(bytes, self->simulator.reader);
-    if (!memory)
+    GstBuffer *buffer = astro_buffer_new(bytes, self->simulator.reader);
+    if (!buffer)
       return GST_FLOW_ERROR;
-    GstBuffer *buffer = gst_buffer_new();
-    gst_buffer_append_memory(buffer, memory);
     guint64 first = self->prepared->len * self->block;
     g_ptr_array_add(self->prepared, buffer);
     if (!fill(self, buffer, first, self->block))
@@ -339,10 +353,19 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
   return GST_FLOW_OK;
 }
 
+/* Blocks and the end are known before there are voltages. */
+static gboolean has_voltages(AstroSkySrc *self)
+{
+  GST_OBJECT_LOCK(self);
+  const gboolean has_voltages = self->voltages != NULL;
+  GST_OBJECT_UNLOCK(self);
+  return has_voltages;
+}
+
 static gboolean answer_duration(AstroSkySrc *self, GstQuery *query)
 {
   return astro_simulator_answer_duration(&self->simulator, query,
-                                         self->voltages ? find_end(self) : G_MAXUINT64);
+                                         has_voltages(self) ? find_end(self) : G_MAXUINT64);
 }
 
 static gboolean query(GstBaseSrc *base, GstQuery *query)
@@ -353,24 +376,13 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
     return answer_duration(self, query);
   case GST_QUERY_LATENCY:
     return astro_simulator_answer_latency(&self->simulator, base, query,
-                                          self->voltages ? self->block : 0);
+                                          has_voltages(self) ? self->block : 0);
   default:
     return GST_BASE_SRC_CLASS(astro_sky_src_parent_class)->query(base, query);
   }
 }
 
 /* ---- properties ---- */
-
-/* Those with code of their own are not listed. */
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_REPEAT, Settings, repeat),
-  ASTRO_FIELD(PROP_PATTERN, Settings, pattern),
-  ASTRO_FIELD(PROP_TONE, Settings, tone),
-  ASTRO_FIELD(PROP_SCALE, Settings, scale),
-  ASTRO_FIELD(PROP_BLOCK_STEPS, Settings, block_steps),
-  ASTRO_FIELD(PROP_THREADS, Settings, threads),
-  { 0 },
-};
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
@@ -401,7 +413,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void finalize(GObject *object)
 {
-  astro_scene_clear(&ASTRO_SKY_SRC(object)->simulator.scene);
+  astro_simulator_clear(&ASTRO_SKY_SRC(object)->simulator);
   G_OBJECT_CLASS(astro_sky_src_parent_class)->finalize(object);
 }
 

@@ -33,20 +33,21 @@ void astro_stage_close_backend(AstroStage *stage)
   GST_OBJECT_UNLOCK(stage);
 }
 
-static gboolean open_backend_of(AstroStage *stage, AstroBackendKind kind, GError **error)
+static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choice, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   const char *variant = NULL;
-  const AstroBackend *backend = astro_backend_choose(
-      klass->stage, klass->backends, kind, priv->device_index, priv->config, &priv->device, error);
+  const AstroBackend *backend =
+      astro_backend_choose(klass->stage, klass->backends, choice->kind, choice->device,
+                           priv->config, &priv->device, error);
 
   if (!backend)
     return FALSE;
   g_assert(backend->config_bytes <= sizeof priv->config);
   if (priv->device && !(priv->queue = priv->device->funcs->queue_new(priv->device, error)))
     return FALSE;
-  AstroPlace place = { .threads = priv->threads, .device = priv->device, .queue = priv->queue };
+  AstroPlace place = { .threads = choice->threads, .device = priv->device, .queue = priv->queue };
   priv->instance = backend->create(priv->config, &place, &variant, error);
   GST_OBJECT_LOCK(stage);
   priv->backend = backend;
@@ -59,13 +60,15 @@ static gboolean open_backend_of(AstroStage *stage, AstroBackendKind kind, GError
 gboolean astro_stage_open_backend(AstroStage *stage, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroStageChoice choice = astro_stage_choice(stage);
   g_autoptr(GError) why_not = NULL;
-  if (open_backend_of(stage, priv->kind, &why_not))
+  if (open_backend_of(stage, &choice, &why_not))
     return TRUE;
-  if (priv->kind == ASTRO_BACKEND_AUTO && priv->device) {
+  if (choice.kind == ASTRO_BACKEND_AUTO && priv->device) {
     GST_WARNING_OBJECT(stage, "auto takes cpu: %s", why_not->message);
     astro_stage_close_backend(stage);
-    return open_backend_of(stage, ASTRO_BACKEND_CPU, error);
+    choice.kind = ASTRO_BACKEND_CPU;
+    return open_backend_of(stage, &choice, error);
   }
   g_propagate_error(error, g_steal_pointer(&why_not));
   return FALSE;
@@ -190,7 +193,8 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
     ok = submit_opened(stage, &from, &to, in_place, flags, arguments, last, error);
     ok = close_faces(stage, &from, from.n, GST_MAP_READ, FALSE, ok ? error : NULL) && ok;
     for (guint i = 0; i < from.n; i++)
-      priv->host_copies += from.faces[i].buffer != blocks->in[i + in_place];
+      if (from.faces[i].buffer != blocks->in[i + in_place])
+        astro_stage_count(stage, &(AstroStageStats){ .host_copies = 1 });
   }
   for (guint i = 0; i < from.n; i++)
     gst_buffer_unref(from.faces[i].buffer);

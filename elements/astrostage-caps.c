@@ -63,6 +63,20 @@ GstCaps *astro_stage_fixate_agreed(GstBaseTransform *trans, GstPadDirection dire
   return g_steal_pointer(&out);
 }
 
+gboolean astro_stage_refuse_late(GError **error)
+{
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "properties were set while caps were agreed on, expected them to be "
+                             "set in state NULL or READY");
+}
+
+gboolean astro_stage_check_extent(AstroStage *stage, AstroAxis axis, guint64 expected,
+                                  GError **error)
+{
+  return astro_stream_extent(astro_stage_out(stage), axis) == expected ||
+         astro_stage_refuse_late(error);
+}
+
 gboolean astro_stage_is_unlinked(GstBaseTransform *trans, GstCaps *out)
 {
   g_autoptr(GstCaps) ours = gst_pad_get_pad_template_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));

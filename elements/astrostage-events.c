@@ -22,6 +22,13 @@ static gboolean read_caps(AstroStage *stage, AstroStream *stream, GstCaps *caps)
   return FALSE;
 }
 
+/* Of what may have the same media type on either side caps do not tell it. */
+static gboolean is_unlinked(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  return astro_stage_is_unlinked(trans, out) ||
+         (!gst_pad_is_linked(GST_BASE_TRANSFORM_SRC_PAD(trans)) && gst_caps_is_equal(in, out));
+}
+
 gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
@@ -29,13 +36,14 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   g_autoptr(GError) error = NULL;
   const AstroStream before = priv->in;
-  gboolean pass_through = astro_stage_is_unlinked(trans, out);
+  gboolean pass_through = is_unlinked(trans, in, out);
 
   if (!astro_stage_drain(stage))
     return FALSE;
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);
-  priv->agreed = priv->counting = FALSE;
+  astro_stage_set_agreed(stage, FALSE);
+  priv->counting = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
   astro_stage_follow_rate(priv, &before);
@@ -50,7 +58,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
     astro_stage_close_backend(stage);
     return FALSE;
   }
-  priv->agreed = TRUE;
+  astro_stage_set_agreed(stage, TRUE);
   g_object_notify(G_OBJECT(stage), "active-backend");
   astro_stage_tell_latency(stage);
   /* A source may have asked for its allocation before there were caps: it has to ask again. */

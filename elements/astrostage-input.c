@@ -225,7 +225,7 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
 
   if (ok && steps > 0)
     ok = feed_steps(stage, in, steps, &error);
-  priv->busy_ns += astro_stage_now() - start;
+  astro_stage_count(stage, &(AstroStageStats){ .busy_ns = astro_stage_now() - start });
   if (ok)
     return priv->pushed;
   astro_stage_post_error(stage, error);

@@ -17,11 +17,8 @@ void astro_stage_drop_pools(AstroStagePrivate *priv)
 
 static GstBuffer *new_large_buffer(AstroDevice *device, gsize bytes, GError **error)
 {
-  GstMemory *memory = astro_memory_new(bytes, device);
-  GstBuffer *buffer = memory ? gst_buffer_new() : NULL;
-  if (buffer)
-    gst_buffer_append_memory(buffer, memory);
-  else
+  GstBuffer *buffer = astro_buffer_new(bytes, device);
+  if (!buffer)
     astro_backend_no_memory(error, "no memory for a block of %" G_GSIZE_FORMAT " bytes", bytes);
   return buffer;
 }
@@ -114,13 +111,12 @@ void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 
   g_queue_push_tail(&priv->ready, out);
 }
 
-GstBuffer *astro_stage_pop_ready(AstroStagePrivate *priv)
+GstBuffer *astro_stage_pop_ready(AstroStage *stage)
 {
-  GstBuffer *buffer = g_queue_pop_head(&priv->ready);
-  if (buffer) {
-    priv->buffers_out++;
-    priv->bytes_out += gst_buffer_get_size(buffer);
-  }
+  GstBuffer *buffer = g_queue_pop_head(&astro_stage_parts(stage)->ready);
+  if (buffer)
+    astro_stage_count(
+        stage, &(AstroStageStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(buffer) });
   return buffer;
 }
 
@@ -136,7 +132,7 @@ GstFlowReturn astro_stage_push(AstroStage *stage)
 
   priv->pushed = GST_FLOW_OK;
   while (priv->pushed == GST_FLOW_OK && priv->ready.length > astro_stage_held_back(priv)) {
-    buffer = astro_stage_pop_ready(priv);
+    buffer = astro_stage_pop_ready(stage);
     priv->pushed = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
   }
   return priv->pushed;
@@ -158,7 +154,7 @@ gboolean astro_stage_complete(AstroStage *stage)
     astro_stage_post_error(stage, error);
   else if (klass->drained)
     klass->drained(stage);
-  while ((buffer = astro_stage_pop_ready(priv))) {
+  while ((buffer = astro_stage_pop_ready(stage))) {
     const GstFlowReturn flow = gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(stage), buffer);
     if (flow != GST_FLOW_OK)
       priv->pushed = flow;

@@ -19,14 +19,24 @@ typedef struct {
   gsize bytes; /* of a block */
 } AstroStagePool;
 
+/* What properties say of who does the work. */
 typedef struct {
-  /* properties */
   AstroBackendKind kind;
-  gint device_index;
+  gint device;
   guint threads;
+} AstroStageChoice;
+
+typedef struct {
+  guint64 buffers_in, buffers_out, bytes_in, bytes_out, host_copies;
+  gint64 busy_ns, input_wait_ns, output_wait_ns;
+} AstroStageStats;
+
+typedef struct {
+  AstroStageChoice choice; /* under the object's lock: set by any thread */
 
   /* what was agreed on */
-  gboolean agreed;
+  gboolean
+      agreed; /* set under the object's lock, as backend and variant: asked for by any thread */
   AstroStream in, out;
   AstroObservation *observation;
   guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
@@ -60,14 +70,15 @@ typedef struct {
 
   /* statistics */
   GstPadChainFunction chain;
-  guint64 buffers_in, buffers_out, bytes_in, bytes_out, host_copies;
-  gint64 busy_ns, input_wait_ns, output_wait_ns, chain_left;
+  AstroStageStats stats; /* under the object's lock: asked for by any thread */
+  gint64 chain_left;
 } AstroStagePrivate;
 
 AstroStagePrivate *astro_stage_parts(AstroStage *stage);
 
 gint64 astro_stage_now(void); /* nanoseconds of a clock that is never set */
 void astro_stage_post_error(AstroStage *stage, GError *error);
+void astro_stage_set_agreed(AstroStage *stage, gboolean agreed);
 
 /* Forgets what is held and where the stream is. */
 void astro_stage_reset(AstroStage *stage);
@@ -83,6 +94,9 @@ gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event);
 /* ---- properties ---- */
 
 void astro_stage_install_properties(GObjectClass *object);
+AstroStageChoice astro_stage_choice(AstroStage *stage);
+/* Adds to the statistics. */
+void astro_stage_count(AstroStage *stage, const AstroStageStats *more);
 gboolean astro_stage_post_stats(AstroStage *stage);
 
 /* ---- the backend ---- */
@@ -111,7 +125,7 @@ void astro_stage_drop_pools(AstroStagePrivate *priv);
 /* Buffers that wait for those after them to be in work. */
 guint astro_stage_held_back(const AstroStagePrivate *priv);
 /* The next one to go out, or NULL. Counted where a buffer leaves. */
-GstBuffer *astro_stage_pop_ready(AstroStagePrivate *priv);
+GstBuffer *astro_stage_pop_ready(AstroStage *stage);
 /* Everything that is done goes out. */
 gboolean astro_stage_complete(AstroStage *stage);
 /* Everything that is held goes out, half made or not. */

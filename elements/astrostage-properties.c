@@ -4,78 +4,107 @@
 
 #define PRIV(stage) astro_stage_parts(stage)
 
+AstroStageChoice astro_stage_choice(AstroStage *stage)
+{
+  GST_OBJECT_LOCK(stage);
+  const AstroStageChoice choice = PRIV(stage)->choice;
+  GST_OBJECT_UNLOCK(stage);
+  return choice;
+}
+
 static char *active_backend(AstroStage *stage)
 {
   AstroStagePrivate *priv = PRIV(stage);
   char *text = NULL;
 
   GST_OBJECT_LOCK(stage);
+  const gboolean agreed = priv->agreed;
   if (priv->backend)
     text = g_strdup_printf("%s/%s", astro_backend_kind_name(priv->backend->kind),
                            priv->variant ? priv->variant : "");
   GST_OBJECT_UNLOCK(stage);
-  return text ? text : g_strdup(priv->agreed ? "pass-through" : "none");
+  return text ? text : g_strdup(agreed ? "pass-through" : "none");
 }
 
-static GstStructure *stats(AstroStage *stage)
+void astro_stage_count(AstroStage *stage, const AstroStageStats *more)
 {
-  AstroStagePrivate *priv = PRIV(stage);
+  AstroStageStats *stats = &PRIV(stage)->stats;
+
+  GST_OBJECT_LOCK(stage);
+  stats->buffers_in += more->buffers_in;
+  stats->buffers_out += more->buffers_out;
+  stats->bytes_in += more->bytes_in;
+  stats->bytes_out += more->bytes_out;
+  stats->host_copies += more->host_copies;
+  stats->busy_ns += more->busy_ns;
+  stats->input_wait_ns += more->input_wait_ns;
+  stats->output_wait_ns += more->output_wait_ns;
+  GST_OBJECT_UNLOCK(stage);
+}
+
+static GstStructure *told_stats(AstroStage *stage)
+{
   g_autofree char *backend = active_backend(stage);
 
+  GST_OBJECT_LOCK(stage);
+  const AstroStageStats stats = PRIV(stage)->stats;
+  GST_OBJECT_UNLOCK(stage);
   return gst_structure_new(
-      "astro-stats", "buffers-in", G_TYPE_UINT64, priv->buffers_in, "buffers-out", G_TYPE_UINT64,
-      priv->buffers_out, "bytes-in", G_TYPE_UINT64, priv->bytes_in, "bytes-out", G_TYPE_UINT64,
-      priv->bytes_out, "busy-ns", G_TYPE_UINT64, (guint64)priv->busy_ns, "input-wait-ns",
-      G_TYPE_UINT64, (guint64)priv->input_wait_ns, "output-wait-ns", G_TYPE_UINT64,
-      (guint64)priv->output_wait_ns, "host-copies", G_TYPE_UINT64, priv->host_copies, "backend",
+      "astro-stats", "buffers-in", G_TYPE_UINT64, stats.buffers_in, "buffers-out", G_TYPE_UINT64,
+      stats.buffers_out, "bytes-in", G_TYPE_UINT64, stats.bytes_in, "bytes-out", G_TYPE_UINT64,
+      stats.bytes_out, "busy-ns", G_TYPE_UINT64, (guint64)stats.busy_ns, "input-wait-ns",
+      G_TYPE_UINT64, (guint64)stats.input_wait_ns, "output-wait-ns", G_TYPE_UINT64,
+      (guint64)stats.output_wait_ns, "host-copies", G_TYPE_UINT64, stats.host_copies, "backend",
       G_TYPE_STRING, backend, NULL);
 }
 
 gboolean astro_stage_post_stats(AstroStage *stage)
 {
   return gst_element_post_message(GST_ELEMENT(stage),
-                                  gst_message_new_element(GST_OBJECT(stage), stats(stage)));
+                                  gst_message_new_element(GST_OBJECT(stage), told_stats(stage)));
 }
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
-  AstroStagePrivate *priv = PRIV(ASTRO_STAGE(object));
+  AstroStageChoice *choice = &PRIV(ASTRO_STAGE(object))->choice;
 
+  GST_OBJECT_LOCK(object);
   switch (id) {
   case ASTRO_STAGE_PROP_BACKEND:
-    priv->kind = g_value_get_enum(value);
+    choice->kind = g_value_get_enum(value);
     break;
   case ASTRO_STAGE_PROP_DEVICE:
-    priv->device_index = g_value_get_int(value);
+    choice->device = g_value_get_int(value);
     break;
   case ASTRO_STAGE_PROP_THREADS:
-    priv->threads = g_value_get_uint(value);
+    choice->threads = g_value_get_uint(value);
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   }
+  GST_OBJECT_UNLOCK(object);
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   AstroStage *stage = ASTRO_STAGE(object);
-  AstroStagePrivate *priv = PRIV(stage);
+  const AstroStageChoice choice = astro_stage_choice(stage);
 
   switch (id) {
   case ASTRO_STAGE_PROP_BACKEND:
-    g_value_set_enum(value, priv->kind);
+    g_value_set_enum(value, choice.kind);
     break;
   case ASTRO_STAGE_PROP_ACTIVE_BACKEND:
     g_value_take_string(value, active_backend(stage));
     break;
   case ASTRO_STAGE_PROP_DEVICE:
-    g_value_set_int(value, priv->device_index);
+    g_value_set_int(value, choice.device);
     break;
   case ASTRO_STAGE_PROP_THREADS:
-    g_value_set_uint(value, priv->threads);
+    g_value_set_uint(value, choice.threads);
     break;
   case ASTRO_STAGE_PROP_STATS:
-    g_value_take_boxed(value, stats(stage));
+    g_value_take_boxed(value, told_stats(stage));
     break;
   default:
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);

@@ -52,13 +52,21 @@ GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
 
 gboolean astro_stage_prefers_device(AstroStage *stage)
 {
-  return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, PRIV(stage)->kind,
-                                      PRIV(stage)->device_index);
+  const AstroStageChoice choice = astro_stage_choice(stage);
+  return astro_backend_prefers_device(ASTRO_STAGE_GET_CLASS(stage)->stage, choice.kind,
+                                      choice.device);
 }
 
 void astro_stage_post_error(AstroStage *stage, GError *error)
 {
   GST_ELEMENT_ERROR(stage, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
+}
+
+void astro_stage_set_agreed(AstroStage *stage, gboolean agreed)
+{
+  GST_OBJECT_LOCK(stage);
+  PRIV(stage)->agreed = agreed;
+  GST_OBJECT_UNLOCK(stage);
 }
 
 void astro_stage_reset(AstroStage *stage)
@@ -107,10 +115,9 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   if (gst_base_transform_is_passthrough(trans)) {
     GstFlowReturn flow =
         GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->generate_output(trans, out);
-    if (*out) {
-      priv->buffers_out++;
-      priv->bytes_out += gst_buffer_get_size(*out);
-    }
+    if (*out)
+      astro_stage_count(
+          stage, &(AstroStageStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(*out) });
     return flow;
   }
   *out = NULL;
@@ -123,23 +130,27 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
       return flow;
   }
   if (priv->ready.length > astro_stage_held_back(priv))
-    *out = astro_stage_pop_ready(priv);
+    *out = astro_stage_pop_ready(stage);
   return GST_FLOW_OK;
 }
 
 /* Around the base class's chain function: what is not work here is waiting for others. */
 static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buffer)
 {
-  AstroStagePrivate *priv = PRIV(ASTRO_STAGE(parent));
-  gint64 entered = astro_stage_now(), busy = priv->busy_ns;
+  AstroStage *stage = ASTRO_STAGE(parent);
+  AstroStagePrivate *priv = PRIV(stage);
+  const gint64 entered = astro_stage_now(), busy = priv->stats.busy_ns;
 
-  if (priv->chain_left)
-    priv->input_wait_ns += entered - priv->chain_left;
-  priv->buffers_in++;
-  priv->bytes_in += gst_buffer_get_size(buffer);
+  astro_stage_count(
+      stage,
+      &(AstroStageStats){ .buffers_in = 1,
+                          .bytes_in = gst_buffer_get_size(buffer),
+                          .input_wait_ns = priv->chain_left ? entered - priv->chain_left : 0 });
   GstFlowReturn flow = priv->chain(pad, parent, buffer);
   priv->chain_left = astro_stage_now();
-  priv->output_wait_ns += priv->chain_left - entered - (priv->busy_ns - busy);
+  const gint64 worked = priv->stats.busy_ns - busy;
+  astro_stage_count(stage,
+                    &(AstroStageStats){ .output_wait_ns = priv->chain_left - entered - worked });
   return flow;
 }
 
@@ -202,18 +213,19 @@ static gboolean start(GstBaseTransform *trans)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
+  const AstroStageChoice choice = astro_stage_choice(stage);
 
-  priv->buffers_in = priv->buffers_out = priv->bytes_in = priv->bytes_out = priv->host_copies = 0;
-  priv->busy_ns = priv->input_wait_ns = priv->output_wait_ns = priv->chain_left = 0;
+  priv->chain_left = 0;
   priv->time_segment = TRUE;
   priv->block_duration = 0;
   GST_OBJECT_LOCK(stage);
   priv->latency = 0;
+  priv->stats = (AstroStageStats){ 0 };
   GST_OBJECT_UNLOCK(stage);
-  if (priv->kind == ASTRO_BACKEND_CUDA) {
+  if (choice.kind == ASTRO_BACKEND_CUDA) {
     /* Asked for by name: said at once where there is none, not at the first buffer. */
     g_autoptr(GError) error = NULL;
-    g_autoptr(AstroDevice) device = astro_device_open(priv->device_index, &error);
+    g_autoptr(AstroDevice) device = astro_device_open(choice.device, &error);
     if (!device) {
       GST_ELEMENT_ERROR(stage, RESOURCE, NOT_FOUND, ("backend=cuda: %s", error->message), (NULL));
       return FALSE;
@@ -231,7 +243,7 @@ static gboolean stop(GstBaseTransform *trans)
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);
   const gboolean was_agreed = priv->agreed;
-  priv->agreed = FALSE;
+  astro_stage_set_agreed(stage, FALSE);
   g_clear_pointer(&priv->reader, astro_device_unref);
   g_clear_pointer(&priv->observation, astro_observation_unref);
   if (was_agreed)

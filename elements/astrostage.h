@@ -62,6 +62,12 @@ GstClockTimeDiff astro_stage_epoch(AstroStage *stage);
 /* When a step of the input begins, where it has a rate. */
 GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step);
 
+/* For configure: properties may be set by another thread after caps were made of them, and what was
+ * agreed on says how large buffers are. Whether the output has that extent; or the error. */
+gboolean astro_stage_check_extent(AstroStage *stage, AstroAxis axis, guint64 expected,
+                                  GError **error);
+gboolean astro_stage_refuse_late(GError **error); /* the error; FALSE */
+
 /* A buffer of the output pool; and one of a pool of its own, for what goes with the output. */
 GstBuffer *astro_stage_new_buffer(AstroStage *stage, gsize bytes, GError **error);
 GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error);

@@ -29,10 +29,14 @@
 #define FIXED_COLUMNS "theta:low:high:w:error"
 enum { THETA, LOW, HIGH, W, ERROR, N_FIXED };
 
-struct _AstroTpacf {
-  GstBaseTransform parent;
+typedef struct {
   AstroEstimator estimator;
   gboolean integral_constraint;
+} Settings;
+
+struct _AstroTpacf {
+  GstBaseTransform parent;
+  Settings settings;
 
   AstroStream in;
   char **kinds;  /* of the caps' field pairs */
@@ -218,10 +222,18 @@ static double *counts_as_doubles(const AstroTpacf *self, const GstMapInfo *in)
   return values;
 }
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_ESTIMATOR, Settings, estimator),
+  ASTRO_FIELD(PROP_INTEGRAL_CONSTRAINT, Settings, integral_constraint),
+  { 0 },
+};
+
 static AstroTpacfConfig config_of(const AstroTpacf *self, const double *values)
 {
-  AstroTpacfConfig config = { .estimator = self->estimator,
-                              .integral_constraint = self->integral_constraint,
+  Settings settings;
+  astro_fields_copy(fields, &settings, &self->settings, sizeof settings);
+  AstroTpacfConfig config = { .estimator = settings.estimator,
+                              .integral_constraint = settings.integral_constraint,
                               .n_regions = n_regions(self),
                               .n_bins = n_bins(self),
                               .edges = self->summary.edges };
@@ -311,9 +323,7 @@ static double *make_table(AstroTpacf *self, const GstMapInfo *in, gsize *n, GErr
   if (!check_summary(self, in->size, error))
     return NULL;
   g_autofree double *values = counts_as_doubles(self, in);
-  GST_OBJECT_LOCK(self);
   AstroTpacfConfig config = config_of(self, values);
-  GST_OBJECT_UNLOCK(self);
   if (!astro_tpacf_compute(&config, &result, error))
     return NULL;
   const gsize bins = result.n_bins;
@@ -360,12 +370,6 @@ static gboolean astro_tpacf_stop(GstBaseTransform *base)
 
 /* ---- properties ---- */
 
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_ESTIMATOR, AstroTpacf, estimator),
-  ASTRO_FIELD(PROP_INTEGRAL_CONSTRAINT, AstroTpacf, integral_constraint),
-  { 0 },
-};
-
 static void astro_tpacf_init(AstroTpacf *self)
 {
   astro_fields_set_defaults(self);
@@ -378,7 +382,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   GstBaseTransformClass *base = GST_BASE_TRANSFORM_CLASS(klass);
   GParamFlags flags =
       G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | G_PARAM_CONSTRUCT | GST_PARAM_MUTABLE_PLAYING;
-  astro_fields_install(object, fields);
+  astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroTpacf, settings));
   g_object_class_install_property(
       object, PROP_ESTIMATOR,
       g_param_spec_enum("estimator", "Estimator",

@@ -41,6 +41,7 @@ struct _AstroVisSrc {
   GstPushSrc parent;
   AstroSimulator simulator; /* a step is an integration */
   Settings settings;
+  Settings now; /* from the start, whatever the properties say by then */
   AstroPredict *predict;
 };
 
@@ -60,6 +61,17 @@ enum {
   PROP_THREADS,
 };
 
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_CHANNELS, Settings, channels),
+  ASTRO_FIELD(PROP_INTEGRATION, Settings, integration),
+  ASTRO_FIELD(PROP_GAIN_ERROR, Settings, gain_error),
+  ASTRO_FIELD(PROP_PHASE_ERROR, Settings, phase_error),
+  ASTRO_FIELD(PROP_LOSS, Settings, loss),
+  ASTRO_FIELD(PROP_POINTS, Settings, points),
+  ASTRO_FIELD(PROP_THREADS, Settings, threads),
+  { 0 },
+};
+
 /* ---- from properties to an observation ---- */
 
 /* By duration and num-buffers. */
@@ -75,8 +87,21 @@ static gboolean stop(GstBaseSrc *base)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
   g_clear_pointer(&self->predict, astro_predict_free);
-  astro_simulator_stop(&self->simulator);
+  astro_simulator_stop(&self->simulator, base);
   return TRUE;
+}
+
+static GstCaps *caps_made(AstroVisSrc *self)
+{
+  const AstroSimulator *simulator = &self->simulator;
+  const guint64 n = simulator->observation->n_stations;
+  GstCaps *caps = gst_caps_make_writable(gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(self)));
+  gst_caps_set_simple(caps, "baselines", G_TYPE_INT, (gint)MIN(n * (n + 1) / 2, G_MAXINT),
+                      "channels", G_TYPE_INT, (gint)self->now.channels, "pols", G_TYPE_INT,
+                      (gint)simulator->now.pols, "rate", GST_TYPE_FRACTION, simulator->rate_n,
+                      simulator->rate_d, "frequency", G_TYPE_DOUBLE, simulator->now.frequency,
+                      "bandwidth", G_TYPE_DOUBLE, simulator->now.bandwidth, NULL);
+  return caps;
 }
 
 static gboolean start(GstBaseSrc *base)
@@ -84,12 +109,16 @@ static gboolean start(GstBaseSrc *base)
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
   g_autoptr(GError) error = NULL;
 
+  astro_simulator_take_scene(&self->simulator);
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
   /* Any number of seconds that the property takes is a fraction of two ints to 1e-9. */
-  gst_util_double_to_fraction(self->settings.integration, &self->simulator.rate_d,
+  gst_util_double_to_fraction(self->now.integration, &self->simulator.rate_d,
                               &self->simulator.rate_n);
   const guint64 end = find_end(self);
-  if (astro_simulator_start(&self->simulator, &end, &error))
+  if (astro_simulator_start(&self->simulator, &end, &error)) {
+    astro_simulator_offer(&self->simulator, base, caps_made(self));
     return TRUE;
+  }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   stop(base);
   return FALSE;
@@ -99,19 +128,7 @@ static gboolean start(GstBaseSrc *base)
 
 static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
-  AstroVisSrc *self = ASTRO_VIS_SRC(base);
-  GstCaps *caps = gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base));
-  const guint64 n = (guint64)g_atomic_int_get(&self->simulator.stations);
-  if (n) {
-    caps = gst_caps_make_writable(caps);
-    gst_caps_set_simple(caps, "baselines", G_TYPE_INT, (gint)MIN(n * (n + 1) / 2, G_MAXINT),
-                        "channels", G_TYPE_INT, (gint)self->settings.channels, "pols", G_TYPE_INT,
-                        (gint)self->simulator.scene.pols, "rate", GST_TYPE_FRACTION,
-                        self->simulator.rate_n, self->simulator.rate_d, "frequency", G_TYPE_DOUBLE,
-                        self->simulator.scene.frequency, "bandwidth", G_TYPE_DOUBLE,
-                        self->simulator.scene.bandwidth, NULL);
-  }
-  return astro_stage_filter_caps(caps, filter);
+  return astro_simulator_get_caps(&ASTRO_VIS_SRC(base)->simulator, base, filter);
 }
 
 static gboolean negotiate(GstBaseSrc *base)
@@ -131,13 +148,13 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
       .stream = self->simulator.stream,
       .observation = self->simulator.observation,
       .sky = self->simulator.sky,
-      .noise = self->simulator.scene.noise,
-      .gain_error = self->settings.gain_error,
-      .phase_error = self->settings.phase_error * ASTRO_DEGREE,
-      .loss = self->settings.loss,
-      .points = self->settings.points,
-      .seed = self->simulator.scene.seed,
-      .threads = self->settings.threads,
+      .noise = self->simulator.now.noise,
+      .gain_error = self->now.gain_error,
+      .phase_error = self->now.phase_error * ASTRO_DEGREE,
+      .loss = self->now.loss,
+      .points = self->now.points,
+      .seed = self->simulator.now.seed,
+      .threads = self->now.threads,
     };
     self->predict = astro_predict_new(&config, &error);
   }
@@ -161,7 +178,7 @@ static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 static guint32 *add_counts(AstroVisSrc *self, GstBuffer *buffer)
 {
   const AstroLayout *layout = &self->simulator.stream.layout;
-  AstroLayout shape = { .n_axes = self->settings.loss > 0 ? 2 : 0,
+  AstroLayout shape = { .n_axes = self->now.loss > 0 ? 2 : 0,
                         .axes = { layout->axes[0], layout->axes[1] },
                         .extents = { layout->extents[0], layout->extents[1] } };
   AstroValidityMeta *meta =
@@ -212,7 +229,7 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
 static gboolean query(GstBaseSrc *base, GstQuery *query)
 {
   AstroVisSrc *self = ASTRO_VIS_SRC(base);
-  const gboolean started = self->simulator.rate_n > 0;
+  const gboolean started = astro_simulator_is_started(&self->simulator, base);
   switch (GST_QUERY_TYPE(query)) {
   case GST_QUERY_DURATION:
     return astro_simulator_answer_duration(&self->simulator, query,
@@ -225,17 +242,6 @@ static gboolean query(GstBaseSrc *base, GstQuery *query)
 }
 
 /* ---- properties ---- */
-
-static const AstroField fields[] = {
-  ASTRO_FIELD(PROP_CHANNELS, Settings, channels),
-  ASTRO_FIELD(PROP_INTEGRATION, Settings, integration),
-  ASTRO_FIELD(PROP_GAIN_ERROR, Settings, gain_error),
-  ASTRO_FIELD(PROP_PHASE_ERROR, Settings, phase_error),
-  ASTRO_FIELD(PROP_LOSS, Settings, loss),
-  ASTRO_FIELD(PROP_POINTS, Settings, points),
-  ASTRO_FIELD(PROP_THREADS, Settings, threads),
-  { 0 },
-};
 
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
 {
@@ -261,7 +267,7 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
 
 static void finalize(GObject *object)
 {
-  astro_scene_clear(&ASTRO_VIS_SRC(object)->simulator.scene);
+  astro_simulator_clear(&ASTRO_VIS_SRC(object)->simulator);
   G_OBJECT_CLASS(astro_vis_src_parent_class)->finalize(object);
 }
 

@@ -116,6 +116,16 @@ GstMemory *astro_memory_new(gsize bytes, AstroDevice *device)
   return astro_memory_new_full(bytes, NULL, device);
 }
 
+GstBuffer *astro_buffer_new(gsize bytes, AstroDevice *device)
+{
+  GstMemory *memory = astro_memory_new(bytes, device);
+  if (!memory)
+    return NULL;
+  GstBuffer *buffer = gst_buffer_new();
+  gst_buffer_append_memory(buffer, memory);
+  return buffer;
+}
+
 gboolean astro_memory_is(GstMemory *memory)
 {
   return memory != NULL && memory->allocator != NULL && ASTRO_IS_ALLOCATOR(memory->allocator);

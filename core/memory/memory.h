@@ -27,7 +27,10 @@ GstAllocator *astro_allocator_new(AstroDevice *device);
  * be page-locked is still given: copies of it are slow, not wrong. NULL where memory is out. */
 GstMemory *astro_memory_new(gsize bytes, AstroDevice *device);
 
-/* The same with GStreamer's parameters; the prefix is rounded up, so that the bytes after it are
+/* A buffer of one such block. */
+GstBuffer *astro_buffer_new(gsize bytes, AstroDevice *device);
+
+/* A block with GStreamer's parameters; the prefix is rounded up, so that the bytes after it are
  * aligned as well. */
 GstMemory *astro_memory_new_full(gsize bytes, const GstAllocationParams *params,
                                  AstroDevice *device);

@@ -143,6 +143,31 @@ static void test_duration(void)
   gst_object_unref(source);
 }
 
+/* An application that makes ready what comes next while this is sent. */
+static GstPadProbeReturn set_all(GstPad *pad, GstPadProbeInfo *info, gpointer source)
+{
+  g_object_set(source, "location", "/another/file", "points", (guint64)3, "catalogues", 5, "slope",
+               -1.0, NULL);
+  return GST_PAD_PROBE_OK;
+}
+
+static void test_set_in_mid_stream(void)
+{
+  GstHarness *h = gst_harness_new_parse("astrocatsrc points=20 catalogues=3");
+  g_autoptr(GstElement) source = gst_harness_find_element(h, "astrocatsrc");
+  gint64 duration;
+  gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, set_all, source, NULL);
+  gst_harness_play(h);
+  for (guint i = 0; i < 3; i++) {
+    g_autoptr(GstBuffer) buffer = gst_harness_pull(h);
+    g_assert_nonnull(buffer);
+    g_assert_cmpuint(gst_buffer_get_size(buffer), ==, 20 * 2 * sizeof(double));
+  }
+  g_assert_true(gst_element_query_duration(source, GST_FORMAT_TIME, &duration));
+  g_assert_cmpint(duration, ==, 3 * GST_SECOND);
+  gst_harness_teardown(h);
+}
+
 static void test_properties(void)
 {
   GstElement *source = gst_element_factory_make("astrocatsrc", NULL);
@@ -174,6 +199,7 @@ static void add_tests(void)
   g_test_add_func("/astrocatsrc/like-file", test_like_file);
   g_test_add_func("/astrocatsrc/refusals", test_refusals);
   g_test_add_func("/astrocatsrc/duration", test_duration);
+  g_test_add_func("/astrocatsrc/set-in-mid-stream", test_set_in_mid_stream);
   g_test_add_func("/astrocatsrc/properties", test_properties);
 }
 

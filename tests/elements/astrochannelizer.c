@@ -4,6 +4,7 @@
 #include "core/channelizer/channelizer.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 
 #define VOLTAGES                                                                                   \
   "application/x-astro-voltages,format=CI8,layout=station:pol:time,stations=3,pols=2,"             \
@@ -544,6 +545,25 @@ static void test_properties(void)
   gst_harness_teardown(h);
 }
 
+/* The file is read at the start. */
+static void refuse_other_channels(const char *line)
+{
+  GstHarness *h = gst_harness_new_parse(line);
+  g_autoptr(GstElement) element = gst_harness_find_element(h, "astrochannelizer");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  g_autoptr(GError) error = NULL;
+  gst_element_set_bus(element, bus);
+  g_object_set(element, "channels", 64, NULL);
+  gst_harness_set_src_caps_str(h, "application/x-astro-voltages,format=CI8,layout=time");
+  gst_harness_push(h, test_buffer(80, 3));
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  gst_message_parse_error(message, &error, NULL);
+  test_says(error->message, "the gains of 4 channels were read, to 64");
+  gst_element_set_bus(element, NULL);
+  gst_harness_teardown(h);
+}
+
 /* A file of gains: channel by channel, and what is wrong with it by file and line. */
 static void test_gains(void)
 {
@@ -575,6 +595,7 @@ static void test_gains(void)
   }
   gst_harness_teardown(h);
   gst_harness_teardown(plain);
+  refuse_other_channels(line);
 
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *whole =
@@ -588,6 +609,12 @@ static void test_gains(void)
   }
   g_unlink(path);
   g_rmdir(folder);
+}
+
+static void test_late_settings(void)
+{
+  test_refuses_late("astrochannelizer backend=cpu channels=4", "channels", "64",
+                    "application/x-astro-voltages,format=CI8,layout=time");
 }
 
 /* ---- errors ---- */
@@ -656,6 +683,7 @@ static void add_tests(void)
   g_test_add_func("/astrochannelizer/latency", test_latency);
   g_test_add_func("/astrochannelizer/properties", test_properties);
   g_test_add_func("/astrochannelizer/gains", test_gains);
+  g_test_add_func("/astrochannelizer/late-settings", test_late_settings);
   g_test_add_func("/astrochannelizer/errors", test_errors);
   g_test_add_func("/astrochannelizer/bad-buffers", test_bad_buffers);
 }

@@ -2,6 +2,7 @@
 
 #include "core/stream/grid.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 
 #define SIZE 32
 #define PIXELS (SIZE * SIZE)
@@ -268,6 +269,11 @@ static void test_stray(void)
   gst_harness_teardown(h);
 }
 
+static void test_late_settings(void)
+{
+  test_refuses_late("astroclean backend=cpu", "output", "all", IMAGE);
+}
+
 static void test_properties(void)
 {
   GstHarness *h = gst_harness_new("astroclean");
@@ -294,6 +300,7 @@ static void add_tests(void)
   g_test_add_func("/astroclean/dirty-without-beam", test_dirty_without_beam);
   g_test_add_func("/astroclean/bad-caps", test_bad_caps);
   g_test_add_func("/astroclean/stray", test_stray);
+  g_test_add_func("/astroclean/late-settings", test_late_settings);
   g_test_add_func("/astroclean/properties", test_properties);
 }
 

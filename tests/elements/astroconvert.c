@@ -95,6 +95,26 @@ static void test_auto(void)
   gst_harness_teardown(h);
 }
 
+/* What is set after caps were agreed on is for the next ones. */
+static void test_late_scale(void)
+{
+  static const struct {
+    const char *before, *after;
+    gint8 first;
+  } cases[] = { { "auto", "3", 32 }, { "0", "auto", 0 }, { "5", "3", 5 } };
+  static const float block[6] = { 1, -1, 1, -1, 1, -1 };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = test_harness("astroconvert");
+    g_object_set(h->element, "scale", cases[i].before, NULL);
+    gst_harness_set_caps_str(h, CAPS("CF32LE"), CAPS("CI8"));
+    g_object_set(h->element, "scale", cases[i].after, NULL);
+    gst_harness_push(h, gst_buffer_new_memdup(block, sizeof block));
+    g_autoptr(GByteArray) got = test_pull_all(h);
+    g_assert_cmpint(((const gint8 *)got->data)[0], ==, cases[i].first);
+    gst_harness_teardown(h);
+  }
+}
+
 static void test_same_is_pass_through(void)
 {
   GstHarness *h = test_harness("astroconvert");
@@ -154,6 +174,7 @@ static void add_tests(void)
   g_test_add_func("/astroconvert/unaligned", test_unaligned);
   g_test_add_func("/astroconvert/clipped", test_clipped);
   g_test_add_func("/astroconvert/auto", test_auto);
+  g_test_add_func("/astroconvert/late-scale", test_late_scale);
   g_test_add_func("/astroconvert/same-is-pass-through", test_same_is_pass_through);
   g_test_add_func("/astroconvert/prefers-same", test_prefers_same);
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {

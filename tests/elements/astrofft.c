@@ -6,6 +6,7 @@
 #include "core/stream/grid.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 #include "tests/may-fail.h"
 #include "tests/peak.h"
 
@@ -566,6 +567,9 @@ static void test_latency(void)
   gst_query_parse_latency(query, &live, &least, &most);
   g_assert_cmpuint(least, ==, (LENGTH - 1) * GST_MSECOND);
   gst_query_unref(query);
+  g_object_set(h->element, "length", 2 * LENGTH, NULL); /* for the next caps */
+  gst_harness_push(h, voltages(FALSE, 10, 10));
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, (LENGTH - 1) * GST_MSECOND);
   gst_harness_teardown(h);
 }
 
@@ -585,6 +589,24 @@ static void test_properties(void)
   g_assert_cmpuint(direction, ==, 1);
   g_assert_cmpuint(centred, ==, 2);
   gst_harness_teardown(h);
+}
+
+static void test_axes_meanwhile(void)
+{
+  static const char *const axes[] = { "u", "v", NULL };
+  static const char *const layouts[] = { "v:x", "y:u" };
+  GstHarness *h = test_harness("astrofft");
+  test_caps_meanwhile(h->element, "axes", axes,
+                      "application/x-astro-uvgrid,format=CF32LE,layout=v:u,width=4,height=4",
+                      "layout", layouts);
+  gst_harness_teardown(h);
+}
+
+static void test_late_settings(void)
+{
+  test_refuses_late("astrofft backend=cpu length=8", "length", "16", VOLTAGES "station:pol:time");
+  test_refuses_late("astrofft backend=cpu", "axes", "v",
+                    "application/x-astro-uvgrid,format=CF32LE,layout=v:u,width=4,height=4");
 }
 
 static void test_errors(void)
@@ -732,6 +754,8 @@ static void add_tests(void)
   g_test_add_func("/astrofft/losses", test_losses);
   g_test_add_func("/astrofft/latency", test_latency);
   g_test_add_func("/astrofft/properties", test_properties);
+  g_test_add_func("/astrofft/axes-meanwhile", test_axes_meanwhile);
+  g_test_add_func("/astrofft/late-settings", test_late_settings);
   g_test_add_func("/astrofft/errors", test_errors);
   g_test_add_func("/astrofft/no-memory", test_no_memory);
 }

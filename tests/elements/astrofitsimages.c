@@ -5,7 +5,9 @@
 #include "tests/core/uvfits.h"
 #include "tests/elements/elements.h"
 
+#include <gst/base/gstbasesrc.h>
 #include <math.h>
+#include <unistd.h>
 
 #define SIZE 12
 #define PRODUCTS 4
@@ -150,6 +152,50 @@ static void bad_products(TestPlace *place, gconstpointer data)
   gst_bus_set_flushing(bus, TRUE);
 }
 
+/* An image of so many rows, with holes for pixels. */
+static void make_hollow(const char *path, guint width, guint rows)
+{
+  g_autoptr(GString) header = g_string_new(NULL);
+  const struct {
+    const char *name;
+    guint value;
+  } cards[] = { { "NAXIS", 2 }, { "NAXIS1", width }, { "NAXIS2", rows } };
+  g_string_append_printf(header, "%-8s= %20s%50s", "SIMPLE", "T", "");
+  g_string_append_printf(header, "%-8s= %20d%50s", "BITPIX", -32, "");
+  for (guint i = 0; i < G_N_ELEMENTS(cards); i++)
+    g_string_append_printf(header, "%-8s= %20u%50s", cards[i].name, cards[i].value, "");
+  g_string_append_printf(header, "%-80s", "END");
+  g_string_append_printf(header, "%*s", (gint)(2880 - header->len), "");
+  g_assert_true(g_file_set_contents(path, header->str, (gssize)header->len, NULL));
+  const guint64 bytes = (guint64)width * rows * sizeof(float);
+  g_assert_cmpint(truncate(path, (off_t)(2880 + (bytes + 2879) / 2880 * 2880)), ==, 0);
+}
+
+/* Blocks that GStreamer's pools cannot count come from none, whoever offers it: one of so many
+ * bytes as they can count would hold several such blocks for nothing. */
+static void large(TestPlace *place, gconstpointer data)
+{
+  static const guint rows[] = { 32760, 32776 };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS(rows); i++) {
+    const gboolean is_large = rows[i / 2] > 32768;
+    GstElement *source = gst_element_factory_make("astrofitssrc", NULL);
+    GstBaseSrcClass *klass = GST_BASE_SRC_GET_CLASS(source);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(CAPS);
+    GstQuery *query = gst_query_new_allocation(caps, TRUE);
+    g_autoptr(GstBufferPool) offered = gst_buffer_pool_new();
+    make_hollow(place->path, 32768, rows[i / 2]);
+    g_object_set(source, "location", place->path, NULL);
+    if (i % 2)
+      gst_query_add_allocation_pool(query, offered, 0, 2, 0);
+    g_assert_true(klass->start(GST_BASE_SRC(source)));
+    g_assert_true(klass->decide_allocation(GST_BASE_SRC(source), query));
+    g_assert_cmpuint(gst_query_get_n_allocation_pools(query), ==, is_large ? 0 : 1);
+    g_assert_true(klass->stop(GST_BASE_SRC(source)));
+    gst_query_unref(query);
+    gst_object_unref(source);
+  }
+}
+
 int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
@@ -159,6 +205,8 @@ int main(int argc, char **argv)
   g_test_add("/astrofitsimages/told", TestPlace, NULL, test_place_set_up, told,
              test_place_tear_down);
   g_test_add("/astrofitsimages/bad-products", TestPlace, NULL, test_place_set_up, bad_products,
+             test_place_tear_down);
+  g_test_add("/astrofitsimages/large", TestPlace, NULL, test_place_set_up, large,
              test_place_tear_down);
   int result = g_test_run();
   gst_deinit();

@@ -4,6 +4,7 @@
 #include "core/stream/validity.h"
 #include "tests/core/images.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 
 enum { STATIONS = 7, BASELINES = 28, CHANNELS = 3, DUMPS = 6, VALUES = CHANNELS * BASELINES * 4 };
 
@@ -359,6 +360,23 @@ static void test_intervals(void)
     }
 }
 
+/* An interval that is set in mid-stream is one for the next caps. */
+static void test_late_interval(void)
+{
+  g_autofree complex float *all = predict(0.01, 0.02);
+  Rig rig;
+  rig_open(&rig, "algorithm=direct interval=2", NULL);
+  g_autoptr(GstElement) element = gst_harness_find_element(rig.h, "astrogridder");
+  rig_start(&rig, TRUE);
+  for (guint d = 0; d < DUMPS; d++) {
+    g_assert_cmpint(gst_harness_push(rig.h, dumps(all, d, 1)), ==, GST_FLOW_OK);
+    g_object_set(element, "interval", 5, NULL);
+  }
+  g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+  g_assert_cmpuint(gst_harness_buffers_received(rig.h), ==, DUMPS / 2);
+  rig_close(&rig);
+}
+
 static guint count_told(Rig *rig)
 {
   GstMessage *message;
@@ -460,6 +478,48 @@ static void test_counts(void)
   rig_close(&rig);
 }
 
+/* The cell that a text advises holds all visibilities. */
+static void check_advice(const char *text, const char *settings, const complex float *all)
+{
+  const char *advice = strstr(text, "expected a cell of at most");
+  g_autofree char *debug = NULL;
+  double cell;
+  Rig rig;
+  g_assert_nonnull(advice);
+  g_assert_cmpint(sscanf(advice, "expected a cell of at most %lf arcsec", &cell), ==, 1);
+  g_autofree char *advised = g_strdup_printf("%s cell=%.9g", settings, cell);
+  rig_open(&rig, advised, NULL);
+  rig_run(&rig, all, FALSE);
+  g_autofree char *warning = rig_message(&rig, GST_MESSAGE_WARNING, &debug);
+  g_assert_cmpstr(warning, ==, NULL);
+  g_autoptr(GstBuffer) buffer = gst_harness_pull(rig.h);
+  g_assert_cmpuint(astro_buffer_get_grid(buffer)->outside, ==, 0);
+  rig_close(&rig);
+}
+
+/* A grid that holds none of them is an error, which says what would. */
+static void test_all_outside(void)
+{
+  static const char *const settings[] = { "size=4 cell=60000", "size=4 cell=0 field-of-view=60",
+                                          "size=4 cell=60000 algorithm=direct" };
+  static const char *const sizes[] = { "size=4", "size=4", "size=4 algorithm=direct" };
+  g_autofree complex float *all = predict(0, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autofree char *debug = NULL;
+    Rig rig;
+    rig_open(&rig, settings[i], NULL);
+    g_autoptr(GstElement) element = gst_harness_find_element(rig.h, "astrogridder");
+    rig_start(&rig, TRUE);
+    gst_harness_push(rig.h, dumps(all, 0, DUMPS));
+    gst_harness_push_event(rig.h, gst_event_new_eos());
+    g_autofree char *error = rig_message(&rig, GST_MESSAGE_ERROR, &debug);
+    g_test_message("%s", error);
+    test_says(error, "378 outside the grid");
+    check_advice(error, sizes[i], all);
+    rig_close(&rig);
+  }
+}
+
 /* A cell too large for the longest baselines costs those, with a warning that says how far it
  * reaches, with what they are spread over. */
 static void test_outside(void)
@@ -482,6 +542,7 @@ static void test_outside(void)
         sscanf(numbers, "reaches %lf wavelengths, the longest baseline is %lf", &reach, &longest),
         ==, 2);
     g_assert_cmpfloat(reach, <, longest);
+    check_advice(debug, settings[i], all);
     GstBuffer *buffer = gst_harness_pull(rig.h);
     g_assert_cmpuint(astro_buffer_get_grid(buffer)->outside, >, 0);
     gst_buffer_unref(buffer);
@@ -524,22 +585,9 @@ static void test_coarse_taps(void)
   }
 }
 
-typedef struct {
-  GstElement *element;
-  const char *name, *value;
-} Setting;
-
-static GstPadProbeReturn set_late(GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  const Setting *late = data;
-  if (GST_QUERY_TYPE(GST_PAD_PROBE_INFO_QUERY(info)) == GST_QUERY_ACCEPT_CAPS)
-    gst_util_set_object_arg(G_OBJECT(late->element), late->name, late->value);
-  return GST_PAD_PROBE_OK;
-}
-
 /* What another thread sets after caps were made and before they are agreed on is not taken, or
  * refused: buffers are as large as the caps say. */
-static void test_set_late(void)
+static void test_late_settings(void)
 {
   static const char *const settings[][2] = { { "deterministic", "true" },
                                              { "per-channel", "true" },
@@ -554,16 +602,15 @@ static void test_set_late(void)
     Rig rig;
     rig_open(&rig, "", NULL);
     g_autoptr(GstElement) element = gst_harness_find_element(rig.h, "astrogridder");
-    Setting late = { element, settings[i][0], settings[i][1] };
-    gst_pad_add_probe(rig.h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM, set_late, &late, NULL);
+    TestLate late = { element, settings[i][0], settings[i][1] };
+    test_set_late(rig.h, &late);
     rig_start(&rig, TRUE);
     gst_harness_push(rig.h, dumps(all, 0, DUMPS));
     gst_harness_push_event(rig.h, gst_event_new_eos());
     g_test_message("%s", late.name);
     if (i > 1) {
       g_autofree char *says = rig_message(&rig, GST_MESSAGE_ERROR, &debug);
-      g_assert_nonnull(says);
-      g_assert_nonnull(strstr(says, "properties were set while caps were agreed on"));
+      test_says(says, TEST_LATE_SAYS);
     } else {
       g_autoptr(GstBuffer) buffer = gst_harness_pull(rig.h);
       const AstroGridMeta *meta = astro_buffer_get_grid(buffer);
@@ -575,6 +622,35 @@ static void test_set_late(void)
     }
     rig_close(&rig);
   }
+}
+
+/* Caps are of one text or the other, whoever sets them meanwhile. */
+static void test_set_meanwhile(void)
+{
+  static const char *const pols[] = { "XX,YY", "I,Q,U,V", NULL };
+  static const char *const centres[] = { "0.01,0.02", "0.03,0.04", NULL };
+  GstHarness *h = gst_harness_new_parse("astrogridder backend=cpu size=64 cell=200");
+  g_autoptr(GstElement) element = gst_harness_find_element(h, "astrogridder");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "src");
+  TestSetter sets_pols = { .object = element, .name = "pols", .texts = pols };
+  TestSetter sets_centre = { .object = element, .name = "centre", .texts = centres };
+  test_setter_start(&sets_pols);
+  test_setter_start(&sets_centre);
+  for (guint i = 0; i < 10000; i++) {
+    g_autoptr(GstCaps) caps = gst_pad_query_caps(pad, NULL);
+    const GstStructure *s = gst_caps_get_structure(caps, 0);
+    const char *products = gst_structure_get_string(s, "products");
+    double l = 0, m = 0;
+    if (g_strcmp0(products, "XX:YY"))
+      g_assert_cmpstr(products, ==, "I:Q:U:V");
+    g_assert_true(
+        gst_structure_get(s, "centre-l", G_TYPE_DOUBLE, &l, "centre-m", G_TYPE_DOUBLE, &m, NULL));
+    g_assert_cmpfloat(l, ==, l < 0.02 ? 0.01 : 0.03);
+    g_assert_cmpfloat(m, ==, l < 0.02 ? 0.02 : 0.04);
+  }
+  test_setter_stop(&sets_pols);
+  test_setter_stop(&sets_centre);
+  gst_harness_teardown(h);
 }
 
 /* Settings that cannot be are told of when the element starts. */
@@ -683,12 +759,14 @@ static const struct {
   { "psf", test_psf },
   { "counts", test_counts },
   { "outside", test_outside },
+  { "all-outside", test_all_outside },
   { "refused", test_bad_streams },
   { "empty-texts", test_empty_texts },
   { "coarse-taps", test_coarse_taps },
   { "clock", test_clock },
   { "between-steps", test_between_steps },
   { "next-stream", test_next_stream },
+  { "late-interval", test_late_interval },
 };
 
 typedef struct {
@@ -715,7 +793,8 @@ static void add_tests(void)
       g_test_add_data_func(path, &cases[b][i], run_case);
     }
   g_test_add_func("/astrogridder/settings", test_settings);
-  g_test_add_func("/astrogridder/set-late", test_set_late);
+  g_test_add_func("/astrogridder/set-late", test_late_settings);
+  g_test_add_func("/astrogridder/set-meanwhile", test_set_meanwhile);
   g_test_add_func("/astrogridder/support", test_support);
 }
 

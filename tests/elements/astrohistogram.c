@@ -457,6 +457,27 @@ static void test_late_regions(void)
   }
 }
 
+static void set_interval(GObject *histogram, GParamSpec *spec, gpointer unused)
+{
+  g_object_set(histogram, "interval", 1, NULL);
+}
+
+/* An interval that is set while it counts is for the next stream. */
+static void test_late_interval(void)
+{
+  GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
+  g_signal_connect(h->element, "notify::active-backend", G_CALLBACK(set_interval), NULL);
+  GstHarness *data = feed(h->element, "data", 300), *random = feed(h->element, "random", 400);
+  g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+  gst_harness_push(random, points_buffer(200));
+  g_assert_true(gst_harness_push_event(random, gst_event_new_eos()));
+  g_autoptr(GstBuffer) buffer = gst_harness_pull(h);
+  g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, 2);
+  gst_harness_teardown(random);
+  gst_harness_teardown(data);
+  gst_harness_teardown(h);
+}
+
 /* Weights below 0 pass for data, and for random points they do not. */
 static void test_negative_weights(void)
 {
@@ -635,6 +656,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/flushed", test_flushed);
   g_test_add_func("/astrohistogram/late-pads", test_late_pads);
   g_test_add_func("/astrohistogram/late-regions", test_late_regions);
+  g_test_add_func("/astrohistogram/late-interval", test_late_interval);
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
   g_test_add_func("/astrohistogram/mixed-parts", test_mixed_parts);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);

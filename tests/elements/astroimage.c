@@ -3,6 +3,7 @@
 
 #include "core/image/image.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 
 #define SIZE 16
 #define IMAGE 12
@@ -313,6 +314,13 @@ static void expect(GstBuffer *const *buffers, guint n, gboolean eos, const char 
   test_says(text, says);
 }
 
+static void test_late_settings(void)
+{
+  test_refuses_late("astroimage backend=cpu stokes=I", "stokes", "IQ",
+                    "application/x-astro-uvgrid,layout=pol:y:x,pols=4,"
+                    "products=(string)XX:XY:YX:YY," FIELDS);
+}
+
 static void test_errors(void)
 {
   GstBuffer *bare = plane(2, 1, 0, 0, 1);
@@ -400,6 +408,18 @@ static void test_transforms(void)
   }
 }
 
+static void test_stokes_meanwhile(void)
+{
+  static const char *const texts[] = { "IQUV", "VUQI", NULL };
+  static const char *const products[] = { "I:Q:U:V", "V:U:Q:I" };
+  GstHarness *h = test_harness("astroimage");
+  test_caps_meanwhile(h->element, "stokes", texts,
+                      "application/x-astro-uvgrid,layout=pol:y:x,pols=4,"
+                      "products=(string)XX:XY:YX:YY," FIELDS,
+                      "products", products);
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astroimage/image", test_image);
@@ -407,8 +427,10 @@ static void add_tests(void)
   g_test_add_func("/astroimage/beam", test_beam);
   g_test_add_func("/astroimage/beam-of-channels", test_beam_of_channels);
   g_test_add_func("/astroimage/stokes", test_stokes);
+  g_test_add_func("/astroimage/stokes-meanwhile", test_stokes_meanwhile);
   g_test_add_func("/astroimage/psf", test_psf);
   g_test_add_func("/astroimage/upstream", test_upstream);
+  g_test_add_func("/astroimage/late-settings", test_late_settings);
   g_test_add_func("/astroimage/errors", test_errors);
   g_test_add_func("/astroimage/flush", test_flush);
   g_test_add_func("/astroimage/bad-caps", test_bad_caps);

@@ -136,6 +136,20 @@ static void test_late_sky(void)
   gst_harness_teardown(h);
 }
 
+/* Nor is it where there is no observation that it could be placed by. */
+static void test_late_sky_without_place(void)
+{
+  GstHarness *h = gst_harness_new("astromeasure");
+  GstBuffer *image = new_image(sources, 2);
+  gst_harness_set_src_caps_str(h, CAPS);
+  for (guint i = 0; i < 2; i++) {
+    g_assert_cmpint(gst_harness_push(h, gst_buffer_ref(image)), ==, GST_FLOW_OK);
+    g_object_set(h->element, "sky", "-0.0021,-0.0302,3", NULL);
+  }
+  gst_buffer_unref(image);
+  gst_harness_teardown(h);
+}
+
 static void test_errors(void)
 {
   static const char *const cases[][2] = {
@@ -164,6 +178,7 @@ static void add_tests(void)
   g_test_add_func("/astromeasure/sky", test_sky);
   g_test_add_func("/astromeasure/any", test_any);
   g_test_add_func("/astromeasure/late-sky", test_late_sky);
+  g_test_add_func("/astromeasure/late-sky-without-place", test_late_sky_without_place);
   g_test_add_func("/astromeasure/errors", test_errors);
 }
 

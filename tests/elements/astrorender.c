@@ -2,6 +2,7 @@
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 
 #include <gst/video/video.h>
 
@@ -205,6 +206,27 @@ static void graphs(void)
   }
 }
 
+/* Caps that come while a product is chosen find one of those that are. */
+static void product_meanwhile(void)
+{
+  static const char *const products[] = { "I-MODEL", "I-RESIDUAL", NULL };
+  GstHarness *h = gst_harness_new("astrorender");
+  GstBaseTransformClass *klass = GST_BASE_TRANSFORM_GET_CLASS(h->element);
+  TestSetter setter = { .object = h->element, .name = "product", .texts = products };
+  g_autoptr(GstCaps) in = gst_caps_from_string(IMAGE);
+  g_autoptr(GstCaps) out = gst_caps_from_string("video/x-raw,format=BGRx,width=64,height=64");
+  gst_caps_set_simple(in, "pols", G_TYPE_INT, 2, "products", G_TYPE_STRING, "I-MODEL:I-RESIDUAL",
+                      NULL);
+  test_setter_start(&setter);
+  for (guint i = 0; i < 20000; i++) {
+    in = gst_caps_make_writable(in);
+    gst_caps_set_simple(in, "frequency", G_TYPE_DOUBLE, i + 1.0, NULL);
+    g_assert_true(klass->set_caps(GST_BASE_TRANSFORM(h->element), in, out));
+  }
+  test_setter_stop(&setter);
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astrorender/negotiation", negotiation);
@@ -213,6 +235,7 @@ static void add_tests(void)
   g_test_add_func("/astrorender/known-observation", known_observation);
   g_test_add_func("/astrorender/new-caps", new_caps);
   g_test_add_func("/astrorender/bad", bad);
+  g_test_add_func("/astrorender/product-meanwhile", product_meanwhile);
   g_test_add_func("/astrorender/graphs", graphs);
 }
 

@@ -2,6 +2,7 @@
 #include "core/sky/voltages.h"
 #include "tests/elements/pulled.h"
 #include "tests/elements/running.h"
+#include "tests/elements/setter.h"
 #include "tests/observe.h"
 #include "tests/peak.h"
 #include <glib/gstdio.h>
@@ -200,26 +201,20 @@ static void test_stopped_while_preparing(void)
 #define ONE_SKY "0.01,0.02,1;0.03,0.04,2"
 #define OTHER_SKY "0.05,0.06,3;0.07,0.08,4;0.09,0.1,5"
 
-static gpointer set_skies(gpointer source)
-{
-  for (guint i = 0; i < 100000; i++)
-    g_object_set(source, "sky", i % 2 ? ONE_SKY : OTHER_SKY, NULL);
-  return NULL;
-}
-
 /* What one thread gets is not freed by another that sets it. */
 static void test_set_meanwhile(void)
 {
+  static const char *const skies[] = { ONE_SKY, OTHER_SKY, NULL };
   g_autoptr(GstElement) source = gst_object_ref_sink(gst_element_factory_make("astroskysrc", NULL));
-  g_object_set(source, "sky", ONE_SKY, NULL);
-  GThread *thread = g_thread_new("sets", set_skies, source);
+  TestSetter setter = { .object = source, .name = "sky", .texts = skies };
+  test_setter_start(&setter);
   for (guint i = 0; i < 100000; i++) {
     g_autofree char *sky = NULL;
     g_object_get(source, "sky", &sky, NULL);
     if (!g_str_equal(sky, ONE_SKY))
       g_assert_cmpstr(sky, ==, OTHER_SKY);
   }
-  g_thread_join(thread);
+  test_setter_stop(&setter);
 }
 
 static gint asked_enough;
@@ -360,6 +355,16 @@ static void test_errors(void)
   g_unlink(path);
 }
 
+static void test_set_in_mid_stream(void)
+{
+  TestSetting settings[] = { { "noise", "7" },       { "scale", "3" },        { "pattern", "ramp" },
+                             { "pols", "1" },        { "block-steps", "70" }, { "duration", "3" },
+                             { "frequency", "2e8" }, { "bandwidth", "5000" }, { "seed", "9" },
+                             { NULL, NULL } };
+  test_pulled_as_started("astroskysrc stations=3 bandwidth=4000 block-steps=500 duration=1",
+                         settings);
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -373,6 +378,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/stopped-while-preparing", test_stopped_while_preparing);
   g_test_add_func("/astroskysrc/asked-meanwhile", test_asked_meanwhile);
   g_test_add_func("/astroskysrc/set-meanwhile", test_set_meanwhile);
+  g_test_add_func("/astroskysrc/set-in-mid-stream", test_set_in_mid_stream);
   g_test_add_func("/astroskysrc/live", test_live);
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/bandwidths", test_bandwidths);

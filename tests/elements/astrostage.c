@@ -507,15 +507,47 @@ static void test_no_cuda(void)
   g_assert_true(g_str_has_prefix(found, "t: backend=cuda: "));
 }
 
+static gpointer push_many(gpointer h)
+{
+  for (guint i = 0; i < 100000; i++) {
+    gst_harness_push(h, gst_buffer_new_memdup("12 bytes ...", 12));
+    gst_buffer_unref(gst_harness_pull(h));
+  }
+  return NULL;
+}
+
+/* Figures that are asked for while a stage works are those of one moment. */
+static void test_stats_meanwhile(void)
+{
+  GstHarness *h = test_harness("astroconvert");
+  guint64 buffers = 0, bytes = 0;
+  gst_harness_set_caps_str(h,
+                           "application/x-astro-voltages,format=CI8,layout=time:station,stations=3",
+                           "application/x-astro-voltages,format=CI8");
+  GThread *thread = g_thread_new("pushes", push_many, h);
+  while (buffers < 100000) {
+    g_autoptr(GstStructure) stats = NULL;
+    g_object_get(h->element, "stats", &stats, NULL);
+    gst_structure_get(stats, "buffers-in", G_TYPE_UINT64, &buffers, "bytes-in", G_TYPE_UINT64,
+                      &bytes, NULL);
+    g_assert_cmpuint(bytes, ==, 12 * buffers);
+  }
+  g_thread_join(thread);
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   static const char *const unlinked[] = {
     "astroskysrc num-buffers=9 ! astroconvert",
     "astroskysrc num-buffers=9 ! astrochannelizer channels=16",
     "astroskysrc num-buffers=9 ! astrochannelizer channels=16 ! astrocorrelator",
+    "astroskysrc num-buffers=9 ! application/x-astro-voltages,format=CF32LE ! astrofft length=64",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft ! astroimage",
+    "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft ! astroimage "
+    "psf=true ! astroclean",
     "astrovissrc num-buffers=2 ! astrorender",
     "astrocatsrc points=9 ! astrohistogram",
     "astrocatsrc points=9 ! astrohistogram ! astrotpacf",
@@ -541,6 +573,7 @@ static void add_tests(void)
   g_test_add_func("/stage/linked-later", test_linked_later);
   g_test_add_func("/stage/states", test_states);
   g_test_add_func("/stage/notify", test_notify);
+  g_test_add_func("/stage/stats-meanwhile", test_stats_meanwhile);
   g_test_add_func("/stage/stats", test_stats);
   g_test_add_func("/stage/no-growth", test_no_growth);
   g_test_add_func("/stage/bad-validity", test_bad_validity);

@@ -1,5 +1,6 @@
 #include "core/transpose/transpose.h"
 #include "tests/elements/elements.h"
+#include "tests/elements/setter.h"
 
 #define FIELDS "application/x-astro-spectra,format=CI16LE,stations=3,pols=2,channels=5,layout="
 
@@ -117,35 +118,21 @@ static void test_layout_property(void)
   gst_harness_teardown(h);
 }
 
-typedef struct {
-  GstElement *element;
-  gint done;
-} Setter;
-
-static gpointer set_layouts(gpointer data)
-{
-  static const char *const orders[] = { "pol:channel:station:time", "time:station:pol:channel",
-                                        "channel:time:station:pol", "" };
-  Setter *setter = data;
-  for (guint i = 0; !g_atomic_int_get(&setter->done); i++)
-    g_object_set(setter->element, "layout", orders[i % G_N_ELEMENTS(orders)], NULL);
-  return NULL;
-}
-
 /* While the stream flows and is negotiated. */
 static void test_layout_changes(void)
 {
+  static const char *const orders[] = { "pol:channel:station:time", "time:station:pol:channel",
+                                        "channel:time:station:pol", "", NULL };
   GstHarness *h = test_harness("astrotranspose");
-  Setter setter = { .element = h->element };
+  TestSetter setter = { .object = h->element, .name = "layout", .texts = orders };
   gst_harness_set_sink_caps_str(h, "application/x-astro-spectra");
   gst_harness_set_src_caps_str(h, FIELDS "time:station:pol:channel");
-  GThread *thread = g_thread_new("setter", set_layouts, &setter);
+  test_setter_start(&setter);
   for (guint i = 0; i < 1000; i++) {
     g_assert_cmpint(gst_harness_push(h, test_buffer(240, i)), ==, GST_FLOW_OK);
     gst_buffer_unref(gst_harness_pull(h));
   }
-  g_atomic_int_set(&setter.done, 1);
-  g_thread_join(thread);
+  test_setter_stop(&setter);
   gst_harness_teardown(h);
 }
 

@@ -231,11 +231,21 @@ static void test_errors(void)
   }
 }
 
+static void test_set_in_mid_stream(void)
+{
+  TestSetting settings[] = { { "loss", "0" },        { "channels", "7" }, { "points", "2" },
+                             { "pols", "1" },        { "seed", "9" },     { "duration", "2" },
+                             { "frequency", "2e8" }, { NULL, NULL } };
+  test_pulled_as_started("astrovissrc stations=4 channels=3 integration=2 duration=20 loss=0.5",
+                         settings);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astrovissrc/stream", test_stream);
   g_test_add_func("/astrovissrc/caps", test_caps);
   g_test_add_func("/astrovissrc/duration", test_duration);
+  g_test_add_func("/astrovissrc/set-in-mid-stream", test_set_in_mid_stream);
   g_test_add_func("/astrovissrc/live", test_live);
   g_test_add_func("/astrovissrc/again", test_again);
   g_test_add_func("/astrovissrc/chain", test_chain);

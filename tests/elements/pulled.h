@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/stream/stream.h"
+#include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 
 typedef struct {
@@ -71,4 +72,53 @@ static inline void test_pulled_end(TestPulled *r)
   gst_element_set_state(r->pipeline, GST_STATE_NULL);
   gst_object_unref(r->sink);
   gst_object_unref(r->pipeline);
+}
+
+typedef struct {
+  const char *name, *value;
+} TestSetting;
+
+static inline GstPadProbeReturn test_set_again(GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  g_autoptr(GstElement) source = gst_pad_get_parent_element(pad);
+  for (const TestSetting *setting = data; setting->name; setting++)
+    gst_util_set_object_arg(G_OBJECT(source), setting->name, setting->value);
+  gst_pad_mark_reconfigure(pad);
+  return GST_PAD_PROBE_OK;
+}
+
+/* All samples and counts of a source; settings, up to a NULL, are set with every buffer, after
+ * which caps are asked for again. */
+static inline GByteArray *test_pulled_all(const char *line, TestSetting *settings)
+{
+  g_autofree char *named = g_strconcat(line, " name=source", NULL);
+  GByteArray *all = g_byte_array_new();
+  TestPulled r = test_pulled_run(named, "identity");
+  g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(r.pipeline), "source");
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(source, "src");
+  GstBuffer *buffer;
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, test_set_again, settings, NULL);
+  while ((buffer = test_pull(&r))) {
+    const AstroValidityMeta *validity = astro_buffer_get_validity(buffer);
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    g_byte_array_append(all, map.data, (guint)map.size);
+    gst_buffer_unmap(buffer, &map);
+    if (validity)
+      g_byte_array_append(all, (const guint8 *)validity->counts,
+                          (guint)(astro_validity_n_counts(validity) * sizeof *validity->counts));
+    gst_buffer_unref(buffer);
+  }
+  test_pulled_end(&r);
+  return all;
+}
+
+/* What is set in mid-stream is for the next one. */
+static inline void test_pulled_as_started(const char *line, TestSetting *settings)
+{
+  TestSetting none[] = { { NULL, NULL } };
+  g_autoptr(GByteArray) expected = test_pulled_all(line, none);
+  g_autoptr(GByteArray) got = test_pulled_all(line, settings);
+  g_assert_cmpuint(expected->len, >, 0);
+  g_assert_cmpmem(got->data, got->len, expected->data, expected->len);
 }
