@@ -49,7 +49,9 @@ struct _AstroCatSrc {
   AstroFootprint footprint;
   AstroMask *mask; /* where the footprint is a file's */
   AstroRegions *regions;
-  AstroCatalogue file; /* where a location is set */
+  AstroCatalogue file; /* where a location is set: the points of all its catalogues */
+  GArray *ends;        /* of each, in points (guint64) */
+  guint n_in_file;     /* how many they are; queries read it */
   guint next;
 };
 
@@ -176,7 +178,13 @@ static gboolean read_file(AstroCatSrc *self, GError **error)
   AstroCatalogueColumns columns = { s->ra_column, s->dec_column,
                                     astro_field_given(s->weight_column),
                                     astro_field_given(s->region_column) };
-  return astro_catalogue_read_text(s->location, &columns, &self->file, error);
+  self->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
+  if (astro_catalogue_read_text(s->location, &columns, &self->file, self->ends, error)) {
+    self->n_in_file = self->ends->len;
+    return TRUE;
+  }
+  g_clear_pointer(&self->ends, g_array_unref);
+  return FALSE;
 }
 
 static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_regions,
@@ -231,12 +239,14 @@ static gboolean astro_cat_src_stop(GstBaseSrc *base)
   g_clear_pointer(&self->regions, astro_regions_free);
   g_clear_pointer(&self->mask, astro_mask_free);
   astro_catalogue_clear(&self->file);
+  g_clear_pointer(&self->ends, g_array_unref);
+  self->n_in_file = 0;
   return TRUE;
 }
 
 static guint n_catalogues(AstroCatSrc *self)
 {
-  return self->settings.location ? 1 : self->settings.catalogues;
+  return self->settings.location ? MAX(self->n_in_file, 1) : self->settings.catalogues;
 }
 
 static gboolean refuse_size(guint64 points, guint columns, GError **error)
@@ -309,10 +319,11 @@ static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
     fail(self, error);
     return GST_FLOW_ERROR;
   }
-  const AstroCatalogue *catalogue = self->settings.location ? &self->file : &made;
-  g_autoptr(GstCaps) caps = caps_of(catalogue);
+  const AstroCatalogue catalogue =
+      self->settings.location ? astro_catalogue_part(&self->file, self->ends, self->next) : made;
+  g_autoptr(GstCaps) caps = caps_of(&catalogue);
   gboolean agreed = gst_base_src_set_caps(GST_BASE_SRC(self), caps);
-  *buffer = agreed ? buffer_of(catalogue, &error) : NULL;
+  *buffer = agreed ? buffer_of(&catalogue, &error) : NULL;
   astro_catalogue_clear(&made);
   if (!agreed)
     return GST_FLOW_NOT_NEGOTIATED;
@@ -435,7 +446,8 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, PROP_LOCATION,
       g_param_spec_string("location", "Location",
-                          "A text or CSV file to read, as one catalogue, instead of making points",
+                          "A text or CSV file to read instead of making points; each time its "
+                          "heading line comes again another catalogue begins",
                           NULL, FLAGS));
   g_object_class_install_property(
       object, PROP_RA_COLUMN,

@@ -554,6 +554,7 @@ static void refused_text(TestPlace *place, gconstpointer data)
     { "1,91\n", { .where = NULL }, "-90 to 90" },
     { "1,nan\n", { .where = NULL }, "no number" },
     { "ra,dec\n", { .where = NULL }, "no points" },
+    { "ra,dec\n1,2\n\nra,dec\n", { .where = NULL }, "catalogue 2 has no points" },
     { "any words", { .where = NULL }, "SIMPLE" },
     { "\x01\x02", { .where = NULL }, "SIMPLE" },
     { "", { .where = NULL }, "SIMPLE" },

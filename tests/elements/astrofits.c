@@ -872,6 +872,34 @@ static void several_catalogues(Place *place, gconstpointer data)
   remove_file(place, "c3.fits.csv");
 }
 
+/* Text holds several catalogues too, and every bit of them. */
+static void csv_catalogues(Place *place, gconstpointer data)
+{
+  static const char *const readers[] = {
+    "astrofitssrc region-column=region location=%s ! appsink name=out",
+    "astrocatsrc region-column=region location=%s ! appsink name=out",
+  };
+  g_autofree char *path = in_folder(place, "c.csv"), *message = NULL;
+  make_catalogues(place, "c.csv", 30, 3);
+  g_autoptr(GPtrArray) made =
+      test_samples("astrocatsrc points=30 catalogues=3 regions=5 ! appsink name=out", &message);
+  for (guint r = 0; r < G_N_ELEMENTS(readers); r++) {
+    g_autofree char *line = g_strdup_printf(readers[r], path);
+    g_autoptr(GPtrArray) samples = test_samples(line, &message);
+    g_assert_null(message);
+    g_assert_cmpuint(samples->len, ==, 3);
+    for (guint i = 0; i < 3; i++) {
+      gsize bytes, expected_bytes;
+      g_autofree gpointer found = test_sample_data(samples, i, &bytes);
+      g_autofree gpointer expected = test_sample_data(made, i, &expected_bytes);
+      g_assert_cmpmem(found, bytes, expected, expected_bytes);
+      g_assert_cmpuint(GST_BUFFER_PTS(gst_sample_get_buffer(samples->pdata[i])), ==,
+                       i * GST_SECOND);
+    }
+  }
+  remove_file(place, "c.csv");
+}
+
 /* Properties that are set meanwhile are those of the next start. */
 static void late_settings(Place *place, gconstpointer data)
 {
@@ -1047,6 +1075,7 @@ int main(int argc, char **argv)
     { "stop-while-blocked", stop_while_blocked },
     { "source", source },
     { "several-catalogues", several_catalogues },
+    { "csv-catalogues", csv_catalogues },
     { "late-settings", late_settings },
     { "catalogue-duration", catalogue_duration },
     { "bad-catalogues", bad_catalogues },
