@@ -127,7 +127,8 @@ static void close_table(Reader *r)
 static const AstroFitsHeader *table_from(const AstroFitsFile *file, guint *index)
 {
   const AstroFitsHeader *header;
-  while ((header = astro_fits_file_header(file, *index)) && !astro_fits_is_binary_table(header))
+  while ((header = astro_fits_file_header(file, *index)) && !astro_fits_is_binary_table(header) &&
+         !astro_fits_is_text_table(header))
     ++*index;
   return header;
 }
@@ -315,7 +316,7 @@ static gpointer open_tables(AstroFitsFile *file, const AstroFitsOptions *options
 }
 
 const AstroFitsReaderKind astro_catalogue_table_reader = {
-  .name = "a catalogue (a binary table)",
+  .name = "a catalogue (a table)",
   .caps = ASTRO_CATALOGUE_CAPS,
   .recognises = has_table,
   .open = open_tables,

@@ -388,6 +388,12 @@ gboolean astro_fits_is_binary_table(const AstroFitsHeader *header)
   return g_str_equal(type, "BINTABLE") || g_str_equal(type, "A3DTABLE");
 }
 
+gboolean astro_fits_is_text_table(const AstroFitsHeader *header)
+{
+  const char *type = "";
+  return astro_fits_get_string(header, "XTENSION", &type) && g_str_equal(type, "TABLE");
+}
+
 const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name)
 {
   const AstroFitsHeader *first = NULL;
