@@ -147,7 +147,8 @@ AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, 
 {
   if (n_regions < 1 || n_regions > n) {
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS,
-                "%u regions of %" G_GUINT64_FORMAT " points: 1 to as many as there are points",
+                "%u regions of %" G_GUINT64_FORMAT
+                " points: expected 1 to as many as there are points",
                 n_regions, n);
     return NULL;
   }

@@ -237,11 +237,17 @@ static gboolean check_values(const Reader *r, guint c, const double *values, gui
                              guint64 first, GError **error)
 {
   double most = c == DEC ? 90 : G_MAXDOUBLE;
-  for (guint64 i = 0; i < n; i++)
+  const char *name = r->wanted[c].column->name;
+  for (guint64 i = 0; i < n; i++) {
+    if (isnan(values[i]))
+      return wrong(r, error,
+                   "point %" G_GUINT64_FORMAT ": column %s is nan, expected a number "
+                   "(where=%s==%s leaves out rows without one)",
+                   first + i + 1, name, name, name);
     if (!(fabs(values[i]) <= most))
       return wrong(r, error, "point %" G_GUINT64_FORMAT ": column %s is %.12g, expected %s",
-                   first + i + 1, r->wanted[c].column->name, values[i],
-                   c == DEC ? "-90 to 90 degrees" : "a number");
+                   first + i + 1, name, values[i], c == DEC ? "-90 to 90 degrees" : "a number");
+  }
   return TRUE;
 }
 

@@ -303,6 +303,10 @@ static AstroFitsHeader *read_header(AstroFitsFile *file, guint64 at, GError **er
 
 static gboolean refuse_begin(const AstroFitsFile *file, const char *start, GError **error)
 {
+  if (file->bytes == 0) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is empty", file->name);
+    return FALSE;
+  }
   if (g_str_equal(start, file_begin))
     return astro_fits_wrong(file, error,
                             "cut short: the file ends at %" G_GUINT64_FORMAT
