@@ -51,7 +51,8 @@ struct _AstroCatSrc {
   AstroFootprint footprint;
   AstroMask *mask; /* where the footprint is a file's */
   AstroRegions *regions;
-  AstroCatalogue file; /* where a location is set */
+  AstroCatalogue file; /* where a location is set: the points of all its catalogues */
+  GArray *ends;        /* of each, in points (guint64) */
   guint next;
 };
 
@@ -197,7 +198,8 @@ static gboolean read_file(AstroCatSrc *self, GError **error)
   AstroCatalogueColumns columns = { s->ra_column, s->dec_column,
                                     astro_field_given(s->weight_column),
                                     astro_field_given(s->region_column) };
-  return astro_catalogue_read_text(s->location, &columns, &self->file, error);
+  self->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
+  return astro_catalogue_read_text(s->location, &columns, &self->file, self->ends, error);
 }
 
 static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_regions,
@@ -238,6 +240,7 @@ static gboolean astro_cat_src_stop(GstBaseSrc *base)
   g_clear_pointer(&self->mask, astro_mask_free);
   astro_catalogue_clear(&self->file);
   astro_fields_clear(fields, &self->now);
+  g_clear_pointer(&self->ends, g_array_unref);
   return TRUE;
 }
 
@@ -267,7 +270,8 @@ static gboolean astro_cat_src_start(GstBaseSrc *base)
   astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
   self->next = 0;
   if (prepare(self, &error)) {
-    g_atomic_int_set(&self->length, (gint)n_catalogues(&self->now));
+    g_atomic_int_set(&self->length,
+                     (gint)(self->ends ? self->ends->len : n_catalogues(&self->now)));
     return TRUE;
   }
   astro_cat_src_stop(base);
@@ -336,16 +340,17 @@ static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
   AstroCatSrc *self = ASTRO_CAT_SRC(push);
   AstroCatalogue made = { 0 };
   GError *error = NULL;
-  if (self->next >= n_catalogues(&self->now))
+  if (self->next >= (guint)g_atomic_int_get(&self->length))
     return GST_FLOW_EOS;
   if (!self->now.location && !make_catalogue(self, &made, &error)) {
     fail(self, error);
     return GST_FLOW_ERROR;
   }
-  const AstroCatalogue *catalogue = self->now.location ? &self->file : &made;
-  g_autoptr(GstCaps) caps = caps_of(catalogue);
+  const AstroCatalogue catalogue =
+      self->now.location ? astro_catalogue_part(&self->file, self->ends, self->next) : made;
+  g_autoptr(GstCaps) caps = caps_of(&catalogue);
   gboolean agreed = gst_base_src_set_caps(GST_BASE_SRC(self), caps);
-  *buffer = agreed ? buffer_of(catalogue, &error) : NULL;
+  *buffer = agreed ? buffer_of(&catalogue, &error) : NULL;
   astro_catalogue_clear(&made);
   if (!agreed)
     return GST_FLOW_NOT_NEGOTIATED;
@@ -446,7 +451,8 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, PROP_LOCATION,
       g_param_spec_string("location", "Location",
-                          "A text or CSV file to read, as one catalogue, instead of making points",
+                          "A text or CSV file to read instead of making points; each time its "
+                          "heading line comes again another catalogue begins",
                           NULL, FLAGS));
   g_object_class_install_property(
       object, PROP_RA_COLUMN,

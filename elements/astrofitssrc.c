@@ -6,9 +6,11 @@
  * Images and cubes come one a buffer, with their beam. What astrofitssink adds to an image
  * as extensions (MODEL, RESIDUAL, PSF) comes with it as products. An image in other coordinates
  * than RA---SIN and DEC--SIN with north up is read without its place in the sky, with a warning.
- * One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues, as binary tables or
- * text, come one a buffer, from as many files as the location's pattern fits, and count as a second
- * of the stream each. What gzip packed is unpacked into the folder of temporary files (TMPDIR). */
+ * One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues, as tables of FITS
+ * (binary or ASCII) or text, come one a buffer, from as many files as the location's pattern fits,
+ * and count as a second of the stream each; in a text, another one begins where its heading line
+ * comes again, as astrofitssink writes several. What gzip packed is unpacked into the folder of
+ * temporary files (TMPDIR). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"

@@ -85,12 +85,16 @@ typedef struct {
  * any, else commas, else tabs, else blanks. A value may stand in double quotes. # begins a comment.
  * A first line without a number is a heading, and so is a comment above the points that has a word
  * for each column and all the names asked for. Without one, columns are found by number, and "ra"
- * and "dec" are the first two. Degrees, but where ECSV's header says radians. */
+ * and "dec" are the first two. Degrees, but where ECSV's header says radians. The heading line said
+ * again begins another catalogue: all points follow each other, and how many there are up to the
+ * end of each catalogue is added to ends (of guint64; may be NULL). */
 gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
-                                   AstroCatalogue *catalogue, GError **error);
+                                   AstroCatalogue *catalogue, GArray *ends, GError **error);
 /* The same from memory. name is for errors. */
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
-                                    GError **error);
+                                    GArray *ends, GError **error);
+/* Catalogue i of those, in the memory of all of them. */
+AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i);
 
 G_END_DECLS

@@ -1,11 +1,13 @@
 /* Catalogues made at random. */
+#include "core/backend/threads.h"
 #include "core/catalogue/mask.h"
 #include "core/fail.h"
 #include "core/units.h"
 
 #include <math.h>
 
-#define MOST_DRAWS 1e10 /* a quarter of an hour or so */
+#define POINTS_AT_ONCE 65536 /* of a thread's task */
+#define MOST_DRAWS 1e10      /* a quarter of an hour or so */
 
 G_DEFINE_QUARK(astro_catalogue_error, astro_catalogue_error)
 
@@ -66,12 +68,37 @@ static void offset_by(double ra, double dec, double distance, double direction, 
   *to_dec = atan2(z, hypot(x, east)) * ASTRO_DEGREES;
 }
 
-static void random_in_cap(double ra, double dec, double radius, AstroRandom *random, double *to_ra,
-                          double *to_dec)
+/* The two random numbers that a point takes. A band's second is the fourth that is drawn: two were
+ * once lost here, and a seed's points are to stay what they were. */
+static void draw(const AstroFootprint *footprint, AstroRandom *random, double *u, double *v)
 {
-  double half = sin(radius / 2 / ASTRO_DEGREES) * sqrt(astro_random_uniform(random));
-  double direction = 2 * G_PI * astro_random_uniform(random);
+  const guint lost = footprint->shape == ASTRO_FOOTPRINT_BAND ? 2 : 0;
+  *u = astro_random_uniform(random);
+  for (guint i = 0; i < lost; i++)
+    astro_random_uniform(random);
+  *v = astro_random_uniform(random);
+}
+
+static void place_in_cap(double ra, double dec, double radius, double u, double v, double *to_ra,
+                         double *to_dec)
+{
+  double half = sin(radius / 2 / ASTRO_DEGREES) * sqrt(u);
+  double direction = 2 * G_PI * v;
   offset_by(ra, dec, 2 * asin(half) * ASTRO_DEGREES, direction, to_ra, to_dec);
+}
+
+/* Not in a mask, whose points take three numbers. */
+static void place_in(const AstroFootprint *footprint, double u, double v, double *ra, double *dec)
+{
+  if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
+    place_in_cap(footprint->ra, footprint->dec, footprint->radius, u, v, ra, dec);
+    return;
+  }
+  double low = sin(footprint->dec_min / ASTRO_DEGREES),
+         high = sin(footprint->dec_max / ASTRO_DEGREES);
+  double east = footprint->ra_min + (footprint->ra_max - footprint->ra_min) * u;
+  *ra = fmod(fmod(east, 360) + 360, 360);
+  *dec = asin(CLAMP(low + (high - low) * v, -1, 1)) * ASTRO_DEGREES;
 }
 
 static void random_in(const AstroFootprint *footprint, AstroRandom *random, double *ra, double *dec)
@@ -80,16 +107,9 @@ static void random_in(const AstroFootprint *footprint, AstroRandom *random, doub
     astro_mask_random(footprint->mask, random, ra, dec);
     return;
   }
-  if (footprint->shape == ASTRO_FOOTPRINT_CAP) {
-    random_in_cap(footprint->ra, footprint->dec, footprint->radius, random, ra, dec);
-    return;
-  }
-  double low = sin(footprint->dec_min / ASTRO_DEGREES),
-         high = sin(footprint->dec_max / ASTRO_DEGREES);
-  double east =
-      footprint->ra_min + (footprint->ra_max - footprint->ra_min) * astro_random_uniform(random);
-  *ra = fmod(fmod(east, 360) + 360, 360);
-  *dec = asin(CLAMP(low + (high - low) * astro_random_uniform(random), -1, 1)) * ASTRO_DEGREES;
+  double u, v;
+  draw(footprint, random, &u, &v);
+  place_in(footprint, u, v, ra, dec);
 }
 
 static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error)
@@ -103,13 +123,40 @@ static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GErro
   return astro_catalogue_no_memory(error, points);
 }
 
+typedef struct {
+  const AstroFootprint *footprint;
+  const AstroCatalogue *catalogue;
+} Placing;
+
+static void place_points(gpointer data, guint64 task)
+{
+  const Placing *p = data;
+  double *ra = p->catalogue->ra, *dec = p->catalogue->dec;
+  guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, p->catalogue->n);
+  for (guint64 i = first; i < last; i++)
+    place_in(p->footprint, ra[i], dec[i], &ra[i], &dec[i]);
+}
+
+/* The numbers come one after the other; what takes the time is to make places of them. */
+static void draw_and_place(const AstroFootprint *footprint, AstroRandom *random,
+                           const AstroCatalogue *catalogue)
+{
+  Placing placing = { footprint, catalogue };
+  for (guint64 i = 0; i < catalogue->n; i++)
+    draw(footprint, random, &catalogue->ra[i], &catalogue->dec[i]);
+  astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, 0, place_points, &placing);
+}
+
 gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points,
                                  AstroRandom *random, AstroCatalogue *catalogue, GError **error)
 {
   if (!astro_footprint_check(footprint, error) || !catalogue_alloc(catalogue, points, error))
     return FALSE;
-  for (guint64 i = 0; i < points; i++)
-    random_in(footprint, random, &catalogue->ra[i], &catalogue->dec[i]);
+  if (footprint->shape == ASTRO_FOOTPRINT_MASK)
+    for (guint64 i = 0; i < points; i++)
+      astro_mask_random(footprint->mask, random, &catalogue->ra[i], &catalogue->dec[i]);
+  else
+    draw_and_place(footprint, random, catalogue);
   return TRUE;
 }
 
@@ -154,7 +201,8 @@ static void add_disc(Mock *mock, double ra, double dec, double radius, guint lev
   }
   for (guint i = 0; i < mock->clustering->children; i++) {
     double to_ra, to_dec;
-    random_in_cap(ra, dec, radius, mock->random, &to_ra, &to_dec);
+    double u = astro_random_uniform(mock->random), v = astro_random_uniform(mock->random);
+    place_in_cap(ra, dec, radius, u, v, &to_ra, &to_dec);
     add_disc(mock, to_ra, to_dec, radius / mock->shrink, level + 1);
   }
 }

@@ -1,5 +1,6 @@
 /* The sky halved again and again by planes along the widest axis, in proportion to the regions that
  * each side is to hold. */
+#include "core/backend/threads.h"
 #include "core/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
 #include "core/histogram/select.h"
@@ -15,46 +16,130 @@ struct _AstroRegions {
   Split *splits; /* n_regions - 1 */
 };
 
-static guint widest_axis(const AstroVector *places, guint64 n)
+/* Places that are still to be cut: n of them into n_regions. */
+typedef struct {
+  AstroVector *places;
+  guint64 n;
+  double low[3], high[3]; /* of the places */
+  guint first_region, n_regions;
+  guint split; /* the first of n_regions - 1 that are theirs */
+} Part;
+
+typedef struct {
+  AstroRegions *regions;
+  Part *parts, *halves; /* of this level, and of the next: two for each */
+} Level;
+
+/* The cores' work; the result does not depend on it. */
+#define PARTS_WANTED 64
+#define POINTS_AT_ONCE 65536
+
+static void measure(Part *part)
+{
+  for (guint axis = 0; axis < 3; axis++) {
+    part->low[axis] = 2;
+    part->high[axis] = -2;
+  }
+  for (guint64 i = 0; i < part->n; i++)
+    for (guint axis = 0; axis < 3; axis++) {
+      part->low[axis] = MIN(part->low[axis], part->places[i].x[axis]);
+      part->high[axis] = MAX(part->high[axis], part->places[i].x[axis]);
+    }
+}
+
+static guint widest_axis(const Part *part)
 {
   guint widest = 0;
-  double width = -1;
-  for (guint axis = 0; axis < 3; axis++) {
-    double low = 2, high = -2;
-    for (guint64 i = 0; i < n; i++) {
-      low = MIN(low, places[i].x[axis]);
-      high = MAX(high, places[i].x[axis]);
-    }
-    if (high - low > width) {
-      width = high - low;
+  for (guint axis = 1; axis < 3; axis++)
+    if (part->high[axis] - part->low[axis] > part->high[widest] - part->low[widest])
       widest = axis;
-    }
-  }
   return widest;
 }
 
-/* Returns the split, or region, of places. */
-static guint halve(AstroRegions *regions, AstroVector *places, guint64 n, guint first_region,
-                   guint n_regions, guint *n_splits)
+/* A region, or the split that divides it further. */
+static guint name_of(const AstroRegions *regions, const Part *part)
 {
-  if (n_regions == 1)
-    return regions->n_regions - 1 + first_region;
-  guint index = (*n_splits)++, on_left = n_regions / 2;
-  guint axis = widest_axis(places, n);
-  guint64 n_left = n * on_left / n_regions;
-  astro_select(places, NULL, n, n_left, axis);
-  double below = -2, above = 2;
-  for (guint64 i = 0; i < n_left; i++)
-    below = MAX(below, places[i].x[axis]);
-  for (guint64 i = n_left; i < n; i++)
-    above = MIN(above, places[i].x[axis]);
+  return part->n_regions == 1 ? regions->n_regions - 1 + part->first_region : part->split;
+}
+
+static void halve(AstroRegions *regions, const Part *part, Part halves[2])
+{
+  guint on_left = part->n_regions / 2, axis = widest_axis(part);
+  guint64 n_left = part->n * on_left / part->n_regions;
+  astro_select(part->places, NULL, part->n, n_left, axis);
+  halves[0] = (Part){ .places = part->places,
+                      .n = n_left,
+                      .first_region = part->first_region,
+                      .n_regions = on_left,
+                      .split = part->split + 1 };
+  halves[1] = (Part){ .places = part->places + n_left,
+                      .n = part->n - n_left,
+                      .first_region = part->first_region + on_left,
+                      .n_regions = part->n_regions - on_left,
+                      .split = part->split + on_left };
+  measure(&halves[0]);
+  measure(&halves[1]);
   /* a plane between two points rather than through one */
-  double threshold = (below + above) / 2;
-  guint left = halve(regions, places, n_left, first_region, on_left, n_splits),
-        right = halve(regions, places + n_left, n - n_left, first_region + on_left,
-                      n_regions - on_left, n_splits);
-  regions->splits[index] = (Split){ axis, threshold, left, right };
-  return index;
+  double threshold = (halves[0].high[axis] + halves[1].low[axis]) / 2;
+  regions->splits[part->split] =
+      (Split){ axis, threshold, name_of(regions, &halves[0]), name_of(regions, &halves[1]) };
+}
+
+static void cut_part(AstroRegions *regions, const Part *part)
+{
+  Part halves[2];
+  if (part->n_regions < 2)
+    return;
+  halve(regions, part, halves);
+  cut_part(regions, &halves[0]);
+  cut_part(regions, &halves[1]);
+}
+
+static void halve_task(gpointer data, guint64 task)
+{
+  const Level *level = data;
+  const Part *part = &level->parts[task];
+  if (part->n_regions > 1)
+    halve(level->regions, part, &level->halves[2 * task]);
+}
+
+static void cut_task(gpointer data, guint64 task)
+{
+  const Level *level = data;
+  cut_part(level->regions, &level->parts[task]);
+}
+
+/* Level by level, until there are parts for all cores; then each to its regions, while its places
+ * are in the caches. */
+static void cut(AstroRegions *regions, AstroVector *places, guint64 n)
+{
+  Level level = { .regions = regions, .parts = g_new(Part, 1) };
+  guint n_parts = 1;
+  *level.parts = (Part){ .places = places, .n = n, .n_regions = regions->n_regions };
+  measure(level.parts);
+  for (; n_parts < PARTS_WANTED; n_parts *= 2) {
+    level.halves = g_new0(Part, 2 * n_parts);
+    astro_parallel(n_parts, 0, halve_task, &level);
+    g_free(level.parts);
+    level.parts = level.halves;
+  }
+  astro_parallel(n_parts, 0, cut_task, &level);
+  g_free(level.parts);
+}
+
+typedef struct {
+  const double *ra, *dec;
+  AstroVector *places;
+  guint64 n;
+} Directions;
+
+static void find_directions(gpointer data, guint64 task)
+{
+  const Directions *d = data;
+  guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, d->n);
+  for (guint64 i = first; i < last; i++)
+    astro_unit_vector(d->ra[i], d->dec[i], &d->places[i].x[0], &d->places[i].x[1],
+                      &d->places[i].x[2]);
 }
 
 AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
@@ -62,7 +147,8 @@ AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, 
 {
   if (n_regions < 1 || n_regions > n) {
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS,
-                "%u regions of %" G_GUINT64_FORMAT " points: 1 to as many as there are points",
+                "%u regions of %" G_GUINT64_FORMAT
+                " points: expected 1 to as many as there are points",
                 n_regions, n);
     return NULL;
   }
@@ -74,10 +160,9 @@ AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, 
   AstroRegions *regions = g_new(AstroRegions, 1);
   regions->n_regions = n_regions;
   regions->splits = g_new0(Split, n_regions);
-  for (guint64 i = 0; i < n; i++)
-    astro_unit_vector(ra[i], dec[i], &places[i].x[0], &places[i].x[1], &places[i].x[2]);
-  guint n_splits = 0;
-  halve(regions, places, n, 0, n_regions, &n_splits);
+  Directions directions = { ra, dec, places, n };
+  astro_parallel((n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, 0, find_directions, &directions);
+  cut(regions, places, n);
   g_free(places);
   return regions;
 }

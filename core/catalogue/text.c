@@ -12,7 +12,9 @@ enum { RA, DEC, WEIGHT, REGION, N_WANTED };
 typedef struct {
   const char *name;
   guint64 line;
-  char separator;        /* of the first line */
+  char *heading;         /* the line that names the columns; NULL: none, or a comment */
+  GArray *ends;          /* of the catalogues, in points before (guint64); NULL: not asked for */
+  char separator;        /* of the first line; 0 above it */
   GPtrArray *comments;   /* above the first line, without their # */
   gint column[N_WANTED]; /* counted from 0; -1: not wanted */
   gboolean is_radians[N_WANTED];
@@ -267,10 +269,36 @@ static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, 
   return TRUE;
 }
 
+static void end_catalogue(Reader *reader)
+{
+  if (reader->ends)
+    g_array_append_val(reader->ends, reader->n);
+}
+
+/* Looks at what is no comment. *is_names: it names columns, or tells of them below their names. */
+static gboolean take_line(Reader *reader, const AstroCatalogueColumns *columns, char *line,
+                          gboolean *is_names, GError **error)
+{
+  gboolean is_first = !reader->separator, point = TRUE;
+  if (reader->heading && g_str_equal(line, reader->heading)) {
+    end_catalogue(reader);
+    *is_names = TRUE;
+    return TRUE;
+  }
+  if (is_first && !find_columns(reader, columns, line, &point, error))
+    return FALSE;
+  if (is_first && !point)
+    reader->heading = g_strdup(line);
+  if (*is_names)
+    point = !read_below_names(reader, line);
+  *is_names = !point;
+  return !point || read_line(reader, line, error);
+}
+
 static gboolean read_lines(Reader *reader, const char *text, gsize length,
                            const AstroCatalogueColumns *columns, GError **error)
 {
-  gboolean has_columns = FALSE, is_below_names = FALSE;
+  gboolean is_names = FALSE; /* the line before */
   gsize mark = strlen(BYTE_ORDER_MARK);
   const char *at = text, *end = text + length;
   if (length >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0)
@@ -280,27 +308,25 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
     g_autofree char *line = g_strndup(at, (gsize)(stop - at));
     at = stop + 1 + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n');
     reader->line++;
-    if (is_empty(reader, line, !has_columns))
-      continue;
-    gboolean point = !is_below_names || !read_below_names(reader, line);
-    if (!has_columns && !find_columns(reader, columns, line, &point, error))
-      return FALSE;
-    has_columns = TRUE;
-    is_below_names = !point;
-    if (point && !read_line(reader, line, error))
+    if (!is_empty(reader, line, !reader->separator) &&
+        !take_line(reader, columns, line, &is_names, error))
       return FALSE;
   }
+  end_catalogue(reader);
   return TRUE;
 }
 
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
-                                    GError **error)
+                                    GArray *ends, GError **error)
 {
-  Reader reader = { .name = name, .comments = g_ptr_array_new_with_free_func(g_free) };
+  Reader reader = { .name = name,
+                    .ends = ends,
+                    .comments = g_ptr_array_new_with_free_func(g_free) };
   gboolean good = make_room(&reader, columns, count_lines(text, length), error) &&
                   read_lines(&reader, text, length, columns, error);
   g_ptr_array_unref(reader.comments);
+  g_free(reader.heading);
   *catalogue = (AstroCatalogue){ reader.n, reader.values[RA], reader.values[DEC],
                                  reader.values[WEIGHT], reader.values[REGION] };
   if (!good)
@@ -309,11 +335,19 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
 }
 
 gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
-                                   AstroCatalogue *catalogue, GError **error)
+                                   AstroCatalogue *catalogue, GArray *ends, GError **error)
 {
   g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, error);
   *catalogue = (AstroCatalogue){ 0 };
   return file && astro_catalogue_parse_text(g_mapped_file_get_contents(file),
                                             g_mapped_file_get_length(file), path, columns,
-                                            catalogue, error);
+                                            catalogue, ends, error);
+}
+
+AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i)
+{
+  const guint64 first = i ? g_array_index(ends, guint64, i - 1) : 0;
+  return (AstroCatalogue){ g_array_index(ends, guint64, i) - first, all->ra + first,
+                           all->dec + first, all->weight ? all->weight + first : NULL,
+                           all->region ? all->region + first : NULL };
 }

@@ -1,6 +1,7 @@
 /* Values between separators, with quotes as CSV has them. */
 #include "core/catalogue/values.h"
 
+#include <math.h>
 #include <string.h>
 
 /* text is behind a quote that opens: the one that closes, or the end. Two of them are one within.
@@ -58,4 +59,14 @@ GPtrArray *astro_values_split(char *line, char separator)
   for (char *value; (value = astro_values_next(&line, separator));)
     g_ptr_array_add(values, value);
   return values;
+}
+
+/* 15 digits are a double's own where it was made of so many; 17 tell any from its neighbours. */
+void astro_values_append(GString *text, double value)
+{
+  char number[G_ASCII_DTOSTR_BUF_SIZE] = "";
+  if (isfinite(value) &&
+      g_ascii_strtod(g_ascii_formatd(number, sizeof number, "%.15g", value), NULL) != value)
+    g_ascii_formatd(number, sizeof number, "%.17g", value);
+  g_string_append(text, number);
 }

@@ -22,4 +22,9 @@ char *astro_values_next(char **rest, char separator);
 /* All of them. */
 GPtrArray *astro_values_split(char *line, char separator);
 
+/* As short as it can be and still be read back as the same double. What is not a number is an empty
+ * value. */
+void astro_values_append(GString *text, double value);
+#define ASTRO_VALUES_NUMBER_BYTES 24 /* at most: "-2.2250738585072014e-308" */
+
 G_END_DECLS

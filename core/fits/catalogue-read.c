@@ -127,7 +127,8 @@ static void close_table(Reader *r)
 static const AstroFitsHeader *table_from(const AstroFitsFile *file, guint *index)
 {
   const AstroFitsHeader *header;
-  while ((header = astro_fits_file_header(file, *index)) && !astro_fits_is_binary_table(header))
+  while ((header = astro_fits_file_header(file, *index)) && !astro_fits_is_binary_table(header) &&
+         !astro_fits_is_text_table(header))
     ++*index;
   return header;
 }
@@ -236,11 +237,17 @@ static gboolean check_values(const Reader *r, guint c, const double *values, gui
                              guint64 first, GError **error)
 {
   double most = c == DEC ? 90 : G_MAXDOUBLE;
-  for (guint64 i = 0; i < n; i++)
+  const char *name = r->wanted[c].column->name;
+  for (guint64 i = 0; i < n; i++) {
+    if (isnan(values[i]))
+      return wrong(r, error,
+                   "point %" G_GUINT64_FORMAT ": column %s is nan, expected a number "
+                   "(where=%s==%s leaves out rows without one)",
+                   first + i + 1, name, name, name);
     if (!(fabs(values[i]) <= most))
       return wrong(r, error, "point %" G_GUINT64_FORMAT ": column %s is %.12g, expected %s",
-                   first + i + 1, r->wanted[c].column->name, values[i],
-                   c == DEC ? "-90 to 90 degrees" : "a number");
+                   first + i + 1, name, values[i], c == DEC ? "-90 to 90 degrees" : "a number");
+  }
   return TRUE;
 }
 
@@ -315,7 +322,7 @@ static gpointer open_tables(AstroFitsFile *file, const AstroFitsOptions *options
 }
 
 const AstroFitsReaderKind astro_catalogue_table_reader = {
-  .name = "a catalogue (a binary table)",
+  .name = "a catalogue (a table)",
   .caps = ASTRO_CATALOGUE_CAPS,
   .recognises = has_table,
   .open = open_tables,

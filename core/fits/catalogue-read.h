@@ -4,7 +4,7 @@
 
 G_BEGIN_DECLS
 
-/* Both give F64LE columns of degrees, a catalogue a frame: a binary table (and those behind it that
+/* Both give F64LE columns of degrees, a catalogue a frame: a table (and those behind it that
  * have its name), or the whole text. */
 extern const AstroFitsReaderKind astro_catalogue_table_reader, astro_catalogue_text_reader;
 

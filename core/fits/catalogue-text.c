@@ -1,8 +1,9 @@
 #include "core/fits/catalogue-read.h"
 
 typedef struct {
-  AstroCatalogue catalogue;
-  gboolean is_read;
+  AstroCatalogue points; /* of all catalogues */
+  GArray *ends;          /* of each, in points */
+  guint next;
 } Reader;
 
 static gboolean is_text(const AstroFitsFile *file)
@@ -18,25 +19,37 @@ static gboolean refuse(const AstroFitsFile *file, GError **error, const char *wh
   return FALSE;
 }
 
-static gboolean parse(const AstroFitsFile *file, const AstroCatalogueColumns *columns,
-                      AstroCatalogue *catalogue, GError **error)
+static gboolean check_points(const Reader *r, const AstroFitsFile *file, GError **error)
+{
+  for (guint i = 0; i < r->ends->len; i++)
+    if (astro_catalogue_part(&r->points, r->ends, i).n == 0) {
+      g_autofree char *which = i ? g_strdup_printf("catalogue %u", i + 1) : g_strdup("it");
+      g_autofree char *why = g_strdup_printf("%s has no points", which);
+      return refuse(file, error, why);
+    }
+  return TRUE;
+}
+
+static gboolean parse(Reader *r, const AstroFitsFile *file, const AstroCatalogueColumns *columns,
+                      GError **error)
 {
   AstroCatalogueColumns named = { columns->ra ? columns->ra : "RA",
                                   columns->dec ? columns->dec : "DEC", columns->weight,
                                   columns->region };
   g_autoptr(GError) why = NULL;
   g_autoptr(GMappedFile) bytes = astro_fits_file_map(file, &why);
-  if (!bytes || !astro_catalogue_parse_text(g_mapped_file_get_contents(bytes),
-                                            g_mapped_file_get_length(bytes),
-                                            astro_fits_file_name(file), &named, catalogue, &why))
+  if (!bytes || !astro_catalogue_parse_text(
+                    g_mapped_file_get_contents(bytes), g_mapped_file_get_length(bytes),
+                    astro_fits_file_name(file), &named, &r->points, r->ends, &why))
     return refuse(file, error, why->message);
-  return catalogue->n > 0 || refuse(file, error, "it has no points");
+  return check_points(r, file, error);
 }
 
 static void close_text(gpointer reader)
 {
   Reader *r = reader;
-  astro_catalogue_clear(&r->catalogue);
+  astro_catalogue_clear(&r->points);
+  g_array_unref(r->ends);
   g_free(r);
 }
 
@@ -44,34 +57,35 @@ static gpointer open_text(AstroFitsFile *file, const AstroFitsOptions *options,
                           AstroFitsContents *contents, GError **error)
 {
   Reader *r = g_new0(Reader, 1);
+  r->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
   astro_catalogue_describe(contents, &options->columns);
   if (options->where ? refuse(file, error, "\"where\" takes rows of FITS tables only")
-                     : parse(file, &options->columns, &r->catalogue, error))
+                     : parse(r, file, &options->columns, error))
     return r;
   close_text(r);
   return NULL;
 }
 
-static gboolean next_text(gpointer reader, guint64 *n_points, gboolean *end, GError **error)
+static gboolean next_text(gpointer reader, guint64 *steps, gboolean *end, GError **error)
 {
-  Reader *r = reader;
-  *n_points = r->catalogue.n;
-  *end = r->is_read;
+  const Reader *r = reader;
+  *end = r->next == r->ends->len;
+  if (!*end)
+    *steps = astro_catalogue_part(&r->points, r->ends, r->next).n;
   return !*end;
 }
 
 static gboolean read_text(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)
 {
   Reader *r = reader;
-  const AstroCatalogue *c = &r->catalogue;
-  const double *const columns[] = { c->ra, c->dec, c->weight, c->region };
+  const AstroCatalogue c = astro_catalogue_part(&r->points, r->ends, r->next++);
+  const double *const columns[] = { c.ra, c.dec, c.weight, c.region };
   double *data = frame->data;
   for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
     if (columns[i]) {
-      memcpy(data, columns[i], c->n * sizeof *data);
-      data += c->n;
+      memcpy(data, columns[i], c.n * sizeof *data);
+      data += c.n;
     }
-  r->is_read = TRUE;
   return TRUE;
 }
 

@@ -1,6 +1,6 @@
 # FITS files, with CFITSIO for headers and tables.
 core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fits/part-file.h \
-  core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/table.c \
+  core/fits/cfitsio.c core/fits/cfitsio.h core/fits/file.c core/fits/file.h core/fits/table.c core/fits/table-text.c \
   core/fits/table.h core/fits/reader.h core/fits/uvfits.c core/fits/uvfits.h \
   core/fits/uvfits-parameters.h core/fits/uvfits-antennas.c \
   core/fits/uvfits-writer.h core/fits/uvfits-write.c core/fits/uvfits-write.h \
@@ -37,6 +37,8 @@ tests_core_fits_catalogue_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_catalogue_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_fits_image_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_image_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_elements_astrofits_tables_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_elements_astrofits_tables_LDADD = $(LDADD) $(CFITSIO_LIBS)
 
 # Our files in other programs' hands; installs those, so it is no part of "make check".
 interop_programs += tests/interop/predict

@@ -303,6 +303,10 @@ static AstroFitsHeader *read_header(AstroFitsFile *file, guint64 at, GError **er
 
 static gboolean refuse_begin(const AstroFitsFile *file, const char *start, GError **error)
 {
+  if (file->bytes == 0) {
+    g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is empty", file->name);
+    return FALSE;
+  }
   if (g_str_equal(start, file_begin))
     return astro_fits_wrong(file, error,
                             "cut short: the file ends at %" G_GUINT64_FORMAT
@@ -386,6 +390,12 @@ gboolean astro_fits_is_binary_table(const AstroFitsHeader *header)
   const char *type = "";
   astro_fits_get_string(header, "XTENSION", &type);
   return g_str_equal(type, "BINTABLE") || g_str_equal(type, "A3DTABLE");
+}
+
+gboolean astro_fits_is_text_table(const AstroFitsHeader *header)
+{
+  const char *type = "";
+  return astro_fits_get_string(header, "XTENSION", &type) && g_str_equal(type, "TABLE");
 }
 
 const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name)

@@ -40,6 +40,7 @@ guint64 astro_fits_file_bytes(const AstroFitsFile *file);
 const AstroFitsHeader *astro_fits_file_header(const AstroFitsFile *file, guint index);
 const AstroFitsHeader *astro_fits_file_primary(const AstroFitsFile *file);
 gboolean astro_fits_is_binary_table(const AstroFitsHeader *header);
+gboolean astro_fits_is_text_table(const AstroFitsHeader *header);
 /* The binary table of that EXTNAME and EXTVER 1, which it is where it does not say, else the first
  * of that name; NULL where there is none. */
 const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name);

@@ -166,7 +166,7 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
   if (!unwanted) {
     g_set_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
                 "%s: a FITS file of a kind that is not read, expected UVFITS (random groups), "
-                "an image or a catalogue (a binary table)",
+                "an image or a catalogue (a table)",
                 name);
     return NULL;
   }

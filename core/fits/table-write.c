@@ -1,5 +1,6 @@
 /* Tables of doubles: columns in a stream, rows in a file. */
 #include "core/fits/table-write.h"
+#include "core/catalogue/values.h"
 #include "core/fits/cards.h"
 
 #include <string.h>
@@ -85,6 +86,7 @@ static gboolean write_rows(Writer *w, const double *data, guint64 rows, GError *
   return astro_fits_write_padding(w->file, error);
 }
 
+/* Tables begin with their heading each, which is how the reader of text tells several. */
 static gboolean write_csv(Writer *w, const double *data, guint64 rows, GError **error)
 {
   g_autoptr(GString) text = g_string_new(w->version++ ? "\n" : NULL);
@@ -93,11 +95,9 @@ static gboolean write_csv(Writer *w, const double *data, guint64 rows, GError **
   g_string_append_c(text, '\n');
   for (guint64 row = 0; row < rows; row++) {
     for (guint c = 0; c < w->n_columns; c++) {
-      double value = data[c * rows + row];
-      char number[G_ASCII_DTOSTR_BUF_SIZE] = ""; /* what is not a number is an empty field */
-      if (value - value == 0)
-        g_ascii_formatd(number, sizeof number, "%.15g", value);
-      g_string_append_printf(text, "%s%s", c ? "," : "", number);
+      if (c > 0)
+        g_string_append_c(text, ',');
+      astro_values_append(text, data[c * rows + row]);
     }
     g_string_append_c(text, '\n');
     if (text->len >= GATHER || row + 1 == rows) {

@@ -108,21 +108,32 @@ static gboolean bad_table(const AstroFitsTable *table, GError **error, const cha
   return astro_fits_wrong(table->file, error, "table %s: %s%s", name, where, what);
 }
 
+/* Both kinds of tables have it. */
+static void read_name_and_scale(const AstroFitsTable *table, guint i)
+{
+  AstroFitsColumn *column = &table->columns[i];
+  column->name = "";
+  column->scale = 1;
+  astro_fits_get_string_n(table->header, "TTYPE", i + 1, &column->name);
+  astro_fits_get_double_n(table->header, "TSCAL", i + 1, &column->scale);
+  astro_fits_get_double_n(table->header, "TZERO", i + 1, &column->zero);
+}
+
 static gboolean read_column(AstroFitsTable *table, guint i, guint64 *offset, GError **error)
 {
   AstroFitsColumn *column = &table->columns[i];
-  const char *form = "", *name = "";
+  const char *form = "";
   char *type;
   guint64 bits;
 
+  read_name_and_scale(table, i);
+  if (table->is_text) {
+    const char *wrong = astro_fits_text_column(table, i + 1, column);
+    return !wrong || bad_table(table, error, wrong, i + 1);
+  }
   astro_fits_get_string_n(table->header, "TFORM", i + 1, &form);
-  astro_fits_get_string_n(table->header, "TTYPE", i + 1, &name);
-  column->name = name;
   column->repeat = g_ascii_isdigit(form[0]) ? g_ascii_strtoull(form, &type, 10) : 1;
   column->type = g_ascii_isdigit(form[0]) ? *type : form[0];
-  column->scale = 1;
-  astro_fits_get_double_n(table->header, "TSCAL", i + 1, &column->scale);
-  astro_fits_get_double_n(table->header, "TZERO", i + 1, &column->zero);
   column->offset = *offset;
   g_autofree char *blank = g_strdup_printf("TNULL%u", i + 1);
   column->has_blank = astro_fits_get_integer(table->header, blank, &column->blank);
@@ -146,6 +157,7 @@ gboolean astro_fits_table_open(AstroFitsTable *table, AstroFitsFile *file,
   memset(table, 0, sizeof *table);
   table->file = file;
   table->header = header;
+  table->is_text = astro_fits_is_text_table(header);
   astro_fits_get_integer(header, "TFIELDS", &n_columns);
   if (header->n_axes != 2 || header->bitpix != 8 || n_columns < 0 || n_columns > 999)
     return bad_table(table, error, "expected two axes of bytes and up to 999 columns", 0);
@@ -195,9 +207,20 @@ char *astro_fits_table_names(const AstroFitsTable *table)
   return g_string_free(names, FALSE);
 }
 
+static void text_values(const AstroFitsTable *table, const AstroFitsColumn *column,
+                        const guint8 *rows, guint64 n, double *values)
+{
+  for (guint64 i = 0; i < n; i++, rows += table->row_bytes)
+    values[i] = astro_fits_text_number(column, rows) * column->scale + column->zero;
+}
+
 void astro_fits_table_values(const AstroFitsTable *table, const AstroFitsColumn *column,
                              const guint8 *rows, guint64 n, double *values)
 {
+  if (table->is_text) {
+    text_values(table, column, rows, n, values);
+    return;
+  }
   const gint64 *blank = column->has_blank ? &column->blank : NULL;
   gint bits = bits_of(column->type);
   rows += column->offset;

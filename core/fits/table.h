@@ -1,4 +1,4 @@
-/* Numbers as FITS stores them, and binary tables of them. */
+/* Numbers as FITS stores them, and tables of them. */
 #pragma once
 
 #include "core/fits/file.h"
@@ -25,6 +25,9 @@ typedef struct {
   double scale, zero;
   gboolean has_blank; /* the integer that stands for none */
   gint64 blank;
+  /* of an ASCII table, where type is D for any number */
+  guint64 width, decimals; /* letters; behind the point where none is written */
+  const char *none;        /* the text that stands for none; NULL: there is none */
 } AstroFitsColumn;
 
 gboolean astro_fits_column_is_number(const AstroFitsColumn *column);
@@ -33,6 +36,7 @@ guint64 astro_fits_column_bytes(const AstroFitsColumn *column);
 typedef struct {
   AstroFitsFile *file;
   const AstroFitsHeader *header;
+  gboolean is_text; /* an ASCII table */
   guint64 n_rows, row_bytes;
   guint n_columns;
   AstroFitsColumn *columns;
@@ -42,6 +46,10 @@ typedef struct {
 /* FALSE and an error where the header contradicts itself or the file ends within the table. */
 gboolean astro_fits_table_open(AstroFitsTable *table, AstroFitsFile *file,
                                const AstroFitsHeader *header, GError **error);
+/* What is wrong with field n (from 1) of an ASCII table; NULL: nothing, and column is told. */
+const char *astro_fits_text_column(const AstroFitsTable *table, guint n, AstroFitsColumn *column);
+/* NaN for what is none, blank, or no number. Not scaled. */
+double astro_fits_text_number(const AstroFitsColumn *column, const guint8 *row);
 void astro_fits_table_clear(AstroFitsTable *table);
 /* NULL where there is none of that name, type (numbers: any of them, 'A': text) and so many values.
  */
@@ -52,6 +60,7 @@ char *astro_fits_table_names(const AstroFitsTable *table);
 /* A column's first value in each of n rows that lie in memory; blank ones are NaN. */
 void astro_fits_table_values(const AstroFitsTable *table, const AstroFitsColumn *column,
                              const guint8 *rows, guint64 n, double *values);
+/* The next three are of binary tables. */
 gboolean astro_fits_table_read(AstroFitsTable *table, guint64 row, GError **error);
 double astro_fits_table_number(const AstroFitsTable *table, const AstroFitsColumn *column,
                                guint64 i);

@@ -1,5 +1,4 @@
 #include "core/fits/uvfits-writer.h"
-#include "core/stream/uvw.h"
 #include "core/units.h"
 
 #include <math.h>
@@ -30,6 +29,7 @@ void astro_uvfits_init_groups(AstroUvfitsWriter *w)
   w->group_floats = w->n_parameters + 3 * (gsize)w->products * w->channels;
   w->gather_groups = CLAMP(GATHER_BYTES / (4 * w->group_floats), 1, GATHER_GROUPS);
   w->gather = g_new(guint32, w->gather_groups * w->group_floats);
+  w->track = astro_track_new(w->contents.observation);
   w->uvw = g_new(double, 3 * n_stations);
 }
 
@@ -37,6 +37,7 @@ void astro_uvfits_clear_groups(AstroUvfitsWriter *w)
 {
   g_free(w->gather);
   g_free(w->uvw);
+  g_clear_pointer(&w->track, astro_track_free);
 }
 
 /* ---- counts of good samples ---- */
@@ -180,9 +181,12 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
   gint64 end = gst_util_uint64_scale(frames->duration_ns, index + 1, frames->frames);
   gint64 middle = frames->start_ns + begin + (end - begin) / 2;
   double days = (w->contents.observation->start_ns + (double)middle) / ASTRO_NS_PER_DAY;
+  double axes[3][3];
   guint i = 0, j = 0;
 
-  astro_uvw(w->contents.observation, middle, w->uvw);
+  /* a track, since nutation took more time than all else of a short frame of few baselines */
+  astro_track_axes(w->track, middle, axes);
+  astro_uvw_along(w->contents.observation, axes, w->uvw);
   for (guint64 first = 0; first < w->baselines; first += w->gather_groups) {
     guint n = MIN(w->gather_groups, w->baselines - first);
     for (guint b = 0; b < n; b++) {

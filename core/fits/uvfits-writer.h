@@ -5,6 +5,7 @@
 #include "core/fits/uvfits-parameters.h"
 #include "core/fits/uvfits-write.h"
 #include "core/fits/uvfits.h"
+#include "core/stream/track.h"
 
 G_BEGIN_DECLS
 
@@ -19,6 +20,7 @@ typedef struct {
   guint n_parameters;
   gsize group_floats, gather_groups;
   guint32 *gather; /* groups, big-endian */
+  AstroTrack *track;
   double *uvw;
   guint8 *tail; /* the HDUs behind the groups */
   gsize tail_bytes;

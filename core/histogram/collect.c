@@ -105,24 +105,38 @@ const char *astro_collector_variant(const AstroCollector *collector)
   return collector->variant;
 }
 
-/* Regions are counted with each other, so that many of them take more than there is. */
+static gboolean refuse_counts(const AstroCollector *collector, gsize all, double bytes,
+                              GError **error)
+{
+  const AstroHistogramConfig *config = &collector->config;
+  return astro_backend_no_memory(error,
+                                 "%u regions with each other in %u bins are %" G_GSIZE_FORMAT
+                                 " counts, which need %.1f GB: more than memory holds (this "
+                                 "machine has %.1f GB); expected fewer regions or bins",
+                                 astro_histogram_regions(config), config->n_edges - 1, all,
+                                 bytes * 1e-9, (double)astro_host_memory() * 1e-9);
+}
+
+/* Regions are counted with each other, so that many of them take more than there is. What is asked
+ * for together counts, with the copy that is sent on: the system promises each block by itself, and
+ * ends the program as they fill. */
 static gboolean alloc_counts(AstroCollector *collector, GError **error)
 {
   AstroHistogramConfig *config = &collector->config;
   gsize regions = astro_histogram_regions(config);
   collector->values = astro_histogram_values(config);
-  gsize all = collector->values * collector->n_kinds;
+  gsize all = collector->values * collector->n_kinds, copies = config->weighted ? 5 : 3;
+  double bytes = (double)sizeof(guint64) *
+                 ((double)copies * (double)all + (double)(collector->n_kinds * regions * regions));
+  if (bytes > (double)astro_host_memory())
+    return refuse_counts(collector, all, bytes, error);
   gboolean has_room = (collector->counts = g_try_new0(guint64, all)) &&
                       (collector->latest_counts = g_try_new(guint64, all)) &&
                       (collector->pairs = g_try_new0(double, collector->n_kinds *regions *regions));
   if (config->weighted)
     has_room = has_room && (collector->sums = g_try_new0(double, all)) &&
                (collector->latest_sums = g_try_new(double, all));
-  return has_room || astro_backend_refuse(error,
-                                          "%" G_GSIZE_FORMAT
-                                          " regions with each other in %u bins are %" G_GSIZE_FORMAT
-                                          " counts: more than memory holds",
-                                          regions, config->n_edges - 1, all);
+  return has_room || refuse_counts(collector, all, bytes, error);
 }
 
 static gboolean start(AstroCollector *collector, GError **error)

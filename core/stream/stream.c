@@ -277,7 +277,8 @@ static gboolean read_hertz(const GstStructure *s, const char *field, double *her
   }
   g_autofree char *found = gst_value_serialize(value);
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                             "caps field \"%s\" is (%s) %s, expected a double of Hz, at least 0",
+                             "caps field \"%s\" is (%s) %s, expected a double of Hz, at least 0 "
+                             "(150e6, or (double)150000000)",
                              field, G_VALUE_TYPE_NAME(value), found ? found : "?");
 }
 
@@ -296,7 +297,8 @@ static gboolean read_rate(const GstStructure *s, AstroStream *stream, GError **e
   g_autofree char *found = gst_value_serialize(value);
   return astro_stream_refuse(
       error, ASTRO_STREAM_ERROR_CAPS,
-      "caps field \"rate\" is (%s) %s, expected a fraction of steps per second, at least 0",
+      "caps field \"rate\" is (%s) %s, expected a fraction of steps per second, at least 0 "
+      "(1000000/1)",
       G_VALUE_TYPE_NAME(value), found ? found : "?");
 }
 

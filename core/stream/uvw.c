@@ -84,13 +84,18 @@ void astro_uvw_axes(const AstroObservation *observation, gint64 ns_since_start, 
     eraRxp(moment.to_earth, celestial[i], axes[i]);
 }
 
+void astro_uvw_along(const AstroObservation *observation, const double axes[3][3], double *uvw)
+{
+  for (guint station = 0; station < observation->n_stations; station++)
+    for (guint i = 0; i < 3; i++)
+      uvw[3 * station + i] = dot(axes[i], &observation->positions[3 * station]);
+}
+
 void astro_uvw(const AstroObservation *observation, gint64 ns_since_start, double *uvw)
 {
   double axes[3][3];
   astro_uvw_axes(observation, ns_since_start, axes);
-  for (guint station = 0; station < observation->n_stations; station++)
-    for (guint i = 0; i < 3; i++)
-      uvw[3 * station + i] = dot(axes[i], &observation->positions[3 * station]);
+  astro_uvw_along(observation, axes, uvw);
 }
 
 void astro_up(const double position[3], double up[3])

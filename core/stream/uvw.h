@@ -25,6 +25,8 @@ void astro_uvw_axes(const AstroObservation *observation, gint64 ns_since_start, 
  * stations is the (u,v,w) of DESIGN.md's signs; a wave from the phase centre reaches a station w/c
  * before the geocentre. */
 void astro_uvw(const AstroObservation *observation, gint64 ns_since_start, double *uvw);
+/* The same along axes of that moment; track.h has them at less cost for many moments. */
+void astro_uvw_along(const AstroObservation *observation, const double axes[3][3], double *uvw);
 
 /* The unit vector toward the zenith, of the WGS84 ellipsoid. */
 void astro_up(const double position[3], double up[3]);

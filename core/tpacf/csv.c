@@ -1,9 +1,9 @@
 #include "core/tpacf/csv.h"
+#include "core/catalogue/values.h"
 
-#include <math.h>
 #include <string.h>
 
-#define NUMBER_BYTES 24 /* of "%.15g" and a comma, at most */
+#define FIELD_BYTES (ASTRO_VALUES_NUMBER_BYTES + 1) /* and a comma */
 
 static guint n_columns(const char *names)
 {
@@ -21,11 +21,7 @@ char *astro_table_to_csv(const char *names, const double *table, guint rows)
   g_string_append_c(text, '\n');
   for (guint row = 0; row < rows; row++)
     for (guint column = 0; column < columns; column++) {
-      double value = table[(gsize)column * rows + row];
-      char number[G_ASCII_DTOSTR_BUF_SIZE] = "";
-      if (isfinite(value))
-        g_ascii_formatd(number, sizeof number, "%.15g", value);
-      g_string_append(text, number);
+      astro_values_append(text, table[(gsize)column * rows + row]);
       g_string_append_c(text, column + 1 < columns ? ',' : '\n');
     }
   return g_string_free(text, FALSE);
@@ -33,5 +29,5 @@ char *astro_table_to_csv(const char *names, const double *table, guint rows)
 
 gsize astro_table_csv_bytes(const char *names, guint rows)
 {
-  return strlen(names) + 1 + (gsize)n_columns(names) * rows * NUMBER_BYTES;
+  return strlen(names) + 1 + (gsize)n_columns(names) * rows * FIELD_BYTES;
 }

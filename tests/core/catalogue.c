@@ -1,7 +1,9 @@
 #include "core/backend/backend.h"
 #include "core/catalogue/mask.h"
+#include "core/catalogue/values.h"
 #include "tests/tests.h"
 
+#include <float.h>
 #include <glib/gstdio.h>
 #include <math.h>
 
@@ -271,7 +273,7 @@ static void parse(const char *text, const char *ra, const char *dec, const char 
   /* a copy that ends where the text does, for tools that watch over memory */
   gsize length = strlen(text);
   g_autofree char *copy = g_memdup2(text, MAX(length, 1));
-  astro_catalogue_parse_text(copy, length, "test", &columns, catalogue, error);
+  astro_catalogue_parse_text(copy, length, "test", &columns, catalogue, NULL, error);
 }
 
 static void test_text(void)
@@ -340,6 +342,57 @@ static void test_text(void)
   g_assert_no_error(error);
   g_assert_cmpuint(catalogue.n, ==, 0);
   astro_catalogue_clear(&catalogue);
+}
+
+/* The heading again begins another catalogue, with what stands below the names. */
+static void test_several(void)
+{
+  static const char *const texts[] = {
+    "ra,dec,w\n1,2,5\n3,4,6\n\nra,dec,w\n7,8,9\n",
+    "# two\nra dec w\n--- --- -\n1 2 5\n3 4 6\nra dec w\n--- --- -\n# another\n7 8 9\n",
+  };
+  AstroCatalogueColumns columns = { "ra", "dec", "w", NULL };
+  for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
+    g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(guint64));
+    AstroCatalogue all;
+    GError *error = NULL;
+    astro_catalogue_parse_text(texts[i], strlen(texts[i]), "test", &columns, &all, ends, &error);
+    g_assert_no_error(error);
+    g_assert_cmpuint(ends->len, ==, 2);
+    g_assert_cmpuint(astro_catalogue_part(&all, ends, 0).n, ==, 2);
+    AstroCatalogue second = astro_catalogue_part(&all, ends, 1);
+    g_assert_cmpuint(second.n, ==, 1);
+    g_assert_cmpfloat(second.ra[0], ==, 7);
+    g_assert_cmpfloat(second.dec[0], ==, 8);
+    g_assert_cmpfloat(second.weight[0], ==, 9);
+    g_assert_null(second.region);
+    astro_catalogue_clear(&all);
+  }
+}
+
+static void test_numbers(void)
+{
+  static const struct {
+    double value;
+    const char *text;
+  } cases[] = { { 0.1, "0.1" },
+                { 151.3, "151.3" },
+                { -0.0, "-0" },
+                { 1e-300, "1e-300" },
+                { 0x1p53 + 2, "9007199254740994" },
+                { 1 / 3., "0.33333333333333331" },
+                { -DBL_MIN, "-2.2250738585072014e-308" },
+                { -DBL_MAX, "-1.7976931348623157e+308" },
+                { NAN, "" },
+                { INFINITY, "" } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GString) text = g_string_new(NULL);
+    astro_values_append(text, cases[i].value);
+    g_assert_cmpstr(text->str, ==, cases[i].text);
+    g_assert_cmpuint(text->len, <=, ASTRO_VALUES_NUMBER_BYTES);
+    if (isfinite(cases[i].value))
+      g_assert_cmpfloat(g_ascii_strtod(text->str, NULL), ==, cases[i].value);
+  }
 }
 
 #define ECSV "# %ECSV 1.0\n# ---\n"
@@ -426,7 +479,8 @@ static void test_bad_text(void)
   AstroCatalogue catalogue;
   GError *error = NULL;
   AstroCatalogueColumns columns = { .ra = "1", .dec = "2" };
-  g_assert_false(astro_catalogue_read_text("/nonexistent/file", &columns, &catalogue, &error));
+  g_assert_false(
+      astro_catalogue_read_text("/nonexistent/file", &columns, &catalogue, NULL, &error));
   g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
   g_clear_error(&error);
 }
@@ -439,7 +493,7 @@ static void test_file(void)
   AstroCatalogue catalogue;
   GError *error = NULL;
   g_assert_true(g_file_set_contents(path, "ra,dec\n10,20\n", -1, NULL));
-  astro_catalogue_read_text(path, &columns, &catalogue, &error);
+  astro_catalogue_read_text(path, &columns, &catalogue, NULL, &error);
   g_assert_no_error(error);
   g_assert_cmpuint(catalogue.n, ==, 1);
   g_assert_cmpfloat(catalogue.dec[0], ==, 20);
@@ -459,6 +513,8 @@ int main(int argc, char **argv)
   g_test_add_func("/catalogue/bad-masks", test_bad_masks);
   g_test_add_func("/catalogue/regions", test_regions);
   g_test_add_func("/catalogue/text", test_text);
+  g_test_add_func("/catalogue/several", test_several);
+  g_test_add_func("/catalogue/numbers", test_numbers);
   g_test_add_func("/catalogue/ecsv", test_ecsv);
   g_test_add_func("/catalogue/bad-text", test_bad_text);
   g_test_add_func("/catalogue/file", test_file);

@@ -275,6 +275,76 @@ static void where(TestPlace *place, gconstpointer data)
   }
 }
 
+/* ---- ASCII tables ---- */
+
+#define TEXT_FIELDS 6
+static char *const text_names[TEXT_FIELDS] = { "Id", "RA", "DEC", "Mag", "Weight", "Name" };
+static char *const text_forms[TEXT_FIELDS] = { "I8", "D24.16", "F12.6", "E12.5", "F6.1", "A8" };
+static char *const text_units[TEXT_FIELDS] = { "", "deg", "deg", "mag", "", "" };
+
+/* Every third star has no magnitude, told by TNULL; every fifth none of its weight, which is left
+ * blank. */
+static void make_text_table(const char *path, guint64 rows)
+{
+  fitsfile *f = begin(path);
+  int status = 0;
+  fits_create_tbl(f, ASCII_TBL, (LONGLONG)rows, TEXT_FIELDS, (char **)text_names,
+                  (char **)text_forms, (char **)text_units, "STARS", &status);
+  fits_write_key_str(f, "TNULL4", "none", NULL, &status);
+  fits_set_hdustruc(f, &status);
+  for (guint64 i = 0; i < rows; i++) {
+    double values[TEXT_FIELDS - 1] = { (double)i, ra_of(i), dec_of(i), mag_of(i), i % 100 + 0.5 };
+    g_autofree char *name = g_strdup_printf("s%u", (guint)(i % 50));
+    for (int c = 0; c < TEXT_FIELDS - 1; c++)
+      if (c == 3 && i % 3 == 2)
+        fits_write_col_null(f, c + 1, (LONGLONG)i + 1, 1, 1, &status);
+      else if (c != 4 || i % 5 != 4)
+        fits_write_col(f, TDOUBLE, c + 1, (LONGLONG)i + 1, 1, 1, &values[c], &status);
+    fits_write_col(f, TSTRING, TEXT_FIELDS, (LONGLONG)i + 1, 1, 1, &name, &status);
+  }
+  g_assert_cmpint(status, ==, 0);
+  end(f);
+}
+
+static void text_table(TestPlace *place, gconstpointer data)
+{
+  static const char *const expressions[] = { NULL, "MAG < 12.5", "WEIGHT > 0 && name == 's8'",
+                                             "isnull(mag) && id > 1000" };
+  const guint64 rows = 20001; /* several pieces */
+  make_text_table(place->path, rows);
+  for (guint e = 0; e < G_N_ELEMENTS(expressions); e++) {
+    AstroFitsOptions options = { .columns = { .region = "ID" }, .where = expressions[e] };
+    AstroFitsReader *reader = open_good(place->path, &options);
+    guint64 n, at = 0;
+    double *found = read_next(reader, &n);
+    for (guint64 i = 0; i < rows; i++) {
+      const gboolean keep[] = { TRUE, mag_of(i) < 12.5 && i % 3 != 2, i % 5 != 4 && i % 50 == 8,
+                                i % 3 == 2 && i > 1000 };
+      if (!keep[e])
+        continue;
+      g_assert_cmpuint(at, <, n);
+      g_assert_cmpfloat_with_epsilon(found[at], ra_of(i), 1e-13);
+      g_assert_cmpfloat_with_epsilon(found[n + at], dec_of(i), 1e-12);
+      g_assert_cmpfloat(found[2 * n + at], ==, (double)i);
+      at++;
+    }
+    g_assert_cmpuint(at, ==, n);
+    test_free(found);
+    expect_end(reader);
+  }
+}
+
+/* What is left blank is zero to the standard, but no weight to a catalogue. */
+static void text_table_refused(TestPlace *place, gconstpointer data)
+{
+  AstroFitsOptions options = { .columns = { .weight = "weight" } },
+                   mag = { .columns = { .weight = "mag" } }, name = { .columns = { .ra = "name" } };
+  make_text_table(place->path, 10);
+  expect_refused(place->path, &options, "point 5: column Weight is nan");
+  expect_refused(place->path, &mag, "point 3: column Mag is nan");
+  expect_refused(place->path, &name, "column Name holds 8 of type A");
+}
+
 /* An application's decimal comma changes no number, neither the expression's nor the header's. */
 static void where_with_commas(TestPlace *place, gconstpointer data)
 {
@@ -481,11 +551,12 @@ static void refused_values(TestPlace *place, gconstpointer data)
     int column;
     double value;
     const char *says;
-  } cases[] = {
-    { 1, NAN, "point 2: column Ra is nan" }, { 1, INFINITY, "point 2: column Ra is inf" },
-    { 2, 90.0000001, "-90 to 90 degrees" },  { 2, -91, "column dEC is -91" },
-    { 2, NAN, "column dEC is nan" },         { 3, -INFINITY, "column Mag is -inf" }
-  };
+  } cases[] = { { 1, NAN, "column Ra is nan, expected a number (where=Ra==Ra " },
+                { 1, INFINITY, "point 2: column Ra is inf" },
+                { 2, 90.0000001, "-90 to 90 degrees" },
+                { 2, -91, "column dEC is -91" },
+                { 2, NAN, "column dEC is nan" },
+                { 3, -INFINITY, "column Mag is -inf" } };
   for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
     AstroFitsOptions options = { .columns = { .weight = "mag" } };
     fitsfile *f = begin(place->path);
@@ -503,6 +574,13 @@ static void refused_values(TestPlace *place, gconstpointer data)
     double *found = read_next(reader, &n);
     g_assert_cmpuint(n, ==, 2);
     test_free(found);
+    expect_end(reader);
+    if (!isnan(cases[k].value))
+      continue;
+    options.where = "Ra==Ra && dEC==dEC"; /* as the message says */
+    reader = open_good(place->path, &options);
+    test_free(read_next(reader, &n));
+    g_assert_cmpuint(n, ==, 2);
     expect_end(reader);
   }
 }
@@ -554,9 +632,10 @@ static void refused_text(TestPlace *place, gconstpointer data)
     { "1,91\n", { .where = NULL }, "-90 to 90" },
     { "1,nan\n", { .where = NULL }, "no number" },
     { "ra,dec\n", { .where = NULL }, "no points" },
+    { "ra,dec\n1,2\n\nra,dec\n", { .where = NULL }, "catalogue 2 has no points" },
     { "any words", { .where = NULL }, "SIMPLE" },
     { "\x01\x02", { .where = NULL }, "SIMPLE" },
-    { "", { .where = NULL }, "SIMPLE" },
+    { "", { .where = NULL }, "is empty" },
   };
   for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
     g_assert_true(g_file_set_contents(place->path, cases[k].text, -1, NULL));
@@ -729,6 +808,8 @@ int main(int argc, char **argv)
     { "scaled", scaled },
     { "no-sign", no_sign },
     { "where", where },
+    { "text-table", text_table },
+    { "text-table-refused", text_table_refused },
     { "where-with-commas", where_with_commas },
     { "odd-tables", odd_tables },
     { "several", several },

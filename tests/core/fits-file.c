@@ -162,6 +162,87 @@ static void table(TestPlace *place, gconstpointer data)
   astro_fits_file_close(file);
 }
 
+#define TEXT_TABLE(width)                                                                          \
+  "XTENSION= 'TABLE   '", "BITPIX  = 8", "NAXIS   = 2", "NAXIS1  = " width, "NAXIS2  = 1",         \
+      "PCOUNT  = 0", "GCOUNT  = 1", "TFIELDS = 1", "TTYPE1  = 'X'"
+
+/* One field each, as programs have them. */
+static void text_fields(TestPlace *place, gconstpointer data)
+{
+  static const char *const primary[] = { "SIMPLE  = T", "BITPIX  = 8", "NAXIS   = 0", NULL };
+  static const struct {
+    const char *cards[16], *row;
+    double value;
+    const char *expect; /* NULL: the table is good */
+  } tables[] = {
+    { { TEXT_TABLE("12"), "TFORM1  = 'F12.4'", "TBCOL1  = 1", NULL }, "    12.5000 ", 12.5, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'E12.4'", "TBCOL1  = 1", NULL }, "1.25E+01    ", 12.5, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'D12.4'", "TBCOL1  = 1", NULL },
+      "  -1.25D-02 ",
+      -0.0125,
+      NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'I4'", "TBCOL1  = 3", NULL }, "77 -1277    ", -12, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F6'", "TBCOL1  = 7", NULL }, "999999 +.5   ", 0.5, NULL },
+    /* where no decimal point is written, the form has it */
+    { { TEXT_TABLE("12"), "TFORM1  = 'F12.2'", "TBCOL1  = 1", NULL }, "        1250", 12.5, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'E12.3'", "TBCOL1  = 1", NULL }, " 1250E1     ", 12.5, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'I4'", "TBCOL1  = 1", "TSCAL1  = 0.5", "TZERO1  = 3.0", NULL },
+      "  19        ",
+      12.5,
+      NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'I4'", "TBCOL1  = 1", "TNULL1  = '19'", NULL },
+      "  19        ",
+      NAN,
+      NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F9.3'", "TBCOL1  = 1", "TNULL1  = '***'", NULL },
+      "***         ",
+      NAN,
+      NULL },
+    /* no numbers */
+    { { TEXT_TABLE("12"), "TFORM1  = 'F8.3'", "TBCOL1  = 1", NULL }, "        12.5", NAN, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F12.3'", "TBCOL1  = 1", NULL }, "12:30:00.0  ", NAN, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F12.3'", "TBCOL1  = 1", NULL }, "0x1p3       ", NAN, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F12.3'", "TBCOL1  = 1", NULL }, "infinity    ", NAN, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F12.3'", "TBCOL1  = 1", NULL }, "1 2         ", NAN, NULL },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F12.3'", "TBCOL1  = 1", NULL }, "+           ", NAN, NULL },
+    /* no tables */
+    { { TEXT_TABLE("12"), "TFORM1  = 'F13.3'", "TBCOL1  = 1", NULL }, "", 0, "wider than a row" },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F6.3'", "TBCOL1  = 8", NULL }, "", 0, "wider than a row" },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F6.3'", "TBCOL1  = 0", NULL }, "", 0, "TBCOL" },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F6.3'", NULL }, "", 0, "TBCOL" },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F'", "TBCOL1  = 1", NULL }, "", 0, "no known type" },
+    { { TEXT_TABLE("12"), "TFORM1  = '6F'", "TBCOL1  = 1", NULL }, "", 0, "no known type" },
+    { { TEXT_TABLE("12"), "TFORM1  = 'F99999999999999999999.3'", "TBCOL1  = 1", NULL },
+      "",
+      0,
+      "wider than a row" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(tables); i++) {
+    GString *bytes = g_string_new(NULL);
+    g_autoptr(GError) error = NULL;
+    AstroFitsTable t;
+    double value;
+    add_header(bytes, primary);
+    add_header(bytes, tables[i].cards);
+    g_string_append_printf(bytes, "%-12s", tables[i].row);
+    pad(bytes, ' ');
+    AstroFitsFile *file = open_bytes(place, bytes, &error);
+    g_assert_no_error(error);
+    gboolean good = astro_fits_table_open(&t, file, astro_fits_file_header(file, 1), &error);
+    g_test_message("%u: %s", i, good ? "" : error->message);
+    g_assert_cmpint(good, ==, tables[i].expect == NULL);
+    if (good) {
+      g_assert_true(astro_fits_column_is_number(&t.columns[0]));
+      astro_fits_table_values(&t, &t.columns[0], (const guint8 *)tables[i].row, 1, &value);
+      g_assert_true(value == tables[i].value || (isnan(value) && isnan(tables[i].value)));
+      astro_fits_table_clear(&t);
+    } else {
+      test_says(error->message, tables[i].expect);
+    }
+    astro_fits_file_close(file);
+  }
+}
+
 /* Headers of one table that cannot be. */
 static void bad_tables(TestPlace *place, gconstpointer data)
 {
@@ -283,8 +364,9 @@ static void pieces(TestPlace *place, gconstpointer data)
 int main(int argc, char **argv)
 {
   static const TestPlaceCase cases[] = {
-    { "values", values },         { "numbers", numbers },         { "table", table },
-    { "bad-tables", bad_tables }, { "bad-headers", bad_headers }, { "pieces", pieces },
+    { "values", values },           { "numbers", numbers },       { "table", table },
+    { "text-fields", text_fields }, { "bad-tables", bad_tables }, { "bad-headers", bad_headers },
+    { "pieces", pieces },
   };
   g_test_init(&argc, &argv, NULL);
   test_add_places("/fits-file/", cases, G_N_ELEMENTS(cases));

@@ -246,7 +246,7 @@ static void not_uvfits(TestPlace *place, gconstpointer data)
   check_not_opened(place->path, "No such file");
   check_not_opened(place->folder, "not a regular file");
   g_assert_true(g_file_set_contents(place->path, "", 0, NULL));
-  check_not_opened(place->path, "SIMPLE");
+  check_not_opened(place->path, "is empty");
   g_assert_true(g_file_set_contents(place->path, "not at all", -1, NULL));
   check_not_opened(place->path, "SIMPLE");
   g_unlink(place->path);

@@ -2,6 +2,7 @@
 #include "tests/elements/catalogues.h"
 
 #include <glib/gstdio.h>
+#include <math.h>
 
 static void test_uniform(void)
 {
@@ -116,6 +117,46 @@ static void test_like_file(void)
   g_rmdir(folder);
 }
 
+/* A checksum of values in millionths, which no library of mathematics makes differ. */
+static char *checksum_of(GPtrArray *samples)
+{
+  g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA1);
+  for (guint i = 0; i < samples->len; i++) {
+    gsize bytes;
+    g_autofree double *data = test_sample_data(samples, i, &bytes);
+    for (gsize k = 0; k < bytes / sizeof *data; k++) {
+      gint64 whole = GINT64_TO_LE(llround(data[k] * 1e6));
+      g_checksum_update(checksum, (const guchar *)&whole, sizeof whole);
+    }
+  }
+  return g_strndup(g_checksum_get_string(checksum), 12);
+}
+
+/* A seed's mocks, and regions, stay what they were. */
+static void test_same_as_ever(void)
+{
+  static const struct {
+    const char *settings, *checksum;
+  } cases[] = {
+    { "points=1000 regions=1 catalogues=2", "461fbeb694fd" },
+    { "points=3000 regions=2 seed=5 footprint=cap:10,80,15", "88fee81971b7" },
+    { "points=3000 regions=3 seed=6 footprint=band:350,370,-5,5 slope=-0.7 levels=3 children=2",
+      "2f4daba3e4fc" },
+    { "points=3000 regions=7 seed=7 footprint=band:0,90,-30,30 catalogues=3", "3e059eae5294" },
+    { "points=5000 regions=100 seed=8 footprint=cap:200,-45,60", "347f44fdcd91" },
+    { "points=100000 regions=999 seed=9 footprint=cap:0,90,180 slope=-1.2", "50d6b11db5fb" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *message = NULL,
+                    *line = g_strdup_printf("astrocatsrc %s ! appsink name=out", cases[i].settings);
+    g_autoptr(GPtrArray) samples = test_samples(line, &message);
+    g_assert_null(message);
+    g_autofree char *checksum = checksum_of(samples);
+    g_test_message("%s: %s", cases[i].settings, checksum);
+    g_assert_cmpstr(checksum, ==, cases[i].checksum);
+  }
+}
+
 static void test_refusals(void)
 {
   test_refused("astrocatsrc footprint=disc:1,2,3 ! fakesink", "expected band:");
@@ -197,6 +238,7 @@ static void add_tests(void)
   g_test_add_func("/astrocatsrc/clustered", test_clustered);
   g_test_add_func("/astrocatsrc/file", test_file);
   g_test_add_func("/astrocatsrc/like-file", test_like_file);
+  g_test_add_func("/astrocatsrc/same-as-ever", test_same_as_ever);
   g_test_add_func("/astrocatsrc/refusals", test_refusals);
   g_test_add_func("/astrocatsrc/duration", test_duration);
   g_test_add_func("/astrocatsrc/set-in-mid-stream", test_set_in_mid_stream);

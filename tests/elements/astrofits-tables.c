@@ -2,6 +2,8 @@
 #include "tests/elements/astrofits.h"
 #include "tests/elements/catalogues.h"
 
+#include <fitsio.h>
+
 static char *in_folder(TestFile *place, const char *name)
 {
   return g_build_filename(place->folder, name, NULL);
@@ -59,6 +61,87 @@ static void several_catalogues(TestFile *place, gconstpointer data)
   remove_file(place, "c1.fits");
   remove_file(place, "c2.fits");
   remove_file(place, "c3.fits.csv");
+}
+
+/* Text holds several catalogues too, and every bit of them. */
+static void csv_catalogues(TestFile *place, gconstpointer data)
+{
+  static const char *const readers[] = {
+    "astrofitssrc region-column=region location=%s ! appsink name=out",
+    "astrocatsrc region-column=region location=%s ! appsink name=out",
+  };
+  g_autofree char *path = in_folder(place, "c.csv"), *message = NULL;
+  make_catalogues(place, "c.csv", 30, 3);
+  g_autoptr(GPtrArray) made =
+      test_samples("astrocatsrc points=30 catalogues=3 regions=5 ! appsink name=out", &message);
+  for (guint r = 0; r < G_N_ELEMENTS(readers); r++) {
+    g_autofree char *line = g_strdup_printf(readers[r], path);
+    g_autoptr(GPtrArray) samples = test_samples(line, &message);
+    g_assert_null(message);
+    g_assert_cmpuint(samples->len, ==, 3);
+    for (guint i = 0; i < 3; i++) {
+      gsize bytes, expected_bytes;
+      g_autofree gpointer found = test_sample_data(samples, i, &bytes);
+      g_autofree gpointer expected = test_sample_data(made, i, &expected_bytes);
+      g_assert_cmpmem(found, bytes, expected, expected_bytes);
+      g_assert_cmpuint(GST_BUFFER_PTS(gst_sample_get_buffer(samples->pdata[i])), ==,
+                       i * GST_SECOND);
+    }
+  }
+  remove_file(place, "c.csv");
+}
+
+/* An ASCII table as CFITSIO writes it: numbers of all forms, text, one told by TNULL, one blank. */
+static void make_ascii_table(const char *path)
+{
+  static const char *const names[] = { "ID", "RA", "DEC", "MAG", "W", "NAME" }, *const forms[] = {
+    "I8", "D24.16", "F10.4", "E12.5", "F4.1", "A6"
+  };
+  static const double values[][5] = { { 1, 1 / 3., -10.25, 18.5, 1 },
+                                      { 2, 2 / 3., -20.5, 0, 2 },
+                                      { 3, 300.125, 90, 21, 0 } };
+  fitsfile *f;
+  int status = 0;
+  char *star = (char *)"star";
+  fits_create_diskfile(&f, path, &status);
+  fits_create_tbl(f, ASCII_TBL, G_N_ELEMENTS(values), G_N_ELEMENTS(names), (char **)names,
+                  (char **)forms, NULL, "STARS", &status);
+  fits_write_key_str(f, "TNULL4", "-", NULL, &status);
+  fits_set_hdustruc(f, &status);
+  for (guint row = 0; row < G_N_ELEMENTS(values); row++) {
+    for (guint c = 0; c < G_N_ELEMENTS(values[0]); c++)
+      if (row == 1 && c == 3)
+        fits_write_col_null(f, 4, 2, 1, 1, &status);
+      else if (row != 2 || c != 4)
+        fits_write_col(f, TDOUBLE, (int)c + 1, row + 1, 1, 1, (void *)&values[row][c], &status);
+    fits_write_col(f, TSTRING, 6, row + 1, 1, 1, &star, &status);
+  }
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+}
+
+static void ascii_table(TestFile *place, gconstpointer data)
+{
+  static const double expected[] = { 1 / 3., 2 / 3., -10.25, -20.5, 1, 2 };
+  g_autofree char *path = in_folder(place, "c.fits"), *message = NULL;
+  make_ascii_table(path);
+  g_autofree char *line =
+      g_strdup_printf("astrofitssrc location=%s weight-column=w where=\"DEC<0&&NAME=='star'\" ! "
+                      "appsink name=out",
+                      path);
+  g_autoptr(GPtrArray) samples = test_samples(line, &message);
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 1);
+  gsize bytes;
+  g_autofree double *found = test_sample_data(samples, 0, &bytes);
+  g_assert_cmpuint(bytes, ==, sizeof expected);
+  for (guint i = 0; i < G_N_ELEMENTS(expected); i++)
+    g_assert_cmpfloat_with_epsilon(found[i], expected[i], 1e-15);
+  test_check_launch("point 3: column W is nan", path,
+                    "astrofitssrc name=file location=%s weight-column=w ! fakesink", path);
+  test_check_launch("point 2: column MAG is nan", path,
+                    "astrofitssrc name=file location=%s weight-column=mag ! fakesink", path);
+  remove_file(place, "c.fits");
 }
 
 /* Properties that are set meanwhile are those of the next start. */
@@ -201,6 +284,8 @@ int main(int argc, char **argv)
 {
   static const TestFileCase cases[] = {
     { "several-catalogues", several_catalogues },
+    { "csv-catalogues", csv_catalogues },
+    { "ascii-table", ascii_table },
     { "late-settings", late_settings },
     { "catalogue-duration", catalogue_duration },
     { "bad-catalogues", bad_catalogues },

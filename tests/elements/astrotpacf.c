@@ -116,9 +116,9 @@ static void test_csv(void)
   GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_new_memdup(counts, sizeof counts));
   g_assert_nonnull(out);
   static const char expected[] = "theta,low,high,w,error,dd,dr,rr\n"
-                                 "1.4142135623731,1,2,3,2,4,2,1\n"
-                                 "2.82842712474619,2,4,,,0,1,0\n"
-                                 "5.65685424949238,4,8,1,1.41421356237309,2,1,1\n";
+                                 "1.4142135623730951,1,2,3,2,4,2,1\n"
+                                 "2.8284271247461903,2,4,,,0,1,0\n"
+                                 "5.6568542494923806,4,8,1,1.4142135623730949,2,1,1\n";
   g_autofree char *text = g_malloc0(gst_buffer_get_size(out) + 1);
   gst_buffer_extract(out, 0, text, gst_buffer_get_size(out));
   g_assert_cmpstr(text, ==, expected);

@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
     AstroCatalogue catalogue;
     g_autoptr(GError) error = NULL;
     gboolean good = astro_catalogue_parse_text((const char *)data, size, "fuzz", &columns[c],
-                                               &catalogue, &error);
+                                               &catalogue, NULL, &error);
     if (good == (error != NULL))
       abort();
     for (guint64 i = 0; i < catalogue.n; i++)
