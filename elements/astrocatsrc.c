@@ -244,7 +244,7 @@ static gboolean astro_cat_src_stop(GstBaseSrc *base)
   return TRUE;
 }
 
-/* What catalogues are made with, or the one of a file. */
+/* What catalogues are made with, or those of a file. */
 static gboolean prepare(AstroCatSrc *self, GError **error)
 {
   const Settings *s = &self->now;

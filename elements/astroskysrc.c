@@ -85,8 +85,7 @@ static const AstroField fields[] = {
 
 /* ---- from properties to an observation ---- */
 
-/* A rate is a fraction of two ints, and comes within 1e-9 of any bandwidth that is not above them.
- */
+/* A rate is a fraction of two ints, which comes within 1e-9 of any bandwidth up to the largest. */
 static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
 {
   double bandwidth = self->simulator.now.bandwidth;
@@ -232,8 +231,7 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   return TRUE;
 }
 
-/* Blocks that are prepared all stay; those that a device's memory cannot hold its driver refuses.
- */
+/* Blocks that are prepared all stay. What a device's memory cannot hold its driver refuses. */
 static gboolean check_memory(AstroSkySrc *self)
 {
   const guint64 bytes = self->block * astro_stream_step_bytes(&self->simulator.stream);

@@ -35,8 +35,7 @@ typedef struct {
   AstroStageChoice choice; /* under the object's lock: set by any thread */
 
   /* what was agreed on */
-  gboolean
-      agreed; /* set under the object's lock, as backend and variant: asked for by any thread */
+  gboolean agreed; /* set under the object's lock, as backend and variant: any thread asks */
   AstroStream in, out;
   AstroObservation *observation;
   guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
