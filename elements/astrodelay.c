@@ -120,7 +120,7 @@ static gboolean ensure_model(AstroDelay *self, GError **error)
                                "%u stations in the observation, %" G_GUINT64_FORMAT
                                " in the caps%s",
                                observation ? observation->n_stations : 0, stations,
-                               observation ? "" : ": no observation event came");
+                               observation ? "" : ": none came, and astroobserve makes one");
   g_autofree char *name = astro_fields_copy_text(&self->calibration);
   if (name && *name && !(calibration = read_calibration(self, name, observation, pols, error)))
     return FALSE;

@@ -6,12 +6,12 @@
 
 static const AstroField fields[] = {
   ASTRO_FIELD(ASTRO_SCENE_PROP_STATIONS, AstroScene, stations),
-  ASTRO_FIELD(ASTRO_SCENE_PROP_ARRAY, AstroScene, array),
-  ASTRO_FIELD(ASTRO_SCENE_PROP_LATITUDE, AstroScene, latitude),
-  ASTRO_FIELD(ASTRO_SCENE_PROP_LONGITUDE, AstroScene, longitude),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_ARRAY, AstroScene, setup.array),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_LATITUDE, AstroScene, setup.latitude),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_LONGITUDE, AstroScene, setup.longitude),
   ASTRO_FIELD(ASTRO_SCENE_PROP_SKY, AstroScene, sky),
-  ASTRO_FIELD(ASTRO_SCENE_PROP_PHASE_CENTRE, AstroScene, phase_centre),
-  ASTRO_FIELD(ASTRO_SCENE_PROP_START_TIME, AstroScene, start_time),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_PHASE_CENTRE, AstroScene, setup.phase_centre),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_START_TIME, AstroScene, setup.start_time),
   ASTRO_FIELD(ASTRO_SCENE_PROP_FREQUENCY, AstroScene, frequency),
   ASTRO_FIELD(ASTRO_SCENE_PROP_BANDWIDTH, AstroScene, bandwidth),
   ASTRO_FIELD(ASTRO_SCENE_PROP_POLS, AstroScene, pols),
@@ -29,9 +29,9 @@ void astro_scene_copy(AstroScene *to, const AstroScene *from)
 gboolean astro_scene_set_property(AstroScene *scene, guint id, const GValue *value)
 {
   if (id == ASTRO_SCENE_PROP_LATITUDE)
-    scene->has_latitude = TRUE;
+    scene->setup.has_latitude = TRUE;
   if (id == ASTRO_SCENE_PROP_LONGITUDE)
-    scene->has_longitude = TRUE;
+    scene->setup.has_longitude = TRUE;
   return astro_fields_set(fields, scene, id, value);
 }
 
@@ -69,7 +69,8 @@ void astro_scene_install_properties(GObjectClass *klass, double noise, const cha
   add_string(
       klass, ASTRO_SCENE_PROP_ARRAY, "array", "Array",
       "disc, vla-like, lofar-like, or a file of lines x y z [name] in metres: geocentric, or "
-      "east north up where latitude and longitude are set",
+      "east north up where latitude and longitude are set or the file begins with a line site "
+      "latitude longitude [height]",
       "disc");
   astro_install_double(klass, ASTRO_SCENE_PROP_LATITUDE, "latitude", "Latitude",
                        "Degrees north of the array (unset: the preset's own, geocentric files)",
@@ -82,7 +83,8 @@ void astro_scene_install_properties(GObjectClass *klass, double noise, const cha
              "ra dec flux [spectral-index] (degrees, Jy at the centre of the band)",
              "0,0,1");
   add_string(klass, ASTRO_SCENE_PROP_PHASE_CENTRE, "phase-centre", "Phase centre",
-             "ra,dec in degrees, ICRS (unset: the array's zenith at the start)", NULL);
+             "ra,dec in degrees, ICRS, or zenith: of the array at the start, as where it is unset",
+             NULL);
   add_string(klass, ASTRO_SCENE_PROP_START_TIME, "start-time", "Start time",
              "UTC of the first sample, as 2026-11-20T12:00:00", "2026-11-20T12:00:00");
   astro_install_double(klass, ASTRO_SCENE_PROP_FREQUENCY, "frequency", "Frequency",

@@ -15,6 +15,7 @@
 #include "elements/astrohttpsink.h"
 #include "elements/astroimage.h"
 #include "elements/astromeasure.h"
+#include "elements/astroobserve.h"
 #include "elements/astrorender.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
@@ -41,6 +42,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrohttpsink, plugin);
   ok &= GST_ELEMENT_REGISTER(astroimage, plugin);
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);

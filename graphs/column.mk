@@ -5,7 +5,7 @@ completion_DATA = graphs/completion/gst-astro
 graph_DATA = $(graph_files)
 noinst_DATA = graphs/source
 
-graph_files += graphs/first-light.graph graphs/correlate.graph graphs/filterbank.graph \
+graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-file.graph graphs/filterbank.graph \
   graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash

@@ -95,21 +95,58 @@ static gboolean read_station(const AstroLines *lines, char **fields, const Astro
   if (site && !is_within_an_earth(read)) {
     astro_lines_error(lines, error,
                       "(%s, %s, %s) is no place in metres east, north and up: unset latitude and "
-                      "longitude if these are geocentric",
+                      "longitude, and have no site in the file, if these are geocentric",
                       fields[0], fields[1], fields[2]);
     return FALSE;
   }
   if (site)
-    astro_geocentric_from_local(site->latitude, site->longitude, 0, read, xyz);
+    astro_geocentric_from_local(site->latitude, site->longitude, site->height, read, xyz);
   else
     memcpy(xyz, read, sizeof read);
   if (is_within_an_earth(xyz)) {
     astro_lines_error(lines, error,
-                      "(%s, %s, %s) lies inside the earth: set latitude and longitude if "
-                      "these are metres east, north and up",
+                      "(%s, %s, %s) lies inside the earth: set latitude and longitude, or begin "
+                      "the file with a line \"site latitude longitude\", if these are metres "
+                      "east, north and up",
                       fields[0], fields[1], fields[2]);
     return FALSE;
   }
+  return TRUE;
+}
+
+static gboolean is_site(char **fields)
+{
+  return strcmp(fields[0], "site") == 0;
+}
+
+static gboolean read_site(const AstroLines *lines, char **fields, gboolean is_late, AstroSite *site,
+                          GError **error)
+{
+  static const struct {
+    const char *name;
+    double largest;
+  } numbers[] = { { "latitude", 90 }, { "longitude", 360 }, { "height", 1e6 } };
+  const guint n = g_strv_length(fields) - 1;
+  double read[G_N_ELEMENTS(numbers)] = { 0 };
+
+  if (is_late) {
+    astro_lines_error(lines, error, "a site was found, expected one before all stations");
+    return FALSE;
+  }
+  if (n < 2 || n > G_N_ELEMENTS(numbers)) {
+    astro_lines_error(lines, error,
+                      "%u numbers of a site found, expected latitude and longitude in degrees and "
+                      "maybe metres of height",
+                      n);
+    return FALSE;
+  }
+  for (guint i = 0; i < n; i++)
+    if (!astro_number_parse(fields[i + 1], &read[i]) || fabs(read[i]) > numbers[i].largest) {
+      astro_lines_error(lines, error, "%s is \"%s\", expected at most %g", numbers[i].name,
+                        fields[i + 1], numbers[i].largest);
+      return FALSE;
+    }
+  *site = (AstroSite){ read[0] * ASTRO_DEGREE, read[1] * ASTRO_DEGREE, read[2] };
   return TRUE;
 }
 
@@ -118,10 +155,19 @@ AstroObservation *astro_array_from_lines(AstroLines *lines, guint n_stations, co
 {
   g_autoptr(GArray) positions = g_array_new(FALSE, FALSE, 3 * sizeof(double));
   g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+  AstroSite own;
+  gboolean has_own = FALSE;
   char **read;
   while ((read = astro_lines_next(lines))) {
     g_auto(GStrv) fields = read;
     double xyz[3];
+    if (is_site(fields)) {
+      if (!read_site(lines, fields, has_own || positions->len, &own, error))
+        return NULL;
+      has_own = TRUE;
+      site = site ? site : &own;
+      continue;
+    }
     if (!read_station(lines, fields, site, xyz, error))
       return NULL;
     if (positions->len == ASTRO_ARRAY_MAX_STATIONS) {

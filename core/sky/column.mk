@@ -1,13 +1,14 @@
 # A simulated array under a simulated sky.
 core_sources += core/sky/lines.c core/sky/lines.h core/sky/array.c core/sky/array.h \
-  core/sky/sky.c core/sky/sky.h core/sky/scene.c core/sky/scene.h core/sky/voltages.c core/sky/voltages.h \
+  core/sky/sky.c core/sky/sky.h core/sky/setup.c core/sky/setup.h core/sky/scene.c core/sky/scene.h core/sky/voltages.c core/sky/voltages.h \
   core/sky/streams.c core/sky/streams.h core/sky/store.c core/sky/store.h \
   core/sky/kernels.c core/sky/kernels.h core/sky/kernels-body.h core/sky/kernels-c.c
 core_avx2_sources += core/sky/kernels-avx2.c
 core_avx512_sources += core/sky/kernels-avx512.c
 element_sources += elements/astroskysrc.c elements/astroskysrc.h elements/astroscene.c elements/astroscene.h \
-  elements/astrosimulator.c elements/astrosimulator.h
+  elements/astrosimulator.c elements/astrosimulator.h elements/astroobserve.c elements/astroobserve.h
 core_tests += tests/core/sky tests/core/voltages
-element_tests += tests/elements/astroskysrc
+element_tests += tests/elements/astroskysrc tests/elements/astroobserve
 bench_programs += tests/bench/sky
 fuzz_programs += tests/fuzz/sky
+example_files += examples/voltages.sh

@@ -1,72 +1,35 @@
 #include "config.h"
 #include "core/sky/scene.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "core/sky/array.h"
-#include "core/stream/uvw.h"
-#include "core/units.h"
 
 void astro_scene_clear(AstroScene *scene)
 {
-  g_free(scene->array);
+  astro_setup_clear(&scene->setup);
   g_free(scene->sky);
-  g_free(scene->phase_centre);
-  g_free(scene->start_time);
   memset(scene, 0, sizeof *scene);
 }
 
-static AstroObservation *read_array(const AstroScene *scene, GError **error)
-{
-  AstroSite site = { scene->latitude * ASTRO_DEGREE, scene->longitude * ASTRO_DEGREE };
-  if (scene->has_latitude != scene->has_longitude) {
-    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "%s is set and %s is not: a place needs both",
-                scene->has_latitude ? "latitude" : "longitude",
-                scene->has_latitude ? "longitude" : "latitude");
-    return NULL;
-  }
-  return astro_array_new(scene->array ? scene->array : "", scene->stations,
-                         scene->has_latitude ? &site : NULL, error);
-}
-
-static gboolean read_phase_centre(AstroObservation *observation, const char *text, GError **error)
-{
-  double centre[3], ra, dec;
-
-  observation->has_phase_centre = TRUE;
-  if (!text || !*text) {
-    astro_array_centre(observation, centre);
-    astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
-    return TRUE;
-  }
-  g_auto(GStrv) fields = g_strsplit(text, ",", -1);
-  if (g_strv_length(fields) != 2 || !astro_number_parse(g_strstrip(fields[0]), &ra) ||
-      !astro_number_parse(g_strstrip(fields[1]), &dec) || fabs(ra) > 360 || fabs(dec) > 90) {
-    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "phase-centre=%s: expected \"ra,dec\" in degrees", text);
-    return FALSE;
-  }
-  observation->phase_ra = ra * ASTRO_DEGREE;
-  observation->phase_dec = dec * ASTRO_DEGREE;
-  return TRUE;
-}
-
+/* Of a simulation all has to be said, but for where it looks. */
 AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error)
 {
+  AstroSetup setup = scene->setup;
+
   if (scene->pols < 1 || scene->pols > 2) {
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "pols=%u: expected 1 or 2",
                 scene->pols);
     return NULL;
   }
-  g_autoptr(AstroObservation) observation = read_array(scene, error);
-  if (!observation ||
-      !astro_observation_set_start(observation, scene->start_time ? scene->start_time : "",
-                                   error) ||
-      !read_phase_centre(observation, scene->phase_centre, error))
-    return NULL;
-  return g_steal_pointer(&observation);
+  if (!setup.phase_centre || !*setup.phase_centre)
+    setup.phase_centre = (char *)ASTRO_SETUP_ZENITH;
+  g_autoptr(AstroObservation) observation = astro_setup_amend(&setup, NULL, scene->stations, error);
+  if (!observation || (observation->n_stations && observation->has_start))
+    return g_steal_pointer(&observation);
+  g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "%s is empty, expected %s",
+              observation->has_start ? "array" : "start-time",
+              observation->has_start ? "a preset's name or a file"
+                                     : "a time as 2026-11-20T12:00:00");
+  return NULL;
 }
 
 AstroSky *astro_scene_sky(const AstroScene *scene, const AstroObservation *observation,

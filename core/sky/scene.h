@@ -2,6 +2,7 @@
  * where it looks, as a user writes them. */
 #pragma once
 
+#include "core/sky/setup.h"
 #include "core/sky/sky.h"
 
 G_BEGIN_DECLS
@@ -9,9 +10,8 @@ G_BEGIN_DECLS
 typedef struct {
   guint stations; /* 0: all of a file, or a preset's own number */
   guint pols;
-  char *array, *sky, *phase_centre, *start_time;
-  double latitude, longitude; /* degrees */
-  gboolean has_latitude, has_longitude;
+  AstroSetup setup;
+  char *sky;
   double frequency, bandwidth; /* Hz */
   double noise;                /* of each receiver, Jy */
   double duration;             /* seconds; 0: without end */

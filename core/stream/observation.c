@@ -21,6 +21,33 @@ AstroObservation *astro_observation_new(guint n_stations)
   return observation;
 }
 
+AstroObservation *astro_observation_copy(const AstroObservation *observation)
+{
+  AstroObservation *copy = g_memdup2(observation, sizeof *observation);
+  copy->ref_count = 1;
+  copy->telescope = g_strdup(observation->telescope);
+  copy->names = g_strdupv(observation->names);
+  copy->positions = g_memdup2(observation->positions, 3 * observation->n_stations * sizeof(double));
+  copy->basis = g_strdup(observation->basis);
+  copy->bandpass = g_memdup2(observation->bandpass, observation->n_bandpass * sizeof(double));
+  return copy;
+}
+
+static void take_array(AstroObservation *to, const AstroObservation *from)
+{
+  to->telescope = from->telescope;
+  to->n_stations = from->n_stations;
+  to->names = from->names;
+  to->positions = from->positions;
+}
+
+void astro_observation_swap_array(AstroObservation *a, AstroObservation *b)
+{
+  const AstroObservation was = *a;
+  take_array(a, b);
+  take_array(b, &was);
+}
+
 AstroObservation *astro_observation_ref(AstroObservation *observation)
 {
   g_atomic_int_inc(&observation->ref_count);

@@ -26,9 +26,13 @@ typedef struct {
 } AstroObservation;
 
 AstroObservation *astro_observation_new(guint n_stations);
+AstroObservation *astro_observation_copy(const AstroObservation *observation);
 AstroObservation *astro_observation_ref(AstroObservation *observation);
 void astro_observation_unref(AstroObservation *observation);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroObservation, astro_observation_unref)
+
+/* Telescope and stations of one for those of the other; the rest stays. */
+void astro_observation_swap_array(AstroObservation *a, AstroObservation *b);
 
 /* "2026-11-20T12:00:00[.fraction][Z]"; not within a leap second */
 gboolean astro_observation_set_start(AstroObservation *observation, const char *iso8601,

@@ -90,6 +90,18 @@ static void test_array_files(void)
   assert_near(local->positions[0], -1, 1e-6);
   assert_near(local->positions[1], 6378140, 1e-6);
   assert_near(local->positions[2], 2, 1e-6);
+
+  /* The same place, said by the file; a site given beside it goes before that. */
+  g_autoptr(AstroObservation) own = read_array("site 0 90\n1 2 3\n0 0 0\n", 2, NULL, &error);
+  g_assert_no_error(error);
+  g_assert_cmpmem(own->positions, 6 * sizeof(double), local->positions, 6 * sizeof(double));
+  g_autoptr(AstroObservation) given =
+      read_array("site 50 7 100 # of these\n1 2 3\n0 0 0\n", 2, &site, &error);
+  g_assert_no_error(error);
+  g_assert_cmpmem(given->positions, 6 * sizeof(double), local->positions, 6 * sizeof(double));
+  g_autoptr(AstroObservation) high = read_array("site 0 90 1000\n1 2 3\n", 0, NULL, &error);
+  g_assert_no_error(error);
+  assert_near(high->positions[1], 6379140, 1e-6);
 }
 
 static void test_array_errors(void)
@@ -109,6 +121,14 @@ static void test_array_errors(void)
     { "nan 0 0\n", 0, "a.txt:1: x is \"nan\"" },
     { "1e300 0 0\n", 0, "a.txt:1: x is \"1e300\"" },
     { "6.4e6 0 0\n1 2 3\n", 0, "a.txt:2: (1, 2, 3) lies inside the earth: set latitude" },
+    { "site 1 2\n6.4e6 0 0\n", 0, "a.txt:2: (6.4e6, 0, 0) is no place in metres east" },
+    { "site 1\n", 0, "a.txt:1: 1 numbers of a site found, expected latitude" },
+    { "site 1 2 3 4\n", 0, "a.txt:1: 4 numbers of a site found, expected latitude" },
+    { "site 91 2\n", 0, "a.txt:1: latitude is \"91\", expected at most 90" },
+    { "site 1 nan\n", 0, "a.txt:1: longitude is \"nan\", expected at most 360" },
+    { "site 1 2\nsite 1 2\n", 0, "a.txt:2: a site was found, expected one before all stations" },
+    { "6.4e6 0 0\nsite 1 2\n", 0, "a.txt:2: a site was found, expected one before" },
+    { "site 1 2\n", 0, "0 stations found, expected 1" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;

@@ -1,0 +1,102 @@
+#include "config.h"
+#include "core/sky/setup.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/sky/array.h"
+#include "core/sky/sky.h"
+#include "core/fail.h"
+#include "core/stream/uvw.h"
+#include "core/units.h"
+
+void astro_setup_clear(AstroSetup *setup)
+{
+  g_free(setup->array);
+  g_free(setup->phase_centre);
+  g_free(setup->start_time);
+  memset(setup, 0, sizeof *setup);
+}
+
+static gboolean is_said(const char *text)
+{
+  return text && *text;
+}
+
+static gboolean check_site(const AstroSetup *setup, GError **error)
+{
+  if (setup->has_latitude == setup->has_longitude)
+    return TRUE;
+  return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                    "%s is set and %s is not: a place needs both",
+                    setup->has_latitude ? "latitude" : "longitude",
+                    setup->has_latitude ? "longitude" : "latitude");
+}
+
+/* Stations and telescope; the rest of the observation is as it was. */
+static gboolean read_array(const AstroSetup *setup, guint n_stations, AstroObservation *observation,
+                           GError **error)
+{
+  const AstroSite site = { setup->latitude * ASTRO_DEGREE, setup->longitude * ASTRO_DEGREE };
+  g_autoptr(AstroObservation) array =
+      astro_array_new(setup->array, n_stations, setup->has_latitude ? &site : NULL, error);
+  if (!array)
+    return FALSE;
+  astro_observation_swap_array(observation, array);
+  return TRUE;
+}
+
+static gboolean read_phase_centre(const char *text, AstroObservation *observation, GError **error)
+{
+  g_auto(GStrv) fields = g_strsplit(text, ",", -1);
+  double ra, dec;
+
+  if (g_strv_length(fields) != 2 || !astro_number_parse(g_strstrip(fields[0]), &ra) ||
+      !astro_number_parse(g_strstrip(fields[1]), &dec) || fabs(ra) > 360 || fabs(dec) > 90)
+    return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                      "phase-centre=%s: expected \"ra,dec\" in degrees, or " ASTRO_SETUP_ZENITH,
+                      text);
+  observation->phase_ra = ra * ASTRO_DEGREE;
+  observation->phase_dec = dec * ASTRO_DEGREE;
+  return TRUE;
+}
+
+static gboolean look_up(AstroObservation *observation, GError **error)
+{
+  double centre[3];
+
+  if (!observation->has_start || observation->n_stations == 0)
+    return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                      "phase-centre=" ASTRO_SETUP_ZENITH
+                      ": there is no %s, expected an array and a start-time",
+                      observation->has_start ? "array" : "start-time");
+  astro_array_centre(observation, centre);
+  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
+  return TRUE;
+}
+
+static gboolean amend(const AstroSetup *setup, guint n_stations, AstroObservation *observation,
+                      GError **error)
+{
+  if (!check_site(setup, error))
+    return FALSE;
+  if (is_said(setup->array) && !read_array(setup, n_stations, observation, error))
+    return FALSE;
+  if (is_said(setup->start_time) &&
+      !astro_observation_set_start(observation, setup->start_time, error))
+    return FALSE;
+  if (!is_said(setup->phase_centre))
+    return TRUE;
+  observation->has_phase_centre = TRUE;
+  return strcmp(setup->phase_centre, ASTRO_SETUP_ZENITH) == 0
+             ? look_up(observation, error)
+             : read_phase_centre(setup->phase_centre, observation, error);
+}
+
+AstroObservation *astro_setup_amend(const AstroSetup *setup, const AstroObservation *came,
+                                    guint n_stations, GError **error)
+{
+  g_autoptr(AstroObservation) observation =
+      came ? astro_observation_copy(came) : astro_observation_new(0);
+  return amend(setup, n_stations, observation, error) ? g_steal_pointer(&observation) : NULL;
+}

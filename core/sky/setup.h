@@ -1,0 +1,26 @@
+/* Which array looks where and when, as a user writes it. */
+#pragma once
+
+#include "core/stream/observation.h"
+
+G_BEGIN_DECLS
+
+#define ASTRO_SETUP_ZENITH "zenith" /* for a phase centre: of the array, at the start */
+
+/* Texts that are NULL or empty say nothing. */
+typedef struct {
+  char *array;        /* a preset's name or a file */
+  char *phase_centre; /* ra,dec in degrees, or ASTRO_SETUP_ZENITH */
+  char *start_time;
+  double latitude, longitude; /* degrees */
+  gboolean has_latitude, has_longitude;
+} AstroSetup;
+
+void astro_setup_clear(AstroSetup *setup);
+
+/* What came, or where nothing came an observation with nothing in it, and in place of that what is
+ * said here. n_stations as in astro_array_new. */
+AstroObservation *astro_setup_amend(const AstroSetup *setup, const AstroObservation *came,
+                                    guint n_stations, GError **error);
+
+G_END_DECLS

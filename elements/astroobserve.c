@@ -1,0 +1,604 @@
+/**
+ * SECTION:element-astroobserve
+ *
+ * Says what a stream is of: which array looked where and when. Behind a file or a socket it makes
+ * of bytes and caps what all other elements take, and behind a stream that has an observation it
+ * says another phase centre, say, or better positions. What is not set stays as it came.
+ *
+ * A stream of bytes, as filesrc and fdsrc send it, may be cut anywhere: blocks of whole steps
+ * leave, with times counted from the first byte after skip. Streams with times of their own pass as
+ * they are. A step is a sample of each input, a spectrum of each, or a frame of visibilities; in
+ * layouts whose slowest axis is not time, block says how much is one array.
+ *
+ * |[
+ * gst-launch-1.0 filesrc location=voltages.ci8 ! \
+ *   "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=8,pols=2,\
+ *   rate=1000000/1,frequency=150e6,bandwidth=1e6" ! \
+ *   astroobserve array=positions.txt phase-centre=200,-30 start-time=2026-11-20T12:00:00 ! \
+ *   astrodelay ! astrochannelizer channels=64 ! astrotranspose ! astrocorrelator integration=3125 !
+ * \ astrofitssink location=voltages.uvfits
+ * ]|
+ */
+#include "config.h"
+#include "elements/astroobserve.h"
+
+#include <gst/base/gstadapter.h>
+#include <string.h>
+
+#include "core/enum.h"
+#include "core/sky/setup.h"
+#include "core/stream/stream.h"
+#include "elements/astrofields.h"
+#include "elements/astroincoming.h"
+#include "elements/astrostage.h"
+
+#define BLOCK_BYTES (4 << 20)
+
+typedef enum { BASIS_AS_IT_CAME, BASIS_LINEAR, BASIS_CIRCULAR } Basis;
+
+ASTRO_STATIC_ENUM_TYPE(basis_get_type, "AstroObserveBasis",
+                       { BASIS_AS_IT_CAME, "As it came; linear where nothing came", "upstream" },
+                       { BASIS_LINEAR, "X and Y", "linear" },
+                       { BASIS_CIRCULAR, "R and L", "circular" })
+
+typedef struct {
+  AstroSetup setup;
+  char *telescope;
+  Basis basis;
+  guint64 skip; /* bytes */
+  guint block;  /* bytes; 0: some MiB, or what comes */
+} Settings;
+
+/* For queries, which other threads make. */
+typedef struct {
+  gsize step; /* bytes; 0: no stream of bytes, or of no rate */
+  gint rate_n, rate_d;
+  guint64 skip;
+  GstClockTime latency;
+} Asked;
+
+struct _AstroObserve {
+  GstBaseTransform parent;
+  Settings settings;
+  Settings now; /* from the start, whatever the properties say by then */
+  AstroStream stream;
+  gboolean has_stream;
+  AstroObservation *came; /* NULL: none did */
+  gboolean is_told;       /* of these caps, what came and what is set */
+  Asked asked;            /* under the object's lock */
+
+  gboolean is_bytes;   /* what comes; the rest is of bytes alone */
+  gboolean is_begun;   /* since the last segment */
+  guint64 position;    /* where that begins */
+  guint64 drop;        /* bytes, up to the first whole step */
+  GstAdapter *adapter; /* what waits for more */
+  guint64 next;        /* step */
+  gboolean is_discont; /* the next block */
+};
+
+enum {
+  PROP_TELESCOPE = 1,
+  PROP_ARRAY,
+  PROP_LATITUDE,
+  PROP_LONGITUDE,
+  PROP_PHASE_CENTRE,
+  PROP_START_TIME,
+  PROP_BASIS,
+  PROP_SKIP,
+  PROP_BLOCK,
+};
+
+G_DEFINE_TYPE(AstroObserve, astro_observe, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(astroobserve, "astroobserve", GST_RANK_NONE, ASTRO_TYPE_OBSERVE)
+
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_TELESCOPE, Settings, telescope),
+  ASTRO_FIELD(PROP_ARRAY, Settings, setup.array),
+  ASTRO_FIELD(PROP_LATITUDE, Settings, setup.latitude),
+  ASTRO_FIELD(PROP_LONGITUDE, Settings, setup.longitude),
+  ASTRO_FIELD(PROP_PHASE_CENTRE, Settings, setup.phase_centre),
+  ASTRO_FIELD(PROP_START_TIME, Settings, setup.start_time),
+  ASTRO_FIELD(PROP_BASIS, Settings, basis),
+  ASTRO_FIELD(PROP_SKIP, Settings, skip),
+  ASTRO_FIELD(PROP_BLOCK, Settings, block),
+  { 0 },
+};
+
+static GstPad *src_pad(AstroObserve *self)
+{
+  return GST_BASE_TRANSFORM_SRC_PAD(self);
+}
+
+/* ---- the observation ---- */
+
+static gboolean is_set(const Settings *settings)
+{
+  const AstroSetup *setup = &settings->setup;
+  return astro_field_given(setup->array) || astro_field_given(setup->phase_centre) ||
+         astro_field_given(setup->start_time) || astro_field_given(settings->telescope) ||
+         settings->basis != BASIS_AS_IT_CAME || setup->has_latitude || setup->has_longitude;
+}
+
+/* Of which the stream is; a number of baselines that no array has is rounded down. */
+static guint stations_of(const AstroStream *stream)
+{
+  const guint64 baselines = astro_stream_extent(stream, ASTRO_AXIS_BASELINE);
+  guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION);
+
+  if (stream->quantity == ASTRO_QUANTITY_VISIBILITIES)
+    for (stations = 1; (stations + 1) * (stations + 2) / 2 <= baselines;)
+      stations++;
+  return (guint)stations;
+}
+
+static void replace(char **text, const char *with)
+{
+  if (with) {
+    g_free(*text);
+    *text = g_strdup(with);
+  }
+}
+
+static AstroObservation *amend(AstroObserve *self, GError **error)
+{
+  static const char *const bases[] = { [BASIS_LINEAR] = "linear", [BASIS_CIRCULAR] = "circular" };
+  const guint stations = stations_of(&self->stream);
+  g_autoptr(AstroObservation) observation =
+      astro_setup_amend(&self->now.setup, self->came, stations, error);
+
+  if (!observation)
+    return NULL;
+  if (observation->n_stations != stations) {
+    g_autofree char *found = self->came || observation->n_stations
+                                 ? g_strdup_printf("%u stations", observation->n_stations)
+                                 : g_strdup("nothing, since array is not set and none came");
+    astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                        "the observation has %s, expected the %u stations of the caps", found,
+                        stations);
+    return NULL;
+  }
+  replace(&observation->telescope, astro_field_given(self->now.telescope));
+  replace(&observation->basis, bases[self->now.basis]);
+  return g_steal_pointer(&observation);
+}
+
+/* Once, when caps and what else comes before the first block are known. */
+static gboolean tell(AstroObserve *self)
+{
+  g_autoptr(GError) error = NULL;
+
+  if (self->is_told || !self->has_stream || (!self->came && !is_set(&self->now)))
+    return TRUE;
+  g_autoptr(AstroObservation) observation = amend(self, &error);
+  if (!observation) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  self->is_told = TRUE;
+  gst_pad_push_event(src_pad(self), astro_observation_to_event(observation));
+  return TRUE;
+}
+
+static gboolean observation_event(AstroObserve *self, GstEvent *event)
+{
+  g_autoptr(GError) error = NULL;
+  AstroObservation *came = astro_observation_from_event(event, &error);
+
+  gst_event_unref(event);
+  if (!came) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  g_clear_pointer(&self->came, astro_observation_unref);
+  self->came = came;
+  self->is_told = FALSE;
+  return tell(self);
+}
+
+/* ---- bytes ---- */
+
+/* In layouts whose slowest axis is time, or that have none. */
+static gboolean is_cut_anywhere(const AstroObserve *self)
+{
+  return astro_layout_find(&self->stream.layout, ASTRO_AXIS_TIME) <= 0;
+}
+
+/* Of a block; 0: what comes. */
+static gsize block_bytes(const AstroObserve *self)
+{
+  const gsize step = astro_stream_step_bytes(&self->stream);
+
+  if (!is_cut_anywhere(self))
+    return self->now.block;
+  return MAX((self->now.block ? self->now.block : BLOCK_BYTES) / step, 1) * step;
+}
+
+static GstClockTime step_time(guint64 step, gint rate_n, gint rate_d)
+{
+  return gst_util_uint64_scale(step, GST_SECOND * (guint64)rate_d, (guint64)rate_n);
+}
+
+/* What waits is less than a block. */
+static void tell_queries(AstroObserve *self)
+{
+  Asked asked = { .rate_n = self->stream.rate_n,
+                  .rate_d = self->stream.rate_d,
+                  .skip = self->now.skip };
+
+  if (self->is_bytes && self->has_stream && self->stream.rate_n > 0) {
+    asked.step = astro_stream_step_bytes(&self->stream);
+    asked.latency = step_time(block_bytes(self) / asked.step, asked.rate_n, asked.rate_d);
+  }
+  GST_OBJECT_LOCK(self);
+  const gboolean is_new = asked.latency != self->asked.latency;
+  self->asked = asked;
+  GST_OBJECT_UNLOCK(self);
+  if (is_new)
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+/* Steps count from the first byte after skip, wherever the stream begins. */
+static void begin(AstroObserve *self)
+{
+  const guint64 skip = self->now.skip;
+  const gsize step = astro_stream_step_bytes(&self->stream);
+  const guint64 into = self->position > skip ? self->position - skip : 0;
+
+  self->next = into / step + (into % step > 0);
+  self->drop = skip + self->next * step - self->position;
+  self->is_begun = self->is_discont = TRUE;
+}
+
+static void add_bytes(AstroObserve *self, GstBuffer *buffer)
+{
+  if (!self->is_begun)
+    begin(self);
+  gst_adapter_push(self->adapter, buffer);
+  const gsize dropped = MIN(self->drop, gst_adapter_available(self->adapter));
+  gst_adapter_flush(self->adapter, dropped);
+  self->drop -= dropped;
+}
+
+/* The next so many bytes as a block. */
+static GstBuffer *take(AstroObserve *self, gsize bytes)
+{
+  const guint64 steps = bytes / astro_stream_step_bytes(&self->stream);
+  GstBuffer *taken = gst_adapter_take_buffer(self->adapter, bytes);
+  /* What the bytes said of themselves is not what these say. */
+  GstBuffer *block = gst_buffer_copy_region(taken, GST_BUFFER_COPY_MEMORY, 0, (gsize)-1);
+
+  gst_buffer_unref(taken);
+  GST_BUFFER_OFFSET(block) = self->next;
+  GST_BUFFER_OFFSET_END(block) = self->next + steps;
+  if (self->stream.rate_n > 0) {
+    const gint n = self->stream.rate_n, d = self->stream.rate_d;
+    GST_BUFFER_PTS(block) = step_time(self->next, n, d);
+    GST_BUFFER_DURATION(block) = step_time(self->next + steps, n, d) - GST_BUFFER_PTS(block);
+  }
+  if (self->is_discont)
+    GST_BUFFER_FLAG_SET(block, GST_BUFFER_FLAG_DISCONT);
+  self->is_discont = FALSE;
+  self->next += steps;
+  return block;
+}
+
+static GstFlowReturn refuse_block(AstroObserve *self, gsize found)
+{
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                    ("a block of %" G_GSIZE_FORMAT
+                     " bytes, expected a multiple of the %" G_GSIZE_FORMAT
+                     " of a step: block says how many bytes are one array of this layout",
+                     found, astro_stream_step_bytes(&self->stream)),
+                    (NULL));
+  return GST_FLOW_ERROR;
+}
+
+static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
+{
+  AstroObserve *self = ASTRO_OBSERVE(trans);
+
+  if (trans->queued_buf && !tell(self)) {
+    gst_clear_buffer(&trans->queued_buf);
+    return GST_FLOW_ERROR;
+  }
+  if (!self->is_bytes)
+    return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->generate_output(trans, out);
+  *out = NULL;
+  if (trans->queued_buf)
+    add_bytes(self, g_steal_pointer(&trans->queued_buf));
+  const gsize available = gst_adapter_available(self->adapter);
+  const gsize wanted = block_bytes(self) ? block_bytes(self) : available;
+  if (available == 0 || available < wanted)
+    return GST_FLOW_OK;
+  if (wanted % astro_stream_step_bytes(&self->stream) != 0)
+    return refuse_block(self, wanted);
+  *out = take(self, wanted);
+  return GST_FLOW_OK;
+}
+
+/* At an end, of which upstream hears nothing more: whole steps are sent on, less is told. */
+static void send_rest(AstroObserve *self)
+{
+  const gsize available = gst_adapter_available(self->adapter);
+  if (available == 0 || gst_pad_get_last_flow_return(src_pad(self)) != GST_FLOW_OK) {
+    gst_adapter_clear(self->adapter); /* nobody reads on */
+    return;
+  }
+  const gsize whole =
+      is_cut_anywhere(self) ? astro_stream_step_bytes(&self->stream) : MAX(block_bytes(self), 1);
+  const gsize sent = available / whole * whole;
+  const GstFlowReturn flow = sent ? gst_pad_push(src_pad(self), take(self, sent)) : GST_FLOW_OK;
+
+  if (astro_flow_is_lost(flow))
+    GST_ELEMENT_FLOW_ERROR(self, flow);
+  if (sent < available)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                        ("the stream ends with %" G_GSIZE_FORMAT
+                         " bytes of a %s of %" G_GSIZE_FORMAT ", which are left out",
+                         available - sent, is_cut_anywhere(self) ? "step" : "block", whole),
+                        (NULL));
+  gst_adapter_clear(self->adapter);
+}
+
+static GstEvent *segment_event(AstroObserve *self, GstEvent *event)
+{
+  const GstSegment *segment;
+  GstSegment time;
+
+  send_rest(self);
+  gst_event_parse_segment(event, &segment);
+  self->is_bytes = segment->format == GST_FORMAT_BYTES;
+  self->is_begun = FALSE;
+  self->position = segment->start;
+  tell_queries(self);
+  if (!self->is_bytes)
+    return event;
+  gst_segment_init(&time, GST_FORMAT_TIME);
+  GstEvent *replaced = gst_event_new_segment(&time);
+  gst_event_set_seqnum(replaced, gst_event_get_seqnum(event));
+  gst_event_unref(event);
+  return replaced;
+}
+
+/* ---- events and queries ---- */
+
+static void forget(AstroObserve *self)
+{
+  send_rest(self);
+  g_clear_pointer(&self->came, astro_observation_unref);
+  self->is_told = FALSE;
+}
+
+static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
+{
+  AstroObserve *self = ASTRO_OBSERVE(trans);
+
+  if (astro_event_is_observation(event))
+    return observation_event(self, event);
+  switch (GST_EVENT_TYPE(event)) {
+  case GST_EVENT_STREAM_START: /* of another, which may have no observation */
+    if (!astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(trans), event))
+      forget(self);
+    break;
+  case GST_EVENT_SEGMENT:
+    event = segment_event(self, event);
+    break;
+  case GST_EVENT_CAPS:
+    send_rest(self);
+    break;
+  case GST_EVENT_EOS:
+  case GST_EVENT_SEGMENT_DONE:
+    send_rest(self);
+    break;
+  case GST_EVENT_GAP:
+    tell(self);
+    break;
+  case GST_EVENT_FLUSH_STOP:
+    gst_adapter_clear(self->adapter);
+    break;
+  default:
+    break;
+  }
+  return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->sink_event(trans, event);
+}
+
+/* How long a stream of bytes takes its source cannot tell. */
+static gboolean answer_duration(AstroObserve *self, const Asked *asked, GstQuery *query)
+{
+  GstFormat format;
+  gint64 bytes;
+
+  gst_query_parse_duration(query, &format, NULL);
+  if (format != GST_FORMAT_TIME || asked->step == 0 ||
+      !gst_pad_peer_query_duration(GST_BASE_TRANSFORM_SINK_PAD(self), GST_FORMAT_BYTES, &bytes))
+    return FALSE;
+  const guint64 left = (guint64)bytes > asked->skip ? (guint64)bytes - asked->skip : 0;
+  const GstClockTime time = step_time(left / asked->step, asked->rate_n, asked->rate_d);
+  gst_query_set_duration(query, format, (gint64)time);
+  return TRUE;
+}
+
+static void add_latency(GstClockTime own, GstQuery *query)
+{
+  GstClockTime min, max;
+  gboolean is_live;
+
+  gst_query_parse_latency(query, &is_live, &min, &max);
+  gst_query_set_latency(query, is_live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
+}
+
+static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
+{
+  AstroObserve *self = ASTRO_OBSERVE(trans);
+  const gboolean is_from_below = direction == GST_PAD_SRC;
+
+  GST_OBJECT_LOCK(self);
+  const Asked asked = self->asked;
+  GST_OBJECT_UNLOCK(self);
+  if (is_from_below && GST_QUERY_TYPE(query) == GST_QUERY_DURATION &&
+      answer_duration(self, &asked, query))
+    return TRUE;
+  if (!GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->query(trans, direction, query))
+    return FALSE;
+  if (is_from_below && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+    add_latency(asked.latency, query);
+  return TRUE;
+}
+
+/* Steps of another rate go on at the time where the others end. */
+static void follow_rate(AstroObserve *self, const AstroStream *before)
+{
+  const guint64 n = (guint64)self->stream.rate_n, d = (guint64)self->stream.rate_d;
+  if (before->rate_n > 0 && n > 0)
+    self->next = gst_util_uint64_scale_round(self->next, n * (guint64)before->rate_d,
+                                             d * (guint64)before->rate_n);
+}
+
+static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
+{
+  AstroObserve *self = ASTRO_OBSERVE(trans);
+  const AstroStream before = self->stream;
+  g_autoptr(GError) error = NULL;
+
+  self->is_told = FALSE;
+  self->has_stream = astro_stream_from_caps(&self->stream, in, &error);
+  if (!self->has_stream) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  follow_rate(self, &before);
+  tell_queries(self);
+  return TRUE;
+}
+
+/* ---- states and properties ---- */
+
+static gboolean start(GstBaseTransform *trans)
+{
+  AstroObserve *self = ASTRO_OBSERVE(trans);
+  astro_fields_clear(fields, &self->now);
+  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
+  return TRUE;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  AstroObserve *self = ASTRO_OBSERVE(trans);
+  g_clear_pointer(&self->came, astro_observation_unref);
+  gst_adapter_clear(self->adapter);
+  memset(&self->stream, 0, sizeof self->stream);
+  self->has_stream = self->is_told = self->is_bytes = FALSE;
+  tell_queries(self);
+  return TRUE;
+}
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  AstroSetup *setup = &ASTRO_OBSERVE(object)->settings.setup;
+
+  if (id == PROP_LATITUDE)
+    setup->has_latitude = TRUE;
+  if (id == PROP_LONGITUDE)
+    setup->has_longitude = TRUE;
+  if (!astro_fields_set(fields, &ASTRO_OBSERVE(object)->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  if (!astro_fields_get(fields, &ASTRO_OBSERVE(object)->settings, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void finalize(GObject *object)
+{
+  AstroObserve *self = ASTRO_OBSERVE(object);
+  astro_fields_clear(fields, &self->settings);
+  astro_fields_clear(fields, &self->now);
+  g_object_unref(self->adapter);
+  G_OBJECT_CLASS(astro_observe_parent_class)->finalize(object);
+}
+
+#define FLAGS (G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY)
+
+static void add_text(GObjectClass *klass, guint id, const char *name, const char *nick,
+                     const char *help)
+{
+  g_object_class_install_property(klass, id, g_param_spec_string(name, nick, help, NULL, FLAGS));
+}
+
+static void add_degrees(GObjectClass *klass, guint id, const char *name, const char *nick,
+                        const char *help, double largest)
+{
+  g_object_class_install_property(
+      klass, id, g_param_spec_double(name, nick, help, -largest, largest, 0, FLAGS));
+}
+
+static void add_properties(GObjectClass *klass)
+{
+  add_text(klass, PROP_TELESCOPE, "telescope", "Telescope", "Its name (unset: as it came)");
+  add_text(klass, PROP_ARRAY, "array", "Array",
+           "Stations, as many as the caps say: a file of lines x y z [name] in metres, geocentric, "
+           "or east north up where latitude and longitude are set or the file begins with a line "
+           "site latitude longitude [height]; or disc, vla-like, lofar-like (unset: as they came)");
+  add_degrees(klass, PROP_LATITUDE, "latitude", "Latitude",
+              "Degrees north of the array (unset: the preset's own, geocentric files)", 90);
+  add_degrees(klass, PROP_LONGITUDE, "longitude", "Longitude",
+              "Degrees east of the array (unset: the preset's own, geocentric files)", 360);
+  add_text(klass, PROP_PHASE_CENTRE, "phase-centre", "Phase centre",
+           "ra,dec in degrees, ICRS, or zenith: of the array at the start (unset: as it came)");
+  add_text(klass, PROP_START_TIME, "start-time", "Start time",
+           "UTC of time zero, as 2026-11-20T12:00:00[.fraction] (unset: as it came)");
+  g_object_class_install_property(klass, PROP_BASIS,
+                                  g_param_spec_enum("basis", "Basis",
+                                                    "What the two polarisations are",
+                                                    basis_get_type(), BASIS_AS_IT_CAME, FLAGS));
+  g_object_class_install_property(
+      klass, PROP_SKIP,
+      g_param_spec_uint64(
+          "skip", "Skip",
+          "Bytes before the first sample of a stream of bytes, as of a file's header", 0,
+          G_MAXINT64, 0, FLAGS));
+  g_object_class_install_property(
+      klass, PROP_BLOCK,
+      g_param_spec_uint("block", "Block",
+                        "Bytes of the blocks that a stream of bytes is cut into (0: 4 MiB). Where "
+                        "time is the slowest axis whole steps, at most so many bytes; else the "
+                        "bytes of one array (0: what comes is one)",
+                        0, G_MAXUINT, 0, FLAGS));
+}
+
+static void astro_observe_class_init(AstroObserveClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstElementClass *element = GST_ELEMENT_CLASS(klass);
+  GstBaseTransformClass *transform = GST_BASE_TRANSFORM_CLASS(klass);
+  g_autoptr(GstCaps) caps =
+      gst_caps_from_string("application/x-astro-voltages; application/x-astro-spectra; "
+                           "application/x-astro-visibilities");
+
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  add_properties(object);
+  transform->passthrough_on_same_caps = TRUE;
+  transform->start = start;
+  transform->stop = stop;
+  transform->set_caps = set_caps;
+  transform->sink_event = sink_event;
+  transform->query = query;
+  transform->submit_input_buffer = astro_transform_submit;
+  transform->generate_output = generate_output;
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(
+      element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_element_class_set_static_metadata(
+      element, "Observation", "Filter/Metadata",
+      "Says which array looked where and when; makes blocks of a stream of bytes", ASTRO_AUTHOR);
+}
+
+static void astro_observe_init(AstroObserve *self)
+{
+  self->adapter = gst_adapter_new();
+}

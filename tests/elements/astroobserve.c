@@ -1,0 +1,393 @@
+/* What a stream is said to be of, what of that is left as it came, blocks made of bytes that are
+ * cut anywhere, and errors. */
+#include "core/stream/observation.h"
+#include "tests/elements/elements.h"
+#include "tests/observe.h"
+#include <glib/gstdio.h>
+
+#define STEP 6 /* bytes: three stations, one polarisation */
+#define VOLTAGES                                                                                   \
+  "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=3,pols=1,rate=7/2,"    \
+  "frequency=1.5e8,bandwidth=3.5"
+#define BLOCKS                                                                                     \
+  "application/x-astro-voltages,format=CI8,layout=station:time:pol,stations=3,pols=1,rate=7/2,"    \
+  "frequency=1.5e8,bandwidth=3.5"
+#define SET "array=vla-like phase-centre=200,-30 start-time=2026-11-20T12:00:00"
+
+static GstHarness *new_harness(const char *properties, const char *caps, GstFormat format,
+                               guint64 from)
+{
+  g_autofree char *line = g_strdup_printf("astroobserve %s", properties);
+  g_autoptr(GstCaps) parsed = gst_caps_from_string(caps);
+  GstHarness *h = gst_harness_new_parse(line);
+  GstSegment segment;
+
+  gst_segment_init(&segment, format);
+  segment.start = segment.time = segment.position = from;
+  gst_harness_push_event(h, gst_event_new_stream_start("bytes"));
+  gst_harness_push_event(h, gst_event_new_caps(parsed));
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  return h;
+}
+
+/* What was said last, by the element, to its reader. */
+static AstroObservation *told(GstHarness *h)
+{
+  AstroObservation *observation = NULL;
+  for (guint i = 0; !observation; i++) {
+    g_autoptr(GstEvent) event =
+        gst_pad_get_sticky_event(h->sinkpad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, i);
+    if (!event)
+      return NULL;
+    if (astro_event_is_observation(event))
+      observation = astro_observation_from_event(event, NULL);
+  }
+  return observation;
+}
+
+static void observe(GstHarness *h, AstroObservation *observation)
+{
+  gst_harness_push_event(h, astro_observation_to_event(observation));
+}
+
+/* Pushes what of bytes lies from a place on, cut into pieces of one to most bytes. */
+static void push_cut(GstHarness *h, const guint8 *bytes, gsize from, gsize end, gsize most)
+{
+  for (guint i = 0; from < end; i++) {
+    const gsize n = MIN(end - from, 1 + (i * 7919) % most);
+    GstBuffer *piece = gst_buffer_new_memdup(bytes + from, n);
+    GST_BUFFER_OFFSET(piece) = from; /* of bytes, as filesrc has it */
+    GST_BUFFER_OFFSET_END(piece) = from + n;
+    g_assert_cmpint(gst_harness_push(h, piece), ==, GST_FLOW_OK);
+    from += n;
+  }
+}
+
+/* Takes all blocks: whole steps that follow each other from the first on, of so many bytes but for
+ * the last. */
+static GByteArray *pull_steps(GstHarness *h, guint64 first, gsize block)
+{
+  GByteArray *all = g_byte_array_new();
+  GstBuffer *buffer;
+  gboolean is_last = FALSE;
+
+  for (guint64 step = first; (buffer = gst_harness_try_pull(h));) {
+    GstMapInfo map;
+    const guint64 end = step + gst_buffer_get_size(buffer) / STEP;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    g_assert_false(is_last);
+    is_last = map.size != block;
+    g_assert_cmpuint(map.size % STEP, ==, 0);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, step);
+    g_assert_cmpuint(GST_BUFFER_OFFSET_END(buffer), ==, end);
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer), ==, step * 2 * GST_SECOND / 7);
+    g_assert_cmpuint(GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer), ==,
+                     end * 2 * GST_SECOND / 7);
+    g_assert_cmpint(GST_BUFFER_IS_DISCONT(buffer), ==, step == first);
+    g_byte_array_append(all, map.data, (guint)map.size);
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+    step = end;
+  }
+  return all;
+}
+
+static gboolean is_warned(GstBus *bus, const char *says)
+{
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+  g_autoptr(GError) error = NULL;
+
+  if (!message)
+    return FALSE;
+  gst_message_parse_warning(message, &error, NULL);
+  test_says(error->message, says);
+  return TRUE;
+}
+
+/* From any place in a file with a header, cut anywhere, with and without less than a step at its
+ * end. */
+static void test_bytes(void)
+{
+  static const struct {
+    guint skip, block;
+    gsize from, end;
+    guint64 first;    /* step that is whole */
+    gsize block_made; /* of block */
+    guint left;       /* bytes at the end */
+  } cases[] = {
+    { 0, 60, 0, 6000, 0, 60, 0 },      { 13, 64, 0, 13 + 6000, 0, 60, 0 },
+    { 13, 5, 5, 13 + 600, 0, 6, 0 },   { 13, 60, 13 + 6, 13 + 6000, 1, 60, 0 },
+    { 0, 600, 7, 6000, 2, 600, 0 },    { 4096, 0, 4096 + 6 * 100 + 5, 10000, 101, 4 << 20, 0 },
+    { 0, 60, 0, 6005, 0, 60, 5 },      { 100, 60, 0, 99, 0, 60, 0 },
+    { 100, 4096, 0, 103, 0, 4092, 3 },
+  };
+  guint8 bytes[10000];
+  test_fill(bytes, sizeof bytes, 5);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *properties =
+        g_strdup_printf(SET " skip=%u block=%u", cases[i].skip, cases[i].block);
+    GstHarness *h = new_harness(properties, VOLTAGES, GST_FORMAT_BYTES, cases[i].from);
+    g_autoptr(GstBus) bus = gst_bus_new();
+    gst_element_set_bus(h->element, bus);
+    push_cut(h, bytes, cases[i].from, cases[i].end, 100);
+    g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+    g_autoptr(GByteArray) found = pull_steps(
+        h, cases[i].first, cases[i].block_made == 4 << 20 ? 4 << 20 : cases[i].block_made);
+    const gsize start = cases[i].skip + cases[i].first * STEP;
+    const gsize whole = cases[i].end > start ? (cases[i].end - start) / STEP * STEP : 0;
+    g_assert_cmpmem(found->data, found->len, bytes + start, whole);
+    g_assert_cmpint(is_warned(bus, "bytes of a step of 6"), ==, cases[i].left > 0);
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+  }
+}
+
+/* Where time is not the slowest axis a block is one array, however bytes are cut. */
+static void test_blocks(void)
+{
+  guint8 bytes[3 * 60 + 7];
+  test_fill(bytes, sizeof bytes, 6);
+  GstHarness *h = new_harness(SET " block=60", BLOCKS, GST_FORMAT_BYTES, 0);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  push_cut(h, bytes, 0, sizeof bytes, 50);
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  g_autoptr(GByteArray) found = pull_steps(h, 0, 60);
+  g_assert_cmpmem(found->data, found->len, bytes, 180);
+  g_assert_true(is_warned(bus, "7 bytes of a block of 60"));
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+
+  h = new_harness(SET, BLOCKS, GST_FORMAT_BYTES, 0);
+  for (guint i = 1; i < 4; i++) {
+    GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_new_memdup(bytes, i * STEP));
+    g_assert_cmpuint(gst_buffer_get_size(out), ==, i * STEP);
+    gst_buffer_unref(out);
+  }
+  gst_harness_teardown(h);
+}
+
+/* What is sought afterwards begins anew, and nothing of before comes. */
+static void test_flush(void)
+{
+  guint8 bytes[600];
+  GstSegment segment;
+
+  test_fill(bytes, sizeof bytes, 7);
+  GstHarness *h = new_harness(SET " block=60", VOLTAGES, GST_FORMAT_BYTES, 0);
+  push_cut(h, bytes, 0, 59, 59);
+  gst_harness_push_event(h, gst_event_new_flush_start());
+  gst_harness_push_event(h, gst_event_new_flush_stop(TRUE));
+  gst_segment_init(&segment, GST_FORMAT_BYTES);
+  segment.start = 240;
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  push_cut(h, bytes, 240, 600, 100);
+  g_autoptr(GByteArray) found = pull_steps(h, 40, 60);
+  g_assert_cmpmem(found->data, found->len, bytes + 240, 360);
+  gst_harness_teardown(h);
+}
+
+/* Buffers with times of their own are the same buffers afterwards. */
+static void test_timed(void)
+{
+  GstHarness *h = new_harness(SET, VOLTAGES, GST_FORMAT_TIME, 0);
+  GstBuffer *in = test_buffer(STEP + 1, 8);
+  GST_BUFFER_PTS(in) = 12345;
+  GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_ref(in));
+  g_assert_true(out == in);
+  g_assert_cmpuint(GST_BUFFER_PTS(out), ==, 12345);
+  gst_buffer_unref(in);
+  gst_buffer_unref(out);
+  gst_harness_teardown(h);
+}
+
+static void assert_same_array(const AstroObservation *a, const AstroObservation *b)
+{
+  g_assert_cmpuint(a->n_stations, ==, b->n_stations);
+  g_assert_cmpstr(a->telescope, ==, b->telescope);
+  for (guint i = 0; i < a->n_stations; i++)
+    g_assert_cmpstr(a->names[i], ==, b->names[i]);
+  g_assert_cmpmem(a->positions, a->n_stations * 3 * sizeof(double), b->positions,
+                  b->n_stations * 3 * sizeof(double));
+}
+
+/* The observation after one buffer of a stream of which came, or nothing, was said. */
+static AstroObservation *amended(const char *properties, const char *caps, AstroObservation *came)
+{
+  GstHarness *h = new_harness(properties, caps, GST_FORMAT_TIME, 0);
+  if (came)
+    observe(h, came);
+  gst_buffer_unref(gst_harness_push_and_pull(h, gst_buffer_new_allocate(NULL, 48, NULL)));
+  AstroObservation *observation = told(h);
+  gst_harness_teardown(h);
+  return observation;
+}
+
+static void test_said(void)
+{
+  g_autoptr(AstroObservation) came = test_observe("disc", 3), vla = test_observe("vla-like", 3);
+  came->n_bandpass = 2;
+  came->bandpass = g_new0(double, 2);
+  came->bandpass[1] = 0.5;
+
+  g_autoptr(AstroObservation) none = amended("", VOLTAGES, NULL);
+  g_assert_null(none);
+
+  g_autoptr(AstroObservation) same = amended("", VOLTAGES, came);
+  assert_same_array(same, came);
+  g_assert_cmpfloat(same->phase_ra, ==, came->phase_ra);
+  g_assert_cmpuint(same->start_ns, ==, came->start_ns);
+  g_assert_cmpuint(same->n_bandpass, ==, 2);
+  g_assert_cmpfloat(same->bandpass[1], ==, 0.5);
+
+  g_autoptr(AstroObservation) centre = amended("phase-centre=\" 180 , -45\"", VOLTAGES, came);
+  assert_same_array(centre, came);
+  g_assert_cmpfloat_with_epsilon(centre->phase_ra, G_PI, 1e-15);
+  g_assert_cmpfloat_with_epsilon(centre->phase_dec, -G_PI / 4, 1e-15);
+  g_assert_cmpuint(centre->start_ns, ==, came->start_ns);
+
+  g_autoptr(AstroObservation) array = amended("array=vla-like basis=circular", VOLTAGES, came);
+  assert_same_array(array, vla);
+  g_assert_cmpfloat(array->phase_ra, ==, came->phase_ra);
+  g_assert_cmpstr(array->basis, ==, "circular");
+
+  g_autoptr(AstroObservation) start = amended(
+      "start-time=2026-11-21T00:00:01.5 phase-centre=zenith telescope=Mine", VOLTAGES, came);
+  g_assert_cmpint(start->start_mjd, ==, came->start_mjd + 1);
+  g_assert_cmpuint(start->start_ns, ==, 1500000000);
+  g_assert_cmpfloat(start->phase_ra, !=, came->phase_ra);
+  g_assert_cmpstr(start->telescope, ==, "Mine");
+
+  g_autoptr(AstroObservation) all =
+      amended("array=vla-like phase-centre=zenith start-time=2026-11-20T12:00:00", VOLTAGES, NULL);
+  assert_same_array(all, vla);
+  g_assert_cmpfloat(all->phase_ra, ==, vla->phase_ra);
+  g_assert_cmpfloat(all->phase_dec, ==, vla->phase_dec);
+  g_assert_cmpstr(all->basis, ==, "linear");
+}
+
+/* Of visibilities the baselines say how many stations there are. */
+static void test_baselines(void)
+{
+  static const guint stations[] = { 1, 2, 3, 64, 4096, 65535 };
+  for (guint i = 0; i < G_N_ELEMENTS(stations); i++) {
+    const guint64 n = stations[i];
+    g_autofree char *caps =
+        g_strdup_printf("application/x-astro-visibilities,format=CF32LE,"
+                        "layout=channel:baseline:pol:pol,channels=1,pols=1,baselines=%d,rate=1/1,"
+                        "frequency=1e8,bandwidth=1e6",
+                        (gint)(n * (n + 1) / 2));
+    g_autoptr(AstroObservation) found = amended(SET, caps, NULL);
+    g_assert_cmpuint(found->n_stations, ==, n);
+  }
+}
+
+/* Another stream has no observation of the one before. */
+static void test_another_stream(void)
+{
+  g_autoptr(AstroObservation) came = test_observe("disc", 3);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  GstHarness *h = new_harness("phase-centre=1,2", VOLTAGES, GST_FORMAT_TIME, 0);
+  gst_element_set_bus(h->element, bus);
+  observe(h, came);
+  g_assert_cmpint(gst_harness_push(h, test_buffer(STEP, 1)), ==, GST_FLOW_OK);
+  gst_harness_push_event(h, gst_event_new_stream_start("another"));
+  g_assert_cmpint(gst_harness_push(h, test_buffer(STEP, 1)), ==, GST_FLOW_ERROR);
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
+static void test_queries(void)
+{
+  GstQuery *query = gst_query_new_duration(GST_FORMAT_TIME);
+  GstHarness *h = new_harness(SET " block=60", VOLTAGES, GST_FORMAT_BYTES, 0);
+  gst_buffer_unref(gst_harness_push_and_pull(h, test_buffer(60, 1)));
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 10 * 2 * GST_SECOND / 7);
+  g_assert_false(gst_pad_peer_query(h->sinkpad, query)); /* nobody knows how many bytes come */
+  gst_query_unref(query);
+  gst_harness_teardown(h);
+}
+
+/* A simulated array's voltages, out of a file: the same bytes, and how long they take. */
+static void test_file(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("astroobserve-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename(folder, "voltages", NULL),
+                  *copy = g_build_filename(folder, "copy", NULL), *written, *read;
+  gsize bytes, bytes_read;
+  gint64 duration;
+  g_autofree char *write = g_strdup_printf(
+      "astroskysrc stations=3 pols=1 array=vla-like bandwidth=16000 duration=1 ! "
+      "application/x-astro-voltages,format=CI8,layout=time:station:pol ! filesink location=%s",
+      path);
+  g_autofree char *line = g_strdup_printf(
+      "filesrc location=%s ! application/x-astro-voltages,format=CI8,layout=time:station:pol,"
+      "stations=3,pols=1,rate=16000/1,frequency=1.5e8,bandwidth=16e3 ! astroobserve " SET
+      " ! filesink location=%s",
+      path, copy);
+
+  g_assert_cmpstr(test_launch(write), ==, NULL);
+  GstElement *pipeline = gst_parse_launch(line, NULL);
+  gst_element_set_state(pipeline, GST_STATE_PAUSED);
+  g_assert_cmpint(gst_element_get_state(pipeline, NULL, NULL, 60 * GST_SECOND), ==,
+                  GST_STATE_CHANGE_SUCCESS);
+  g_assert_true(gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration));
+  g_assert_cmpint(duration, ==, GST_SECOND);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+
+  g_assert_cmpstr(test_launch(line), ==, NULL);
+  g_assert_true(g_file_get_contents(path, &written, &bytes, NULL));
+  g_assert_true(g_file_get_contents(copy, &read, &bytes_read, NULL));
+  g_assert_cmpuint(bytes, ==, 16000 * STEP);
+  g_assert_cmpmem(read, bytes_read, written, bytes);
+  g_unlink(path);
+  g_unlink(copy);
+  g_rmdir(folder);
+}
+
+static void test_bad(void)
+{
+  static const struct {
+    const char *caps, *properties, *says;
+  } cases[] = {
+    { VOLTAGES, "phase-centre=1,2", "nothing, since array is not set and none came" },
+    { VOLTAGES, "array=nowhere", "neither a file nor one of disc" },
+    { VOLTAGES, "array=disc latitude=3", "latitude is set and longitude is not" },
+    { VOLTAGES, "array=disc phase-centre=zenith", "there is no start-time" },
+    { VOLTAGES, "array=disc phase-centre=1,2,3", "expected \"ra,dec\" in degrees, or zenith" },
+    { VOLTAGES, "array=disc phase-centre=1,91", "expected \"ra,dec\" in degrees, or zenith" },
+    { VOLTAGES, "array=disc start-time=noon", "\"noon\" is not of the form" },
+    { BLOCKS, SET " block=61", "61 bytes, expected a multiple of the 6 of a step" },
+    { BLOCKS, SET, "bytes, expected a multiple of the 6 of a step" },
+    { "application/x-astro-voltages,format=CI8", SET, "layout" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line =
+        g_strdup_printf("filesrc location=/proc/self/exe blocksize=100 ! %s ! astroobserve %s ! "
+                        "fakesink",
+                        cases[i].caps, cases[i].properties);
+    test_refused_by(line, "astroobserve", cases[i].says);
+  }
+  test_refused_by("filesrc location=/proc/self/exe ! astroobserve ! fakesink", "astroobserve",
+                  "a buffer came without caps");
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/observe/bytes", test_bytes);
+  g_test_add_func("/observe/blocks", test_blocks);
+  g_test_add_func("/observe/flush", test_flush);
+  g_test_add_func("/observe/timed", test_timed);
+  g_test_add_func("/observe/said", test_said);
+  g_test_add_func("/observe/baselines", test_baselines);
+  g_test_add_func("/observe/another-stream", test_another_stream);
+  g_test_add_func("/observe/queries", test_queries);
+  g_test_add_func("/observe/file", test_file);
+  g_test_add_func("/observe/bad", test_bad);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
