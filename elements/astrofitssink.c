@@ -19,6 +19,7 @@
 #include "core/memory/memory.h"
 #include "elements/astroincoming.h"
 #include "elements/astrofields.h"
+#include "elements/astroonce.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
 
@@ -442,6 +443,7 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   g_object_class_install_properties(object, N_PROPERTIES, properties);
 
   add_template(element);
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "FITS file sink", "Sink/File",
       "Writes visibilities as UVFITS, which casacore, CASA, AIPS and WSClean read, images and "

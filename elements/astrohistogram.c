@@ -26,6 +26,7 @@
 #include "core/stream/stream.h"
 #include "elements/astrofields.h"
 #include "elements/astrohistogram-settings.h"
+#include "elements/astroonce.h"
 #include "elements/astrostage.h"
 
 #include <string.h>
@@ -602,6 +603,7 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   gst_element_class_add_pad_template(
       element, gst_pad_template_new_with_gtype("src", GST_PAD_SRC, GST_PAD_ALWAYS, src,
                                                GST_TYPE_AGGREGATOR_PAD));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Pair counter", "Filter/Catalogue",
                                         "Counts pairs of points on the sky by their separation",
                                         ASTRO_AUTHOR);

@@ -16,6 +16,7 @@
 #include "core/serve/pictures.h"
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
+#include "elements/astroonce.h"
 #include "elements/astrostage.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
@@ -215,6 +216,7 @@ static void astro_http_sink_class_init(AstroHttpSinkClass *klass)
   g_autoptr(GstCaps) caps = gst_caps_from_string("image/jpeg; image/png");
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Pictures for browsers", "Sink/Network",
                                         "Serves pictures over HTTP, as they come", ASTRO_AUTHOR);
 }

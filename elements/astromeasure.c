@@ -29,6 +29,7 @@
 #include "core/units.h"
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
+#include "elements/astroonce.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);
@@ -287,6 +288,7 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Source finder", "Filter/Analyzer",
                                         "Places and fluxes of the point sources in images",
                                         ASTRO_AUTHOR);

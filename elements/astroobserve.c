@@ -30,6 +30,7 @@
 #include "core/stream/stream.h"
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
+#include "elements/astroonce.h"
 #include "elements/astrostage.h"
 
 #define BLOCK_BYTES (4 << 20)
@@ -593,6 +594,7 @@ static void astro_observe_class_init(AstroObserveClass *klass)
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "Observation", "Filter/Metadata",
       "Says which array looked where and when; makes blocks of a stream of bytes", ASTRO_AUTHOR);

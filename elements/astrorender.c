@@ -21,6 +21,7 @@
 #include "core/render/render.h"
 #include "elements/astroincoming.h"
 #include "elements/astrofields.h"
+#include "elements/astroonce.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
 
@@ -379,6 +380,7 @@ static void astro_render_class_init(AstroRenderClass *klass)
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
   gst_element_class_add_pad_template(element,
                                      gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "Pictures of streams", "Filter/Converter/Video",
       "Shows images of the sky, spectra, visibilities and correlation functions as video",

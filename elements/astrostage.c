@@ -2,6 +2,7 @@
 #include "elements/astrostage-parts.h"
 
 #include "elements/astroincoming.h"
+#include "elements/astroonce.h"
 #include "elements/astroreader.h"
 
 GST_DEBUG_CATEGORY(astro_stage_debug);
@@ -266,6 +267,7 @@ static void astro_stage_class_init(AstroStageClass *klass)
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
 
   astro_stage_install_properties(object);
+  astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
   trans->set_caps = astro_stage_set_caps;
   trans->transform = transform;
   trans->submit_input_buffer = submit_input;

@@ -20,6 +20,7 @@
 #include "core/tpacf/tpacf.h"
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
+#include "elements/astroonce.h"
 #include "elements/astrostage.h"
 
 #include <math.h>
@@ -411,6 +412,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, sink));
   gst_element_class_add_pad_template(element,
                                      gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, src));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Correlation function", "Filter/Catalogue",
                                         "Estimates w(theta) from counts of pairs", ASTRO_AUTHOR);
 }

@@ -536,6 +536,40 @@ static void test_stats_meanwhile(void)
   gst_harness_teardown(h);
 }
 
+/* Of an element that a source's data reaches over others: GStreamer gives it the same caps again
+ * and again. A second run says it anew. */
+static void test_said_once(void)
+{
+  static const char *const elements[][2] = {
+    { "voltages,format=CI8", "astrodelay ! fakesink" },
+    { "voltages,format=CI8", "astroobserve ! fakesink" },
+    { "image,format=F32LE", "astromeasure ! fakesink" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(elements); i++) {
+    g_autofree char *line =
+        g_strdup_printf("filesrc location=/proc/self/exe ! application/x-astro-%s ! "
+                        "identity ! %s",
+                        elements[i][0], elements[i][1]);
+    GstElement *pipeline = gst_parse_launch(line, NULL);
+    g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+    for (guint run = 0; run < 2; run++) {
+      GstMessage *message = NULL;
+      guint said = 0;
+      gst_element_set_state(pipeline, GST_STATE_PLAYING);
+      do {
+        gst_clear_message(&message);
+        message = gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
+        g_assert_nonnull(message);
+        said += g_str_has_prefix(GST_OBJECT_NAME(GST_MESSAGE_SRC(message)), "astro");
+      } while (!g_str_has_prefix(GST_OBJECT_NAME(GST_MESSAGE_SRC(message)), "filesrc"));
+      gst_clear_message(&message);
+      gst_element_set_state(pipeline, GST_STATE_NULL);
+      g_assert_cmpuint(said, ==, 1);
+    }
+    gst_object_unref(pipeline);
+  }
+}
+
 static void add_tests(void)
 {
   static const char *const unlinked[] = {
@@ -577,6 +611,7 @@ static void add_tests(void)
   g_test_add_func("/stage/stats", test_stats);
   g_test_add_func("/stage/no-growth", test_no_growth);
   g_test_add_func("/stage/bad-validity", test_bad_validity);
+  g_test_add_func("/stage/said-once", test_said_once);
   g_test_add_func("/stage/no-cuda", test_no_cuda);
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *name = g_strdup_printf("/stage/bad/%zu", i);

@@ -1,0 +1,12 @@
+/* Errors that are said once. GStreamer sends caps again with every event and buffer after an
+ * element refused them, and each time the element would say why. */
+#pragma once
+
+#include <gst/gst.h>
+
+G_BEGIN_DECLS
+
+/* For class_init: an error that says what the message before it said is not posted. */
+void astro_element_class_say_once(GstElementClass *klass);
+
+G_END_DECLS
