@@ -77,3 +77,13 @@ gboolean astro_event_is_known(GstPad *sink, GstEvent *event)
   }
   return same;
 }
+
+gboolean astro_segment_is_known(GstPad *sink, const GstSegment *segment)
+{
+  g_autoptr(GstEvent) known = gst_pad_get_sticky_event(sink, GST_EVENT_SEGMENT, 0);
+  const GstSegment *before;
+
+  if (known)
+    gst_event_parse_segment(known, &before);
+  return known && gst_segment_is_equal(before, segment);
+}

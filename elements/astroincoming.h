@@ -23,5 +23,7 @@ GstFlowReturn astro_transform_submit_aligned(GstBaseTransform *trans, gboolean i
 gboolean astro_check_times(guint64 begin, guint64 duration, GError **error);
 /* Whether a sticky event says what the one before said: they come again after links change. */
 gboolean astro_event_is_known(GstPad *sink, GstEvent *event);
+/* The same of a segment, which GStreamer's structures do not compare. */
+gboolean astro_segment_is_known(GstPad *sink, const GstSegment *segment);
 
 G_END_DECLS

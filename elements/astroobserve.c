@@ -22,18 +22,15 @@
 #include "config.h"
 #include "elements/astroobserve.h"
 
-#include <gst/base/gstadapter.h>
 #include <string.h>
 
 #include "core/enum.h"
 #include "core/sky/setup.h"
-#include "core/stream/stream.h"
+#include "elements/astrobytes.h"
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
 #include "elements/astroonce.h"
 #include "elements/astrostage.h"
-
-#define BLOCK_BYTES (4 << 20)
 
 typedef enum { BASIS_AS_IT_CAME, BASIS_LINEAR, BASIS_CIRCULAR } Basis;
 
@@ -46,14 +43,14 @@ typedef struct {
   AstroSetup setup;
   char *telescope;
   Basis basis;
-  guint64 skip; /* bytes */
-  guint block;  /* bytes; 0: some MiB, or what comes */
+  guint64 skip;
+  guint block;
 } Settings;
 
 /* For queries, which other threads make. */
 typedef struct {
+  AstroStream stream;
   gsize step; /* bytes; 0: no stream of bytes, or of no rate */
-  gint rate_n, rate_d;
   guint64 skip;
   GstClockTime latency;
 } Asked;
@@ -66,15 +63,9 @@ struct _AstroObserve {
   gboolean has_stream;
   AstroObservation *came; /* NULL: none did */
   gboolean is_told;       /* of these caps, what came and what is set */
-  Asked asked;            /* under the object's lock */
-
-  gboolean is_bytes;   /* what comes; the rest is of bytes alone */
-  gboolean is_begun;   /* since the last segment */
-  guint64 position;    /* where that begins */
-  guint64 drop;        /* bytes, up to the first whole step */
-  GstAdapter *adapter; /* what waits for more */
-  guint64 next;        /* step */
-  gboolean is_discont; /* the next block */
+  gboolean is_bytes;      /* what comes */
+  AstroBytes bytes;
+  Asked asked; /* under the object's lock */
 };
 
 enum {
@@ -196,39 +187,56 @@ static gboolean observation_event(AstroObserve *self, GstEvent *event)
   return tell(self);
 }
 
-/* ---- bytes ---- */
+/* ---- blocks ---- */
 
-/* In layouts whose slowest axis is time, or that have none. */
-static gboolean is_cut_anywhere(const AstroObserve *self)
+static GstFlowReturn refuse(AstroObserve *self, const GError *error)
 {
-  return astro_layout_find(&self->stream.layout, ASTRO_AXIS_TIME) <= 0;
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+  return GST_FLOW_ERROR;
 }
 
-/* Of a block; 0: what comes. */
-static gsize block_bytes(const AstroObserve *self)
+static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 {
-  const gsize step = astro_stream_step_bytes(&self->stream);
+  AstroObserve *self = ASTRO_OBSERVE(trans);
+  g_autoptr(GError) error = NULL;
 
-  if (!is_cut_anywhere(self))
-    return self->now.block;
-  return MAX((self->now.block ? self->now.block : BLOCK_BYTES) / step, 1) * step;
+  if (trans->queued_buf && !tell(self)) {
+    gst_clear_buffer(&trans->queued_buf);
+    return GST_FLOW_ERROR;
+  }
+  if (!self->is_bytes)
+    return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->generate_output(trans, out);
+  if (trans->queued_buf)
+    astro_bytes_add(&self->bytes, &self->stream, g_steal_pointer(&trans->queued_buf));
+  return astro_bytes_take(&self->bytes, &self->stream, out, &error) ? GST_FLOW_OK
+                                                                    : refuse(self, error);
 }
 
-static GstClockTime step_time(guint64 step, gint rate_n, gint rate_d)
+/* At an end, of which upstream hears nothing more. Where nobody reads on nothing is sent. */
+static void send_rest(AstroObserve *self)
 {
-  return gst_util_uint64_scale(step, GST_SECOND * (guint64)rate_d, (guint64)rate_n);
+  g_autoptr(GError) left = NULL;
+
+  if (!self->is_bytes || !self->has_stream ||
+      gst_pad_get_last_flow_return(src_pad(self)) != GST_FLOW_OK)
+    return;
+  GstBuffer *rest = astro_bytes_take_rest(&self->bytes, &self->stream, &left);
+  const GstFlowReturn flow = rest ? gst_pad_push(src_pad(self), rest) : GST_FLOW_OK;
+  if (astro_flow_is_lost(flow))
+    GST_ELEMENT_FLOW_ERROR(self, flow);
+  if (left)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", left->message), (NULL));
 }
 
 /* What waits is less than a block. */
 static void tell_queries(AstroObserve *self)
 {
-  Asked asked = { .rate_n = self->stream.rate_n,
-                  .rate_d = self->stream.rate_d,
-                  .skip = self->now.skip };
+  Asked asked = { .stream = self->stream, .skip = self->bytes.skip };
 
   if (self->is_bytes && self->has_stream && self->stream.rate_n > 0) {
+    const guint64 block = astro_bytes_of_block(&self->bytes, &self->stream);
     asked.step = astro_stream_step_bytes(&self->stream);
-    asked.latency = step_time(block_bytes(self) / asked.step, asked.rate_n, asked.rate_d);
+    asked.latency = astro_stream_time(&self->stream, block / asked.step);
   }
   GST_OBJECT_LOCK(self);
   const gboolean is_new = asked.latency != self->asked.latency;
@@ -238,120 +246,18 @@ static void tell_queries(AstroObserve *self)
     gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
-/* Steps count from the first byte after skip, wherever the stream begins. */
-static void begin(AstroObserve *self)
-{
-  const guint64 skip = self->now.skip;
-  const gsize step = astro_stream_step_bytes(&self->stream);
-  const guint64 into = self->position > skip ? self->position - skip : 0;
-
-  self->next = into / step + (into % step > 0);
-  self->drop = skip + self->next * step - self->position;
-  self->is_begun = self->is_discont = TRUE;
-}
-
-static void add_bytes(AstroObserve *self, GstBuffer *buffer)
-{
-  if (!self->is_begun)
-    begin(self);
-  gst_adapter_push(self->adapter, buffer);
-  const gsize dropped = MIN(self->drop, gst_adapter_available(self->adapter));
-  gst_adapter_flush(self->adapter, dropped);
-  self->drop -= dropped;
-}
-
-/* The next so many bytes as a block. */
-static GstBuffer *take(AstroObserve *self, gsize bytes)
-{
-  const guint64 steps = bytes / astro_stream_step_bytes(&self->stream);
-  GstBuffer *taken = gst_adapter_take_buffer(self->adapter, bytes);
-  /* What the bytes said of themselves is not what these say. */
-  GstBuffer *block = gst_buffer_copy_region(taken, GST_BUFFER_COPY_MEMORY, 0, (gsize)-1);
-
-  gst_buffer_unref(taken);
-  GST_BUFFER_OFFSET(block) = self->next;
-  GST_BUFFER_OFFSET_END(block) = self->next + steps;
-  if (self->stream.rate_n > 0) {
-    const gint n = self->stream.rate_n, d = self->stream.rate_d;
-    GST_BUFFER_PTS(block) = step_time(self->next, n, d);
-    GST_BUFFER_DURATION(block) = step_time(self->next + steps, n, d) - GST_BUFFER_PTS(block);
-  }
-  if (self->is_discont)
-    GST_BUFFER_FLAG_SET(block, GST_BUFFER_FLAG_DISCONT);
-  self->is_discont = FALSE;
-  self->next += steps;
-  return block;
-}
-
-static GstFlowReturn refuse_block(AstroObserve *self, gsize found)
-{
-  GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                    ("a block of %" G_GSIZE_FORMAT
-                     " bytes, expected a multiple of the %" G_GSIZE_FORMAT
-                     " of a step: block says how many bytes are one array of this layout",
-                     found, astro_stream_step_bytes(&self->stream)),
-                    (NULL));
-  return GST_FLOW_ERROR;
-}
-
-static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
-{
-  AstroObserve *self = ASTRO_OBSERVE(trans);
-
-  if (trans->queued_buf && !tell(self)) {
-    gst_clear_buffer(&trans->queued_buf);
-    return GST_FLOW_ERROR;
-  }
-  if (!self->is_bytes)
-    return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->generate_output(trans, out);
-  *out = NULL;
-  if (trans->queued_buf)
-    add_bytes(self, g_steal_pointer(&trans->queued_buf));
-  const gsize available = gst_adapter_available(self->adapter);
-  const gsize wanted = block_bytes(self) ? block_bytes(self) : available;
-  if (available == 0 || available < wanted)
-    return GST_FLOW_OK;
-  if (wanted % astro_stream_step_bytes(&self->stream) != 0)
-    return refuse_block(self, wanted);
-  *out = take(self, wanted);
-  return GST_FLOW_OK;
-}
-
-/* At an end, of which upstream hears nothing more: whole steps are sent on, less is told. */
-static void send_rest(AstroObserve *self)
-{
-  const gsize available = gst_adapter_available(self->adapter);
-  if (available == 0 || gst_pad_get_last_flow_return(src_pad(self)) != GST_FLOW_OK) {
-    gst_adapter_clear(self->adapter); /* nobody reads on */
-    return;
-  }
-  const gsize whole =
-      is_cut_anywhere(self) ? astro_stream_step_bytes(&self->stream) : MAX(block_bytes(self), 1);
-  const gsize sent = available / whole * whole;
-  const GstFlowReturn flow = sent ? gst_pad_push(src_pad(self), take(self, sent)) : GST_FLOW_OK;
-
-  if (astro_flow_is_lost(flow))
-    GST_ELEMENT_FLOW_ERROR(self, flow);
-  if (sent < available)
-    GST_ELEMENT_WARNING(self, STREAM, FORMAT,
-                        ("the stream ends with %" G_GSIZE_FORMAT
-                         " bytes of a %s of %" G_GSIZE_FORMAT ", which are left out",
-                         available - sent, is_cut_anywhere(self) ? "step" : "block", whole),
-                        (NULL));
-  gst_adapter_clear(self->adapter);
-}
-
 static GstEvent *segment_event(AstroObserve *self, GstEvent *event)
 {
   const GstSegment *segment;
   GstSegment time;
 
-  send_rest(self);
   gst_event_parse_segment(event, &segment);
-  self->is_bytes = segment->format == GST_FORMAT_BYTES;
-  self->is_begun = FALSE;
-  self->position = segment->start;
-  tell_queries(self);
+  if (!astro_segment_is_known(GST_BASE_TRANSFORM_SINK_PAD(self), segment)) {
+    send_rest(self);
+    self->is_bytes = segment->format == GST_FORMAT_BYTES;
+    astro_bytes_seek(&self->bytes, segment->start);
+    tell_queries(self);
+  }
   if (!self->is_bytes)
     return event;
   gst_segment_init(&time, GST_FORMAT_TIME);
@@ -362,6 +268,15 @@ static GstEvent *segment_event(AstroObserve *self, GstEvent *event)
 }
 
 /* ---- events and queries ---- */
+
+static gboolean has_caps(AstroObserve *self, GstEvent *event)
+{
+  g_autoptr(GstCaps) before = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(self));
+  GstCaps *caps;
+
+  gst_event_parse_caps(event, &caps);
+  return before && gst_caps_is_equal(before, caps);
+}
 
 static void forget(AstroObserve *self)
 {
@@ -385,7 +300,8 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
     event = segment_event(self, event);
     break;
   case GST_EVENT_CAPS:
-    send_rest(self);
+    if (!has_caps(self, event))
+      send_rest(self);
     break;
   case GST_EVENT_EOS:
   case GST_EVENT_SEGMENT_DONE:
@@ -395,7 +311,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
     tell(self);
     break;
   case GST_EVENT_FLUSH_STOP:
-    gst_adapter_clear(self->adapter);
+    astro_bytes_seek(&self->bytes, 0);
     break;
   default:
     break;
@@ -414,8 +330,8 @@ static gboolean answer_duration(AstroObserve *self, const Asked *asked, GstQuery
       !gst_pad_peer_query_duration(GST_BASE_TRANSFORM_SINK_PAD(self), GST_FORMAT_BYTES, &bytes))
     return FALSE;
   const guint64 left = (guint64)bytes > asked->skip ? (guint64)bytes - asked->skip : 0;
-  const GstClockTime time = step_time(left / asked->step, asked->rate_n, asked->rate_d);
-  gst_query_set_duration(query, format, (gint64)time);
+  gst_query_set_duration(query, format,
+                         (gint64)astro_stream_time(&asked->stream, left / asked->step));
   return TRUE;
 }
 
@@ -446,15 +362,6 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
   return TRUE;
 }
 
-/* Steps of another rate go on at the time where the others end. */
-static void follow_rate(AstroObserve *self, const AstroStream *before)
-{
-  const guint64 n = (guint64)self->stream.rate_n, d = (guint64)self->stream.rate_d;
-  if (before->rate_n > 0 && n > 0)
-    self->next = gst_util_uint64_scale_round(self->next, n * (guint64)before->rate_d,
-                                             d * (guint64)before->rate_n);
-}
-
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroObserve *self = ASTRO_OBSERVE(trans);
@@ -467,7 +374,7 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return FALSE;
   }
-  follow_rate(self, &before);
+  astro_bytes_follow_rate(&self->bytes, &before, &self->stream);
   tell_queries(self);
   return TRUE;
 }
@@ -479,6 +386,8 @@ static gboolean start(GstBaseTransform *trans)
   AstroObserve *self = ASTRO_OBSERVE(trans);
   astro_fields_clear(fields, &self->now);
   astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
+  self->bytes.skip = self->now.skip;
+  self->bytes.block = self->now.block;
   return TRUE;
 }
 
@@ -486,7 +395,7 @@ static gboolean stop(GstBaseTransform *trans)
 {
   AstroObserve *self = ASTRO_OBSERVE(trans);
   g_clear_pointer(&self->came, astro_observation_unref);
-  gst_adapter_clear(self->adapter);
+  astro_bytes_seek(&self->bytes, 0);
   memset(&self->stream, 0, sizeof self->stream);
   self->has_stream = self->is_told = self->is_bytes = FALSE;
   tell_queries(self);
@@ -516,7 +425,7 @@ static void finalize(GObject *object)
   AstroObserve *self = ASTRO_OBSERVE(object);
   astro_fields_clear(fields, &self->settings);
   astro_fields_clear(fields, &self->now);
-  g_object_unref(self->adapter);
+  astro_bytes_clear(&self->bytes);
   G_OBJECT_CLASS(astro_observe_parent_class)->finalize(object);
 }
 
@@ -602,5 +511,5 @@ static void astro_observe_class_init(AstroObserveClass *klass)
 
 static void astro_observe_init(AstroObserve *self)
 {
-  self->adapter = gst_adapter_new();
+  astro_bytes_init(&self->bytes);
 }

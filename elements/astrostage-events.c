@@ -92,18 +92,6 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
   return FALSE;
 }
 
-/* GStreamer's structures do not compare segments. */
-static gboolean is_known_segment(AstroStage *stage, const GstSegment *segment)
-{
-  g_autoptr(GstEvent) known =
-      gst_pad_get_sticky_event(GST_BASE_TRANSFORM_SINK_PAD(stage), GST_EVENT_SEGMENT, 0);
-  const GstSegment *before;
-
-  if (known)
-    gst_event_parse_segment(known, &before);
-  return known && gst_segment_is_equal(before, segment);
-}
-
 /* Offsets of a segment in bytes count no steps; what leaves here is timed by steps. */
 static gboolean segment_event(AstroStage *stage, GstEvent *event)
 {
@@ -111,7 +99,7 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
   const GstSegment *segment;
 
   gst_event_parse_segment(event, &segment);
-  if (!is_known_segment(stage, segment))
+  if (!astro_segment_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), segment))
     astro_stage_drain(stage);
   priv->time_segment = segment->format == GST_FORMAT_TIME;
   priv->retime = TRUE;

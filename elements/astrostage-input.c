@@ -3,11 +3,6 @@
 
 #include "core/memory/memory.h"
 
-GstClockTime astro_stage_step_time(const AstroStream *stream, guint64 step)
-{
-  return gst_util_uint64_scale(step, GST_SECOND * (guint64)stream->rate_d, (guint64)stream->rate_n);
-}
-
 /* The step nearest to a time. */
 static guint64 step_at(const AstroStagePrivate *priv, GstClockTime time)
 {
@@ -20,7 +15,7 @@ static guint64 step_at(const AstroStagePrivate *priv, GstClockTime time)
 /* Where step 0 is moved to for the step to begin at that time, in ns. */
 static GstClockTimeDiff epoch_moves(const AstroStagePrivate *priv, guint64 step, GstClockTime time)
 {
-  const guint64 epoch = time - astro_stage_step_time(&priv->in, step);
+  const guint64 epoch = time - astro_stream_time(&priv->in, step);
   return (GstClockTimeDiff)(epoch - (guint64)priv->epoch);
 }
 
@@ -34,14 +29,11 @@ static void set_epoch(AstroStagePrivate *priv, guint64 step, GstClockTime time)
 
 void astro_stage_follow_rate(AstroStagePrivate *priv, const AstroStream *before)
 {
-  const guint64 n = (guint64)priv->in.rate_n, d = (guint64)priv->in.rate_d;
-
   priv->retime = TRUE;
-  if (!priv->started || before->rate_n == 0 || n == 0)
+  if (!priv->started || before->rate_n == 0 || priv->in.rate_n == 0)
     return;
-  const GstClockTime end = astro_stage_step_time(before, priv->next_step) + (guint64)priv->epoch;
-  priv->next_step = gst_util_uint64_scale_round(priv->next_step, n * (guint64)before->rate_d,
-                                                d * (guint64)before->rate_n);
+  const GstClockTime end = astro_stream_time(before, priv->next_step) + (guint64)priv->epoch;
+  priv->next_step = astro_stream_step_of_rate(before, priv->next_step, &priv->in);
   set_epoch(priv, priv->next_step, end);
 }
 
@@ -62,7 +54,7 @@ static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
     step = step_at(priv, GST_BUFFER_PTS(in));
   if (timed) {
     const GstClockTimeDiff moves = epoch_moves(priv, step, GST_BUFFER_PTS(in));
-    const GstClockTimeDiff one = MAX((GstClockTimeDiff)astro_stage_step_time(&priv->in, 1), 2);
+    const GstClockTimeDiff one = MAX((GstClockTimeDiff)astro_stream_time(&priv->in, 1), 2);
     /* Steps are counted from elsewhere: what is held has other times. */
     if (priv->started && (moves <= -one || moves >= one))
       astro_stage_drain(stage);
@@ -84,7 +76,7 @@ static gboolean check_step(const AstroStream *stream, GstBuffer *in, guint64 fir
 {
   if (first <= FARTHEST && steps <= FARTHEST &&
       (!GST_BUFFER_PTS_IS_VALID(in) || GST_BUFFER_PTS(in) <= FARTHEST) &&
-      (stream->rate_n == 0 || astro_stage_step_time(stream, first + steps) <= FARTHEST))
+      (stream->rate_n == 0 || astro_stream_time(stream, first + steps) <= FARTHEST))
     return TRUE;
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                              "a buffer's OFFSET or PTS makes %" G_GUINT64_FORMAT

@@ -73,7 +73,7 @@ GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
 static GstClockTime step_time(const AstroStagePrivate *priv, const AstroStream *stream,
                               guint64 step)
 {
-  const GstClockTime since = astro_stage_step_time(stream, step);
+  const GstClockTime since = astro_stream_time(stream, step);
   const guint64 early = priv->epoch < 0 ? 0 - (guint64)priv->epoch : 0;
   return early > since ? 0 : since + (guint64)priv->epoch;
 }

@@ -108,7 +108,6 @@ gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
 /* ---- input ---- */
 
 /* Of the stream's steps alone, with no epoch. */
-GstClockTime astro_stage_step_time(const AstroStream *stream, guint64 step);
 /* Steps from here on are those of priv->in, the ones before were those of another stream. */
 void astro_stage_follow_rate(AstroStagePrivate *priv, const AstroStream *before);
 GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in);

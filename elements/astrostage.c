@@ -90,7 +90,7 @@ void astro_stage_tell_latency(AstroStage *stage)
   GstClockTime own = astro_stage_held_back(priv) * priv->block_duration;
 
   if (klass->latency_steps && priv->in.rate_n > 0)
-    own += astro_stage_step_time(&priv->in, klass->latency_steps(stage));
+    own += astro_stream_time(&priv->in, klass->latency_steps(stage));
   GST_OBJECT_LOCK(stage);
   const gboolean is_new = own != priv->latency;
   priv->latency = own;

@@ -87,8 +87,7 @@ gint64 astro_delay_spectrum_ns(const AstroStream *stream, guint64 step)
 
 gint64 astro_delay_sample_ns(const AstroStream *stream, guint64 sample)
 {
-  return (gint64)gst_util_uint64_scale(sample, GST_SECOND * (guint64)stream->rate_d,
-                                       (guint64)stream->rate_n);
+  return (gint64)astro_stream_time(stream, sample);
 }
 
 #define RADIANS_PER_SECOND 7.3e-5 /* at most, that the earth turns */

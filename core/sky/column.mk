@@ -6,7 +6,8 @@ core_sources += core/sky/lines.c core/sky/lines.h core/sky/array.c core/sky/arra
 core_avx2_sources += core/sky/kernels-avx2.c
 core_avx512_sources += core/sky/kernels-avx512.c
 element_sources += elements/astroskysrc.c elements/astroskysrc.h elements/astroscene.c elements/astroscene.h \
-  elements/astrosimulator.c elements/astrosimulator.h elements/astroobserve.c elements/astroobserve.h
+  elements/astrosimulator.c elements/astrosimulator.h elements/astroobserve.c elements/astroobserve.h \
+  elements/astrobytes.c elements/astrobytes.h
 core_tests += tests/core/sky tests/core/voltages
 element_tests += tests/elements/astroskysrc tests/elements/astroobserve
 bench_programs += tests/bench/sky

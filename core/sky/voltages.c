@@ -355,10 +355,7 @@ static void aim(AstroVoltages *voltages, guint64 tiles)
   for (guint64 i = 0; i <= stretches; i++) {
     double axes[3][3];
     guint64 sample = voltages->chunk * TILE + i * voltages->stretch;
-    astro_track_axes(voltages->track,
-                     (gint64)gst_util_uint64_scale(sample, GST_SECOND * (guint64)stream->rate_d,
-                                                   (guint64)stream->rate_n),
-                     axes);
+    astro_track_axes(voltages->track, (gint64)astro_stream_time(stream, sample), axes);
     for (guint source = 0; source < sky->n; source++, direction += 3) {
       const double *lmn = sky->sources[source].lmn;
       for (guint k = 0; k < 3; k++)

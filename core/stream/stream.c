@@ -391,6 +391,17 @@ gsize astro_stream_step_bytes(const AstroStream *stream)
   return bytes;
 }
 
+guint64 astro_stream_time(const AstroStream *stream, guint64 step)
+{
+  return gst_util_uint64_scale(step, GST_SECOND * (guint64)stream->rate_d, (guint64)stream->rate_n);
+}
+
+guint64 astro_stream_step_of_rate(const AstroStream *stream, guint64 step, const AstroStream *other)
+{
+  return gst_util_uint64_scale_round(step, (guint64)other->rate_n * (guint64)stream->rate_d,
+                                     (guint64)other->rate_d * (guint64)stream->rate_n);
+}
+
 gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *steps, GError **error)
 {
   gsize step = astro_stream_step_bytes(stream);

@@ -127,6 +127,12 @@ guint64 astro_stream_extent(const AstroStream *stream,
 gsize astro_stream_sample_bytes(const AstroStream *stream);
 gsize astro_stream_step_bytes(const AstroStream *stream); /* of one step of the free axis */
 
+/* When a step of the time axis begins, in ns since step 0; the step of another rate that begins
+ * nearest to where that one does. Both for rates that are not 0. */
+guint64 astro_stream_time(const AstroStream *stream, guint64 step);
+guint64 astro_stream_step_of_rate(const AstroStream *stream, guint64 step,
+                                  const AstroStream *other);
+
 /* How many steps of the free axis (or frames) a buffer of that many bytes holds; an error where the
  * bytes are no whole number of steps. */
 gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *steps, GError **error);

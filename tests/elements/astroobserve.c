@@ -167,6 +167,29 @@ static void test_blocks(void)
   gst_harness_teardown(h);
 }
 
+/* What comes again in mid-stream, as after links changed, ends and begins nothing. */
+static void test_said_again(void)
+{
+  g_autoptr(AstroObservation) came = test_observe("disc", 3);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(VOLTAGES);
+  guint8 bytes[600];
+  GstSegment segment;
+
+  test_fill(bytes, sizeof bytes, 9);
+  gst_segment_init(&segment, GST_FORMAT_BYTES);
+  GstHarness *h = new_harness("block=60 phase-centre=1,2", VOLTAGES, GST_FORMAT_BYTES, 0);
+  observe(h, came);
+  push_cut(h, bytes, 0, 301, 100);
+  gst_harness_push_event(h, gst_event_new_stream_start("bytes"));
+  gst_harness_push_event(h, gst_event_new_caps(caps));
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  observe(h, came);
+  push_cut(h, bytes, 301, 600, 100);
+  g_autoptr(GByteArray) found = pull_steps(h, 0, 60);
+  g_assert_cmpmem(found->data, found->len, bytes, 600);
+  gst_harness_teardown(h);
+}
+
 /* What is sought afterwards begins anew, and nothing of before comes. */
 static void test_flush(void)
 {
@@ -377,6 +400,7 @@ static void add_tests(void)
 {
   g_test_add_func("/observe/bytes", test_bytes);
   g_test_add_func("/observe/blocks", test_blocks);
+  g_test_add_func("/observe/said-again", test_said_again);
   g_test_add_func("/observe/flush", test_flush);
   g_test_add_func("/observe/timed", test_timed);
   g_test_add_func("/observe/said", test_said);
