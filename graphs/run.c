@@ -7,6 +7,7 @@
 #include "graphs/sources.h"
 #include "graphs/stats.h"
 #include "graphs/values.h"
+#include "graphs/unlinked.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -372,10 +373,14 @@ static int run_line(const AstroGraph *graph, const char *line, const AstroArgume
   g_autofree char *plugin = astro_find_plugin();
   if (!astro_values_check(graph, &error))
     return astro_refuse(error->message);
-  GstElement *element = gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  GstElement *element = gst_parse_launch(line, &error);
   if (!element)
     return refuse_pipeline(graph, error->message);
   g_autoptr(GstElement) pipeline = gst_object_ref_sink(as_pipeline(element));
+  if (error) {
+    g_autofree char *message = astro_explain_unlinked(pipeline, error);
+    return refuse_pipeline(graph, message);
+  }
   g_autofree char *trouble = astro_check_pipeline(pipeline);
   if (trouble)
     return refuse_pipeline(graph, trouble);

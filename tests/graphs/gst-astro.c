@@ -204,6 +204,10 @@ static void test_refused_pipelines(void)
     { "astrovissrc ! astrogridder support=257 ! fakesink",
       "to \"257\": expected one of 257 values, from auto to 256" },
     { "fakesrc !\n identity ! fakesrc", "bad.graph:2: could not link identity0 to fakesrc1" },
+    { "astroskysrc !\n astrocorrelator ! fakesink",
+      "bad.graph:1: could not link astroskysrc0 to astrocorrelator0: astroskysrc0 gives "
+      "application/x-astro-voltages, format=" },
+    { "astrovissrc ! astrorender ! astrofft ! fakesink", ", and astrofft0 takes application/" },
     { "fakesrc ! x/y,f=(int)z ! fakesink", "could not parse caps" },
     { "fakesrc ! . fakesink", "bad.graph: syntax error" },
     { "fakesrc ! ! fakesink", "bad.graph:1: ! has no element before it" },
