@@ -456,7 +456,8 @@ static void add_properties(GObjectClass *klass)
   add_degrees(klass, PROP_LONGITUDE, "longitude", "Longitude",
               "Degrees east of the array (unset: the preset's own, geocentric files)", 360);
   add_text(klass, PROP_PHASE_CENTRE, "phase-centre", "Phase centre",
-           "ra,dec in degrees, ICRS, or zenith: of the array at the start (unset: as it came)");
+           "ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or zenith: of the array at the "
+           "start (unset: as it came)");
   add_text(klass, PROP_START_TIME, "start-time", "Start time",
            "UTC of time zero, as 2026-11-20T12:00:00[.fraction] (unset: as it came)");
   g_object_class_install_property(klass, PROP_BASIS,

@@ -80,10 +80,12 @@ void astro_scene_install_properties(GObjectClass *klass, double noise, const cha
                        -360, 360, 0, ASTRO_SCENE_FLAGS_MAYBE);
   add_string(klass, ASTRO_SCENE_PROP_SKY, "sky", "Sky",
              "l,m,flux;l,m,flux (direction cosines east and north, Jy), or a file of lines "
-             "ra dec flux [spectral-index] (degrees, Jy at the centre of the band)",
+             "ra dec flux [spectral-index] (degrees, or 13:31:08.3 +30:30:33, Jy at the centre of "
+             "the band)",
              "0,0,1");
   add_string(klass, ASTRO_SCENE_PROP_PHASE_CENTRE, "phase-centre", "Phase centre",
-             "ra,dec in degrees, ICRS, or zenith: of the array at the start, as where it is unset",
+             "ra,dec, ICRS, in degrees or as 13:31:08.3,+30:30:33; or zenith: of the array at the "
+             "start, as where it is unset",
              NULL);
   add_string(klass, ASTRO_SCENE_PROP_START_TIME, "start-time", "Start time",
              "UTC of the first sample, as 2026-11-20T12:00:00", "2026-11-20T12:00:00");

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/sky/angle.h"
 #include "core/sky/array.h"
 #include "core/sky/sky.h"
 #include "core/fail.h"
@@ -51,10 +52,12 @@ static gboolean read_phase_centre(const char *text, AstroObservation *observatio
   g_auto(GStrv) fields = g_strsplit(text, ",", -1);
   double ra, dec;
 
-  if (g_strv_length(fields) != 2 || !astro_number_parse(g_strstrip(fields[0]), &ra) ||
-      !astro_number_parse(g_strstrip(fields[1]), &dec) || fabs(ra) > 360 || fabs(dec) > 90)
+  if (g_strv_length(fields) != 2 ||
+      !astro_angles_parse(g_strstrip(fields[0]), g_strstrip(fields[1]), &ra, &dec) ||
+      fabs(ra) > 360 || fabs(dec) > 90)
     return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                      "phase-centre=%s: expected \"ra,dec\" in degrees, or " ASTRO_SETUP_ZENITH,
+                      "phase-centre=%s: expected \"ra,dec\" " ASTRO_ANGLES_EXPECTED
+                      ", or " ASTRO_SETUP_ZENITH,
                       text);
   observation->phase_ra = ra * ASTRO_DEGREE;
   observation->phase_dec = dec * ASTRO_DEGREE;

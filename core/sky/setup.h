@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 /* Texts that are NULL or empty say nothing. */
 typedef struct {
   char *array;        /* a preset's name or a file */
-  char *phase_centre; /* ra,dec in degrees, or ASTRO_SETUP_ZENITH */
+  char *phase_centre; /* ra,dec as core/sky/angle.h reads them, or ASTRO_SETUP_ZENITH */
   char *start_time;
   double latitude, longitude; /* degrees */
   gboolean has_latitude, has_longitude;

@@ -1,5 +1,7 @@
 #include "config.h"
 #include "core/sky/sky.h"
+
+#include "core/sky/angle.h"
 #include "core/fail.h"
 #include "core/sky/array.h"
 #include "core/stream/track.h"
@@ -68,10 +70,10 @@ static const char *read_source(char **fields, AstroSource *source)
 {
   guint n = g_strv_length(fields);
   double ra, dec;
-  if (n < 3 || n > 4 || !astro_number_parse(fields[0], &ra) ||
-      !astro_number_parse(fields[1], &dec) || !astro_number_parse(fields[2], &source->flux) ||
+  if (n < 3 || n > 4 || !astro_angles_parse(fields[0], fields[1], &ra, &dec) ||
+      !astro_number_parse(fields[2], &source->flux) ||
       (n == 4 && !astro_number_parse(fields[3], &source->spectral_index)))
-    return "expected numbers: ra dec flux [spectral-index]";
+    return "expected numbers: ra dec flux [spectral-index], ra and dec " ASTRO_ANGLES_EXPECTED;
   if (fabs(ra) > 360 || fabs(dec) > 90)
     return "ra must be within 360 and dec within 90 degrees";
   if (source->flux < 0)

@@ -1,4 +1,5 @@
 /* Parsers of arrays and skies: what they read, and what they say about what they cannot. */
+#include "core/sky/angle.h"
 #include "core/sky/array.h"
 #include "core/sky/sky.h"
 #include "core/stream/uvw.h"
@@ -152,6 +153,38 @@ static void test_array_errors(void)
   g_assert_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE);
 }
 
+static void test_angles(void)
+{
+  static const struct {
+    const char *ra, *dec;
+    double ra_degrees, dec_degrees;
+  } good[] = {
+    { "200.5", "-30", 200.5, -30 },
+    { "13:31:08.3", "+30:30:33", 202.784583333333, 30.5091666666667 },
+    { "00:00:00", "-0:30:00", 0, -0.5 },
+    { "23:59:59.999", "89:59:59.9", 359.999995833333, 89.9999722222222 },
+    { "-12:00:00", "-00:00:36.0", -180, -0.01 },
+    { "1e2", "5:00:00", 100, 5 },
+  };
+  static const char *const bad[][2] = {
+    { "24:00:00", "0" }, { "13:31", "0" },       { "13:60:00", "0" },   { "13:31:60", "0" },
+    { "13:31:-1", "0" }, { "13:31:nan", "0" },   { "13.5:31:00", "0" }, { "::", "0" },
+    { "1:2:3:4", "0" },  { "+-1:00:00", "0" },   { "", "0" },           { "0", "1: 2:3" },
+    { "0", "1:2:" },     { "0", "13h31m08.3s" }, { "0", "1:2:1e" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(good); i++) {
+    double ra, dec;
+    g_assert_true(astro_angles_parse(good[i].ra, good[i].dec, &ra, &dec));
+    assert_near(ra, good[i].ra_degrees, 1e-12 * 360);
+    assert_near(dec, good[i].dec_degrees, 1e-12 * 90);
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    double ra, dec;
+    if (astro_angles_parse(bad[i][0], bad[i][1], &ra, &dec))
+      g_error("%s,%s is taken for %g,%g", bad[i][0], bad[i][1], ra, dec);
+  }
+}
+
 static void test_inline(void)
 {
   g_autoptr(GError) error = NULL;
@@ -200,6 +233,10 @@ static void test_sky_files(void)
   assert_near(sky->sources[0].dec, G_PI / 4, 1e-15);
   assert_near(sky->sources[0].flux, 2.5, 0);
   assert_near(sky->sources[1].spectral_index, -0.7, 0);
+  g_autoptr(AstroSky) sixtieths = read_sky("12:00:00 +45:00:00 2.5\n", &error);
+  g_assert_no_error(error);
+  assert_near(sixtieths->sources[0].ra, G_PI, 1e-15);
+  assert_near(sixtieths->sources[0].dec, G_PI / 4, 1e-15);
 
   static const char *const bad[][2] = {
     { "1 2\n", "s.txt:1: found \"1 2\", expected numbers" },
@@ -208,7 +245,8 @@ static void test_sky_files(void)
     { "400 0 3\n", "ra must be within 360" },
     { "1 2 -3\n", "flux must be at least 0" },
     { "1 2 3 99\n", "the spectral index" },
-    { "10:20:30 2 3\n", "expected numbers" },
+    { "10h20m30s 2 3\n", "expected numbers" },
+    { "10:20:30 91:00:00 3\n", "dec within 90" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autoptr(GError) wrong = NULL;
@@ -281,6 +319,7 @@ int main(int argc, char **argv)
   g_test_add_func("/sky/presets", test_presets);
   g_test_add_func("/sky/array-files", test_array_files);
   g_test_add_func("/sky/array-errors", test_array_errors);
+  g_test_add_func("/sky/angles", test_angles);
   g_test_add_func("/sky/inline", test_inline);
   g_test_add_func("/sky/files", test_sky_files);
   g_test_add_func("/sky/resolve", test_resolve);

@@ -269,6 +269,11 @@ static void test_said(void)
   g_assert_cmpfloat_with_epsilon(centre->phase_dec, -G_PI / 4, 1e-15);
   g_assert_cmpuint(centre->start_ns, ==, came->start_ns);
 
+  g_autoptr(AstroObservation) sixtieths =
+      amended("phase-centre=12:00:00,-45:00:00", VOLTAGES, came);
+  g_assert_cmpfloat(sixtieths->phase_ra, ==, centre->phase_ra);
+  g_assert_cmpfloat(sixtieths->phase_dec, ==, centre->phase_dec);
+
   g_autoptr(AstroObservation) array = amended("array=vla-like basis=circular", VOLTAGES, came);
   assert_same_array(array, vla);
   g_assert_cmpfloat(array->phase_ra, ==, came->phase_ra);
@@ -378,8 +383,8 @@ static void test_bad(void)
     { VOLTAGES, "array=nowhere", "neither a file nor one of disc" },
     { VOLTAGES, "array=disc latitude=3", "latitude is set and longitude is not" },
     { VOLTAGES, "array=disc phase-centre=zenith", "there is no start-time" },
-    { VOLTAGES, "array=disc phase-centre=1,2,3", "expected \"ra,dec\" in degrees, or zenith" },
-    { VOLTAGES, "array=disc phase-centre=1,91", "expected \"ra,dec\" in degrees, or zenith" },
+    { VOLTAGES, "array=disc phase-centre=1,2,3", "and +30:30:33, or zenith" },
+    { VOLTAGES, "array=disc phase-centre=1,91", "and +30:30:33, or zenith" },
     { VOLTAGES, "array=disc start-time=noon", "\"noon\" is not of the form" },
     { BLOCKS, SET " block=61", "61 bytes, expected a multiple of the 6 of a step" },
     { BLOCKS, SET, "bytes, expected a multiple of the 6 of a step" },
