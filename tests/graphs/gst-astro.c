@@ -731,6 +731,11 @@ static void test_images(void)
   g_assert_cmpfloat_with_epsilon(g_ascii_strtod(source + 18, NULL), 0.0041, 5e-6);
   g_assert_cmpfloat_with_epsilon(g_ascii_strtod(m + 3, NULL), 0.0033, 5e-6);
   g_assert_nonnull(strstr(again.out, "i.fits: format FITS image, "));
+  /* Cleaned, what the array adds to it is gone, and what CLEAN left along the edges is no source.
+   */
+  g_auto(Result) cleaned = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 "
+                               "iterations=200");
+  g_assert_nonnull(strstr(cleaned.out, "channel 0: 1 sources, "));
   g_auto(Result) none = run("run image uvfits=nowhere.uvfits");
   g_assert_cmpint(none.status, ==, 1);
   g_assert_nonnull(strstr(none.err, "nowhere.uvfits"));
