@@ -444,6 +444,9 @@ static void interrupt_once(int number, const char *output)
   while (!handles_interrupt(pid) || file_size(output) <= 0)
     g_usleep(1000);
   kill(pid, number);
+  if (number ==
+      SIGHUP) /* it comes of the kernel and of the shell: two are no wish to stop at once */
+    kill(pid, number);
   g_assert_cmpint(finish(pid), ==, 0);
   g_autofree char *text = read_all(err);
   g_assert_nonnull(strstr(text, "interrupted: ending the stream"));
@@ -459,6 +462,29 @@ static void test_interrupt_once(void)
 {
   interrupt_once(SIGINT, "int.raw");
   interrupt_once(SIGTERM, "term.raw");
+  void (*ours)(int) = signal(SIGHUP, SIG_DFL); /* the tests themselves may be under nohup */
+  interrupt_once(SIGHUP, "hup.raw");
+  signal(SIGHUP, ours);
+}
+
+/* As nohup does: the loss of the terminal, which is ignored, does not count as a signal. */
+static void test_no_hangup(void)
+{
+  int err;
+  write_file("nohup.graph",
+             "fakesrc sizetype=fixed sizemax=1000 ! identity sleep-time=1000\n"
+             "! filesink location=nohup.raw buffer-mode=unbuffered",
+             -1);
+  void (*ours)(int) = signal(SIGHUP, SIG_IGN);
+  GPid pid = start("./nohup.graph", &err);
+  signal(SIGHUP, ours);
+  while (!handles_interrupt(pid) || file_size("nohup.raw") <= 0)
+    g_usleep(1000);
+  kill(pid, SIGHUP);
+  g_usleep(100000);
+  kill(pid, SIGINT);
+  g_assert_cmpint(finish(pid), ==, 0);
+  close(err);
 }
 
 static void test_interrupt_twice(void)
@@ -856,6 +882,7 @@ int main(int argc, char **argv)
     { "/gst-astro/stats/device", test_stats_of_device },
     { "/gst-astro/dot", test_dot },
     { "/gst-astro/interrupt-once", test_interrupt_once },
+    { "/gst-astro/no-hangup", test_no_hangup },
     { "/gst-astro/interrupt-twice", test_interrupt_twice },
     { "/gst-astro/interrupt-blocked", test_interrupt_blocked },
     { "/gst-astro/interrupt-slow", test_interrupt_slow },
