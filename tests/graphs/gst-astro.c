@@ -554,6 +554,16 @@ static void test_progress_lines(void)
                            "(lines: [^\n]* left\n)*"
                            "lines: 100.0 %, 34 buffers, 34.0 kB in [0-9.]+ s, [0-9.]+ k?B/s\n$",
                            result.err, 0, 0));
+  /* Where sources gave all and others have work left, nothing is known of how long it takes. */
+  write_file("slow-end.graph",
+             "fakesrc num-buffers=1 sizetype=fixed sizemax=1000 ! queue\n"
+             "! identity sleep-time=3500000 ! fakesink",
+             -1);
+  g_auto(Result) slow = run("run slow-end.graph");
+  g_assert_cmpint(slow.status, ==, 0);
+  g_assert_true(g_regex_match_simple("^(slow-end: 100.0 %, [0-9.]+ k?B/s, finishing\n)+"
+                                     "slow-end: 100.0 %, 1 buffers, [^\n]*\n$",
+                                     slow.err, 0, 0));
 }
 
 static void test_progress_terminal(void)
@@ -814,6 +824,9 @@ static void test_tpacf(void)
   g_assert_true(g_regex_match_simple("astrocatsrc[0-9]+: mock: slope -0.8, ", result.err, 0, 0));
   g_assert_true(
       g_regex_match_simple("astrotpacf[0-9]+: tpacf: [^\n]*slope -0\\.[6-9]", result.err, 0, 0));
+  /* Catalogues take no time that the run could be beside. */
+  g_assert_nonnull(strstr(result.err, "tpacf: 100.0 %, 3 buffers, "));
+  g_assert_null(strstr(result.err, "real time"));
 }
 
 /* A user's own files: text for the data, several for the random points, to CSV and to FITS. */
