@@ -196,7 +196,7 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
   }
 }
 
-/* The beam goes on; weights are those of what products were made of. */
+/* The beam goes on, and the border is told; weights are those of what products were made of. */
 static void describe(const AstroClean *self, const AstroImageMeta *from, GstBuffer *out)
 {
   guint in = self->config.products + 1, n = astro_clean_products_out(&self->config);
@@ -208,6 +208,7 @@ static void describe(const AstroClean *self, const AstroImageMeta *from, GstBuff
   to->major = from->major;
   to->minor = from->minor;
   to->angle = from->angle;
+  to->border = self->config.iterations > 0 ? self->config.border : 0;
   if (from->n_weights != self->config.channels * in)
     return;
   for (guint channel = 0; channel < self->config.channels; channel++)

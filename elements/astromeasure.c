@@ -4,7 +4,8 @@
  * Measures the point sources of images that pass through, unchanged: by fitting each peak, between
  * the pixels too. With a sky (as astroskysrc and astrovissrc take it) those of its sources are
  * looked for, and what is found stands beside what is true; without one the brightest peaks above
- * threshold times the noise are told.
+ * threshold times the noise are told. Of an image that astroclean cleaned inside a border, the
+ * noise and these peaks are those inside it.
  *
  * For each image (of several channels: each channel's; of several products: the first) there is an
  * element message "astro-sources": product, channel, rms (of the noise, Jy/beam), pixel (radians),
@@ -188,9 +189,8 @@ static void look_for_any(AstroMeasure *self, const AstroPlane *plane, double rea
     append(found, describe(self, &g_array_index(peaks, AstroPeak, i)));
 }
 
-static double reach_of(AstroMeasure *self, GstBuffer *buffer)
+static double reach_of(AstroMeasure *self, const AstroImageMeta *meta)
 {
-  const AstroImageMeta *meta = astro_buffer_get_image(buffer);
   return meta && meta->has_beam ? MAX(meta->major / self->grid.pixel / 2, REACH) : REACH;
 }
 
@@ -200,7 +200,9 @@ static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, 
   AstroPlane plane;
   g_value_init(&found, GST_TYPE_ARRAY);
   astro_plane_init(&plane, &self->stream, block, channel, 0);
-  double rms = astro_plane_rms(&plane), reach = reach_of(self, buffer);
+  const AstroImageMeta *meta = astro_buffer_get_image(buffer);
+  plane.border = meta ? meta->border : 0;
+  double rms = astro_plane_rms(&plane), reach = reach_of(self, meta);
   if (self->sky)
     look_for_sky(self, &plane, reach, &found);
   else

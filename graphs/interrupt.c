@@ -26,6 +26,14 @@ static void on_signal(int number)
   errno = saved;
 }
 
+/* A terminal that is lost, as with ssh: the shell says so too, and neither of them is a wish to
+ * stop at once. */
+static void on_hangup(int number)
+{
+  if (presses == 0)
+    on_signal(number);
+}
+
 static gboolean on_wake(int fd, GIOCondition condition, gpointer data)
 {
   char byte;
@@ -40,6 +48,14 @@ static void handle(int number, void (*handler)(int))
   sigaction(number, &action, NULL);
 }
 
+/* Not where it is ignored, as nohup has it. */
+static void handle_hangup(void (*handler)(int))
+{
+  struct sigaction now;
+  if (sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+    handle(SIGHUP, handler);
+}
+
 void astro_interrupt_watch(AstroInterruptFunc function, gpointer data)
 {
   callback = function;
@@ -49,6 +65,7 @@ void astro_interrupt_watch(AstroInterruptFunc function, gpointer data)
     g_error("no pipe for signals: %s", error->message);
   wake_source = g_unix_fd_add(wake[0], G_IO_IN, on_wake, NULL);
   handle(SIGALRM, on_alarm);
+  handle_hangup(on_hangup);
   handle(SIGINT, on_signal);
   handle(SIGTERM, on_signal);
 }
@@ -58,6 +75,7 @@ void astro_interrupt_unwatch(void)
   alarm(0);
   handle(SIGINT, SIG_DFL);
   handle(SIGTERM, SIG_DFL);
+  handle_hangup(SIG_DFL);
   handle(SIGALRM, SIG_DFL);
   g_source_remove(wake_source);
   close(wake[0]);

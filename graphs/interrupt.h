@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* presses counts SIGINT and SIGTERM so far. Called from the main loop. */
+/* presses counts SIGINT and SIGTERM so far; SIGHUP is one where it is the first. Called from the
+ * main loop. */
 typedef void (*AstroInterruptFunc)(guint presses, gpointer data);
 
 /* A second after the second signal the process ends with ASTRO_INTERRUPTED, whatever it hangs in.

@@ -1,4 +1,5 @@
 #include "graphs/progress.h"
+#include "core/stream/stream.h"
 #include "graphs/flow.h"
 #include "graphs/format.h"
 #include <stdio.h>
@@ -23,7 +24,7 @@ struct _AstroProgress {
 
 typedef struct {
   double fraction; /* of the source that is least far; negative: not known */
-  double stream;   /* seconds of stream made, 0 without time stamps */
+  double stream;   /* seconds of stream made, 0 where it has no time */
   double seconds;
   guint64 buffers, bytes;
 } State;
@@ -59,6 +60,16 @@ static double source_fraction(GstElement *element, const AstroFlowCount *count)
   return -1;
 }
 
+/* Catalogues follow each other second by second, which is no time that anything took. */
+static gboolean takes_time(GstElement *element)
+{
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(element, "src");
+  g_autoptr(GstCaps) caps = pad ? gst_pad_get_current_caps(pad) : NULL;
+  return !caps ||
+         astro_quantity_from_media_type(gst_structure_get_name(gst_caps_get_structure(caps, 0))) !=
+             ASTRO_QUANTITY_CATALOGUE;
+}
+
 static State measure(AstroProgress *progress)
 {
   State state = { .fraction = 2 };
@@ -67,7 +78,8 @@ static State measure(AstroProgress *progress)
     Source *source = &g_array_index(progress->sources, Source, i);
     AstroFlowCount count = astro_flow_count(source->flow);
     state.fraction = MIN(state.fraction, source_fraction(source->element, &count));
-    state.stream = MAX(state.stream, count.end / 1e9);
+    if (takes_time(source->element))
+      state.stream = MAX(state.stream, count.end / 1e9);
     state.buffers += count.buffers;
     state.bytes += count.bytes;
   }
@@ -92,6 +104,8 @@ static char *describe(AstroProgress *progress)
     g_autofree char *done = astro_format_bytes(state.bytes);
     return g_strdup_printf("%s: %s, %s", progress->name, done, rate);
   }
+  if (state.fraction >= 1) /* what is behind the sources takes as long as it takes */
+    return g_strdup_printf("%s: 100.0 %%, %s, finishing", progress->name, rate);
   double left = state.fraction > 0 ? state.seconds * (1 / state.fraction - 1) : -1;
   g_autofree char *clock = left >= 0 ? astro_format_clock(left) : g_strdup("?");
   return g_strdup_printf("%s: %.1f %%, %s, %s left", progress->name, 100 * state.fraction, rate,

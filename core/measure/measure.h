@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint size;
   double *values; /* [y][x] */
+  guint border;   /* pixels along the edges that count neither as sources nor as noise */
 } AstroPlane;
 
 /* channel and product: which of the block's planes, channel:pol:y:x or pol:y:x, F32LE or F64LE. */

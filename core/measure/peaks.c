@@ -9,6 +9,7 @@ void astro_plane_init(AstroPlane *plane, const AstroStream *stream, gconstpointe
   gsize size = astro_stream_extent(stream, ASTRO_AXIS_X), n = size * size;
   gsize from = (channel * astro_stream_extent(stream, ASTRO_AXIS_POL) + product) * n;
   plane->size = (guint)size;
+  plane->border = 0;
   plane->values = g_new(double, n);
   for (gsize i = 0; i < n; i++)
     plane->values[i] = stream->format == ASTRO_FORMAT_F64LE ? ((const double *)block)[from + i]
@@ -155,11 +156,18 @@ static void keep_apart(Kept *kept, const AstroPeak *peak, double reach)
   *cell = kept->peaks->len;
 }
 
+/* Pixels before the first that counts: one or two are left at least. */
+static guint border_of(const AstroPlane *plane)
+{
+  return MIN(plane->border, (plane->size - 1) / 2);
+}
+
 GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach, guint max)
 {
   g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
-  for (guint y = 1; y + 1 < plane->size; y++)
-    for (guint x = 1; x + 1 < plane->size; x++)
+  const guint from = MAX(border_of(plane), 1), to = plane->size - MIN(from, plane->size);
+  for (guint y = from; y < to; y++)
+    for (guint x = from; x < to; x++)
       if (at(plane, x, y) > threshold && is_peak(plane, x, y)) {
         AstroPeak peak;
         fit(plane, x, y, &peak);
@@ -180,13 +188,16 @@ static int compare_doubles(const void *a, const void *b)
 
 double astro_plane_rms(const AstroPlane *plane)
 {
-  gsize n = (gsize)plane->size * plane->size, used = 0;
+  const guint from = border_of(plane), side = plane->size - 2 * from;
+  gsize n = (gsize)side * side, used = 0;
   /* As many as tell the median to a thousandth. */
   gsize step = MAX(n / 1000003, 1) | 1;
   g_autofree double *sizes = g_new(double, n / step + 1);
-  for (gsize i = 0; i < n; i += step)
-    if (isfinite(plane->values[i]))
-      sizes[used++] = fabs(plane->values[i]);
+  for (gsize i = 0; i < n; i += step) {
+    double value = at(plane, from + (guint)(i % side), from + (guint)(i / side));
+    if (isfinite(value))
+      sizes[used++] = fabs(value);
+  }
   if (used == 0)
     return NAN;
   qsort(sizes, used, sizeof *sizes, compare_doubles);

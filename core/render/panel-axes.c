@@ -117,7 +117,7 @@ static void straight_lines(const AstroPen *pen, cairo_t *cr, const AstroPanel *p
 }
 
 /* Where an edge shows hardly a coordinate, since the sky ends before it, they stand along the
- * middle.
+ * middle, if that shows more.
  */
 static void middle_labels(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                           const AstroPanelPlace *p, const AstroSkyGrid *sky)
@@ -125,12 +125,13 @@ static void middle_labels(const AstroPen *pen, cairo_t *cr, const AstroPanel *pa
   AstroTick ticks[ASTRO_MAX_TICKS];
   double w = panel->width, h = panel->height;
   for (guint is_x = 0; is_x < 2; is_x++) {
-    if (edge_ticks(pen, panel, p, is_x, ticks) > 1)
+    const guint at_edge = edge_ticks(pen, panel, p, is_x, ticks);
+    if (at_edge > 1)
       continue;
     guint n = astro_sky_ticks(
         sky, panel->wcs, is_x, is_x ? (double[]){ -0.5, h / 2 } : (double[]){ w / 2, -0.5 },
         is_x ? (double[]){ w - 0.5, h / 2 } : (double[]){ w / 2, h - 0.5 }, ticks);
-    for (guint i = 0; i < n; i++)
+    for (guint i = 0; i < n && n > at_edge; i++)
       astro_pen_text(pen, cr, ticks[i].text, is_x ? ticks[i].place * p->width : p->width / 2.0,
                      is_x ? p->height / 2.0 : (1 - ticks[i].place) * p->height, 0.5, is_x ? 1 : 0.5,
                      FALSE);

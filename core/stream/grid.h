@@ -96,12 +96,14 @@ AstroGridMeta *astro_buffer_add_grid(GstBuffer *buffer, guint n_weights);
 AstroGridMeta *astro_buffer_get_grid(GstBuffer *buffer); /* NULL: it has none */
 
 /* Of buffers of images: the beam (radians; full widths at half maximum, and the angle of the major
- * axis from north through east) where it was fitted, and the sum of weights of each channel and
- * product. */
+ * axis from north through east) where it was fitted; the border, pixels along the edges where CLEAN
+ * looked for no sources, so that what the array adds to the image is still there (0: there is none,
+ * or nothing was cleaned); and the sum of weights of each channel and product. */
 typedef struct {
   GstMeta meta;
   gboolean has_beam;
   double major, minor, angle;
+  guint border;
   guint n_weights;
   double *weights;
 } AstroImageMeta;

@@ -103,6 +103,7 @@ static void test_metas(void)
   grid->touched = gst_buffer_ref(touched);
   image->has_beam = TRUE;
   image->angle = 0.25;
+  image->border = 6;
   image->weights[1] = 2.5;
   gst_buffer_copy_into(b, a, GST_BUFFER_COPY_META, 0, -1);
   gst_buffer_unref(a);
@@ -116,6 +117,7 @@ static void test_metas(void)
   g_assert_cmpint(GST_MINI_OBJECT_REFCOUNT(touched), ==, 2);
   g_assert_true(image->has_beam);
   g_assert_cmpfloat(image->angle, ==, 0.25);
+  g_assert_cmpuint(image->border, ==, 6);
   g_assert_cmpfloat(image->weights[1], ==, 2.5);
   /* Added again it begins anew. */
   g_assert_cmpfloat(astro_buffer_add_grid(b, 1)->weights[0], ==, 0);

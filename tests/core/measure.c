@@ -200,6 +200,33 @@ static void test_planes(void)
   }
 }
 
+/* What lies in the border is neither a source nor noise; one that is too wide leaves the middle. */
+static void test_border(void)
+{
+  AstroPlane plane = new_plane();
+  for (guint i = 0; i < SIZE * SIZE; i++)
+    plane.values[i] = 100;
+  for (guint y = 16; y < 48; y++)
+    for (guint x = 16; x < 48; x++)
+      plane.values[y * SIZE + x] = 0;
+  add_source(&plane, 30.25, 20.5, 3);
+  add_source(&plane, 8, 8, 500);
+  g_autoptr(GArray) whole = astro_peaks_find(&plane, 1, 3, 10);
+  g_assert_cmpuint(whole->len, >, 1);
+  g_assert_cmpfloat(astro_plane_rms(&plane), >, 100);
+  plane.border = 16;
+  g_autoptr(GArray) inside = astro_peaks_find(&plane, 1, 3, 10);
+  g_assert_cmpuint(inside->len, ==, 1);
+  g_assert_cmpfloat_with_epsilon(g_array_index(inside, AstroPeak, 0).x, 30.25, 1e-6);
+  g_assert_cmpfloat_with_epsilon(g_array_index(inside, AstroPeak, 0).y, 20.5, 1e-6);
+  g_assert_cmpfloat(astro_plane_rms(&plane), <, 1);
+  plane.border = SIZE;
+  g_assert_cmpfloat(astro_plane_rms(&plane), <, 1);
+  g_autoptr(GArray) none = astro_peaks_find(&plane, 1, 3, 10);
+  g_assert_cmpuint(none->len, ==, 0);
+  astro_plane_clear(&plane);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/measure/fit", test_fit);
@@ -210,6 +237,7 @@ static void add_tests(void)
   g_test_add_func("/measure/many", test_many);
   g_test_add_func("/measure/rms", test_rms);
   g_test_add_func("/measure/planes", test_planes);
+  g_test_add_func("/measure/border", test_border);
 }
 
 int main(int argc, char **argv)

@@ -439,6 +439,47 @@ static guint32 pixel_at(const guint8 *frame, guint width, guint x, guint y)
   return (guint32)p[2] << 16 | (guint32)p[1] << 8 | p[0];
 }
 
+/* The brightest pixel of an image of nothing, between the outermost that are black: lines of the
+ * sky, and labels, which are brighter than lines are where they cross. */
+static guint brightest(double pixel)
+{
+  enum { W = 300, H = 220 };
+  static const float zeros[32 * 32];
+  AstroRenderStyle style = plain;
+  guint left = W, right = 0, top = H, bottom = 0, most = 0;
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  style.low = 0;
+  style.high = 1;
+  style.colour_bar = FALSE;
+  g_autofree char *caps = g_strdup_printf(IMAGE "width=32,height=32,pols=1,pixel=%.9f", pixel);
+  g_autoptr(AstroRenderer) render = new_render(caps, &style);
+  guint8 *frame = draw_frame(render, zeros, sizeof zeros, W, H, FALSE);
+  for (guint y = 0; y < H; y++)
+    for (guint x = 0; x < W; x++)
+      if (pixel_at(frame, W, x, y) == 0) {
+        left = MIN(left, x);
+        right = MAX(right, x);
+        top = MIN(top, y);
+        bottom = MAX(bottom, y);
+      }
+  for (guint y = top; y <= bottom; y++)
+    for (guint x = left; x <= right; x++)
+      most = MAX(most, pixel_at(frame, W, x, y) & 0xff);
+  test_free(frame);
+  return most;
+}
+
+/* Labels stand in the picture where the edge of the sky leaves them no other place, and not where
+ * an edge has room for one alone. */
+static void labels_in_the_middle(void)
+{
+  if (without_fonts())
+    return;
+  g_assert_cmpuint(brightest(0.1), >, 0xb0);
+  for (double pixel = 0.0002; pixel < 0.004; pixel *= 1.2)
+    g_assert_cmpuint(brightest(pixel), <, 0xb0);
+}
+
 /* Row 0 of an image is at the bottom, and column 0 on the left. */
 static void image_stands_upright(void)
 {
@@ -786,6 +827,7 @@ static void add_tests(void)
   g_test_add_func("/render/tick-steps", tick_steps);
   g_test_add_func("/render/tick-texts", tick_texts);
   g_test_add_func("/render/sky-ticks", sky_ticks);
+  g_test_add_func("/render/labels-in-the-middle", labels_in_the_middle);
   g_test_add_func("/render/any-frame", any_frame);
   g_test_add_func("/render/any-locale", any_locale);
   g_test_add_func("/render/huge", huge);

@@ -92,6 +92,7 @@ static void test_outputs(void)
     AstroImageMeta *meta = astro_buffer_get_image(out);
     g_assert_true(meta->has_beam);
     g_assert_cmpfloat(meta->major, ==, 3 * 0.001);
+    g_assert_cmpuint(meta->border, ==, SIZE / 4);
     g_assert_cmpuint(meta->n_weights, ==, cases[i].n);
     for (guint k = 0; k < cases[i].n; k++)
       g_assert_cmpfloat(meta->weights[k], ==, k == 3 ? 11 : 10);
@@ -212,6 +213,7 @@ static void test_dirty_without_beam(void)
     GstBuffer *out = gst_harness_push_and_pull(h, in);
     g_assert_cmpfloat(pixel(out, 0, 13, 19), ==, expected);
     g_assert_false(astro_buffer_get_image(out)->has_beam);
+    g_assert_cmpuint(astro_buffer_get_image(out)->border, ==, 0);
     gst_buffer_unref(out);
     gst_harness_teardown(h);
   }

@@ -1,5 +1,6 @@
 /* Sources in images that pass through: what is told of them, that images stay as they were, and
  * errors. */
+#include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "tests/elements/elements.h"
 #include <math.h>
@@ -36,13 +37,15 @@ static void observe(GstHarness *h)
 }
 
 /* The structures that an image's message has. */
-static GstStructure *measure(const char *properties, const double (*sources)[3], guint n)
+static GstStructure *measure(const char *properties, const double (*sources)[3], guint n,
+                             guint border)
 {
   g_autofree char *line = g_strdup_printf("astromeasure %s", properties);
   GstHarness *h = gst_harness_new_parse(line);
   g_autoptr(GstBus) bus = gst_bus_new();
   GstBuffer *image = new_image(sources, n);
 
+  astro_buffer_add_image(image, 0)->border = border;
   gst_element_set_bus(h->element, bus);
   gst_harness_set_src_caps_str(h, CAPS);
   observe(h);
@@ -79,7 +82,7 @@ static const double sources[][3] = { { 0.0203, -0.0108, 1 }, { -0.0021, -0.0302,
 static void test_sky(void)
 {
   GstStructure *told =
-      measure("sky=\"0.0203,-0.0108,1;-0.0021,-0.0302,2.5;0.03,-0.04,1\"", sources, 2);
+      measure("sky=\"0.0203,-0.0108,1;-0.0021,-0.0302,2.5;0.03,-0.04,1\"", sources, 2, 0);
   const GValue *all = gst_structure_get_value(told, "sources");
   g_assert_cmpuint(gst_value_array_get_size(all), ==, 3);
   for (guint i = 0; i < 2; i++) {
@@ -98,7 +101,7 @@ static void test_sky(void)
 
 static void test_any(void)
 {
-  GstStructure *told = measure("", sources, 2);
+  GstStructure *told = measure("", sources, 2, 0);
   g_assert_cmpuint(gst_value_array_get_size(gst_structure_get_value(told, "sources")), ==, 2);
   g_assert_cmpfloat_with_epsilon(number(source_of(told, 0), "flux"), 3, 1e-4);
   g_assert_cmpfloat_with_epsilon(number(source_of(told, 1), "l"), 0.0203, 1e-7);
@@ -106,9 +109,28 @@ static void test_any(void)
   g_assert_cmpfloat(number(source_of(told, 1), "ra"), >, 180 / G_PI);
   g_assert_cmpfloat(number(source_of(told, 0), "ra"), <, 180 / G_PI);
   gst_structure_free(told);
-  told = measure("max-sources=1", sources, 2);
+  told = measure("max-sources=1", sources, 2, 0);
   g_assert_cmpuint(gst_value_array_get_size(gst_structure_get_value(told, "sources")), ==, 1);
   gst_structure_free(told);
+}
+
+/* Of an image that was cleaned inside a border: what stands in the border is no source that was
+ * found, while one of a sky is looked for there too. */
+static void test_cleaned(void)
+{
+  static const double far[][3] = { { 0.0203, -0.0108, 1 }, { -0.0151, -0.0302, 3 } };
+  static const struct {
+    const char *properties;
+    guint border, n;
+    double flux; /* of the first */
+  } cases[] = { { "", 0, 2, 3 }, { "", 16, 1, 1 }, { "sky=-0.0151,-0.0302,3", 16, 1, 3 } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstStructure *told = measure(cases[i].properties, far, 2, cases[i].border);
+    const GValue *all = gst_structure_get_value(told, "sources");
+    g_assert_cmpuint(gst_value_array_get_size(all), ==, cases[i].n);
+    g_assert_cmpfloat_with_epsilon(number(source_of(told, 0), "flux"), cases[i].flux, 1e-4);
+    gst_structure_free(told);
+  }
 }
 
 /* A sky that comes in mid-stream is no error: images before the next observation do without. */
@@ -177,6 +199,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astromeasure/sky", test_sky);
   g_test_add_func("/astromeasure/any", test_any);
+  g_test_add_func("/astromeasure/cleaned", test_cleaned);
   g_test_add_func("/astromeasure/late-sky", test_late_sky);
   g_test_add_func("/astromeasure/late-sky-without-place", test_late_sky_without_place);
   g_test_add_func("/astromeasure/errors", test_errors);

@@ -448,6 +448,9 @@ static void interrupt_once(int number, const char *output)
   while (!handles_interrupt(pid) || file_size(output) <= 0)
     g_usleep(1000);
   kill(pid, number);
+  if (number ==
+      SIGHUP) /* it comes of the kernel and of the shell: two are no wish to stop at once */
+    kill(pid, number);
   g_assert_cmpint(finish(pid), ==, 0);
   g_autofree char *text = read_all(err);
   g_assert_nonnull(strstr(text, "interrupted: ending the stream"));
@@ -463,6 +466,29 @@ static void test_interrupt_once(void)
 {
   interrupt_once(SIGINT, "int.raw");
   interrupt_once(SIGTERM, "term.raw");
+  void (*ours)(int) = signal(SIGHUP, SIG_DFL); /* the tests themselves may be under nohup */
+  interrupt_once(SIGHUP, "hup.raw");
+  signal(SIGHUP, ours);
+}
+
+/* As nohup does: the loss of the terminal, which is ignored, does not count as a signal. */
+static void test_no_hangup(void)
+{
+  int err;
+  write_file("nohup.graph",
+             "fakesrc sizetype=fixed sizemax=1000 ! identity sleep-time=1000\n"
+             "! filesink location=nohup.raw buffer-mode=unbuffered",
+             -1);
+  void (*ours)(int) = signal(SIGHUP, SIG_IGN);
+  GPid pid = start("./nohup.graph", &err);
+  signal(SIGHUP, ours);
+  while (!handles_interrupt(pid) || file_size("nohup.raw") <= 0)
+    g_usleep(1000);
+  kill(pid, SIGHUP);
+  g_usleep(100000);
+  kill(pid, SIGINT);
+  g_assert_cmpint(finish(pid), ==, 0);
+  close(err);
 }
 
 static void test_interrupt_twice(void)
@@ -532,6 +558,16 @@ static void test_progress_lines(void)
                            "(lines: [^\n]* left\n)*"
                            "lines: 100.0 %, 34 buffers, 34.0 kB in [0-9.]+ s, [0-9.]+ k?B/s\n$",
                            result.err, 0, 0));
+  /* Where sources gave all and others have work left, nothing is known of how long it takes. */
+  write_file("slow-end.graph",
+             "fakesrc num-buffers=1 sizetype=fixed sizemax=1000 ! queue\n"
+             "! identity sleep-time=3500000 ! fakesink",
+             -1);
+  g_auto(Result) slow = run("run slow-end.graph");
+  g_assert_cmpint(slow.status, ==, 0);
+  g_assert_true(g_regex_match_simple("^(slow-end: 100.0 %, [0-9.]+ k?B/s, finishing\n)+"
+                                     "slow-end: 100.0 %, 1 buffers, [^\n]*\n$",
+                                     slow.err, 0, 0));
 }
 
 static void test_progress_terminal(void)
@@ -770,6 +806,11 @@ static void test_images(void)
   g_assert_cmpint(again.status, ==, 0);
   assert_source(again.out, 0.0041, 0.0033);
   g_assert_nonnull(strstr(again.out, "i.fits: format FITS image, "));
+  /* Cleaned, what the array adds to it is gone, and what CLEAN left along the edges is no source.
+   */
+  g_auto(Result) cleaned = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 "
+                               "iterations=200");
+  g_assert_nonnull(strstr(cleaned.out, "channel 0: 1 sources, "));
   g_auto(Result) none = run("run image uvfits=nowhere.uvfits");
   g_assert_cmpint(none.status, ==, 1);
   g_assert_nonnull(strstr(none.err, "nowhere.uvfits"));
@@ -822,6 +863,9 @@ static void test_tpacf(void)
   g_assert_true(g_regex_match_simple("astrocatsrc[0-9]+: mock: slope -0.8, ", result.err, 0, 0));
   g_assert_true(
       g_regex_match_simple("astrotpacf[0-9]+: tpacf: [^\n]*slope -0\\.[6-9]", result.err, 0, 0));
+  /* Catalogues take no time that the run could be beside. */
+  g_assert_nonnull(strstr(result.err, "tpacf: 100.0 %, 3 buffers, "));
+  g_assert_null(strstr(result.err, "real time"));
 }
 
 /* A user's own files: text for the data, several for the random points, to CSV and to FITS. */
@@ -890,6 +934,7 @@ int main(int argc, char **argv)
     { "/gst-astro/stats/device", test_stats_of_device },
     { "/gst-astro/dot", test_dot },
     { "/gst-astro/interrupt-once", test_interrupt_once },
+    { "/gst-astro/no-hangup", test_no_hangup },
     { "/gst-astro/interrupt-twice", test_interrupt_twice },
     { "/gst-astro/interrupt-blocked", test_interrupt_blocked },
     { "/gst-astro/interrupt-slow", test_interrupt_slow },
