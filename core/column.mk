@@ -31,7 +31,9 @@ core_sources += core/enum.h core/units.h core/fail.c core/fail.h \
 
 fuzz_programs += tests/fuzz/caps
 core_tests += tests/core/stream tests/core/observation tests/core/validity \
-  tests/core/memory tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
+  tests/core/memory tests/core/memory-threads tests/core/memory-failures tests/core/memory-buffers \
+  tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
+dist_files += tests/core/memory.h
 
 core_libastro_core_la_SOURCES = $(core_sources)
 core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)

@@ -85,7 +85,8 @@ check-threads:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads threads-run \
 	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
 
-thread_tests = tests/core/memory tests/core/pool
+thread_tests = tests/core/memory tests/core/memory-threads tests/core/memory-failures tests/core/memory-buffers \
+  tests/core/pool
 threads-run: $(BUILT_SOURCES)
 	@$(MAKE) $(thread_tests)
 	@$(MAKE) check-TESTS TESTS="$(thread_tests)"

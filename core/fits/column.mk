@@ -17,12 +17,14 @@ core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
 core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/core/uvfits-header tests/core/uvfits-read \
-  tests/core/uvfits-foreign tests/core/fits-catalogue tests/core/fits-image
+  tests/core/uvfits-foreign tests/core/fits-catalogue tests/core/fits-catalogue-refused tests/core/fits-catalogue-write \
+  tests/core/fits-image tests/core/fits-image-foreign
 element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-tables \
   tests/elements/astrofitsimages
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
 dist_files += tests/core/place.h tests/core/uvfits.h tests/core/uvfits-written.h tests/core/foreign.h \
+  tests/core/fits-image.h tests/core/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
   tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 
@@ -35,8 +37,14 @@ tests_core_uvfits_foreign_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_uvfits_foreign_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_fits_catalogue_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_catalogue_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_catalogue_refused_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_catalogue_refused_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_catalogue_write_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_catalogue_write_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_fits_image_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_fits_image_LDADD = $(LDADD) $(CFITSIO_LIBS)
+tests_core_fits_image_foreign_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_image_foreign_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_elements_astrofits_tables_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_elements_astrofits_tables_LDADD = $(LDADD) $(CFITSIO_LIBS)
 

@@ -9,9 +9,10 @@ core_sources += core/gridder/wprojection.c core/gridder/wprojection.h \
   core/gridder/wprojection-kernels-c.c
 core_avx2_sources += core/gridder/wprojection-kernels-avx2.c
 core_avx512_sources += core/gridder/wprojection-kernels-avx512.c
-core_tests += tests/core/wprojection
-tests_core_wprojection_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
-tests_core_wprojection_LDADD = $(LDADD) $(FFTW_LIBS)
+core_tests += tests/core/wprojection tests/core/wprojection-image tests/core/wprojection-cuda
+tests_core_wprojection_image_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_core_wprojection_image_LDADD = $(LDADD) $(FFTW_LIBS)
+dist_files += tests/core/wprojection.h
 bench_programs += tests/bench/wprojection
 gpu_sources += gpu/gridder-wprojection.cu gpu/gridder-wprojection-collect.cu gpu/gridder-wprojection-merge.cu \
   gpu/gridder-wprojection-spread.cu gpu/gridder-wprojection-staged.cu
