@@ -19,8 +19,8 @@ dist_files += tests/core/correlator.h
 element_tests += tests/elements/astrocorrelator
 bench_programs += tests/bench/correlator
 tests_bench_correlator_LDADD = $(LDADD) -ldl
-gpu_sources += gpu/correlator.cu gpu/correlator-held.cu gpu/correlator-split.cu gpu/correlator-simt.cu \
+gpu_sources += gpu/correlator.cu gpu/correlator-room.cu gpu/correlator-dump.cu gpu/correlator-held.cu gpu/correlator-split.cu gpu/correlator-simt.cu \
   gpu/correlator-f32.cu gpu/correlator-mma.cu gpu/correlator-wgmma.cu
-gpu_headers += gpu/correlator.h gpu/wgmma.h
+gpu_headers += gpu/correlator.h gpu/correlator-instance.h gpu/wgmma.h
 gpu_bench_programs += tests/bench/correlator-gpu
 tests_bench_correlator_gpu_LDADD = $(LDADD) -ldl
