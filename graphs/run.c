@@ -369,7 +369,7 @@ static GstElement *as_pipeline(GstElement *element)
 static int run_line(const AstroGraph *graph, const char *line, const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
-  g_autofree char *plugin = astro_find_plugin();
+  g_free(astro_find_plugin());
   if (!astro_values_check(graph, &error))
     return astro_refuse(error->message);
   GstElement *element = gst_parse_launch_full(line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);

@@ -322,8 +322,8 @@ static void test_stats(void)
   g_assert_cmpint(result.status, ==, 0);
   g_assert_cmpstr(result.err, ==, "");
   static const char *const rows[] = {
-    "element +factory +buffers in +out +bytes in +out +rate +busy +waits in +out +host copies "
-    "+backend",
+    ("element +factory +buffers in +out +bytes in +out +rate +busy +waits in +out +host copies "
+     "+backend"),
     "src +fakesrc +0 +7 +0 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
     "t +tee +7 +14 +700 B +1\\.40 kB +[0-9.]+ .?B/s +- +- +- +- +-",
     "q +queue +7 +7 +700 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
