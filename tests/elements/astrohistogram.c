@@ -282,6 +282,10 @@ static void test_bad_summaries(void)
 
 static void test_refusals(void)
 {
+  test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,2,inf\" ! fakesink",
+               "edge 2 is inf, expected a finite number of 0 or more");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"nan,2\" ! fakesink",
+               "edge 0 is nan, expected a finite number");
   test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,1\" ! fakesink", "edges rise");
   test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,two\" ! fakesink",
                "found \"two\"");
