@@ -1,7 +1,8 @@
 # The core library: a shared one, since the plugin, gst-astro, the CUDA module and the tests all use it,
 # often in one process. Variants for instruction sets are convenience libraries with flags of their own.
 lib_LTLIBRARIES = core/libastro-core.la
-noinst_LTLIBRARIES = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la
+noinst_LTLIBRARIES = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la \
+  core/libastro-exact-avx2.la core/libastro-exact-avx512.la
 
 # Where things are installed, in a header of its own: a build that is configured again for another prefix
 # compiles anew what reads it, and nothing else.
@@ -44,6 +45,11 @@ core_libastro_avx2_la_SOURCES = $(core_avx2_sources)
 core_libastro_avx2_la_CFLAGS = $(AM_CFLAGS) $(AVX2_CFLAGS)
 core_libastro_avx512_la_SOURCES = $(core_avx512_sources)
 core_libastro_avx512_la_CFLAGS = $(AM_CFLAGS) $(AVX512_CFLAGS)
+# Where a product is rounded before it is added to, as it is without these instruction sets.
+core_libastro_exact_avx2_la_SOURCES = $(core_exact_avx2_sources)
+core_libastro_exact_avx2_la_CFLAGS = $(AM_CFLAGS) $(AVX2_CFLAGS) -ffp-contract=off
+core_libastro_exact_avx512_la_SOURCES = $(core_exact_avx512_sources)
+core_libastro_exact_avx512_la_CFLAGS = $(AM_CFLAGS) $(AVX512_CFLAGS) -ffp-contract=off
 core_libastro_vnni_la_SOURCES = $(core_vnni_sources)
 core_libastro_vnni_la_CFLAGS = $(AM_CFLAGS) $(VNNI_CFLAGS)
 core_libastro_amx_la_SOURCES = $(core_amx_sources)

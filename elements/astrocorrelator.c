@@ -387,7 +387,6 @@ static guint8 *read_validity(AstroStage *stage, GstBuffer *in, guint64 steps,
     for (guint64 c = 0; c < channels; c++)
       for (guint64 s = 0; s < stations; s++)
         *at++ = (guint8)astro_validity_is_whole(&samples, t, c, s);
-  arguments->valid = valid;
   arguments->valid_time = channels * stations;
   arguments->valid_channel = channels > 1 ? stations : 0;
   arguments->valid_station = 1;
@@ -400,6 +399,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   gboolean gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
   AstroCorrelatorArguments arguments = { .steps = steps };
   g_autofree guint8 *valid = gap ? NULL : read_validity(stage, in, steps, &arguments);
+  arguments.valid = valid;
 
   for (guint64 done = 0; done < steps; done += arguments.count) {
     guint64 at = first + done, number = at / self->spectra;

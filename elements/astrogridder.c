@@ -161,7 +161,6 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   const AstroGridderSettings *s = &settings;
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   g_autofree char *layout = astro_layout_to_string(&in->layout);
-  g_auto(GStrv) names = NULL;
   AstroCollectConfig *config = configuration;
 
   astro_gridder_settings_copy(&settings, &self->settings);

@@ -73,7 +73,8 @@ struct _AstroHistogram {
   guint n_bins, n_regions;
   guint interval;
   gboolean announced; /* caps are set */
-  gint stopping;      /* atomic: ends a count */
+  gint stopping;      /* atomic: ends a count, as the next does */
+  gint flushing;      /* atomic: from FLUSH_START on all pads to FLUSH_STOP */
 
   gint64 count_began, last_report; /* monotonic time */
   gboolean reporting;
@@ -192,7 +193,7 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
   /* the next count begins where this one ends */
   if (done == total)
     self->count_began = now;
-  return !g_atomic_int_get(&self->stopping);
+  return !g_atomic_int_get(&self->stopping) && !g_atomic_int_get(&self->flushing);
 }
 
 static void end_progress(AstroHistogram *self)
@@ -495,6 +496,7 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   GError *error = NULL;
   astro_histogram_settings_copy(&settings, &self->settings);
   g_atomic_int_set(&self->stopping, FALSE);
+  g_atomic_int_set(&self->flushing, FALSE);
   if (!astro_histogram_settings_config(&settings, &config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
     g_error_free(error);
@@ -522,6 +524,15 @@ static GstFlowReturn astro_histogram_flush(GstAggregator *aggregator)
 {
   forget(ASTRO_HISTOGRAM(aggregator));
   return GST_FLOW_OK;
+}
+
+/* When all pads are flushed FLUSH_START goes on, and then the thread that counts is waited for;
+ * FLUSH_STOP goes on before that thread begins anew. */
+static GstPadProbeReturn note_flush(GstPad *pad, GstPadProbeInfo *info, gpointer self)
+{
+  g_atomic_int_set(&ASTRO_HISTOGRAM(self)->flushing,
+                   GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_FLUSH_START);
+  return GST_PAD_PROBE_OK;
 }
 
 static GstStateChangeReturn astro_histogram_change_state(GstElement *element,
@@ -567,6 +578,8 @@ static void astro_histogram_finalize(GObject *object)
 static void astro_histogram_init(AstroHistogram *self)
 {
   g_mutex_init(&self->lock);
+  gst_pad_add_probe(GST_AGGREGATOR_SRC_PAD(self), GST_PAD_PROBE_TYPE_EVENT_FLUSH, note_flush, self,
+                    NULL);
   astro_fields_set_defaults(self);
 }
 

@@ -48,6 +48,7 @@ struct _AstroImage {
   guint next_plane;
   GstClockTime begin; /* of the image */
   guint64 images;
+  gboolean warned; /* of the beam */
   /* The point-spread function about its peak: alone what the fit of the beam needs of an image that
    * may be on a device. */
   gint psf_index;    /* among the image's products; -1: it has none */
@@ -380,17 +381,39 @@ static gboolean fit_lobe(AstroImage *self, AstroImageMeta *meta)
   return found;
 }
 
+#define LEAST_ACROSS 2 /* pixels of a beam, for sources between them to be found */
+
+/* Each image of a stream would say the same. */
+static void warn_of_beam(AstroImage *self, const AstroImageMeta *meta)
+{
+  const double arcsec = ASTRO_DEGREES * 3600, cell = self->config.grid.pixel * arcsec;
+  const double enough = meta->minor * arcsec / LEAST_ACROSS;
+  if (self->warned || (meta->has_beam && cell <= enough))
+    return;
+  self->warned = TRUE;
+  if (meta->has_beam)
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("the beam of %.4g x %.4g arcsec is narrower than two pixels: sources "
+                         "between them may not be found",
+                         meta->major * arcsec, meta->minor * arcsec),
+                        ("cell %.4g arcsec, expected at most %.3g arcsec, which is a field-of-view "
+                         "of %.3g degrees",
+                         cell, enough, enough * self->config.grid.image_size / 3600));
+  else
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("no beam can be fitted to the point-spread function"),
+                        ("expected a main lobe of several pixels of %.4g arcsec", cell));
+}
+
 /* Of the PSF, if the image has one. */
 static void fit_beam(AstroImage *self, AstroImageMeta *meta)
 {
   if (self->psf_index < 0)
     return;
   meta->has_beam = fit_lobe(self, meta);
-  if (!meta->has_beam) {
-    GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("no beam can be fitted to the point-spread function"), (NULL));
+  warn_of_beam(self, meta);
+  if (!meta->has_beam)
     return;
-  }
   GstStructure *s = gst_structure_new(
       "astro-image", "major", G_TYPE_DOUBLE, meta->major * ASTRO_DEGREES, "minor", G_TYPE_DOUBLE,
       meta->minor * ASTRO_DEGREES, "angle", G_TYPE_DOUBLE, meta->angle * ASTRO_DEGREES, NULL);
@@ -489,6 +512,7 @@ static void reset(AstroStage *stage)
 {
   forget(ASTRO_IMAGE(stage));
   ASTRO_IMAGE(stage)->images = 0;
+  ASTRO_IMAGE(stage)->warned = FALSE;
 }
 
 static gboolean stop(GstBaseTransform *trans)

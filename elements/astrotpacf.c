@@ -15,6 +15,7 @@
 #include "elements/astrotpacf.h"
 
 #include "core/histogram/summary.h"
+#include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
@@ -72,6 +73,12 @@ static guint n_regions(const AstroTpacf *self)
 static guint n_kinds(const AstroTpacf *self)
 {
   return self->kinds ? g_strv_length(self->kinds) : 0;
+}
+
+static gsize table_values(const AstroTpacf *self)
+{
+  const gsize bins = n_bins(self);
+  return (N_FIXED + n_kinds(self) + (n_regions(self) > 1 ? bins : 0)) * bins;
 }
 
 /* ---- caps ---- */
@@ -153,28 +160,6 @@ static gboolean astro_tpacf_set_caps(GstBaseTransform *base, GstCaps *in, GstCap
   return TRUE;
 }
 
-/* A histogram in, a table out, whatever the sizes are: the work says what does not fit. Text gets
- * room enough, and the buffer is cut to it. */
-static gboolean astro_tpacf_transform_size(GstBaseTransform *base, GstPadDirection direction,
-                                           GstCaps *caps, gsize size, GstCaps *othercaps,
-                                           gsize *othersize)
-{
-  AstroTpacf *self = ASTRO_TPACF(base);
-  AstroStream other;
-  if (direction == GST_PAD_SINK && size < astro_stream_step_bytes(&self->in)) {
-    *othersize = 0; /* no table, and no room for one that only caps tell of */
-    return TRUE;
-  }
-  if (direction == GST_PAD_SINK && self->to_csv) {
-    *othersize = astro_table_csv_bytes(self->columns, n_bins(self));
-    return TRUE;
-  }
-  if (!astro_stream_from_caps(&other, othercaps, NULL))
-    return FALSE;
-  *othersize = astro_stream_step_bytes(&other);
-  return TRUE;
-}
-
 /* ---- events ---- */
 
 /* Each bin has a column of the covariance, and caps name them all. */
@@ -212,11 +197,12 @@ static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
 
 /* ---- the work ---- */
 
+/* NULL: memory is out. */
 static double *counts_as_doubles(const AstroTpacf *self, const GstMapInfo *in)
 {
   gsize n = in->size / sizeof(double);
-  double *values = g_new(double, MAX(n, 1));
-  for (gsize i = 0; i < n; i++)
+  double *values = g_try_new(double, n);
+  for (gsize i = 0; values && i < n; i++)
     values[i] = self->in.format == ASTRO_FORMAT_F64LE
                     ? ((const double *)(gconstpointer)in->data)[i]
                     : (double)((const guint64 *)(gconstpointer)in->data)[i];
@@ -317,46 +303,73 @@ static gboolean check_summary(AstroTpacf *self, gsize bytes, GError **error)
                              bytes, ASTRO_SUMMARY_EVENT);
 }
 
-/* The table, to be freed. */
-static double *make_table(AstroTpacf *self, const GstMapInfo *in, gsize *n, GError **error)
+static gboolean make_table(AstroTpacf *self, const GstMapInfo *in, double *table, GError **error)
 {
   AstroTpacfResult result;
-  if (!check_summary(self, in->size, error))
-    return NULL;
   g_autofree double *values = counts_as_doubles(self, in);
+  if (!values || !table)
+    return astro_tpacf_no_memory(error, n_bins(self), n_regions(self));
   AstroTpacfConfig config = config_of(self, values);
   if (!astro_tpacf_compute(&config, &result, error))
-    return NULL;
-  const gsize bins = result.n_bins;
-  *n = (N_FIXED + n_kinds(self) + (result.covariance ? bins : 0)) * bins;
-  double *table = g_new(double, *n);
+    return FALSE;
   write_columns(self, &result, values, table);
   tell(self, &result);
   astro_tpacf_clear(&result);
-  return table;
+  return TRUE;
+}
+
+/* Text is made of a table apart, and the buffer is cut to it. */
+static gboolean fill(AstroTpacf *self, const GstMapInfo *in, GstMapInfo *out, GError **error)
+{
+  g_autofree double *apart = self->to_csv ? g_try_new(double, table_values(self)) : NULL;
+  double *table = self->to_csv ? apart : (gpointer)out->data;
+  if (!make_table(self, in, table, error))
+    return FALSE;
+  if (self->to_csv)
+    out->size = astro_table_write_csv(self->columns, table, n_bins(self), (char *)out->data);
+  return TRUE;
+}
+
+/* GStreamer's own allocator ends the program where memory is out. */
+static GstFlowReturn astro_tpacf_prepare_output_buffer(GstBaseTransform *base, GstBuffer *in,
+                                                       GstBuffer **out)
+{
+  AstroTpacf *self = ASTRO_TPACF(base);
+  GstBaseTransformClass *parent = GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class);
+  GError *error = NULL;
+  if (gst_base_transform_is_passthrough(base))
+    return parent->prepare_output_buffer(base, in, out);
+  if (check_summary(self, gst_buffer_get_size(in), &error)) {
+    *out = astro_buffer_new(self->to_csv ? astro_table_csv_bytes(self->columns, n_bins(self))
+                                         : table_values(self) * sizeof(double),
+                            NULL);
+    if (*out)
+      return parent->copy_metadata(base, in, *out) ? GST_FLOW_OK : GST_FLOW_ERROR;
+    astro_tpacf_no_memory(&error, n_bins(self), n_regions(self));
+  }
+  fail(self, error);
+  return GST_FLOW_ERROR;
 }
 
 static GstFlowReturn astro_tpacf_transform(GstBaseTransform *base, GstBuffer *in, GstBuffer *out)
 {
   AstroTpacf *self = ASTRO_TPACF(base);
   GError *error = NULL;
-  GstMapInfo from;
-  gsize n = 0;
+  GstMapInfo from, to;
   if (!gst_buffer_map(in, &from, GST_MAP_READ))
     return GST_FLOW_ERROR;
-  g_autofree double *table = make_table(self, &from, &n, &error);
-  gst_buffer_unmap(in, &from);
-  if (!table) {
-    fail(self, error);
+  if (!gst_buffer_map(out, &to, GST_MAP_WRITE)) {
+    gst_buffer_unmap(in, &from);
     return GST_FLOW_ERROR;
   }
-  g_autofree char *text =
-      self->to_csv ? astro_table_to_csv(self->columns, table, n_bins(self)) : NULL;
-  gsize bytes = text ? strlen(text) : n * sizeof(double);
-  if (gst_buffer_fill(out, 0, text ? (gconstpointer)text : table, bytes) != bytes)
-    return GST_FLOW_ERROR;
+  gboolean good = fill(self, &from, &to, &error);
+  gsize bytes = to.size;
+  gst_buffer_unmap(out, &to);
+  gst_buffer_unmap(in, &from);
   gst_buffer_set_size(out, (gssize)bytes);
-  return GST_FLOW_OK;
+  if (!good)
+    fail(self, error);
+  return good ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
 static gboolean astro_tpacf_stop(GstBaseTransform *base)
@@ -398,9 +411,9 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   base->transform_caps = astro_tpacf_transform_caps;
   base->fixate_caps = astro_tpacf_fixate_caps;
   base->set_caps = astro_tpacf_set_caps;
-  base->transform_size = astro_tpacf_transform_size;
   base->sink_event = astro_tpacf_sink_event;
   base->submit_input_buffer = astro_transform_submit;
+  base->prepare_output_buffer = astro_tpacf_prepare_output_buffer;
   base->transform = astro_tpacf_transform;
   base->stop = astro_tpacf_stop;
   g_autoptr(GstCaps) sink =

@@ -87,7 +87,8 @@ typedef struct {
  * for each column and all the names asked for. Without one, columns are found by number, and "ra"
  * and "dec" are the first two. Degrees, but where ECSV's header says radians. The heading line said
  * again begins another catalogue: all points follow each other, and how many there are up to the
- * end of each catalogue is added to ends (of guint64; may be NULL). */
+ * end of each catalogue is added to ends (of guint64; may be NULL), where one without points is an
+ * error. */
 gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
                                    AstroCatalogue *catalogue, GArray *ends, GError **error);
 /* The same from memory. name is for errors. */

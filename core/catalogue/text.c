@@ -269,10 +269,18 @@ static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, 
   return TRUE;
 }
 
-static void end_catalogue(Reader *reader)
+static gboolean end_catalogue(Reader *reader, GError **error)
 {
-  if (reader->ends)
-    g_array_append_val(reader->ends, reader->n);
+  if (!reader->ends)
+    return TRUE;
+  g_array_append_val(reader->ends, reader->n);
+  const guint last = reader->ends->len - 1;
+  if (reader->n > (last ? g_array_index(reader->ends, guint64, last - 1) : 0))
+    return TRUE;
+  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_TEXT,
+              "%s: catalogue %u has no points, expected a line of values for each", reader->name,
+              last + 1);
+  return FALSE;
 }
 
 /* Looks at what is no comment. *is_names: it names columns, or tells of them below their names. */
@@ -281,9 +289,8 @@ static gboolean take_line(Reader *reader, const AstroCatalogueColumns *columns, 
 {
   gboolean is_first = !reader->separator, point = TRUE;
   if (reader->heading && g_str_equal(line, reader->heading)) {
-    end_catalogue(reader);
     *is_names = TRUE;
-    return TRUE;
+    return end_catalogue(reader, error);
   }
   if (is_first && !find_columns(reader, columns, line, &point, error))
     return FALSE;
@@ -312,8 +319,7 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
         !take_line(reader, columns, line, &is_names, error))
       return FALSE;
   }
-  end_catalogue(reader);
-  return TRUE;
+  return end_catalogue(reader, error);
 }
 
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,

@@ -101,10 +101,10 @@ gsize astro_fft_cut_bytes(const AstroFftCut *self)
 }
 
 /* Samples from begin to end, of a piece of the stream that starts at from and is steps long, to
- * another one. */
-static void copy_part(const AstroFftCut *self, guint8 *to, guint64 to_from, guint64 to_steps,
-                      const guint8 *from, guint64 from_from, guint64 from_steps, guint64 begin,
-                      guint64 end)
+ * another one. Returns how many bytes they are. */
+static gsize copy_part(const AstroFftCut *self, guint8 *to, guint64 to_from, guint64 to_steps,
+                       const guint8 *from, guint64 from_from, guint64 from_steps, guint64 begin,
+                       guint64 end)
 {
   gsize inner = self->inner_bytes;
   for (guint64 o = 0; begin < end && o < self->outer; o++) {
@@ -114,6 +114,7 @@ static void copy_part(const AstroFftCut *self, guint8 *to, guint64 to_from, guin
     else
       memset(there, 0, (end - begin) * inner);
   }
+  return begin < end ? self->outer * (end - begin) * inner : 0;
 }
 
 /* A station's samples from begin to end. */
@@ -164,7 +165,7 @@ void astro_fft_cut_fill(const AstroFftCut *self, const guint8 *block, guint8 *ou
 }
 
 /* What is held stays where it is while a transform's samples come: blocks may be far shorter. */
-void astro_fft_cut_close(AstroFftCut *self, const guint8 *block)
+gsize astro_fft_cut_close(AstroFftCut *self, const guint8 *block)
 {
   guint64 from = (self->transforms.first + self->transforms.count) * self->length;
   guint64 end = self->first + self->steps;
@@ -172,11 +173,12 @@ void astro_fft_cut_close(AstroFftCut *self, const guint8 *block)
   self->held_steps = 0;
   self->held_from = from;
   if (from >= end) /* all is used, or lies before the first whole transform */
-    return;
+    return 0;
   self->held_steps = end - from;
-  copy_part(self, self->held, from, self->length, block, self->first, self->steps,
-            MAX(from, self->first), end);
+  gsize moved = copy_part(self, self->held, from, self->length, block, self->first, self->steps,
+                          MAX(from, self->first), end);
   clear_lost(self, self->held, from, self->length);
+  return moved;
 }
 
 gboolean astro_fft_cut_mark(AstroFftCut *self, GstBuffer *out, const AstroLayout *layout)

@@ -22,8 +22,8 @@ gboolean astro_fft_cut_open(AstroFftCut *cut, GstBuffer *in, guint64 first, guin
 gsize astro_fft_cut_bytes(const AstroFftCut *cut);
 void astro_fft_cut_fill(const AstroFftCut *cut, const guint8 *block, guint8 *out);
 
-/* Keeps what is left of the block. */
-void astro_fft_cut_close(AstroFftCut *cut, const guint8 *block);
+/* Keeps what is left of the block, and returns how many bytes were moved for that. */
+gsize astro_fft_cut_close(AstroFftCut *cut, const guint8 *block);
 
 /* Gives a block of spectra the counts of good samples behind each, if any are missing. */
 gboolean astro_fft_cut_mark(AstroFftCut *cut, GstBuffer *out, const AstroLayout *layout);

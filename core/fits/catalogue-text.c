@@ -19,17 +19,6 @@ static gboolean refuse(const AstroFitsFile *file, GError **error, const char *wh
   return FALSE;
 }
 
-static gboolean check_points(const Reader *r, const AstroFitsFile *file, GError **error)
-{
-  for (guint i = 0; i < r->ends->len; i++)
-    if (astro_catalogue_part(&r->points, r->ends, i).n == 0) {
-      g_autofree char *which = i ? g_strdup_printf("catalogue %u", i + 1) : g_strdup("it");
-      g_autofree char *why = g_strdup_printf("%s has no points", which);
-      return refuse(file, error, why);
-    }
-  return TRUE;
-}
-
 static gboolean parse(Reader *r, const AstroFitsFile *file, const AstroCatalogueColumns *columns,
                       GError **error)
 {
@@ -42,7 +31,7 @@ static gboolean parse(Reader *r, const AstroFitsFile *file, const AstroCatalogue
                     g_mapped_file_get_contents(bytes), g_mapped_file_get_length(bytes),
                     astro_fits_file_name(file), &named, &r->points, r->ends, &why))
     return refuse(file, error, why->message);
-  return check_points(r, file, error);
+  return TRUE;
 }
 
 static void close_text(gpointer reader)

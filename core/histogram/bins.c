@@ -47,7 +47,7 @@ gboolean astro_histogram_edges_check(const AstroHistogramConfig *config, GError 
     double edge = config->edges[k];
     if (!isfinite(edge) || edge < 0) {
       g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_EDGES,
-                  "edge %u is %g: edges are angles of 0 or more", k, edge);
+                  "edge %u is %g, expected a finite number of 0 or more arcminutes", k, edge);
       return FALSE;
     }
     if (k > 0 && !(edge > config->edges[k - 1])) {

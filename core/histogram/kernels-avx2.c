@@ -1,5 +1,4 @@
 /* Eight pairs at a time in single precision, four in double. */
-#pragma GCC optimize("fp-contract=off") /* the bin rule rounds every operation by itself */
 
 #include "core/histogram/rows.h"
 

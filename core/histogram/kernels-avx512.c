@@ -1,5 +1,4 @@
 /* Sixteen pairs at a time in single precision, eight in double. */
-#pragma GCC optimize("fp-contract=off") /* the bin rule rounds every operation by itself */
 
 #include "core/histogram/kernels.h"
 

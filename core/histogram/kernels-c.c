@@ -1,5 +1,4 @@
 /* Plain loops that the compiler turns into whatever vectors every x86_64 has. */
-#pragma GCC optimize("fp-contract=off") /* the bin rule rounds every operation by itself */
 
 #include "core/histogram/rows.h"
 

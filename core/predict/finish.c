@@ -139,7 +139,9 @@ static void finish_row(const AstroFinish *finish, const AstroFinishBlock *block,
 {
   guint pols = finish->pols;
   for (guint j = 0; j <= station; j++) {
-    complex double products[4] = { 0 }, value = CMPLX(re[j], j == station ? 0 : im[j]);
+    /* What CMPLX stands for, which the C library hides from clang. */
+    complex double value = __builtin_complex(re[j], j == station ? 0 : im[j]);
+    complex double products[4] = { 0 };
     guint pieces = pieces_of(finish, station, j);
     for (guint p = 0; p < pols && pieces; p++)
       products[p * pols + p] = value;

@@ -13,18 +13,24 @@ static guint n_columns(const char *names)
   return n;
 }
 
-char *astro_table_to_csv(const char *names, const double *table, guint rows)
+gsize astro_table_write_csv(const char *names, const double *table, guint rows, char *text)
 {
-  GString *text = g_string_new(names);
+  g_autoptr(GString) line = g_string_new(names);
   guint columns = n_columns(names);
-  g_string_replace(text, ":", ",", 0);
-  g_string_append_c(text, '\n');
-  for (guint row = 0; row < rows; row++)
+  g_string_replace(line, ":", ",", 0);
+  g_string_append_c(line, '\n');
+  gsize bytes = line->len;
+  memcpy(text, line->str, bytes);
+  for (guint row = 0; row < rows; row++) {
+    g_string_truncate(line, 0);
     for (guint column = 0; column < columns; column++) {
-      astro_values_append(text, table[(gsize)column * rows + row]);
-      g_string_append_c(text, column + 1 < columns ? ',' : '\n');
+      astro_values_append(line, table[(gsize)column * rows + row]);
+      g_string_append_c(line, column + 1 < columns ? ',' : '\n');
     }
-  return g_string_free(text, FALSE);
+    memcpy(text + bytes, line->str, line->len);
+    bytes += line->len;
+  }
+  return bytes;
 }
 
 gsize astro_table_csv_bytes(const char *names, guint rows)

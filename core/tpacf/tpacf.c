@@ -13,6 +13,13 @@ ASTRO_ENUM_TYPE(astro_estimator_get_type, "AstroEstimator",
                 { ASTRO_ESTIMATOR_DAVIS_PEEBLES, "DD / DR - 1", "davis-peebles" },
                 { ASTRO_ESTIMATOR_HAMILTON, "DD RR / DR^2 - 1", "hamilton" })
 
+gboolean astro_tpacf_no_memory(GError **error, guint bins, guint regions)
+{
+  g_set_error(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_MEMORY,
+              "no memory for the correlation function of %u bins and %u regions", bins, regions);
+  return FALSE;
+}
+
 typedef struct {
   double dd, dr, rd, rr;
 } Shares;
@@ -185,12 +192,16 @@ static void sums_free(Sum *sums, guint n)
     g_free(sums[i].counts);
 }
 
-/* The covariance over leave-one-out samples; regions without any pairs are no samples. */
-static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
-                      AstroTpacfResult *result)
+/* The covariance over leave-one-out samples; regions without any pairs are no samples. FALSE where
+ * memory is out: a histogram is small beside the covariance of very many bins. */
+static gboolean jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
+                          AstroTpacfResult *result)
 {
   guint n_bins = config->n_bins;
-  double *samples = g_new(double, (gsize)config->n_regions *n_bins);
+  result->covariance = g_try_new(double, (gsize)n_bins *n_bins);
+  g_autofree double *samples = g_try_new(double, (gsize)config->n_regions *n_bins);
+  if (!samples || !result->covariance)
+    return FALSE;
   Sum *left[N_KINDS];
   for (guint kind = 0; kind < N_KINDS; kind++)
     left[kind] = sums_left(config, kinds[kind]);
@@ -209,7 +220,6 @@ static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_
     sums_free(left[kind], config->n_regions);
     g_free(left[kind]);
   }
-  result->covariance = g_new(double, (gsize)n_bins *n_bins);
   double *mean = g_new0(double, n_bins);
   guint n = result->n_used;
   for (guint k = 0; k < n_bins; k++)
@@ -224,7 +234,7 @@ static void jackknife(const AstroTpacfConfig *config, const AstroPairs *kinds[N_
       result->covariance[(gsize)i * n_bins + j] = n > 1 ? sum * (n - 1) / n : NAN;
     }
   g_free(mean);
-  g_free(samples);
+  return TRUE;
 }
 
 static double pairs_in_bin(const AstroTpacfConfig *config, const Sum *dd, guint bin)
@@ -314,13 +324,16 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
     result->w[k] = estimate(config, all, k);
     result->n_undefined += isnan(result->w[k]);
   }
-  if (config->n_regions > 1)
-    jackknife(config, kinds, result);
-  set_errors(config, &all[DD], result);
-  if (config->integral_constraint)
+  gboolean good = config->n_regions < 2 || jackknife(config, kinds, result);
+  if (good)
+    set_errors(config, &all[DD], result);
+  if (good && config->integral_constraint)
     constrain(&all[RR], result);
   sums_free(all, N_KINDS);
-  return TRUE;
+  if (good)
+    return TRUE;
+  astro_tpacf_clear(result);
+  return astro_tpacf_no_memory(error, n_bins, config->n_regions);
 }
 
 void astro_tpacf_clear(AstroTpacfResult *result)

@@ -6,8 +6,14 @@
 G_BEGIN_DECLS
 
 #define ASTRO_TPACF_ERROR astro_tpacf_error_quark()
-typedef enum { ASTRO_TPACF_ERROR_PAIRS, ASTRO_TPACF_ERROR_WEIGHTS } AstroTpacfError;
+typedef enum {
+  ASTRO_TPACF_ERROR_PAIRS,
+  ASTRO_TPACF_ERROR_WEIGHTS,
+  ASTRO_TPACF_ERROR_MEMORY,
+} AstroTpacfError;
 GQuark astro_tpacf_error_quark(void);
+/* FALSE and an error that names the sizes. */
+gboolean astro_tpacf_no_memory(GError **error, guint bins, guint regions);
 
 /* dd, dr, rr are counts divided by the pairs there are; rd is dr where one catalogue is meant. */
 typedef enum {

@@ -102,7 +102,10 @@ static gpointer make_dumps(const Setting *s, GRand *random)
   for (gsize i = 0; i < n; i++) {
     const double re = g_rand_double_range(random, -1, 1), im = g_rand_double_range(random, -1, 1);
     const guint fate = (guint)g_rand_int_range(random, 0, 50);
-    put(s, dumps, i, fate == 0 ? NAN : fate == 1 ? CMPLX(re, -INFINITY) : re + I * im);
+    put(s, dumps, i,
+        fate == 0   ? NAN
+        : fate == 1 ? __builtin_complex(re, -(double)INFINITY)
+                    : re + I * im);
   }
   return dumps;
 }

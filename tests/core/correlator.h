@@ -5,6 +5,7 @@
 #include "core/backend/cpu.h"
 #include "core/correlator/correlator.h"
 #include "tests/core/on-device.h"
+#include "tests/half.h"
 #include "tests/tests.h"
 #include <math.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static inline guint8 *test_data(const AstroCorrelatorConfig *config, guint64 ste
       ((float *)data)[i] = (float)((gint32 *)data)[i] * 0x1p-31f;
   if (config->from == ASTRO_FORMAT_CF16LE)
     for (gsize i = 0; i < bytes / 2; i++)
-      ((_Float16 *)data)[i] = (_Float16)((float)((gint16 *)data)[i] * 0x1p-15f);
+      ((guint16 *)data)[i] = test_half_bits(((gint16 *)data)[i] * 0x1p-15);
   return data;
 }
 

@@ -12,7 +12,6 @@
 #include "tests/tests.h"
 #include <complex.h>
 #include <math.h>
-#include <time.h>
 
 #define TURN(turns) cexp(2 * I * G_PI * ((turns)-floor(turns)))
 
@@ -22,34 +21,28 @@ static void assert_near(double found, double expected, double tolerance)
     g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
 }
 
-/* Processor seconds of this thread for the amplitudes of channels all over a bandpass of n points,
- * which rises in a straight line. */
-static double time_bandpass(guint n)
+/* Channels all over a bandpass of n points, which rises in a straight line, and beyond its ends. */
+static void check_bandpass(guint n)
 {
   AstroCalibration calibration = { .n_bandpass = n,
                                    .frequencies = g_new(double, n),
                                    .amplitudes = g_new(double, n) };
-  struct timespec from, to;
   for (guint i = 0; i < n; i++)
     calibration.frequencies[i] = calibration.amplitudes[i] = i + 1;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
   for (guint k = 0; k < 10000; k++) {
     double frequency = (k + 0.5) / 10000 * (n + 1);
     assert_near(astro_calibration_bandpass(&calibration, frequency), CLAMP(frequency, 1, n),
                 1e-9 * n);
   }
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
   g_free(calibration.frequencies);
   g_free(calibration.amplitudes);
-  return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9;
 }
 
-/* A bandpass of a thousand times as many points is not walked through for each channel. */
 static void test_bandpass(void)
 {
-  double small = time_bandpass(100), large = time_bandpass(100000);
-  g_test_message("100: %.5f s, 100000: %.5f s", small, large);
-  g_assert_cmpfloat(large, <, 30 * small + 0.02);
+  static const guint points[] = { 1, 2, 100, 100000 };
+  for (guint i = 0; i < G_N_ELEMENTS(points); i++)
+    check_bandpass(points[i]);
 }
 
 /* The rate that a refusal tells of is enough, as it is written, and not much more than that. */

@@ -79,7 +79,6 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
 {
   guint channels = (o->channels ? o->channels : foreign_usual.channels) * MAX(o->ifs, 1);
   double step = o->freq_step ? o->freq_step : foreign_usual.freq_step;
-  g_autofree char *start = astro_observation_get_start(c->observation);
   const double *p = c->observation->positions;
 
   g_assert_cmpuint(c->stations, ==, FOREIGN_STATIONS);

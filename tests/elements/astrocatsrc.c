@@ -84,6 +84,31 @@ static void test_file(void)
   g_rmdir(folder);
 }
 
+/* A catalogue of no points is a mistake that would be counted in silence. */
+static void test_empty_files(void)
+{
+  static const struct {
+    const char *text, *says;
+  } cases[] = {
+    { "", "points.csv: catalogue 1 has no points, expected a line of values for each" },
+    { "# a comment\n\n", "points.csv: catalogue 1 has no points" },
+    { "ra,dec\n", "points.csv: catalogue 1 has no points" },
+    { "ra,dec\ndeg,deg\n", "points.csv: catalogue 1 has no points" },
+    { "ra,dec\n1,2\nra,dec\nra,dec\n1,2\n", "points.csv: catalogue 2 has no points" },
+  };
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "points.csv", NULL),
+                  *line = g_strdup_printf("astrocatsrc location=%s ra-column=ra dec-column=dec ! "
+                                          "fakesink",
+                                          path);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_assert_true(g_file_set_contents(path, cases[i].text, -1, NULL));
+    test_refused(line, cases[i].says);
+  }
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
 /* Random points where those of a file lie. */
 static void test_like_file(void)
 {
@@ -237,6 +262,7 @@ static void add_tests(void)
   g_test_add_func("/astrocatsrc/uniform", test_uniform);
   g_test_add_func("/astrocatsrc/clustered", test_clustered);
   g_test_add_func("/astrocatsrc/file", test_file);
+  g_test_add_func("/astrocatsrc/empty-files", test_empty_files);
   g_test_add_func("/astrocatsrc/like-file", test_like_file);
   g_test_add_func("/astrocatsrc/same-as-ever", test_same_as_ever);
   g_test_add_func("/astrocatsrc/refusals", test_refusals);

@@ -33,7 +33,7 @@ static void several_catalogues(TestFile *place, gconstpointer data)
       g_strdup_printf("astrofitssrc name=file region-column=region location=%s/c?.fits* ! "
                       "appsink name=out",
                       place->folder);
-  g_autofree char *message = NULL, *first = in_folder(place, "c1.fits");
+  g_autofree char *message = NULL;
   g_autoptr(GPtrArray) samples = test_samples(line, &message);
   g_assert_null(message);
   g_assert_cmpuint(samples->len, ==, 4);

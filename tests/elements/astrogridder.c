@@ -508,7 +508,6 @@ static void test_all_outside(void)
     g_autofree char *debug = NULL;
     Rig rig;
     rig_open(&rig, settings[i], NULL);
-    g_autoptr(GstElement) element = gst_harness_find_element(rig.h, "astrogridder");
     rig_start(&rig, TRUE);
     gst_harness_push(rig.h, dumps(all, 0, DUMPS));
     gst_harness_push_event(rig.h, gst_event_new_eos());

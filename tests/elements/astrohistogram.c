@@ -282,6 +282,10 @@ static void test_bad_summaries(void)
 
 static void test_refusals(void)
 {
+  test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,2,inf\" ! fakesink",
+               "edge 2 is inf, expected a finite number of 0 or more");
+  test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"nan,2\" ! fakesink",
+               "edge 0 is nan, expected a finite number");
   test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,1\" ! fakesink", "edges rise");
   test_refused("astrocatsrc ! h.data astrohistogram name=h edges=\"1,two\" ! fakesink",
                "found \"two\"");
@@ -408,6 +412,44 @@ static void test_flushed(void)
   gst_buffer_unmap(expected, &map);
 }
 
+static void note_end(GObject *histogram, GParamSpec *spec, gpointer ended)
+{
+  g_atomic_int_set((gint *)ended, TRUE);
+}
+
+/* A count is not waited for when all is flushed, and nothing is left of it. */
+static void test_flushed_count(void)
+{
+  gint ended = FALSE; /* atomic: the backend is told when the data is counted */
+  GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  g_object_set(h->element, "backend", ASTRO_BACKEND_REFERENCE, NULL);
+  gulong handler =
+      g_signal_connect(h->element, "notify::active-backend", G_CALLBACK(note_end), &ended);
+  GstHarness *data = feed(h->element, "data", 40000);
+  g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+  g_autoptr(GstMessage) counting =
+      gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_PROGRESS);
+  g_assert_nonnull(counting);
+  g_assert_true(gst_harness_push_event(data, gst_event_new_flush_start()));
+  g_assert_false(g_atomic_int_get(&ended));
+  g_signal_handler_disconnect(h->element, handler);
+
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  g_assert_true(gst_harness_push_event(data, gst_event_new_flush_stop(TRUE)));
+  g_assert_true(gst_harness_push_event(data, gst_event_new_segment(&segment)));
+  gst_harness_push(data, points_buffer(300));
+  g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+  g_autoptr(GstBuffer) buffer = gst_harness_pull(h);
+  g_assert_nonnull(buffer);
+  g_assert_null(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR));
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(data);
+  gst_harness_teardown(h);
+}
+
 /* Points that no count is made with any more are refused: they were taken, and left out. */
 static void test_late_pads(void)
 {
@@ -454,7 +496,7 @@ static void test_late_regions(void)
                      GINT_TO_POINTER(regions[i][1]));
     GstHarness *data = feed(h->element, "data", 300);
     g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
-    g_autoptr(GstBuffer) buffer = gst_harness_pull(h);
+    gst_buffer_unref(gst_harness_pull(h));
     g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
     gint told = 1;
     gst_structure_get_int(gst_caps_get_structure(caps, 0), "regions", &told);
@@ -661,6 +703,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/refusals", test_refusals);
   g_test_add_func("/astrohistogram/gaps", test_gaps);
   g_test_add_func("/astrohistogram/flushed", test_flushed);
+  g_test_add_func("/astrohistogram/flushed-count", test_flushed_count);
   g_test_add_func("/astrohistogram/late-pads", test_late_pads);
   g_test_add_func("/astrohistogram/late-regions", test_late_regions);
   g_test_add_func("/astrohistogram/late-interval", test_late_interval);

@@ -122,6 +122,20 @@ static void test_planes(void)
   }
 }
 
+/* A grid whose PSF is a Gaussian of so many pixels of l and m at half maximum. */
+static GstBuffer *lobe(double width, double height)
+{
+  GstBuffer *buffer = plane(2, 0, 0, 0, 1);
+  GstMapInfo map;
+  gst_buffer_map(buffer, &map, GST_MAP_WRITE);
+  for (gint y = 0; y < SIZE; y++)
+    for (gint x = 0; x < SIZE; x++)
+      ((float complex *)map.data)[(SIZE + y) * SIZE + x] =
+          (float)(2 * exp(-4 * G_LN2 * (pow((x - 8) / width, 2) + pow((y - 8) / height, 2))));
+  gst_buffer_unmap(buffer, &map);
+  return buffer;
+}
+
 /* A Gaussian for a PSF: its beam is told in the meta and in a message. */
 static void test_beam(void)
 {
@@ -129,15 +143,7 @@ static void test_beam(void)
   GstBus *bus = gst_bus_new();
   gst_element_set_bus(h->element, bus);
   gst_harness_set_src_caps_str(h, GRID);
-  GstBuffer *in = plane(2, 0, 0, 0, 1);
-  GstMapInfo map;
-  gst_buffer_map(in, &map, GST_MAP_WRITE);
-  for (gint y = 0; y < SIZE; y++)
-    for (gint x = 0; x < SIZE; x++) /* 6 pixels of l, 4 of m, at half maximum */
-      ((float complex *)map.data)[(SIZE + y) * SIZE + x] =
-          (float)(2 * exp(-4 * G_LN2 * (pow((x - 8) / 6.0, 2) + pow((y - 8) / 4.0, 2))));
-  gst_buffer_unmap(in, &map);
-  GstBuffer *out = gst_harness_push_and_pull(h, in);
+  GstBuffer *out = gst_harness_push_and_pull(h, lobe(6, 4));
   AstroImageMeta *meta = astro_buffer_get_image(out);
   g_assert_true(meta->has_beam);
   g_assert_cmpfloat_with_epsilon(meta->major, 6 * 0.0025, 1e-7);
@@ -153,6 +159,41 @@ static void test_beam(void)
   gst_element_set_bus(h->element, NULL);
   gst_object_unref(bus);
   gst_harness_teardown(h);
+}
+
+/* Pixels too large for the beam are warned of, once. */
+static void test_coarse(void)
+{
+  static const struct {
+    double width, height;
+    const char *says, *advice;
+  } cases[] = {
+    { 6, 2.1, NULL, NULL },
+    { 3, 1.8, "the beam of 1547 x 928.2 arcsec is narrower than two pixels",
+      "cell 515.7 arcsec, expected at most 464 arcsec, which is a field-of-view of 1.55 degrees" },
+    { 0.6, 0.6, "no beam can be fitted to the point-spread function",
+      "expected a main lobe of several pixels of 515.7 arcsec" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = test_harness("astroimage");
+    g_autoptr(GstBus) bus = gst_bus_new();
+    gst_element_set_bus(h->element, bus);
+    gst_harness_set_src_caps_str(h, GRID);
+    for (guint n = 0; n < 2; n++)
+      gst_buffer_unref(gst_harness_push_and_pull(h, lobe(cases[i].width, cases[i].height)));
+    g_autoptr(GstMessage) first = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+    g_assert_null(gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING));
+    g_assert_cmpint(first != NULL, ==, cases[i].says != NULL);
+    if (first) {
+      g_autoptr(GError) warning = NULL;
+      g_autofree char *debug = NULL;
+      gst_message_parse_warning(first, &warning, &debug);
+      test_says(warning->message, cases[i].says);
+      test_says(debug, cases[i].advice);
+    }
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+  }
 }
 
 /* Of channels the beam is the middle one's, or that of the nearest that has visibilities. */
@@ -425,6 +466,7 @@ static void add_tests(void)
   g_test_add_func("/astroimage/image", test_image);
   g_test_add_func("/astroimage/planes", test_planes);
   g_test_add_func("/astroimage/beam", test_beam);
+  g_test_add_func("/astroimage/coarse", test_coarse);
   g_test_add_func("/astroimage/beam-of-channels", test_beam_of_channels);
   g_test_add_func("/astroimage/stokes", test_stokes);
   g_test_add_func("/astroimage/stokes-meanwhile", test_stokes_meanwhile);

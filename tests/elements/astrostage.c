@@ -580,8 +580,8 @@ static void add_tests(void)
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft",
     "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft ! astroimage",
-    "astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft ! astroimage "
-    "psf=true ! astroclean",
+    ("astrovissrc num-buffers=2 ! astrogridder size=64 field-of-view=1 ! astrofft ! astroimage "
+     "psf=true ! astroclean"),
     "astrovissrc num-buffers=2 ! astrorender",
     "astrocatsrc points=9 ! astrohistogram",
     "astrocatsrc points=9 ! astrohistogram ! astrotpacf",

@@ -1,6 +1,10 @@
 #include "core/histogram/summary.h"
 #include "core/tpacf/tpacf.h"
 #include "tests/elements/catalogues.h"
+#include "tests/may-fail.h"
+#include "tests/peak.h"
+
+#include <sys/resource.h>
 
 enum { BINS = 3, KINDS = 3 };
 static const double edges[BINS + 1] = { 1, 2, 4, 8 };
@@ -144,7 +148,6 @@ static void test_refusals(void)
          event_of(1, pairs), 72);
 }
 
-/* From catalogues to the power law that was put in. */
 /* Nothing is made of a size that only caps tell of. */
 static void test_huge(void)
 {
@@ -161,6 +164,49 @@ static void test_huge(void)
                   "astrotpacf", "a covariance of 2147483647 bins");
 }
 
+static void check_no_memory(guint64 more)
+{
+  enum { MANY = 20000, CELLS = KINDS * 4 };
+  GstHarness *h = gst_harness_new("astrotpacf");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  AstroSummary summary;
+  astro_summary_init(&summary, KINDS, 2, MANY + 1);
+  for (guint k = 0; k <= MANY; k++)
+    summary.edges[k] = k;
+  gst_harness_set_src_caps_str(h, CAPS "format=U64LE,layout=pairs:region:region:bin,"
+                                       "pairs=dd:dr:rr,regions=2,bins=20000");
+  gst_harness_push_event(h, astro_summary_to_event(&summary));
+  astro_summary_clear(&summary);
+  GstBuffer *buffer = test_buffer((gsize)CELLS * MANY * sizeof(double), 1);
+
+  struct rlimit before, small;
+  g_assert_cmpint(getrlimit(RLIMIT_AS, &before), ==, 0);
+  small = before;
+  small.rlim_cur = peak_status("VmSize:") + more;
+  g_assert_cmpint(setrlimit(RLIMIT_AS, &small), ==, 0);
+  const GstFlowReturn flow = gst_harness_push(h, buffer);
+  setrlimit(RLIMIT_AS, &before);
+  g_assert_cmpint(flow, ==, GST_FLOW_ERROR);
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  g_autoptr(GError) error = NULL;
+  gst_message_parse_error(message, &error, NULL);
+  test_says(error->message, "no memory for the correlation function of 20000 bins and 2 regions");
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
+/* A covariance takes the square of the bins that came: with so many bytes more than the process has
+ * there is no room for the table of 3.2e9 bytes, or for what it is made of. */
+static void test_no_memory(void)
+{
+  static const guint64 more[] = { G_GUINT64_CONSTANT(1000000000), G_GUINT64_CONSTANT(5000000000) };
+  for (guint i = 0; i < G_N_ELEMENTS(more); i++)
+    check_no_memory(more[i]);
+}
+
+/* From catalogues to the power law that was put in. */
 static void test_pipeline(void)
 {
   GstElement *pipeline = gst_parse_launch(
@@ -194,6 +240,7 @@ static void add_tests(void)
   g_test_add_func("/astrotpacf/csv", test_csv);
   g_test_add_func("/astrotpacf/refusals", test_refusals);
   g_test_add_func("/astrotpacf/huge", test_huge);
+  g_test_add_func("/astrotpacf/no-memory", test_no_memory);
   g_test_add_func("/astrotpacf/pipeline", test_pipeline);
 }
 

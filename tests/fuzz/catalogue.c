@@ -11,10 +11,14 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
   for (guint c = 0; c < G_N_ELEMENTS(columns); c++) {
     AstroCatalogue catalogue;
     g_autoptr(GError) error = NULL;
+    g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(guint64));
     gboolean good = astro_catalogue_parse_text((const char *)data, size, "fuzz", &columns[c],
-                                               &catalogue, NULL, &error);
+                                               &catalogue, ends, &error);
     if (good == (error != NULL))
       abort();
+    for (guint i = 0; i < ends->len && good; i++)
+      if (astro_catalogue_part(&catalogue, ends, i).n == 0)
+        abort();
     for (guint64 i = 0; i < catalogue.n; i++)
       if (!isfinite(catalogue.ra[i]) || !(fabs(catalogue.dec[i]) <= 90))
         abort();

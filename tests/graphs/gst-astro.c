@@ -224,8 +224,14 @@ static void test_refused_pipelines(void)
     { "fakesrc ! identity fakesrc ! fakesink",
       "fakesrc0: Internal data stream error. (streaming stopped, reason not-linked (-1))" },
     { "filesrc location=/nonexistent/a ! fakesink", "filesrc0: Resource not found. (No such file" },
-    { "fakesrc num-buffers=2 ! filesink location=/nonexistent/a name=out",
+    { "fakesrc num-buffers=2 ! filesink location=/proc/absent name=out",
       "out: Could not open file" },
+    { "fakesrc num-buffers=2 !\n filesink location=/nonexistent/a/b name=out",
+      "bad.graph:2: out would write to /nonexistent/a/b, but there is no folder /nonexistent/a" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=absent/%d.png",
+      "bad.graph:2: multifilesink0 would write to absent/%d.png, but there is no folder absent" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=.",
+      "bad.graph:2: multifilesink0 would write to ., which is a folder" },
     { "filesrc ! fakesink", "filesrc0: No file name specified" },
     { "fakesrc ! fakesink state-error=null-to-ready", "fakesink0: " },
     { "fakesrc ! fakesink state-error=ready-to-paused", "fakesink0: " },
@@ -238,6 +244,19 @@ static void test_refused_pipelines(void)
     write_file("bad.graph", cases[i][0], -1);
     g_auto(Result) result = run("run ./bad.graph");
     assert_refused(&result, 1, cases[i][1]);
+  }
+}
+
+/* What sinks of other plugins make of a location is theirs to say. */
+static void test_other_locations(void)
+{
+  static const char *const locations[] = { "%d/picture.png", "file://absent/picture.png" };
+  for (guint i = 0; i < G_N_ELEMENTS(locations); i++) {
+    g_autofree char *text =
+        g_strdup_printf("fakesrc num-buffers=2 ! multifilesink name=out location=%s", locations[i]);
+    write_file("other.graph", text, -1);
+    g_auto(Result) result = run("run ./other.graph");
+    assert_refused(&result, 1, "out: Error while writing to file");
   }
 }
 
@@ -326,8 +345,8 @@ static void test_stats(void)
   g_assert_cmpint(result.status, ==, 0);
   g_assert_cmpstr(result.err, ==, "");
   static const char *const rows[] = {
-    "element +factory +buffers in +out +bytes in +out +rate +busy +waits in +out +host copies "
-    "+backend",
+    ("element +factory +buffers in +out +bytes in +out +rate +busy +waits in +out +host copies "
+     "+backend"),
     "src +fakesrc +0 +7 +0 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
     "t +tee +7 +14 +700 B +1\\.40 kB +[0-9.]+ .?B/s +- +- +- +- +-",
     "q +queue +7 +7 +700 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
@@ -705,10 +724,10 @@ static void test_first_light(void)
   /* A run that fails leaves no file, and the picture of the last one as it was. */
   gint64 pictured = file_size("light.png");
   g_auto(Result) failed = run("run first-light stations=4 channels=16 integration=500 "
-                              "duration=0.05 output=nowhere/light.uvfits image=failed.fits "
+                              "duration=0.05 output=/proc/light.uvfits image=failed.fits "
                               "picture=light.png --quiet");
   g_assert_cmpint(failed.status, ==, 1);
-  g_assert_nonnull(strstr(failed.err, "astrofitssink0: cannot create nowhere/light.uvfits.part"));
+  g_assert_nonnull(strstr(failed.err, "astrofitssink0: cannot create /proc/light.uvfits.part"));
   g_assert_cmpint(file_size("light.png"), ==, pictured);
   g_assert_cmpint(file_size("failed.fits"), <, 0);
   write_file("back.graph", "astrofitssrc location=light.uvfits ! fakesink", -1);
@@ -860,6 +879,8 @@ static void test_tpacf(void)
     return;
   g_assert_cmpint(result.status, ==, 0);
   assert_png("mock.png");
+  g_auto(Result) refused = run("run tpacf output=mock.csv plot=absent/mock.png");
+  assert_refused(&refused, 1, "would write to absent/mock.png, but there is no folder absent");
   g_assert_true(g_regex_match_simple("astrocatsrc[0-9]+: mock: slope -0.8, ", result.err, 0, 0));
   g_assert_true(
       g_regex_match_simple("astrotpacf[0-9]+: tpacf: [^\n]*slope -0\\.[6-9]", result.err, 0, 0));
@@ -926,6 +947,7 @@ int main(int argc, char **argv)
     { "/gst-astro/usage", test_usage },
     { "/gst-astro/refused-graphs", test_refused_graphs },
     { "/gst-astro/refused-pipelines", test_refused_pipelines },
+    { "/gst-astro/other-locations", test_other_locations },
     { "/gst-astro/run", test_run },
     { "/gst-astro/list-and-show", test_list_and_show },
     { "/gst-astro/list-broken", test_list_broken },
