@@ -1,4 +1,5 @@
 #include "graphs/check.h"
+#include <string.h>
 #include <sys/stat.h>
 
 typedef struct {
@@ -82,6 +83,30 @@ static char *look_for_clashes(const GPtrArray *files)
   return clash;
 }
 
+/* Some sinks open their file when their first data comes, after all of the work. */
+static char *look_for_folder(GstElement *sink)
+{
+  g_autofree char *location = location_of(sink);
+  const char *name = GST_OBJECT_NAME(sink);
+  if (strstr(location, "://"))
+    return NULL;
+  if (g_file_test(location, G_FILE_TEST_IS_DIR))
+    return g_strdup_printf("%s would write to %s, which is a folder", name, location);
+  g_autofree char *folder = g_path_get_dirname(location);
+  if (strchr(folder, '%') || g_file_test(folder, G_FILE_TEST_IS_DIR))
+    return NULL;
+  return g_strdup_printf("%s would write to %s, but there is no folder %s", name, location, folder);
+}
+
+static char *look_for_folders(const GPtrArray *files)
+{
+  char *trouble = NULL;
+  for (guint i = 0; !trouble && i < files->len; i++)
+    if (is_sink(files->pdata[i]))
+      trouble = look_for_folder(files->pdata[i]);
+  return trouble;
+}
+
 static void look(const GValue *value, gpointer data)
 {
   GstElement *element = g_value_get_object(value);
@@ -108,7 +133,8 @@ char *astro_check_pipeline(GstElement *pipeline)
   g_free(findings.unlinked);
   if (!findings.sources)
     return g_strdup("the pipeline has no source: nothing would flow");
-  /* That a stream ended is what sinks tell. */
-  return findings.sinks ? look_for_clashes(files)
-                        : g_strdup("the pipeline has no sink: it would not end");
+  if (!findings.sinks) /* they tell that a stream ended */
+    return g_strdup("the pipeline has no sink: it would not end");
+  char *clash = look_for_clashes(files);
+  return clash ? clash : look_for_folders(files);
 }

@@ -1,5 +1,5 @@
-/* What would keep a pipeline waiting for ever or overwrite a file that it uses, found before it
- * starts. */
+/* What would keep a pipeline waiting for ever, overwrite a file that it uses, or have it find no
+ * place for its result, found before it starts. */
 #pragma once
 
 #include <gst/gst.h>

@@ -367,39 +367,6 @@ static GstElement *as_pipeline(GstElement *element)
   return pipeline;
 }
 
-/* NULL: all is well, or other than the name of a file. */
-static char *misplaced(GstElement *sink)
-{
-  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(sink), "location");
-  g_autofree char *location = NULL;
-  if (!spec || spec->value_type != G_TYPE_STRING)
-    return NULL;
-  g_object_get(sink, "location", &location, NULL);
-  if (!location || !*location || strstr(location, "://"))
-    return NULL;
-  const char *name = GST_OBJECT_NAME(sink);
-  if (g_file_test(location, G_FILE_TEST_IS_DIR))
-    return g_strdup_printf("%s would write to %s, which is a folder", name, location);
-  g_autofree char *folder = g_path_get_dirname(location);
-  if (strchr(folder, '%') || g_file_test(folder, G_FILE_TEST_IS_DIR))
-    return NULL;
-  return g_strdup_printf("%s would write to %s, but there is no folder %s", name, location, folder);
-}
-
-/* Some sinks open their file when their first data comes, after all of the work. */
-static char *check_places(GstElement *pipeline)
-{
-  GValue value = G_VALUE_INIT;
-  char *trouble = NULL;
-  GstIterator *sinks = gst_bin_iterate_sinks(GST_BIN(pipeline));
-  while (!trouble && gst_iterator_next(sinks, &value) == GST_ITERATOR_OK) {
-    trouble = misplaced(g_value_get_object(&value));
-    g_value_unset(&value);
-  }
-  gst_iterator_free(sinks);
-  return trouble;
-}
-
 static int run_line(const AstroGraph *graph, const char *line, const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
@@ -415,8 +382,6 @@ static int run_line(const AstroGraph *graph, const char *line, const AstroArgume
     return refuse_pipeline(graph, message);
   }
   g_autofree char *trouble = astro_check_pipeline(pipeline);
-  if (!trouble)
-    trouble = check_places(pipeline);
   if (trouble)
     return refuse_pipeline(graph, trouble);
   g_autofree char *name = graph_name(graph);
