@@ -20,10 +20,10 @@
 #include "config.h"
 #include "elements/astrohistogram.h"
 
-#include "core/catalogue/columns.h"
 #include "core/histogram/collect.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
+#include "elements/astrocataloguepad.h"
 #include "elements/astrofields.h"
 #include "elements/astrohistogram-settings.h"
 #include "elements/astroonce.h"
@@ -35,27 +35,6 @@ GST_DEBUG_CATEGORY_STATIC(histogram_debug);
 #define GST_CAT_DEFAULT histogram_debug
 
 #define PROGRESS "count"
-
-/* A pad remembers the columns of the catalogues that it is at: caps may be ahead of buffers. */
-#define ASTRO_TYPE_CATALOGUE_PAD astro_catalogue_pad_get_type()
-G_DECLARE_FINAL_TYPE(AstroCataloguePad, astro_catalogue_pad, ASTRO, CATALOGUE_PAD, GstAggregatorPad)
-struct _AstroCataloguePad {
-  GstAggregatorPad parent;
-  AstroColumnPlaces places;
-  gint flushed; /* atomic: since the last catalogue */
-};
-G_DEFINE_TYPE(AstroCataloguePad, astro_catalogue_pad, GST_TYPE_AGGREGATOR_PAD)
-
-static GstFlowReturn astro_catalogue_pad_flush(GstAggregatorPad *pad, GstAggregator *aggregator);
-
-static void astro_catalogue_pad_class_init(AstroCataloguePadClass *klass)
-{
-  GST_AGGREGATOR_PAD_CLASS(klass)->flush = astro_catalogue_pad_flush;
-}
-
-static void astro_catalogue_pad_init(AstroCataloguePad *self)
-{
-}
 
 struct _AstroHistogram {
   GstAggregator parent;
@@ -85,20 +64,6 @@ G_STATIC_ASSERT(PROP_ACTIVE_BACKEND < ASTRO_HISTOGRAM_FIRST_SETTING);
 
 G_DEFINE_TYPE(AstroHistogram, astro_histogram, GST_TYPE_AGGREGATOR)
 GST_ELEMENT_REGISTER_DEFINE(astrohistogram, "astrohistogram", GST_RANK_NONE, ASTRO_TYPE_HISTOGRAM)
-
-/* What a pad gave before a flush is none of its catalogue. */
-static GstFlowReturn astro_catalogue_pad_flush(GstAggregatorPad *pad, GstAggregator *aggregator)
-{
-  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
-
-  g_mutex_lock(&self->lock);
-  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
-    if (g_str_equal(astro_side_name(side), GST_PAD_NAME(pad)))
-      astro_catalogue_clear(&self->data[side]);
-  g_mutex_unlock(&self->lock);
-  g_atomic_int_set(&((AstroCataloguePad *)pad)->flushed, TRUE);
-  return GST_FLOW_OK;
-}
 
 static GstFlowReturn fail(AstroHistogram *self, GError *error)
 {
@@ -205,32 +170,6 @@ static void end_progress(AstroHistogram *self)
 
 /* ---- catalogues in, histograms out ---- */
 
-static gboolean append_buffer(const AstroCataloguePad *pad, GstBuffer *buffer,
-                              AstroCatalogue *catalogue, GError **error)
-{
-  GstMapInfo map;
-  gsize step = pad->places.n * sizeof(double);
-  if (step == 0)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "pad %s: a buffer came without caps that say what its columns are, "
-                               "expected those of a catalogue",
-                               GST_PAD_NAME(pad));
-  if (gst_buffer_get_size(buffer) % step)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "pad %s: a buffer of %" G_GSIZE_FORMAT
-                               " bytes is no whole number of points of %u columns",
-                               GST_PAD_NAME(pad), gst_buffer_get_size(buffer), pad->places.n);
-  if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
-                               GST_PAD_NAME(pad));
-  gboolean good = astro_catalogue_append(
-      catalogue, &pad->places, (const double *)(gconstpointer)map.data, map.size / step, error);
-  gst_buffer_unmap(buffer, &map);
-  if (!good)
-    g_prefix_error(error, "pad %s: ", GST_PAD_NAME(pad));
-  return good;
-}
-
 /* What comes for a side that is not counted, or whose count is begun: of a pad that was requested
  * meanwhile, or flushed. */
 static gboolean check_time(const AstroHistogram *self, AstroSide side, gboolean was_flushed,
@@ -260,7 +199,7 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
   gboolean taken = buffer &&
                    check_time(self, side, g_atomic_int_exchange(&pad->flushed, FALSE), error) &&
                    astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, error) &&
-                   append_buffer(pad, buffer, catalogue, error);
+                   astro_catalogue_pad_append(pad, buffer, catalogue, error);
   g_mutex_unlock(&self->lock);
   return taken;
 }
@@ -415,35 +354,27 @@ static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboole
 
 /* ---- pads ---- */
 
-static gboolean read_caps(AstroHistogram *self, AstroCataloguePad *pad, GstCaps *caps)
+static void forget_pad(GstAggregator *aggregator, AstroCataloguePad *pad)
 {
-  AstroStream stream;
-  GError *error = NULL;
-  const char *columns = gst_structure_get_string(gst_caps_get_structure(caps, 0), "columns");
-  gboolean good = astro_stream_from_caps(&stream, caps, &error);
-  if (good &&
-      (stream.quantity != ASTRO_QUANTITY_CATALOGUE || stream.format != ASTRO_FORMAT_F64LE ||
-       stream.layout.n_axes != 2 || stream.layout.axes[0] != ASTRO_AXIS_COLUMN || !columns)) {
-    g_autofree char *text = gst_caps_to_string(caps);
-    good = astro_stream_refuse(&error, ASTRO_STREAM_ERROR_CAPS,
-                               "%s, expected format=F64LE, layout=column:point", text);
-  }
-  good = good && astro_column_places(&pad->places, columns, &error);
-  if (!good) {
-    pad->places = (AstroColumnPlaces){ 0 }; /* buffers may come all the same */
-    g_prefix_error(&error, "pad %s: ", GST_PAD_NAME(pad));
-    fail(self, error);
-  }
-  return good;
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+
+  g_mutex_lock(&self->lock);
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (g_str_equal(astro_side_name(side), GST_PAD_NAME(pad)))
+      astro_catalogue_clear(&self->data[side]);
+  g_mutex_unlock(&self->lock);
 }
 
 static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggregatorPad *pad,
                                            GstEvent *event)
 {
+  GError *error = NULL;
   GstCaps *caps;
+
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
     gst_event_parse_caps(event, &caps);
-    if (!read_caps(ASTRO_HISTOGRAM(aggregator), (AstroCataloguePad *)pad, caps)) {
+    if (!astro_catalogue_pad_read_caps(ASTRO_CATALOGUE_PAD(pad), caps, &error)) {
+      fail(ASTRO_HISTOGRAM(aggregator), error);
       gst_event_unref(event);
       return FALSE;
     }
@@ -459,8 +390,10 @@ static GstAggregatorPad *astro_histogram_create_new_pad(GstAggregator *aggregato
   g_autoptr(GstPad) there = gst_element_get_static_pad(GST_ELEMENT(aggregator), wanted);
   if (there)
     return NULL; /* one each */
-  return g_object_new(ASTRO_TYPE_CATALOGUE_PAD, "name", wanted, "direction", GST_PAD_SINK,
-                      "template", template, NULL);
+  AstroCataloguePad *pad = g_object_new(ASTRO_TYPE_CATALOGUE_PAD, "name", wanted, "direction",
+                                        GST_PAD_SINK, "template", template, NULL);
+  pad->forget = forget_pad;
+  return GST_AGGREGATOR_PAD(pad);
 }
 
 /* Caps are set with the first histogram, whose kinds they name. */

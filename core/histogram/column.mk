@@ -14,7 +14,7 @@ fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram
 dist_files += tests/core/histogram.h tests/bench/peers-tpacf
 element_sources += elements/astrohistogram.c elements/astrohistogram.h \
-  elements/astrohistogram-settings.c elements/astrohistogram-settings.h
+  elements/astrocataloguepad.c elements/astrocataloguepad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h
 element_tests += tests/elements/astrohistogram
 gpu_sources += gpu/histogram.cu gpu/histogram-copies.cu gpu/histogram-tree.cu gpu/histogram-leaves.cu
 gpu_headers += gpu/histogram.h gpu/histogram-copies.h

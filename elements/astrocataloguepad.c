@@ -1,0 +1,75 @@
+#include "config.h"
+#include "elements/astrocataloguepad.h"
+
+#include "core/stream/stream.h"
+
+G_DEFINE_TYPE(AstroCataloguePad, astro_catalogue_pad, GST_TYPE_AGGREGATOR_PAD)
+
+static GstFlowReturn flush(GstAggregatorPad *pad, GstAggregator *aggregator)
+{
+  AstroCataloguePad *self = ASTRO_CATALOGUE_PAD(pad);
+
+  self->forget(aggregator, self);
+  g_atomic_int_set(&self->flushed, TRUE);
+  return GST_FLOW_OK;
+}
+
+static void astro_catalogue_pad_class_init(AstroCataloguePadClass *klass)
+{
+  GST_AGGREGATOR_PAD_CLASS(klass)->flush = flush;
+}
+
+static void astro_catalogue_pad_init(AstroCataloguePad *self)
+{
+}
+
+static gboolean read_columns(AstroCataloguePad *pad, const GstCaps *caps, GError **error)
+{
+  const char *columns = gst_structure_get_string(gst_caps_get_structure(caps, 0), "columns");
+  AstroStream stream;
+
+  if (!astro_stream_from_caps(&stream, caps, error))
+    return FALSE;
+  if (stream.quantity != ASTRO_QUANTITY_CATALOGUE || stream.format != ASTRO_FORMAT_F64LE ||
+      stream.layout.n_axes != 2 || stream.layout.axes[0] != ASTRO_AXIS_COLUMN || !columns) {
+    g_autofree char *text = gst_caps_to_string(caps);
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "%s, expected format=F64LE, layout=column:point", text);
+  }
+  return astro_column_places(&pad->places, columns, error);
+}
+
+gboolean astro_catalogue_pad_read_caps(AstroCataloguePad *pad, const GstCaps *caps, GError **error)
+{
+  if (read_columns(pad, caps, error))
+    return TRUE;
+  pad->places = (AstroColumnPlaces){ 0 }; /* buffers may come all the same */
+  g_prefix_error(error, "pad %s: ", GST_PAD_NAME(pad));
+  return FALSE;
+}
+
+gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buffer,
+                                    AstroCatalogue *catalogue, GError **error)
+{
+  GstMapInfo map;
+  gsize step = pad->places.n * sizeof(double);
+  if (step == 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "pad %s: a buffer came without caps that say what its columns are, "
+                               "expected those of a catalogue",
+                               GST_PAD_NAME(pad));
+  if (gst_buffer_get_size(buffer) % step)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                               "pad %s: a buffer of %" G_GSIZE_FORMAT
+                               " bytes is no whole number of points of %u columns",
+                               GST_PAD_NAME(pad), gst_buffer_get_size(buffer), pad->places.n);
+  if (!gst_buffer_map(buffer, &map, GST_MAP_READ))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: cannot map a buffer",
+                               GST_PAD_NAME(pad));
+  gboolean good = astro_catalogue_append(
+      catalogue, &pad->places, (const double *)(gconstpointer)map.data, map.size / step, error);
+  gst_buffer_unmap(buffer, &map);
+  if (!good)
+    g_prefix_error(error, "pad %s: ", GST_PAD_NAME(pad));
+  return good;
+}
