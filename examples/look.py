@@ -55,4 +55,7 @@ if __name__ == "__main__":
     commands = {"spectrum": spectrum, "fringe": fringe}
     if not 3 <= len(sys.argv) <= 4 or sys.argv[1] not in commands:
         sys.exit(__doc__)
-    commands[sys.argv[1]](*sys.argv[2:])
+    try:
+        commands[sys.argv[1]](*sys.argv[2:])
+    except (OSError, ValueError) as error:  # no such file, no FITS file, no number
+        sys.exit(f"{sys.argv[2]}: {error}")
