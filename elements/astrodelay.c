@@ -116,11 +116,13 @@ static gboolean ensure_model(AstroDelay *self, GError **error)
   if (self->model)
     return TRUE;
   if (!observation || observation->n_stations != stations)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "%u stations in the observation, %" G_GUINT64_FORMAT
-                               " in the caps%s",
-                               observation ? observation->n_stations : 0, stations,
-                               observation ? "" : ": none came, and astroobserve makes one");
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "%u stations in the observation, %" G_GUINT64_FORMAT " in the caps%s",
+        observation ? observation->n_stations : 0, stations,
+        observation
+            ? ""
+            : ": none came, which astroobserve with array, phase-centre and start-time makes");
   g_autofree char *name = astro_fields_copy_text(&self->calibration);
   if (name && *name && !(calibration = read_calibration(self, name, observation, pols, error)))
     return FALSE;

@@ -224,7 +224,7 @@ static void send_rest(AstroObserve *self)
   const GstFlowReturn flow = rest ? gst_pad_push(src_pad(self), rest) : GST_FLOW_OK;
   if (astro_flow_is_lost(flow))
     GST_ELEMENT_FLOW_ERROR(self, flow);
-  if (left)
+  if (left && flow == GST_FLOW_OK)
     GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", left->message), (NULL));
 }
 

@@ -27,7 +27,8 @@ static gboolean check(const AstroPrepareConfig *config, const AstroObservation *
   if (!o)
     return astro_backend_refuse(
         error, "the stream has no observation (stations, phase centre, start), which "
-               "(u,v,w) are computed from: astroobserve makes one");
+               "(u,v,w) are computed from: astroobserve with array, phase-centre and start-time "
+               "makes one");
   if (!o->has_phase_centre)
     return astro_backend_refuse(error, "the observation has no phase centre");
   if (!o->has_start)

@@ -800,15 +800,26 @@ static void test_own_voltages(void)
   g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * 2);
   g_auto(Result) result =
       run("run correlate-file input=own.raw skip=30 stations=14 rate=200000 array=positions.txt "
-          "centre=200,-30 channels=20 integration=500 output=own.uvfits");
+          "centre=200,-30 start=2026-11-20T12:00:00 channels=20 integration=500 "
+          "output=own.uvfits");
   g_assert_cmpint(result.status, ==, 0);
   g_assert_nonnull(strstr(result.out, "stations 14, baselines 105, channels 20, products 4, "
                                       "integrations 4, start 2026-11-20T12:00:00.000000000Z"));
   g_auto(Result) image = run("run image uvfits=own.uvfits output=own.fits size=256 cell=20");
   g_assert_cmpint(image.status, ==, 0);
   assert_source(image.out, 0.0041, 0.0033);
-  g_auto(Result) none = run("run correlate-file input=own.raw stations=13 array=positions.txt");
-  assert_refused(&none, 1, "positions.txt: 14 stations found, expected 13");
+  static const char *const bad[][2] = {
+    { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
+    { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
+    { "stations=14 array=disc centre=1,2", "no start time" },
+    { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_auto(Result) refused =
+        run("run correlate-file input=own.raw %s output=bad.uvfits", bad[i][0]);
+    assert_refused(&refused, 1, bad[i][1]);
+    g_assert_cmpint(file_size("bad.uvfits"), ==, -1);
+  }
 }
 
 /* Predicted visibilities to an image, and an image of the file that they went to. */
