@@ -784,6 +784,31 @@ static void test_shapes(void)
     }
 }
 
+/* A layout is its axes and their extents, not what else its memory holds. */
+static void test_same_layout(void)
+{
+  AstroStream stream = stream_of(ASTRO_FORMAT_CI8, "time:station:pol", 2, 1, 0, 1e9, 1000);
+  AstroDelayConfig config;
+  memset(&config, 0xa5, sizeof config);
+  config.in = stream;
+  config.out.quantity = stream.quantity;
+  config.out.format = stream.format;
+  config.out.rate_n = stream.rate_n;
+  config.out.rate_d = stream.rate_d;
+  config.out.frequency = stream.frequency;
+  config.out.bandwidth = stream.bandwidth;
+  config.out.layout.n_axes = stream.layout.n_axes;
+  for (guint i = 0; i < stream.layout.n_axes; i++) {
+    config.out.layout.axes[i] = stream.layout.axes[i];
+    config.out.layout.extents[i] = stream.layout.extents[i];
+  }
+  for (guint b = 0; backends[b]; b++) {
+    g_autoptr(GError) error = NULL;
+    backends[b]->shape(&config, &error);
+    g_assert_no_error(error);
+  }
+}
+
 /* A loss moves with its station's delay and grows by the interpolation's reach, and no more. */
 static void test_losses(void)
 {
@@ -863,6 +888,7 @@ int main(int argc, char **argv)
   g_test_add_func("/delay/spectra/reference", test_spectra_reference);
   g_test_add_func("/delay/calibration/errors", test_calibration_errors);
   g_test_add_func("/delay/shapes", test_shapes);
+  g_test_add_func("/delay/same-layout", test_same_layout);
   g_test_add_func("/delay/empty", test_empty);
   g_test_add_func("/delay/far-stations", test_far_stations);
   g_test_add_func("/delay/losses", test_losses);
