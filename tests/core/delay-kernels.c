@@ -1,0 +1,213 @@
+/* What delays are made of: the bandpass, the fraction of a sample and its least rate, and the
+ * kernels of every level of instructions, against their formulas. */
+#include "core/delay/kernels.h"
+#include "core/sky/kernels.h"
+#include "tests/core/delay.h"
+
+/* Channels all over a bandpass of n points, which rises in a straight line, and beyond its ends. */
+static void check_bandpass(guint n)
+{
+  AstroCalibration calibration = { .n_bandpass = n,
+                                   .frequencies = g_new(double, n),
+                                   .amplitudes = g_new(double, n) };
+  for (guint i = 0; i < n; i++)
+    calibration.frequencies[i] = calibration.amplitudes[i] = i + 1;
+  for (guint k = 0; k < 10000; k++) {
+    double frequency = (k + 0.5) / 10000 * (n + 1);
+    test_near(astro_calibration_bandpass(&calibration, frequency), CLAMP(frequency, 1, n),
+              1e-9 * n);
+  }
+  g_free(calibration.frequencies);
+  g_free(calibration.amplitudes);
+}
+
+static void test_bandpass(void)
+{
+  static const guint points[] = { 1, 2, 100, 100000 };
+  for (guint i = 0; i < G_N_ELEMENTS(points); i++)
+    check_bandpass(points[i]);
+}
+
+/* The rate that a refusal tells of is enough, as it is written, and not much more than that. */
+static void test_least_rate(void)
+{
+  static const double reaches[] = { 1e-6, 1e-4, 2e-2, 0.08 }, frequencies[] = { 1e6, 150e6, 1e10 };
+
+  for (guint i = 0; i < G_N_ELEMENTS(reaches); i++)
+    for (guint k = 0; k < G_N_ELEMENTS(frequencies); k++) {
+      double rate = astro_fraction_least_rate(reaches[i], frequencies[k]);
+      g_autofree char *told = g_strdup_printf("%.4g", rate);
+      g_assert_cmpuint(
+          astro_fraction_stretch(reaches[i], frequencies[k], g_ascii_strtod(told, NULL)), ==, 64);
+      g_assert_cmpuint(astro_fraction_stretch(reaches[i], frequencies[k], 0.997 * rate), ==, 0);
+    }
+  g_assert_cmpfloat(astro_fraction_least_rate(0.09, 150e6), ==, INFINITY);
+  g_assert_cmpuint(astro_fraction_stretch(0.09, 150e6, 1e12), ==, 0);
+}
+
+static void test_fraction(void)
+{
+  for (guint i = 0; i <= 333; i++) {
+    double fraction = i == 333 ? 0.9999999 : i / 333.0;
+    float taps[ASTRO_FRACTION_TAPS];
+    astro_fraction_taps(fraction, 2, taps);
+    for (double x = -0.45; x <= 0.4501; x += 0.01) {
+      double complex sum = 0;
+      for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
+        sum += taps[k] * TEST_TURN(x * k);
+      sum /= 2 * TEST_TURN(x * (ASTRO_FRACTION_CENTRE + fraction));
+      test_near(carg(sum) / (2 * G_PI), 0, 4e-4);
+      test_near(cabs(sum), 1, 5e-3);
+    }
+  }
+}
+
+static void test_kernels(void)
+{
+  static const double phases[] = { 0, 0.3, -1234567.89, 1e9 }, rates[] = { 0, 1e-6, -0.37, 12.25 };
+  for (guint level = 0; level < G_N_ELEMENTS(test_levels); level++) {
+    test_with_level(test_levels[level]);
+    const AstroDelayKernels *kernels = astro_delay_kernels();
+    test_with_level(NULL);
+    for (guint n = 64; n <= 1024; n += 192)
+      for (guint p = 0; p < 16; p++) {
+        double phase = phases[p / 4], rate = rates[p % 4];
+        gsize bytes = n * sizeof(float), long_bytes = (n + 31) * sizeof(float);
+        float taps[ASTRO_FRACTION_TAPS];
+        float *re = test_alloc(long_bytes), *im = test_alloc(long_bytes);
+        float *out_re = test_alloc(bytes), *out_im = test_alloc(bytes);
+        for (guint i = 0; i < n + 31; i++) {
+          re[i] = (float)g_test_rand_double_range(-100, 100);
+          im[i] = (float)g_test_rand_double_range(-100, 100);
+        }
+        for (guint i = 0; i < n; i++)
+          out_re[i] = out_im[i] = (float)i;
+        astro_fraction_taps(0.4, 1, taps);
+        kernels->interpolate(re, im, taps, phase, rate, n, out_re, out_im);
+        test_check_guard(out_re, bytes);
+        test_check_guard(out_im, bytes);
+        for (guint i = 0; i < n; i++) {
+          double complex sum = 0;
+          for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
+            sum += taps[k] * (re[i + k] + I * im[i + k]);
+          sum = sum * TEST_TURN(phase + i * rate) + i + I * i;
+          test_near(out_re[i], creal(sum), 2e-3);
+          test_near(out_im[i], cimag(sum), 2e-3);
+        }
+        memcpy(out_re, re, bytes);
+        memcpy(out_im, im, bytes);
+        kernels->turn(out_re, out_im, phase, rate, n);
+        test_check_guard(out_re, bytes);
+        test_check_guard(out_im, bytes);
+        for (guint i = 0; i < n; i++) {
+          double complex turned = (re[i] + I * im[i]) * TEST_TURN(phase + i * rate);
+          test_near(out_re[i], creal(turned), 2e-4);
+          test_near(out_im[i], cimag(turned), 2e-4);
+        }
+        test_free(re);
+        test_free(im);
+        test_free(out_re);
+        test_free(out_im);
+      }
+  }
+}
+
+/* The parts of a sample as its format has them. */
+static void parts_of(AstroFormat format, const guint8 *sample, float *re, float *im)
+{
+  const float *real = (const float *)sample;
+  gint16 whole[2];
+  memcpy(whole, sample, MIN(astro_format_info(format)->bytes, sizeof whole));
+  switch (format) {
+  case ASTRO_FORMAT_CI4:
+    *re = (float)((*sample >> 4 ^ 8) - 8);
+    *im = (float)(((*sample & 15) ^ 8) - 8);
+    break;
+  case ASTRO_FORMAT_CI8:
+    *re = ((const gint8 *)sample)[0];
+    *im = ((const gint8 *)sample)[1];
+    break;
+  case ASTRO_FORMAT_CI16LE:
+    *re = whole[0];
+    *im = whole[1];
+    break;
+  default:
+    *re = real[0];
+    *im = real[1];
+  }
+}
+
+/* What a part becomes: rounded half to even, and kept within the format's range. */
+static float part_stored(double value, double limit)
+{
+  return limit > 0 ? (float)CLAMP(nearbyint(value), -limit - 1, limit) : (float)value;
+}
+
+/* Any samples from any address, and numbers beyond their range and half-way between two, in any
+ * length. */
+static void test_samples(void)
+{
+  static const struct {
+    AstroFormat format;
+    double limit;
+  } formats[] = { { ASTRO_FORMAT_CI4, 7 },
+                  { ASTRO_FORMAT_CI8, 127 },
+                  { ASTRO_FORMAT_CI16LE, 32767 },
+                  { ASTRO_FORMAT_CF32LE, 0 } };
+  enum { MOST = 70 };
+  for (guint level = 0; level < G_N_ELEMENTS(test_levels); level++) {
+    test_with_level(test_levels[level]);
+    const AstroDelayKernels *kernels = astro_delay_kernels();
+    const AstroSkyKernels *sky_kernels = astro_sky_kernels();
+    test_with_level(NULL);
+    for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
+      for (guint n = 1; n <= MOST; n++) {
+        const AstroFormat format = formats[f].format;
+        const gsize sample = astro_format_info(format)->bytes, floats = n * sizeof(float);
+        const gsize room = (n + 15) / 16 * 16 * sizeof(float);
+        guint8 *in = test_alloc(n * sample + 1), *out = test_alloc(n * sample);
+        float *re = test_alloc(floats), *im = test_alloc(floats);
+        float *from_re = test_alloc(room), *from_im = test_alloc(room), x, y;
+        test_fill(in, n * sample + 1, n);
+        if (format == ASTRO_FORMAT_CF32LE)
+          for (guint i = 0; i < 2 * n; i++)
+            memcpy(in + 1 + 4 * i, &(float){ (float)i * 0.37f - 5 }, 4);
+        kernels->load[format](in + 1, n, re, im);
+        test_check_guard(re, floats);
+        test_check_guard(im, floats);
+        for (guint i = 0; i < n; i++) {
+          guint8 aligned[8] __attribute__((aligned(8)));
+          memcpy(aligned, in + 1 + i * sample, sample);
+          parts_of(format, aligned, &x, &y);
+          g_assert_cmpfloat(re[i], ==, x);
+          g_assert_cmpfloat(im[i], ==, y);
+          from_re[i] = (float)(gint)(i * 37 % 61) - 30 + (i % 3 ? 0.5f : 0.2f);
+          from_im[i] = ((float)i - 20) * 3000;
+        }
+        sky_kernels->store[format](from_re, from_im, n, 0.5f, out);
+        test_check_guard(out, n * sample);
+        for (guint i = 0; i < n; i++) {
+          parts_of(format, out + i * sample, &x, &y);
+          g_assert_cmpfloat(x, ==, part_stored(from_re[i] * 0.5, formats[f].limit));
+          g_assert_cmpfloat(y, ==, part_stored(from_im[i] * 0.5, formats[f].limit));
+        }
+        gpointer blocks[] = { in, out, re, im, from_re, from_im };
+        for (guint b = 0; b < G_N_ELEMENTS(blocks); b++)
+          test_free(blocks[b]);
+      }
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/delay/bandpass", test_bandpass);
+  g_test_add_func("/delay/fraction", test_fraction);
+  g_test_add_func("/delay/least-rate", test_least_rate);
+  g_test_add_func("/delay/kernels", test_kernels);
+  g_test_add_func("/delay/samples", test_samples);
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}
