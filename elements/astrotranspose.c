@@ -159,7 +159,7 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   }
   astro_stream_shape(in, 1, &from);
   astro_stream_shape(out, 1, &to);
-  *pass_through = memcmp(&from, &to, sizeof from) == 0;
+  *pass_through = astro_layout_is_equal(&from, &to);
   return *pass_through ||
          astro_transpose_config(config, &from, &to, astro_stream_sample_bytes(in), error);
 }

@@ -2,7 +2,6 @@
 #include "core/delay/instance.h"
 
 #include <math.h>
-#include <string.h>
 
 static gboolean check_side(const AstroStream *stream, const char *side, GError **error)
 {
@@ -20,19 +19,12 @@ static gboolean check_side(const AstroStream *stream, const char *side, GError *
   return !wrong || astro_backend_refuse(error, "delay, %s: %s", side, wrong);
 }
 
-/* Not of their bytes: a copy need not take along what lies between axes and extents. */
-static gboolean same_layout(const AstroLayout *a, const AstroLayout *b)
-{
-  return a->n_axes == b->n_axes && memcmp(a->axes, b->axes, a->n_axes * sizeof *a->axes) == 0 &&
-         memcmp(a->extents, b->extents, a->n_axes * sizeof *a->extents) == 0;
-}
-
 gboolean astro_delay_shape(gconstpointer config, GError **error)
 {
   const AstroDelayConfig *c = config;
   if (!check_side(&c->in, "input", error) || !check_side(&c->out, "output", error))
     return FALSE;
-  if (c->in.quantity == c->out.quantity && same_layout(&c->in.layout, &c->out.layout))
+  if (c->in.quantity == c->out.quantity && astro_layout_is_equal(&c->in.layout, &c->out.layout))
     return TRUE;
   return astro_backend_refuse(
       error, "delay changes formats alone: input and output need the same layout and extents");

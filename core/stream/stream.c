@@ -192,6 +192,12 @@ char *astro_layout_to_string(const AstroLayout *layout)
   return g_string_free(text, FALSE);
 }
 
+gboolean astro_layout_is_equal(const AstroLayout *a, const AstroLayout *b)
+{
+  return a->n_axes == b->n_axes && memcmp(a->axes, b->axes, a->n_axes * sizeof *a->axes) == 0 &&
+         memcmp(a->extents, b->extents, a->n_axes * sizeof *a->extents) == 0;
+}
+
 gint astro_layout_find(const AstroLayout *layout, AstroAxis axis)
 {
   for (guint i = 0; i < layout->n_axes; i++)

@@ -116,6 +116,8 @@ astro_axis_field(AstroAxis axis); /* the caps field of its extent; NULL for a fr
 gboolean astro_layout_parse(AstroLayout *layout, const char *text, AstroQuantity quantity,
                             GError **error);
 char *astro_layout_to_string(const AstroLayout *layout);
+/* By axes and extents: copies need not take along what lies between these in memory. */
+gboolean astro_layout_is_equal(const AstroLayout *a, const AstroLayout *b);
 gint astro_layout_find(const AstroLayout *layout, AstroAxis axis); /* -1 where there is none */
 
 /* Fixed caps only. Every error says which field, what was found and what was expected. */
