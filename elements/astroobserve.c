@@ -30,6 +30,7 @@
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
 #include "elements/astroonce.h"
+#include "elements/astroreader.h"
 #include "elements/astrostage.h"
 
 typedef enum { BASIS_AS_IT_CAME, BASIS_LINEAR, BASIS_CIRCULAR } Basis;
@@ -111,18 +112,6 @@ static gboolean is_set(const Settings *settings)
          settings->basis != BASIS_AS_IT_CAME || setup->has_latitude || setup->has_longitude;
 }
 
-/* Of which the stream is; a number of baselines that no array has is rounded down. */
-static guint stations_of(const AstroStream *stream)
-{
-  const guint64 baselines = astro_stream_extent(stream, ASTRO_AXIS_BASELINE);
-  guint64 stations = astro_stream_extent(stream, ASTRO_AXIS_STATION);
-
-  if (stream->quantity == ASTRO_QUANTITY_VISIBILITIES)
-    for (stations = 1; (stations + 1) * (stations + 2) / 2 <= baselines;)
-      stations++;
-  return (guint)stations;
-}
-
 static void replace(char **text, const char *with)
 {
   if (with) {
@@ -134,7 +123,7 @@ static void replace(char **text, const char *with)
 static AstroObservation *amend(AstroObserve *self, GError **error)
 {
   static const char *const bases[] = { [BASIS_LINEAR] = "linear", [BASIS_CIRCULAR] = "circular" };
-  const guint stations = stations_of(&self->stream);
+  const guint stations = (guint)astro_stream_stations(&self->stream);
   g_autoptr(AstroObservation) observation =
       astro_setup_amend(&self->now.setup, self->came, stations, error);
 
@@ -335,15 +324,6 @@ static gboolean answer_duration(AstroObserve *self, const Asked *asked, GstQuery
   return TRUE;
 }
 
-static void add_latency(GstClockTime own, GstQuery *query)
-{
-  GstClockTime min, max;
-  gboolean is_live;
-
-  gst_query_parse_latency(query, &is_live, &min, &max);
-  gst_query_set_latency(query, is_live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
-}
-
 static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
   AstroObserve *self = ASTRO_OBSERVE(trans);
@@ -355,10 +335,10 @@ static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQue
   if (is_from_below && GST_QUERY_TYPE(query) == GST_QUERY_DURATION &&
       answer_duration(self, &asked, query))
     return TRUE;
-  if (!GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->query(trans, direction, query))
+  if (!astro_transform_query(trans, direction, query))
     return FALSE;
   if (is_from_below && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
-    add_latency(asked.latency, query);
+    astro_query_add_latency(query, asked.latency);
   return TRUE;
 }
 

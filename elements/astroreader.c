@@ -70,6 +70,15 @@ gboolean astro_reader_is(GstPad *src, GType type)
   return FALSE;
 }
 
+void astro_query_add_latency(GstQuery *query, GstClockTime own)
+{
+  GstClockTime min, max;
+  gboolean is_live;
+
+  gst_query_parse_latency(query, &is_live, &min, &max);
+  gst_query_set_latency(query, is_live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
+}
+
 gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
   GstBaseTransformClass *base = g_type_class_peek(GST_TYPE_BASE_TRANSFORM);

@@ -24,5 +24,7 @@ gboolean astro_reader_is(GstPad *src, GType type);
  * base takes its own last query in hand while it answers one; when it is stopped in between
  * (queries do not look whether their pad flushes) nobody frees that. */
 gboolean astro_transform_query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *query);
+/* To a latency query that was answered: what the element itself holds back. */
+void astro_query_add_latency(GstQuery *query, GstClockTime own);
 
 G_END_DECLS

@@ -186,14 +186,11 @@ static gboolean decide_allocation(GstBaseTransform *trans, GstQuery *query)
 static gboolean add_latency(AstroStage *stage, GstQuery *query)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  GstClockTime min, max;
-  gboolean live;
 
-  gst_query_parse_latency(query, &live, &min, &max);
   GST_OBJECT_LOCK(stage);
   const GstClockTime own = priv->latency;
   GST_OBJECT_UNLOCK(stage);
-  gst_query_set_latency(query, live, min + own, GST_CLOCK_TIME_IS_VALID(max) ? max + own : max);
+  astro_query_add_latency(query, own);
   return TRUE;
 }
 

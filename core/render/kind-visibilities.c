@@ -41,7 +41,7 @@ static gboolean check(Kind *k, const AstroRenderInput *in, GError **error)
   if (!g_str_equal(layout, "channel:baseline:pol:pol") || k->pols > 2)
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
                                "layout is %s, expected channel:baseline:pol:pol", layout);
-  k->stations = (guint)((sqrt(8.0 * (double)k->baselines + 1) - 1) / 2 + 0.5);
+  k->stations = (guint)astro_stream_stations(&in->stream);
   if ((guint64)k->stations * (k->stations + 1) / 2 != k->baselines || k->stations > 16384)
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
                                "baselines is %" G_GUINT64_FORMAT

@@ -383,6 +383,18 @@ guint64 astro_stream_extent(const AstroStream *stream, AstroAxis axis)
   return i < 0 ? 1 : stream->layout.extents[i];
 }
 
+guint64 astro_stream_stations(const AstroStream *stream)
+{
+  const guint64 baselines = astro_stream_extent(stream, ASTRO_AXIS_BASELINE);
+  guint64 stations = 1;
+
+  if (astro_layout_find(&stream->layout, ASTRO_AXIS_BASELINE) < 0)
+    return astro_stream_extent(stream, ASTRO_AXIS_STATION);
+  while ((stations + 1) * (stations + 2) / 2 <= baselines)
+    stations++;
+  return stations;
+}
+
 gsize astro_stream_sample_bytes(const AstroStream *stream)
 {
   return formats[stream->format].bytes;

@@ -126,6 +126,9 @@ GstCaps *astro_stream_to_caps(const AstroStream *stream);
 
 guint64 astro_stream_extent(const AstroStream *stream,
                             AstroAxis axis); /* 1 where the axis is absent */
+/* Of which a stream is that has an axis of stations or of baselines: n (n + 1) / 2 of n, and a
+ * number that no array has is rounded down. */
+guint64 astro_stream_stations(const AstroStream *stream);
 gsize astro_stream_sample_bytes(const AstroStream *stream);
 gsize astro_stream_step_bytes(const AstroStream *stream); /* of one step of the free axis */
 
