@@ -1,43 +1,13 @@
-/* Matrix tiles: 16 inputs by 64 samples as a row operand (a row of bytes an input), 16 quads by 16
- * inputs as a column operand. re re + im im, im re and re im are summed apart, each in its own tile
- * register, so that nothing is ever negated; in memory a tile is re, then im. Packed panels are
- * column operands; a row panel is turned from them just before its products. */
+/* Products of bytes by matrix tiles. re re + im im, im re and re im are summed apart, each in its
+ * own tile register, so that nothing is ever negated; in memory a tile is re, then im. */
 #include "core/correlator/tile-int32.h"
 #include "core/correlator/ahead.h"
-#include "core/correlator/quads.h"
+#include "core/correlator/amx.h"
 
 enum {
-  OPERAND = 16 * 64, /* bytes of a tile register */
   TILE_BYTES = 2 * OPERAND,
   MOST_STEPS = 16,
-  ASKED_LINES = 4, /* at a time: more take the line buffers that operands come through */
 };
-
-/* Turns 16 quads of 16 inputs into 16 rows of 64 samples, four inputs at a time. Loads put their
- * lanes together, which leaves half the permutations. */
-static ALWAYS_INLINE void turn(guint8 *rows, const guint8 *quads)
-{
-  for (guint lane = 0; lane < 4; lane++) {
-    const __m128i *from = (const __m128i *)quads + lane;
-    __m512i *to = (__m512i *)rows + 4 * lane;
-    __m512i part[4]; /* of four inputs: quads q, 4 + q, 8 + q, 12 + q, a lane each */
-#pragma GCC unroll 4
-    for (guint q = 0; q < 4; q++) {
-      part[q] = _mm512_castsi128_si512(from[4 * q]);
-      part[q] = _mm512_mask_broadcast_i32x4(part[q], 0x00f0, from[4 * (4 + q)]);
-      part[q] = _mm512_mask_broadcast_i32x4(part[q], 0x0f00, from[4 * (8 + q)]);
-      part[q] = _mm512_mask_broadcast_i32x4(part[q], 0xf000, from[4 * (12 + q)]);
-    }
-    __m512i low_01 = _mm512_unpacklo_epi32(part[0], part[1]);
-    __m512i high_01 = _mm512_unpackhi_epi32(part[0], part[1]);
-    __m512i low_23 = _mm512_unpacklo_epi32(part[2], part[3]);
-    __m512i high_23 = _mm512_unpackhi_epi32(part[2], part[3]);
-    to[0] = _mm512_unpacklo_epi64(low_01, low_23);
-    to[1] = _mm512_unpackhi_epi64(low_01, low_23);
-    to[2] = _mm512_unpacklo_epi64(high_01, high_23);
-    to[3] = _mm512_unpackhi_epi64(high_01, high_23);
-  }
-}
 
 /* Four time steps of all panels, then the next four: as samples lie in memory, so that the
  * processor reads ahead by itself. */
@@ -160,18 +130,6 @@ static const struct {
 } places[] = {
   { multiply_0, store_0 }, { multiply_1, store_1 }, { multiply_2, store_2 },
   { multiply_3, store_3 }, { multiply_4, store_4 },
-};
-
-/* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
- * compiler thinks that only its start is read. */
-static const struct {
-  guint8 palette, start, reserved[14];
-  guint16 row_bytes[16];
-  guint8 rows[16];
-} tile_shape = {
-  .palette = 1,
-  .row_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
-  .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
 };
 
 /* A row panel of a pass stays in the first cache; columns and tiles stream past it. It is turned

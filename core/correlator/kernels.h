@@ -20,13 +20,16 @@ typedef struct {
   const guint8 *first;
   gsize stride;
   guint count;        /* time steps, at least 1 */
-  guint panels;       /* one, but for kernels that pack whole rows */
+  guint panels;       /* those that are packed together */
   guint inputs;       /* of the last panel, at most 16 */
-  gsize panel_stride; /* from packed panel to panel */
+  gsize panel_stride; /* from packed panel to panel, and from notes to notes */
 } AstroCorrelatorRows;
 
-/* Some steps of a pass, one part after the other. notes: what a kernel keeps of a packed panel
- * besides; zero at first. */
+/* All steps of a pass, before any of them is packed, where a kernel must know what panels hold.
+ * notes: what it keeps of a packed panel besides; zero at first. */
+typedef void (*AstroCorrelatorMeasure)(gpointer notes, const AstroCorrelatorRows *rows);
+
+/* Some steps of a pass, one part after the other. */
 typedef void (*AstroCorrelatorPack)(guint8 *packed, gpointer notes,
                                     const AstroCorrelatorRows *rows);
 
@@ -81,10 +84,11 @@ typedef struct {
   guint one_strip_pass;   /* the pass there */
   guint span;             /* time steps in a tile at most, before it is added to the sums */
   gsize step_bytes;       /* a packed panel's step */
-  gsize notes_bytes;      /* of a packed panel's notes; none where rows are packed whole */
+  gsize notes_bytes;      /* of a packed panel's notes */
   gsize panel_gap; /* between packed panels, whose lines would compete for places in the caches */
-  gboolean whole_rows; /* packs all panels of a row of samples together */
+  guint packed_panels; /* that are packed together, at most; 0: each by itself */
   gsize tile_bytes;
+  AstroCorrelatorMeasure measure[ASTRO_N_FORMATS]; /* or NULL */
   AstroCorrelatorPack pack[ASTRO_N_FORMATS];
   void (*multiply)(const AstroCorrelatorProduct *product);
   void (*add)(const AstroCorrelatorPlace *place, const guint8 *tile);
@@ -99,6 +103,8 @@ const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format);
 #define ASTRO_CORRELATOR_FUNCTIONS(name)                                                           \
   void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product);                    \
   void astro_correlator_add_##name(const AstroCorrelatorPlace *place, const guint8 *tile);
+#define ASTRO_CORRELATOR_MEASURE(name)                                                             \
+  void astro_correlator_measure_##name(gpointer notes, const AstroCorrelatorRows *rows);
 #define ASTRO_CORRELATOR_PACK(name)                                                                \
   void astro_correlator_pack_##name(guint8 *packed, gpointer notes,                                \
                                     const AstroCorrelatorRows *rows);
@@ -118,9 +124,13 @@ ASTRO_CORRELATOR_FUNCTIONS(int8_c)
 ASTRO_CORRELATOR_FUNCTIONS(int16_avx512)
 ASTRO_CORRELATOR_FUNCTIONS(int16_avx2)
 ASTRO_CORRELATOR_FUNCTIONS(int16_c)
+ASTRO_CORRELATOR_FUNCTIONS(float_amx)
 ASTRO_CORRELATOR_FUNCTIONS(float_avx512)
 ASTRO_CORRELATOR_FUNCTIONS(float_avx2)
 ASTRO_CORRELATOR_FUNCTIONS(float_c)
+
+ASTRO_CORRELATOR_MEASURE(cf16_amx)
+ASTRO_CORRELATOR_MEASURE(cf32_amx)
 
 ASTRO_CORRELATOR_PACK(ci4_amx)
 ASTRO_CORRELATOR_PACK(ci8_amx)
@@ -133,9 +143,11 @@ ASTRO_CORRELATOR_PACK(ci8_c)
 ASTRO_CORRELATOR_PACK(ci16_avx512)
 ASTRO_CORRELATOR_PACK(ci16_avx2)
 ASTRO_CORRELATOR_PACK(ci16_c)
+ASTRO_CORRELATOR_PACK(cf16_amx)
 ASTRO_CORRELATOR_PACK(cf16_avx512)
 ASTRO_CORRELATOR_PACK(cf16_avx2)
 ASTRO_CORRELATOR_PACK(cf16_c)
+ASTRO_CORRELATOR_PACK(cf32_amx)
 ASTRO_CORRELATOR_PACK(cf32_avx512)
 ASTRO_CORRELATOR_PACK(cf32_avx2)
 ASTRO_CORRELATOR_PACK(cf32_c)

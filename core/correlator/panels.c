@@ -11,6 +11,7 @@ enum {
 struct _AstroCorrelatorPanels {
   AstroCorrelatorConfig config;
   AstroCorrelatorPlan plan;
+  AstroCorrelatorMeasure measure; /* or NULL */
   AstroCorrelatorPack pack;
   guint at_once; /* threads */
   GMutex lock;
@@ -66,42 +67,86 @@ static void fetch(const guint8 *first, gsize stride, gsize bytes, guint64 rows, 
       __builtin_prefetch(first + r * stride + b, 0, 3);
 }
 
-/* Packs some panels of a pass, in blocks of steps whose lines of the source stay in the first cache
- * until every panel had its part of them. Where a channel is one strip, products asked for
- * them; the processor reads ahead by itself where rows are packed whole. */
+/* Panels of a pass, where they are to be packed. */
+typedef struct {
+  guint8 *packed;      /* the first */
+  guint panel, end;    /* from, to */
+  guint64 first, last; /* time steps from, to */
+} Part;
+
+/* Some time steps of some panels that lie side by side. */
+static AstroCorrelatorRows rows_of(const Work *work, guint panel, guint end_panel, guint64 step,
+                                   guint64 end_step)
+{
+  const AstroCorrelatorPlan *plan = &work->panels->plan;
+  return (AstroCorrelatorRows){
+    .first = work->spectra.first + work->at * work->spectra.channel + step * work->spectra.time +
+             panel * PANEL * plan->sample_bytes,
+    .stride = work->spectra.time,
+    .count = (guint)(end_step - step),
+    .panels = end_panel - panel,
+    .inputs = MIN(plan->inputs - (end_panel - 1) * PANEL, PANEL),
+    .panel_stride = plan->panel_stride,
+  };
+}
+
+static guint packed_together(const AstroCorrelatorPlan *plan)
+{
+  return MAX(plan->kernel->packed_panels, 1);
+}
+
+/* In blocks of steps whose lines of the source stay in the first cache until every panel had its
+ * part of them. Where a channel is one strip, products asked for them; the processor reads ahead by
+ * itself where rows are packed whole. */
+static void pack_part(const Work *work, const Part *part)
+{
+  const AstroCorrelatorPlan *plan = &work->panels->plan;
+  const AstroCorrelatorKernel *kernel = plan->kernel;
+  const guint n = part->end - part->panel, at_once = MIN(packed_together(plan), n);
+  const gboolean asked = plan->one_strip || at_once == plan->panels || work->panels->measure;
+  for (guint64 t = part->first; t < part->last; t += PACKED_STEPS) {
+    const guint64 next = MIN(work->spectra.count, t + PACKED_STEPS);
+    const guint64 end_next = MIN(work->spectra.count, next + PACKED_STEPS);
+    const AstroCorrelatorRows then = rows_of(work, part->panel, part->end, next, end_next);
+    guint8 *to = part->packed + (t - part->first) / kernel->samples * kernel->step_bytes;
+    guint8 *notes = part->packed + plan->notes;
+    for (guint p = 0; p < n; p += at_once) {
+      const guint end = MIN(p + at_once, n);
+      const AstroCorrelatorRows rows =
+          rows_of(work, part->panel + p, part->panel + end, t, MIN(part->last, t + PACKED_STEPS));
+      if (!asked)
+        fetch(then.first, then.stride, n * PANEL * plan->sample_bytes, then.count, p / at_once,
+              n / at_once);
+      work->panels->pack(to + p * plan->panel_stride, notes + p * plan->panel_stride, &rows);
+    }
+  }
+}
+
+/* Packs some panels of a pass; where they are looked at before, in parts that stay in the second
+ * cache meanwhile. */
 static void pack_panels(const Work *work, guint8 *packed, guint panel, guint end_panel, guint pass,
                         guint slot)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
-  const AstroCorrelatorKernel *kernel = plan->kernel;
-  guint64 first = work->start + (guint64)pass * plan->pass;
-  guint64 end = MIN(MIN(work->spectra.count, work->start + plan->span), first + plan->pass);
-  gsize panel_bytes = PANEL * plan->sample_bytes;
-  const guint8 *source =
-      work->spectra.first + work->at * work->spectra.channel + panel * panel_bytes;
-  const guint n = end_panel - panel, at_once = kernel->whole_rows ? n : 1;
-  const gboolean asked = plan->one_strip || at_once == plan->panels;
-  for (guint64 t = first; t < end; t += PACKED_STEPS) {
-    guint64 next = MIN(work->spectra.count, t + PACKED_STEPS);
-    guint64 n_next = MIN(work->spectra.count - next, PACKED_STEPS);
-    for (guint p = panel; p < end_panel; p += at_once) {
-      gsize at = (gsize)slot * plan->panels + p, steps = (t - first) / kernel->samples;
-      AstroCorrelatorRows rows = {
-        .first = source + t * work->spectra.time + (p - panel) * panel_bytes,
-        .stride = work->spectra.time,
-        .count = (guint)MIN(end - t, PACKED_STEPS),
-        .panels = at_once,
-        .inputs = MIN(plan->inputs - (p + at_once - 1) * PANEL, PANEL),
-        .panel_stride = plan->panel_stride,
-      };
-      if (!asked)
-        fetch(source + next * work->spectra.time, work->spectra.time, n * panel_bytes, n_next,
-              (p - panel) / at_once, n / at_once);
-      guint8 *to = packed + at * plan->panel_stride;
-      if (t == first)
-        memset(to + plan->notes, 0, kernel->notes_bytes);
-      work->panels->pack(to + steps * kernel->step_bytes, to + plan->notes, &rows);
+  const AstroCorrelatorMeasure measure = work->panels->measure;
+  const guint64 first = work->start + (guint64)pass * plan->pass;
+  const guint at_once = measure ? packed_together(plan) : end_panel - panel;
+  for (guint p = panel; p < end_panel; p += at_once) {
+    const Part part = {
+      .packed = packed + ((gsize)slot * plan->panels + p) * plan->panel_stride,
+      .panel = p,
+      .end = MIN(p + at_once, end_panel),
+      .first = first,
+      .last = MIN(MIN(work->spectra.count, work->start + plan->span), first + plan->pass),
+    };
+    guint8 *notes = part.packed + plan->notes;
+    for (guint i = 0; i < part.end - p; i++)
+      memset(notes + i * plan->panel_stride, 0, plan->kernel->notes_bytes);
+    if (measure) {
+      const AstroCorrelatorRows rows = rows_of(work, p, part.end, first, part.last);
+      measure(notes, &rows);
     }
+    pack_part(work, &part);
   }
 }
 
@@ -346,6 +391,7 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
   self->scratches = g_ptr_array_new_with_free_func(scratch_free);
   g_mutex_init(&self->lock);
   astro_correlator_plan(&self->plan, config);
+  self->measure = self->plan.kernel->measure[config->from];
   self->pack = self->plan.kernel->pack[config->from];
   for (guint i = 0; i < self->at_once && memory; i++)
     memory = add_scratch(self, self->plan.by_channel || i == 0);
