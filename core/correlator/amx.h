@@ -5,9 +5,18 @@
 
 #include "core/correlator/quads.h"
 
-enum {
-  OPERAND = 16 * 64, /* bytes of a tile register */
-  ASKED_LINES = 4,   /* at a time: more take the line buffers that operands come through */
+enum { OPERAND = 16 * 64 }; /* bytes of a tile register */
+
+/* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
+ * compiler thinks that only its start is read. */
+static const struct {
+  guint8 palette, start, reserved[14];
+  guint16 row_bytes[16];
+  guint8 rows[16];
+} tile_shape = {
+  .palette = 1,
+  .row_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
+  .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
 };
 
 /* Turns 16 quads of 16 inputs into 16 rows of 64 samples, four inputs at a time. Loads put their
@@ -36,14 +45,35 @@ static ALWAYS_INLINE void turn(guint8 *rows, const guint8 *quads)
   }
 }
 
-/* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
- * compiler thinks that only its start is read. */
-static const struct {
-  guint8 palette, start, reserved[14];
-  guint16 row_bytes[16];
-  guint8 rows[16];
-} tile_shape = {
-  .palette = 1,
-  .row_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
-  .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
-};
+/* Packs four time steps of some inputs of a panel, of which count are there; the rest is zero. */
+typedef void (*PackQuads)(guint8 *to, gconstpointer notes, const guint8 *in, gsize stride,
+                          guint count, guint inputs);
+
+/* Four time steps of all panels, then the next four: as samples lie in memory, so that the
+ * processor reads ahead by itself. operands: of a step. Whole panels have constants, which let
+ * loads join what follows by themselves. */
+static ALWAYS_INLINE void pack_rows(guint8 *packed, gconstpointer notes,
+                                    const AstroCorrelatorRows *rows, gsize sample_bytes,
+                                    guint operands, PackQuads pack_quads)
+{
+  const guint quads = (rows->count + 63) / 64 * 16, whole_quads = rows->count / 4;
+  const guint whole_panels = rows->inputs == PANEL ? rows->panels : rows->panels - 1;
+  for (guint q = 0; q < quads; q++) {
+    guint8 *to = packed + q / 16 * operands * OPERAND + q % 16 * 64;
+    const guint8 *in = rows->first + 4 * q * rows->stride, *of = notes;
+    const guint count = rows->count > 4 * q ? rows->count - 4 * q : 0;
+    guint p = 0;
+    for (; q < whole_quads && p < whole_panels; p++) {
+      pack_quads(to, of, in, rows->stride, 4, PANEL);
+      to += rows->panel_stride;
+      of += rows->panel_stride;
+      in += PANEL * sample_bytes;
+    }
+    for (; p < rows->panels; p++) {
+      pack_quads(to, of, in, rows->stride, count, p < whole_panels ? PANEL : rows->inputs);
+      to += rows->panel_stride;
+      of += rows->panel_stride;
+      in += PANEL * sample_bytes;
+    }
+  }
+}

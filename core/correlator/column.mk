@@ -4,15 +4,15 @@ core_sources += core/correlator/correlator.h core/correlator/reference.c \
   core/correlator/panels.c core/correlator/panels.h core/correlator/plan.c core/correlator/plan.h \
   core/correlator/ahead.h core/correlator/kernels.c core/correlator/kernels.h \
   core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
-  core/correlator/quads.h core/correlator/amx.h core/correlator/tile.h core/correlator/tile-avx512.h \
-  core/correlator/tile-int32.h core/correlator/means.h core/correlator/means-c.c \
+  core/correlator/quads.h core/correlator/amx.h core/correlator/digits.h core/correlator/tile.h core/correlator/tile-avx512.h \
+  core/correlator/tile-int32.h core/correlator/tile-float.h core/correlator/means.h core/correlator/means-c.c \
   core/correlator/int8-c.c core/correlator/int16-c.c core/correlator/float-c.c
 core_avx2_sources += core/correlator/int8-avx2.c core/correlator/int16-avx2.c \
   core/correlator/float-avx2.c core/correlator/means-avx2.c
 core_avx512_sources += core/correlator/int8-avx512.c core/correlator/int16-avx512.c core/correlator/float-avx512.c \
   core/correlator/means-avx512.c
 core_vnni_sources += core/correlator/int8-vnni.c
-core_amx_sources += core/correlator/int8-amx.c core/correlator/float-amx.c
+core_amx_sources += core/correlator/int8-amx.c core/correlator/int16-amx.c core/correlator/float-amx.c
 element_sources += elements/astrocorrelator.c elements/astrocorrelator.h
 core_tests += tests/core/correlator tests/core/correlator-values tests/core/correlator-limits
 dist_files += tests/core/correlator.h

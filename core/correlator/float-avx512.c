@@ -8,11 +8,7 @@
 #define CHAINS 2
 #include "core/correlator/outer.h"
 
-#define SUM double
-#define WIDEN(parts) _mm512_cvtps_pd(_mm256_castsi256_ps(parts))
-#define WIDEN_ADD(sum, parts)                                                                      \
-  _mm512_storeu_pd(sum, _mm512_add_pd(_mm512_loadu_pd(sum), WIDEN(parts)))
-#include "core/correlator/tile-avx512.h"
+#include "core/correlator/tile-float.h"
 
 static inline void store_planes(float *out, __m512 re, __m512 im)
 {

@@ -7,37 +7,36 @@
 enum {
   TILE_BYTES = 2 * OPERAND,
   MOST_STEPS = 16,
+  ASKED_LINES = 4, /* at a time: more take the line buffers that operands come through */
 };
 
-/* Four time steps of all panels, then the next four: as samples lie in memory, so that the
- * processor reads ahead by itself. */
-static ALWAYS_INLINE void pack(guint8 *packed, const AstroCorrelatorRows *rows, AstroFormat format)
+static ALWAYS_INLINE void pack_quads(guint8 *to, const guint8 *in, gsize stride, guint count,
+                                     guint inputs, AstroFormat format)
 {
-  const gsize panel_bytes = format == ASTRO_FORMAT_CI8 ? 2 * PANEL : PANEL;
-  const guint quads = (rows->count + 63) / 64 * 16, whole_quads = rows->count / 4;
-  const guint whole_panels = rows->inputs == PANEL ? rows->panels : rows->panels - 1;
-  const __mmask16 last_inputs = (__mmask16)((1u << rows->inputs) - 1);
-  for (guint q = 0; q < quads; q++) {
-    guint8 *to = packed + q / 16 * 2 * OPERAND + q % 16 * 64;
-    const guint8 *in = rows->first + 4 * q * rows->stride;
-    const guint count = rows->count > 4 * q ? rows->count - 4 * q : 0;
-    guint p = 0;
-    for (; q < whole_quads && p < whole_panels; p++, to += rows->panel_stride, in += panel_bytes)
-      quad_pack((__m512i *)to, (__m512i *)(to + OPERAND), in, rows->stride, 4, 0xffff, format);
-    for (; p < rows->panels; p++, to += rows->panel_stride, in += panel_bytes)
-      quad_pack((__m512i *)to, (__m512i *)(to + OPERAND), in, rows->stride, count,
-                p < whole_panels ? 0xffff : last_inputs, format);
-  }
+  quad_pack((__m512i *)to, (__m512i *)(to + OPERAND), in, stride, count,
+            (__mmask16)((1u << inputs) - 1), format);
+}
+
+static ALWAYS_INLINE void pack_quads_ci8(guint8 *to, gconstpointer notes, const guint8 *in,
+                                         gsize stride, guint count, guint inputs)
+{
+  pack_quads(to, in, stride, count, inputs, ASTRO_FORMAT_CI8);
+}
+
+static ALWAYS_INLINE void pack_quads_ci4(guint8 *to, gconstpointer notes, const guint8 *in,
+                                         gsize stride, guint count, guint inputs)
+{
+  pack_quads(to, in, stride, count, inputs, ASTRO_FORMAT_CI4);
 }
 
 void astro_correlator_pack_ci8_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
 {
-  pack(packed, rows, ASTRO_FORMAT_CI8);
+  pack_rows(packed, notes, rows, 2, 2, pack_quads_ci8);
 }
 
 void astro_correlator_pack_ci4_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
 {
-  pack(packed, rows, ASTRO_FORMAT_CI4);
+  pack_rows(packed, notes, rows, 1, 2, pack_quads_ci4);
 }
 
 /* What the products of a tile need. */

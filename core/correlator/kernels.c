@@ -75,6 +75,23 @@ static const AstroCorrelatorKernel int8_kernels[] = {
   }
 
 static const AstroCorrelatorKernel int16_kernels[] = {
+  {
+      .variant = { "amx-int8", ASTRO_CPU_AMX },
+      .worth = 16,
+      .samples = 64,
+      .pass = 256,
+      .one_strip_pass = 256,
+      .one_strip_panels = 40,
+      .span = 32768,
+      .step_bytes = 4096,
+      .panel_gap = 128,
+      .packed_panels = G_MAXUINT,
+      .tile_bytes = 4096,
+      .pack = { [ASTRO_FORMAT_CI16LE] = astro_correlator_pack_ci16_amx },
+      .multiply = astro_correlator_multiply_int16_amx,
+      .add = astro_correlator_add_int16_amx,
+      .means = astro_correlator_means_integer_avx512,
+  },
   INT16_KERNEL(avx512, ASTRO_CPU_AVX512),
   INT16_KERNEL(avx2, ASTRO_CPU_AVX2),
   INT16_KERNEL(c, ASTRO_CPU_C),
@@ -95,6 +112,7 @@ static const AstroCorrelatorKernel int16_kernels[] = {
 static const AstroCorrelatorKernel float_kernels[] = {
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
+      .worth = 48,
       .samples = 64,
       .pass = 256,
       .one_strip_pass = 256,
@@ -103,7 +121,7 @@ static const AstroCorrelatorKernel float_kernels[] = {
       .step_bytes = 6144,
       .notes_bytes = NOTES_BYTES,
       .panel_gap = 128,
-      .packed_panels = 8,
+      .packed_panels = 8, /* looked at before: a pass of them stays in the second cache */
       .tile_bytes = 2048,
       .measure = { [ASTRO_FORMAT_CF16LE] = astro_correlator_measure_cf16_amx,
                    [ASTRO_FORMAT_CF32LE] = astro_correlator_measure_cf32_amx },
@@ -118,7 +136,7 @@ static const AstroCorrelatorKernel float_kernels[] = {
   FLOAT_KERNEL(c, ASTRO_CPU_C, 1, 512),
 };
 
-const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format)
+static const AstroCorrelatorKernel *fastest(AstroFormat format)
 {
   switch (format) {
   case ASTRO_FORMAT_CI4:
@@ -129,4 +147,12 @@ const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format)
   default:
     return ASTRO_VARIANT_PICK(float_kernels);
   }
+}
+
+const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format, guint64 integration)
+{
+  const AstroCorrelatorKernel *kernel = fastest(format);
+  while (integration > 0 && integration < kernel->worth)
+    kernel++;
+  return kernel;
 }

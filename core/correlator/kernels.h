@@ -78,6 +78,7 @@ typedef struct {
 
 typedef struct {
   AstroVariant variant;
+  guint worth;   /* integrations of fewer time steps are faster by the next kernel */
   guint samples; /* time steps in a step */
   guint pass;    /* time steps that multiply takes at once: panels of so many stay in the cache */
   guint one_strip_panels; /* a channel of so many panels at most is one strip */
@@ -95,8 +96,9 @@ typedef struct {
   AstroCorrelatorMeans means;
 } AstroCorrelatorKernel;
 
-/* The fastest that this machine has for samples of a format. */
-const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format);
+/* The fastest that this machine has for samples of a format and integrations of so many time steps,
+ * 0: any. */
+const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format, guint64 integration);
 
 #define ASTRO_CORRELATOR_MEANS(name)                                                               \
   void astro_correlator_means_##name(float *restrict out, gpointer sums, guint64 n, double factor);
@@ -121,6 +123,7 @@ ASTRO_CORRELATOR_FUNCTIONS(int8_vnni)
 ASTRO_CORRELATOR_FUNCTIONS(int8_avx512)
 ASTRO_CORRELATOR_FUNCTIONS(int8_avx2)
 ASTRO_CORRELATOR_FUNCTIONS(int8_c)
+ASTRO_CORRELATOR_FUNCTIONS(int16_amx)
 ASTRO_CORRELATOR_FUNCTIONS(int16_avx512)
 ASTRO_CORRELATOR_FUNCTIONS(int16_avx2)
 ASTRO_CORRELATOR_FUNCTIONS(int16_c)
@@ -140,6 +143,7 @@ ASTRO_CORRELATOR_PACK(ci4_avx2)
 ASTRO_CORRELATOR_PACK(ci8_avx2)
 ASTRO_CORRELATOR_PACK(ci4_c)
 ASTRO_CORRELATOR_PACK(ci8_c)
+ASTRO_CORRELATOR_PACK(ci16_amx)
 ASTRO_CORRELATOR_PACK(ci16_avx512)
 ASTRO_CORRELATOR_PACK(ci16_avx2)
 ASTRO_CORRELATOR_PACK(ci16_c)

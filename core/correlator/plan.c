@@ -36,7 +36,7 @@ gboolean astro_correlator_plan_strip(const AstroCorrelatorPlan *plan, guint64 nu
 
 void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config)
 {
-  const AstroCorrelatorKernel *kernel = astro_correlator_kernel(config->from);
+  const AstroCorrelatorKernel *kernel = astro_correlator_kernel(config->from, config->integration);
   gsize channel_sums = astro_correlator_channel_sums(config) * 2 * sizeof(gint64);
 
   *plan = (AstroCorrelatorPlan){ .kernel = kernel,

@@ -207,7 +207,7 @@ static const struct {
   { ASTRO_CPU_AVX2, "avx2", "avx2", "avx2" },
   { ASTRO_CPU_AVX512, "avx512", "avx512", "avx512" },
   { ASTRO_CPU_VNNI, "avx512-vnni", "avx512", "avx512" },
-  { ASTRO_CPU_AMX, "amx-int8", "avx512", "amx-int8" },
+  { ASTRO_CPU_AMX, "amx-int8", "amx-int8", "amx-int8" },
 };
 
 /* The device's backend is the last, where there is one. */
