@@ -213,12 +213,44 @@ static void test_blocks(void)
   }
 }
 
+/* Integrations of a few steps, where tiles of 64 would be filled with nothing. */
+static void test_short_integrations(void)
+{
+  static const struct {
+    AstroFormat from;
+    guint64 integration;
+    const char *variant;
+  } cases[] = {
+    { ASTRO_FORMAT_CF32LE, 47, "avx512" }, { ASTRO_FORMAT_CF32LE, 48, "amx-int8" },
+    { ASTRO_FORMAT_CF16LE, 1, "avx512" },  { ASTRO_FORMAT_CF16LE, 0, "amx-int8" },
+    { ASTRO_FORMAT_CI16LE, 15, "avx512" }, { ASTRO_FORMAT_CI16LE, 16, "amx-int8" },
+    { ASTRO_FORMAT_CI8, 1, "amx-int8" },
+  };
+  if (astro_cpu_level() < ASTRO_CPU_AMX) {
+    g_test_skip("no matrix tiles");
+    return;
+  }
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TestRun r = { .config = test_config(9, 2, 1, cases[i].from, ASTRO_FORMAT_CF32LE) };
+    r.config.integration = cases[i].integration;
+    r.steps = r.integration = MAX(cases[i].integration, 1);
+    r.data = test_data(&r.config, r.steps, i);
+    TestResult expected = test_correlate(&astro_correlator_reference, &r, NULL);
+    TestResult found = test_correlate(&astro_correlator_cpu, &r, cases[i].variant);
+    test_compare(&r.config, &expected, &found);
+    test_result_clear(&expected);
+    test_result_clear(&found);
+    test_free((gpointer)r.data);
+  }
+}
+
 static void add_tests(void)
 {
   test_add_inputs("little-memory", test_little_memory);
   g_test_add_func("/correlator/little-memory/long", test_little_memory_long);
   g_test_add_func("/correlator/shapes", test_shapes);
   g_test_add_func("/correlator/blocks", test_blocks);
+  g_test_add_func("/correlator/short-integrations", test_short_integrations);
 }
 
 int main(int argc, char **argv)

@@ -105,24 +105,52 @@ static void test_full_scale(void)
     }
 }
 
-/* Inputs that never change, at the corners of what bytes hold: sums of a span, of (re + im)(re -
- * im) above all, are as large as they get. */
+/* Inputs that never change. */
+static void check_constants(AstroFormat from, gconstpointer sample, guint inputs, guint64 steps)
+{
+  TestRun r = { .config = test_config(inputs, 1, 1, from, ASTRO_FORMAT_CF32LE),
+                .steps = steps,
+                .integration = steps };
+  const gsize bytes = test_step_bytes(&r.config);
+  guint8 *data = test_alloc(bytes * steps);
+  for (guint64 t = 0; t < steps; t++)
+    memcpy(data + t * bytes, sample, bytes);
+  r.data = data;
+  test_check(&r);
+  test_free(data);
+}
+
+/* The corners of what one and two bytes hold: sums of a span, of (re + im)(re - im) above all, are
+ * as large as they get, and so are those of low bytes, which have no sign. */
 static void test_corners(void)
 {
   static const gint8 corners[][2] = {
     { -128, -128 }, { -128, 127 },  { 127, -128 }, { 127, 127 },
     { -128, -127 }, { -127, -128 }, { -127, 127 }, { 126, -128 }
   };
-  enum { INPUTS = G_N_ELEMENTS(corners) };
-  TestRun r = { .config = test_config(INPUTS, 1, 1, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF32LE),
-                .steps = 70001,
-                .integration = 70001 };
-  guint8 *data = test_alloc(sizeof corners * r.steps);
-  for (guint64 t = 0; t < r.steps; t++)
-    memcpy(data + t * sizeof corners, corners, sizeof corners);
-  r.data = data;
-  test_check(&r);
-  test_free(data);
+  static const gint16 words[][2] = { { G_MININT16, G_MININT16 },
+                                     { G_MAXINT16, G_MININT16 },
+                                     { G_MAXINT16, G_MAXINT16 },
+                                     { -1, 255 },
+                                     { -256, 256 },
+                                     { -32513, 32512 },
+                                     { 127, -129 },
+                                     { 0, -1 } };
+  check_constants(ASTRO_FORMAT_CI8, corners, G_N_ELEMENTS(corners), 70001);
+  check_constants(ASTRO_FORMAT_CI16LE, words, G_N_ELEMENTS(words), 70001);
+}
+
+/* Where numbers of 24 bits, and three digits of eight bits with signs, begin not to hold a sample:
+ * 8355711 is 0x7f7f7f. */
+static void test_digits(void)
+{
+  static const float samples[][2] = {
+    { 8355711, -8355711 },        { 8355711.5F, 3 },       { 8355712, -8355712 },
+    { 8388607, -8388607 },        { 8388608, 8388607 },    { 16711422, -16711423 },
+    { 16711424, -255 },           { 16777215, -16777215 }, { 32639, -32640 },
+    { 0x1.fdfdfep-40F, -1e-18F }, { 127.5F, -128 },        { 0, 0x1.fdfdfcp40F },
+  };
+  check_constants(ASTRO_FORMAT_CF32LE, samples, G_N_ELEMENTS(samples), 1500);
 }
 
 /* 100,003 spectra: sums beyond int32 in CI8 and CI16, seen as means; exact sums in CI4. */
@@ -265,6 +293,54 @@ static void test_constants(void)
     test_check(&r);
     test_free(data);
   }
+}
+
+/* Inputs from faint to strong, which change from pass to pass too: sums of each pass have powers of
+ * two of their own. */
+static void test_magnitudes(void)
+{
+  enum { STATIONS = 21, STEPS = 3000 };
+  TestRun r = { .config = test_config(STATIONS, 1, 2, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
+                .steps = STEPS,
+                .integration = STEPS };
+  float *data = (float *)test_data(&r.config, STEPS, 1);
+  for (gsize i = 0; i < STEPS * 2 * STATIONS * 2; i++) {
+    const gint station = (gint)(i / 2 % STATIONS), step = (gint)(i / 2 / STATIONS / 2);
+    data[i] *= (float)pow(10, station - STATIONS / 2 + step * (station + 1) / 700 % 6);
+  }
+  r.data = (const guint8 *)data;
+  test_check(&r);
+  test_free(data);
+}
+
+/* Pulses over inputs that never change, so that what samples lose beside them adds up. Where sums
+ * are of floats this may go wrong by 7e-6 (correlator.h). */
+static void test_pulses(void)
+{
+  static const float pulses[] = { 3, 16, 40, 3162 };
+  TestRun r = { .config = test_config(64, 1, 1, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
+                .steps = 4096,
+                .integration = 4096 };
+  const gsize row = test_step_bytes(&r.config);
+  setenv("ASTRO_CPU", astro_cpu_level_name(ASTRO_CPU_AMX), 1);
+  if (astro_cpu_level() < ASTRO_CPU_AMX)
+    g_test_skip("no matrix tiles");
+  for (guint k = 0; astro_cpu_level() == ASTRO_CPU_AMX && k < 4 * G_N_ELEMENTS(pulses); k++) {
+    float *data = (float *)test_data(&r.config, r.steps, k);
+    for (guint64 t = 1; t < r.steps; t++)
+      memcpy((guint8 *)data + t * row, data, row);
+    for (guint64 t = 5; t < r.steps; t += 256 << k % 4)
+      for (gsize i = 0; i < row / sizeof *data; i++)
+        data[t * row / sizeof *data + i] = copysignf(pulses[k / 4], data[i]);
+    r.data = (const guint8 *)data;
+    TestResult expected = test_correlate(&astro_correlator_reference, &r, NULL);
+    TestResult found = test_correlate(&astro_correlator_cpu, &r, "amx-int8");
+    test_compare(&r.config, &expected, &found);
+    test_result_clear(&expected);
+    test_result_clear(&found);
+    test_free(data);
+  }
+  unsetenv("ASTRO_CPU");
 }
 
 /* Samples whose re + im and re - im fit a byte, whose one or other just does not at some times, and
@@ -430,6 +506,9 @@ static void add_tests(void)
   g_test_add_func("/correlator/overflow-advice", test_overflow_advice);
   g_test_add_func("/correlator/float-error", test_float_error);
   g_test_add_func("/correlator/constants", test_constants);
+  g_test_add_func("/correlator/digits", test_digits);
+  g_test_add_func("/correlator/magnitudes", test_magnitudes);
+  g_test_add_func("/correlator/pulses", test_pulses);
   g_test_add_func("/correlator/sizes", test_sizes);
   test_add_inputs("validity", test_validity);
   g_test_add_data_func("/correlator/not-a-number/CF16LE", &test_inputs[3], test_not_a_number);
