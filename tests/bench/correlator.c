@@ -199,6 +199,9 @@ static const PeakRow peak_rows[] = {
   { ASTRO_FORMAT_CI4, FALSE, ASTRO_CPU_VNNI, VNNI, 2e10, 0.6, 0.45 },
   { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AVX512, MADD_512, 1e10, 0, 0 },
   { ASTRO_FORMAT_CI8, FALSE, ASTRO_CPU_AVX2, MADD_256, 1e10, 0, 0 },
+  { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AMX, FMA_512, 2e10, 0, 0 },
+  { ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AMX, FMA_512, 2e10, 0, 0 },
+  { ASTRO_FORMAT_CI16LE, FALSE, ASTRO_CPU_AMX, FMA_512, 2e10, 0, 0 },
   { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0.75, 0.65 },
   { ASTRO_FORMAT_CF16LE, FALSE, ASTRO_CPU_AVX512, FMA_512, 1e10, 0, 0 },
   { ASTRO_FORMAT_CF32LE, FALSE, ASTRO_CPU_AVX2, FMA_256, 1e10, 0, 0 },
@@ -252,6 +255,12 @@ static void against_each_other(void)
   pair_row("CI4 of CI8, 64 x 2, best variant",
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI4, ASTRO_CPU_AMX, best_layout),
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 1);
+  pair_row("CF32LE of AVX-512, 64 x 2, best variant",
+           case_new(64, 2, 32, 2048, ASTRO_FORMAT_CF32LE, ASTRO_CPU_AMX, best_layout),
+           case_new(64, 2, 32, 2048, ASTRO_FORMAT_CF32LE, ASTRO_CPU_AVX512, best_layout), 1);
+  pair_row("CI16LE of AVX-512, 64 x 2, best variant",
+           case_new(64, 2, 32, 2048, ASTRO_FORMAT_CI16LE, ASTRO_CPU_AMX, best_layout),
+           case_new(64, 2, 32, 2048, ASTRO_FORMAT_CI16LE, ASTRO_CPU_AVX512, best_layout), 1);
   pair_row("time:channel:station:pol of the best order, CI8, 64 x 2",
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, "time:channel:station:pol"),
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 0);
