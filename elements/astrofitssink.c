@@ -3,7 +3,8 @@
  * A file of images has the stream's first in its primary HDU, with axes RA, DEC, FREQ and STOKES,
  * and what was made of it in extensions MODEL, RESIDUAL and PSF. Each further image of the stream
  * (of a gridder with an interval, for instance) follows as extension IMAGE, with its own MODEL,
- * RESIDUAL and PSF; EXTVER numbers them from 1, DATE-OBS and TELAPSE tell when each was taken.
+ * RESIDUAL and PSF; EXTVER numbers them from 1, DATE-OBS and TELAPSE tell when each was taken. Of
+ * what was cleaned CLBORDER says how many pixels along the edges were left out of that.
  *
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.

@@ -3,14 +3,14 @@
  * UVFITS gives an integration a buffer. Stations are put where the file's own (u,v,w) have them,
  * since writers differ in how they state positions; where none fit, the table's are taken, with a
  * warning. Values that are NaN or infinite count as flagged; a warning at the end tells how many.
- * Images and cubes come one a buffer, with their beam. What astrofitssink adds to an image
- * as extensions (MODEL, RESIDUAL, PSF) comes with it as products. An image in other coordinates
- * than RA---SIN and DEC--SIN with north up is read without its place in the sky, with a warning.
- * One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues, as tables of FITS
- * (binary or ASCII) or text, come one a buffer, from as many files as the location's pattern fits,
- * and count as a second of the stream each; in a text, another one begins where its heading line
- * comes again, as astrofitssink writes several. What gzip packed is unpacked into the folder of
- * temporary files (TMPDIR). */
+ * Images and cubes come one a buffer, with their beam and CLEAN's border. What astrofitssink adds
+ * to an image as extensions (MODEL, RESIDUAL, PSF) comes with it as products. An image in other
+ * coordinates than RA---SIN and DEC--SIN with north up is read without its place in the sky, with a
+ * warning. One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues, as tables of
+ * FITS (binary or ASCII) or text, come one a buffer, from as many files as the location's pattern
+ * fits, and count as a second of the stream each; in a text, another one begins where its heading
+ * line comes again, as astrofitssink writes several. What gzip packed is unpacked into the folder
+ * of temporary files (TMPDIR). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
@@ -370,9 +370,10 @@ static void stamp_frame(AstroFitsSrc *self, GstBuffer *buffer, AstroFitsFrame *f
     frame->duration_ns = GST_SECOND;
   }
   stamp(self, buffer, frame);
-  if (frame->has_beam) {
+  if (frame->has_beam || frame->border) {
     AstroImageMeta *image = astro_buffer_add_image(buffer, 0);
-    image->has_beam = TRUE;
+    image->border = frame->border;
+    image->has_beam = frame->has_beam;
     image->major = frame->major;
     image->minor = frame->minor;
     image->angle = frame->angle;

@@ -9,7 +9,8 @@
  * every so many blocks of visibilities, so that an image can be watched while it grows. With
  * algorithm=wstacking a grid is a number of planes, one a buffer. What is flagged, not finite or
  * outside the grid is left out, counted in every grid and told at the end in a message
- * astro-gridder.
+ * astro-gridder: how many visibilities were used, outside, flagged and not-finite, once for each
+ * product that is an image of the sky.
  *
  * Most of a plane is empty. Where nobody but astrofft reads the grid, touched-only=true is agreed
  * on in its caps: those tiles of 16 x 16 cells alone are written then that visibilities reached,

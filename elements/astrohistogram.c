@@ -16,6 +16,10 @@
  * random catalogue is made ready while the GPU counts the one before it, so that a histogram is
  * complete only when it is sent. Sums of weights are added in any order and may differ in their
  * last digits from run to run.
+ *
+ * An event astro-interrupt from downstream, which gst-astro sends at Ctrl-C, ends the count that is
+ * at work. The histogram is then that of the random catalogues that were counted before, as a
+ * warning says; where there is none yet the stream ends with an error.
  */
 #include "config.h"
 #include "elements/astrohistogram.h"
@@ -54,6 +58,7 @@ struct _AstroHistogram {
   gboolean announced; /* caps are set */
   gint stopping;      /* atomic: ends a count, as the next does */
   gint flushing;      /* atomic: from FLUSH_START on all pads to FLUSH_STOP */
+  gint interrupted;   /* atomic: no count is begun any more */
 
   gint64 count_began, last_report; /* monotonic time */
   gboolean reporting;
@@ -65,13 +70,16 @@ G_STATIC_ASSERT(PROP_ACTIVE_BACKEND < ASTRO_HISTOGRAM_FIRST_SETTING);
 G_DEFINE_TYPE(AstroHistogram, astro_histogram, GST_TYPE_AGGREGATOR)
 GST_ELEMENT_REGISTER_DEFINE(astrohistogram, "astrohistogram", GST_RANK_NONE, ASTRO_TYPE_HISTOGRAM)
 
+#define FLOW_CANCELLED GST_FLOW_CUSTOM_ERROR /* never returned to the base class */
+
 static GstFlowReturn fail(AstroHistogram *self, GError *error)
 {
-  gboolean stopped = g_error_matches(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
-  if (!stopped)
+  gboolean cancelled =
+      g_error_matches(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+  if (!cancelled)
     GST_ELEMENT_ERROR(self, STREAM, FAILED, ("%s", error->message), (NULL));
   g_error_free(error);
-  return stopped ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
+  return cancelled ? FLOW_CANCELLED : GST_FLOW_ERROR;
 }
 
 /* ---- configuration ---- */
@@ -135,6 +143,12 @@ static void post_progress(AstroHistogram *self, GstProgressType type, const char
   gst_element_post_message(GST_ELEMENT(self), message);
 }
 
+/* Nobody wants what is counted. */
+static gboolean is_over(AstroHistogram *self)
+{
+  return g_atomic_int_get(&self->stopping) || g_atomic_int_get(&self->flushing);
+}
+
 /* Once a second at most: pairs and, of this count, the time left. */
 static gboolean watch_count(guint64 done, guint64 total, gpointer data)
 {
@@ -158,13 +172,13 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
   /* the next count begins where this one ends */
   if (done == total)
     self->count_began = now;
-  return !g_atomic_int_get(&self->stopping) && !g_atomic_int_get(&self->flushing);
+  return !is_over(self) && !g_atomic_int_get(&self->interrupted);
 }
 
-static void end_progress(AstroHistogram *self)
+static void end_progress(AstroHistogram *self, GstProgressType type, const char *text)
 {
   if (self->reporting)
-    post_progress(self, GST_PROGRESS_TYPE_COMPLETE, "pairs are counted");
+    post_progress(self, type, text);
   self->reporting = FALSE;
 }
 
@@ -306,23 +320,44 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
   return flow == GST_FLOW_OK ? push(self) : flow;
 }
 
-static GstFlowReturn finish(AstroHistogram *self)
+static GstFlowReturn push_last(AstroHistogram *self)
 {
   gboolean is_sent = self->interval && self->n_random > 0 && self->n_random % self->interval == 0;
-  GstFlowReturn flow = settle(self);
-  if (flow != GST_FLOW_OK)
-    return flow;
-  end_progress(self);
-  flow = is_sent ? GST_FLOW_OK : push(self);
+  GstFlowReturn flow = is_sent ? GST_FLOW_OK : push(self);
   if (astro_flow_is_lost(flow)) /* sources are at their ends, and do not hear it */
     GST_ELEMENT_FLOW_ERROR(self, flow);
   return flow == GST_FLOW_OK ? GST_FLOW_EOS : flow;
 }
 
-/* Called when every pad holds a buffer or is at its end. */
-static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboolean timeout)
+static GstFlowReturn finish(AstroHistogram *self)
 {
-  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  GstFlowReturn flow = settle(self);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  end_progress(self, GST_PROGRESS_TYPE_COMPLETE, "pairs are counted");
+  return push_last(self);
+}
+
+/* A part of a count is no histogram, and of fewer random catalogues it is one. */
+static GstFlowReturn finish_interrupted(AstroHistogram *self)
+{
+  end_progress(self, GST_PROGRESS_TYPE_CANCELED, "interrupted");
+  self->n_random = self->collector ? astro_collector_n_random(self->collector) : 0;
+  if (self->n_random == 0) {
+    GST_ELEMENT_ERROR(self, STREAM, FAILED,
+                      ("interrupted before all pairs were counted: there is no histogram"), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                      ("interrupted: the histogram is that of %" G_GUINT64_FORMAT
+                       " random catalogues that were counted before",
+                       self->n_random),
+                      (NULL));
+  return push_last(self);
+}
+
+static GstFlowReturn count_next(AstroHistogram *self)
+{
   AstroCatalogue random = { 0 }, random2 = { 0 };
   GError *error = NULL;
   if (drop_gaps(self))
@@ -350,6 +385,17 @@ static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboole
   astro_catalogue_clear(&random);
   astro_catalogue_clear(&random2);
   return flow;
+}
+
+/* Called when every pad holds a buffer or is at its end: which a source may have come to because of
+ * an interrupt, in the middle of the data. */
+static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboolean timeout)
+{
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  GstFlowReturn flow = g_atomic_int_get(&self->interrupted) ? FLOW_CANCELLED : count_next(self);
+  if (flow != FLOW_CANCELLED)
+    return flow;
+  return is_over(self) ? GST_FLOW_FLUSHING : finish_interrupted(self);
 }
 
 /* ---- pads ---- */
@@ -380,6 +426,13 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
     }
   }
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->sink_event(aggregator, pad, event);
+}
+
+static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *event)
+{
+  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
+    g_atomic_int_set(&ASTRO_HISTOGRAM(aggregator)->interrupted, TRUE);
+  return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
 }
 
 static GstAggregatorPad *astro_histogram_create_new_pad(GstAggregator *aggregator,
@@ -430,6 +483,7 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   astro_histogram_settings_copy(&settings, &self->settings);
   g_atomic_int_set(&self->stopping, FALSE);
   g_atomic_int_set(&self->flushing, FALSE);
+  g_atomic_int_set(&self->interrupted, FALSE);
   if (!astro_histogram_settings_config(&settings, &config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
     g_error_free(error);
@@ -456,6 +510,7 @@ static gboolean astro_histogram_stop(GstAggregator *aggregator)
 static GstFlowReturn astro_histogram_flush(GstAggregator *aggregator)
 {
   forget(ASTRO_HISTOGRAM(aggregator));
+  g_atomic_int_set(&ASTRO_HISTOGRAM(aggregator)->interrupted, FALSE);
   return GST_FLOW_OK;
 }
 
@@ -537,6 +592,7 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   aggregator->negotiate = astro_histogram_negotiate;
   aggregator->create_new_pad = astro_histogram_create_new_pad;
   aggregator->sink_event = astro_histogram_sink_event;
+  aggregator->src_event = astro_histogram_src_event;
   aggregator->aggregate = astro_histogram_aggregate;
   g_autoptr(GstCaps) sink =
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE));

@@ -124,7 +124,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 static gboolean send_event(GstElement *element, GstEvent *event)
 {
   AstroHttpSink *self = ASTRO_HTTP_SINK(element);
-  if (gst_event_has_name(event, "astro-interrupt")) {
+  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT)) {
     GST_OBJECT_LOCK(self);
     if (self->server)
       astro_picture_server_release(self->server);
@@ -203,7 +203,7 @@ static void astro_http_sink_class_init(AstroHttpSinkClass *klass)
       object, PROP_WAIT,
       g_param_spec_boolean(
           "wait", "Wait",
-          "Takes no picture while nobody views the stream; an event astro-interrupt, "
+          "Takes no picture while nobody views the stream; an event " ASTRO_INTERRUPT_EVENT ", "
           "sent to the pipeline, ends that",
           FALSE, flags));
   element->send_event = send_event;

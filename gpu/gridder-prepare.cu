@@ -504,13 +504,13 @@ static gboolean totals_of(AstroPrepare *self, const AstroGridCounts **counts, co
       !CUDA_TRY(cudaStreamSynchronize(stream_of(self))))
     return FALSE;
   memset(&self->known, 0, sizeof self->known);
-  self->known.flagged = self->missing * self->dumps.n_products;
+  self->known.flagged = self->missing * self->dumps.n_counted;
   for (guint c = 0; c < channels; c++) {
     self->sums[c] = totals[c].weights.value();
-    self->known.used += totals[c].used * self->dumps.n_products;
-    self->known.outside += totals[c].outside * self->dumps.n_products;
-    self->known.flagged += totals[c].flagged * self->dumps.n_products;
-    self->known.not_finite += totals[c].not_finite * self->dumps.n_products;
+    self->known.used += totals[c].used * self->dumps.n_counted;
+    self->known.outside += totals[c].outside * self->dumps.n_counted;
+    self->known.flagged += totals[c].flagged * self->dumps.n_counted;
+    self->known.not_finite += totals[c].not_finite * self->dumps.n_counted;
   }
   self->totals_known = TRUE;
   return TRUE;

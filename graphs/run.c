@@ -1,4 +1,5 @@
 #include "graphs/run.h"
+#include "core/stream/stream.h"
 #include "graphs/check.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
@@ -228,9 +229,9 @@ static void on_interrupt(guint presses, gpointer data)
   if (!run->arguments->quiet)
     tell(run, "interrupted: ending the stream (once more stops at once)");
   /* Sinks that wait for somebody hear of it, since they hold up the end of the stream. */
-  gst_element_send_event(
-      run->pipeline,
-      gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty("astro-interrupt")));
+  gst_element_send_event(run->pipeline,
+                         gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM,
+                                              gst_structure_new_empty(ASTRO_INTERRUPT_EVENT)));
   end_sources(run);
 }
 

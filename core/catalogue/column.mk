@@ -3,7 +3,7 @@ core_sources += core/catalogue/catalogue.h core/catalogue/random.c core/catalogu
   core/catalogue/values.h core/catalogue/values.c \
   core/catalogue/units.h core/catalogue/units.c core/catalogue/ecsv.c \
   core/catalogue/columns.h core/catalogue/columns.c
-core_tests += tests/core/catalogue
+core_tests += tests/core/catalogue tests/core/catalogue-text
 fuzz_programs += tests/fuzz/catalogue
 element_sources += elements/astrocatsrc.c elements/astrocatsrc.h
 element_tests += tests/elements/astrocatsrc

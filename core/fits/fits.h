@@ -95,6 +95,7 @@ typedef struct {
   guint64 duration_ns; /* 0: not known */
   gboolean has_beam;
   double major, minor, angle; /* radians, as AstroImageMeta has them */
+  guint border;               /* as there: pixels, of an image that was cleaned */
 } AstroFitsFrame;
 
 typedef struct _AstroFitsReader AstroFitsReader;

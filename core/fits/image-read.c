@@ -147,6 +147,14 @@ static void read_beam(const AstroFitsHeader *header, AstroFitsFrame *frame)
   }
 }
 
+static void read_border(const AstroFitsHeader *header, AstroFitsFrame *frame)
+{
+  gint64 border = 0;
+  if (astro_fits_get_integer(header, ASTRO_FITS_BORDER, &border) && border > 0 &&
+      border <= G_MAXINT)
+    frame->border = (guint)border;
+}
+
 static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)
 {
   AstroFitsImageReader *r = reader;
@@ -157,10 +165,12 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   }
   const AstroFitsImageHdu *hdus = &g_array_index(r->hdus, AstroFitsImageHdu, r->next);
   frame->has_beam = FALSE;
+  frame->border = 0;
   for (guint h = 0; h < r->per_image; h++) {
     if (!read_hdu(r, &hdus[h], product, frame->data, error))
       return FALSE;
     read_beam(hdus[h].header, frame);
+    read_border(hdus[h].header, frame);
     product += hdus[h].n_products;
   }
   astro_fits_image_read_times(hdus[0].header, r->observation, &frame->start_ns,

@@ -195,6 +195,12 @@ static void put_beam(GString *header, const AstroImageMeta *image)
   astro_fits_put_double(header, "BPA", image->angle * ASTRO_DEGREES, "[deg] north through east");
 }
 
+/* Of what was made of an image, but not of the PSF that it was made with. */
+static gboolean is_cleaned(const Hdu *hdu, const AstroFitsFrames *frames)
+{
+  return frames->image && frames->image->border > 0 && g_strcmp0(hdu->role, ASTRO_PRODUCT_PSF) != 0;
+}
+
 static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFrames *frames,
                              GError **error)
 {
@@ -205,6 +211,9 @@ static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFra
   astro_fits_put_string(header, "BUNIT", is_model ? "JY/PIXEL" : "JY/BEAM", "unit of the values");
   if (frames->image && frames->image->has_beam && !is_model)
     put_beam(header, frames->image);
+  if (is_cleaned(hdu, frames))
+    astro_fits_put_integer(header, ASTRO_FITS_BORDER, frames->image->border,
+                           "pixels along the edges that are not cleaned");
   put_sky(w, header);
   put_band_and_products(w, header, hdu);
   if (o && o->has_phase_centre) {

@@ -12,6 +12,9 @@ G_BEGIN_DECLS
 
 #define ASTRO_FITS_IMAGE_NAME "IMAGE" /* EXTNAME of what has no role */
 
+/* A keyword of our own, beside the beam: there is none that others know. */
+#define ASTRO_FITS_BORDER "CLBORDER"
+
 extern const char *const astro_fits_image_roles[]; /* "MODEL" ... up to a NULL */
 
 typedef struct {

@@ -18,9 +18,15 @@ tests_core_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/gridder.h tests/core/images.h tests/core/gridding-on-device.h tests/core/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
-element_tests += tests/elements/astrogridder tests/elements/synthesis-device
+element_tests += tests/elements/astrogridder tests/elements/astrogridder-time tests/elements/astrogridder-refused \
+  tests/elements/synthesis-device
+dist_files += tests/elements/astrogridder.h
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_elements_astrogridder_time_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_elements_astrogridder_time_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_elements_astrogridder_refused_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_elements_astrogridder_refused_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridding.cu gpu/gridder-direct.cu gpu/gridder.cu gpu/gridder-prepare.cu \

@@ -59,6 +59,7 @@ static gboolean find_products(AstroDumps *self, char **names, GError **error)
     if (!astro_product_find(&self->products[self->n_products], names[self->n_products],
                             self->observation->basis, self->config.pols, error))
       return FALSE;
+    self->n_counted += !self->products[self->n_products].is_psf;
   }
   return TRUE;
 }

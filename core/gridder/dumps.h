@@ -18,7 +18,7 @@ typedef struct {
   gboolean keep_weights;           /* for AstroPrepareFuncs.weigh */
 } AstroPrepareConfig;
 
-/* In visibilities of one product each. */
+/* In visibilities of one product each; the PSF is made of none. */
 typedef struct {
   guint64 used, outside, flagged, not_finite;
 } AstroGridCounts;
@@ -27,6 +27,7 @@ typedef struct {
   AstroPrepareConfig config;
   AstroGrid grid; /* without its products */
   guint n_products, stations;
+  guint n_counted; /* products without the PSF */
   AstroProduct products[ASTRO_MAX_PRODUCTS];
   AstroObservation *observation;
   AstroTrack *track;   /* axes of (u,v,w) at the middle of a dump */

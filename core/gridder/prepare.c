@@ -171,9 +171,9 @@ static double weigh(AstroPrepare *self, const Counts *counts, guint channel, gui
       least = MIN(least, n / inverse);
   }
   if (least == 0)
-    self->counts.flagged += self->dumps.n_products;
+    self->counts.flagged += self->dumps.n_counted;
   else if (!finite)
-    self->counts.not_finite += self->dumps.n_products;
+    self->counts.not_finite += self->dumps.n_counted;
   return finite ? least : 0;
 }
 
@@ -224,11 +224,11 @@ static float add_visibility(AstroPrepare *self, gconstpointer dump, const Counts
   /* Rounded here, so that values and sums have the same. */
   float weight = (float)weigh(self, counts, channel, baseline, correlations);
   if (weight > 0 && !astro_grid_holds(&self->dumps.grid, u, v)) {
-    self->counts.outside += self->dumps.n_products;
+    self->counts.outside += self->dumps.n_counted;
     weight = 0;
   }
   if (weight > 0)
-    self->counts.used += self->dumps.n_products;
+    self->counts.used += self->dumps.n_counted;
   if (sign < 0)
     turn_round(correlations, self->dumps.config.pols * self->dumps.config.pols);
   find_turns(self, u, v, w, &to_centre, &source);
@@ -281,7 +281,7 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
 
 static void add_missing(AstroPrepare *self)
 {
-  self->counts.flagged += (guint64)self->dumps.n_products * self->dumps.config.channels *
+  self->counts.flagged += (guint64)self->dumps.n_counted * self->dumps.config.channels *
                           (self->dumps.config.baselines - self->dumps.stations);
 }
 

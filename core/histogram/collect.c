@@ -40,7 +40,8 @@ struct _AstroCollector {
   gsize values;                    /* of a kind */
   guint64 *counts, *latest_counts; /* latest: of one catalogue, as the backend writes them */
   double *sums, *latest_sums;      /* where there are weights */
-  double *pairs;                   /* [kind][region][region] */
+  double *pairs, *latest_pairs;    /* [kind][region][region] */
+  guint64 n_random;                /* of values */
   gboolean submitted[MAX_KINDS];   /* latest is written until the backend is drained */
 };
 
@@ -97,6 +98,7 @@ void astro_collector_free(AstroCollector *collector)
   g_free(collector->sums);
   g_free(collector->latest_sums);
   g_free(collector->pairs);
+  g_free(collector->latest_pairs);
   g_free(collector);
 }
 
@@ -126,13 +128,14 @@ static gboolean alloc_counts(AstroCollector *collector, GError **error)
   gsize regions = astro_histogram_regions(config);
   collector->values = astro_histogram_values(config);
   gsize all = collector->values * collector->n_kinds, copies = config->weighted ? 5 : 3;
-  double bytes = (double)sizeof(guint64) *
-                 ((double)copies * (double)all + (double)(collector->n_kinds * regions * regions));
+  gsize matrices = collector->n_kinds * regions * regions;
+  double bytes = (double)sizeof(guint64) * ((double)copies * (double)all + 2 * (double)matrices);
   if (bytes > (double)astro_host_memory())
     return refuse_counts(collector, all, bytes, error);
   gboolean has_room = (collector->counts = g_try_new0(guint64, all)) &&
                       (collector->latest_counts = g_try_new(guint64, all)) &&
-                      (collector->pairs = g_try_new0(double, collector->n_kinds *regions *regions));
+                      (collector->pairs = g_try_new0(double, matrices)) &&
+                      (collector->latest_pairs = g_try_new0(double, matrices));
   if (config->weighted)
     has_room = has_room && (collector->sums = g_try_new0(double, all)) &&
                (collector->latest_sums = g_try_new(double, all));
@@ -207,6 +210,11 @@ static gboolean is_random(AstroSide side)
   return side == ASTRO_SIDE_RANDOM || side == ASTRO_SIDE_RANDOM2;
 }
 
+static gboolean has_random(const Kind *kind)
+{
+  return is_random(kind->a) || is_random(kind->b);
+}
+
 /* Every estimator divides by pairs with random points. */
 static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, GError **error)
 {
@@ -250,20 +258,23 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
 }
 
 /* The pairs at any separation that a count of that kind takes part of. */
-static void add_pairs(AstroCollector *collector, guint kind)
+static void set_pairs(AstroCollector *collector, guint kind)
 {
   guint regions = astro_histogram_regions(&collector->config);
   const Side *a = &collector->sides[collector->kinds[kind]->a],
              *b = &collector->sides[collector->kinds[kind]->b];
-  double *pairs = collector->pairs + (gsize)kind * regions * regions;
+  double *pairs = collector->latest_pairs + (gsize)kind * regions * regions;
   for (guint i = 0; i < regions; i++)
     for (guint j = a == b ? i : 0; j < regions; j++)
-      pairs[i * regions + j] += a == b && i == j ? (a->weight[i] * a->weight[i] - a->square[i]) / 2
-                                                 : a->weight[i] * b->weight[j];
+      pairs[i * regions + j] = a == b && i == j ? (a->weight[i] * a->weight[i] - a->square[i]) / 2
+                                                : a->weight[i] * b->weight[j];
 }
 
 static void add_latest(AstroCollector *collector, guint kind)
 {
+  gsize regions = astro_histogram_regions(&collector->config), cells = regions * regions;
+  for (gsize k = cells * kind; k < cells * (kind + 1); k++)
+    collector->pairs[k] += collector->latest_pairs[k];
   gsize n = collector->values, first = n * kind;
   for (gsize k = first; k < first + n; k++)
     collector->counts[k] += collector->latest_counts[k];
@@ -276,11 +287,15 @@ gboolean astro_collector_finish(AstroCollector *collector, GError **error)
   if (collector->backend->drain && collector->instance &&
       !collector->backend->drain(collector->instance, error))
     return FALSE;
+  gboolean with_random = FALSE;
   for (guint k = 0; k < collector->n_kinds; k++) {
-    if (collector->submitted[k])
-      add_latest(collector, k);
+    if (!collector->submitted[k])
+      continue;
+    add_latest(collector, k);
+    with_random |= has_random(collector->kinds[k]);
     collector->submitted[k] = FALSE;
   }
+  collector->n_random += with_random;
   return TRUE;
 }
 
@@ -297,7 +312,7 @@ static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogram
                                   collector->sums ? 2 : 1, call, error))
     return FALSE;
   collector->submitted[kind] = TRUE;
-  add_pairs(collector, kind);
+  set_pairs(collector, kind);
   return TRUE;
 }
 
@@ -323,9 +338,7 @@ static gboolean count_kinds(AstroCollector *collector, gboolean with_random,
   if (!astro_collector_finish(collector, error))
     return FALSE;
   for (guint k = 0; k < collector->n_kinds; k++) {
-    const Kind *kind = collector->kinds[k];
-    gboolean has_random = is_random(kind->a) || is_random(kind->b);
-    if (has_random == with_random && !count_kind(collector, k, call, error))
+    if (has_random(collector->kinds[k]) == with_random && !count_kind(collector, k, call, error))
       return FALSE;
   }
   return collector->backend->drain || astro_collector_finish(collector, error);
@@ -364,6 +377,11 @@ gboolean astro_collector_is_complete(const AstroCollector *collector, GError **e
     if (needs(collector, side) && !collector->sides[side].points)
       return refuse(side, "is empty", error);
   return TRUE;
+}
+
+guint64 astro_collector_n_random(const AstroCollector *collector)
+{
+  return collector->n_random;
 }
 
 char *astro_collector_kinds(const AstroCollector *collector)

@@ -40,8 +40,10 @@ gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalo
 /* FALSE where there is to be a random catalogue, and none came. */
 gboolean astro_collector_is_complete(const AstroCollector *collector, GError **error);
 
-/* Waits for what is being counted, before values are asked for. */
+/* Waits for what is being counted, before values are asked for. After an error, and where that was
+ * that a count is cancelled, values are those of the catalogues before. */
 gboolean astro_collector_finish(AstroCollector *collector, GError **error);
+guint64 astro_collector_n_random(const AstroCollector *collector); /* that values are of */
 
 char *astro_collector_kinds(const AstroCollector *collector);      /* "dd:dr:rr" */
 const char *astro_collector_kind(const AstroCollector *collector); /* that is counted now */

@@ -84,7 +84,7 @@ typedef struct {
   guint plane, planes; /* the first plane of this buffer; planes of the whole grid */
   guint n_weights;     /* channels x products, 0 before it is set */
   double *weights;     /* sums of weights, [channel][product] */
-  guint64 used, outside, flagged, not_finite; /* visibilities (a product each) */
+  guint64 used, outside, flagged, not_finite; /* visibilities (a product each, not the PSF) */
   GstBuffer *touched; /* a byte of each tile, [channel][row of tiles][tile]; NULL: all are */
 } AstroGridMeta;
 

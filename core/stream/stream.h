@@ -12,6 +12,10 @@ G_BEGIN_DECLS
 
 #define ASTRO_MAX_AXES 8
 
+/* A custom event, upstream from the sinks: a user wants the stream to end, and what holds up its
+ * end is to give way. */
+#define ASTRO_INTERRUPT_EVENT "astro-interrupt"
+
 typedef enum {
   ASTRO_FORMAT_UNKNOWN,
   ASTRO_FORMAT_CI4,

@@ -191,6 +191,28 @@ static void other_headers(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
+/* A border that no image has is none. */
+static void borders(TestPlace *place, gconstpointer data)
+{
+  static const struct {
+    const char *card;
+    guint border;
+  } images[] = { { "CLBORDER=                    3", 3 },
+                 { "CLBORDER=                   -3", 0 },
+                 { "CLBORDER=           4294967299", 0 },
+                 { "CLBORDER= 'wide'", 0 } };
+  for (guint i = 0; i < G_N_ELEMENTS(images); i++) {
+    Foreign image = plain;
+    AstroFitsFrame frame;
+    image.extra[0] = images[i].card;
+    make(place->path, &image);
+    AstroFitsReader *reader = test_open_good(place->path);
+    test_free(test_read_next(reader, &frame));
+    g_assert_cmpuint(frame.border, ==, images[i].border);
+    test_expect_end(reader);
+  }
+}
+
 /* AIPS may tell of the beam in its history alone, once a restoring. */
 static void beam_in_history(TestPlace *place, gconstpointer data)
 {
@@ -431,6 +453,7 @@ static void add_tests(void)
     { "turned", turned },
     { "cubes", cubes },
     { "other-headers", other_headers },
+    { "borders", borders },
     { "beam-in-history", beam_in_history },
     { "beams-of-planes", beams_of_planes },
     { "other-frames", other_frames },

@@ -21,7 +21,13 @@ static void expect_same_contents(const AstroFitsContents *a, const AstroFitsCont
   g_assert_cmpstr(a->observation->telescope, ==, b->observation->telescope);
 }
 
-/* Pixels, caps, beam and times of several images come back. */
+/* Which nobody cleans. */
+static gboolean is_psf_alone(const AstroFitsContents *contents)
+{
+  return g_str_equal(contents->grid.products[0], "PSF");
+}
+
+/* Pixels, caps, beam, border and times of several images come back. */
 static void round_trip(TestPlace *place, gconstpointer data)
 {
   for (guint s = 0; s < G_N_ELEMENTS(test_streams); s++) {
@@ -46,6 +52,7 @@ static void round_trip(TestPlace *place, gconstpointer data)
       TEST_NEAR(frame.major, beam.major);
       TEST_NEAR(frame.minor, beam.minor);
       TEST_NEAR(frame.angle, beam.angle);
+      g_assert_cmpuint(frame.border, ==, is_psf_alone(&contents) ? 0 : beam.border);
       g_assert_cmpint(frame.start_ns, ==, times.start_ns);
       g_assert_cmpuint(frame.duration_ns, ==, times.duration_ns);
       test_free(found);
@@ -89,6 +96,13 @@ static double key(fitsfile *f, const char *name)
   return value;
 }
 
+static gboolean has_key(fitsfile *f, const char *name)
+{
+  char card[FLEN_CARD];
+  int status = 0;
+  return fits_read_card(f, name, card, &status) == 0;
+}
+
 static void expect_text(fitsfile *f, const char *name, const char *expected)
 {
   char value[FLEN_VALUE] = "";
@@ -129,6 +143,7 @@ static void header(TestPlace *place, gconstpointer data)
   TEST_NEAR(key(f, "EQUINOX"), 2000);
   TEST_NEAR(key(f, "BMAJ"), 2.5 / 3600);
   TEST_NEAR(key(f, "BPA"), -30.5);
+  g_assert_false(has_key(f, "CLBORDER"));
   /* x = width/2, y = height/2 is the centre, in FITS one further. */
   TEST_NEAR((11 - key(f, "CRPIX1")) * key(f, "CDELT1") / TEST_DEGREES, 0.0125);
   TEST_NEAR((11 - key(f, "CRPIX2")) * key(f, "CDELT2") / TEST_DEGREES, -0.02);
@@ -138,8 +153,12 @@ static void header(TestPlace *place, gconstpointer data)
     fits_movabs_hdu(f, h, NULL, &status);
     expect_text(f, "EXTNAME", names[h - 2]);
     TEST_NEAR(key(f, "EXTVER"), h <= 4 ? 1 : 2);
+    g_assert_cmpint(has_key(f, "CLBORDER"), ==,
+                    h > 4 && h < 8); /* of the second image, the PSF apart */
     expect_text(f, "BUNIT", h % 4 == 2 ? "JY/PIXEL" : "JY/BEAM");
   }
+  fits_movrel_hdu(f, -1, NULL, &status);
+  TEST_NEAR(key(f, "CLBORDER"), 5);
   expect_text(f, "DATE-OBS", "2026-11-21T00:00:00.250000000");
   fits_close_file(f, &status);
   g_assert_cmpint(status, ==, 0);

@@ -49,7 +49,8 @@ static inline void test_beam_of(AstroImageMeta *meta, guint i)
   *meta = (AstroImageMeta){ .has_beam = TRUE,
                             .major = (2.5 + i) / 3600 / TEST_DEGREES,
                             .minor = 1.25 / 3600 / TEST_DEGREES,
-                            .angle = -30.5 / TEST_DEGREES };
+                            .angle = -30.5 / TEST_DEGREES,
+                            .border = 5 * i };
 }
 
 static inline void test_frames_of(AstroFitsFrames *frames, gconstpointer data, guint i,

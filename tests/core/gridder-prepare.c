@@ -116,7 +116,7 @@ static void test_prepare(void)
   g_assert_cmpuint(turned, >, 0);
   g_assert_cmpuint(turned, <, 6);
   g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
-  g_assert_cmpuint(counts->used, ==, 6 * CHANNELS * 5);
+  g_assert_cmpuint(counts->used, ==, 6 * CHANNELS * 4);
   for (guint c = 0; c < CHANNELS; c++)
     g_assert_cmpfloat(sums[c], ==, 6);
   prepares->destroy(prepare);
@@ -152,10 +152,10 @@ static void test_left_out(void)
   g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
   prepares->rows(prepare, &rows);
   g_assert_cmpuint(rows.rows, ==, 5);
-  g_assert_cmpuint(counts->not_finite, ==, 2 * 2);
-  g_assert_cmpuint(counts->flagged, ==, 2 * 3);
+  g_assert_cmpuint(counts->not_finite, ==, 2);
+  g_assert_cmpuint(counts->flagged, ==, 3);
   g_assert_cmpuint(counts->outside, ==, 0);
-  g_assert_cmpuint(counts->used, ==, 2 * 7);
+  g_assert_cmpuint(counts->used, ==, 7);
   g_assert_cmpfloat(sums[0], ==, 2);
   g_assert_cmpfloat(sums[1], ==, 4.5);
   for (gsize i = 0; i < rows.rows * CHANNELS; i++) {
@@ -164,7 +164,7 @@ static void test_left_out(void)
     g_assert_true((value[1] == 0) == (value[0] == 0));
   }
   prepares->add_missing(prepare);
-  g_assert_cmpuint(counts->flagged, ==, 2 * 3 + 2 * 12);
+  g_assert_cmpuint(counts->flagged, ==, 3 + 12);
   prepares->destroy(prepare);
 
   /* A cell so small that the grid ends within the longest baselines. */
@@ -179,7 +179,7 @@ static void test_left_out(void)
   g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
   g_assert_cmpuint(counts->outside, >, 0);
   g_assert_cmpuint(counts->used, >, 0);
-  g_assert_cmpuint(counts->outside + counts->used, ==, 2 * 12);
+  g_assert_cmpuint(counts->outside + counts->used, ==, 12);
   prepares->destroy(prepare);
   gst_buffer_unref(buffer);
 }

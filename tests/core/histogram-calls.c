@@ -83,6 +83,7 @@ static guint64 *collect(const AstroBackend *backend, gsize *bytes)
     astro_catalogue_clear(&catalogue);
   }
   g_assert_true(astro_collector_finish(collector, &error));
+  g_assert_cmpuint(astro_collector_n_random(collector), ==, 5);
   gconstpointer values = astro_collector_values(collector, bytes);
   guint64 *copy = g_memdup2(values, *bytes);
   astro_collector_free(collector);

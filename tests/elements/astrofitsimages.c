@@ -29,6 +29,7 @@ static GstBuffer *new_image(guint i)
   image->major = 0.003 + i * 1e-3;
   image->minor = 0.002;
   image->angle = 0.5;
+  image->border = i;
   GST_BUFFER_PTS(buffer) = i * 5 * GST_SECOND;
   GST_BUFFER_DURATION(buffer) = (i + 5) * GST_SECOND;
   return buffer;
@@ -66,6 +67,7 @@ static void expect_image(GstBuffer *buffer, guint i)
   g_assert_cmpfloat_with_epsilon(found->major, wanted->major, 1e-15);
   g_assert_cmpfloat_with_epsilon(found->minor, wanted->minor, 1e-15);
   g_assert_cmpfloat_with_epsilon(found->angle, wanted->angle, 1e-15);
+  g_assert_cmpuint(found->border, ==, wanted->border);
 }
 
 /* Doubles of the caps go through degrees: they may differ in the last bit. */

@@ -224,6 +224,18 @@ static void test_regions(void)
   }
 }
 
+static void pull_summary(GstHarness *h, AstroSummary *summary)
+{
+  GError *error = NULL;
+  GstEvent *event;
+  while ((event = gst_harness_pull_event(h)) && !astro_event_is_summary(event))
+    gst_event_unref(event);
+  g_assert_nonnull(event);
+  astro_summary_from_event(summary, event, &error);
+  g_assert_no_error(error);
+  gst_event_unref(event);
+}
+
 /* The event says what the counts are parts of. */
 static void test_summary(void)
 {
@@ -241,14 +253,8 @@ static void test_summary(void)
   g_assert_cmpint(gst_buffer_memcmp(buffer, 0, sums, sizeof sums), ==, 0);
   g_assert_cmpuint(gst_buffer_get_size(buffer), ==, sizeof sums);
   gst_buffer_unref(buffer);
-  GstEvent *event = NULL;
-  while ((event = gst_harness_pull_event(h)) && !astro_event_is_summary(event))
-    gst_event_unref(event);
-  g_assert_nonnull(event);
   AstroSummary summary;
-  GError *error = NULL;
-  astro_summary_from_event(&summary, event, &error);
-  g_assert_no_error(error);
+  pull_summary(h, &summary);
   g_assert_cmpuint(summary.n_kinds, ==, 1);
   g_assert_cmpuint(summary.n_regions, ==, 2);
   g_assert_cmpuint(summary.n_edges, ==, 3);
@@ -259,7 +265,6 @@ static void test_summary(void)
   gconstpointer found = g_bytes_get_data(summary.counts, &bytes);
   g_assert_cmpmem(found, bytes, counts, sizeof counts);
   astro_summary_clear(&summary);
-  gst_event_unref(event);
   gst_harness_teardown(h);
 }
 
@@ -401,15 +406,20 @@ static GstBuffer *of_pads(gboolean flushed)
   return buffer;
 }
 
-/* What a pad gave before it was flushed is none of its catalogue. */
-static void test_flushed(void)
+static void assert_alike(GstBuffer *expected, GstBuffer *found)
 {
-  g_autoptr(GstBuffer) expected = of_pads(FALSE), found = of_pads(TRUE);
   GstMapInfo map;
   g_assert_true(gst_buffer_map(expected, &map, GST_MAP_READ));
   g_assert_cmpint(gst_buffer_memcmp(found, 0, map.data, map.size), ==, 0);
   g_assert_cmpuint(gst_buffer_get_size(found), ==, map.size);
   gst_buffer_unmap(expected, &map);
+}
+
+/* What a pad gave before it was flushed is none of its catalogue. */
+static void test_flushed(void)
+{
+  g_autoptr(GstBuffer) expected = of_pads(FALSE), found = of_pads(TRUE);
+  assert_alike(expected, found);
 }
 
 static void note_end(GObject *histogram, GParamSpec *spec, gpointer ended)
@@ -446,6 +456,75 @@ static void test_flushed_count(void)
   g_assert_nonnull(buffer);
   g_assert_null(gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR));
   gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(data);
+  gst_harness_teardown(h);
+}
+
+/* As gst-astro does at Ctrl-C, while the bus says that a count is at work. */
+static void interrupt(GstHarness *h, GstBus *bus)
+{
+  g_autoptr(GstMessage) counting =
+      gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_PROGRESS);
+  g_assert_true(gst_harness_push_upstream_event(
+      h,
+      gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty("astro-interrupt"))));
+}
+
+/* Of a count that a user interrupts there is no histogram. */
+static void test_interrupted(void)
+{
+  GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  g_object_set(h->element, "backend", ASTRO_BACKEND_REFERENCE, NULL);
+  GstHarness *data = feed(h->element, "data", 40000), *random = feed(h->element, "random", 400);
+  g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+  interrupt(h, bus);
+  g_assert_true(gst_harness_push_event(random, gst_event_new_eos()));
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GstMessage) message =
+      gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  gst_message_parse_error(message, &error, NULL);
+  test_says(error->message, "interrupted");
+  g_assert_cmpuint(gst_harness_buffers_received(h), ==, 0);
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(random);
+  gst_harness_teardown(data);
+  gst_harness_teardown(h);
+}
+
+/* Random catalogues that were counted before are kept, and nothing of the one that is at work. */
+static void test_interrupted_later(void)
+{
+  GstHarness *h = gst_harness_new_with_padnames("astrohistogram", NULL, "src");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  gst_element_set_bus(h->element, bus);
+  g_object_set(h->element, "backend", ASTRO_BACKEND_REFERENCE, NULL);
+  GstHarness *data = feed(h->element, "data", 300), *random = feed(h->element, "random", 400);
+  g_assert_true(gst_harness_push_event(data, gst_event_new_eos()));
+  gst_harness_push(random, points_buffer(40000));
+  interrupt(h, bus);
+  g_assert_true(gst_harness_push_event(random, gst_event_new_eos()));
+
+  g_autoptr(GstBuffer) found = gst_harness_pull(h), expected = of_pads(FALSE);
+  g_assert_nonnull(found);
+  g_assert_cmpuint(GST_BUFFER_OFFSET(found), ==, 1);
+  assert_alike(expected, found);
+  static const double pairs[] = { 300 * 299 / 2, 300 * 400, 400 * 399 / 2 };
+  AstroSummary summary;
+  pull_summary(h, &summary);
+  g_assert_cmpmem(summary.pairs, 3 * sizeof(double), pairs, sizeof pairs);
+  astro_summary_clear(&summary);
+
+  g_autoptr(GError) warning = NULL;
+  g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+  g_assert_nonnull(message);
+  gst_message_parse_warning(message, &warning, NULL);
+  test_says(warning->message, "interrupted");
+  test_says(warning->message, "1 random catalogue");
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(random);
   gst_harness_teardown(data);
   gst_harness_teardown(h);
 }
@@ -704,6 +783,8 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/gaps", test_gaps);
   g_test_add_func("/astrohistogram/flushed", test_flushed);
   g_test_add_func("/astrohistogram/flushed-count", test_flushed_count);
+  g_test_add_func("/astrohistogram/interrupted", test_interrupted);
+  g_test_add_func("/astrohistogram/interrupted-later", test_interrupted_later);
   g_test_add_func("/astrohistogram/late-pads", test_late_pads);
   g_test_add_func("/astrohistogram/late-regions", test_late_regions);
   g_test_add_func("/astrohistogram/late-interval", test_late_interval);

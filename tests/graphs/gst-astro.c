@@ -576,6 +576,41 @@ static void test_interrupt_slow(void)
   close(err);
 }
 
+/* Reads up to a line that holds text. */
+static void await_line(int fd, const char *text)
+{
+  g_autoptr(GString) line = g_string_new(NULL);
+  for (char c; read(fd, &c, 1) == 1; g_string_append_c(line, c))
+    if (c == '\n') {
+      if (strstr(line->str, text))
+        return;
+      g_string_truncate(line, 0);
+    }
+  g_error("it ended without a line of %s", text);
+}
+
+/* A count that takes minutes is not waited for, and a part of it is no result. */
+static void test_interrupt_count(void)
+{
+  int err;
+  write_file("count.graph",
+             "astrocatsrc points=200000 ! pairs.data astrohistogram name=pairs backend=reference\n"
+             "! tee name=t ! queue ! astrotpacf estimator=natural ! astrofitssink location=w.csv\n"
+             "astrocatsrc points=100 ! pairs.random\n"
+             "t. ! queue ! filesink location=pairs.u64 async=false",
+             -1);
+  GPid pid = start("./count.graph", &err);
+  await_line(err, "; dd: ");
+  kill(pid, SIGINT);
+  g_assert_cmpint(finish(pid), ==, 1);
+  g_autofree char *text = read_all(err);
+  g_assert_nonnull(strstr(text, "interrupted: ending the stream"));
+  g_assert_nonnull(strstr(text, "\npairs: interrupted before "));
+  g_auto(Result) left = run_shell("ls w.csv* .w.csv* *.part .*.part");
+  g_assert_cmpstr(left.out, ==, "");
+  g_assert_cmpint(file_size("pairs.u64"), ==, 0);
+}
+
 static void test_progress_lines(void)
 {
   write_file("lines.graph",
@@ -983,6 +1018,7 @@ int main(int argc, char **argv)
     { "/gst-astro/interrupt-twice", test_interrupt_twice },
     { "/gst-astro/interrupt-blocked", test_interrupt_blocked },
     { "/gst-astro/interrupt-slow", test_interrupt_slow },
+    { "/gst-astro/interrupt-count", test_interrupt_count },
     { "/gst-astro/progress-lines", test_progress_lines },
     { "/gst-astro/progress-terminal", test_progress_terminal },
     { "/gst-astro/completion", test_completion },
