@@ -83,10 +83,12 @@ typedef struct {
   guint pass;    /* time steps that multiply takes at once: panels of so many stay in the cache */
   guint one_strip_panels; /* a channel of so many panels at most is one strip */
   guint one_strip_pass;   /* the pass there */
-  guint span;             /* time steps in a tile at most, before it is added to the sums */
-  gsize step_bytes;       /* a packed panel's step */
-  gsize notes_bytes;      /* of a packed panel's notes */
-  gsize panel_gap; /* between packed panels, whose lines would compete for places in the caches */
+  guint wide; /* products of a channel that is more than one strip have so many columns for a row;
+                 0: one */
+  guint span; /* time steps in a tile at most, before it is added to the sums */
+  gsize step_bytes;  /* a packed panel's step */
+  gsize notes_bytes; /* of a packed panel's notes */
+  gsize panel_gap;   /* between packed panels, whose lines would compete for places in the caches */
   guint packed_panels; /* that are packed together, at most; 0: each by itself */
   gsize tile_bytes;
   AstroCorrelatorMeasure measure[ASTRO_N_FORMATS]; /* or NULL */

@@ -164,7 +164,7 @@ static void multiply_strip(const Work *work, const guint8 *packed, guint8 *tiles
   const AstroCorrelatorPlan *plan = &work->panels->plan;
   guint64 first = work->start + (guint64)pass * plan->pass;
   guint64 end = MIN(MIN(work->spectra.count, work->start + plan->span), first + plan->pass);
-  for (guint column = strip->column; column < strip->end; column += plan->square) {
+  for (guint column = strip->column; column < strip->end; column += plan->columns) {
     AstroCorrelatorProduct product = {
       .tiles = tiles + (column - strip->column) * plan->kernel->tile_bytes,
       .tiles_stride = strip_stride(plan, strip),
@@ -173,14 +173,14 @@ static void multiply_strip(const Work *work, const guint8 *packed, guint8 *tiles
       .panel_stride = plan->panel_stride,
       .notes = plan->notes,
       .rows = strip->rows,
-      .columns = MIN(strip->end - column, plan->square),
+      .columns = MIN(strip->end - column, plan->columns),
       .below = strip->row - column,
       .steps = (guint)((end - first + plan->kernel->samples - 1) / plan->kernel->samples),
       .first = pass == 0,
     };
     if (plan->packed_passes > 1) {
-      gboolean more = column + plan->square < strip->end;
-      guint n = more ? MIN(strip->end - column - plan->square, plan->square) : product.rows;
+      gboolean more = column + plan->columns < strip->end;
+      guint n = more ? MIN(strip->end - column - plan->columns, plan->columns) : product.rows;
       product.next = (AstroCorrelatorNext){
         .first = more ? product.right + product.columns * plan->panel_stride
                       : product.left + plan->panels * plan->panel_stride,
@@ -360,7 +360,7 @@ static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
   Scratch *scratch = g_new0(Scratch, 1);
   gsize panels = (gsize)plan->packed_passes * plan->panels;
   g_ptr_array_add(self->scratches, scratch);
-  scratch->tiles = astro_correlator_block((gsize)plan->square * plan->square * plan->strip_squares *
+  scratch->tiles = astro_correlator_block((gsize)plan->rows * plan->columns * plan->products *
                                           kernel->tile_bytes);
   if (!with_panels)
     return scratch->tiles != NULL;
@@ -390,7 +390,7 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
   self->at_once = threads ? MIN(threads, astro_threads()) : astro_threads();
   self->scratches = g_ptr_array_new_with_free_func(scratch_free);
   g_mutex_init(&self->lock);
-  astro_correlator_plan(&self->plan, config);
+  astro_correlator_plan(&self->plan, config, self->at_once);
   self->measure = self->plan.kernel->measure[config->from];
   self->pack = self->plan.kernel->pack[config->from];
   for (guint i = 0; i < self->at_once && memory; i++)

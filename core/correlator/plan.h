@@ -1,9 +1,8 @@
-/* How a correlation on the CPU is cut: from the configuration and the kernel alone, so that every
- * tile is summed in the same order on any number of threads.
+/* How a correlation on the CPU is cut. With enough channels for the threads a task is a channel;
+ * with few, packing and the products of panel pairs of one channel are the tasks. Either way every
+ * tile is summed in the same order, which the configuration and the kernel alone say.
  *
- * With many channels a task is a channel; with few, packing and the squares of panel pairs of one
- * channel are the tasks. A span of time steps is packed and multiplied pass by pass. Private to
- * core/correlator. */
+ * A span of time steps is packed and multiplied pass by pass. Private to core/correlator. */
 #pragma once
 
 #include "core/correlator/kernels.h"
@@ -14,19 +13,21 @@ typedef struct {
   const AstroCorrelatorKernel *kernel;
   gsize sample_bytes;
   guint inputs, panels;
-  gboolean by_channel;         /* a task is a channel */
-  gboolean one_strip;          /* a channel is one, packed and multiplied pass by pass */
-  guint square, strip_squares; /* panels on a side, squares along a strip */
-  guint64 strips;              /* of a channel */
-  guint pass, span;            /* time steps */
-  guint packed_passes;         /* that are packed before they are multiplied */
-  gsize notes;                 /* in a packed panel, behind its steps */
-  gsize panel_stride;          /* of packed panels: a pass */
+  gboolean by_channel; /* a task is a channel */
+  gboolean one_strip;  /* a channel is one, packed and multiplied pass by pass */
+  guint rows, columns; /* panels of a product */
+  guint products;      /* along a strip */
+  guint64 strips;      /* of a channel */
+  guint pass, span;    /* time steps */
+  guint packed_passes; /* that are packed before they are multiplied */
+  gsize notes;         /* in a packed panel, behind its steps */
+  gsize panel_stride;  /* of packed panels: a pass */
 } AstroCorrelatorPlan;
 
-void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config);
+void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config,
+                           guint threads);
 
-/* A region of panel pairs: square by square along a strip, whose tiles lie row by row. */
+/* A region of panel pairs: product by product along a strip, whose tiles lie row by row. */
 typedef struct {
   guint row, rows;   /* panels */
   guint column, end; /* the columns; those beyond a row's own panel are not wanted */

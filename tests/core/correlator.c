@@ -23,8 +23,9 @@ static void test_stations(gconstpointer format)
     }
 }
 
-/* Few and many channels and inputs. An integration in one block is made at once, of blocks long and
- * short; what comes in parts is summed, as is a long one of many inputs. */
+/* Few and many channels and inputs, on two threads that each take a channel or share one. An
+ * integration in one block is made at once, of blocks long and short; what comes in parts is
+ * summed, as is a long one of many inputs. */
 static void test_channels(gconstpointer format)
 {
   static const guint parts[] = { 257, 5, 0 };
@@ -35,8 +36,8 @@ static void test_channels(gconstpointer format)
   } sizes[] = {
     { 2, 2, 33, 1111, NULL },  { 20, 1, 9, 1111, NULL },
     { 127, 2, 9, 19, NULL },   { 129, 1, 8, 19, NULL },
-    { 70, 2, 3, 19, NULL },    { 40, 2, 9, 262, parts },
-    { 37, 1, 8, 262, parts },  { 35, 2, 2, 262, parts },
+    { 70, 2, 1, 19, NULL },    { 40, 2, 9, 262, parts },
+    { 37, 1, 8, 262, parts },  { 35, 2, 1, 262, parts },
     { 200, 1, 8, 1030, NULL }, /* longer than floats' tiles */
   };
   AstroFormat from = *(const AstroFormat *)format;
@@ -49,6 +50,7 @@ static void test_channels(gconstpointer format)
       .integration = sizes[s].steps,
       .cuts = sizes[s].cuts,
       .whole_block = TRUE,
+      .threads = 2,
     };
     test_set_layout(&r.config, "channel:time:station:pol");
     r.data = test_data(&r.config, r.steps, s);
@@ -96,6 +98,7 @@ static void test_one_strip(void)
       .steps = steps[i],
       .integration = steps[i],
       .cuts = i > 0 ? cuts : NULL,
+      .threads = 2,
     };
     test_set_layout(&r.config, "channel:time:station:pol");
     r.data = test_data(&r.config, r.steps, i);
@@ -123,27 +126,32 @@ static void check_repeated(const AstroCorrelatorConfig *few, const float *wanted
   }
 }
 
-/* So many inputs that a channel is more than one strip, over passes and spans. */
+/* So many inputs that a channel is more than one strip, over passes and spans; threads that each
+ * take a channel, and threads that share one. */
 static void test_many_inputs(void)
 {
-  enum { FEW = 37, CHANNELS = 8 };
+  enum { FEW = 37, MANY = 1030 };
   static const struct {
     AstroFormat from;
-    guint stations;
+    guint channels;
     guint64 steps;
-  } cases[] = { { ASTRO_FORMAT_CF32LE, 1030, 530 }, { ASTRO_FORMAT_CI8, 645, 300 } };
+  } cases[] = {
+    { ASTRO_FORMAT_CF32LE, 4, 530 }, { ASTRO_FORMAT_CI8, 4, 530 },  { ASTRO_FORMAT_CI16LE, 4, 300 },
+    { ASTRO_FORMAT_CF32LE, 1, 530 }, { ASTRO_FORMAT_CI8, 1, 1030 }, { ASTRO_FORMAT_CI16LE, 1, 300 },
+  };
   for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
     const AstroFormat from = cases[k].from;
-    const guint stations = cases[k].stations;
-    TestRun few = { .config = test_config(FEW, 1, CHANNELS, from, ASTRO_FORMAT_CF32LE),
+    const guint stations = MANY, channels = cases[k].channels;
+    TestRun few = { .config = test_config(FEW, 1, channels, from, ASTRO_FORMAT_CF32LE),
                     .steps = cases[k].steps,
-                    .integration = cases[k].steps };
+                    .integration = cases[k].steps,
+                    .threads = 2 };
     TestRun many = few;
-    many.config = test_config(stations, 1, CHANNELS, from, ASTRO_FORMAT_CF32LE);
+    many.config = test_config(stations, 1, channels, from, ASTRO_FORMAT_CF32LE);
     const gsize sample = astro_format_info(from)->bytes;
     guint8 *of_few = test_data(&few.config, few.steps, k);
     guint8 *of_many = test_alloc(test_step_bytes(&many.config) * many.steps);
-    for (gsize row = 0; row < CHANNELS * many.steps; row++)
+    for (gsize row = 0; row < channels * many.steps; row++)
       for (gsize i = 0; i < stations; i++)
         memcpy(of_many + (row * stations + i) * sample, of_few + (row * FEW + i % FEW) * sample,
                sample);
@@ -313,24 +321,31 @@ static void test_channel_step(void)
   test_free((gpointer)r.data);
 }
 
-/* The number of threads changes no bit, of floating point neither. */
+/* The number of threads changes no bit, of floating point neither, though with few channels a
+ * thread takes a whole channel and several share one: over passes and what a tile holds at most. */
 static void test_threads(void)
 {
-  for (guint channels = 1; channels <= 9; channels += 8) {
-    TestRun r = { .config = test_config(70, 2, channels, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
-                  .steps = 300,
-                  .integration = 300,
-                  .threads = 1 };
-    r.data = test_data(&r.config, r.steps, 3);
-    TestResult one = test_correlate(&astro_correlator_cpu, &r, NULL);
-    for (r.threads = 0; r.threads < 4; r.threads += 2) {
-      TestResult found = test_correlate(&astro_correlator_cpu, &r, NULL);
-      g_assert_cmpmem(one.out, one.bytes, found.out, found.bytes);
-      test_result_clear(&found);
+  for (guint l = 0; l < G_N_ELEMENTS(test_levels); l++) {
+    setenv("ASTRO_CPU", astro_cpu_level_name(test_levels[l].level), 1);
+    for (guint channels = 1; channels <= 9 && astro_cpu_level() == test_levels[l].level;
+         channels += 4) {
+      TestRun r = { .config =
+                        test_config(70, 2, channels, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
+                    .steps = channels == 1 ? 2300 : 300,
+                    .threads = 1 };
+      r.integration = r.steps;
+      r.data = test_data(&r.config, r.steps, 3);
+      TestResult one = test_correlate(&astro_correlator_cpu, &r, NULL);
+      for (r.threads = 0; r.threads < 4; r.threads += 2) {
+        TestResult found = test_correlate(&astro_correlator_cpu, &r, NULL);
+        g_assert_cmpmem(one.out, one.bytes, found.out, found.bytes);
+        test_result_clear(&found);
+      }
+      test_result_clear(&one);
+      test_free((gpointer)r.data);
     }
-    test_result_clear(&one);
-    test_free((gpointer)r.data);
   }
+  unsetenv("ASTRO_CPU");
 }
 
 static void add_tests(void)
