@@ -11,8 +11,8 @@
  * of blocks and may be cut anywhere: submit adds time steps, and ends the integration when told to.
  *
  * Sums of CI4, CI8 and CI16LE are exact. Those of CF16LE and CF32LE err by less than 2e-6 of the
- * geometric mean of the two autocorrelations, also where samples never change; but for a pulse of
- * 70 dB at just the beat of the sums' parts over a constant, where it was 7e-6. */
+ * geometric mean of the two autocorrelations, also where samples never change; but for pulses over
+ * a constant in just the beat of the sums' parts, where without matrix tiles it was 7e-6. */
 #pragma once
 
 #include "core/backend/backend.h"
