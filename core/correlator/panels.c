@@ -5,7 +5,7 @@
 enum {
   LINE = 64,
   PACKED_STEPS = 64, /* packed at a time */
-  PACKED_PANELS = 4, /* packed by a task where channels go one by one */
+  PACKED_PANELS = 4, /* packed by a task where threads share channels */
 };
 
 struct _AstroCorrelatorPanels {
@@ -16,7 +16,7 @@ struct _AstroCorrelatorPanels {
   guint at_once; /* threads */
   GMutex lock;
   GPtrArray *scratches; /* idle ones */
-  guint8 *shared;       /* the panels that tasks share where channels go one by one */
+  guint8 *shared;       /* the panels that tasks share: channel:pass:panel:step */
 };
 
 /* What a task needs of its own. */
@@ -33,8 +33,9 @@ typedef struct {
   AstroCorrelatorSums all;  /* channels' sums */
   float *out;               /* an integration that is all here: its visibilities; else NULL */
   guint64 start;            /* of the span in work */
-  guint at;                 /* the channel in work */
-  guint8 *packed;           /* of that channel, where channels go one by one */
+  guint at;                 /* the channel in work; the first one, where threads share some */
+  guint channels;           /* so many then */
+  guint8 *packed;           /* of that channel, where it is shared */
   AstroCorrelatorSums sums; /* of that channel */
   float *means;             /* of that channel, where a span is all of the integration; else NULL */
 } Work;
@@ -292,26 +293,48 @@ static void correlate_channel(gpointer data, guint64 channel)
   give_scratch(self, scratch);
 }
 
-static void pack_task(gpointer data, guint64 group)
+static gsize packed_bytes(const AstroCorrelatorPlan *plan)
+{
+  return plan->packed_passes * plan->panels * plan->panel_stride;
+}
+
+/* One of the channels that threads share. */
+static Work shared_channel(const Work *work, guint number)
+{
+  Work own = *work;
+  own.at += number;
+  own.packed = work->panels->shared + number * packed_bytes(&work->panels->plan);
+  own.sums.integer = sums_of(&own, own.at);
+  own.means = means_of(&own, own.at);
+  return own;
+}
+
+/* Parts of a pass that are packed by a task each. */
+static guint packed_parts(const AstroCorrelatorPlan *plan)
+{
+  return (plan->panels + PACKED_PANELS - 1) / PACKED_PANELS;
+}
+
+static void pack_task(gpointer data, guint64 task)
 {
   const Work *work = data;
   const AstroCorrelatorPlan *plan = &work->panels->plan;
-  guint passes = passes_of(work);
-  guint panel = (guint)group * PACKED_PANELS;
-  for (guint pass = 0; pass < passes; pass++)
-    pack_panels(work, work->packed, panel, MIN(panel + PACKED_PANELS, plan->panels), pass, pass);
+  const guint parts = packed_parts(plan), passes = passes_of(work);
+  const Work own = shared_channel(work, (guint)(task / parts / passes));
+  const guint pass = (guint)(task / parts % passes), panel = (guint)(task % parts) * PACKED_PANELS;
+  pack_panels(&own, own.packed, panel, MIN(panel + PACKED_PANELS, plan->panels), pass, pass);
 }
 
+/* The longest strips of all channels come first. */
 static void strip_task(gpointer data, guint64 task)
 {
   const Work *work = data;
   AstroCorrelatorPanels *self = work->panels;
-  const AstroCorrelatorPlan *plan = &self->plan;
-  guint passes = passes_of(work);
+  const Work own = shared_channel(work, (guint)(task % work->channels));
   Scratch *scratch = take_scratch(self);
   AstroCorrelatorStrip strip;
-  if (astro_correlator_plan_strip(plan, task, &strip))
-    correlate_strip(work, work->packed, scratch->tiles, &strip, passes);
+  if (astro_correlator_plan_strip(&self->plan, task / work->channels, &strip))
+    correlate_strip(&own, own.packed, scratch->tiles, &strip, passes_of(work));
   give_scratch(self, scratch);
 }
 
@@ -331,14 +354,12 @@ void astro_correlator_panels_add(AstroCorrelatorPanels *self, const AstroCorrela
     astro_parallel(self->config.channels, self->at_once, correlate_channel, &work);
     return;
   }
-  work.packed = self->shared;
   for (; work.start < spectra->count; work.start += plan->span)
-    for (work.at = 0; work.at < self->config.channels; work.at++) {
-      work.sums.integer = sums_of(&work, work.at);
-      work.means = means_of(&work, work.at);
-      astro_parallel((plan->panels + PACKED_PANELS - 1) / PACKED_PANELS, self->at_once, pack_task,
-                     &work);
-      astro_parallel(plan->strips, self->at_once, strip_task, &work);
+    for (work.at = 0; work.at < self->config.channels; work.at += work.channels) {
+      work.channels = MIN(plan->shared, self->config.channels - work.at);
+      astro_parallel((guint64)work.channels * passes_of(&work) * packed_parts(plan), self->at_once,
+                     pack_task, &work);
+      astro_parallel(work.channels * plan->strips, self->at_once, strip_task, &work);
     }
 }
 
@@ -358,7 +379,6 @@ static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
   const AstroCorrelatorPlan *plan = &self->plan;
   const AstroCorrelatorKernel *kernel = plan->kernel;
   Scratch *scratch = g_new0(Scratch, 1);
-  gsize panels = (gsize)plan->packed_passes * plan->panels;
   g_ptr_array_add(self->scratches, scratch);
   scratch->tiles = astro_correlator_block((gsize)plan->rows * plan->columns * plan->products *
                                           kernel->tile_bytes);
@@ -370,7 +390,7 @@ static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
     return FALSE;
   if (plan->one_strip)
     memset(scratch->sums.any, 0, sums_bytes);
-  scratch->packed = astro_correlator_block(panels * plan->panel_stride);
+  scratch->packed = astro_correlator_block(MAX(plan->shared, 1) * packed_bytes(plan));
   return scratch->tiles && scratch->packed;
 }
 

@@ -1,10 +1,13 @@
 #include "core/correlator/plan.h"
 
 enum {
-  STRIP = 4,  /* products, whose tiles fit the second cache too */
-  SQUARE = 8, /* panels on a side: tiles and a pass of panels of it fit the second cache */
+  STRIP = 4,   /* products, whose tiles fit the second cache too */
+  SQUARE = 8,  /* panels on a side: tiles and a pass of panels of it fit the second cache */
+  SHARED = 16, /* panels from which on threads that share a channel gain more than they wait */
+  TASKS = 4,   /* wanted for each thread, so that all end at about the same time */
 };
 #define PACKED_BYTES ((gsize)16 << 20) /* of a channel, or a quarter of its sums */
+#define SHARED_BYTES ((gsize)64 << 20) /* of channels that threads share */
 
 /* Of the rows of panels from one product's first row on. */
 static guint strips_of_row(const AstroCorrelatorPlan *plan, guint row)
@@ -39,13 +42,36 @@ static gboolean enough_channels(guint channels, guint threads)
   return 4 * (guint64)channels >= 3 * (guint64)rounds * threads;
 }
 
-/* Products of a channel that is not one strip. */
+static void count_strips(AstroCorrelatorPlan *plan)
+{
+  plan->strips = 0;
+  for (guint row = 0; row < plan->panels; row += plan->rows)
+    plan->strips += strips_of_row(plan, row);
+}
+
+/* Products of a channel that a thread has for itself, but is more than one strip. */
 static void cut_channel(AstroCorrelatorPlan *plan)
 {
   const guint wide = MAX(plan->kernel->wide, 1);
-  plan->rows = plan->by_channel ? SQUARE : CLAMP(plan->panels / 4, 1, SQUARE);
-  plan->columns = plan->rows * wide;
-  plan->products = plan->by_channel && wide == 1 ? STRIP : 1;
+  plan->rows = SQUARE;
+  plan->columns = SQUARE * wide;
+  plan->products = wide == 1 ? STRIP : 1;
+  count_strips(plan);
+}
+
+/* Products of channels that threads share: the largest that leave enough for each of them. */
+static void cut_shared(AstroCorrelatorPlan *plan, guint channels, guint threads)
+{
+  const gsize packed = plan->packed_passes * plan->panels * plan->panel_stride;
+  plan->shared = (guint)CLAMP(SHARED_BYTES / packed, 1, channels);
+  cut_channel(plan);
+  plan->products = 1;
+  for (count_strips(plan); plan->strips * plan->shared < TASKS * threads && plan->columns > 1;
+       count_strips(plan)) {
+    if (plan->columns == plan->rows)
+      plan->rows /= 2;
+    plan->columns /= 2;
+  }
 }
 
 void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config,
@@ -58,7 +84,7 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
                                  .sample_bytes = astro_format_info(config->from)->bytes };
   plan->inputs = config->stations * config->pols;
   plan->panels = (plan->inputs + PANEL - 1) / PANEL;
-  plan->by_channel = enough_channels(config->channels, threads);
+  plan->by_channel = plan->panels < SHARED || enough_channels(config->channels, threads);
   plan->one_strip = plan->by_channel && plan->panels <= kernel->one_strip_panels;
   plan->pass = plan->one_strip ? kernel->one_strip_pass : kernel->pass;
   plan->notes = plan->pass / kernel->samples * kernel->step_bytes;
@@ -71,12 +97,12 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
   plan->packed_passes = plan->span / plan->pass;
   if (plan->one_strip) {
     plan->rows = plan->columns = plan->panels;
-    plan->products = 1;
+    plan->products = plan->strips = 1;
     plan->span = kernel->span;
     plan->packed_passes = 1;
-  } else {
+  } else if (plan->by_channel) {
     cut_channel(plan);
+  } else {
+    cut_shared(plan, config->channels, threads);
   }
-  for (guint row = 0; row < plan->panels; row += plan->rows)
-    plan->strips += strips_of_row(plan, row);
 }

@@ -1,6 +1,6 @@
-/* How a correlation on the CPU is cut. With enough channels for the threads a task is a channel;
- * with few, packing and the products of panel pairs of one channel are the tasks. Either way every
- * tile is summed in the same order, which the configuration and the kernel alone say.
+/* How a correlation on the CPU is cut. With small channels or enough of them for the threads a task
+ * is a channel; else packing and the products of panel pairs of some channels are the tasks. Either
+ * way every tile is summed in the same order, which the configuration and the kernel alone say.
  *
  * A span of time steps is packed and multiplied pass by pass. Private to core/correlator. */
 #pragma once
@@ -14,6 +14,7 @@ typedef struct {
   gsize sample_bytes;
   guint inputs, panels;
   gboolean by_channel; /* a task is a channel */
+  guint shared;        /* channels at a time, where it is not */
   gboolean one_strip;  /* a channel is one, packed and multiplied pass by pass */
   guint rows, columns; /* panels of a product */
   guint products;      /* along a strip */

@@ -36,8 +36,8 @@ static void test_channels(gconstpointer format)
   } sizes[] = {
     { 2, 2, 33, 1111, NULL },  { 20, 1, 9, 1111, NULL },
     { 127, 2, 9, 19, NULL },   { 129, 1, 8, 19, NULL },
-    { 70, 2, 1, 19, NULL },    { 40, 2, 9, 262, parts },
-    { 37, 1, 8, 262, parts },  { 35, 2, 1, 262, parts },
+    { 130, 2, 1, 19, NULL },   { 40, 2, 9, 262, parts },
+    { 37, 1, 8, 262, parts },  { 131, 2, 1, 262, parts },
     { 200, 1, 8, 1030, NULL }, /* longer than floats' tiles */
   };
   AstroFormat from = *(const AstroFormat *)format;
@@ -330,7 +330,7 @@ static void test_threads(void)
     for (guint channels = 1; channels <= 9 && astro_cpu_level() == test_levels[l].level;
          channels += 4) {
       TestRun r = { .config =
-                        test_config(70, 2, channels, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
+                        test_config(130, 2, channels, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
                     .steps = channels == 1 ? 2300 : 300,
                     .threads = 1 };
       r.integration = r.steps;
