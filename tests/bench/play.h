@@ -7,8 +7,8 @@ static inline GstElement *bench_parse(const char *line)
 {
   g_autoptr(GError) error = NULL;
   GstElement *pipeline = gst_parse_launch(line, &error);
-  if (!pipeline)
-    g_error("%s", error->message);
+  if (error) /* a pipeline may have come nonetheless, without the elements that are missing */
+    g_error("%s: %s", line, error->message);
   return pipeline;
 }
 
