@@ -11,8 +11,7 @@
 #define MOST_STEPS 4
 #include "core/correlator/digits.h"
 
-/* Of a packed panel, for a pass. Halves are eight inputs, whose parts side by side fill a vector.
- */
+/* Of a packed panel, for a pass. A half is eight inputs, whose parts side by side fill a vector. */
 typedef struct {
   guint32 largest[2][PANEL]; /* magnitudes' bits, of each half's parts */
   float scale[2][PANEL];     /* parts times 2^scale are integers of 24 bits */
@@ -36,8 +35,9 @@ static ALWAYS_INLINE __m512 load_half(const guint8 *row, guint half, guint input
                                    : _mm256_maskz_loadu_epi16(parts, row + half * 32));
 }
 
-/* The least scale at which the largest part is no more than 0x7f7f7f, which is the most that three
- * digits with signs hold: 0x10101 is what the rest up to 2^23 takes in a fraction of 24 bits. */
+/* The least power of two that makes 0x7f7f7f or less of the largest part, which is the most that
+ * three digits with signs hold; 0x10101 lets fractions that come to more carry into the exponent.
+ * What is no number makes its input's sums none. */
 static ALWAYS_INLINE void set_scales(Notes *notes)
 {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
