@@ -1,18 +1,13 @@
 #include "core/backend/threads.h"
+#include "core/correlator/packing.h"
 #include "core/correlator/panels.h"
 #include <stdlib.h>
 
-enum {
-  LINE = 64,
-  PACKED_STEPS = 64, /* packed at a time */
-  PACKED_PANELS = 4, /* packed by a task where threads share channels */
-};
+enum { PACKED_PANELS = 4 }; /* packed by a task where threads share channels */
 
 struct _AstroCorrelatorPanels {
   AstroCorrelatorConfig config;
   AstroCorrelatorPlan plan;
-  AstroCorrelatorMeasure measure; /* or NULL */
-  AstroCorrelatorPack pack;
   guint at_once; /* threads */
   GMutex lock;
   GPtrArray *scratches; /* idle ones */
@@ -59,96 +54,28 @@ static guint passes_of(const Work *work)
   return (guint)((count + pass - 1) / pass);
 }
 
-/* Asks for a part of some rows before they are needed. */
-static void fetch(const guint8 *first, gsize stride, gsize bytes, guint64 rows, guint part,
-                  guint parts)
+/* The first time step of a pass, and the one behind its last. */
+static guint64 begin_of(const Work *work, guint pass)
 {
-  for (guint64 r = rows * part / parts; r < rows * (part + 1) / parts; r++)
-    for (gsize b = 0; b < bytes; b += LINE)
-      __builtin_prefetch(first + r * stride + b, 0, 3);
+  return work->start + (guint64)pass * work->panels->plan.pass;
 }
 
-/* Panels of a pass, where they are to be packed. */
-typedef struct {
-  guint8 *packed;      /* the first */
-  guint panel, end;    /* from, to */
-  guint64 first, last; /* time steps from, to */
-} Part;
-
-/* Some time steps of some panels that lie side by side. */
-static AstroCorrelatorRows rows_of(const Work *work, guint panel, guint end_panel, guint64 step,
-                                   guint64 end_step)
+static guint64 end_of(const Work *work, guint pass)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
-  return (AstroCorrelatorRows){
-    .first = work->spectra.first + work->at * work->spectra.channel + step * work->spectra.time +
-             panel * PANEL * plan->sample_bytes,
-    .stride = work->spectra.time,
-    .count = (guint)(end_step - step),
-    .panels = end_panel - panel,
-    .inputs = MIN(plan->inputs - (end_panel - 1) * PANEL, PANEL),
-    .panel_stride = plan->panel_stride,
-  };
+  return MIN(MIN(work->spectra.count, work->start + plan->span), begin_of(work, pass) + plan->pass);
 }
 
-static guint packed_together(const AstroCorrelatorPlan *plan)
-{
-  return MAX(plan->kernel->packed_panels, 1);
-}
-
-/* In blocks of steps whose lines of the source stay in the first cache until every panel had its
- * part of them. Where a channel is one strip, products asked for them; the processor reads ahead by
- * itself where rows are packed whole. */
-static void pack_part(const Work *work, const Part *part)
-{
-  const AstroCorrelatorPlan *plan = &work->panels->plan;
-  const AstroCorrelatorKernel *kernel = plan->kernel;
-  const guint n = part->end - part->panel, at_once = MIN(packed_together(plan), n);
-  const gboolean asked = plan->one_strip || at_once == plan->panels || work->panels->measure;
-  for (guint64 t = part->first; t < part->last; t += PACKED_STEPS) {
-    const guint64 next = MIN(work->spectra.count, t + PACKED_STEPS);
-    const guint64 end_next = MIN(work->spectra.count, next + PACKED_STEPS);
-    const AstroCorrelatorRows then = rows_of(work, part->panel, part->end, next, end_next);
-    guint8 *to = part->packed + (t - part->first) / kernel->samples * kernel->step_bytes;
-    guint8 *notes = part->packed + plan->notes;
-    for (guint p = 0; p < n; p += at_once) {
-      const guint end = MIN(p + at_once, n);
-      const AstroCorrelatorRows rows =
-          rows_of(work, part->panel + p, part->panel + end, t, MIN(part->last, t + PACKED_STEPS));
-      if (!asked)
-        fetch(then.first, then.stride, n * PANEL * plan->sample_bytes, then.count, p / at_once,
-              n / at_once);
-      work->panels->pack(to + p * plan->panel_stride, notes + p * plan->panel_stride, &rows);
-    }
-  }
-}
-
-/* Packs some panels of a pass; where they are looked at before, in parts that stay in the second
- * cache meanwhile. */
+/* Some panels of a pass, into a slot for a pass. */
 static void pack_panels(const Work *work, guint8 *packed, guint panel, guint end_panel, guint pass,
                         guint slot)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
-  const AstroCorrelatorMeasure measure = work->panels->measure;
-  const guint64 first = work->start + (guint64)pass * plan->pass;
-  const guint at_once = measure ? packed_together(plan) : end_panel - panel;
-  for (guint p = panel; p < end_panel; p += at_once) {
-    const Part part = {
-      .packed = packed + ((gsize)slot * plan->panels + p) * plan->panel_stride,
-      .panel = p,
-      .end = MIN(p + at_once, end_panel),
-      .first = first,
-      .last = MIN(MIN(work->spectra.count, work->start + plan->span), first + plan->pass),
-    };
-    guint8 *notes = part.packed + plan->notes;
-    for (guint i = 0; i < part.end - p; i++)
-      memset(notes + i * plan->panel_stride, 0, plan->kernel->notes_bytes);
-    if (measure) {
-      const AstroCorrelatorRows rows = rows_of(work, p, part.end, first, part.last);
-      measure(notes, &rows);
-    }
-    pack_part(work, &part);
-  }
+  const AstroCorrelatorSamples samples = { work->spectra.first + work->at * work->spectra.channel,
+                                           work->spectra.time, work->spectra.count };
+  astro_correlator_pack_panels(plan, &samples,
+                               packed + ((gsize)slot * plan->panels + panel) * plan->panel_stride,
+                               panel, end_panel, begin_of(work, pass), end_of(work, pass));
 }
 
 /* ---- tiles ---- */
@@ -163,8 +90,7 @@ static void multiply_strip(const Work *work, const guint8 *packed, guint8 *tiles
                            const AstroCorrelatorStrip *strip, guint pass, guint slot)
 {
   const AstroCorrelatorPlan *plan = &work->panels->plan;
-  guint64 first = work->start + (guint64)pass * plan->pass;
-  guint64 end = MIN(MIN(work->spectra.count, work->start + plan->span), first + plan->pass);
+  const guint64 first = begin_of(work, pass), end = end_of(work, pass);
   for (guint column = strip->column; column < strip->end; column += plan->columns) {
     AstroCorrelatorProduct product = {
       .tiles = tiles + (column - strip->column) * plan->kernel->tile_bytes,
@@ -411,8 +337,6 @@ AstroCorrelatorPanels *astro_correlator_panels_new(const AstroCorrelatorConfig *
   self->scratches = g_ptr_array_new_with_free_func(scratch_free);
   g_mutex_init(&self->lock);
   astro_correlator_plan(&self->plan, config, self->at_once);
-  self->measure = self->plan.kernel->measure[config->from];
-  self->pack = self->plan.kernel->pack[config->from];
   for (guint i = 0; i < self->at_once && memory; i++)
     memory = add_scratch(self, self->plan.by_channel || i == 0);
   self->shared = ((const Scratch *)g_ptr_array_index(self->scratches, 0))->packed;

@@ -81,6 +81,7 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
   gsize channel_sums = astro_correlator_channel_sums(config) * 2 * sizeof(gint64);
 
   *plan = (AstroCorrelatorPlan){ .kernel = kernel,
+                                 .from = config->from,
                                  .sample_bytes = astro_format_info(config->from)->bytes };
   plan->inputs = config->stations * config->pols;
   plan->panels = (plan->inputs + PANEL - 1) / PANEL;

@@ -11,6 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const AstroCorrelatorKernel *kernel;
+  AstroFormat from;
   gsize sample_bytes;
   guint inputs, panels;
   gboolean by_channel; /* a task is a channel */
