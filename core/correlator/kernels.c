@@ -15,6 +15,7 @@
 static const AstroCorrelatorKernel int8_kernels[] = {
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
+      .worth_alone = 96,
       .samples = 64,
       .pass = 512,
       .one_strip_pass = 512,
@@ -79,6 +80,7 @@ static const AstroCorrelatorKernel int16_kernels[] = {
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .worth = 16,
+      .worth_alone = 16,
       .samples = 64,
       .pass = 256,
       .one_strip_pass = 256,
@@ -114,6 +116,7 @@ static const AstroCorrelatorKernel float_kernels[] = {
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .worth = 48,
+      .worth_alone = 48,
       .samples = 64,
       .pass = 256,
       .one_strip_pass = 256,
@@ -150,10 +153,12 @@ static const AstroCorrelatorKernel *fastest(AstroFormat format)
   }
 }
 
-const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format, guint64 integration)
+const AstroCorrelatorKernel *astro_correlator_kernel(const AstroCorrelatorConfig *config)
 {
-  const AstroCorrelatorKernel *kernel = fastest(format);
-  while (integration > 0 && integration < kernel->worth)
+  const AstroCorrelatorKernel *kernel = fastest(config->from);
+  const gboolean alone = config->stations * config->pols <= PANEL;
+  while (config->integration > 0 &&
+         config->integration < (alone ? kernel->worth_alone : kernel->worth))
     kernel++;
   return kernel;
 }

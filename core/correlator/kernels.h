@@ -78,9 +78,10 @@ typedef struct {
 
 typedef struct {
   AstroVariant variant;
-  guint worth;   /* integrations of fewer time steps are faster by the next kernel */
-  guint samples; /* time steps in a step */
-  guint pass;    /* time steps that multiply takes at once: panels of so many stay in the cache */
+  guint worth;       /* integrations of fewer time steps are faster by the next kernel; */
+  guint worth_alone; /* these of one panel of inputs */
+  guint samples;     /* time steps in a step */
+  guint pass; /* time steps that multiply takes at once: panels of so many stay in the cache */
   guint one_strip_panels; /* a channel of so many panels at most is one strip */
   guint one_strip_pass;   /* the pass there */
   guint wide; /* products of a channel that is more than one strip have so many columns for a row;
@@ -98,9 +99,8 @@ typedef struct {
   AstroCorrelatorMeans means;
 } AstroCorrelatorKernel;
 
-/* The fastest that this machine has for samples of a format and integrations of so many time steps,
- * 0: any. */
-const AstroCorrelatorKernel *astro_correlator_kernel(AstroFormat format, guint64 integration);
+/* The fastest that this machine has for a correlation. */
+const AstroCorrelatorKernel *astro_correlator_kernel(const AstroCorrelatorConfig *config);
 
 #define ASTRO_CORRELATOR_MEANS(name)                                                               \
   void astro_correlator_means_##name(float *restrict out, gpointer sums, guint64 n, double factor);

@@ -77,7 +77,7 @@ static void cut_shared(AstroCorrelatorPlan *plan, guint channels, guint threads)
 void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config,
                            guint threads)
 {
-  const AstroCorrelatorKernel *kernel = astro_correlator_kernel(config->from, config->integration);
+  const AstroCorrelatorKernel *kernel = astro_correlator_kernel(config);
   gsize channel_sums = astro_correlator_channel_sums(config) * 2 * sizeof(gint64);
 
   *plan = (AstroCorrelatorPlan){ .kernel = kernel,

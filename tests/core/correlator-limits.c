@@ -218,20 +218,23 @@ static void test_short_integrations(void)
 {
   static const struct {
     AstroFormat from;
+    guint stations;
     guint64 integration;
     const char *variant;
   } cases[] = {
-    { ASTRO_FORMAT_CF32LE, 47, "avx512" }, { ASTRO_FORMAT_CF32LE, 48, "amx-int8" },
-    { ASTRO_FORMAT_CF16LE, 1, "avx512" },  { ASTRO_FORMAT_CF16LE, 0, "amx-int8" },
-    { ASTRO_FORMAT_CI16LE, 15, "avx512" }, { ASTRO_FORMAT_CI16LE, 16, "amx-int8" },
-    { ASTRO_FORMAT_CI8, 1, "amx-int8" },
+    { ASTRO_FORMAT_CF32LE, 9, 47, "avx512" },  { ASTRO_FORMAT_CF32LE, 9, 48, "amx-int8" },
+    { ASTRO_FORMAT_CF16LE, 9, 1, "avx512" },   { ASTRO_FORMAT_CF16LE, 9, 0, "amx-int8" },
+    { ASTRO_FORMAT_CI16LE, 9, 15, "avx512" },  { ASTRO_FORMAT_CI16LE, 8, 16, "amx-int8" },
+    { ASTRO_FORMAT_CI8, 9, 1, "amx-int8" },    { ASTRO_FORMAT_CI8, 8, 95, "avx512-vnni" },
+    { ASTRO_FORMAT_CI4, 8, 1, "avx512-vnni" }, { ASTRO_FORMAT_CI8, 8, 96, "amx-int8" },
   };
   if (astro_cpu_level() < ASTRO_CPU_AMX) {
     g_test_skip("no matrix tiles");
     return;
   }
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    TestRun r = { .config = test_config(9, 2, 1, cases[i].from, ASTRO_FORMAT_CF32LE) };
+    TestRun r = { .config =
+                      test_config(cases[i].stations, 2, 1, cases[i].from, ASTRO_FORMAT_CF32LE) };
     r.config.integration = cases[i].integration;
     r.steps = r.integration = MAX(cases[i].integration, 1);
     r.data = test_data(&r.config, r.steps, i);
