@@ -208,6 +208,14 @@ static void test_refused_pipelines(void)
       "bad.graph:1: could not link astroskysrc0 to astrocorrelator0: astroskysrc0 gives "
       "application/x-astro-voltages, format=" },
     { "astrovissrc ! astrorender ! astrofft ! fakesink", ", and astrofft0 takes application/" },
+    { "fakesrc ! application/x-astro-voltages,format=CF16LE,layout=time,rate=1/1 ! astroobserve !\n"
+      "astrodelay ! fakesink",
+      "astrodelay0: astroobserve0 gives application/x-astro-voltages, format=(string)CF16LE, and "
+      "astrodelay0 takes application/x-astro-voltages, format=(string){ " },
+    { "astroskysrc ! application/x-astro-voltages,format=CI9,pols=2 ! astrodelay ! fakesink",
+      "CI9, pols=(int)2: astroskysrc0 gives application/x-astro-voltages, format=(string){ " },
+    { "astroskysrc ! application/x-astro-voltages,pols=2 ! astrorender ! fakesink",
+      "pols=(int)2: astrorender0 takes application/" },
     { "fakesrc ! x/y,f=(int)z ! fakesink", "could not parse caps" },
     { "fakesrc ! . fakesink", "bad.graph: syntax error" },
     { "fakesrc ! ! fakesink", "bad.graph:1: ! has no element before it" },
