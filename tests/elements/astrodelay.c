@@ -392,6 +392,18 @@ static void test_errors(void)
                       "astrodelay backend=reference ! fakesink",
                       good),
       NULL },
+    /* MHz taken for Hz; and a band from 0 Hz on */
+    { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
+               "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=150.0,"
+               "bandwidth=1e6 ! astroobserve array=disc phase-centre=zenith "
+               "start-time=2026-11-20T12:00:00 ! astrodelay ! fakesink"),
+      g_strdup("frequency=150 Hz, expected the band's centre, at least 500000 Hz of a "
+               "bandwidth of 1000000 Hz") },
+    { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
+               "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=5e5,"
+               "bandwidth=1e6 ! astroobserve array=disc phase-centre=zenith "
+               "start-time=2026-11-20T12:00:00 ! astrodelay ! fakesink"),
+      NULL },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *found = test_launch(cases[i].line);
