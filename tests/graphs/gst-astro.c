@@ -837,32 +837,40 @@ static void assert_source(const char *out, double l, double m)
 }
 
 /* Samples of a simulated array, behind a header that is cut off, to visibilities and an image. */
-static void test_own_voltages(void)
+static void check_own_voltages(const char *format, gssize bytes)
 {
-  g_autoptr(GString) positions = g_string_new("site -30 21 1000\n");
-  for (guint i = 0; i < 14; i++)
-    g_string_append_printf(positions, "%u %u 0\n", i * i * 911 % 4000, i * i * 577 % 3900);
-  write_file("positions.txt", positions->str, (gssize)positions->len);
-  write_file("own.graph",
-             "astroskysrc array=positions.txt sky=0.0041,0.0033,2 noise=1 phase-centre=200,-30 "
-             "bandwidth=200e3 duration=0.2 ! application/x-astro-voltages,format=CI8,"
-             "layout=time:station:pol ! filesink location=samples",
-             -1);
+  g_autofree char *graph = g_strdup_printf(
+      "astroskysrc array=positions.txt sky=0.0041,0.0033,2 noise=1 phase-centre=200,-30 "
+      "bandwidth=200e3 duration=0.2 ! application/x-astro-voltages,format=%s ! astroconvert ! "
+      "application/x-astro-voltages,format=%s,layout=time:station:pol ! filesink location=samples",
+      g_str_equal(format, "CI8") ? "CI8" : "CF32LE", format);
+  write_file("own.graph", graph, -1);
   g_auto(Result) made = run("run ./own.graph");
   g_assert_cmpint(made.status, ==, 0);
   g_auto(Result) joined =
       run_shell("(printf 'a header of 30 bytes: 12345678'; cat samples) > own.raw");
-  g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * 2);
+  g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * bytes);
   g_auto(Result) result =
       run("run correlate-file input=own.raw skip=30 stations=14 rate=200000 array=positions.txt "
-          "centre=200,-30 start=2026-11-20T12:00:00 channels=20 integration=500 "
-          "output=own.uvfits");
+          "centre=200,-30 start=2026-11-20T12:00:00 channels=20 integration=500 format=%s "
+          "output=own.uvfits",
+          format);
   g_assert_cmpint(result.status, ==, 0);
   g_assert_nonnull(strstr(result.out, "stations 14, baselines 105, channels 20, products 4, "
                                       "integrations 4, start 2026-11-20T12:00:00.000000000Z"));
   g_auto(Result) image = run("run image uvfits=own.uvfits output=own.fits size=256 cell=20");
   g_assert_cmpint(image.status, ==, 0);
   assert_source(image.out, 0.0041, 0.0033);
+}
+
+static void test_own_voltages(void)
+{
+  g_autoptr(GString) positions = g_string_new("site -30 21 1000\n");
+  for (guint i = 0; i < 14; i++)
+    g_string_append_printf(positions, "%u %u 0\n", i * i * 911 % 4000, i * i * 577 % 3900);
+  write_file("positions.txt", positions->str, (gssize)positions->len);
+  check_own_voltages("CF16LE", 4);
+  check_own_voltages("CI8", 2);
   static const char *const bad[][2] = {
     { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
     { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
