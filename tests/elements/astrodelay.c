@@ -372,6 +372,28 @@ static void test_no_observation(void)
   gst_harness_teardown(h);
 }
 
+/* Amplitudes that a file divides by may leave integers full or empty, with no word of it: 100 and
+ * more of 127 divided by 0.1. */
+static void test_calibrated_format(void)
+{
+  static const char *const taken[][2] = { { "{CI8,CI16LE,CF32LE}", "CF32LE" },
+                                          { "{CI8,CI16LE}", "CI8" } };
+  g_autofree char *path = write_file("gain * * 0.1\n");
+  for (guint i = 0; i < G_N_ELEMENTS(taken); i++) {
+    g_autofree char *caps = g_strdup_printf("application/x-astro-voltages,format=%s", taken[i][0]);
+    GstHarness *h = gst_harness_new("astrodelay");
+    g_object_set(h->element, "calibration", path, NULL);
+    gst_harness_set_sink_caps_str(h, caps);
+    gst_harness_set_src_caps_str(h, VOLTAGES);
+    g_autoptr(GstCaps) made = gst_pad_get_current_caps(h->sinkpad);
+    g_assert_nonnull(made);
+    g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(made, 0), "format"), ==,
+                    taken[i][1]);
+    gst_harness_teardown(h);
+  }
+  g_unlink(path);
+}
+
 static void test_errors(void)
 {
   g_autofree char *bad = write_file("gain A001 0 1\ndelay B 0 1\n"),
@@ -434,6 +456,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/four-bits", test_four_bits);
   g_test_add_func("/astrodelay/observations-in-order", test_observations_in_order);
   g_test_add_func("/astrodelay/no-observation", test_no_observation);
+  g_test_add_func("/astrodelay/calibrated-format", test_calibrated_format);
   g_test_add_func("/astrodelay/errors", test_errors);
   int result = g_test_run();
   gst_deinit();
