@@ -255,6 +255,30 @@ static void test_refused_pipelines(void)
   }
 }
 
+/* Of nothing GStreamer makes the number 0, and caps with a NaN do not even meet themselves. */
+static void test_bad_caps_values(void)
+{
+  static const char *const cases[][2] = {
+    { "frequency=nan",
+      "bad.graph:5: parameter frequency is \"nan\", expected a finite number in caps" },
+    { "stations=-inf", "bad.graph:5: parameter stations is \"-inf\", expected a finite number" },
+    { "stations=", "bad.graph:5: parameter stations is \"\", expected a value in caps" },
+    { "frequency=", "bad.graph:5: parameter frequency is \"\", expected a value in caps" },
+  };
+  write_file(
+      "bad.graph",
+      "@stations 3 \"s\"\n@frequency 1e8 \"f\"\n@more \"\" \"fields, or none\"\n"
+      "fakesrc num-buffers=1 !\n application/x-astro-voltages,format=CI8,layout=time:station,"
+      "stations=${stations},frequency=(double)${frequency}${more} ! fakesink",
+      -1);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run ./bad.graph %s", cases[i][0]);
+    assert_refused(&result, 1, cases[i][1]);
+  }
+  g_auto(Result) good = run("run --quiet ./bad.graph");
+  g_assert_cmpint(good.status, ==, 0);
+}
+
 /* What sinks of other plugins make of a location is theirs to say. */
 static void test_other_locations(void)
 {
@@ -1021,6 +1045,7 @@ int main(int argc, char **argv)
     { "/gst-astro/usage", test_usage },
     { "/gst-astro/refused-graphs", test_refused_graphs },
     { "/gst-astro/refused-pipelines", test_refused_pipelines },
+    { "/gst-astro/bad-caps-values", test_bad_caps_values },
     { "/gst-astro/other-locations", test_other_locations },
     { "/gst-astro/run", test_run },
     { "/gst-astro/list-and-show", test_list_and_show },
