@@ -52,10 +52,32 @@ static void begin(AstroBytes *bytes, const AstroStream *stream)
   bytes->is_begun = bytes->is_discont = TRUE;
 }
 
+/* Others count buffers there: bytes are what an offset's end agrees with, or what it is said to be
+ * discontinuous in. */
+static gboolean counts_bytes(GstBuffer *buffer)
+{
+  return GST_BUFFER_OFFSET_IS_VALID(buffer) &&
+         (GST_BUFFER_OFFSET_END_IS_VALID(buffer)
+              ? GST_BUFFER_OFFSET_END(buffer) - GST_BUFFER_OFFSET(buffer) ==
+                    gst_buffer_get_size(buffer)
+              : GST_BUFFER_IS_DISCONT(buffer));
+}
+
+guint64 astro_bytes_lost(const AstroBytes *bytes, GstBuffer *buffer)
+{
+  const gboolean is_known =
+      bytes->is_begun && bytes->end != GST_BUFFER_OFFSET_NONE && counts_bytes(buffer);
+  return is_known && GST_BUFFER_OFFSET(buffer) > bytes->end ? GST_BUFFER_OFFSET(buffer) - bytes->end
+                                                            : 0;
+}
+
 void astro_bytes_add(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer)
 {
   if (!bytes->is_begun)
     begin(bytes, stream);
+  bytes->end = GST_BUFFER_OFFSET_IS_VALID(buffer)
+                   ? GST_BUFFER_OFFSET(buffer) + gst_buffer_get_size(buffer)
+                   : GST_BUFFER_OFFSET_NONE;
   gst_adapter_push(bytes->adapter, buffer);
   const gsize dropped = MIN(bytes->drop, gst_adapter_available(bytes->adapter));
   gst_adapter_flush(bytes->adapter, dropped);
@@ -117,5 +139,20 @@ GstBuffer *astro_bytes_take_rest(AstroBytes *bytes, const AstroStream *stream, G
                         ", which are left out",
                         available - size, is_cut_anywhere(stream) ? "step" : "block", unit);
   gst_adapter_clear(bytes->adapter);
+  return rest;
+}
+
+GstBuffer *astro_bytes_lose(AstroBytes *bytes, const AstroStream *stream, guint64 lost)
+{
+  const gsize step = astro_stream_step_bytes(stream);
+  const gsize unit = is_cut_anywhere(stream) || !bytes->block ? step : bytes->block;
+  const guint64 unwanted = MIN(bytes->drop, lost);
+  const guint64 missing = gst_adapter_available(bytes->adapter) % unit + lost - unwanted;
+  const guint64 units = missing / unit + (missing % unit > 0);
+  GstBuffer *rest = astro_bytes_take_rest(bytes, stream, NULL);
+
+  bytes->drop += units * unit - missing - unwanted;
+  bytes->next += units * unit / step;
+  bytes->is_discont |= units > 0;
   return rest;
 }

@@ -13,6 +13,7 @@ typedef struct {
 
   GstAdapter *adapter; /* what waits for more */
   guint64 position;    /* where the bytes begin that come next */
+  guint64 end;         /* of the last buffer, as that counts bytes, which may be NONE */
   gboolean is_begun;   /* since then */
   guint64 drop;        /* bytes, up to the first whole step */
   guint64 next;        /* step */
@@ -32,7 +33,12 @@ void astro_bytes_follow_rate(AstroBytes *bytes, const AstroStream *before,
  * block is one array, and 0: what comes is. */
 gsize astro_bytes_of_block(const AstroBytes *bytes, const AstroStream *stream);
 
+/* Of counted bytes, those that did not come before a buffer's. */
+guint64 astro_bytes_lost(const AstroBytes *bytes, GstBuffer *buffer);
 void astro_bytes_add(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer);
+/* Those are lost, and so is what they leave of a step or an array: the whole steps before them, or
+ * NULL. */
+GstBuffer *astro_bytes_lose(AstroBytes *bytes, const AstroStream *stream, guint64 lost);
 /* *block: the next, NULL where more has to come. FALSE: what comes is no array. */
 gboolean astro_bytes_take(AstroBytes *bytes, const AstroStream *stream, GstBuffer **block,
                           GError **error);

@@ -2,9 +2,9 @@
  * SECTION:element-astroconvert
  *
  * Turns samples into another format of the same kind, complex or real: the one that downstream's
- * caps ask for. Values are multiplied by scale, rounded to the nearest even and saturated; what
- * saturates is counted, readable as clipped and posted as an element message astro-clipped
- * (clipped, total).
+ * caps ask for. Where these leave a choice samples stay as they are, or become CF32LE. Values are
+ * multiplied by scale, rounded to the nearest even and saturated; what saturates is counted,
+ * readable as clipped and posted as an element message astro-clipped (clipped, total).
  *
  * |[
  * gst-launch-1.0 filesrc location=v.cf32 blocksize=8388608 ! \
@@ -74,6 +74,16 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   for (guint i = 0; i < gst_caps_get_size(result); i++)
     widen_format(gst_caps_get_structure(result, i));
   return astro_stage_filter_caps(result, filter);
+}
+
+/* As it came where that is taken. Else not what downstream names first: it may be integers that
+ * round all of a signal away. */
+static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                            GstCaps *othercaps)
+{
+  return gst_caps_can_intersect(caps, othercaps)
+             ? astro_stage_fixate_same(trans, direction, caps, othercaps)
+             : astro_stage_fixate_exact(trans, direction, caps, othercaps);
 }
 
 static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
@@ -258,7 +268,7 @@ static void astro_convert_class_init(AstroConvertClass *klass)
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
   trans->start = start;
   trans->transform_caps = transform_caps;
-  trans->fixate_caps = astro_stage_fixate_same;
+  trans->fixate_caps = fixate_caps;
   stage->stage = "convert";
   stage->backends = astro_convert_backends;
   stage->configure = configure;

@@ -9,9 +9,10 @@
  * Before the channelizer it works on voltages and is right for any array; after it, on spectra, it
  * is cheaper, and right for arrays across which light takes far less time than a spectrum does.
  *
- * The format stays as it is, but CI4 becomes CF32LE where downstream takes it: rounded to CI4 or
- * CI8 again, which caps behind astrodelay may ask for, its phases are wrong by up to five degrees.
- * A source that makes several formats, as astroskysrc does, is asked for CF32LE first.
+ * The format stays as it is, but CI4, and whatever a calibration is undone of, becomes CF32LE where
+ * downstream takes it. Caps behind astrodelay may ask for integers again: rounded to CI4 or CI8,
+ * the phases of CI4 are wrong by up to five degrees, and what gains make of other samples may not
+ * fit. A source that makes several formats, as astroskysrc does, is asked for CF32LE first.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! \
@@ -60,13 +61,16 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
-/* Steps of 4 bits are so few that most turns by a few degrees round to none at all. */
+/* Steps of 4 bits are so few that most turns by a few degrees round to none at all, and amplitudes
+ * of a calibration may take integers beyond their range. */
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
   const char *format = gst_structure_get_string(gst_caps_get_structure(caps, 0), "format");
+  g_autofree char *calibration = astro_fields_copy_text(&ASTRO_DELAY(trans)->calibration);
 
-  return g_strcmp0(format, astro_format_info(ASTRO_FORMAT_CI4)->name) == 0
+  return g_strcmp0(format, astro_format_info(ASTRO_FORMAT_CI4)->name) == 0 ||
+                 astro_field_given(calibration)
              ? astro_stage_fixate_exact(trans, direction, caps, othercaps)
              : astro_stage_fixate_same(trans, direction, caps, othercaps);
 }

@@ -6,9 +6,11 @@
  * says another phase centre, say, or better positions. What is not set stays as it came.
  *
  * A stream of bytes, as filesrc and fdsrc send it, may be cut anywhere: blocks of whole steps
- * leave, with times counted from the first byte after skip. Streams with times of their own pass as
- * they are. A step is a sample of each input, a spectrum of each, or a frame of visibilities; in
- * layouts whose slowest axis is not time, block says how much is one array.
+ * leave, with times counted from the first byte after skip. Where such a source counts its bytes,
+ * as both do, and something dropped some, they are missing and what follows is not moved. Streams
+ * with times of their own pass as they are. A step is a sample of each input, a spectrum of each,
+ * or a frame of visibilities; in layouts whose slowest axis is not time, block says how much is one
+ * array.
  *
  * |[
  * gst-launch-1.0 filesrc location=voltages.ci8 ! \
@@ -184,6 +186,14 @@ static GstFlowReturn refuse(AstroObserve *self, const GError *error)
   return GST_FLOW_ERROR;
 }
 
+/* Samples that a queue dropped, say, shift none of those that follow. */
+static GstFlowReturn follow_loss(AstroObserve *self, GstBuffer *buffer)
+{
+  const guint64 lost = astro_bytes_lost(&self->bytes, buffer);
+  GstBuffer *before = lost ? astro_bytes_lose(&self->bytes, &self->stream, lost) : NULL;
+  return before ? gst_pad_push(src_pad(self), before) : GST_FLOW_OK;
+}
+
 static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 {
   AstroObserve *self = ASTRO_OBSERVE(trans);
@@ -195,8 +205,12 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   }
   if (!self->is_bytes)
     return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->generate_output(trans, out);
-  if (trans->queued_buf)
+  if (trans->queued_buf) {
+    const GstFlowReturn flow = follow_loss(self, trans->queued_buf);
     astro_bytes_add(&self->bytes, &self->stream, g_steal_pointer(&trans->queued_buf));
+    if (flow != GST_FLOW_OK)
+      return flow;
+  }
   return astro_bytes_take(&self->bytes, &self->stream, out, &error) ? GST_FLOW_OK
                                                                     : refuse(self, error);
 }

@@ -5,7 +5,7 @@
 
 #define MOST 400 /* characters of caps: some templates fill pages */
 
-static char *caps_text(GstCaps *caps)
+static char *caps_text(const GstCaps *caps)
 {
   char *text = gst_caps_to_string(caps);
   if (strlen(text) > MOST)
@@ -14,9 +14,9 @@ static char *caps_text(GstCaps *caps)
 }
 
 /* Of all pads of that direction that nobody is linked to. */
-static char *describe(GstElement *element, GstPadDirection direction)
+static GstCaps *caps_of(GstElement *element, GstPadDirection direction)
 {
-  g_autoptr(GstCaps) caps = gst_caps_new_empty();
+  GstCaps *caps = gst_caps_new_empty();
   GValue value = G_VALUE_INIT;
   GstIterator *pads = direction == GST_PAD_SRC ? gst_element_iterate_src_pads(element)
                                                : gst_element_iterate_sink_pads(element);
@@ -28,21 +28,96 @@ static char *describe(GstElement *element, GstPadDirection direction)
     g_value_unset(&value);
   }
   gst_iterator_free(pads);
-  return gst_caps_is_empty(caps) ? NULL : caps_text(caps);
+  return caps;
+}
+
+static gboolean clashes(GQuark field, GValue *value, gpointer other)
+{
+  const GValue *theirs = gst_structure_id_get_value(other, field);
+  return theirs && !gst_value_intersect(NULL, value, theirs);
+}
+
+/* Those fields of a structure that cannot be what the other says. */
+static GstStructure *clash_of(const GstStructure *one, const GstStructure *other)
+{
+  GstStructure *fields = gst_structure_copy(one);
+  gst_structure_filter_and_map_in_place(fields, clashes, (gpointer)other);
+  return fields;
+}
+
+static void take(GstCaps **caps, GstStructure *structure)
+{
+  gst_caps_unref(*caps);
+  *caps = gst_caps_new_full(structure, NULL);
+}
+
+/* Of caps that cannot meet, the fields alone for which that is so: the fewest of two structures of
+ * one name. All is left as it is where there are none, or where the fault lies elsewhere. */
+static void keep_clash(GstCaps **given, GstCaps **taken)
+{
+  const GstStructure *from = NULL, *to = NULL;
+  gint least = G_MAXINT;
+
+  for (guint i = 0; i < gst_caps_get_size(*given); i++)
+    for (guint k = 0; k < gst_caps_get_size(*taken); k++) {
+      const GstStructure *one = gst_caps_get_structure(*given, i);
+      const GstStructure *other = gst_caps_get_structure(*taken, k);
+      if (!gst_structure_has_name(other, gst_structure_get_name(one)))
+        continue;
+      g_autoptr(GstStructure) clash = clash_of(one, other);
+      if (gst_structure_n_fields(clash) >= least)
+        continue;
+      least = gst_structure_n_fields(clash);
+      from = one;
+      to = other;
+    }
+  if (!from || least == 0)
+    return;
+  GstStructure *gives = clash_of(from, to), *takes = clash_of(to, from);
+  take(given, gives);
+  take(taken, takes);
+}
+
+/* The one side that cannot meet caps that stand between the two. */
+static char *explain_filter(const char *message, const char *from, GstCaps **given, const char *to,
+                            GstCaps **taken)
+{
+  const char *text = strstr(message, " caps ");
+  g_autoptr(GstCaps) filter = text ? gst_caps_from_string(text + strlen(" caps ")) : NULL;
+  const gboolean is_source = filter && !gst_caps_can_intersect(filter, *given);
+
+  if (!filter || (!is_source && gst_caps_can_intersect(filter, *taken)))
+    return g_strdup(message);
+  GstCaps **side = is_source ? given : taken;
+  keep_clash(&filter, side);
+  g_autofree char *caps = caps_text(*side);
+  return g_strdup_printf("%s: %s %s %s", message, is_source ? from : to,
+                         is_source ? "gives" : "takes", caps);
+}
+
+static char *explain_sides(const char *message, const char *from, GstCaps **given, const char *to,
+                           GstCaps **taken)
+{
+  keep_clash(given, taken);
+  g_autofree char *gives = caps_text(*given);
+  g_autofree char *takes = caps_text(*taken);
+  return g_strdup_printf("%s: %s gives %s, and %s takes %s", message, from, gives, to, takes);
 }
 
 char *astro_explain_unlinked(GstElement *pipeline, const GError *error)
 {
-  g_auto(GStrv) words = g_strsplit(error->message, " ", -1); /* could not link A to B */
+  /* could not link A to B, or: could not link A to B, ... caps CAPS */
+  g_auto(GStrv) parts = g_strsplit(error->message, ",", 2);
+  g_auto(GStrv) words = g_strsplit(parts[0] ? parts[0] : "", " ", -1);
 
   if (!g_error_matches(error, GST_PARSE_ERROR, GST_PARSE_ERROR_LINK) || g_strv_length(words) != 6)
     return g_strdup(error->message);
   g_autoptr(GstElement) from = gst_bin_get_by_name(GST_BIN(pipeline), words[3]);
   g_autoptr(GstElement) to = gst_bin_get_by_name(GST_BIN(pipeline), words[5]);
-  g_autofree char *given = from ? describe(from, GST_PAD_SRC) : NULL;
-  g_autofree char *taken = to ? describe(to, GST_PAD_SINK) : NULL;
-  if (!given || !taken)
+  g_autoptr(GstCaps) given = from ? caps_of(from, GST_PAD_SRC) : NULL;
+  g_autoptr(GstCaps) taken = to ? caps_of(to, GST_PAD_SINK) : NULL;
+  if (!given || !taken || gst_caps_is_empty(given) || gst_caps_is_empty(taken))
     return g_strdup(error->message);
-  return g_strdup_printf("%s: %s gives %s, and %s takes %s", error->message, words[3], given,
-                         words[5], taken);
+  return (parts[1] ? explain_filter : explain_sides)(error->message, words[3], &given, words[5],
+                                                     &taken);
 }

@@ -2,6 +2,7 @@
 
 #include <float.h>
 #include <gst/gst.h>
+#include <math.h>
 #include <string.h>
 
 #define MANY 16 /* values of an enumeration: more are not listed */
@@ -117,6 +118,36 @@ static gboolean check_once(const AstroGraph *graph, const AstroToken *token, con
   return FALSE;
 }
 
+/* Of nothing GStreamer reads the number 0, with complaints of its own; and where a NaN stands no
+ * caps meet any, which is told far from here. NULL: good. */
+static const char *expected_of_caps(const char *before, const char *value)
+{
+  char *end;
+  const double number = g_ascii_strtod(value, &end);
+
+  if (!*value)
+    return g_strcmp0(before, "=") == 0 || g_strcmp0(before, ")") == 0 ? "a value" : NULL;
+  return !*end && !isfinite(number) ? "a finite number" : NULL;
+}
+
+/* In caps punctuation is a token by itself. */
+static gboolean check_caps(const AstroGraph *graph, const AstroToken *before,
+                           const AstroToken *token, GError **error)
+{
+  const AstroPart *part = token->parts->pdata[0];
+  g_autofree char *text = astro_token_text(graph, token);
+  const char *expected = part->parameter
+                             ? expected_of_caps(astro_token_literal(before, ASTRO_TOKEN_CAPS), text)
+                             : NULL;
+
+  if (!expected)
+    return TRUE;
+  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+              "%s:%u: parameter %s is \"%s\", expected %s in caps", graph->file, token->line,
+              part->text, text, expected);
+  return FALSE;
+}
+
 gboolean astro_values_check(const AstroGraph *graph, GError **error)
 {
   g_autoptr(GHashTable) set = g_hash_table_new(NULL, NULL);
@@ -130,6 +161,8 @@ gboolean astro_values_check(const AstroGraph *graph, GError **error)
     if (token->kind == ASTRO_TOKEN_VALUE && spec)
       good = check_once(graph, token, element, spec, set, error) &&
              check(graph, token, element, spec, error);
+    if (token->kind == ASTRO_TOKEN_CAPS && i > 0 && token->parts->len > 0)
+      good = check_caps(graph, graph->tokens->pdata[i - 1], token, error);
     spec = NULL;
     if (token->kind != ASTRO_TOKEN_WORD)
       continue;

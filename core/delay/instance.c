@@ -3,6 +3,17 @@
 
 #include <math.h>
 
+/* Of spectra the first channel may reach below 0 Hz: a filter bank's is centred on the band's edge.
+ */
+static gboolean check_band(const AstroStream *stream, const char *side, GError **error)
+{
+  return stream->frequency >= 0.5 * stream->bandwidth ||
+         astro_backend_refuse(error,
+                              "delay, %s: frequency=%.15g Hz, expected the band's centre, at least "
+                              "%.15g Hz of a bandwidth of %.15g Hz",
+                              side, stream->frequency, 0.5 * stream->bandwidth, stream->bandwidth);
+}
+
 static gboolean check_side(const AstroStream *stream, const char *side, GError **error)
 {
   const char *wrong = NULL;
@@ -16,7 +27,9 @@ static gboolean check_side(const AstroStream *stream, const char *side, GError *
     wrong = "the fields \"frequency\" and \"bandwidth\" are needed: phases follow from them";
   else if (astro_layout_find(&stream->layout, ASTRO_AXIS_TIME) < 0)
     wrong = "the layout needs a time axis";
-  return !wrong || astro_backend_refuse(error, "delay, %s: %s", side, wrong);
+  if (wrong)
+    return astro_backend_refuse(error, "delay, %s: %s", side, wrong);
+  return stream->quantity != ASTRO_QUANTITY_VOLTAGES || check_band(stream, side, error);
 }
 
 gboolean astro_delay_shape(gconstpointer config, GError **error)

@@ -123,9 +123,11 @@ static gboolean read_site(const AstroLines *lines, char **fields, gboolean is_la
                           GError **error)
 {
   static const struct {
-    const char *name;
+    const char *name, *unit;
     double largest;
-  } numbers[] = { { "latitude", 90 }, { "longitude", 360 }, { "height", 1e6 } };
+  } numbers[] = { { "latitude", "degrees", 90 },
+                  { "longitude", "degrees", 360 },
+                  { "height", "metres", 1e6 } };
   const guint n = g_strv_length(fields) - 1;
   double read[G_N_ELEMENTS(numbers)] = { 0 };
 
@@ -142,8 +144,8 @@ static gboolean read_site(const AstroLines *lines, char **fields, gboolean is_la
   }
   for (guint i = 0; i < n; i++)
     if (!astro_number_parse(fields[i + 1], &read[i]) || fabs(read[i]) > numbers[i].largest) {
-      astro_lines_error(lines, error, "%s is \"%s\", expected at most %g", numbers[i].name,
-                        fields[i + 1], numbers[i].largest);
+      astro_lines_error(lines, error, "%s is \"%s\", expected a number within %g %s",
+                        numbers[i].name, fields[i + 1], numbers[i].largest, numbers[i].unit);
       return FALSE;
     }
   *site = (AstroSite){ read[0] * ASTRO_DEGREE, read[1] * ASTRO_DEGREE, read[2] };

@@ -6,9 +6,13 @@
 
 G_DEFINE_QUARK(astro_sky_error, astro_sky_error)
 
+#define BYTE_ORDER_MARK "\xef\xbb\xbf" /* of UTF-8: some editors begin files with it */
+
 void astro_lines_init(AstroLines *lines, const char *name, char *text)
 {
   *lines = (AstroLines){ .name = name, .text = text, .next = text };
+  if (g_str_has_prefix(text, BYTE_ORDER_MARK))
+    lines->next += strlen(BYTE_ORDER_MARK);
 }
 
 gboolean astro_lines_open(AstroLines *lines, const char *path, GError **error)

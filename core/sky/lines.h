@@ -1,4 +1,4 @@
-/* Text files of numbers: one record a line, '#' starts a comment. */
+/* Text files of numbers: one record a line, '#' starts a comment; a byte order mark is skipped. */
 #pragma once
 
 #include <glib.h>

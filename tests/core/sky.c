@@ -105,6 +105,25 @@ static void test_array_files(void)
   assert_near(high->positions[1], 6379140, 1e-6);
 }
 
+#define MARK "\xef\xbb\xbf"
+
+/* Editors on Windows begin files with it, whether a comment, a site or a number follows. */
+static void test_byte_order_mark(void)
+{
+  static const char *const arrays[] = { MARK "# mine\nsite 50 7\n1 2 3\n",
+                                        MARK "site 50 7\r\n1 2 3\r\n", MARK "\n6.4e6 0 0\n",
+                                        MARK "6.4e6 0 0" };
+  g_autoptr(GError) error = NULL;
+  for (guint i = 0; i < G_N_ELEMENTS(arrays); i++) {
+    g_autoptr(AstroObservation) array = read_array(arrays[i], 1, NULL, &error);
+    g_assert_no_error(error);
+    g_assert_nonnull(array);
+  }
+  g_autoptr(AstroSky) sky = read_sky(MARK "10 20 3\n", &error);
+  g_assert_no_error(error);
+  g_assert_cmpuint(sky->n, ==, 1);
+}
+
 static void test_array_errors(void)
 {
   static const struct {
@@ -125,8 +144,10 @@ static void test_array_errors(void)
     { "site 1 2\n6.4e6 0 0\n", 0, "a.txt:2: (6.4e6, 0, 0) is no place in metres east" },
     { "site 1\n", 0, "a.txt:1: 1 numbers of a site found, expected latitude" },
     { "site 1 2 3 4\n", 0, "a.txt:1: 4 numbers of a site found, expected latitude" },
-    { "site 91 2\n", 0, "a.txt:1: latitude is \"91\", expected at most 90" },
-    { "site 1 nan\n", 0, "a.txt:1: longitude is \"nan\", expected at most 360" },
+    { "site 91 2\n", 0, "a.txt:1: latitude is \"91\", expected a number within 90 degrees" },
+    { "site -30:42:00 2\n", 0, "latitude is \"-30:42:00\", expected a number within 90 degrees" },
+    { "site 1 nan\n", 0, "longitude is \"nan\", expected a number within 360 degrees" },
+    { "site 1 2 1km\n", 0, "height is \"1km\", expected a number within 1e+06 metres" },
     { "site 1 2\nsite 1 2\n", 0, "a.txt:2: a site was found, expected one before all stations" },
     { "6.4e6 0 0\nsite 1 2\n", 0, "a.txt:2: a site was found, expected one before" },
     { "site 1 2\n", 0, "0 stations found, expected 1" },
@@ -318,6 +339,7 @@ int main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/sky/presets", test_presets);
   g_test_add_func("/sky/array-files", test_array_files);
+  g_test_add_func("/sky/byte-order-mark", test_byte_order_mark);
   g_test_add_func("/sky/array-errors", test_array_errors);
   g_test_add_func("/sky/angles", test_angles);
   g_test_add_func("/sky/inline", test_inline);

@@ -151,6 +151,24 @@ static void test_prefers_same(void)
   gst_harness_teardown(h);
 }
 
+/* Downstream may name integers first, as astrodelay does; floats of about 1 would be rounded away.
+ */
+static void test_prefers_exact(void)
+{
+  static const char *const formats[] = { CAPS("CF16LE"), CAPS("CF64LE"), CAPS("CI8") };
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+    GstHarness *h = test_harness("astroconvert");
+    gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format={CI4,CI16LE,CF32LE}");
+    gst_harness_set_src_caps_str(h, formats[i]);
+    gst_harness_push(h, test_buffer(96, 1));
+    gst_buffer_unref(gst_harness_pull(h));
+    g_autoptr(GstCaps) chosen = gst_pad_get_current_caps(h->sinkpad);
+    g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(chosen, 0), "format"), ==,
+                    "CF32LE");
+    gst_harness_teardown(h);
+  }
+}
+
 static const struct {
   const char *line, *word;
 } bad[] = {
@@ -177,6 +195,7 @@ static void add_tests(void)
   g_test_add_func("/astroconvert/late-scale", test_late_scale);
   g_test_add_func("/astroconvert/same-is-pass-through", test_same_is_pass_through);
   g_test_add_func("/astroconvert/prefers-same", test_prefers_same);
+  g_test_add_func("/astroconvert/prefers-exact", test_prefers_exact);
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *name = g_strdup_printf("/astroconvert/bad/%zu", i);
     g_test_add_data_func(name, GSIZE_TO_POINTER(i), test_bad);

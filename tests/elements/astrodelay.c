@@ -372,6 +372,28 @@ static void test_no_observation(void)
   gst_harness_teardown(h);
 }
 
+/* Amplitudes that a file divides by may leave integers full or empty, with no word of it: 100 and
+ * more of 127 divided by 0.1. */
+static void test_calibrated_format(void)
+{
+  static const char *const taken[][2] = { { "{CI8,CI16LE,CF32LE}", "CF32LE" },
+                                          { "{CI8,CI16LE}", "CI8" } };
+  g_autofree char *path = write_file("gain * * 0.1\n");
+  for (guint i = 0; i < G_N_ELEMENTS(taken); i++) {
+    g_autofree char *caps = g_strdup_printf("application/x-astro-voltages,format=%s", taken[i][0]);
+    GstHarness *h = gst_harness_new("astrodelay");
+    g_object_set(h->element, "calibration", path, NULL);
+    gst_harness_set_sink_caps_str(h, caps);
+    gst_harness_set_src_caps_str(h, VOLTAGES);
+    g_autoptr(GstCaps) made = gst_pad_get_current_caps(h->sinkpad);
+    g_assert_nonnull(made);
+    g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(made, 0), "format"), ==,
+                    taken[i][1]);
+    gst_harness_teardown(h);
+  }
+  g_unlink(path);
+}
+
 static void test_errors(void)
 {
   g_autofree char *bad = write_file("gain A001 0 1\ndelay B 0 1\n"),
@@ -391,6 +413,18 @@ static void test_errors(void)
     { g_strdup_printf("astroskysrc num-buffers=2 stations=3 ! astrodelay calibration=%s ! "
                       "astrodelay backend=reference ! fakesink",
                       good),
+      NULL },
+    /* MHz taken for Hz; and a band from 0 Hz on */
+    { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
+               "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=150.0,"
+               "bandwidth=1e6 ! astroobserve array=disc phase-centre=zenith "
+               "start-time=2026-11-20T12:00:00 ! astrodelay ! fakesink"),
+      g_strdup("frequency=150 Hz, expected the band's centre, at least 500000 Hz of a "
+               "bandwidth of 1000000 Hz") },
+    { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
+               "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=5e5,"
+               "bandwidth=1e6 ! astroobserve array=disc phase-centre=zenith "
+               "start-time=2026-11-20T12:00:00 ! astrodelay ! fakesink"),
       NULL },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -422,6 +456,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/four-bits", test_four_bits);
   g_test_add_func("/astrodelay/observations-in-order", test_observations_in_order);
   g_test_add_func("/astrodelay/no-observation", test_no_observation);
+  g_test_add_func("/astrodelay/calibrated-format", test_calibrated_format);
   g_test_add_func("/astrodelay/errors", test_errors);
   int result = g_test_run();
   gst_deinit();

@@ -142,6 +142,83 @@ static void test_bytes(void)
 }
 
 /* Where time is not the slowest axis a block is one array, however bytes are cut. */
+#define SKIP 13
+
+static void push_piece(GstHarness *h, const guint8 *bytes, gsize from, gsize end, gboolean has_end)
+{
+  GstBuffer *piece = gst_buffer_new_memdup(bytes + from, end - from);
+  GST_BUFFER_OFFSET(piece) = from;
+  if (has_end)
+    GST_BUFFER_OFFSET_END(piece) = end;
+  else
+    GST_BUFFER_FLAG_SET(piece, GST_BUFFER_FLAG_DISCONT);
+  g_assert_cmpint(gst_harness_push(h, piece), ==, GST_FLOW_OK);
+}
+
+/* Every block holds the bytes of the steps that it says. Returns how many of these come first after
+ * others that did not come. */
+static guint check_places(GstHarness *h, const guint8 *bytes, gboolean *came)
+{
+  GstBuffer *buffer;
+  guint64 next = G_MAXUINT64;
+  guint breaks = 0;
+
+  while ((buffer = gst_harness_try_pull(h))) {
+    const guint64 first = GST_BUFFER_OFFSET(buffer), end = GST_BUFFER_OFFSET_END(buffer);
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    g_assert_cmpmem(map.data, map.size, bytes + SKIP + first * STEP, (end - first) * STEP);
+    g_assert_cmpint(GST_BUFFER_IS_DISCONT(buffer), ==, first != next);
+    breaks += first != next;
+    next = end;
+    for (guint64 step = first; step < end; step++)
+      came[step] = TRUE;
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+  }
+  return breaks;
+}
+
+/* What a queue or a source drops of counted bytes is missing where it was: what follows is neither
+ * earlier nor cut elsewhere. fdsrc says where a buffer begins, filesrc where it ends, too. */
+static void test_lost(void)
+{
+  guint8 bytes[600];
+  test_fill(bytes, sizeof bytes, 5);
+  for (guint has_end = 0; has_end < 2; has_end++) {
+    GstHarness *h = new_harness(SET " skip=13 block=60", VOLTAGES, GST_FORMAT_BYTES, 0);
+    gboolean came[100] = { FALSE };
+    push_piece(h, bytes, 0, 5, has_end);
+    push_piece(h, bytes, 9, 100, has_end); /* of the header */
+    push_piece(h, bytes, 157, 300, has_end);
+    push_piece(h, bytes, 310, 600, has_end);
+    g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+    g_assert_cmpuint(check_places(h, bytes, came), ==, 3);
+    for (guint step = 0; step < 97; step++)
+      g_assert_cmpint(came[step], ==, step < 14 || (step >= 24 && step < 47) || step >= 50);
+    gst_harness_teardown(h);
+  }
+}
+
+/* Where buffers are counted and not bytes, nothing is lost. */
+static void test_counted_buffers(void)
+{
+  guint8 bytes[SKIP + 60];
+  gboolean came[10] = { FALSE };
+  GstHarness *h = new_harness(SET " skip=13 block=60", VOLTAGES, GST_FORMAT_BYTES, 0);
+
+  test_fill(bytes, sizeof bytes, 5);
+  for (guint i = 0; i < sizeof bytes; i++) {
+    GstBuffer *piece = gst_buffer_new_memdup(bytes + i, 1);
+    GST_BUFFER_OFFSET(piece) = 100 * i;
+    GST_BUFFER_OFFSET_END(piece) = 100 * (i + 1);
+    g_assert_cmpint(gst_harness_push(h, piece), ==, GST_FLOW_OK);
+  }
+  g_assert_cmpuint(check_places(h, bytes, came), ==, 1);
+  g_assert_true(came[9]);
+  gst_harness_teardown(h);
+}
+
 static void test_blocks(void)
 {
   guint8 bytes[3 * 60 + 7];
@@ -403,6 +480,8 @@ static void test_bad(void)
 static void add_tests(void)
 {
   g_test_add_func("/observe/bytes", test_bytes);
+  g_test_add_func("/observe/lost", test_lost);
+  g_test_add_func("/observe/counted-buffers", test_counted_buffers);
   g_test_add_func("/observe/blocks", test_blocks);
   g_test_add_func("/observe/said-again", test_said_again);
   g_test_add_func("/observe/flush", test_flush);

@@ -208,6 +208,14 @@ static void test_refused_pipelines(void)
       "bad.graph:1: could not link astroskysrc0 to astrocorrelator0: astroskysrc0 gives "
       "application/x-astro-voltages, format=" },
     { "astrovissrc ! astrorender ! astrofft ! fakesink", ", and astrofft0 takes application/" },
+    { "fakesrc ! application/x-astro-voltages,format=CF16LE,layout=time,rate=1/1 ! astroobserve !\n"
+      "astrodelay ! fakesink",
+      "astrodelay0: astroobserve0 gives application/x-astro-voltages, format=(string)CF16LE, and "
+      "astrodelay0 takes application/x-astro-voltages, format=(string){ " },
+    { "astroskysrc ! application/x-astro-voltages,format=CI9,pols=2 ! astrodelay ! fakesink",
+      "CI9, pols=(int)2: astroskysrc0 gives application/x-astro-voltages, format=(string){ " },
+    { "astroskysrc ! application/x-astro-voltages,pols=2 ! astrorender ! fakesink",
+      "pols=(int)2: astrorender0 takes application/" },
     { "fakesrc ! x/y,f=(int)z ! fakesink", "could not parse caps" },
     { "fakesrc ! . fakesink", "bad.graph: syntax error" },
     { "fakesrc ! ! fakesink", "bad.graph:1: ! has no element before it" },
@@ -245,6 +253,30 @@ static void test_refused_pipelines(void)
     g_auto(Result) result = run("run ./bad.graph");
     assert_refused(&result, 1, cases[i][1]);
   }
+}
+
+/* Of nothing GStreamer makes the number 0, and caps with a NaN do not even meet themselves. */
+static void test_bad_caps_values(void)
+{
+  static const char *const cases[][2] = {
+    { "frequency=nan",
+      "bad.graph:5: parameter frequency is \"nan\", expected a finite number in caps" },
+    { "stations=-inf", "bad.graph:5: parameter stations is \"-inf\", expected a finite number" },
+    { "stations=", "bad.graph:5: parameter stations is \"\", expected a value in caps" },
+    { "frequency=", "bad.graph:5: parameter frequency is \"\", expected a value in caps" },
+  };
+  write_file(
+      "bad.graph",
+      "@stations 3 \"s\"\n@frequency 1e8 \"f\"\n@more \"\" \"fields, or none\"\n"
+      "fakesrc num-buffers=1 !\n application/x-astro-voltages,format=CI8,layout=time:station,"
+      "stations=${stations},frequency=(double)${frequency}${more} ! fakesink",
+      -1);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run ./bad.graph %s", cases[i][0]);
+    assert_refused(&result, 1, cases[i][1]);
+  }
+  g_auto(Result) good = run("run --quiet ./bad.graph");
+  g_assert_cmpint(good.status, ==, 0);
 }
 
 /* What sinks of other plugins make of a location is theirs to say. */
@@ -829,32 +861,40 @@ static void assert_source(const char *out, double l, double m)
 }
 
 /* Samples of a simulated array, behind a header that is cut off, to visibilities and an image. */
-static void test_own_voltages(void)
+static void check_own_voltages(const char *format, gssize bytes)
 {
-  g_autoptr(GString) positions = g_string_new("site -30 21 1000\n");
-  for (guint i = 0; i < 14; i++)
-    g_string_append_printf(positions, "%u %u 0\n", i * i * 911 % 4000, i * i * 577 % 3900);
-  write_file("positions.txt", positions->str, (gssize)positions->len);
-  write_file("own.graph",
-             "astroskysrc array=positions.txt sky=0.0041,0.0033,2 noise=1 phase-centre=200,-30 "
-             "bandwidth=200e3 duration=0.2 ! application/x-astro-voltages,format=CI8,"
-             "layout=time:station:pol ! filesink location=samples",
-             -1);
+  g_autofree char *graph = g_strdup_printf(
+      "astroskysrc array=positions.txt sky=0.0041,0.0033,2 noise=1 phase-centre=200,-30 "
+      "bandwidth=200e3 duration=0.2 ! application/x-astro-voltages,format=%s ! astroconvert ! "
+      "application/x-astro-voltages,format=%s,layout=time:station:pol ! filesink location=samples",
+      g_str_equal(format, "CI8") ? "CI8" : "CF32LE", format);
+  write_file("own.graph", graph, -1);
   g_auto(Result) made = run("run ./own.graph");
   g_assert_cmpint(made.status, ==, 0);
   g_auto(Result) joined =
       run_shell("(printf 'a header of 30 bytes: 12345678'; cat samples) > own.raw");
-  g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * 2);
+  g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * bytes);
   g_auto(Result) result =
       run("run correlate-file input=own.raw skip=30 stations=14 rate=200000 array=positions.txt "
-          "centre=200,-30 start=2026-11-20T12:00:00 channels=20 integration=500 "
-          "output=own.uvfits");
+          "centre=200,-30 start=2026-11-20T12:00:00 channels=20 integration=500 format=%s "
+          "output=own.uvfits",
+          format);
   g_assert_cmpint(result.status, ==, 0);
   g_assert_nonnull(strstr(result.out, "stations 14, baselines 105, channels 20, products 4, "
                                       "integrations 4, start 2026-11-20T12:00:00.000000000Z"));
   g_auto(Result) image = run("run image uvfits=own.uvfits output=own.fits size=256 cell=20");
   g_assert_cmpint(image.status, ==, 0);
   assert_source(image.out, 0.0041, 0.0033);
+}
+
+static void test_own_voltages(void)
+{
+  g_autoptr(GString) positions = g_string_new("site -30 21 1000\n");
+  for (guint i = 0; i < 14; i++)
+    g_string_append_printf(positions, "%u %u 0\n", i * i * 911 % 4000, i * i * 577 % 3900);
+  write_file("positions.txt", positions->str, (gssize)positions->len);
+  check_own_voltages("CF16LE", 4);
+  check_own_voltages("CI8", 2);
   static const char *const bad[][2] = {
     { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
     { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
@@ -1005,6 +1045,7 @@ int main(int argc, char **argv)
     { "/gst-astro/usage", test_usage },
     { "/gst-astro/refused-graphs", test_refused_graphs },
     { "/gst-astro/refused-pipelines", test_refused_pipelines },
+    { "/gst-astro/bad-caps-values", test_bad_caps_values },
     { "/gst-astro/other-locations", test_other_locations },
     { "/gst-astro/run", test_run },
     { "/gst-astro/list-and-show", test_list_and_show },
