@@ -442,6 +442,31 @@ static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *e
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
 }
 
+/* As long as the pads' longest: a random catalogue is a second, and any pad that is asked first
+ * might be that of the data. */
+static gboolean answer_duration(AstroHistogram *self, GstQuery *query)
+{
+  gint64 longest = -1, duration;
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    if (pad && gst_pad_peer_query_duration(GST_PAD(pad), GST_FORMAT_TIME, &duration))
+      longest = MAX(longest, duration);
+  }
+  if (longest >= 0)
+    gst_query_set_duration(query, GST_FORMAT_TIME, longest);
+  return longest >= 0;
+}
+
+static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *query)
+{
+  GstFormat format = GST_FORMAT_UNDEFINED;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_DURATION)
+    gst_query_parse_duration(query, &format, NULL);
+  return format == GST_FORMAT_TIME
+             ? answer_duration(ASTRO_HISTOGRAM(aggregator), query)
+             : GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_query(aggregator, query);
+}
+
 static GstAggregatorPad *astro_histogram_create_new_pad(GstAggregator *aggregator,
                                                         GstPadTemplate *template, const char *name,
                                                         const GstCaps *caps)
@@ -600,6 +625,7 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   aggregator->create_new_pad = astro_histogram_create_new_pad;
   aggregator->sink_event = astro_histogram_sink_event;
   aggregator->src_event = astro_histogram_src_event;
+  aggregator->src_query = astro_histogram_src_query;
   aggregator->aggregate = astro_histogram_aggregate;
   g_autoptr(GstCaps) sink =
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE));
