@@ -60,7 +60,8 @@ struct _AstroHistogram {
   gint flushing;      /* atomic: from FLUSH_START on all pads to FLUSH_STOP */
   gint interrupted;   /* atomic: no count is begun any more */
 
-  gint64 count_began, last_report; /* monotonic time */
+  gint64 count_began, last_report; /* monotonic time; the first 0 until a count first reports */
+  guint64 done_then;               /* pairs, by then */
   gboolean reporting;
 };
 
@@ -149,12 +150,17 @@ static gboolean is_over(AstroHistogram *self)
   return g_atomic_int_get(&self->stopping) || g_atomic_int_get(&self->flushing);
 }
 
-/* Once a second at most: pairs and, of this count, the time left. */
+/* Once a second at most: pairs and, of this count, the time left. Before a count's first pairs
+ * points are sorted, which says nothing of how fast pairs are counted. */
 static gboolean watch_count(guint64 done, guint64 total, gpointer data)
 {
   AstroHistogram *self = data;
   gint64 now = g_get_monotonic_time();
-  if (now - self->last_report >= G_USEC_PER_SEC && done > 0) {
+  if (self->count_began == 0) {
+    self->count_began = now;
+    self->done_then = done;
+  }
+  if (now - self->last_report >= G_USEC_PER_SEC && done > self->done_then) {
     double spent = (double)(now - self->count_began) / G_USEC_PER_SEC;
     const char *kind = astro_collector_kind(self->collector);
     g_autofree char *which = g_str_equal(kind, "dd")
@@ -163,7 +169,7 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
                                                    kind, self->n_random + 1);
     g_autofree char *text =
         g_strdup_printf("%s: %.3g of %.3g pairs, %.0f s left", which, (double)done, (double)total,
-                        spent * (double)(total - done) / (double)done);
+                        spent * (double)(total - done) / (double)(done - self->done_then));
     post_progress(self, self->reporting ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START,
                   text);
     self->reporting = TRUE;
@@ -171,7 +177,7 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
   }
   /* the next count begins where this one ends */
   if (done == total)
-    self->count_began = now;
+    self->count_began = 0;
   return !is_over(self) && !g_atomic_int_get(&self->interrupted);
 }
 
@@ -290,7 +296,8 @@ static GstFlowReturn begin(AstroHistogram *self)
 {
   GError *error = NULL;
   AstroHistogramCall call = { watch_count, self };
-  self->count_began = self->last_report = g_get_monotonic_time();
+  self->count_began = 0;
+  self->last_report = g_get_monotonic_time();
   g_mutex_lock(&self->lock);
   AstroCatalogue data = self->data[ASTRO_SIDE_DATA], data2 = self->data[ASTRO_SIDE_DATA2];
   memset(self->data, 0, sizeof self->data);
@@ -310,7 +317,7 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
 {
   GError *error = NULL;
   AstroHistogramCall call = { watch_count, self };
-  self->count_began = g_get_monotonic_time();
+  self->count_began = 0;
   if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
     return fail(self, error);
   self->n_random++;
@@ -433,6 +440,31 @@ static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *e
   if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
     g_atomic_int_set(&ASTRO_HISTOGRAM(aggregator)->interrupted, TRUE);
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
+}
+
+/* As long as the pads' longest: a random catalogue is a second, and any pad that is asked first
+ * might be that of the data. */
+static gboolean answer_duration(AstroHistogram *self, GstQuery *query)
+{
+  gint64 longest = -1, duration;
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    if (pad && gst_pad_peer_query_duration(GST_PAD(pad), GST_FORMAT_TIME, &duration))
+      longest = MAX(longest, duration);
+  }
+  if (longest >= 0)
+    gst_query_set_duration(query, GST_FORMAT_TIME, longest);
+  return longest >= 0;
+}
+
+static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *query)
+{
+  GstFormat format = GST_FORMAT_UNDEFINED;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_DURATION)
+    gst_query_parse_duration(query, &format, NULL);
+  return format == GST_FORMAT_TIME
+             ? answer_duration(ASTRO_HISTOGRAM(aggregator), query)
+             : GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_query(aggregator, query);
 }
 
 static GstAggregatorPad *astro_histogram_create_new_pad(GstAggregator *aggregator,
@@ -593,6 +625,7 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   aggregator->create_new_pad = astro_histogram_create_new_pad;
   aggregator->sink_event = astro_histogram_sink_event;
   aggregator->src_event = astro_histogram_src_event;
+  aggregator->src_query = astro_histogram_src_query;
   aggregator->aggregate = astro_histogram_aggregate;
   g_autoptr(GstCaps) sink =
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE));

@@ -24,6 +24,7 @@
 
 #include "core/image/wcs.h"
 #include "core/measure/measure.h"
+#include "core/memory/memory.h"
 #include "core/sky/sky.h"
 #include "core/stream/observation.h"
 #include "core/stream/uvw.h"
@@ -233,15 +234,19 @@ static GstFlowReturn transform_ip(GstBaseTransform *trans, GstBuffer *buffer)
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return GST_FLOW_ERROR;
   }
-  if (!gst_buffer_map(buffer, &map, GST_MAP_READ)) {
-    GST_ELEMENT_ERROR(self, RESOURCE, READ, ("a buffer cannot be read"), (NULL));
+  /* The buffer itself goes on as it came, wherever its pixels begin. */
+  g_autoptr(GstBuffer) aligned = gst_buffer_ref(buffer);
+  if (!astro_buffer_align(&aligned, NULL, ASTRO_SAMPLES_ALIGN, &error) ||
+      !gst_buffer_map(aligned, &map, GST_MAP_READ)) {
+    GST_ELEMENT_ERROR(self, RESOURCE, READ,
+                      ("%s", error ? error->message : "a buffer cannot be read"), (NULL));
     return GST_FLOW_ERROR;
   }
   gsize bytes = astro_stream_step_bytes(&self->stream);
   for (guint64 i = 0; i < images; i++)
     for (guint c = 0; c < astro_stream_extent(&self->stream, ASTRO_AXIS_CHANNEL); c++)
       measure(self, buffer, map.data + i * bytes, c);
-  gst_buffer_unmap(buffer, &map);
+  gst_buffer_unmap(aligned, &map);
   return GST_FLOW_OK;
 }
 

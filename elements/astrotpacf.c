@@ -268,7 +268,13 @@ static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result
 static void tell(AstroTpacf *self, const AstroTpacfResult *result)
 {
   double amplitude = NAN, slope = NAN;
-  if (result->n_undefined)
+  if (result->kind_without_pairs)
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("w is NaN in all %u bins: there are no pairs of kind %s, or none that "
+                         "weigh anything, expected two points or more in every catalogue",
+                         result->n_bins, result->kind_without_pairs),
+                        (NULL));
+  else if (result->n_undefined)
     GST_ELEMENT_WARNING(self, STREAM, FAILED,
                         ("w is NaN in %u of %u bins, where the estimator divides by no pairs",
                          result->n_undefined, result->n_bins),

@@ -66,6 +66,7 @@ static const struct {
 } options[] = {
   { "--help", print_help },
   { "-h", print_help },
+  { "help", print_help }, /* as of other programs */
   { "--version", print_version },
 };
 

@@ -301,6 +301,19 @@ static void constrain(const Sum *rr, AstroTpacfResult *result)
     result->w[k] += constraint;
 }
 
+static const char *kind_without_pairs(const AstroTpacfConfig *config,
+                                      const AstroPairs *kinds[N_KINDS], const Sum sums[N_KINDS])
+{
+  static const char *const names[N_KINDS] = { "dd", "dr", "rd", "rr" };
+  const gboolean needs_dr = estimators[config->estimator].needs_dr;
+  const gboolean is_needed[N_KINDS] = { TRUE, needs_dr, needs_dr,
+                                        estimators[config->estimator].needs_rr };
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    if (is_needed[kind] && kinds[kind]->counts && sums[kind].pairs == 0)
+      return names[kind];
+  return NULL;
+}
+
 gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *result,
                              GError **error)
 {
@@ -315,6 +328,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
     sum_all(config, kinds[kind], &all[kind]);
   }
   result->n_bins = n_bins;
+  result->kind_without_pairs = kind_without_pairs(config, kinds, all);
   result->theta = g_new(double, n_bins);
   result->w = g_new(double, n_bins);
   result->error = g_new(double, n_bins);

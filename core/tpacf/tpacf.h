@@ -50,7 +50,10 @@ typedef struct {
 typedef struct {
   guint n_bins, n_used; /* n_used: leave-one-out samples behind the covariance, 0 for none */
   guint n_undefined;    /* bins whose w is NaN since a divisor is 0 */
-  double *theta;        /* geometric middles; of a bin that begins at 0, the middle */
+  /* NULL, or why that is so of all bins: a kind of which there are no pairs, or none that weigh
+   * anything. */
+  const char *kind_without_pairs;
+  double *theta; /* geometric middles; of a bin that begins at 0, the middle */
   double *w, *error;
   double *covariance; /* n_bins x n_bins; NULL without regions */
   double constraint;  /* added to w where the integral constraint is asked for */

@@ -224,6 +224,22 @@ static void test_regions(void)
   }
 }
 
+/* Counts go on as long as the catalogues of any pad do, whichever was requested first. */
+static void test_duration(void)
+{
+  static const char *const lines[] = {
+    "astrohistogram name=h ! fakesink astrocatsrc ! h.data astrocatsrc catalogues=4 ! h.random",
+    "astrohistogram name=h ! fakesink astrocatsrc catalogues=4 ! h.random astrocatsrc ! h.data",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
+    g_autoptr(GstElement) pipeline = gst_parse_launch(lines[i], NULL);
+    gint64 duration;
+    g_assert_true(gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration));
+    g_assert_cmpint(duration, ==, 4 * GST_SECOND);
+    g_assert_false(gst_element_query_duration(pipeline, GST_FORMAT_BYTES, &duration));
+  }
+}
+
 static void pull_summary(GstHarness *h, AstroSummary *summary)
 {
   GError *error = NULL;
@@ -777,6 +793,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/cross", test_cross);
   g_test_add_func("/astrohistogram/linear", test_linear);
   g_test_add_func("/astrohistogram/regions", test_regions);
+  g_test_add_func("/astrohistogram/duration", test_duration);
   g_test_add_func("/astrohistogram/summary", test_summary);
   g_test_add_func("/astrohistogram/bad-summaries", test_bad_summaries);
   g_test_add_func("/astrohistogram/refusals", test_refusals);

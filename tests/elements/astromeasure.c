@@ -1,5 +1,6 @@
 /* Sources in images that pass through: what is told of them, that images stay as they were, and
  * errors. */
+#include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "core/stream/observation.h"
 #include "tests/elements/elements.h"
@@ -133,6 +134,36 @@ static void test_cleaned(void)
   }
 }
 
+/* Pixels that begin at any address, as behind another program's header, are read from a copy that
+ * is aligned; what goes on is the buffer that came. */
+static void test_unaligned(void)
+{
+  GstHarness *h = gst_harness_new("astromeasure");
+  g_autoptr(GstBus) bus = gst_bus_new();
+  g_autoptr(GstBuffer) image = new_image(sources, 2),
+                       shifted =
+                           gst_buffer_new_allocate(NULL, gst_buffer_get_size(image) + 1, NULL);
+  AstroMemoryCounters before, after;
+  GstMapInfo map;
+  g_assert_true(gst_buffer_map(image, &map, GST_MAP_READ));
+  gst_buffer_fill(shifted, 1, map.data, map.size);
+  gst_buffer_unmap(image, &map);
+  gst_buffer_resize(shifted, 1, -1);
+  gst_element_set_bus(h->element, bus);
+  gst_harness_set_src_caps_str(h, CAPS);
+  astro_memory_counters(&before);
+  g_autoptr(GstBuffer) out = gst_harness_push_and_pull(h, gst_buffer_ref(shifted));
+  astro_memory_counters(&after);
+  g_assert_true(out == shifted);
+  g_assert_cmpuint(after.host_copies - before.host_copies, ==, 1);
+  g_autoptr(GstMessage) told = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+  g_assert_nonnull(told);
+  g_assert_cmpfloat_with_epsilon(number(source_of(gst_message_get_structure(told), 0), "flux"), 3,
+                                 1e-4);
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+}
+
 /* A sky that comes in mid-stream is no error: images before the next observation do without. */
 static void test_late_sky(void)
 {
@@ -200,6 +231,7 @@ static void add_tests(void)
   g_test_add_func("/astromeasure/sky", test_sky);
   g_test_add_func("/astromeasure/any", test_any);
   g_test_add_func("/astromeasure/cleaned", test_cleaned);
+  g_test_add_func("/astromeasure/unaligned", test_unaligned);
   g_test_add_func("/astromeasure/late-sky", test_late_sky);
   g_test_add_func("/astromeasure/late-sky-without-place", test_late_sky_without_place);
   g_test_add_func("/astromeasure/errors", test_errors);

@@ -206,6 +206,42 @@ static void test_no_memory(void)
     check_no_memory(more[i]);
 }
 
+static char *warning_of(const char *line)
+{
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  g_autoptr(GError) warning = NULL;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+      bus, 60 * GST_SECOND, GST_MESSAGE_WARNING | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_WARNING);
+  gst_message_parse_warning(message, &warning, NULL);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return g_strdup(warning->message);
+}
+
+/* Why there is no w is told of what was counted: of one point there are no pairs, whatever the
+ * estimator divides by. */
+static void test_no_pairs(void)
+{
+  static const struct {
+    guint data, random;
+    const char *estimator, *says;
+  } cases[] = { { 1, 500, "landy-szalay", "no pairs of kind dd" },
+                { 500, 1, "landy-szalay", "no pairs of kind rr" },
+                { 500, 1, "davis-peebles", "divides by no pairs" },
+                { 3, 3, "landy-szalay", "divides by no pairs" } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "astrohistogram name=h min-angle=1 max-angle=100 ! astrotpacf estimator=%s ! fakesink "
+        "astrocatsrc points=%u ! h.data astrocatsrc points=%u seed=2 ! h.random",
+        cases[i].estimator, cases[i].data, cases[i].random);
+    g_autofree char *warning = warning_of(line);
+    test_says(warning, cases[i].says);
+  }
+}
+
 /* From catalogues to the power law that was put in. */
 static void test_pipeline(void)
 {
@@ -241,6 +277,7 @@ static void add_tests(void)
   g_test_add_func("/astrotpacf/refusals", test_refusals);
   g_test_add_func("/astrotpacf/huge", test_huge);
   g_test_add_func("/astrotpacf/no-memory", test_no_memory);
+  g_test_add_func("/astrotpacf/no-pairs", test_no_pairs);
   g_test_add_func("/astrotpacf/pipeline", test_pipeline);
 }
 

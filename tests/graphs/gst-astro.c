@@ -111,6 +111,9 @@ static void test_help(void)
   g_assert_cmpstr(help.err, ==, "");
   for (guint i = 0; i < G_N_ELEMENTS(words); i++)
     g_assert_nonnull(strstr(help.out, words[i]));
+  g_auto(Result) word = run("help");
+  g_assert_cmpint(word.status, ==, 0);
+  g_assert_cmpstr(word.out, ==, help.out);
   for (guint i = 0; i < 4; i++) {
     g_auto(Result) command = run("%s --help", words[i]);
     g_autofree char *usage = g_strdup_printf("Usage: gst-astro %s", words[i]);
