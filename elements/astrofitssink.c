@@ -416,6 +416,9 @@ static void astro_fits_sink_init(AstroFitsSink *self)
   /* A file is written as fast as it comes, and no block is kept from its pool. */
   gst_base_sink_set_sync(GST_BASE_SINK(self), FALSE);
   gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(self), FALSE);
+  /* Nor does one file wait until another one, of an image that is complete at the end, has begun.
+   */
+  gst_base_sink_set_async_enabled(GST_BASE_SINK(self), FALSE);
 }
 
 static void add_template(GstElementClass *class)

@@ -198,6 +198,22 @@ static void large(TestPlace *place, gconstpointer data)
   }
 }
 
+/* An image that is complete at the stream's end, beside the visibilities that it is made of:
+ * neither file waits for the other one's first buffer. */
+static void two_files(TestPlace *place, gconstpointer data)
+{
+  g_autofree char *line =
+      g_strdup_printf("astrovissrc stations=4 duration=20 integration=1 ! tee name=t "
+                      "t. ! queue ! astrogridder size=32 field-of-view=1 ! astrofft ! astroimage ! "
+                      "astrofitssink location=%s t. ! queue ! astrofitssink location=%s.uvfits",
+                      place->path, place->path);
+  g_autofree char *message = test_launch(line);
+  g_autofree char *visibilities = g_strconcat(place->path, ".uvfits", NULL);
+  g_assert_cmpstr(message, ==, NULL);
+  g_assert_true(g_file_test(place->path, G_FILE_TEST_EXISTS));
+  g_assert_cmpint(g_unlink(visibilities), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
@@ -207,6 +223,8 @@ int main(int argc, char **argv)
   g_test_add("/astrofitsimages/told", TestPlace, NULL, test_place_set_up, told,
              test_place_tear_down);
   g_test_add("/astrofitsimages/bad-products", TestPlace, NULL, test_place_set_up, bad_products,
+             test_place_tear_down);
+  g_test_add("/astrofitsimages/two-files", TestPlace, NULL, test_place_set_up, two_files,
              test_place_tear_down);
   g_test_add("/astrofitsimages/large", TestPlace, NULL, test_place_set_up, large,
              test_place_tear_down);
