@@ -22,6 +22,12 @@ G_STATIC_ASSERT(sizeof(Notes) <= NOTES_BYTES);
 
 /* ---- packing ---- */
 
+/* Of two halves: what the real parts' places hold. */
+static ALWAYS_INLINE __m512i even_lanes(void)
+{
+  return _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+}
+
 static ALWAYS_INLINE __m512 load_half(const guint8 *row, guint half, guint inputs,
                                       AstroFormat format)
 {
@@ -40,7 +46,7 @@ static ALWAYS_INLINE __m512 load_half(const guint8 *row, guint half, guint input
  * What is no number makes its input's sums none. */
 static ALWAYS_INLINE void set_scales(Notes *notes)
 {
-  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i even = even_lanes();
   const __m512i infinite = _mm512_set1_epi32(0x7f800000);
   __m512 power[2];
 #pragma GCC unroll 2
@@ -116,7 +122,7 @@ static ALWAYS_INLINE void pack_half(__m512i quads[4], const Notes *notes, const 
 static ALWAYS_INLINE void pack_quads(guint8 *to, const Notes *notes, const guint8 *in, gsize stride,
                                      guint count, guint inputs, AstroFormat format)
 {
-  const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  const __m512i even = even_lanes();
   const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
   __m512i low[4], high[4];
   pack_half(low, notes, in, stride, count, 0, inputs, format);

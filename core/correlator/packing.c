@@ -57,7 +57,7 @@ static void pack_part(const Part *part)
   const AstroCorrelatorKernel *kernel = plan->kernel;
   const AstroCorrelatorPack pack = kernel->pack[plan->from];
   const guint n = part->end - part->panel, at_once = MIN(packed_together(plan), n);
-  const gboolean asked = plan->one_strip || at_once == plan->panels || measure_of(plan);
+  const gboolean asked = plan->one_strip || at_once == plan->panels || measure_of(plan) != NULL;
   for (guint64 t = part->first; t < part->last; t += PACKED_STEPS) {
     const guint64 next = MIN(part->samples->count, t + PACKED_STEPS);
     const guint64 end_next = MIN(part->samples->count, next + PACKED_STEPS);

@@ -219,17 +219,12 @@ static void correlate_channel(gpointer data, guint64 channel)
   give_scratch(self, scratch);
 }
 
-static gsize packed_bytes(const AstroCorrelatorPlan *plan)
-{
-  return plan->packed_passes * plan->panels * plan->panel_stride;
-}
-
 /* One of the channels that threads share. */
 static Work shared_channel(const Work *work, guint number)
 {
   Work own = *work;
   own.at += number;
-  own.packed = work->panels->shared + number * packed_bytes(&work->panels->plan);
+  own.packed = work->panels->shared + number * astro_correlator_packed_bytes(&work->panels->plan);
   own.sums.integer = sums_of(&own, own.at);
   own.means = means_of(&own, own.at);
   return own;
@@ -316,7 +311,7 @@ static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
     return FALSE;
   if (plan->one_strip)
     memset(scratch->sums.any, 0, sums_bytes);
-  scratch->packed = astro_correlator_block(MAX(plan->shared, 1) * packed_bytes(plan));
+  scratch->packed = astro_correlator_block(plan->shared * astro_correlator_packed_bytes(plan));
   return scratch->tiles && scratch->packed;
 }
 

@@ -62,15 +62,16 @@ static void cut_channel(AstroCorrelatorPlan *plan)
 /* Products of channels that threads share: the largest that leave enough for each of them. */
 static void cut_shared(AstroCorrelatorPlan *plan, guint channels, guint threads)
 {
-  const gsize packed = plan->packed_passes * plan->panels * plan->panel_stride;
+  const gsize packed = astro_correlator_packed_bytes(plan);
   plan->shared = (guint)CLAMP(SHARED_BYTES / packed, 1, channels);
   cut_channel(plan);
   plan->products = 1;
-  for (count_strips(plan); plan->strips * plan->shared < TASKS * threads && plan->columns > 1;
-       count_strips(plan)) {
+  count_strips(plan);
+  while (plan->strips * plan->shared < TASKS * threads && plan->columns > 1) {
     if (plan->columns == plan->rows)
       plan->rows /= 2;
     plan->columns /= 2;
+    count_strips(plan);
   }
 }
 
@@ -82,6 +83,7 @@ void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfi
 
   *plan = (AstroCorrelatorPlan){ .kernel = kernel,
                                  .from = config->from,
+                                 .shared = 1,
                                  .sample_bytes = astro_format_info(config->from)->bytes };
   plan->inputs = config->stations * config->pols;
   plan->panels = (plan->inputs + PANEL - 1) / PANEL;

@@ -15,7 +15,7 @@ typedef struct {
   gsize sample_bytes;
   guint inputs, panels;
   gboolean by_channel; /* a task is a channel */
-  guint shared;        /* channels at a time, where it is not */
+  guint shared;        /* channels at a time, where it is not; else 1 */
   gboolean one_strip;  /* a channel is one, packed and multiplied pass by pass */
   guint rows, columns; /* panels of a product */
   guint products;      /* along a strip */
@@ -28,6 +28,12 @@ typedef struct {
 
 void astro_correlator_plan(AstroCorrelatorPlan *plan, const AstroCorrelatorConfig *config,
                            guint threads);
+
+/* What is packed of a channel before it is multiplied. */
+static inline gsize astro_correlator_packed_bytes(const AstroCorrelatorPlan *plan)
+{
+  return plan->packed_passes * plan->panels * plan->panel_stride;
+}
 
 /* A region of panel pairs: product by product along a strip, whose tiles lie row by row. */
 typedef struct {

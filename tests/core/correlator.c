@@ -322,18 +322,22 @@ static void test_channel_step(void)
 }
 
 /* The number of threads changes no bit, of floating point neither, though with few channels a
- * thread takes a whole channel and several share one: over passes and what a tile holds at most. */
+ * thread takes a whole channel and several share one: over passes and what a tile holds at most,
+ * up to the largest channels that a thread takes in one strip. */
 static void test_threads(void)
 {
+  static const struct {
+    guint stations, channels;
+    guint64 steps;
+  } cases[] = { { 130, 1, 2300 }, { 130, 5, 300 }, { 130, 9, 300 }, { 512, 1, 2300 } };
   for (guint l = 0; l < G_N_ELEMENTS(test_levels); l++) {
     setenv("ASTRO_CPU", astro_cpu_level_name(test_levels[l].level), 1);
-    for (guint channels = 1; channels <= 9 && astro_cpu_level() == test_levels[l].level;
-         channels += 4) {
-      TestRun r = { .config =
-                        test_config(130, 2, channels, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
-                    .steps = channels == 1 ? 2300 : 300,
+    for (guint k = 0; k < G_N_ELEMENTS(cases) && astro_cpu_level() == test_levels[l].level; k++) {
+      TestRun r = { .config = test_config(cases[k].stations, 2, cases[k].channels,
+                                          ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF32LE),
+                    .steps = cases[k].steps,
+                    .integration = cases[k].steps,
                     .threads = 1 };
-      r.integration = r.steps;
       r.data = test_data(&r.config, r.steps, 3);
       TestResult one = test_correlate(&astro_correlator_cpu, &r, NULL);
       for (r.threads = 0; r.threads < 4; r.threads += 2) {
