@@ -26,6 +26,7 @@ void astro_simulator_clear(AstroSimulator *simulator)
 gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error)
 {
   simulator->next = 0;
+  simulator->live_begin = 0;
   simulator->announced = FALSE;
   simulator->observation = astro_scene_observe(&simulator->now, error);
   if (!simulator->observation)
@@ -132,13 +133,90 @@ GstBuffer *astro_simulator_new_block(AstroSimulator *simulator, gsize bytes)
   return buffer;
 }
 
+/* ---- a live source's clock ---- */
+
+/* So much after the pipeline's start; 0 where there is no clock. */
+static GstClockTime running_time(GstBaseSrc *base)
+{
+  g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(base));
+  const GstClockTime start = gst_element_get_base_time(GST_ELEMENT(base));
+  const GstClockTime now = clock ? gst_clock_get_time(clock) : 0;
+  return now > start ? now - start : 0;
+}
+
+/* Time 0 is now, whenever the source came to the pipeline: the segment says so, and times stay
+ * those of the samples. */
+static void begin_live(AstroSimulator *simulator, GstBaseSrc *base)
+{
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.base = simulator->live_begin = running_time(base);
+  gst_base_src_new_segment(base, &segment);
+}
+
+/* Or until somebody wakes it. */
+static void wait_for_clock(AstroSimulator *simulator, GstBaseSrc *base, GstClockTime time)
+{
+  g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(base));
+  if (!clock)
+    return;
+  const GstClockID wait = gst_clock_new_single_shot_id(clock, time);
+  GST_OBJECT_LOCK(base);
+  const gboolean may_wait = !simulator->is_unlocked;
+  simulator->wait = may_wait ? wait : NULL;
+  GST_OBJECT_UNLOCK(base);
+  if (may_wait)
+    gst_clock_id_wait(wait, NULL);
+  GST_OBJECT_LOCK(base);
+  simulator->wait = NULL;
+  GST_OBJECT_UNLOCK(base);
+  gst_clock_id_unref(wait);
+}
+
+/* Until so much after the pipeline's start, however often it pauses. */
+static GstFlowReturn wait_until(AstroSimulator *simulator, GstBaseSrc *base, GstClockTime time)
+{
+  for (;;) {
+    const GstClockTime start = gst_element_get_base_time(GST_ELEMENT(base));
+    wait_for_clock(simulator, base, start + time);
+    const GstFlowReturn flow = gst_base_src_wait_playing(base);
+    /* A pause moves the start. Some versions of GStreamer wake us for one, some do not. */
+    if (flow != GST_FLOW_OK || gst_element_get_base_time(GST_ELEMENT(base)) == start)
+      return flow;
+    astro_simulator_unlock(simulator, base, FALSE);
+  }
+}
+
+GstFlowReturn astro_simulator_wait(AstroSimulator *simulator, GstBaseSrc *base, GstBuffer **buffer)
+{
+  const GstClockTime taken =
+      simulator->live_begin + GST_BUFFER_PTS(*buffer) + GST_BUFFER_DURATION(*buffer);
+  const GstFlowReturn flow =
+      gst_base_src_is_live(base) ? wait_until(simulator, base, taken) : GST_FLOW_OK;
+  if (flow != GST_FLOW_OK)
+    gst_clear_buffer(buffer);
+  return flow;
+}
+
+void astro_simulator_unlock(AstroSimulator *simulator, GstBaseSrc *base, gboolean is_unlocked)
+{
+  GST_OBJECT_LOCK(base);
+  simulator->is_unlocked = is_unlocked;
+  if (is_unlocked && simulator->wait)
+    gst_clock_id_unschedule(simulator->wait);
+  GST_OBJECT_UNLOCK(base);
+}
+
 /* ---- what is told ---- */
 
 void astro_simulator_announce(AstroSimulator *simulator, GstBaseSrc *base)
 {
-  if (!simulator->announced)
-    gst_pad_push_event(GST_BASE_SRC_PAD(base), astro_observation_to_event(simulator->observation));
+  if (simulator->announced)
+    return;
   simulator->announced = TRUE;
+  if (gst_base_src_is_live(base))
+    begin_live(simulator, base);
+  gst_pad_push_event(GST_BASE_SRC_PAD(base), astro_observation_to_event(simulator->observation));
 }
 
 void astro_simulator_stamp(AstroSimulator *simulator, GstBuffer *buffer, guint64 steps)
@@ -170,12 +248,4 @@ gboolean astro_simulator_answer_latency(const AstroSimulator *simulator, GstBase
   gst_query_set_latency(query, gst_base_src_is_live(base),
                         steps ? astro_simulator_time(simulator, steps) : 0, GST_CLOCK_TIME_NONE);
   return TRUE;
-}
-
-void astro_simulator_get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin,
-                               GstClockTime *end)
-{
-  gboolean live = gst_base_src_is_live(base);
-  *begin = live ? GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer) : GST_CLOCK_TIME_NONE;
-  *end = GST_CLOCK_TIME_NONE;
 }

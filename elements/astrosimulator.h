@@ -25,6 +25,11 @@ typedef struct {
   gboolean announced; /* the observation */
   AstroDevice *reader;
   GstBufferPool *pool;
+
+  /* of a live source */
+  GstClockTime live_begin; /* its time 0, of the pipeline's time */
+  GstClockID wait;         /* for the clock, and whether it may, under the element's lock */
+  gboolean is_unlocked;
 } AstroSimulator;
 
 /* At the start, before anything else: takes the scene as it is now. Cleared with the element. */
@@ -53,7 +58,7 @@ void astro_simulator_decide_allocation(AstroSimulator *simulator, GstQuery *quer
 /* NULL where memory is out. */
 GstBuffer *astro_simulator_new_block(AstroSimulator *simulator, gsize bytes);
 
-/* Before the first buffer: the observation. */
+/* Before the first buffer is made: the observation. A live source's time begins here. */
 void astro_simulator_announce(AstroSimulator *simulator, GstBaseSrc *base);
 /* Says of a buffer which steps it holds, the next ones. */
 void astro_simulator_stamp(AstroSimulator *simulator, GstBuffer *buffer, guint64 steps);
@@ -65,8 +70,11 @@ gboolean astro_simulator_answer_duration(const AstroSimulator *simulator, GstQue
 gboolean astro_simulator_answer_latency(const AstroSimulator *simulator, GstBaseSrc *base,
                                         GstQuery *query, guint64 steps);
 
-/* For GstBaseSrc: a live source gives a block when the last of its samples was taken. */
-void astro_simulator_get_times(GstBaseSrc *base, GstBuffer *buffer, GstClockTime *begin,
-                               GstClockTime *end);
+/* A live source gives a block when the last of its samples was taken: waits for that, also over a
+ * pause, and drops it where the stream stops. GstBaseSrc's own wait would add what starting took to
+ * the blocks' times. */
+GstFlowReturn astro_simulator_wait(AstroSimulator *simulator, GstBaseSrc *base, GstBuffer **buffer);
+/* From GstBaseSrc's unlock (TRUE) and unlock_stop. */
+void astro_simulator_unlock(AstroSimulator *simulator, GstBaseSrc *base, gboolean is_unlocked);
 
 G_END_DECLS

@@ -299,12 +299,14 @@ static GstFlowReturn prepare(AstroSkySrc *self)
 static gboolean unlock(GstBaseSrc *base)
 {
   g_atomic_int_set(&ASTRO_SKY_SRC(base)->stopping, TRUE);
+  astro_simulator_unlock(&ASTRO_SKY_SRC(base)->simulator, base, TRUE);
   return TRUE;
 }
 
 static gboolean unlock_stop(GstBaseSrc *base)
 {
   g_atomic_int_set(&ASTRO_SKY_SRC(base)->stopping, FALSE);
+  astro_simulator_unlock(&ASTRO_SKY_SRC(base)->simulator, base, FALSE);
   return TRUE;
 }
 
@@ -335,10 +337,10 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
 
   if (steps == 0)
     return GST_FLOW_EOS;
-  astro_simulator_announce(&self->simulator, GST_BASE_SRC(self));
   const GstFlowReturn flow = self->prepared ? prepare(self) : GST_FLOW_OK;
   if (flow == GST_FLOW_FLUSHING)
     return flow;
+  astro_simulator_announce(&self->simulator, GST_BASE_SRC(self));
   *out = flow == GST_FLOW_OK ? make_block(self, steps) : NULL;
   if (!*out) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
@@ -348,7 +350,7 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
     return GST_FLOW_ERROR;
   }
   astro_simulator_stamp(&self->simulator, *out, steps);
-  return GST_FLOW_OK;
+  return astro_simulator_wait(&self->simulator, GST_BASE_SRC(self), out);
 }
 
 /* Blocks and the end are known before there are voltages. */
@@ -469,7 +471,6 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   base->decide_allocation = decide_allocation;
   base->unlock = unlock;
   base->unlock_stop = unlock_stop;
-  base->get_times = astro_simulator_get_times;
   base->query = query;
   GST_PUSH_SRC_CLASS(klass)->create = create;
   gst_element_class_add_pad_template(

@@ -223,7 +223,19 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
                       (NULL));
     return GST_FLOW_ERROR;
   }
-  return GST_FLOW_OK;
+  return astro_simulator_wait(&self->simulator, GST_BASE_SRC(self), out);
+}
+
+static gboolean unlock(GstBaseSrc *base)
+{
+  astro_simulator_unlock(&ASTRO_VIS_SRC(base)->simulator, base, TRUE);
+  return TRUE;
+}
+
+static gboolean unlock_stop(GstBaseSrc *base)
+{
+  astro_simulator_unlock(&ASTRO_VIS_SRC(base)->simulator, base, FALSE);
+  return TRUE;
 }
 
 static gboolean query(GstBaseSrc *base, GstQuery *query)
@@ -320,7 +332,8 @@ static void astro_vis_src_class_init(AstroVisSrcClass *klass)
   base->negotiate = negotiate;
   base->set_caps = set_caps;
   base->decide_allocation = decide_allocation;
-  base->get_times = astro_simulator_get_times;
+  base->unlock = unlock;
+  base->unlock_stop = unlock_stop;
   base->query = query;
   GST_PUSH_SRC_CLASS(klass)->create = create;
   gst_element_class_add_pad_template(

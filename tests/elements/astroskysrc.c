@@ -269,6 +269,13 @@ static void test_live(void)
   test_pulled_end(&r);
 }
 
+static void test_live_times(void)
+{
+  test_pulled_live_times(
+      "astroskysrc is-live=true stations=2 bandwidth=10000 block-steps=500 num-buffers=4",
+      "application/x-astro-voltages", 4, 50 * GST_MSECOND);
+}
+
 static void test_again(void)
 {
   GstElement *source = gst_element_factory_make("astroskysrc", NULL);
@@ -380,6 +387,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/set-meanwhile", test_set_meanwhile);
   g_test_add_func("/astroskysrc/set-in-mid-stream", test_set_in_mid_stream);
   g_test_add_func("/astroskysrc/live", test_live);
+  g_test_add_func("/astroskysrc/live-times", test_live_times);
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/bandwidths", test_bandwidths);
   g_test_add_func("/astroskysrc/errors", test_errors);

@@ -102,6 +102,12 @@ static void test_live(void)
   test_pulled_end(&r);
 }
 
+static void test_live_times(void)
+{
+  test_pulled_live_times("astrovissrc is-live=true stations=2 integration=0.05 num-buffers=4",
+                         "application/x-astro-visibilities", 4, 50 * GST_MSECOND);
+}
+
 /* Started again it gives the same from the start. */
 static void test_again(void)
 {
@@ -247,6 +253,7 @@ static void add_tests(void)
   g_test_add_func("/astrovissrc/duration", test_duration);
   g_test_add_func("/astrovissrc/set-in-mid-stream", test_set_in_mid_stream);
   g_test_add_func("/astrovissrc/live", test_live);
+  g_test_add_func("/astrovissrc/live-times", test_live_times);
   g_test_add_func("/astrovissrc/again", test_again);
   g_test_add_func("/astrovissrc/chain", test_chain);
   g_test_add_func("/astrovissrc/file", test_file);

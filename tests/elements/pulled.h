@@ -74,6 +74,35 @@ static inline void test_pulled_end(TestPulled *r)
   gst_object_unref(r->pipeline);
 }
 
+/* Of a live source of so many blocks, with a pause amid them: times are those of the samples, from
+ * 0 on, and the segment says when that was; none is lost. */
+static inline void test_pulled_live_times(const char *source, const char *caps, guint blocks,
+                                          GstClockTime block)
+{
+  TestPulled r = test_pulled_run(source, caps);
+  GstSample *sample;
+  guint came = 0;
+  g_signal_emit_by_name(r.sink, "try-pull-sample", 20 * GST_SECOND, &sample);
+  g_autoptr(GstClock) clock = gst_pipeline_get_clock(GST_PIPELINE(r.pipeline));
+  for (; sample; came++) {
+    const GstSegment *segment = gst_sample_get_segment(sample);
+    const GstClockTime pts = GST_BUFFER_PTS(gst_sample_get_buffer(sample));
+    const GstClockTime now = gst_clock_get_time(clock) - gst_element_get_base_time(r.pipeline);
+    g_assert_cmpuint(pts, ==, came * block);
+    g_assert_cmpuint(segment->base, >, 0);
+    g_assert_cmpuint(gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts + block), <=, now);
+    gst_sample_unref(sample);
+    if (came == 1) {
+      gst_element_set_state(r.pipeline, GST_STATE_PAUSED);
+      g_usleep((gulong)(3 * block / GST_USECOND));
+      gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
+    }
+    g_signal_emit_by_name(r.sink, "try-pull-sample", 20 * GST_SECOND, &sample);
+  }
+  g_assert_cmpuint(came, ==, blocks);
+  test_pulled_end(&r);
+}
+
 typedef struct {
   const char *name, *value;
 } TestSetting;
