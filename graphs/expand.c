@@ -132,15 +132,63 @@ static gboolean (*const writers[])(const AstroGraph *, const AstroToken *, const
   [ASTRO_TOKEN_CAPS_STRING] = write_caps_string,
 };
 
+/* Behind a token and what belongs to it: a media type has its fields after it. */
+static guint find_end(const AstroGraph *graph, guint first)
+{
+  guint i = first + 1;
+  for (; i < graph->tokens->len; i++) {
+    const AstroToken *token = graph->tokens->pdata[i];
+    if (token->kind != ASTRO_TOKEN_CAPS && token->kind != ASTRO_TOKEN_CAPS_STRING)
+      break;
+  }
+  return i;
+}
+
+static gboolean write_tokens(const AstroGraph *graph, guint first, guint end, GString *out,
+                             GError **error)
+{
+  for (guint i = first; i < end; i++) {
+    const AstroToken *token = graph->tokens->pdata[i];
+    g_autofree char *text = astro_token_text(graph, token);
+    if (i > first && !token->joined)
+      g_string_append_c(out, ' ');
+    if (!writers[token->kind](graph, token, text, out, error))
+      return FALSE;
+  }
+  return TRUE;
+}
+
+/* From GStreamer 1.26 on at the latest, caps between two ! have the bytes in their strings
+ * unwrapped twice: quotes and backslashes do not survive that. As a property they do. */
+static gboolean is_unwrapped_twice(const char *caps)
+{
+  return strstr(caps, "\\042") || strstr(caps, "\\134");
+}
+
+static gboolean write_part(const AstroGraph *graph, guint first, guint end, GString *out,
+                           GError **error)
+{
+  const gboolean is_filter = end > first + 1;
+  g_autoptr(GString) part = g_string_new(NULL);
+  if (!write_tokens(graph, first, end, part, error))
+    return FALSE;
+  if (is_filter && is_unwrapped_twice(part->str)) {
+    g_string_append(out, "capsfilter caps=");
+    write_escaped(part->str, out);
+  } else
+    g_string_append(out, part->str);
+  return TRUE;
+}
+
 char *astro_graph_line(const AstroGraph *graph, GError **error)
 {
   g_autoptr(GString) out = g_string_new(NULL);
-  for (guint i = 0; i < graph->tokens->len; i++) {
+  for (guint i = 0, end; i < graph->tokens->len; i = end) {
     const AstroToken *token = graph->tokens->pdata[i];
-    g_autofree char *text = astro_token_text(graph, token);
-    if (out->len && !token->joined)
+    end = find_end(graph, i);
+    if (i && !token->joined)
       g_string_append_c(out, ' ');
-    if (!writers[token->kind](graph, token, text, out, error))
+    if (!write_part(graph, i, end, out, error))
       return NULL;
   }
   return g_strdup(out->str);
