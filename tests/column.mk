@@ -74,7 +74,10 @@ fuzz-run: all
 	    { tail -n 40 $$program.out; exit 1; }; grep -E 'number_of_executed_units' $$program.out; rm -rf $$corpus; \
 	done
 
+# As version 14 writes it: others differ in places.
 check-format:
+	@case $$(clang-format --version) in *"version 14."*) ;; \
+	  *) echo "check-format: skipped: the tree is as clang-format 14 has it, this is: $$(clang-format --version)"; exit 0 ;; esac; \
 	cd $(srcdir) && find core elements gpu graphs tests examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run -Werror
 
 check-sanitizers:
