@@ -4,7 +4,7 @@ core_sources += core/correlator/correlator.h core/correlator/reference.c \
   core/correlator/packing.c core/correlator/packing.h core/correlator/panels.c core/correlator/panels.h core/correlator/plan.c core/correlator/plan.h \
   core/correlator/ahead.h core/correlator/kernels.c core/correlator/kernels.h \
   core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
-  core/correlator/quads.h core/correlator/amx.h core/correlator/digits.h core/correlator/tile.h core/correlator/tile-avx512.h \
+  core/correlator/quads.h core/correlator/amx.h core/correlator/tile-registers.h core/correlator/digits.h core/correlator/tile.h core/correlator/tile-avx512.h \
   core/correlator/tile-int32.h core/correlator/tile-float.h core/correlator/means.h core/correlator/means-c.c \
   core/correlator/int8-c.c core/correlator/int16-c.c core/correlator/float-c.c
 core_avx2_sources += core/correlator/int8-avx2.c core/correlator/int16-avx2.c \
