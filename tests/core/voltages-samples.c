@@ -79,13 +79,13 @@ static void test_formats(void)
     .stream = stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", 1, 1, 0, 1000),
   };
   g_autoptr(AstroVoltages) floats = open_voltages(&config);
-  assert_near(astro_voltages_scale(floats), 1, 0);
+  test_near(astro_voltages_scale(floats), 1, 0);
   astro_voltages_fill(floats, 0, STEPS, exact);
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
     config.stream.format = formats[f].format;
     g_autoptr(AstroVoltages) voltages = open_voltages(&config);
     double scale = astro_voltages_scale(voltages), square = 0;
-    assert_near(scale, formats[f].rms / 5, 1e-9);
+    test_near(scale, formats[f].rms / 5, 1e-9);
     astro_voltages_fill(voltages, 0, STEPS, raw);
     for (guint i = 0; i < STEPS; i++)
       for (guint k = 0; k < 2; k++) {
@@ -93,18 +93,18 @@ static void test_formats(void)
                      : f == 1 ? ((gint8 *)raw)[2 * i + k]
                               : raw[i][k];
         double expected = rint(CLAMP(exact[i][k] * scale, -formats[f].limit - 1, formats[f].limit));
-        assert_near(found, expected,
-                    fabs(exact[i][k] * scale - trunc(exact[i][k] * scale)) > 0.499 &&
-                            fabs(exact[i][k] * scale - trunc(exact[i][k] * scale)) < 0.501
-                        ? 1
-                        : 0);
+        test_near(found, expected,
+                  fabs(exact[i][k] * scale - trunc(exact[i][k] * scale)) > 0.499 &&
+                          fabs(exact[i][k] * scale - trunc(exact[i][k] * scale)) < 0.501
+                      ? 1
+                      : 0);
         square += found * found / (2.0 * STEPS);
       }
-    assert_near(sqrt(square) / formats[f].rms, 1, 0.03);
+    test_near(sqrt(square) / formats[f].rms, 1, 0.03);
   }
   config.scale = 3;
   g_autoptr(AstroVoltages) fixed = open_voltages(&config);
-  assert_near(astro_voltages_scale(fixed), 3, 0);
+  test_near(astro_voltages_scale(fixed), 3, 0);
 }
 
 static void test_patterns(void)
@@ -140,8 +140,8 @@ static void test_patterns(void)
     g_autoptr(AstroVoltages) wave = open_voltages(&config);
     astro_voltages_fill(wave, 1000000000000, STEPS, tone);
     for (guint i = 0; i < STEPS; i++) {
-      assert_near(tone[i][0], cos(2 * G_PI * i * tones[t] / 1000), 1e-4);
-      assert_near(tone[i][1], sin(2 * G_PI * i * tones[t] / 1000), 1e-4);
+      test_near(tone[i][0], cos(2 * G_PI * i * tones[t] / 1000), 1e-4);
+      test_near(tone[i][1], sin(2 * G_PI * i * tones[t] / 1000), 1e-4);
     }
   }
 }
@@ -166,7 +166,7 @@ static void test_variants(void)
     g_autoptr(AstroVoltages) voltages = open_voltages(&config);
     astro_voltages_fill(voltages, 20000000, STEPS, v ? other : first);
     for (guint i = 0; v && i < STEPS * STATIONS * 2; i++)
-      assert_near(((float *)other)[i], ((float *)first)[i], 2e-5);
+      test_near(((float *)other)[i], ((float *)first)[i], 2e-5);
   }
   if (before)
     g_setenv("ASTRO_CPU", before, TRUE);

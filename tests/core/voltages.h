@@ -1,18 +1,11 @@
-/* What tests of the voltage simulator share: an array, a sky, a stream, a value that is near. */
+/* What tests of the voltage simulator share: an array, a sky, a stream. */
 #pragma once
 
 #include "core/sky/array.h"
 #include "core/sky/voltages.h"
 #include "core/stream/uvw.h"
+#include "tests/near.h"
 #include "tests/tests.h"
-
-#include <math.h>
-
-static inline void assert_near(double found, double expected, double tolerance)
-{
-  if (!(fabs(found - expected) <= tolerance))
-    g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
-}
 
 static inline AstroStream stream_of(AstroFormat format, const char *layout, guint stations,
                                     guint pols, double frequency, gint bandwidth)

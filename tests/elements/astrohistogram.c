@@ -1,6 +1,6 @@
 /* Counts of pairs, and what is said of them: against the reference, on every backend. */
-#include "core/backend/backend.h"
 #include "core/histogram/histogram.h"
+#include "tests/device.h"
 #include "tests/elements/astrohistogram.h"
 
 #define BAND " footprint=band:0,30,0,20 "
@@ -300,12 +300,9 @@ static GPtrArray *samples_of(const char *backend)
  */
 static void test_cuda(void)
 {
-  g_autoptr(GError) none = NULL;
-  g_autoptr(AstroDevice) device = astro_device_open(0, &none);
-  if (!device) {
-    g_test_skip(none->message);
+  g_autoptr(AstroDevice) device = test_open_device();
+  if (!device)
     return;
-  }
   g_autoptr(GPtrArray) by_cpu = samples_of("cpu");
   g_autoptr(GPtrArray) by_cuda = samples_of("cuda");
   for (guint i = 0; i < by_cpu->len; i++) {
