@@ -2,6 +2,7 @@
  * filtered and transformed where they lie if their time is contiguous and they are CI8 or CF32LE, else after they
  * were gathered. */
 #include "gpu/channelizer.h"
+#include "gpu/clipped.h"
 #include "gpu/gather.h"
 
 extern "C" {
@@ -31,8 +32,7 @@ typedef struct {
   gsize gathered_bytes;
   float2 *room;       /* for transforms of odd lengths */
   guint32 room_rows;
-  guint64 *counter;   /* components clipped since the last drain */
-  guint64 *total;     /* the caller's */
+  AstroCudaClipped clipped;
 } Channelizer;
 
 /* ---- memory ---- */
@@ -307,7 +307,7 @@ static gboolean channelize(Channelizer *self, AstroSpectra spectra, const AstroC
     .count = spectra.count,
     .out = (guint8 *)out,
     .to = self->config.to,
-    .clipped = self->counter,
+    .clipped = self->clipped.counter,
   };
   if (is_square(self))
     return astro_channelizer_square(bytes, &run, (guint)self->multiprocessors, stream, error);
@@ -320,17 +320,7 @@ static gboolean channelize(Channelizer *self, AstroSpectra spectra, const AstroC
 static gboolean drain(gpointer instance, GError **error)
 {
   Channelizer *self = (Channelizer *)instance;
-  cudaStream_t stream = astro_cuda_stream(self->place.queue);
-  guint64 clipped = 0;
-
-  if (!astro_cuda_enter(self->place.device, error) ||
-      !CUDA_TRY(cudaMemcpyAsync(&clipped, self->counter, sizeof clipped, cudaMemcpyDeviceToHost, stream)) ||
-      !CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof clipped, stream)) ||
-      !CUDA_TRY(cudaStreamSynchronize(stream)))
-    return FALSE;
-  if (self->total)
-    *self->total += clipped;
-  return TRUE;
+  return astro_cuda_clipped_drain(&self->clipped, &self->place, error);
 }
 
 static gboolean find_spectra(const Channelizer *self, const AstroChannelizerArguments *arguments,
@@ -359,9 +349,8 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   if (!find_spectra(self, arguments, &spectra, error) ||
       !astro_channelizer_check_call(&self->config, in, n_in, out, n_out, arguments, spectra.count, error) ||
       !astro_cuda_enter(self->place.device, error) ||
-      (self->total && self->total != arguments->clipped && !drain(self, error)))
+      !astro_cuda_clipped_to(&self->clipped, &self->place, arguments->clipped, error))
     return FALSE;
-  self->total = arguments->clipped;
   if (arguments->restart) {
     self->begin = arguments->first;
     self->held_from = self->held_to = arguments->first;
@@ -378,7 +367,7 @@ static void destroy(gpointer instance)
 {
   Channelizer *self = (Channelizer *)instance;
   gpointer blocks[] = { self->weights, self->gains,    self->twiddles, self->powers, self->held[0],
-                        self->held[1], self->gathered, self->room,     self->counter };
+                        self->held[1], self->gathered, self->room,     self->clipped.counter };
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
     astro_cuda_free(&self->place, &blocks[i]);
   g_free(self);
@@ -409,8 +398,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
       (self->config.gains &&
        !send(self, &self->gains, self->config.gains, self->config.channels * sizeof *self->gains, error)) ||
       !alloc(self, &self->held[0], held, error) || !alloc(self, &self->held[1], held, error) ||
-      !alloc(self, &self->counter, sizeof *self->counter, error) ||
-      !CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof *self->counter, astro_cuda_stream(place->queue)))) {
+      !astro_cuda_clipped_init(&self->clipped, place, error)) {
     destroy(self);
     return NULL;
   }

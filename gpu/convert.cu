@@ -1,5 +1,6 @@
 /* Convert on the GPU: the arithmetic of core/convert/convert.h, to the bit. The work is moving bytes: each
  * thread turns a group of components whose larger side is 16 bytes. */
+#include "gpu/clipped.h"
 #include "gpu/convert.h"
 #include "gpu/samples.h"
 
@@ -10,8 +11,7 @@ extern "C" {
 typedef struct {
   AstroConvertConfig config;
   AstroPlace place;
-  guint64 *counter;      /* on the device: components clipped since the last drain */
-  guint64 *total;        /* the caller's, to which drain adds */
+  AstroCudaClipped clipped;
   gint multiprocessors;
 } Convert;
 
@@ -115,7 +115,7 @@ static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 
   guint64 groups = aligned ? components / N : 0, done = groups * N;
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
 
-  AstroConvertWork work = { in, out, groups, self->counter, self->multiprocessors };
+  AstroConvertWork work = { in, out, groups, self->clipped.counter, self->multiprocessors };
   if constexpr ((FROM == ASTRO_FORMAT_CI4 || FROM == ASTRO_FORMAT_CI8) && TO == ASTRO_FORMAT_CI8) {
     if (!isfinite((float)scale))
       work.groups = done = 0;
@@ -165,7 +165,7 @@ static const ConvertFunc conversions[ASTRO_N_FORMATS][ASTRO_N_FORMATS] = {
 static void destroy(gpointer instance)
 {
   Convert *self = (Convert *)instance;
-  astro_cuda_free(&self->place, &self->counter);
+  astro_cuda_free(&self->place, &self->clipped.counter);
   g_free(self);
 }
 
@@ -178,9 +178,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   if (!astro_convert_shape(config, error) || !astro_cuda_enter(place->device, error) ||
       !CUDA_TRY(cudaDeviceGetAttribute(&self->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        place->device->index)) ||
-      !place->device->funcs->alloc(place->device, sizeof *self->counter, (gpointer *)&self->counter, error) ||
-      !CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof *self->counter,
-                                astro_cuda_stream(place->queue)))) {
+      !astro_cuda_clipped_init(&self->clipped, place, error)) {
     destroy(self);
     return NULL;
   }
@@ -191,17 +189,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
 static gboolean drain(gpointer instance, GError **error)
 {
   Convert *self = (Convert *)instance;
-  cudaStream_t stream = astro_cuda_stream(self->place.queue);
-  guint64 clipped = 0;
-
-  if (!astro_cuda_enter(self->place.device, error) ||
-      !CUDA_TRY(cudaMemcpyAsync(&clipped, self->counter, sizeof clipped, cudaMemcpyDeviceToHost, stream)) ||
-      !CUDA_TRY(cudaMemsetAsync(self->counter, 0, sizeof clipped, stream)) ||
-      !CUDA_TRY(cudaStreamSynchronize(stream)))
-    return FALSE;
-  if (self->total)
-    *self->total += clipped;
-  return TRUE;
+  return astro_cuda_clipped_drain(&self->clipped, &self->place, error);
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
@@ -212,11 +200,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   const AstroConvertConfig *config = &self->config;
 
   if (!astro_convert_check(config, in, n_in, out, n_out, work, error) ||
-      !astro_cuda_enter(self->place.device, error))
+      !astro_cuda_enter(self->place.device, error) ||
+      !astro_cuda_clipped_to(&self->clipped, &self->place, work->clipped, error))
     return FALSE;
-  if (self->total && self->total != work->clipped && !drain(self, error))
-    return FALSE;
-  self->total = work->clipped;
   const AstroFormatInfo *info = astro_format_info(config->from);
   if (config->from == config->to && work->scale == 1)
     return CUDA_TRY(cudaMemcpyAsync(out->data, in->data, work->samples * info->bytes,

@@ -471,7 +471,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->config = *(const AstroFftConfig *)config;
   self->place = *place;
   self->cufft = astro_cufft_get(NULL);
-  self->is_double = self->config.from == ASTRO_FORMAT_CF64LE || self->config.from == ASTRO_FORMAT_F64LE;
+  self->is_double = astro_format_is_double(self->config.from);
   self->sample_bytes = self->is_double ? 2 * sizeof(double) : 2 * sizeof(float);
   self->lists = g_ptr_array_new_with_free_func(free_list);
   *variant = "cufft";

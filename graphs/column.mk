@@ -8,8 +8,9 @@ noinst_DATA = graphs/source
 graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-file.graph graphs/filterbank.graph \
   graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph
 example_files += examples/look.py
-dist_files += graphs/gst-astro.bash
-graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/correlate tests/graphs/watch
+dist_files += graphs/gst-astro.bash tests/graphs/program.h
+graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt \
+  tests/graphs/report tests/graphs/shipped tests/graphs/correlate tests/graphs/watch
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c graphs/locate.c \
@@ -26,9 +27,6 @@ graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"
 
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
-tests_graphs_gst_astro_SOURCES = tests/graphs/gst-astro.c
-tests_graphs_correlate_SOURCES = tests/graphs/correlate.c
-tests_graphs_watch_SOURCES = tests/graphs/watch.c
 tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
 
 # By this link the program knows that it runs in a build tree, and finds the graphs as they are edited.

@@ -11,12 +11,6 @@ static gboolean is_one_of(AstroFormat format, const AstroFormat *formats, guint 
   return FALSE;
 }
 
-static const char *format_name(AstroFormat format)
-{
-  return format > ASTRO_FORMAT_UNKNOWN && format < ASTRO_N_FORMATS ? astro_format_info(format)->name
-                                                                   : "unknown";
-}
-
 static gboolean check_layout(const AstroLayout *layout, GError **error)
 {
   for (guint i = 0; i < layout->n_axes; i++) {
@@ -56,12 +50,12 @@ gboolean astro_channelizer_shape(gconstpointer data, GError **error)
         error,
         "channelizer: input of format %s, expected CI4, CI8, CI16LE, CF16LE, CF32LE or, "
         "for real samples, F32LE",
-        format_name(config->in.format));
+        astro_format_name(config->in.format));
   /* The same but for real samples. */
   if (!is_one_of(config->to, from, G_N_ELEMENTS(from) - 1))
     return astro_backend_refuse(
         error, "channelizer: output of format %s, expected CF32LE, CF16LE, CI16LE, CI8 or CI4",
-        format_name(config->to));
+        astro_format_name(config->to));
   return check_layout(&config->in.layout, error);
 }
 

@@ -8,20 +8,12 @@
 #define NEAREST (_MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define TO_ZERO (_MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
 
-/* Each byte of CI4 becomes a quadword; its high nibble goes to the top of the low half, its low
- * nibble to the top of the high half, and both come down with their signs. */
+/* As nibbles_8. */
 static inline __m512i nibbles_16(gconstpointer in)
 {
   __m512i bytes = _mm512_cvtepu8_epi64(_mm_loadl_epi64(in));
   bytes = _mm512_or_si512(_mm512_slli_epi64(bytes, 24), _mm512_slli_epi64(bytes, 60));
   return _mm512_srai_epi32(bytes, 28);
-}
-
-static inline __m256i nibbles_8(gconstpointer in)
-{
-  __m256i bytes = _mm256_cvtepu8_epi64(_mm_loadu_si32(in));
-  bytes = _mm256_or_si256(_mm256_slli_epi64(bytes, 24), _mm256_slli_epi64(bytes, 60));
-  return _mm256_srai_epi32(bytes, 28);
 }
 
 static inline __m512 single_from_i4(gconstpointer in)

@@ -1,5 +1,5 @@
-/* The loop of the kernels of instruction sets: a vector of components at a time is taken from one
- * format, multiplied, and put in the other. */
+/* What kernels of instruction sets share. Their loop: a vector of components at a time is taken
+ * from one format, multiplied, and put in the other. */
 #pragma once
 
 #include "core/convert/kernels.h"
@@ -9,6 +9,15 @@
 /* Memory is asked for this many bytes before it is needed: more than processors do by themselves.
  */
 #define ASTRO_CONVERT_AHEAD 4096
+
+/* Each byte of CI4 becomes a quadword; its high nibble goes to the top of the low half, its low
+ * nibble to the top of the high half, and both come down with their signs. */
+static inline __m256i nibbles_8(gconstpointer in)
+{
+  __m256i bytes = _mm256_cvtepu8_epi64(_mm_loadu_si32(in));
+  bytes = _mm256_or_si256(_mm256_slli_epi64(bytes, 24), _mm256_slli_epi64(bytes, 60));
+  return _mm256_srai_epi32(bytes, 28);
+}
 
 /* set and multiply are of that vector of so many lanes; precision##_from_##from takes them from
  * memory, precision##_to_##to puts their product there and tells which were clipped. */

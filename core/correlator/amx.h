@@ -4,20 +4,9 @@
 #pragma once
 
 #include "core/correlator/quads.h"
+#include "core/correlator/tile-registers.h"
 
 enum { OPERAND = 16 * 64 }; /* bytes of a tile register */
-
-/* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
- * compiler thinks that only its start is read. */
-static const struct {
-  guint8 palette, start, reserved[14];
-  guint16 row_bytes[16];
-  guint8 rows[16];
-} tile_shape = {
-  .palette = 1,
-  .row_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
-  .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
-};
 
 /* Turns 16 quads of 16 inputs into 16 rows of 64 samples, four inputs at a time. Loads put their
  * lanes together, which leaves half the permutations. */

@@ -4,7 +4,7 @@ core_sources += core/correlator/correlator.h core/correlator/reference.c \
   core/correlator/packing.c core/correlator/packing.h core/correlator/panels.c core/correlator/panels.h core/correlator/plan.c core/correlator/plan.h \
   core/correlator/ahead.h core/correlator/kernels.c core/correlator/kernels.h \
   core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
-  core/correlator/quads.h core/correlator/amx.h core/correlator/digits.h core/correlator/tile.h core/correlator/tile-avx512.h \
+  core/correlator/quads.h core/correlator/amx.h core/correlator/tile-registers.h core/correlator/digits.h core/correlator/tile.h core/correlator/tile-avx512.h \
   core/correlator/tile-int32.h core/correlator/tile-float.h core/correlator/means.h core/correlator/means-c.c \
   core/correlator/int8-c.c core/correlator/int16-c.c core/correlator/float-c.c
 core_avx2_sources += core/correlator/int8-avx2.c core/correlator/int16-avx2.c \
@@ -15,8 +15,8 @@ core_vnni_sources += core/correlator/int8-vnni.c
 core_amx_sources += core/correlator/int8-amx.c core/correlator/int16-amx.c core/correlator/float-amx.c
 element_sources += elements/astrocorrelator.c elements/astrocorrelator.h
 core_tests += tests/core/correlator tests/core/correlator-values tests/core/correlator-limits
-dist_files += tests/core/correlator.h
-element_tests += tests/elements/astrocorrelator
+dist_files += tests/core/correlator.h tests/elements/astrocorrelator.h
+element_tests += tests/elements/astrocorrelator tests/elements/astrocorrelator-time
 bench_programs += tests/bench/correlator
 tests_bench_correlator_LDADD = $(LDADD) -ldl
 gpu_sources += gpu/correlator.cu gpu/correlator-room.cu gpu/correlator-dump.cu gpu/correlator-held.cu gpu/correlator-split.cu gpu/correlator-simt.cu \

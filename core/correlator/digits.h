@@ -126,14 +126,6 @@ static void multiply_product(const AstroCorrelatorProduct *product)
   _tile_release();
 }
 
-/* The imaginary parts of a tile on the diagonal, of which im re alone was summed. */
-static void subtract_transpose(TILE *im, const TILE *im_re)
-{
-  for (guint r = 0; r < PANEL; r++)
-    for (guint c = 0; c < PANEL; c++)
-      im[r * PANEL + c] = im_re[r * PANEL + c] - im_re[c * PANEL + r];
-}
-
 /* The functions that a kernel's table wants. */
 #define DIGITS_KERNEL(name, add)                                                                   \
   void astro_correlator_multiply_##name(const AstroCorrelatorProduct *product)                     \

@@ -175,14 +175,6 @@ void astro_correlator_multiply_int8_amx(const AstroCorrelatorProduct *product)
   _tile_release();
 }
 
-/* On the diagonal im re alone was summed. */
-static void subtract_transpose(gint32 *im, const gint32 *im_re)
-{
-  for (guint r = 0; r < PANEL; r++)
-    for (guint c = 0; c < PANEL; c++)
-      im[r * PANEL + c] = im_re[r * PANEL + c] - im_re[c * PANEL + r];
-}
-
 void astro_correlator_add_int8_amx(const AstroCorrelatorPlace *place, const guint8 *tile)
 {
   const gint32 *re = (const gint32 *)tile, *im = (const gint32 *)(tile + OPERAND);

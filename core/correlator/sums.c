@@ -65,20 +65,18 @@ gboolean astro_correlator_shape(gconstpointer configuration, GError **error)
   if (config->channel_step < 1 || config->channels % config->channel_step)
     return astro_backend_refuse(error, "a channel step of %u does not divide %u channels",
                                 config->channel_step, config->channels);
-  const AstroFormatInfo *from = astro_format_info(config->from);
   if (config->from != ASTRO_FORMAT_CI4 && config->from != ASTRO_FORMAT_CI8 &&
       config->from != ASTRO_FORMAT_CI16LE && config->from != ASTRO_FORMAT_CF16LE &&
       config->from != ASTRO_FORMAT_CF32LE)
     return astro_backend_refuse(error,
                                 "spectra of format %s, expected CI4, CI8, CI16LE, CF16LE or CF32LE",
-                                from ? from->name : "unknown");
+                                astro_format_name(config->from));
   if (config->to != ASTRO_FORMAT_CI32LE && config->to != ASTRO_FORMAT_CF32LE)
     return astro_backend_refuse(error, "visibilities of format %s, expected CI32LE or CF32LE",
-                                astro_format_info(config->to) ? astro_format_info(config->to)->name
-                                                              : "unknown");
-  if (config->to == ASTRO_FORMAT_CI32LE && from->is_float)
+                                astro_format_name(config->to));
+  if (config->to == ASTRO_FORMAT_CI32LE && astro_format_info(config->from)->is_float)
     return astro_backend_refuse(error, "exact sums (CI32LE) of %s: only integers have them",
-                                from->name);
+                                astro_format_name(config->from));
   return check_layout(config, error);
 }
 

@@ -44,6 +44,14 @@ static inline void add_tile(const AstroCorrelatorPlace *place, const TILE *re, c
     add_rows(place, re, im, 2, FALSE);
 }
 
+/* The imaginary parts of a tile on the diagonal, of which im re alone was summed. */
+static inline void subtract_transpose(TILE *im, const TILE *im_re)
+{
+  for (guint r = 0; r < PANEL; r++)
+    for (guint c = 0; c < PANEL; c++)
+      im[r * PANEL + c] = im_re[r * PANEL + c] - im_re[c * PANEL + r];
+}
+
 /* The parts of a tile of outer.h's three sums. An input's own product has no imaginary part. */
 static inline void parts_of_sums(TILE *restrict re, TILE *restrict im, const TILE *restrict sums,
                                  gboolean diagonal)

@@ -12,4 +12,5 @@ dist_files += tests/core/delay.h
 element_tests += tests/elements/astrodelay
 bench_programs += tests/bench/delay
 fuzz_programs += tests/fuzz/calibration
-gpu_sources += gpu/delay.cu
+gpu_sources += gpu/delay.cu gpu/delay-spectra.cu gpu/delay-voltages.cu
+gpu_headers += gpu/delay.h

@@ -40,9 +40,8 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   AstroFftPass passes[ASTRO_MAX_AXES];
 
   self->config = *(const AstroFftConfig *)config;
-  gboolean is_double =
-      self->config.from == ASTRO_FORMAT_CF64LE || self->config.from == ASTRO_FORMAT_F64LE;
-  self->precision = is_double ? &astro_fft_double : &astro_fft_single;
+  self->precision =
+      astro_format_is_double(self->config.from) ? &astro_fft_double : &astro_fft_single;
   self->threads = place->threads;
   /* Of two steps: an axis behind the free one is along the block only where it is the last. */
   self->n_passes = astro_fft_passes(&self->config, 2, passes);

@@ -26,7 +26,7 @@ fuzz_programs += tests/fuzz/fits
 dist_files += tests/core/place.h tests/core/uvfits.h tests/core/uvfits-written.h tests/core/foreign.h \
   tests/core/fits-image.h tests/core/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
-  tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
+  tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 
 # These look at files with CFITSIO themselves.
 tests_core_uvfits_header_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)

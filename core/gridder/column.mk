@@ -29,9 +29,9 @@ tests_elements_astrogridder_refused_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_refused_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
-gpu_sources += gpu/gridding.cu gpu/gridder-direct.cu gpu/gridder.cu gpu/gridder-prepare.cu \
+gpu_sources += gpu/gridding.cu gpu/gridder-direct.cu gpu/gridder.cu gpu/gridder-prepare.cu gpu/gridder-prepare-tiles.cu \
   gpu/gridder-weighting.cu gpu/gridder-turns.cu
-gpu_headers += gpu/gridder.h gpu/gridder-prepare.h gpu/gridder-turns.h gpu/fixed.h
+gpu_headers += gpu/gridder.h gpu/gridder-prepare.h gpu/gridder-prepare-tiles.h gpu/gridder-turns.h gpu/fixed.h
 gpu_bench_programs += tests/bench/prepare-gpu
 gpu_sources += gpu/gridder-wstacking.cu gpu/gridder-wstacking-sort.cu gpu/gridder-wstacking-plan.cu \
   gpu/gridder-wstacking-single.cu gpu/gridder-wstacking-double.cu

@@ -12,10 +12,11 @@ core_tests += tests/core/histogram tests/core/histogram-large tests/core/histogr
   tests/core/histogram-refused
 fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram
-dist_files += tests/core/histogram.h tests/bench/peers-tpacf
+dist_files += tests/core/histogram.h tests/elements/astrohistogram.h tests/bench/peers-tpacf
 element_sources += elements/astrohistogram.c elements/astrohistogram.h \
   elements/astrocataloguepad.c elements/astrocataloguepad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h
-element_tests += tests/elements/astrohistogram
+element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
+  tests/elements/astrohistogram-time
 gpu_sources += gpu/histogram.cu gpu/histogram-copies.cu gpu/histogram-tree.cu gpu/histogram-leaves.cu
 gpu_headers += gpu/histogram.h gpu/histogram-copies.h
 gpu_bench_programs += tests/bench/histogram-gpu

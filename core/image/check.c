@@ -14,12 +14,6 @@ static gboolean has_format(AstroFormat format, gboolean is_complex)
   return format == ASTRO_FORMAT_F32LE || format == ASTRO_FORMAT_F64LE;
 }
 
-static const char *format_name(AstroFormat format)
-{
-  return format > ASTRO_FORMAT_UNKNOWN && format < ASTRO_N_FORMATS ? astro_format_info(format)->name
-                                                                   : "unknown";
-}
-
 /* No pixel may lie beyond the horizon, where there is no n. */
 static gboolean check_field(const AstroGrid *grid, GError **error)
 {
@@ -42,7 +36,7 @@ gboolean astro_image_check(gconstpointer given, GError **error)
   if (!has_format(config->from, TRUE) || !has_format(config->to, FALSE))
     return astro_backend_refuse(error,
                                 "image: %s to %s, expected CF32LE or CF64LE to F32LE or F64LE",
-                                format_name(config->from), format_name(config->to));
+                                astro_format_name(config->from), astro_format_name(config->to));
   if (!config->channels || !config->n_in || !config->n_out ||
       config->n_out > ASTRO_IMAGE_MAX_PRODUCTS)
     return astro_backend_refuse(

@@ -8,7 +8,8 @@ core_avx512_sources += core/sky/kernels-avx512.c
 element_sources += elements/astroskysrc.c elements/astroskysrc.h elements/astroscene.c elements/astroscene.h \
   elements/astrosimulator.c elements/astrosimulator.h elements/astroobserve.c elements/astroobserve.h \
   elements/astrobytes.c elements/astrobytes.h
-core_tests += tests/core/sky tests/core/voltages
+core_tests += tests/core/sky tests/core/voltages tests/core/voltages-samples
+dist_files += tests/core/voltages.h
 element_tests += tests/elements/astroskysrc tests/elements/astroobserve
 bench_programs += tests/bench/sky
 fuzz_programs += tests/fuzz/sky

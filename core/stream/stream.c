@@ -62,6 +62,17 @@ const AstroFormatInfo *astro_format_info(AstroFormat format)
   return &formats[format];
 }
 
+const char *astro_format_name(AstroFormat format)
+{
+  return format > ASTRO_FORMAT_UNKNOWN && format < ASTRO_N_FORMATS ? formats[format].name
+                                                                   : "unknown";
+}
+
+gboolean astro_format_is_double(AstroFormat format)
+{
+  return format == ASTRO_FORMAT_CF64LE || format == ASTRO_FORMAT_F64LE;
+}
+
 AstroFormat astro_format_from_name(const char *name)
 {
   for (AstroFormat f = ASTRO_FORMAT_UNKNOWN + 1; name && f < ASTRO_N_FORMATS; f++)

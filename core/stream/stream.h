@@ -94,6 +94,8 @@ GQuark astro_stream_error_quark(void);
   astro_fail(error, ASTRO_STREAM_ERROR, code, __VA_ARGS__)
 
 const AstroFormatInfo *astro_format_info(AstroFormat format);
+const char *astro_format_name(AstroFormat format); /* for messages: of any value */
+gboolean astro_format_is_double(AstroFormat format);
 AstroFormat astro_format_from_name(const char *name); /* ASTRO_FORMAT_UNKNOWN where there is none */
 
 /* In caps: whether a field's value is that name or a list that has it; a missing field (NULL) has

@@ -5,6 +5,7 @@
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"
 #include "core/correlator/correlator.h"
+#include "core/correlator/tile-registers.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
 #include "tests/bench/library.h"
@@ -15,18 +16,6 @@
 /* Peaks. Each task runs a fixed number of instructions; operations of one: multiply and add. */
 
 enum { TASKS = 64, LOOPS = 4000 };
-
-/* Eight tile registers of 16 rows by 64 bytes. Constant, so that the whole of it is in memory: the
- * compiler thinks that only its start is read. */
-static const struct {
-  guint8 palette, start, reserved[14];
-  guint16 row_bytes[16];
-  guint8 rows[16];
-} tile_shape = {
-  .palette = 1,
-  .row_bytes = { 64, 64, 64, 64, 64, 64, 64, 64 },
-  .rows = { 16, 16, 16, 16, 16, 16, 16, 16 },
-};
 
 __attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data, guint64 task)
 {

@@ -115,59 +115,36 @@ static void test_little_memory_long(void)
 static void test_shapes(void)
 {
   const AstroCorrelatorConfig good = test_config(4, 2, 6, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE);
+  struct {
+    AstroCorrelatorConfig config;
+    const char *says;
+  } bad[] = {
+    { good, "stations" },     { good, "polarisations" }, { good, "channels" },
+    { good, "F32LE" },        { good, "CF64LE" },        { good, "exact sums" },
+    { good, "channel step" }, { good, "channel step" },  { good, "axis station" },
+    { good, "unknown" },      { good, "unknown" },       { good, "no axis channel" },
+  };
+  bad[0].config.stations = 0;
+  bad[1].config.pols = 3;
+  bad[2].config.channels = 0;
+  bad[3].config.from = ASTRO_FORMAT_F32LE;
+  bad[4].config.to = ASTRO_FORMAT_CF64LE;
+  bad[5].config.from = ASTRO_FORMAT_CF32LE;
+  bad[6].config.channel_step = 4;
+  bad[7].config.channel_step = 0;
+  bad[8].config.stations = 5;
+  bad[9].config.from = ASTRO_FORMAT_UNKNOWN;
+  bad[10].config.to = ASTRO_N_FORMATS;
+  test_set_layout(&bad[11].config, "time:station:pol");
   for (guint b = 0; test_backends[b]; b++) {
     g_assert_true(test_backends[b]->shape(&good, NULL));
-    for (guint k = 0; k < 10; k++) {
-      AstroCorrelatorConfig bad = good;
-      const char *word = NULL;
-      switch (k) {
-      case 0:
-        bad.stations = 0;
-        word = "stations";
-        break;
-      case 1:
-        bad.pols = 3;
-        word = "polarisations";
-        break;
-      case 2:
-        bad.channels = 0;
-        word = "channels";
-        break;
-      case 3:
-        bad.from = ASTRO_FORMAT_F32LE;
-        word = "F32LE";
-        break;
-      case 4:
-        bad.to = ASTRO_FORMAT_CF64LE;
-        word = "CF64LE";
-        break;
-      case 5:
-        bad.from = ASTRO_FORMAT_CF32LE;
-        word = "exact sums";
-        break;
-      case 6:
-        bad.channel_step = 4;
-        word = "channel step";
-        break;
-      case 7:
-        bad.channel_step = 0;
-        word = "channel step";
-        break;
-      case 8:
-        bad.stations = 5;
-        word = "axis station";
-        break;
-      default:
-        test_set_layout(&bad, "time:station:pol");
-        word = "no axis channel";
-        break;
-      }
+    for (guint k = 0; k < G_N_ELEMENTS(bad); k++) {
       GError *error = NULL;
-      g_assert_false(test_backends[b]->shape(&bad, &error));
+      g_assert_false(test_backends[b]->shape(&bad[k].config, &error));
       g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
-      g_assert_nonnull(strstr(error->message, word));
+      test_says(error->message, bad[k].says);
       g_clear_error(&error);
-      g_assert_null(test_backends[b]->create(&bad, NULL, NULL, &error));
+      g_assert_null(test_backends[b]->create(&bad[k].config, NULL, NULL, &error));
       g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_SHAPE);
       g_clear_error(&error);
     }

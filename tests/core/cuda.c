@@ -4,18 +4,10 @@
 #include "core/correlator/correlator.h"
 #include "core/memory/memory.h"
 #include "core/transpose/transpose.h"
+#include "tests/device.h"
 #include "tests/tests.h"
 
 #include <math.h>
-
-static AstroDevice *open_device(void)
-{
-  g_autoptr(GError) error = NULL;
-  AstroDevice *device = astro_device_open(0, &error);
-  if (!device)
-    g_test_skip(error->message);
-  return device;
-}
 
 /* One block through a CUDA backend and back, and through a reference. offset: bytes before the
  * block, so that it does not begin at a round address. */
@@ -115,7 +107,7 @@ static void test_transpose(gconstpointer data)
     1, 2, 3, 5, 7, 16, 17, 33, 64, 100, 128, 136, 200, 256, 264, 648
   };
   gsize sample_bytes = GPOINTER_TO_SIZE(data);
-  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(AstroDevice) device = test_open_device();
 
   for (guint i = 0; device && i < 200; i++) {
     AstroTransposeConfig config = { .n_axes = 2 + i % 4, .sample_bytes = sample_bytes };
@@ -151,7 +143,7 @@ static void test_transpose_bytes(void)
     { 3, { 7, 2048, 400 }, { 0, 2, 1 }, 1 },
     { 3, { 260, 3, 388 }, { 1, 2, 0 }, 1 },
   };
-  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(AstroDevice) device = test_open_device();
 
   for (guint i = 0; device && i < G_N_ELEMENTS(configs); i++) {
     gsize bytes = 1;
@@ -178,7 +170,7 @@ static void test_transpose_past_31_bits(void)
     { 3, { 9, 8200008, 31 }, { 2, 0, 1 }, 1 },
     { 3, { 11, 12, 16400000 }, { 1, 0, 2 }, 1 }, /* runs of the innermost axis */
   };
-  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(AstroDevice) device = test_open_device();
   const AstroBackend *cuda = device ? astro_module_backend("transpose") : NULL;
   g_autofree guint8 *pattern = g_malloc(PATTERN);
   g_autoptr(GError) error = NULL;
@@ -237,7 +229,7 @@ static void test_convert(gconstpointer data)
                                    (double)NAN };
   AstroFormat from = GPOINTER_TO_SIZE(data) / ASTRO_N_FORMATS,
               to = GPOINTER_TO_SIZE(data) % ASTRO_N_FORMATS;
-  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(AstroDevice) device = test_open_device();
   AstroConvertConfig config = { from, to };
   gsize in = astro_format_info(from)->bytes, out = astro_format_info(to)->bytes;
 
@@ -262,7 +254,7 @@ static void test_convert(gconstpointer data)
 /* Every sample there is of the small formats, to every format. */
 static void test_convert_all_values(void)
 {
-  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(AstroDevice) device = test_open_device();
   if (!device)
     return;
   const AstroBackend *cuda = astro_module_backend("convert");
@@ -317,7 +309,7 @@ static void test_convert_all_values(void)
 
 static void test_memory_refused(void)
 {
-  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(AstroDevice) device = test_open_device();
   g_autoptr(GError) error = NULL;
   gpointer face = NULL;
   if (!device)
@@ -346,7 +338,7 @@ static AstroCorrelatorConfig correlator_config(guint stations, guint channels)
 static void test_given_up(void)
 {
   enum { TIMES = 300, STEPS = 8 };
-  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(AstroDevice) device = test_open_device();
   if (!device)
     return;
   const AstroBackend *backend = astro_module_backend("correlator");
@@ -373,7 +365,7 @@ static void test_given_up(void)
 /* More than any device has: the error says how much was needed, and the device goes on. */
 static void test_sums_refused(void)
 {
-  g_autoptr(AstroDevice) device = open_device();
+  g_autoptr(AstroDevice) device = test_open_device();
   if (!device)
     return;
   const AstroBackend *backend = astro_module_backend("correlator");

@@ -4,6 +4,7 @@
 
 #include "core/delay/delay.h"
 #include "tests/core/on-device.h"
+#include "tests/near.h"
 #include "tests/observe.h"
 #include "tests/tests.h"
 
@@ -11,12 +12,6 @@
 #include <math.h>
 
 #define TEST_TURN(turns) cexp(2 * I * G_PI * ((turns)-floor(turns)))
-
-static inline void test_near(double found, double expected, double tolerance)
-{
-  if (!(fabs(found - expected) <= tolerance))
-    g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
-}
 
 static const char *const test_levels[] = { "c", "avx2", "avx512" };
 

@@ -18,19 +18,14 @@ static inline gsize test_block_bytes(const AstroFftConfig *config, guint64 steps
   return bytes;
 }
 
-static inline gboolean test_is_double(AstroFormat format)
-{
-  return format == ASTRO_FORMAT_CF64LE || format == ASTRO_FORMAT_F64LE;
-}
-
 /* Numbers of about 1, of the format's components. */
 static inline void test_fill_samples(AstroFormat format, gpointer block, gsize bytes, guint32 seed)
 {
-  gsize n = bytes / (test_is_double(format) ? 8 : 4);
+  gsize n = bytes / (astro_format_is_double(format) ? 8 : 4);
   g_autofree gint16 *random = g_new(gint16, n);
   test_fill(random, n * 2, seed);
   for (gsize i = 0; i < n; i++)
-    if (test_is_double(format))
+    if (astro_format_is_double(format))
       ((double *)block)[i] = random[i] / 16384.0;
     else
       ((float *)block)[i] = (float)(random[i] / 16384.0);
@@ -88,9 +83,9 @@ static inline double test_difference(AstroFormat format, gconstpointer a, gconst
                                      gsize bytes)
 {
   double error = 0, sum = 0;
-  for (gsize i = 0; i < bytes / (test_is_double(format) ? 8 : 4); i++) {
-    double x = test_is_double(format) ? ((const double *)a)[i] : ((const float *)a)[i];
-    double y = test_is_double(format) ? ((const double *)b)[i] : ((const float *)b)[i];
+  for (gsize i = 0; i < bytes / (astro_format_is_double(format) ? 8 : 4); i++) {
+    double x = astro_format_is_double(format) ? ((const double *)a)[i] : ((const float *)a)[i];
+    double y = astro_format_is_double(format) ? ((const double *)b)[i] : ((const float *)b)[i];
     g_assert_true(isfinite(x));
     error += (x - y) * (x - y);
     sum += y * y;

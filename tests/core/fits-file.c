@@ -361,14 +361,17 @@ static void pieces(TestPlace *place, gconstpointer data)
   astro_fits_file_close(file);
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
   static const TestPlaceCase cases[] = {
     { "values", values },           { "numbers", numbers },       { "table", table },
     { "text-fields", text_fields }, { "bad-tables", bad_tables }, { "bad-headers", bad_headers },
     { "pieces", pieces },
   };
-  g_test_init(&argc, &argv, NULL);
   test_add_places("/fits-file/", cases, G_N_ELEMENTS(cases));
-  return g_test_run();
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }

@@ -52,7 +52,7 @@ static double *references[N_WAYS][G_N_ELEMENTS(shapes)][G_N_ELEMENTS(pairs)];
 
 static void poison(const AstroImageConfig *config, gpointer plane, gsize cell)
 {
-  if (test_is_double(config->from))
+  if (astro_format_is_double(config->from))
     ((double complex *)plane)[cell] = NAN;
   else
     ((float complex *)plane)[cell] = NAN;
@@ -130,7 +130,7 @@ static void compare(const AstroBackend *backend, guint shape, guint pair, Way wa
   /* A transform in single precision has errors of its own. */
   const double single = way == TRANSFORMED ? 2e-7 : 4e-7;
   const gboolean in_double =
-      test_is_double(config.to) && (way == TRANSFORMED || test_is_double(config.from));
+      astro_format_is_double(config.to) && (way == TRANSFORMED || astro_format_is_double(config.from));
   g_assert_cmpfloat(difference(images[1], *expected, n), <, in_double ? 2e-12 : single);
   g_assert_cmpmem(images[0], n * sizeof(double), images[1], n * sizeof(double));
   for (guint i = 0; i < shapes[shape].planes; i++) {

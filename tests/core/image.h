@@ -7,11 +7,6 @@
 
 static const AstroBackend *test_backends[4] = { &astro_image_reference, &astro_image_cpu };
 
-static inline gboolean test_is_double(AstroFormat format)
-{
-  return format == ASTRO_FORMAT_CF64LE || format == ASTRO_FORMAT_F64LE;
-}
-
 static inline gsize test_bytes_in(const AstroImageConfig *config)
 {
   return (gsize)config->channels * config->n_in * config->grid.size * config->grid.size *
@@ -71,7 +66,7 @@ static inline double *test_make_mapped_image(const AstroBackend *backend,
   backend->destroy(instance);
   double *image = g_new(double, test_pixels_out(config));
   for (gsize i = 0; i < test_pixels_out(config); i++)
-    image[i] = test_is_double(config->to) ? ((double *)out.data)[i] : ((float *)out.data)[i];
+    image[i] = astro_format_is_double(config->to) ? ((double *)out.data)[i] : ((float *)out.data)[i];
   test_free(out.data);
   return image;
 }
@@ -85,12 +80,12 @@ static inline double *test_make_image(const AstroBackend *backend, const AstroIm
 
 static inline gpointer test_random_grid(const AstroImageConfig *config, guint32 seed)
 {
-  gsize n = test_bytes_in(config) / (test_is_double(config->from) ? 8 : 4);
+  gsize n = test_bytes_in(config) / (astro_format_is_double(config->from) ? 8 : 4);
   g_autofree gint16 *random = g_new(gint16, n);
   gpointer grid = test_alloc(test_bytes_in(config));
   test_fill(random, n * 2, seed);
   for (gsize i = 0; i < n; i++)
-    if (test_is_double(config->from))
+    if (astro_format_is_double(config->from))
       ((double *)grid)[i] = random[i] / 32768.0;
     else
       ((float *)grid)[i] = (float)(random[i] / 32768.0);

@@ -1,17 +1,9 @@
 /* The pool: never more blocks than it may have, and none that queued work is still to touch. */
 #include "core/memory/pool.h"
 #include "core/stream/validity.h"
-#include "tests/tests.h"
-#include "tests/core/fake-device.h"
+#include "tests/core/memory.h"
 
 #define BYTES 4096
-
-static AstroMemoryCounters count(void)
-{
-  AstroMemoryCounters counters;
-  astro_memory_counters(&counters);
-  return counters;
-}
 
 static void stop(GstBufferPool *pool)
 {
@@ -53,7 +45,7 @@ static void test_configuration(void)
   gst_buffer_pool_config_set_allocator(config, asked, &params);
   g_assert_true(gst_buffer_pool_set_config(pool, config));
   g_assert_true(gst_buffer_pool_set_active(pool, TRUE));
-  g_assert_cmpuint(count().blocks, ==, 2);
+  g_assert_cmpuint(test_count().blocks, ==, 2);
 
   GstBuffer *buffers[3];
   for (guint i = 0; i < 3; i++) {
@@ -70,7 +62,7 @@ static void test_configuration(void)
   }
   GstBuffer *none = NULL;
   g_assert_cmpint(try_acquire(pool, &none), ==, GST_FLOW_EOS);
-  g_assert_cmpuint(count().blocks, ==, 3);
+  g_assert_cmpuint(test_count().blocks, ==, 3);
 
   /* However a buffer was cut, it comes back whole. */
   gst_buffer_resize(buffers[0], -50, 70);
@@ -79,7 +71,7 @@ static void test_configuration(void)
   gsize offset;
   g_assert_cmpuint(gst_buffer_get_sizes(buffers[0], &offset, NULL), ==, BYTES);
   g_assert_cmpuint(offset, ==, 1024);
-  g_assert_cmpuint(count().blocks, ==, 3);
+  g_assert_cmpuint(test_count().blocks, ==, 3);
   for (guint i = 0; i < 3; i++)
     gst_buffer_unref(buffers[i]);
   stop(pool);
@@ -96,7 +88,7 @@ static void test_reuse_waits_for_the_device(void)
   AstroQueue *queue = device->funcs->queue_new(device, NULL);
   GstBufferPool *pool =
       astro_buffer_pool_new_active(device, NULL, BYTES, ASTRO_POOL_DEPTH, ASTRO_POOL_DEPTH);
-  const AstroMemoryCounters before = count();
+  const AstroMemoryCounters before = test_count();
   g_assert_cmpuint(before.locked, ==, ASTRO_POOL_DEPTH * BYTES);
   for (guint32 i = 0; i < 300; i++) {
     GstBuffer *buffer = acquire(pool);
@@ -119,9 +111,9 @@ static void test_reuse_waits_for_the_device(void)
       gst_buffer_unmap(buffer, &map);
     }
     gst_buffer_unref(buffer);
-    g_assert_cmpuint(count().blocks, ==, before.blocks);
+    g_assert_cmpuint(test_count().blocks, ==, before.blocks);
   }
-  g_assert_cmpuint(count().device_bytes, ==, ASTRO_POOL_DEPTH * BYTES);
+  g_assert_cmpuint(test_count().device_bytes, ==, ASTRO_POOL_DEPTH * BYTES);
   stop(pool);
   astro_device_unref(device);
   fake_check_nothing_left();
@@ -211,7 +203,7 @@ static void test_back_pressure_in_threads(void)
     gst_buffer_unmap(buffer, &map);
     device_change(buffer, device, device->up);
     link_push(&link, buffer);
-    g_assert_cmpuint(count().blocks, <=, ASTRO_POOL_DEPTH);
+    g_assert_cmpuint(test_count().blocks, <=, ASTRO_POOL_DEPTH);
   }
   pthread_mutex_lock(&link.lock);
   link.closed = TRUE;
@@ -303,7 +295,7 @@ static void test_flush_while_settling(void)
     else
       gst_buffer_pool_set_flushing(pool, FALSE);
     gst_buffer_unref(acquire(pool));
-    g_assert_cmpuint(count().blocks, ==, 1);
+    g_assert_cmpuint(test_count().blocks, ==, 1);
     stop(pool);
     astro_device_unref(device);
     fake_check_nothing_left();
@@ -337,13 +329,13 @@ static void test_changed_buffers_are_dropped(void)
   gst_buffer_unref(buffer);
   buffer = acquire(pool);
   g_assert_true(gst_buffer_peek_memory(buffer, 0) != memory);
-  g_assert_cmpuint(count().blocks, ==, 2);
+  g_assert_cmpuint(test_count().blocks, ==, 2);
   gst_buffer_unref(part);
-  g_assert_cmpuint(count().blocks, ==, 1);
+  g_assert_cmpuint(test_count().blocks, ==, 1);
 
   gst_buffer_replace_all_memory(buffer, gst_allocator_alloc(NULL, BYTES, NULL));
   gst_buffer_unref(buffer);
-  g_assert_cmpuint(count().blocks, ==, 0);
+  g_assert_cmpuint(test_count().blocks, ==, 0);
   buffer = acquire(pool);
   g_assert_true(astro_memory_is(gst_buffer_peek_memory(buffer, 0)));
   gst_buffer_unref(buffer);

@@ -3,17 +3,12 @@
 #include "core/sky/array.h"
 #include "core/sky/sky.h"
 #include "core/stream/uvw.h"
+#include "tests/near.h"
 #include "tests/tests.h"
 #include <glib/gstdio.h>
 #include <math.h>
 
 #define DEGREE (G_PI / 180)
-
-static void assert_near(double found, double expected, double tolerance)
-{
-  if (!(fabs(found - expected) <= tolerance))
-    g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
-}
 
 static AstroObservation *read_array(const char *text, guint n, const AstroSite *site,
                                     GError **error)
@@ -65,9 +60,8 @@ static void test_presets(void)
   double centre[3];
   astro_array_centre(moved, centre);
   for (guint k = 0; k < 3; k++)
-    assert_near(centre[k],
-                (moved->positions[k] + moved->positions[3 + k] + moved->positions[6 + k]) / 3,
-                1e-6);
+    test_near(centre[k],
+              (moved->positions[k] + moved->positions[3 + k] + moved->positions[6 + k]) / 3, 1e-6);
 }
 
 static void test_array_files(void)
@@ -82,15 +76,15 @@ static void test_array_files(void)
   g_assert_cmpstr(array->names[0], ==, "CS001");
   g_assert_cmpstr(array->names[1], ==, "A002");
   g_assert_cmpstr(array->names[2], ==, "RS106");
-  assert_near(array->positions[0], 3826577.1, 0);
-  assert_near(array->positions[7], -461022.9, 0);
+  test_near(array->positions[0], 3826577.1, 0);
+  test_near(array->positions[7], -461022.9, 0);
 
   AstroSite site = { 0, 90 * DEGREE };
   g_autoptr(AstroObservation) local = read_array("1 2 3\n0 0 0\n", 2, &site, &error);
   g_assert_no_error(error);
-  assert_near(local->positions[0], -1, 1e-6);
-  assert_near(local->positions[1], 6378140, 1e-6);
-  assert_near(local->positions[2], 2, 1e-6);
+  test_near(local->positions[0], -1, 1e-6);
+  test_near(local->positions[1], 6378140, 1e-6);
+  test_near(local->positions[2], 2, 1e-6);
 
   /* The same place, said by the file; a site given beside it goes before that. */
   g_autoptr(AstroObservation) own = read_array("site 0 90\n1 2 3\n0 0 0\n", 2, NULL, &error);
@@ -102,7 +96,7 @@ static void test_array_files(void)
   g_assert_cmpmem(given->positions, 6 * sizeof(double), local->positions, 6 * sizeof(double));
   g_autoptr(AstroObservation) high = read_array("site 0 90 1000\n1 2 3\n", 0, NULL, &error);
   g_assert_no_error(error);
-  assert_near(high->positions[1], 6379140, 1e-6);
+  test_near(high->positions[1], 6379140, 1e-6);
 }
 
 #define MARK "\xef\xbb\xbf"
@@ -196,8 +190,8 @@ static void test_angles(void)
   for (guint i = 0; i < G_N_ELEMENTS(good); i++) {
     double ra, dec;
     g_assert_true(astro_angles_parse(good[i].ra, good[i].dec, &ra, &dec));
-    assert_near(ra, good[i].ra_degrees, 1e-12 * 360);
-    assert_near(dec, good[i].dec_degrees, 1e-12 * 90);
+    test_near(ra, good[i].ra_degrees, 1e-12 * 360);
+    test_near(dec, good[i].dec_degrees, 1e-12 * 90);
   }
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     double ra, dec;
@@ -213,11 +207,11 @@ static void test_inline(void)
   g_assert_no_error(error);
   g_assert_cmpuint(sky->n, ==, 2);
   g_assert_false(sky->is_celestial);
-  assert_near(sky->sources[0].lmn[0], 0.5, 0);
-  assert_near(sky->sources[0].lmn[1], -0.25, 0);
-  assert_near(sky->sources[0].lmn[2], sqrt(1 - 0.3125), 1e-15);
-  assert_near(sky->sources[0].flux, 3, 0);
-  assert_near(sky->sources[1].lmn[2], 1, 0);
+  test_near(sky->sources[0].lmn[0], 0.5, 0);
+  test_near(sky->sources[0].lmn[1], -0.25, 0);
+  test_near(sky->sources[0].lmn[2], sqrt(1 - 0.3125), 1e-15);
+  test_near(sky->sources[0].flux, 3, 0);
+  test_near(sky->sources[1].lmn[2], 1, 0);
   g_autoptr(AstroSky) empty = astro_sky_new("", &error);
   g_assert_no_error(error);
   g_assert_cmpuint(empty->n, ==, 0);
@@ -250,14 +244,14 @@ static void test_sky_files(void)
   g_assert_no_error(error);
   g_assert_cmpuint(sky->n, ==, 2);
   g_assert_true(sky->is_celestial);
-  assert_near(sky->sources[0].ra, G_PI, 1e-15);
-  assert_near(sky->sources[0].dec, G_PI / 4, 1e-15);
-  assert_near(sky->sources[0].flux, 2.5, 0);
-  assert_near(sky->sources[1].spectral_index, -0.7, 0);
+  test_near(sky->sources[0].ra, G_PI, 1e-15);
+  test_near(sky->sources[0].dec, G_PI / 4, 1e-15);
+  test_near(sky->sources[0].flux, 2.5, 0);
+  test_near(sky->sources[1].spectral_index, -0.7, 0);
   g_autoptr(AstroSky) sixtieths = read_sky("12:00:00 +45:00:00 2.5\n", &error);
   g_assert_no_error(error);
-  assert_near(sixtieths->sources[0].ra, G_PI, 1e-15);
-  assert_near(sixtieths->sources[0].dec, G_PI / 4, 1e-15);
+  test_near(sixtieths->sources[0].ra, G_PI, 1e-15);
+  test_near(sixtieths->sources[0].dec, G_PI / 4, 1e-15);
 
   static const char *const bad[][2] = {
     { "1 2\n", "s.txt:1: found \"1 2\", expected numbers" },
@@ -308,9 +302,9 @@ static void test_resolve(void)
   g_autoptr(AstroSky) sky = read_sky(text, &error);
   g_assert_no_error(error);
   g_assert_true(astro_sky_resolve(sky, array, &error));
-  assert_near(sky->sources[0].lmn[2], 1, 1e-12);
-  assert_near(sky->sources[1].lmn[0], 0, 1e-12);
-  assert_near(sky->sources[1].lmn[1], sin(10 * DEGREE), 1e-12);
+  test_near(sky->sources[0].lmn[2], 1, 1e-12);
+  test_near(sky->sources[1].lmn[0], 0, 1e-12);
+  test_near(sky->sources[1].lmn[1], sin(10 * DEGREE), 1e-12);
   g_assert_true(astro_sky_check_horizon(sky, array, 0, &error));
   g_assert_false(astro_sky_check_horizon(sky, array, 43200 * GST_SECOND, &error));
   g_assert_nonnull(strstr(error->message, "below the horizon of disc"));
@@ -323,8 +317,8 @@ static void test_resolve(void)
   g_assert_true(astro_sky_resolve(flat, array, &error));
   double lmn[3];
   astro_lmn_from_direction(array, flat->sources[0].ra, flat->sources[0].dec, lmn);
-  assert_near(lmn[0], 0.1, 1e-12);
-  assert_near(lmn[1], 0.2, 1e-12);
+  test_near(lmn[0], 0.1, 1e-12);
+  test_near(lmn[1], 0.2, 1e-12);
 
   g_autofree char *behind = g_strdup_printf("%.15g %.15g 1\n", array->phase_ra / DEGREE - 180,
                                             -array->phase_dec / DEGREE);

@@ -130,11 +130,13 @@ static void test_bad(gconstpointer data)
 static void test_names(void)
 {
   for (AstroFormat f = 1; f < ASTRO_N_FORMATS; f++)
-    g_assert_cmpint(astro_format_from_name(astro_format_info(f)->name), ==, f);
+    g_assert_cmpint(astro_format_from_name(astro_format_name(f)), ==, f);
   for (AstroAxis a = 1; a < ASTRO_N_AXES; a++)
     g_assert_cmpint(astro_axis_from_name(astro_axis_name(a)), ==, a);
   for (AstroQuantity q = 1; q < ASTRO_N_QUANTITIES; q++)
     g_assert_cmpint(astro_quantity_from_media_type(astro_quantity_media_type(q)), ==, q);
+  g_assert_cmpstr(astro_format_name(ASTRO_FORMAT_UNKNOWN), ==, "unknown");
+  g_assert_cmpstr(astro_format_name(ASTRO_N_FORMATS), ==, "unknown");
   g_assert_cmpint(astro_format_from_name(NULL), ==, ASTRO_FORMAT_UNKNOWN);
   g_assert_cmpint(astro_axis_from_name("Time"), ==, ASTRO_AXIS_NONE);
 }

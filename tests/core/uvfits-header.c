@@ -216,17 +216,17 @@ static void many_stations(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
   static const TestPlaceCase cases[] = {
     { "header", header },
     { "circular", circular },
     { "many-stations", many_stations },
   };
-  gst_init(&argc, &argv);
-  g_test_init(&argc, &argv, NULL);
   test_add_places("/uvfits/", cases, G_N_ELEMENTS(cases));
-  int result = g_test_run();
-  gst_deinit();
-  return result;
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }

@@ -257,7 +257,7 @@ static void not_uvfits(TestPlace *place, gconstpointer data)
   check_not_opened(place->path, "UVFITS");
 }
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
   static const TestPlaceCase cases[] = {
     { "pause-first", pause_first },
@@ -268,10 +268,10 @@ int main(int argc, char **argv)
     { "any-order", any_order },
     { "not-uvfits", not_uvfits },
   };
-  gst_init(&argc, &argv);
-  g_test_init(&argc, &argv, NULL);
   test_add_places("/uvfits/", cases, G_N_ELEMENTS(cases));
-  int result = g_test_run();
-  gst_deinit();
-  return result;
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }

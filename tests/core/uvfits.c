@@ -313,7 +313,7 @@ static const Trip trips[] = {
   { 3, 2, 1500, 2, 1, ASTRO_FORMAT_CF32LE, "b" },  { 257, 1, 1, 2, 1, ASTRO_FORMAT_CF32LE, "b" },
 };
 
-int main(int argc, char **argv)
+static void add_tests(void)
 {
   static const TestPlaceCase cases[] = {
     { "not-finite", not_finite },
@@ -322,8 +322,6 @@ int main(int argc, char **argv)
     { "missing", missing },
     { "other-fields", other_fields },
   };
-  gst_init(&argc, &argv);
-  g_test_init(&argc, &argv, NULL);
   test_add_places("/uvfits/", cases, G_N_ELEMENTS(cases));
   for (guint i = 0; i < G_N_ELEMENTS(trips); i++) {
     g_autofree char *path = g_strdup_printf(
@@ -331,7 +329,9 @@ int main(int argc, char **argv)
         astro_format_info(trips[i].format)->name, trips[i].counts ? trips[i].counts : "valid");
     g_test_add(path, TestPlace, &trips[i], test_place_set_up, round_trip, test_place_tear_down);
   }
-  int result = g_test_run();
-  gst_deinit();
-  return result;
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }

@@ -1,18 +1,13 @@
 /* (u,v,w): astropy's numbers, hand-made geometries, lengths, rates, and the directions that go with
  * it. */
 #include "core/stream/track.h"
+#include "tests/near.h"
 #include "tests/tests.h"
 #include <math.h>
 
 #define DEGREE (G_PI / 180)
 #define SECOND G_GINT64_CONSTANT(1000000000)
 #define EARTH_RATE 7.292115e-5 /* rad/s */
-
-static void assert_near(double found, double expected, double tolerance)
-{
-  if (!(fabs(found - expected) <= tolerance))
-    g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
-}
 
 static AstroObservation *observe(const double *positions, guint n, const char *start, double ra,
                                  double dec)
@@ -60,9 +55,9 @@ static void test_astropy(void)
     double uvw[9];
     astro_uvw(observation, 0, uvw);
     for (guint k = 0; k < 9; k++)
-      assert_near(uvw[k], cases[i].uvw[k], 0.25);
+      test_near(uvw[k], cases[i].uvw[k], 0.25);
     for (guint k = 0; k < 3; k++)
-      assert_near(uvw[k] - uvw[3 + k], cases[i].uvw[k] - cases[i].uvw[3 + k], 1e-4);
+      test_near(uvw[k] - uvw[3 + k], cases[i].uvw[k] - cases[i].uvw[3 + k], 1e-4);
   }
 }
 
@@ -88,13 +83,13 @@ static void test_zenith(void)
   astro_zenith(observation, 0, positions, &observation->phase_ra, &observation->phase_dec);
   double uvw[12];
   astro_uvw(observation, 0, uvw);
-  assert_near(uvw[0], 0, 1e-3);
-  assert_near(uvw[1], 0, 1e-3);
-  assert_near(uvw[2], radius, 1e-3);
+  test_near(uvw[0], 0, 1e-3);
+  test_near(uvw[1], 0, 1e-3);
+  test_near(uvw[2], radius, 1e-3);
   /* The pole moved by 0.15 degrees since J2000: north turns by that at most. */
   for (guint station = 1; station < 4; station++)
     for (guint k = 0; k < 3; k++)
-      assert_near(uvw[3 * station + k] - uvw[k], station - 1 == k ? 1000 : 0, 1000 * 0.16 * DEGREE);
+      test_near(uvw[3 * station + k] - uvw[k], station - 1 == k ? 1000 : 0, 1000 * 0.16 * DEGREE);
   g_assert_cmpfloat(elevation_at(observation, 0, positions), >, 90 * DEGREE - 1e-7);
 }
 
@@ -110,10 +105,10 @@ static void test_rate(void)
   astro_uvw(observation, SECOND, after);
   double rate = ((after[5] - after[2]) - (before[5] - before[2])) / 2;
   /* The source moves west, away from the station in the east. */
-  assert_near(rate, -EARTH_RATE * 1000, EARTH_RATE * 1000 * 1e-4);
+  test_near(rate, -EARTH_RATE * 1000, EARTH_RATE * 1000 * 1e-4);
   gint64 quarter = (gint64)(0.25 * 86164.0905 * SECOND);
   for (gint sign = -1; sign <= 1; sign += 2) {
-    assert_near(elevation_at(observation, sign * quarter, positions), 0, 60.0 / 3600 * DEGREE);
+    test_near(elevation_at(observation, sign * quarter, positions), 0, 60.0 / 3600 * DEGREE);
     g_assert_cmpfloat(elevation_at(observation, 2 * sign * quarter, positions), <, -89 * DEGREE);
   }
 }
@@ -128,15 +123,15 @@ static void test_pole(void)
   double first[6], later[6];
   astro_uvw(observation, 0, first);
   astro_uvw(observation, 6 * 3600 * SECOND, later);
-  assert_near(first[5] - first[2], 0, 0.2);
-  assert_near(later[5] - later[2], first[5] - first[2], 0.2);
+  test_near(first[5] - first[2], 0, 0.2);
+  test_near(later[5] - later[2], first[5] - first[2], 0.2);
   /* Seen from above the north pole, the earth turns from east to north: by the right-hand rule
    * about w, which points at us. */
   double u = first[3] - first[0], v = first[4] - first[1];
   double angle = EARTH_RATE * 6 * 3600;
-  assert_near(hypot(u, v), 1000, 1e-3);
-  assert_near(later[3] - later[0], u * cos(angle) - v * sin(angle), 0.5);
-  assert_near(later[4] - later[1], u * sin(angle) + v * cos(angle), 0.5);
+  test_near(hypot(u, v), 1000, 1e-3);
+  test_near(later[3] - later[0], u * cos(angle) - v * sin(angle), 0.5);
+  test_near(later[4] - later[1], u * sin(angle) + v * cos(angle), 0.5);
 }
 
 static void test_lengths(void)
@@ -155,13 +150,13 @@ static void test_lengths(void)
           found += uvw[3 * a + k] * uvw[3 * b + k];
           expected += stations[3 * a + k] * stations[3 * b + k];
         }
-        assert_near(found, expected, 1.0);
+        test_near(found, expected, 1.0);
       }
     astro_uvw_axes(observation, ns, axes);
     double handed = axes[2][0] * (axes[0][1] * axes[1][2] - axes[0][2] * axes[1][1]) +
                     axes[2][1] * (axes[0][2] * axes[1][0] - axes[0][0] * axes[1][2]) +
                     axes[2][2] * (axes[0][0] * axes[1][1] - axes[0][1] * axes[1][0]);
-    assert_near(handed, 1, 1e-12);
+    test_near(handed, 1, 1e-12);
   }
 }
 
@@ -177,7 +172,7 @@ static void test_continuity(void)
     for (guint step = 1; step < 3000; step++) {
       astro_uvw(observation, step * (SECOND / 1000), uvw);
       for (guint k = 0; k < 9; k++)
-        assert_near(uvw[k], last[k], 0.5);
+        test_near(uvw[k], last[k], 0.5);
       memcpy(last, uvw, sizeof last);
     }
   }
@@ -189,7 +184,7 @@ static void check_track(AstroTrack *track, const AstroObservation *observation, 
   astro_track_axes(track, ns, fast);
   astro_uvw_axes(observation, ns, exact);
   for (guint k = 0; k < 9; k++)
-    assert_near(fast[k / 3][k % 3], exact[k / 3][k % 3], 1e-12);
+    test_near(fast[k / 3][k % 3], exact[k / 3][k % 3], 1e-12);
 }
 
 /* The fast way agrees with the exact one, backward and forward, interval after interval, and does
@@ -217,29 +212,29 @@ static void test_directions(void)
       observe(stations, 3, "2026-11-20T12:00:00", 200 * DEGREE, 40 * DEGREE);
   double lmn[3], ra, dec;
   astro_lmn_from_direction(observation, 200 * DEGREE, 41 * DEGREE, lmn);
-  assert_near(lmn[0], 0, 1e-15);
-  assert_near(lmn[1], sin(1 * DEGREE), 1e-15);
-  assert_near(lmn[2], cos(1 * DEGREE), 1e-15);
+  test_near(lmn[0], 0, 1e-15);
+  test_near(lmn[1], sin(1 * DEGREE), 1e-15);
+  test_near(lmn[2], cos(1 * DEGREE), 1e-15);
   astro_lmn_from_direction(observation, 200.001 * DEGREE, 40 * DEGREE, lmn);
-  assert_near(lmn[0], 0.001 * DEGREE * cos(40 * DEGREE), 1e-12);
+  test_near(lmn[0], 0.001 * DEGREE * cos(40 * DEGREE), 1e-12);
   astro_direction_from_lmn(observation, (double[]){ 0.6, -0.3, sqrt(1 - 0.45) }, &ra, &dec);
   astro_lmn_from_direction(observation, ra, dec, lmn);
-  assert_near(lmn[0], 0.6, 1e-14);
-  assert_near(lmn[1], -0.3, 1e-14);
-  assert_near(lmn[2], sqrt(1 - 0.45), 1e-14);
+  test_near(lmn[0], 0.6, 1e-14);
+  test_near(lmn[1], -0.3, 1e-14);
+  test_near(lmn[2], sqrt(1 - 0.45), 1e-14);
 }
 
 static void test_local(void)
 {
   double xyz[3];
   astro_geocentric_from_local(0, 0, 0, (double[]){ 1, 2, 3 }, xyz);
-  assert_near(xyz[0], 6378137 + 3, 1e-6);
-  assert_near(xyz[1], 1, 1e-6);
-  assert_near(xyz[2], 2, 1e-6);
+  test_near(xyz[0], 6378137 + 3, 1e-6);
+  test_near(xyz[1], 1, 1e-6);
+  test_near(xyz[2], 2, 1e-6);
   astro_geocentric_from_local(90 * DEGREE, 0, 10, (double[]){ 1, 2, 3 }, xyz);
-  assert_near(xyz[0], -2, 1e-6);
-  assert_near(xyz[1], 1, 1e-6);
-  assert_near(xyz[2], 6356752.3142 + 13, 1e-3);
+  test_near(xyz[0], -2, 1e-6);
+  test_near(xyz[1], 1, 1e-6);
+  test_near(xyz[2], 6356752.3142 + 13, 1e-3);
 }
 
 int main(int argc, char **argv)

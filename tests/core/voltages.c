@@ -1,20 +1,10 @@
 /* The voltage simulator against its formula: phase and amplitude over the band between two
- * stations, now and an hour later, in either hand; power; the measurement equation by chi-square;
- * patterns; the same samples whatever the blocks. */
-#include "core/sky/array.h"
-#include "core/sky/voltages.h"
-#include "core/stream/uvw.h"
-#include "tests/tests.h"
+ * stations, now and an hour later, in either hand; power; the measurement equation. */
+#include "tests/core/voltages.h"
+
 #include <complex.h>
-#include <math.h>
 
 #define LENGTH 1024 /* of the spectra */
-
-static void assert_near(double found, double expected, double tolerance)
-{
-  if (!(fabs(found - expected) <= tolerance))
-    g_error("found %.17g, expected %.17g to %g", found, expected, tolerance);
-}
 
 /* In place, forward; a power of two. */
 static void transform(double complex *x, guint n)
@@ -39,57 +29,6 @@ static void transform(double complex *x, guint n)
         x[i] += odd;
       }
     }
-}
-
-static AstroStream stream_of(AstroFormat format, const char *layout, guint stations, guint pols,
-                             double frequency, gint bandwidth)
-{
-  AstroStream stream = { .quantity = ASTRO_QUANTITY_VOLTAGES,
-                         .format = format,
-                         .rate_n = bandwidth,
-                         .rate_d = 1,
-                         .frequency = frequency,
-                         .bandwidth = bandwidth };
-  g_assert_true(astro_layout_parse(&stream.layout, layout, ASTRO_QUANTITY_VOLTAGES, NULL));
-  for (guint i = 0; i < stream.layout.n_axes; i++)
-    if (stream.layout.axes[i] != ASTRO_AXIS_TIME)
-      stream.layout.extents[i] = stream.layout.axes[i] == ASTRO_AXIS_STATION ? stations : pols;
-  return stream;
-}
-
-/* The phase centre stands in the zenith, at the start. */
-static AstroObservation *observe(const char *positions)
-{
-  AstroLines lines;
-  AstroSite site = { 0.6, -1.8 };
-  g_autoptr(GError) error = NULL;
-  double centre[3];
-  astro_lines_init(&lines, "test", g_strdup(positions));
-  AstroObservation *observation = astro_array_from_lines(&lines, 0, &site, &error);
-  astro_lines_clear(&lines);
-  g_assert_no_error(error);
-  g_assert_true(astro_observation_set_start(observation, "2026-11-20T12:00:00", NULL));
-  astro_array_centre(observation, centre);
-  observation->has_phase_centre = TRUE;
-  astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
-  return observation;
-}
-
-static AstroVoltages *open_voltages(const AstroVoltagesConfig *config)
-{
-  g_autoptr(GError) error = NULL;
-  AstroVoltages *voltages = astro_voltages_new(config, &error);
-  g_assert_no_error(error);
-  return voltages;
-}
-
-static AstroSky *sky_of(const char *text, const AstroObservation *observation)
-{
-  g_autoptr(GError) error = NULL;
-  AstroSky *sky = astro_sky_new(text, &error);
-  g_assert_no_error(error);
-  g_assert_true(astro_sky_resolve(sky, observation, &error));
-  return sky;
 }
 
 /* The delay of source between two stations in seconds, from (u,v,w) alone. */
@@ -155,8 +94,8 @@ static void check_phases(const char *positions, const char *source, double frequ
     double offset = (double)k * bandwidth / LENGTH;
     double turns = frequency * tau + offset * (tau - (double)whole / bandwidth);
     double complex ratio = cross[at] / power[at] * cexp(-2 * I * G_PI * (turns - floor(turns)));
-    assert_near(carg(ratio) / (2 * G_PI), 0, 1e-3);
-    assert_near(cabs(ratio), 1, 0.012);
+    test_near(carg(ratio) / (2 * G_PI), 0, 1e-3);
+    test_near(cabs(ratio), 1, 0.012);
   }
 }
 
@@ -246,7 +185,7 @@ static void test_measurement_equation(void)
     double autos = 0;
     for (guint k = 0; k < 32; k++)
       autos += creal(visibility(&spectra, a, a, k)) / 32;
-    assert_near(autos, power, 5 * power / sqrt(1500 * 32));
+    test_near(autos, power, 5 * power / sqrt(1500 * 32));
     for (guint b = 0; b < a; b++)
       for (gint k = -14; k <= 14; k++) {
         double complex model = 0;
@@ -263,8 +202,8 @@ static void test_measurement_equation(void)
       }
   }
   for (guint half = 0; half < 2; half++)
-    assert_near(square[half] / count[half], 1, 5 * sqrt(2.0 / count[half]));
-  assert_near(along / model_square, 1, 5 * power / sqrt(1500 * 2 * model_square));
+    test_near(square[half] / count[half], 1, 5 * sqrt(2.0 / count[half]));
+  test_near(along / model_square, 1, 5 * power / sqrt(1500 * 2 * model_square));
   g_free(spectra.spectra);
 }
 
@@ -290,8 +229,8 @@ static void test_independence(void)
         for (guint i = 0; i + lag < STEPS; i++)
           sum += data[a * STEPS + i + lag] * conj(data[b * STEPS + i]);
         double expected = lag || a % 2 != b % 2 ? 0 : a == b ? 3 : 2;
-        assert_near(creal(sum) / STEPS, expected, 5 * 3 / sqrt(STEPS));
-        assert_near(cimag(sum) / STEPS, 0, 5 * 3 / sqrt(STEPS));
+        test_near(creal(sum) / STEPS, expected, 5 * 3 / sqrt(STEPS));
+        test_near(cimag(sum) / STEPS, 0, 5 * 3 / sqrt(STEPS));
       }
 }
 
@@ -312,229 +251,21 @@ static void test_slope(void)
   for (gint k = -14; k <= 14; k++) {
     double found = creal(visibility(&spectra, 0, 0, (guint)(k + 32) % 32));
     double expected = 4 * pow(1 + k / 32.0 * 0.4, -2);
-    assert_near(found / expected, 1, 0.1);
+    test_near(found / expected, 1, 0.1);
   }
   g_free(spectra.spectra);
 }
 
-/* Blocks cut anywhere give what one block gives, in every format and layout. */
-static void test_blocks(void)
+static void add_tests(void)
 {
-  static const AstroFormat formats[] = { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI16LE,
-                                         ASTRO_FORMAT_CF32LE };
-  static const char *const layouts[] = { "time:station:pol", "station:time:pol",
-                                         "station:pol:time" };
-  enum { STATIONS = 19, POLS = 2, STEPS = 3000 };
-  g_autoptr(AstroObservation) observation =
-      observe("0 0 0\n10 3 0\n-4 120 0\n7 -9 1\n-11 -6 0\n2 5 2\n5000 0 0\n7 8 9\n1 1 1\n2 2 2\n"
-              "3 4 5\n1 0 0\n2 0 0\n3 0 0\n4 0 0\n5 0 0\n6 0 0\n7 0 0\n8 0 0\n");
-  g_autoptr(AstroSky) sky = sky_of("0.3,0.1,3;-0.2,0.4,1.5", observation);
-  sky->sources[1].spectral_index = -0.7;
-  for (guint c = 0; c < 6; c++) {
-    guint f = c % G_N_ELEMENTS(formats), l = c % G_N_ELEMENTS(layouts);
-    AstroVoltagesConfig config = {
-      .observation = observation,
-      .sky = sky,
-      .stream = stream_of(formats[f], layouts[l], STATIONS, POLS, 1e8, 20000000),
-      .noise = 5,
-      .seed = 99,
-      .threads = f % 2,
-    };
-    gsize bytes = astro_format_info(formats[f])->bytes, inputs = STATIONS * POLS;
-    g_autoptr(AstroVoltages) voltages = open_voltages(&config);
-    guint8 *whole = test_alloc(STEPS * inputs * bytes);
-    astro_voltages_fill(voltages, 777, STEPS, whole);
-    test_check_guard(whole, STEPS * inputs * bytes);
-    guint64 stride[3]; /* time, station, pol */
-    for (guint64 first = 0; first < STEPS;) {
-      guint64 cut = (guint64)g_test_rand_int_range(1, 2500), steps = MIN(cut, STEPS - first);
-      guint8 *part = test_alloc(steps * inputs * bytes);
-      if (g_test_rand_bit()) /* a jump in between does no harm */
-        astro_voltages_fill(voltages, 100000, MIN(steps, 10), part);
-      astro_voltages_fill(voltages, 777 + first, steps, part);
-      test_check_guard(part, steps * inputs * bytes);
-      for (guint64 t = 0; t < steps; t++)
-        for (guint s = 0; s < STATIONS; s++)
-          for (guint p = 0; p < POLS; p++) {
-            for (guint k = 0; k < 2; k++) {
-              guint64 n = k ? steps : STEPS, at = k ? t : first + t;
-              stride[k] = l == 0   ? (at * STATIONS + s) * POLS + p
-                          : l == 1 ? (s * n + at) * POLS + p
-                                   : (s * POLS + p) * n + at;
-            }
-            g_assert_cmpint(memcmp(whole + stride[0] * bytes, part + stride[1] * bytes, bytes), ==,
-                            0);
-          }
-      test_free(part);
-      first += steps;
-    }
-    test_free(whole);
-  }
-}
-
-/* Integers are the floating-point samples times the scale, rounded; their rms fills the range well.
- */
-static void test_formats(void)
-{
-  static const struct {
-    AstroFormat format;
-    double rms, limit;
-  } formats[] = {
-    { ASTRO_FORMAT_CI4, 2.95, 7 },
-    { ASTRO_FORMAT_CI8, 32, 127 },
-    { ASTRO_FORMAT_CI16LE, 2048, 32767 },
-  };
-  enum { STEPS = 20000 };
-  static float exact[STEPS][2];
-  static gint16 raw[STEPS][2];
-  AstroVoltagesConfig config = {
-    .pattern = ASTRO_PATTERN_NOISE,
-    .noise = 50,
-    .seed = 1,
-    .stream = stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", 1, 1, 0, 1000),
-  };
-  g_autoptr(AstroVoltages) floats = open_voltages(&config);
-  assert_near(astro_voltages_scale(floats), 1, 0);
-  astro_voltages_fill(floats, 0, STEPS, exact);
-  for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
-    config.stream.format = formats[f].format;
-    g_autoptr(AstroVoltages) voltages = open_voltages(&config);
-    double scale = astro_voltages_scale(voltages), square = 0;
-    assert_near(scale, formats[f].rms / 5, 1e-9);
-    astro_voltages_fill(voltages, 0, STEPS, raw);
-    for (guint i = 0; i < STEPS; i++)
-      for (guint k = 0; k < 2; k++) {
-        gint found = f == 0   ? (gint8)(k ? ((guint8 *)raw)[i] << 4 : ((guint8 *)raw)[i]) >> 4
-                     : f == 1 ? ((gint8 *)raw)[2 * i + k]
-                              : raw[i][k];
-        double expected = rint(CLAMP(exact[i][k] * scale, -formats[f].limit - 1, formats[f].limit));
-        assert_near(found, expected,
-                    fabs(exact[i][k] * scale - trunc(exact[i][k] * scale)) > 0.499 &&
-                            fabs(exact[i][k] * scale - trunc(exact[i][k] * scale)) < 0.501
-                        ? 1
-                        : 0);
-        square += found * found / (2.0 * STEPS);
-      }
-    assert_near(sqrt(square) / formats[f].rms, 1, 0.03);
-  }
-  config.scale = 3;
-  g_autoptr(AstroVoltages) fixed = open_voltages(&config);
-  assert_near(astro_voltages_scale(fixed), 3, 0);
-}
-
-static void test_patterns(void)
-{
-  enum { STEPS = 10000 };
-  static gint8 data[STEPS][3][2][2];
-  static float tone[STEPS][2];
-  AstroVoltagesConfig config = {
-    .pattern = ASTRO_PATTERN_RAMP,
-    .stream = stream_of(ASTRO_FORMAT_CI8, "time:station:pol", 3, 2, 0, 1000),
-  };
-  g_autoptr(AstroVoltages) ramp = open_voltages(&config);
-  astro_voltages_fill(ramp, 300, STEPS, data);
-  for (guint i = 0; i < STEPS; i++)
-    for (guint input = 0; input < 6; input++) {
-      g_assert_cmpint(data[i][input / 2][input % 2][0], ==, (gint8)(300 + i));
-      g_assert_cmpint(data[i][input / 2][input % 2][1], ==, (gint)input);
-    }
-  config.pattern = ASTRO_PATTERN_IMPULSE;
-  g_autoptr(AstroVoltages) impulse = open_voltages(&config);
-  astro_voltages_fill(impulse, 5, STEPS, data);
-  for (guint i = 0; i < STEPS; i++)
-    for (guint input = 0; input < 6; input++) {
-      g_assert_cmpint(data[i][input / 2][input % 2][0], ==, (i + 5) % 4096 ? 0 : 64);
-      g_assert_cmpint(data[i][input / 2][input % 2][1], ==, 0);
-    }
-  /* Steps a turn that are a power of two and that are not, after 31 years; and no turn at all. */
-  static const double tones[] = { -125, 100, -1e-30 };
-  config.pattern = ASTRO_PATTERN_TONE;
-  config.stream = stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", 1, 1, 0, 1000);
-  for (guint t = 0; t < G_N_ELEMENTS(tones); t++) {
-    config.tone = tones[t];
-    g_autoptr(AstroVoltages) wave = open_voltages(&config);
-    astro_voltages_fill(wave, 1000000000000, STEPS, tone);
-    for (guint i = 0; i < STEPS; i++) {
-      assert_near(tone[i][0], cos(2 * G_PI * i * tones[t] / 1000), 1e-4);
-      assert_near(tone[i][1], sin(2 * G_PI * i * tones[t] / 1000), 1e-4);
-    }
-  }
-}
-
-/* Every instruction set gives the same, but for rounding. */
-static void test_variants(void)
-{
-  static const char *const levels[] = { "c", "avx2", "avx512", "amx" };
-  enum { STATIONS = 3, STEPS = 3000 };
-  static float first[STEPS][STATIONS][2], other[STEPS][STATIONS][2];
-  g_autofree char *before = g_strdup(g_getenv("ASTRO_CPU"));
-  g_autoptr(AstroObservation) observation = observe("0 0 0\n1000 3 0\n-4 120 0\n");
-  g_autoptr(AstroSky) sky = sky_of("0.3,0.1,3;-0.2,0.4,1.5", observation);
-  AstroVoltagesConfig config = {
-    .observation = observation,
-    .sky = sky,
-    .stream = stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", STATIONS, 1, 1e9, 20000000),
-    .noise = 1,
-  };
-  for (guint v = 0; v < G_N_ELEMENTS(levels); v++) {
-    g_setenv("ASTRO_CPU", levels[v], TRUE);
-    g_autoptr(AstroVoltages) voltages = open_voltages(&config);
-    astro_voltages_fill(voltages, 20000000, STEPS, v ? other : first);
-    for (guint i = 0; v && i < STEPS * STATIONS * 2; i++)
-      assert_near(((float *)other)[i], ((float *)first)[i], 2e-5);
-  }
-  if (before)
-    g_setenv("ASTRO_CPU", before, TRUE);
-  else
-    g_unsetenv("ASTRO_CPU");
-}
-
-static void test_errors(void)
-{
-  g_autoptr(AstroObservation) observation = observe("0 0 0\n1000 3 0\n");
-  g_autoptr(AstroObservation) wide = observe("-500000 0 0\n500000 0 0\n");
-  g_autoptr(AstroSky) sky = sky_of("0,0,1", observation);
-  AstroVoltagesConfig good = {
-    .observation = observation,
-    .sky = sky,
-    .stream = stream_of(ASTRO_FORMAT_CI8, "time:station:pol", 2, 1, 1e9, 20000000),
-  };
-  struct {
-    AstroVoltagesConfig config;
-    const char *says;
-  } cases[] = { { good, "formats are" },
-                { good, "above 0 Hz" },
-                { good, "start" },
-                { good, "number of stations" },
-                { good, "needs a bandwidth above" } };
-  cases[0].config.stream.format = ASTRO_FORMAT_CF16LE;
-  cases[1].config.stream.frequency = 5e6;
-  cases[2].config.sky = NULL;
-  cases[3].config.stream.layout.extents[1] = 3;
-  cases[4].config.observation = wide;
-  cases[4].config.stream.rate_n = 10;
-  cases[4].config.stream.bandwidth = 10;
-  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    g_autoptr(GError) error = NULL;
-    g_assert_null(astro_voltages_new(&cases[i].config, &error));
-    g_assert_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE);
-    test_says(error->message, cases[i].says);
-  }
-}
-
-int main(int argc, char **argv)
-{
-  g_test_init(&argc, &argv, NULL);
-  gst_init(&argc, &argv);
   g_test_add_func("/voltages/phase", test_phase);
   g_test_add_func("/voltages/sign", test_sign);
   g_test_add_func("/voltages/measurement-equation", test_measurement_equation);
   g_test_add_func("/voltages/independence", test_independence);
   g_test_add_func("/voltages/slope", test_slope);
-  g_test_add_func("/voltages/blocks", test_blocks);
-  g_test_add_func("/voltages/formats", test_formats);
-  g_test_add_func("/voltages/patterns", test_patterns);
-  g_test_add_func("/voltages/variants", test_variants);
-  g_test_add_func("/voltages/errors", test_errors);
-  return g_test_run();
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
 }

@@ -1,5 +1,5 @@
 /* astrohttpsink: pictures that a viewer gets and decodes, and streams that stop while it waits. */
-#include "tests/elements/elements.h"
+#include "tests/elements/running.h"
 #include "tests/viewer.h"
 
 static gboolean have(const char *element)
@@ -26,12 +26,6 @@ static GstElement *begin(const char *line)
   g_assert_no_error(error);
   g_assert_cmpint(gst_element_set_state(pipeline, GST_STATE_PLAYING), !=, GST_STATE_CHANGE_FAILURE);
   return pipeline;
-}
-
-static void end(GstElement *pipeline)
-{
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  gst_object_unref(pipeline);
 }
 
 /* What a picture shows, taken out of its JPEG. */
@@ -77,7 +71,7 @@ static void live(void)
     before = found;
   }
   viewer_close(&viewer);
-  end(pipeline);
+  test_stop(pipeline);
 }
 
 /* Nobody comes, and the pipeline stops all the same. */
@@ -88,7 +82,7 @@ static void stop_while_waiting(void)
         begin("fakesrc num-buffers=3 sizetype=fixed sizemax=100 filltype=zero ! image/jpeg ! "
               "astrohttpsink name=sink port=0 wait=true");
     g_usleep(i * 20000);
-    end(pipeline);
+    test_stop(pipeline);
   }
 }
 
@@ -110,7 +104,7 @@ static void after_the_end(void)
   g_autoptr(GBytes) picture = viewer_body(&viewer);
   g_assert_cmpuint(g_bytes_get_size(picture), ==, 100);
   viewer_close(&viewer);
-  end(pipeline);
+  test_stop(pipeline);
 }
 
 static void told(void)
@@ -124,7 +118,7 @@ static void told(void)
   g_assert_nonnull(message);
   g_assert_cmpstr(gst_structure_get_string(gst_message_get_structure(message), "location"), ==,
                   expected);
-  end(pipeline);
+  test_stop(pipeline);
 }
 
 static void bad(void)

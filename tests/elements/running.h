@@ -1,8 +1,8 @@
 /* Pipelines that tests start, look at and end, all that came out of them being kept. */
 #pragma once
 
-#include "core/backend/backend.h"
 #include "core/memory/memory.h"
+#include "tests/device.h"
 #include "tests/elements/elements.h"
 
 static inline void test_append(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer bytes)
@@ -102,16 +102,6 @@ static inline gboolean test_has_device(const char *path)
   if (!device)
     g_test_add_data_func(path, error->message, test_skip_for);
   return device != NULL;
-}
-
-/* The device, or the test is skipped. */
-static inline AstroDevice *test_open_device(void)
-{
-  g_autoptr(GError) error = NULL;
-  AstroDevice *device = astro_device_open(0, &error);
-  if (!device)
-    g_test_skip(error->message);
-  return device;
 }
 
 /* Voltages of 12 stations with two polarisations, and all stages of the correlation chain. */

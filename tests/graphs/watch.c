@@ -1,22 +1,10 @@
 /* The graph watch as a browser meets it: a program that says where to look, and pictures that come
  * from there until the observation ends. */
-#include "config.h"
-#include "core/backend/backend.h"
-#include "core/paths.h"
+#include "tests/graphs/program.h"
 #include "tests/tests.h"
 #include "tests/viewer.h"
 
 #include <gst/check/gstharness.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-
-static char *program(void)
-{
-  return g_file_test("graphs/gst-astro", G_FILE_TEST_EXISTS)
-             ? g_canonicalize_filename("graphs/gst-astro", NULL)
-             : astro_relocate(ASTRO_BINDIR "/gst-astro");
-}
 
 /* The port of the address in the program's first lines. */
 static guint read_port(GIOChannel *errors)
@@ -49,22 +37,16 @@ static void check_picture(GBytes *picture)
   gst_harness_teardown(h);
 }
 
-/* A test that fails leaves no program behind that waits for a viewer. */
-static void die_with_parent(gpointer data)
-{
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
-
 /* Runs the graph, up to where it says where to look; errors: to be unref'd. */
 static GPid begin(guint *port, GIOChannel **errors)
 {
-  g_autofree char *name = program();
+  g_autofree char *name = find_program();
   char *argv[] = { name,           "run",     "watch",      "port=0", "stations=5",
                    "duration=600", "size=64", "interval=1", NULL };
   g_autoptr(GError) error = NULL;
   GPid child;
   gint fd;
-  g_spawn_async_with_pipes(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, die_with_parent, NULL,
+  g_spawn_async_with_pipes(NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD, end_with_parent, NULL,
                            &child, NULL, NULL, &fd, &error);
   g_assert_no_error(error);
   *errors = g_io_channel_unix_new(fd);

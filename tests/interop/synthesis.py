@@ -7,19 +7,12 @@ from astropy.coordinates import SkyCoord
 from astropy.io import fits
 from astropy.wcs import WCS
 
+from checks import check, finish
 from peaks import peak
 
 POSITION_TOLERANCE = 0.05  # pixels
 FLUX_TOLERANCE = 0.02
 DIFFERENCE = 1e-4  # rms, of the peak
-
-failures = 0
-
-
-def check(what, good, found):
-    global failures
-    failures += not good
-    print(f"{'ok' if good else 'not ok'} - {what}: {found}")
 
 
 def read(path):
@@ -57,5 +50,4 @@ pixels = max(np.abs((ra[0] - ra[1] + 180) % 360 - 180).max(), np.abs(dec[0] - de
 check("the same places as WSClean", pixels < 0.01, f"within {pixels:.1e} pixels")
 difference = np.sqrt(np.mean((ours - theirs) ** 2)) / theirs.max()
 check("the dirty image is WSClean's", difference < DIFFERENCE, f"rms of the difference over the peak {difference:.2e}")
-print(f"{failures} failures")
-sys.exit(failures > 0)
+finish()

@@ -6,19 +6,12 @@ from astropy import units
 from astropy.io import fits
 from astropy.time import Time
 
+from checks import check, finish
 from peaks import peak
 
 LIGHT_SPEED = 299792458.0
 POSITION_TOLERANCE = 1 / 3  # of a beam
 FLUX_TOLERANCE = 0.03  # of Stokes I
-
-failures = 0
-
-
-def check(what, good, found):
-    global failures
-    failures += not good
-    print(f"{'ok' if good else 'not ok'} - {what}: {found}")
 
 
 def read_truth(path):
@@ -98,5 +91,4 @@ truth = read_truth(sys.argv[1])
 check_file(truth, sys.argv[2])
 if len(sys.argv) > 3:
     check_images(truth, *sys.argv[3:])
-print(f"{failures} failures")
-sys.exit(failures > 0)
+finish()

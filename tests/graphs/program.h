@@ -1,0 +1,161 @@
+/* The program as a user meets it: a process with arguments, output, signals and an exit status. */
+#pragma once
+
+#include "config.h"
+#include "core/backend/backend.h"
+#include "core/paths.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char *program, *folder; /* the folder is where it runs, and is removed */
+
+typedef struct {
+  int status; /* exit status; -1: killed by a signal */
+  char *out, *err;
+} Result;
+
+static inline void result_clear(Result *result)
+{
+  g_free(result->out);
+  g_free(result->err);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Result, result_clear)
+
+static inline int exit_status(int wait_status)
+{
+  return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
+}
+
+static inline Result run_argv(char **argv)
+{
+  Result result = { 0 };
+  int status;
+  g_autoptr(GError) error = NULL;
+  g_spawn_sync(folder, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &result.out, &result.err,
+               &status, &error);
+  g_assert_no_error(error);
+  result.status = exit_status(status);
+  g_test_message("%s: %d\n%s%s", argv[1], result.status, result.out, result.err);
+  return result;
+}
+
+/* Runs the program with arguments as a shell would split them. */
+G_GNUC_PRINTF(1, 2)
+static inline Result run(const char *format, ...)
+{
+  va_list list;
+  va_start(list, format);
+  g_autofree char *arguments = g_strdup_vprintf(format, list);
+  va_end(list);
+  g_autofree char *quoted = g_shell_quote(program);
+  g_autofree char *line = g_strconcat(quoted, " ", arguments, NULL);
+  g_auto(GStrv) argv = NULL;
+  g_assert_true(g_shell_parse_argv(line, NULL, &argv, NULL));
+  return run_argv(argv);
+}
+
+static inline Result run_shell(const char *script)
+{
+  char *argv[] = { "bash", "-c", (char *)script, NULL };
+  return run_argv(argv);
+}
+
+static inline char *in_folder(const char *name)
+{
+  return g_build_filename(folder, name, NULL);
+}
+
+static inline void write_file(const char *name, const char *bytes, gssize length)
+{
+  g_autofree char *path = in_folder(name);
+  g_assert_true(g_file_set_contents(path, bytes, length, NULL));
+}
+
+static inline gint64 file_size(const char *name)
+{
+  GStatBuf info;
+  g_autofree char *path = in_folder(name);
+  return g_stat(path, &info) == 0 ? (gint64)info.st_size : -1;
+}
+
+/* One line on the standard error that holds text, and nothing on the standard output. */
+static inline void assert_refused(const Result *result, int status, const char *text)
+{
+  g_assert_cmpint(result->status, ==, status);
+  g_assert_cmpstr(result->out, ==, "");
+  g_assert_nonnull(strstr(result->err, text));
+  g_assert_true(g_str_has_suffix(result->err, "\n"));
+  g_assert_true(strchr(result->err, '\n') == result->err + strlen(result->err) - 1);
+}
+
+/* A test that fails leaves no process behind. */
+static inline void end_with_parent(gpointer data)
+{
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static inline int finish(GPid pid)
+{
+  int status;
+  g_assert_cmpint(waitpid(pid, &status, 0), ==, pid);
+  return exit_status(status);
+}
+
+static inline char *read_all(int fd)
+{
+  GString *text = g_string_new(NULL);
+  char block[1000];
+  for (gssize n; (n = read(fd, block, sizeof block)) > 0;)
+    g_string_append_len(text, block, n);
+  close(fd);
+  return g_string_free(text, FALSE);
+}
+
+/* What the build has at hand, else what is installed. */
+static inline char *find_built(const char *built, const char *installed)
+{
+  return g_file_test(built, G_FILE_TEST_EXISTS) ? g_canonicalize_filename(built, NULL)
+                                                : astro_relocate(installed);
+}
+
+static inline char *find_program(void)
+{
+  return find_built("graphs/gst-astro", ASTRO_BINDIR "/gst-astro");
+}
+
+/* Graphs are looked for in a folder that holds one, good.graph. */
+static inline void write_graphs(void)
+{
+  g_autofree char *graphs = in_folder("graphs");
+  g_mkdir(graphs, 0700);
+  g_setenv("GST_ASTRO_GRAPHS", graphs, TRUE);
+  write_file("graphs/good.graph",
+             "# Zeros to a file.\n# More words.\n@blocks 10 \"how many\"\n"
+             "fakesrc num-buffers=${blocks} sizetype=fixed sizemax=1000 filltype=zero\n"
+             "! filesink location=${output}\n@output \"a b.raw\" \"the file\"\n",
+             -1);
+}
+
+static inline int test_program(int argc, char **argv, void (*add_tests)(void))
+{
+  g_test_init(&argc, &argv, NULL);
+  alarm(120);
+  program = find_program();
+  folder = g_dir_make_tmp("gst-astro-XXXXXX", NULL);
+  /* Leaks still make a warning, which the tests of the standard error see; the rest is too much. */
+  g_unsetenv("GST_DEBUG");
+  g_setenv("LC_ALL", "C.UTF-8", TRUE);
+  write_graphs();
+  add_tests();
+  int status = g_test_run();
+  char *remove[] = { "rm", "-rf", folder, NULL };
+  g_spawn_sync(NULL, remove, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL);
+  g_free(program);
+  g_free(folder);
+  return status;
+}

@@ -1,0 +1,158 @@
+/* What is refused: one line on the standard error that says where and why. */
+#include "tests/graphs/program.h"
+
+#include <sys/stat.h>
+
+static void test_refused_graphs(void)
+{
+  static const char *const cases[][2] = {
+    { "godo", "no graph godo, did you mean good? (gst-astro list shows all)" },
+    { "nothing-like-it", "no graph nothing-like-it (gst-astro list shows all)" },
+    { "./absent.graph", "./absent.graph: No such file or directory" },
+    { ".", "no graph ." },
+    { "./", "./: not a regular file" },
+    { "/dev/zero", "/dev/zero: not a regular file" },
+    { "pipe.graph", "pipe.graph: not a regular file" },
+    { "good blocsk=1",
+      "good.graph: no parameter blocsk, did you mean blocks? It has blocks, output" },
+    { "good blocks=1 blocks=2", "good.graph: parameter blocks is given twice" },
+    { "good blocks=many", "good.graph:4: could not set property \"num-buffers\"" },
+    { "good blocks=-2", "expected a whole number from -1 to 2147483647" },
+    { "good blocks=", "\"num-buffers\" in element \"fakesrc\" to \"\": expected a whole number" },
+    { "good blocks=99999999999", "good.graph:4: could not set property \"num-buffers\"" },
+    { "random.graph", "random.graph:1: not a text" },
+    { "nul.graph", "nul.graph:2: not a text: a control character (0x00)" },
+    { "huge.graph", "huge.graph: larger than 1 MiB" },
+  };
+  g_autofree char *huge = g_strnfill(3 << 20, 'x');
+  write_file("huge.graph", huge, -1);
+  write_file("random.graph", "\x8f\x01\xff\xfe\x00\x1b[2J", 8);
+  write_file("nul.graph", "fakesrc\n\0 ! fakesink", 20);
+  g_autofree char *pipe = in_folder("pipe.graph");
+  g_assert_cmpint(mkfifo(pipe, 0600), ==, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run %s", cases[i][0]);
+    assert_refused(&result, 1, cases[i][1]);
+  }
+}
+
+static void test_refused_pipelines(void)
+{
+  static const char *const cases[][2] = {
+    { "fakesrc\n ! nosuch\n ! fakesink", "bad.graph:2: no element \"nosuch\"" },
+    { "fakesrc\n ! identity foo=1 ! fakesink",
+      "bad.graph:2: no property \"foo\" in element \"identity\"" },
+    { "fakesrc num-buffers=x ! fakesink", "bad.graph:1: could not set property" },
+    { "fakesrc num-buffers=1 ! fakesink\n sync=false\n sync=true",
+      "bad.graph:3: property \"sync\" of element \"fakesink\" is set twice" },
+    { "fakesrc !\n queue max-size-buffers=-7 ! fakesink",
+      "bad.graph:2: could not set property \"max-size-buffers\" in element \"queue\" to \"-7\": "
+      "expected a whole number from 0 to 4294967295" },
+    { "fakesrc ! identity drop-probability=1.5 ! fakesink", "expected a number from 0 to 1" },
+    { "fakesrc filltype=some ! fakesink",
+      "expected nothing, zero, random, pattern or pattern-span" },
+    { "fakesrc filltype=\"\" ! fakesink", "to \"\": expected nothing, zero, random" },
+    { "fakesrc is-live=maybe ! fakesink", "to \"maybe\": expected true or false" },
+    { "astrovissrc ! astrogridder support=257 ! fakesink",
+      "to \"257\": expected one of 257 values, from auto to 256" },
+    { "fakesrc !\n identity ! fakesrc", "bad.graph:2: could not link identity0 to fakesrc1" },
+    { "astroskysrc !\n astrocorrelator ! fakesink",
+      "bad.graph:1: could not link astroskysrc0 to astrocorrelator0: astroskysrc0 gives "
+      "application/x-astro-voltages, format=" },
+    { "astrovissrc ! astrorender ! astrofft ! fakesink", ", and astrofft0 takes application/" },
+    { "fakesrc ! application/x-astro-voltages,format=CF16LE,layout=time,rate=1/1 ! astroobserve !\n"
+      "astrodelay ! fakesink",
+      "astrodelay0: astroobserve0 gives application/x-astro-voltages, format=(string)CF16LE, and "
+      "astrodelay0 takes application/x-astro-voltages, format=(string){ " },
+    { "astroskysrc ! application/x-astro-voltages,format=CI9,pols=2 ! astrodelay ! fakesink",
+      "CI9, pols=(int)2: astroskysrc0 gives application/x-astro-voltages, format=(string){ " },
+    { "astroskysrc ! application/x-astro-voltages,pols=2 ! astrorender ! fakesink",
+      "pols=(int)2: astrorender0 takes application/" },
+    { "fakesrc ! x/y,f=(int)z ! fakesink", "could not parse caps" },
+    { "fakesrc ! . fakesink", "bad.graph: syntax error" },
+    { "fakesrc ! ! fakesink", "bad.graph:1: ! has no element before it" },
+    { "fakesrc ! identity x=\"y", "bad.graph:1: the quote \" that begins here is not closed" },
+    { "\n\nidentity", "bad.graph:3: identity0: nothing is linked to its input" },
+    { "fakesrc num-buffers=1 ! fakesink\nidentity ! fakesink",
+      "bad.graph:2: identity0: nothing is linked" },
+    { "fakesrc num-buffers=0", "bad.graph: the pipeline has no sink" },
+    { "fakesrc ! identity ! tee", "bad.graph: the pipeline has no sink" },
+    { "filesrc location=bad.graph !\n filesink location=./bad.graph",
+      "bad.graph:2: filesink0 would write to ./bad.graph, which filesrc0 reads" },
+    { "fakesrc ! filesink location=new fakesrc ! filesink location=a/../new",
+      "would write to a/../new, which filesink0 writes, too" },
+    { "fakesrc ! identity fakesrc ! fakesink",
+      "fakesrc0: Internal data stream error. (streaming stopped, reason not-linked (-1))" },
+    { "filesrc location=/nonexistent/a ! fakesink", "filesrc0: Resource not found. (No such file" },
+    { "fakesrc num-buffers=2 ! filesink location=/proc/absent name=out",
+      "out: Could not open file" },
+    { "fakesrc num-buffers=2 !\n filesink location=/nonexistent/a/b name=out",
+      "bad.graph:2: out would write to /nonexistent/a/b, but there is no folder /nonexistent/a" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=absent/%d.png",
+      "bad.graph:2: multifilesink0 would write to absent/%d.png, but there is no folder absent" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=.",
+      "bad.graph:2: multifilesink0 would write to ., which is a folder" },
+    { "filesrc ! fakesink", "filesrc0: No file name specified" },
+    { "fakesrc ! fakesink state-error=null-to-ready", "fakesink0: " },
+    { "fakesrc ! fakesink state-error=ready-to-paused", "fakesink0: " },
+    { "fakesrc ! fakesink state-error=paused-to-playing", "fakesink0: " },
+    { "fakesrc ! identity error-after=3 name=broken ! fakesink",
+      "broken: Failed after iterations" },
+    { "queue name=q ! queue ! q.", "nothing would flow" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    write_file("bad.graph", cases[i][0], -1);
+    g_auto(Result) result = run("run ./bad.graph");
+    assert_refused(&result, 1, cases[i][1]);
+  }
+}
+
+/* Of nothing GStreamer makes the number 0, and caps with a NaN do not even meet themselves. */
+static void test_bad_caps_values(void)
+{
+  static const char *const cases[][2] = {
+    { "frequency=nan",
+      "bad.graph:5: parameter frequency is \"nan\", expected a finite number in caps" },
+    { "stations=-inf", "bad.graph:5: parameter stations is \"-inf\", expected a finite number" },
+    { "stations=", "bad.graph:5: parameter stations is \"\", expected a value in caps" },
+    { "frequency=", "bad.graph:5: parameter frequency is \"\", expected a value in caps" },
+  };
+  write_file(
+      "bad.graph",
+      "@stations 3 \"s\"\n@frequency 1e8 \"f\"\n@more \"\" \"fields, or none\"\n"
+      "fakesrc num-buffers=1 !\n application/x-astro-voltages,format=CI8,layout=time:station,"
+      "stations=${stations},frequency=(double)${frequency}${more} ! fakesink",
+      -1);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run ./bad.graph %s", cases[i][0]);
+    assert_refused(&result, 1, cases[i][1]);
+  }
+  g_auto(Result) good = run("run --quiet ./bad.graph");
+  g_assert_cmpint(good.status, ==, 0);
+}
+
+/* What sinks of other plugins make of a location is theirs to say. */
+static void test_other_locations(void)
+{
+  static const char *const locations[] = { "%d/picture.png", "file://absent/picture.png" };
+  for (guint i = 0; i < G_N_ELEMENTS(locations); i++) {
+    g_autofree char *text =
+        g_strdup_printf("fakesrc num-buffers=2 ! multifilesink name=out location=%s", locations[i]);
+    write_file("other.graph", text, -1);
+    g_auto(Result) result = run("run ./other.graph");
+    assert_refused(&result, 1, "out: Error while writing to file");
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/gst-astro/refused-graphs", test_refused_graphs);
+  g_test_add_func("/gst-astro/refused-pipelines", test_refused_pipelines);
+  g_test_add_func("/gst-astro/bad-caps-values", test_bad_caps_values);
+  g_test_add_func("/gst-astro/other-locations", test_other_locations);
+}
+
+int main(int argc, char **argv)
+{
+  return test_program(argc, argv, add_tests);
+}

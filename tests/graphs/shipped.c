@@ -1,0 +1,266 @@
+/* The graphs that come with us, made small. */
+#include "tests/graphs/program.h"
+
+/* Each ends with a line on the file that it wrote. */
+static void test_graphs(void)
+{
+  static const char *const graphs[][2] = {
+    { "correlate stations=5 array=vla-like sky=0.002,0,1 noise=5 duration=0.05 channels=20 taps=4 "
+      "integration=1000 format=CI8 backend=cpu",
+      "stations 5, baselines 15, channels 20, products 4, integrations 3, " },
+    { "filterbank channels=10 taps=1 window=hann integration=100 duration=0.005",
+      "stations 1, baselines 1, channels 10, products 1, integrations 5, " },
+    { "fringe duration=120", "stations 2, baselines 3, channels 8, products 1, integrations 2, " },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
+    g_auto(Result) result = run("run %s output=graph.uvfits", graphs[i][0]);
+    g_assert_cmpint(result.status, ==, 0);
+    g_assert_nonnull(strstr(result.err, ": 100.0 %, "));
+    g_assert_true(g_str_has_prefix(result.out, "graph.uvfits: format UVFITS, "));
+    g_assert_nonnull(strstr(result.out, graphs[i][1]));
+  }
+}
+
+/* Our own elements: found by the program itself, with what they count and what they report. */
+static void test_first_light(void)
+{
+  g_auto(Result) result = run("run first-light stations=4 channels=16 integration=500 "
+                              "duration=0.05 output=light.uvfits image=light.fits "
+                              "picture=light.png --stats --quiet");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_true(g_regex_match_simple("(?m)^astrotranspose0 +astrotranspose +[0-9]+ +[0-9]+ "
+                                     "+3.[0-9]+ MB +3.[0-9]+ MB +[0-9.]+ .?B/s +[0-9.]+ s "
+                                     "+[0-9.]+ s +[0-9.]+ s +[0-9]+ +(cpu|cuda)/",
+                                     result.out, 0, 0));
+  /* The last lines say what is in the image and in the files. */
+  g_assert_cmpint(file_size("light.uvfits"), >, 0);
+  g_assert_cmpint(file_size("light.fits"), >, 0);
+  g_assert_cmpint(file_size("light.png"), >, 0);
+  g_assert_nonnull(strstr(result.out, "\nimage I, channel 0: 3 sources, noise "));
+  g_assert_nonnull(strstr(result.out, "\nsource 3: true l 0.001000, m -0.007000, 0.5 Jy; "));
+  g_assert_nonnull(strstr(result.out, "\nlight.fits: format FITS image, images 1, width 256, "));
+  g_assert_true(g_regex_match_simple(
+      "\nlight.uvfits: format UVFITS, stations 4, baselines 10, channels 16, products 4, "
+      "integrations 7, start 2026-11-20T12:00:00.000000000Z, seconds 0.056, least-weight [0-9]+, "
+      "most-weight 500, flagged 0\n",
+      result.out, 0, 0));
+  /* A run that fails leaves no file, and the picture of the last one as it was. */
+  gint64 pictured = file_size("light.png");
+  g_auto(Result) failed = run("run first-light stations=4 channels=16 integration=500 "
+                              "duration=0.05 output=/proc/light.uvfits image=failed.fits "
+                              "picture=light.png --quiet");
+  g_assert_cmpint(failed.status, ==, 1);
+  g_assert_nonnull(strstr(failed.err, "astrofitssink0: cannot create /proc/light.uvfits.part"));
+  g_assert_cmpint(file_size("light.png"), ==, pictured);
+  g_assert_cmpint(file_size("failed.fits"), <, 0);
+  write_file("back.graph", "astrofitssrc location=light.uvfits ! fakesink", -1);
+  g_auto(Result) back = run("run ./back.graph");
+  g_assert_cmpint(back.status, ==, 0);
+  g_assert_nonnull(strstr(back.err, "back: 100.0 %, 7 buffers, "));
+  /* What was made before an error is kept, and said. */
+  write_file("cut.graph",
+             "astrofitssrc location=light.uvfits ! identity error-after=4 ! astrofitssink "
+             "location=cut.uvfits",
+             -1);
+  g_auto(Result) cut = run("run ./cut.graph");
+  g_assert_cmpint(cut.status, ==, 1);
+  g_assert_nonnull(strstr(cut.err, "identity0: "));
+  g_assert_true(g_str_has_prefix(cut.out, "cut.uvfits: format UVFITS, stations 4, "));
+  g_assert_nonnull(strstr(cut.out, "integrations 3, "));
+  write_file(
+      "clip.graph",
+      "fakesrc num-buffers=3 sizetype=fixed sizemax=65536 filltype=random\n"
+      "! "
+      "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=2,pols=2,rate=1/1\n"
+      "! astroconvert ! application/x-astro-voltages,format=CI4 ! fakesink",
+      -1);
+  g_auto(Result) clip = run("run ./clip.graph --quiet --verbose");
+  g_assert_cmpint(clip.status, ==, 0);
+  g_assert_true(g_regex_match_simple("^astroconvert0: clipped: [^\n]*clipped [0-9]+[^\n]*\n$",
+                                     clip.err, 0, 0));
+  g_auto(Result) silent = run("run ./clip.graph --quiet");
+  g_assert_cmpint(silent.status, ==, 0);
+  g_assert_cmpstr(silent.err, ==, "");
+}
+
+/* How far from its true place the first source was found, in pixels. */
+static double offset_of(const char *out)
+{
+  const char *source = strstr(out, "\nsource 1: ");
+  g_assert_nonnull(source);
+  const char *end = strstr(source, " pixel apart");
+  g_assert_nonnull(end);
+  while (end[-1] != ' ')
+    end--;
+  return g_ascii_strtod(end, NULL);
+}
+
+/* Of the first source of an image. */
+static void assert_source(const char *out, double l, double m)
+{
+  const char *source = strstr(out, "source 1: found l ");
+  g_assert_nonnull(source);
+  g_assert_cmpfloat_with_epsilon(g_ascii_strtod(source + 18, NULL), l, 5e-6);
+  g_assert_cmpfloat_with_epsilon(g_ascii_strtod(strstr(source, " m ") + 3, NULL), m, 5e-6);
+}
+
+/* Predicted visibilities to an image, and an image of the file that they went to. */
+static void test_images(void)
+{
+  g_auto(Result) result = run("run synthesis stations=20 array=vla-like sky=0.0041,0.0033,2 "
+                              "duration=3600 integration=120 channels=2 size=256 cell=20 "
+                              "centre= weighting=natural output=s.uvfits image=s.fits");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpfloat(offset_of(result.out), <, 0.05);
+  g_assert_nonnull(strstr(result.out, "stations 20, baselines 210, channels 2, products 4, "
+                                      "integrations 30, "));
+  g_auto(Result) again = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20");
+  g_assert_cmpint(again.status, ==, 0);
+  assert_source(again.out, 0.0041, 0.0033);
+  g_assert_nonnull(strstr(again.out, "i.fits: format FITS image, "));
+  /* Cleaned, what the array adds to it is gone, and what CLEAN left along the edges is no source.
+   */
+  g_auto(Result) cleaned = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 "
+                               "iterations=200");
+  g_assert_nonnull(strstr(cleaned.out, "channel 0: 1 sources, "));
+  g_auto(Result) none = run("run image uvfits=nowhere.uvfits");
+  g_assert_cmpint(none.status, ==, 1);
+  g_assert_nonnull(strstr(none.err, "nowhere.uvfits"));
+}
+
+/* Samples of a simulated array, behind a header that is cut off, to visibilities and an image. */
+static void check_own_voltages(const char *format, gssize bytes)
+{
+  g_autofree char *graph = g_strdup_printf(
+      "astroskysrc array=positions.txt sky=0.0041,0.0033,2 noise=1 phase-centre=200,-30 "
+      "bandwidth=200e3 duration=0.2 ! application/x-astro-voltages,format=%s ! astroconvert ! "
+      "application/x-astro-voltages,format=%s,layout=time:station:pol ! filesink location=samples",
+      g_str_equal(format, "CI8") ? "CI8" : "CF32LE", format);
+  write_file("own.graph", graph, -1);
+  g_auto(Result) made = run("run ./own.graph");
+  g_assert_cmpint(made.status, ==, 0);
+  g_auto(Result) joined =
+      run_shell("(printf 'a header of 30 bytes: 12345678'; cat samples) > own.raw");
+  g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * bytes);
+  g_auto(Result) result =
+      run("run correlate-file input=own.raw skip=30 stations=14 rate=200000 array=positions.txt "
+          "centre=200,-30 start=2026-11-20T12:00:00 channels=20 integration=500 format=%s "
+          "output=own.uvfits",
+          format);
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_nonnull(strstr(result.out, "stations 14, baselines 105, channels 20, products 4, "
+                                      "integrations 4, start 2026-11-20T12:00:00.000000000Z"));
+  g_auto(Result) image = run("run image uvfits=own.uvfits output=own.fits size=256 cell=20");
+  g_assert_cmpint(image.status, ==, 0);
+  assert_source(image.out, 0.0041, 0.0033);
+}
+
+static void test_own_voltages(void)
+{
+  g_autoptr(GString) positions = g_string_new("site -30 21 1000\n");
+  for (guint i = 0; i < 14; i++)
+    g_string_append_printf(positions, "%u %u 0\n", i * i * 911 % 4000, i * i * 577 % 3900);
+  write_file("positions.txt", positions->str, (gssize)positions->len);
+  check_own_voltages("CF16LE", 4);
+  check_own_voltages("CI8", 2);
+  static const char *const bad[][2] = {
+    { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
+    { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
+    { "stations=14 array=disc centre=1,2", "no start time" },
+    { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+    g_auto(Result) refused =
+        run("run correlate-file input=own.raw %s output=bad.uvfits", bad[i][0]);
+    assert_refused(&refused, 1, bad[i][1]);
+    g_assert_cmpint(file_size("bad.uvfits"), ==, -1);
+  }
+}
+
+/* Points on a grid of 4 degrees, turned by some. */
+static void write_points(const char *name, double turn)
+{
+  g_autoptr(GString) text = g_string_new("RA,DEC,MAG\n");
+  for (guint i = 0; i < 400; i++)
+    g_string_append_printf(text, "%g,%g,%u\n", i % 20 * 4 + turn * (i / 20), i / 20 * 4 - 40.0, i);
+  write_file(name, text->str, (gssize)text->len);
+}
+
+/* Pictures need plugins that may be absent. */
+static gboolean skips(const Result *result)
+{
+  gboolean lacks = result->status && strstr(result->err, "no element");
+  if (lacks)
+    g_test_skip(result->err);
+  return lacks;
+}
+
+static void assert_png(const char *name)
+{
+  g_autofree char *path = in_folder(name), *bytes = NULL;
+  gsize n;
+  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+  g_assert_cmpuint(n, >, 1000);
+  g_assert_cmpmem(bytes, 8, "\x89PNG\r\n\x1a\n", 8);
+}
+
+/* A table, a picture, and the slope that is found beside the one put in. */
+static void test_tpacf(void)
+{
+  g_auto(Result) result = run("run tpacf points=20000 randoms=2 footprint=band:0,60,0,40 regions=8 "
+                              "output=mock.csv plot=mock.png");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  assert_png("mock.png");
+  g_auto(Result) refused = run("run tpacf output=mock.csv plot=absent/mock.png");
+  assert_refused(&refused, 1, "would write to absent/mock.png, but there is no folder absent");
+  g_assert_true(g_regex_match_simple("astrocatsrc[0-9]+: mock: slope -0.8, ", result.err, 0, 0));
+  g_assert_true(
+      g_regex_match_simple("astrotpacf[0-9]+: tpacf: [^\n]*slope -0\\.[6-9]", result.err, 0, 0));
+  /* Catalogues take no time that the run could be beside. */
+  g_assert_nonnull(strstr(result.err, "tpacf: 100.0 %, 3 buffers, "));
+  g_assert_null(strstr(result.err, "real time"));
+}
+
+/* A user's own files: text for the data, several for the random points, to CSV and to FITS. */
+static void test_tpacf_files(void)
+{
+  g_autofree char *table = NULL, *path = in_folder("w.csv");
+  write_points("stars.csv", 0);
+  write_points("random-1.csv", 0.25);
+  write_points("random-2.csv", 0.75);
+  for (guint i = 0; i < 2; i++) {
+    g_auto(Result) result = run("run tpacf-files data=stars.csv random='random-?.csv' regions=4 "
+                                "from=100 to=10000 bins=2 output=w.%s plot=w.png",
+                                i ? "fits" : "csv");
+    if (skips(&result))
+      return;
+    g_assert_cmpint(result.status, ==, 0);
+    assert_png("w.png");
+  }
+  g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
+  g_assert_true(g_str_has_prefix(table, "theta,low,high,w,error,dd,dr,rr,cov0,"));
+  g_assert_cmpint(file_size("w.fits"), ==, 3 * 2880);
+  g_auto(Result) refused = run("run tpacf-files data=stars.csv random='none-*' output=none.csv "
+                               "plot=none.png");
+  g_assert_cmpint(refused.status, !=, 0);
+  g_assert_nonnull(strstr(refused.err, "No file matches none-*"));
+  g_autofree char *plot = in_folder("none.png");
+  g_assert_false(g_file_test(plot, G_FILE_TEST_EXISTS));
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/gst-astro/first-light", test_first_light);
+  g_test_add_func("/gst-astro/images", test_images);
+  g_test_add_func("/gst-astro/tpacf", test_tpacf);
+  g_test_add_func("/gst-astro/own-voltages", test_own_voltages);
+  g_test_add_func("/gst-astro/tpacf-files", test_tpacf_files);
+  g_test_add_func("/gst-astro/graphs", test_graphs);
+}
+
+int main(int argc, char **argv)
+{
+  return test_program(argc, argv, add_tests);
+}
