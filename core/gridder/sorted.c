@@ -120,14 +120,14 @@ static void note_groups(const Sorting *s, guint64 number, const guint32 *groups,
   for (guint64 i = 0; i < bucket->n; i++)
     noted->n_groups += i == 0 || groups[order[i]] != groups[order[i - 1]];
   noted->groups = g_new(AstroSortedGroup, noted->n_groups);
-  AstroSortedGroup *group = noted->groups - 1;
+  AstroSortedGroup *next = noted->groups;
   for (guint64 i = 0; i < bucket->n; i++) {
     const guint32 key = bucket->first_group + groups[order[i]];
     if (i == 0 || groups[order[i]] != groups[order[i - 1]])
-      *++group = (AstroSortedGroup){ .start = bucket->start + i,
-                                     .row = bucket->band * ASTRO_BAND_ROWS + key % ASTRO_BAND_ROWS,
-                                     .block = key / ASTRO_BAND_ROWS };
-    group->n++;
+      *next++ = (AstroSortedGroup){ .start = bucket->start + i,
+                                    .row = bucket->band * ASTRO_BAND_ROWS + key % ASTRO_BAND_ROWS,
+                                    .block = key / ASTRO_BAND_ROWS };
+    next[-1].n++;
   }
 }
 
