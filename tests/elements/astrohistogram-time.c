@@ -125,6 +125,7 @@ static void interrupt(GstHarness *h, GstBus *bus)
 {
   g_autoptr(GstMessage) counting =
       gst_bus_timed_pop_filtered(bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_PROGRESS);
+  g_assert_nonnull(counting);
   g_assert_true(gst_harness_push_upstream_event(
       h,
       gst_event_new_custom(GST_EVENT_CUSTOM_UPSTREAM, gst_structure_new_empty("astro-interrupt"))));

@@ -141,6 +141,7 @@ static void check_own_voltages(const char *format, gssize bytes)
   g_assert_cmpint(made.status, ==, 0);
   g_auto(Result) joined =
       run_shell("(printf 'a header of 30 bytes: 12345678'; cat samples) > own.raw");
+  g_assert_cmpint(joined.status, ==, 0);
   g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * bytes);
   g_auto(Result) result =
       run("run correlate-file input=own.raw skip=30 stations=14 rate=200000 array=positions.txt "
