@@ -37,4 +37,3 @@ extern const AstroCudaGridder astro_cuda_direct, astro_cuda_wprojection, astro_c
 
 /* The one that does what host does; NULL: there is none. */
 const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host);
-

@@ -129,8 +129,8 @@ static void compare(const AstroBackend *backend, guint shape, guint pair, Way wa
                                              shapes[shape].w_step, weights, threads);
   /* A transform in single precision has errors of its own. */
   const double single = way == TRANSFORMED ? 2e-7 : 4e-7;
-  const gboolean in_double =
-      astro_format_is_double(config.to) && (way == TRANSFORMED || astro_format_is_double(config.from));
+  const gboolean in_double = astro_format_is_double(config.to) &&
+                             (way == TRANSFORMED || astro_format_is_double(config.from));
   g_assert_cmpfloat(difference(images[1], *expected, n), <, in_double ? 2e-12 : single);
   g_assert_cmpmem(images[0], n * sizeof(double), images[1], n * sizeof(double));
   for (guint i = 0; i < shapes[shape].planes; i++) {

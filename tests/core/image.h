@@ -66,7 +66,8 @@ static inline double *test_make_mapped_image(const AstroBackend *backend,
   backend->destroy(instance);
   double *image = g_new(double, test_pixels_out(config));
   for (gsize i = 0; i < test_pixels_out(config); i++)
-    image[i] = astro_format_is_double(config->to) ? ((double *)out.data)[i] : ((float *)out.data)[i];
+    image[i] =
+        astro_format_is_double(config->to) ? ((double *)out.data)[i] : ((float *)out.data)[i];
   test_free(out.data);
   return image;
 }
