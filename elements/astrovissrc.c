@@ -20,8 +20,6 @@
 #include "config.h"
 #include "elements/astrovissrc.h"
 
-#include <math.h>
-
 #include "core/predict/predict.h"
 #include "core/units.h"
 #include "elements/astrofields.h"

@@ -37,9 +37,3 @@ extern const AstroCudaGridder astro_cuda_direct, astro_cuda_wprojection, astro_c
 
 /* The one that does what host does; NULL: there is none. */
 const AstroCudaGridder *astro_cuda_gridder_of(const AstroGridAlgorithm *host);
-
-static inline gsize astro_cuda_grid_bytes(const AstroGridderConfig *config, const AstroGrid *grid)
-{
-  return (gsize)grid->size * grid->size * g_strv_length(grid->products) * config->channels *
-         (config->is_double ? 16 : 8);
-}

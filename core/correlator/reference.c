@@ -1,7 +1,6 @@
 /* The formula, sample by sample: what all other backends are held against. */
 #include "core/convert/half.h"
 #include "core/correlator/kernels.h"
-#include <stdlib.h>
 
 typedef struct {
   double re, im;

@@ -2,10 +2,11 @@
  *
  *   gain STATION POL AMPLITUDE [PHASE]   what the signal is multiplied by; degrees
  *   delay STATION POL NANOSECONDS        how late it comes, at all frequencies
- *   bandpass FREQUENCY AMPLITUDE         what it is multiplied by at that frequency (Hz), in
- * straight lines between and flat beyond; spectra only
+ *   bandpass FREQUENCY AMPLITUDE         what it is multiplied by at that frequency (Hz)
  *
- * STATION is a name of the observation or *, POL is 0, 1 or *; later lines replace earlier ones. */
+ * Between its frequencies a bandpass goes in straight lines, beyond them it is flat; it is for
+ * spectra only. STATION is a name of the observation or *, POL is 0, 1 or *; later lines replace
+ * earlier ones. */
 #pragma once
 
 #include "core/sky/lines.h"

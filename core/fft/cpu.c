@@ -1,6 +1,5 @@
 /* The cpu backend: the passes of a transform one after another. */
 #include "config.h"
-#include "core/backend/cpu.h"
 #include "core/fft/check.h"
 #include "core/fft/lines.h"
 

@@ -13,7 +13,7 @@ typedef struct {
   gconstpointer values;      /* of the first visibility and product */
   gsize n, value_stride;
   gsize taps_row, taps_stride; /* the row's place from taps, and from row to row */
-  guint rows;                  /* of the grid that are written: 1 to what rows_at_once says */
+  guint rows;                  /* of the grid that are written: 1 to ASTRO_WPROJECTION_ROWS */
   guint vectors_8;             /* the window's width in units of 8 cells */
   gpointer grid;               /* the window's first cell in the first row and product */
   gsize grid_stride, product_stride;

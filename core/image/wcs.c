@@ -2,7 +2,6 @@
 #include "core/image/wcs.h"
 #include "core/units.h"
 
-#include <math.h>
 #include <wcslib/wcs.h>
 
 struct AstroWcs {

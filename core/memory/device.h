@@ -2,7 +2,7 @@
  * order beside the host, and events that mark a place in a queue.
  *
  * The CUDA module implements this with streams and events; tests implement it with threads and a
- * second host area. No call waits for work to end, but for event_wait, host_free and free. */
+ * second host area. No call waits for work to end, but for event_wait, unlock_host and free. */
 #pragma once
 
 #include <glib.h>
@@ -11,8 +11,7 @@ G_BEGIN_DECLS
 
 typedef struct _AstroDevice AstroDevice;
 typedef struct _AstroQueue AstroQueue; /* a device's own: a stream */
-typedef struct _AstroEvent
-    AstroEvent; /* a place in a queue; plain pointer, reference counted below */
+typedef struct _AstroEvent AstroEvent; /* a place in a queue */
 
 typedef enum {
   ASTRO_COPY_UP,   /* host to device */
@@ -56,8 +55,8 @@ struct _AstroDevice {
   gint index;
   char *name;
   AstroQueue *up, *down; /* the two copy queues, shared by all memory of this device */
-  /* Counters, atomic, kept by the memory: what its copies moved and how often the host waited for
-   * an event that was not done. */
+  /* Counters, atomic, kept by whoever copies or waits: what was moved, and how often the host
+   * waited for an event that was not done. */
   gsize bytes_up, bytes_down, host_waits;
 };
 

@@ -1,5 +1,5 @@
-/* The pool of DESIGN.md section 3: a fixed number of blocks. A buffer goes out again only after all
- * work queued on it is done; an empty pool is the back pressure. */
+/* Buffers of our memory that go round. One goes out again only after all work queued on it is done;
+ * a pool that has an upper bound makes its users wait for one. */
 #pragma once
 
 #include <gst/gst.h>

@@ -6,7 +6,6 @@
 
 #include "core/sky/angle.h"
 #include "core/sky/array.h"
-#include "core/sky/sky.h"
 #include "core/fail.h"
 #include "core/stream/uvw.h"
 #include "core/units.h"

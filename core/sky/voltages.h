@@ -4,9 +4,9 @@
  * noise, where e_s is white noise over the whole band (one stream for each source and polarisation,
  * none polarised: XX = YY = S), f0 the frequency of the band's centre and tau_is = (u l + v m + w
  * n) / c for the station relative to the array's centre: the whole geometric delay, of the source
- * and not of its offset from the phase centre, so that astrodelay has what to remove. By
- * DESIGN.md's signs. Delays follow the earth's rotation and hold to 4e-4 of a turn over the inner
- * 90% of the band.
+ * and not of its offset from the phase centre, so that astrodelay has what to remove. Signs
+ * are ARCHITECTURE.md's. Delays follow the earth's rotation and hold to 4e-4 of a turn over the
+ * inner 90% of the band.
  *
  * The same seed gives the same samples in whatever blocks they are asked for. */
 #pragma once

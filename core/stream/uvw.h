@@ -22,8 +22,8 @@ G_BEGIN_DECLS
 void astro_uvw_axes(const AstroObservation *observation, gint64 ns_since_start, double axes[3][3]);
 
 /* Fills n_stations x 3 metres, each station relative to the geocentre. The difference of two
- * stations is the (u,v,w) of DESIGN.md's signs; a wave from the phase centre reaches a station w/c
- * before the geocentre. */
+ * stations is the (u,v,w) of ARCHITECTURE.md's signs; a wave from the phase centre reaches a
+ * station w/c before the geocentre. */
 void astro_uvw(const AstroObservation *observation, gint64 ns_since_start, double *uvw);
 /* The same along axes of that moment; track.h has them at less cost for many moments. */
 void astro_uvw_along(const AstroObservation *observation, const double axes[3][3], double *uvw);

@@ -1,8 +1,13 @@
 /* The kernels of transpose, written once for vectors of LANES * 16 bytes. The including file
- * defines LANES, Lane (16 bytes), Vector and void store_part(guint8 *to, Lane lane, gsize first,
- * gsize bytes) bytes first ... first + bytes - 1 of the lane; first is 0 or 8 and, where LANES is
- * not 1, Vector load_lanes(const guint8 *from, gsize step)      16 bytes from each of LANES places
- *   void store_lanes(guint8 *const *to, Vector lanes, gsize first, gsize bytes)  to one place each
+ * defines LANES, Lane (16 bytes), Vector and
+ *
+ *   void store_part(guint8 *to, Lane lane, gsize first, gsize bytes)
+ *
+ * which stores bytes first ... first + bytes - 1 of the lane, first being 0 or 8; and, where LANES
+ * is not 1, what loads 16 bytes from each of LANES places, and stores a part of each lane to one:
+ *
+ *   Vector load_lanes(const guint8 *from, gsize step)
+ *   void store_lanes(guint8 *const *to, Vector lanes, gsize first, gsize bytes)
  *
  * A square is of 16-byte rows, one row a register; the lanes of wide registers hold several
  * squares. Interleaving the first half of the registers with the second half, once for every binary

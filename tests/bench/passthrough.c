@@ -1,7 +1,7 @@
 /* What a stage with nothing to do costs a buffer, beside GStreamer's identity. */
-#include <gst/check/gstharness.h>
-
 #include "tests/bench/bench.h"
+
+#include <gst/gst.h>
 
 #define CAPS "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=64,pols=2"
 #define BUFFERS 200000

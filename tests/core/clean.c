@@ -1,7 +1,6 @@
 /* Minor cycles: the reference by hand and on sources that it must find, cpu against the reference.
  */
 #include "core/clean/clean.h"
-#include "core/clean/kernels.h"
 #include "tests/tests.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include <complex.h>
 #include <math.h>
 
-#include "core/image/image.h"
+#include "core/stream/grid.h"
 #include "tests/elements/elements.h"
 #include "tests/elements/setter.h"
 

@@ -5,7 +5,6 @@
 #include "core/stream/validity.h"
 #include "tests/distance.h"
 #include "tests/elements/running.h"
-#include <math.h>
 
 /* ---- two pipelines at once ---- */
 
