@@ -522,6 +522,10 @@ static void test_errors(void)
       "channel step" },
     { "CF32LE,layout=time:station,stations=2", "",
       "! application/x-astro-visibilities,format=CI32LE", "" },
+    { "CI8,layout=time:station,stations=2", "integration=-1", "",
+      "property integration is -1, expected 1 spectrum or more" },
+    { "CI8,layout=time:station,stations=2", "integration=1 time-step=-1", "",
+      "property time-step is -1, expected 1 integration or more" },
     { "CI8,layout=time:station,stations=2", "integration=4000000000 channel-step=2", "",
       "integration=4000000000, time-step=1 and channel-step=2 sum 8000000000 samples in a "
       "visibility, expected a product of at most 4294967295" },
