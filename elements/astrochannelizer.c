@@ -9,7 +9,8 @@
  * channel at its upper edge is dropped. The output's frequency and bandwidth say so: channel k is
  * centred on frequency - bandwidth / 2 + (k + 1/2) x bandwidth / channels, as everywhere. Hence an
  * even number of channels moves the frequency down by half a channel, and the bandwidth is what the
- * rate carries.
+ * rate carries: voltages' own may be narrower, of samples taken faster than they have to be, but no
+ * wider.
  *
  * A spectrum's time is that of the middle of the samples that it is made of: spectrum n stands for
  * the samples that OFFSET n and the rate say, and is made of taps times as many around them. So the

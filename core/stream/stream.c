@@ -420,6 +420,24 @@ guint64 astro_stream_step_of_rate(const AstroStream *stream, guint64 step, const
                                      (guint64)other->rate_d * (guint64)stream->rate_n);
 }
 
+/* Of a rate that had to be rounded to whole samples. */
+#define BAND_ROUNDING 1e-5
+
+gboolean astro_stream_check_band(const AstroStream *voltages, GError **error)
+{
+  if (voltages->rate_n == 0)
+    return TRUE;
+  const gboolean is_complex = formats[voltages->format].is_complex;
+  const double carried = (double)voltages->rate_n / voltages->rate_d / (is_complex ? 1 : 2);
+  if (voltages->bandwidth <= carried * (1 + BAND_ROUNDING))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "bandwidth=%.15g Hz, expected at most %.15g Hz, which %s samples at a "
+                             "rate of %d/%d carry",
+                             voltages->bandwidth, carried, is_complex ? "complex" : "real",
+                             voltages->rate_n, voltages->rate_d);
+}
+
 gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *steps, GError **error)
 {
   gsize step = astro_stream_step_bytes(stream);

@@ -142,6 +142,10 @@ guint64 astro_stream_time(const AstroStream *stream, guint64 step);
 guint64 astro_stream_step_of_rate(const AstroStream *stream, guint64 step,
                                   const AstroStream *other);
 
+/* Whether voltages' band is no wider than their rate carries, as far as both are known. Narrower it
+ * may be, of samples taken faster than they have to be. */
+gboolean astro_stream_check_band(const AstroStream *voltages, GError **error);
+
 /* How many steps of the free axis (or frames) a buffer of that many bytes holds; an error where the
  * bytes are no whole number of steps. */
 gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *steps, GError **error);
