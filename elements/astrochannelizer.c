@@ -386,13 +386,13 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(object, PROP_CHANNELS,
                                   g_param_spec_uint("channels", "Channels",
                                                     "Channels of a spectrum, 2 to 65536", 0,
-                                                    G_MAXINT, 1024, ready));
+                                                    G_MAXUINT, 1024, ready));
   g_object_class_install_property(
       object, PROP_TAPS,
       g_param_spec_uint("taps", "Taps",
                         "How many times a spectrum's own samples it is made of, 1 (a plain FFT, "
                         "with no window unless one is set) to 32",
-                        0, G_MAXINT, 8, ready));
+                        0, G_MAXUINT, 8, ready));
   g_object_class_install_property(object, PROP_WINDOW,
                                   g_param_spec_enum("window", "Window", "The window of the lowpass",
                                                     ASTRO_TYPE_WINDOW, ASTRO_WINDOW_AUTO, ready));

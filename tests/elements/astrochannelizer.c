@@ -648,6 +648,8 @@ static void test_errors(void)
       "bandwidth=1000000 Hz, expected at most 500000 Hz, which real samples at a rate of 1000000/1 "
       "carry",
       32 },
+    { "channels=-1", "format=CI8,layout=time", "4294967295 channels, expected 2 to 65536", 2 },
+    { "taps=-1", "format=CI8,layout=time", "4294967295 taps, expected 1 to 32", 2 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line = g_strdup_printf(

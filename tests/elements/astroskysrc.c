@@ -320,6 +320,7 @@ static void test_errors(void)
     { "bandwidth=5e9", "bandwidth=5000000000: expected at most 2147483647 Hz" },
     { "bandwidth=2147483648 frequency=1e13", "expected at most 2147483647 Hz" },
     { "pols=3", "pols=3: expected 1 or 2" },
+    { "pols=-1", "pols=4294967295: expected 1 or 2" },
     { "frequency=1e5",
       "the band must begin above 0 Hz: a bandwidth of 1000000 Hz around a frequency of 100000 Hz, "
       "expected a bandwidth below 200000 Hz" },
