@@ -183,6 +183,30 @@ static void test_repeat(void)
   test_pulled_end(&r);
 }
 
+/* The part of a block that the end leaves has every input's samples, wherever they lie. */
+static void test_repeat_ends_within(void)
+{
+  static const guint steps = 12, block = 8, inputs = 6;
+  TestPulled r = test_pulled_run(
+      "astroskysrc pattern=ramp stations=3 bandwidth=1000 repeat=1 block-steps=8 duration=0.012",
+      "application/x-astro-voltages,format=CI8,layout=station:pol:time");
+  for (guint first = 0; first < steps; first += block) {
+    const guint n = MIN(block, steps - first);
+    GstBuffer *buffer = test_pull(&r);
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    g_assert_cmpuint(map.size, ==, inputs * n * 2);
+    for (guint i = 0; i < inputs * n; i++) {
+      g_assert_cmpint(((gint8 *)map.data)[2 * i], ==, i % n);
+      g_assert_cmpint(((gint8 *)map.data)[2 * i + 1], ==, i / n);
+    }
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+  }
+  g_assert_null(test_pull(&r));
+  test_pulled_end(&r);
+}
+
 /* Its 4 GiB are not all made before the pipeline stops. */
 static void test_stopped_while_preparing(void)
 {
@@ -375,6 +399,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/caps", test_caps);
   g_test_add_func("/astroskysrc/duration", test_duration);
   g_test_add_func("/astroskysrc/repeat", test_repeat);
+  g_test_add_func("/astroskysrc/repeat-ends-within", test_repeat_ends_within);
   g_test_add_func("/astroskysrc/repeat-goes-on", test_repeat_goes_on);
   g_test_add_func("/astroskysrc/stopped-while-preparing", test_stopped_while_preparing);
   g_test_add_func("/astroskysrc/asked-meanwhile", test_asked_meanwhile);
