@@ -404,6 +404,21 @@ static void test_full_triangle(void)
   gst_harness_teardown(h);
 }
 
+/* As many as 8 stations make once each: who takes each pair once does not take them for these. */
+static void test_readers_of_full_triangle(void)
+{
+  static const char *const readers[] = { "astrofitssink location=full-triangle.uvfits",
+                                         "astrogridder size=8 cell=100 ! fakesink",
+                                         "astrorender ! fakesink" };
+  for (guint i = 0; i < G_N_ELEMENTS(readers); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "astroskysrc stations=6 num-buffers=1 block-steps=4096 ! astrochannelizer channels=4 ! "
+        "astrocorrelator triangle=full ! astroobserve array=disc ! %s",
+        readers[i]);
+    test_refused(line, "triangle=full, expected lower: each pair of stations once");
+  }
+}
+
 /* Something, and the same twice; frees it. */
 static void assert_same(GByteArray *got[2])
 {
@@ -576,6 +591,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/said-again", test_said_again);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
+  g_test_add_func("/astrocorrelator/full-triangle/readers", test_readers_of_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);
   g_test_add_func("/astrocorrelator/late-properties", test_late_properties);
   g_test_add_func("/astrocorrelator/upstream", test_upstream);
