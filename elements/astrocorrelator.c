@@ -219,6 +219,17 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
+/* An int in caps. */
+static gboolean check_baselines(const AstroCorrelatorConfig *config, GError **error)
+{
+  const guint64 baselines = astro_correlator_baselines(config->stations, config->triangle);
+  return baselines <= G_MAXINT ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "%u stations make %" G_GUINT64_FORMAT
+                             " baselines, expected at most %d, the most that caps can say",
+                             config->stations, baselines, G_MAXINT);
+}
+
 /* Caps may tell how many there are of what the layout has not. */
 static gboolean check_extents(const AstroCorrelatorConfig *config, const AstroStream *out,
                               GError **error)
@@ -301,7 +312,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   if (!check_spectra(config, integration, time_step, error) ||
       !check_rate(config->integration, in, out, error))
     return FALSE;
-  if (!check_extents(config, out, error))
+  if (!check_baselines(config, error) || !check_extents(config, out, error))
     return FALSE;
   g_clear_pointer(&self->counts, g_free);
   self->spectra = config->integration;

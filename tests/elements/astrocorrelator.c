@@ -537,6 +537,8 @@ static void test_errors(void)
       "channel step" },
     { "CF32LE,layout=time:station,stations=2", "",
       "! application/x-astro-visibilities,format=CI32LE", "" },
+    { "CI8,layout=time:station,stations=65536", "", "",
+      "65536 stations make 2147516416 baselines, expected at most 2147483647" },
     { "CI8,layout=time:station,stations=2", "integration=-1", "",
       "property integration is -1, expected 1 spectrum or more" },
     { "CI8,layout=time:station,stations=2", "integration=1 time-step=-1", "",

@@ -348,6 +348,7 @@ static void test_errors(void)
     { "frequency=1e5",
       "the band must begin above 0 Hz: a bandwidth of 1000000 Hz around a frequency of 100000 Hz, "
       "expected a bandwidth below 200000 Hz" },
+    { "frequency=0", "or a frequency above 500000 Hz" },
     { "pattern=tone tone=2e8", "tone=2e+08: expected a frequency within" },
     { "sky=0.5,0,1 bandwidth=1000 block-steps=86400000", "below the horizon of disc" },
     { "phase-centre=0,89", "below the horizon of disc 0 s" },
