@@ -9,7 +9,8 @@
  * channel at its upper edge is dropped. The output's frequency and bandwidth say so: channel k is
  * centred on frequency - bandwidth / 2 + (k + 1/2) x bandwidth / channels, as everywhere. Hence an
  * even number of channels moves the frequency down by half a channel, and the bandwidth is what the
- * rate carries.
+ * rate carries: voltages' own may be narrower, of samples taken faster than they have to be, but no
+ * wider.
  *
  * A spectrum's time is that of the middle of the samples that it is made of: spectrum n stands for
  * the samples that OFFSET n and the rate say, and is made of taps times as many around them. So the
@@ -385,13 +386,13 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(object, PROP_CHANNELS,
                                   g_param_spec_uint("channels", "Channels",
                                                     "Channels of a spectrum, 2 to 65536", 0,
-                                                    G_MAXINT, 1024, ready));
+                                                    G_MAXUINT, 1024, ready));
   g_object_class_install_property(
       object, PROP_TAPS,
       g_param_spec_uint("taps", "Taps",
                         "How many times a spectrum's own samples it is made of, 1 (a plain FFT, "
                         "with no window unless one is set) to 32",
-                        0, G_MAXINT, 8, ready));
+                        0, G_MAXUINT, 8, ready));
   g_object_class_install_property(object, PROP_WINDOW,
                                   g_param_spec_enum("window", "Window", "The window of the lowpass",
                                                     ASTRO_TYPE_WINDOW, ASTRO_WINDOW_AUTO, ready));

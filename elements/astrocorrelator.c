@@ -219,6 +219,17 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
+/* An int in caps. */
+static gboolean check_baselines(const AstroCorrelatorConfig *config, GError **error)
+{
+  const guint64 baselines = astro_correlator_baselines(config->stations, config->triangle);
+  return baselines <= G_MAXINT ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "%u stations make %" G_GUINT64_FORMAT
+                             " baselines, expected at most %d, the most that caps can say",
+                             config->stations, baselines, G_MAXINT);
+}
+
 /* Caps may tell how many there are of what the layout has not. */
 static gboolean check_extents(const AstroCorrelatorConfig *config, const AstroStream *out,
                               GError **error)
@@ -259,12 +270,33 @@ static gboolean check_rate(guint64 spectra, const AstroStream *in, const AstroSt
                              in->rate_n, in->rate_d, spectra, n, d, G_MAXINT);
 }
 
+/* The largest number is what GStreamer reads where -1 is written. */
+static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integration,
+                              guint time_step, GError **error)
+{
+  if (integration == 0 || integration == G_MAXUINT)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property integration is %d, expected 1 spectrum or more",
+                               (gint)integration);
+  if (time_step == G_MAXUINT)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "property time-step is -1, expected 1 integration or more");
+  if (config->integration <= G_MAXUINT32 / config->channel_step)
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "integration=%u, time-step=%u and channel-step=%u sum %.0f samples "
+                             "in a visibility, expected a product of at most %u",
+                             integration, time_step, config->channel_step,
+                             (double)config->integration * config->channel_step, G_MAXUINT32);
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   AstroCorrelatorConfig *config = configuration;
+  const guint integration = self->integration, time_step = self->time_step;
 
   *config = (AstroCorrelatorConfig){
     .stations = (guint)astro_stream_extent(in, ASTRO_AXIS_STATION),
@@ -275,20 +307,12 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .to = out->format,
     .triangle = self->triangle,
     .channel_step = self->channel_step,
-    .integration = dump_spectra(self),
+    .integration = (guint64)integration * time_step,
   };
-  if (config->integration < 1)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "property integration is 0, expected 1 spectrum or more");
-  if (config->integration > G_MAXUINT32 / config->channel_step)
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "integration=%u, time-step=%u and channel-step=%u sum %.0f samples "
-                               "in a visibility, expected a product of at most %u",
-                               self->integration, self->time_step, config->channel_step,
-                               (double)config->integration * config->channel_step, G_MAXUINT32);
-  if (!check_rate(config->integration, in, out, error))
+  if (!check_spectra(config, integration, time_step, error) ||
+      !check_rate(config->integration, in, out, error))
     return FALSE;
-  if (!check_extents(config, out, error))
+  if (!check_baselines(config, error) || !check_extents(config, out, error))
     return FALSE;
   g_clear_pointer(&self->counts, g_free);
   self->spectra = config->integration;

@@ -172,6 +172,8 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
         "input is %s of layout %s in %s, expected visibilities of layout " INPUT_LAYOUT
         " in CF32LE or CF64LE",
         astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
+  if (!astro_stream_check_lower(in, error))
+    return FALSE;
   const gboolean is_double = out->format == ASTRO_FORMAT_CF64LE;
   memset(config, 0, sizeof *config);
   astro_grid_clear(&self->grid);

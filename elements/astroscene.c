@@ -94,7 +94,7 @@ void astro_scene_install_properties(GObjectClass *klass, double noise, const cha
   astro_install_double(klass, ASTRO_SCENE_PROP_BANDWIDTH, "bandwidth", "Bandwidth", bandwidth, 1e-3,
                        1e13, 1e6, ASTRO_SCENE_FLAGS);
   astro_install_uint(klass, ASTRO_SCENE_PROP_POLS, "pols", "Polarisations",
-                     "Polarisations of each station, 1 or 2", 0, G_MAXINT, 2);
+                     "Polarisations of each station, 1 or 2", 0, G_MAXUINT, 2);
   astro_install_double(klass, ASTRO_SCENE_PROP_NOISE, "noise", "Noise",
                        "System noise of each station and polarisation, Jy", 0, 1e12, noise,
                        ASTRO_SCENE_FLAGS);

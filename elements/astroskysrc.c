@@ -310,15 +310,18 @@ static gboolean unlock_stop(GstBaseSrc *base)
   return TRUE;
 }
 
-/* NULL: there is no memory. */
+/* NULL: there is no memory. The part of a block that is left at the end is made anew, since an
+ * input's samples may lie anywhere in the whole one. */
 static GstBuffer *make_block(AstroSkySrc *self, guint64 steps)
 {
   const gsize step_bytes = astro_stream_step_bytes(&self->simulator.stream);
-  const guint64 next = self->simulator.next;
+  guint64 next = self->simulator.next;
   if (self->prepared) {
     guint64 which = next / self->block % self->n_prepared;
-    return gst_buffer_copy_region(g_ptr_array_index(self->prepared, which), GST_BUFFER_COPY_MEMORY,
-                                  0, steps * step_bytes);
+    if (steps == self->block)
+      return gst_buffer_copy_region(g_ptr_array_index(self->prepared, which),
+                                    GST_BUFFER_COPY_MEMORY, 0, steps * step_bytes);
+    next = which * self->block;
   }
   GstBuffer *buffer = astro_simulator_new_block(&self->simulator, self->block * step_bytes);
   if (!buffer)

@@ -142,9 +142,15 @@ static gboolean check_caps(const AstroGraph *graph, const AstroToken *before,
 
   if (!expected)
     return TRUE;
-  g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
-              "%s:%u: parameter %s is \"%s\", expected %s in caps", graph->file, token->line,
-              part->text, text, expected);
+  const AstroParameter *parameter = astro_graph_parameter(graph, part->text);
+  if (!parameter->set)
+    g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+                "%s:%u: parameter %s has to be given: %s", graph->file, token->line, part->text,
+                parameter->help);
+  else
+    g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+                "%s:%u: parameter %s is \"%s\", expected %s in caps", graph->file, token->line,
+                part->text, text, expected);
   return FALSE;
 }
 

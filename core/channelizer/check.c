@@ -56,7 +56,7 @@ gboolean astro_channelizer_shape(gconstpointer data, GError **error)
     return astro_backend_refuse(
         error, "channelizer: output of format %s, expected CF32LE, CF16LE, CI16LE, CI8 or CI4",
         astro_format_name(config->to));
-  return check_layout(&config->in.layout, error);
+  return check_layout(&config->in.layout, error) && astro_stream_check_band(&config->in, error);
 }
 
 guint64 astro_channelizer_step(const AstroChannelizerConfig *config)

@@ -29,7 +29,8 @@ static gboolean check_side(const AstroStream *stream, const char *side, GError *
     wrong = "the layout needs a time axis";
   if (wrong)
     return astro_backend_refuse(error, "delay, %s: %s", side, wrong);
-  return stream->quantity != ASTRO_QUANTITY_VOLTAGES || check_band(stream, side, error);
+  return stream->quantity != ASTRO_QUANTITY_VOLTAGES ||
+         (check_band(stream, side, error) && astro_stream_check_band(stream, error));
 }
 
 gboolean astro_delay_shape(gconstpointer config, GError **error)

@@ -11,6 +11,8 @@ gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
   const AstroObservation *o = c->observation;
   guint64 baselines = astro_stream_extent(&c->stream, ASTRO_AXIS_BASELINE);
 
+  if (!astro_stream_check_lower(&c->stream, error))
+    return FALSE;
   if (!o)
     return astro_fits_refuse(
         error, "UVFITS needs the observation (stations, phase centre, start) and no event "

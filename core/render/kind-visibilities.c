@@ -41,6 +41,8 @@ static gboolean check(Kind *k, const AstroRenderInput *in, GError **error)
   if (!g_str_equal(layout, "channel:baseline:pol:pol") || k->pols > 2)
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,
                                "layout is %s, expected channel:baseline:pol:pol", layout);
+  if (!astro_stream_check_lower(&in->stream, error))
+    return FALSE;
   k->stations = (guint)astro_stream_stations(&in->stream);
   if ((guint64)k->stations * (k->stations + 1) / 2 != k->baselines || k->stations > 16384)
     return astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS,

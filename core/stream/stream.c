@@ -319,6 +319,20 @@ static gboolean read_rate(const GstStructure *s, AstroStream *stream, GError **e
       G_VALUE_TYPE_NAME(value), found ? found : "?");
 }
 
+static gboolean read_triangle(const GstStructure *s, AstroStream *stream, GError **error)
+{
+  const GValue *value = gst_structure_get_value(s, "triangle");
+  if (!value || stream->quantity != ASTRO_QUANTITY_VISIBILITIES)
+    return TRUE;
+  stream->is_full_triangle = astro_name_is_in(value, "full");
+  if (stream->is_full_triangle || astro_name_is_in(value, "lower"))
+    return TRUE;
+  g_autofree char *found = gst_value_serialize(value);
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "caps field \"triangle\" is %s, expected lower or full",
+                             found ? found : "?");
+}
+
 gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError **error)
 {
   g_return_val_if_fail(caps, FALSE);
@@ -364,7 +378,7 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
     }
   }
   return read_rate(s, stream, error) && read_hertz(s, "frequency", &stream->frequency, error) &&
-         read_hertz(s, "bandwidth", &stream->bandwidth, error);
+         read_hertz(s, "bandwidth", &stream->bandwidth, error) && read_triangle(s, stream, error);
 }
 
 GstCaps *astro_stream_to_caps(const AstroStream *stream)
@@ -385,6 +399,8 @@ GstCaps *astro_stream_to_caps(const AstroStream *stream)
     gst_caps_set_simple(caps, "frequency", G_TYPE_DOUBLE, stream->frequency, NULL);
   if (stream->bandwidth > 0)
     gst_caps_set_simple(caps, "bandwidth", G_TYPE_DOUBLE, stream->bandwidth, NULL);
+  if (stream->is_full_triangle)
+    gst_caps_set_simple(caps, "triangle", G_TYPE_STRING, "full", NULL);
   return caps;
 }
 
@@ -394,6 +410,11 @@ guint64 astro_stream_extent(const AstroStream *stream, AstroAxis axis)
   return i < 0 ? 1 : stream->layout.extents[i];
 }
 
+static guint64 baselines_of(const AstroStream *stream, guint64 stations)
+{
+  return stream->is_full_triangle ? stations * stations : stations * (stations + 1) / 2;
+}
+
 guint64 astro_stream_stations(const AstroStream *stream)
 {
   const guint64 baselines = astro_stream_extent(stream, ASTRO_AXIS_BASELINE);
@@ -401,9 +422,17 @@ guint64 astro_stream_stations(const AstroStream *stream)
 
   if (astro_layout_find(&stream->layout, ASTRO_AXIS_BASELINE) < 0)
     return astro_stream_extent(stream, ASTRO_AXIS_STATION);
-  while ((stations + 1) * (stations + 2) / 2 <= baselines)
+  while (baselines_of(stream, stations + 1) <= baselines)
     stations++;
   return stations;
+}
+
+gboolean astro_stream_check_lower(const AstroStream *visibilities, GError **error)
+{
+  return !visibilities->is_full_triangle ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "the caps have triangle=full, expected lower: each pair of stations "
+                             "once");
 }
 
 gsize astro_stream_sample_bytes(const AstroStream *stream)
@@ -429,6 +458,24 @@ guint64 astro_stream_step_of_rate(const AstroStream *stream, guint64 step, const
 {
   return gst_util_uint64_scale_round(step, (guint64)other->rate_n * (guint64)stream->rate_d,
                                      (guint64)other->rate_d * (guint64)stream->rate_n);
+}
+
+/* Of a rate that had to be rounded to whole samples. */
+#define BAND_ROUNDING 1e-5
+
+gboolean astro_stream_check_band(const AstroStream *voltages, GError **error)
+{
+  if (voltages->rate_n == 0)
+    return TRUE;
+  const gboolean is_complex = formats[voltages->format].is_complex;
+  const double carried = (double)voltages->rate_n / voltages->rate_d / (is_complex ? 1 : 2);
+  if (voltages->bandwidth <= carried * (1 + BAND_ROUNDING))
+    return TRUE;
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "bandwidth=%.15g Hz, expected at most %.15g Hz, which %s samples at a "
+                             "rate of %d/%d carry",
+                             voltages->bandwidth, carried, is_complex ? "complex" : "real",
+                             voltages->rate_n, voltages->rate_d);
 }
 
 gboolean astro_stream_steps(const AstroStream *stream, gsize bytes, guint64 *steps, GError **error)

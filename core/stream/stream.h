@@ -84,6 +84,7 @@ typedef struct {
   AstroLayout layout;
   gint rate_n, rate_d;         /* steps of the time axis per second; 0/1 where the caps give none */
   double frequency, bandwidth; /* Hz; 0 where the caps give none */
+  gboolean is_full_triangle;   /* visibilities have each pair of stations in both orders */
 } AstroStream;
 
 #define ASTRO_STREAM_ERROR astro_stream_error_quark()
@@ -132,8 +133,8 @@ GstCaps *astro_stream_to_caps(const AstroStream *stream);
 
 guint64 astro_stream_extent(const AstroStream *stream,
                             AstroAxis axis); /* 1 where the axis is absent */
-/* Of which a stream is that has an axis of stations or of baselines: n (n + 1) / 2 of n, and a
- * number that no array has is rounded down. */
+/* Of which a stream is that has an axis of stations or of baselines: n (n + 1) / 2 of n, or n n of
+ * a full triangle, and a number that no array has is rounded down. */
 guint64 astro_stream_stations(const AstroStream *stream);
 gsize astro_stream_sample_bytes(const AstroStream *stream);
 gsize astro_stream_step_bytes(const AstroStream *stream); /* of one step of the free axis */
@@ -143,6 +144,13 @@ gsize astro_stream_step_bytes(const AstroStream *stream); /* of one step of the 
 guint64 astro_stream_time(const AstroStream *stream, guint64 step);
 guint64 astro_stream_step_of_rate(const AstroStream *stream, guint64 step,
                                   const AstroStream *other);
+
+/* For who takes each pair of stations once. */
+gboolean astro_stream_check_lower(const AstroStream *visibilities, GError **error);
+
+/* Whether voltages' band is no wider than their rate carries, as far as both are known. Narrower it
+ * may be, of samples taken faster than they have to be. */
+gboolean astro_stream_check_band(const AstroStream *voltages, GError **error);
 
 /* How many steps of the free axis (or frames) a buffer of that many bytes holds; an error where the
  * bytes are no whole number of steps. */

@@ -152,10 +152,18 @@ static char *describe(const AstroLayout *shape)
   return g_string_free(text, FALSE);
 }
 
+/* The first counted axis that the shape has: of one frame the time is no axis, and may be counted
+ * all the same. */
+static guint first_counted(const AstroLayout *counted, const AstroLayout *shape)
+{
+  return counted->n_axes && counted->axes[0] == ASTRO_AXIS_TIME && counted->extents[0] == 1 &&
+         astro_layout_find(shape, ASTRO_AXIS_TIME) < 0;
+}
+
 static gboolean fits(const AstroLayout *counted, const AstroLayout *shape)
 {
   guint at = 0;
-  for (guint i = 0; i < counted->n_axes; i++, at++) {
+  for (guint i = first_counted(counted, shape); i < counted->n_axes; i++, at++) {
     while (at < shape->n_axes && shape->axes[at] != counted->axes[i])
       at++;
     if (at == shape->n_axes || !counted->extents[i] ||
@@ -182,7 +190,7 @@ void astro_validity_axes(const AstroValidityMeta *meta, const AstroLayout *shape
 {
   const AstroLayout *counted = &meta->shape;
   guint64 strides[ASTRO_MAX_AXES];
-  guint next = 0;
+  guint next = first_counted(counted, shape);
   astro_layout_strides(counted, strides);
   /* Counted axes stand in the stream's order, so one pass finds them; an axis named twice is
    * matched in order. */
@@ -221,6 +229,7 @@ static AstroValidityAxis find_axis(const AstroValidityAxis *axes, const AstroLay
 void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMeta *meta,
                             const AstroLayout *shape)
 {
+  const gint time = astro_layout_find(shape, ASTRO_AXIS_TIME);
   AstroValidityAxis axes[ASTRO_MAX_AXES];
   astro_validity_axes(meta, shape, axes);
   *samples = (AstroValiditySamples){
@@ -230,7 +239,7 @@ void astro_validity_samples(AstroValiditySamples *samples, const AstroValidityMe
     .station = find_axis(axes, shape, ASTRO_AXIS_STATION),
     .pol = find_axis(axes, shape, ASTRO_AXIS_POL),
     .pols = 1,
-    .steps = shape->extents[astro_layout_find(shape, ASTRO_AXIS_TIME)],
+    .steps = time < 0 ? 1 : shape->extents[time], /* a frame is a step */
   };
   if (samples->pol.stride)
     samples->pols = shape->extents[astro_layout_find(shape, ASTRO_AXIS_POL)];
@@ -261,6 +270,18 @@ gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 s
   return *from < *to;
 }
 
+/* Frames, in layouts that name no time, have it before all axes. */
+static AstroLayout with_frames(const AstroLayout *layout, const AstroLayout *counted)
+{
+  AstroLayout all = { 0 };
+  if (astro_layout_find(layout, ASTRO_AXIS_TIME) < 0 &&
+      astro_layout_find(counted, ASTRO_AXIS_TIME) >= 0 && layout->n_axes < ASTRO_MAX_AXES)
+    all.axes[all.n_axes++] = ASTRO_AXIS_TIME;
+  for (guint i = 0; i < layout->n_axes; i++)
+    all.axes[all.n_axes++] = layout->axes[i];
+  return all;
+}
+
 gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout)
 {
   AstroValidityMeta *from = astro_buffer_get_validity(src), *to;
@@ -270,12 +291,13 @@ gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayou
 
   if (!from)
     return TRUE;
+  const AstroLayout all = with_frames(layout, &from->shape);
   astro_layout_strides(&from->shape, strides);
-  for (guint i = 0; i < layout->n_axes; i++)
+  for (guint i = 0; i < all.n_axes; i++)
     for (guint j = 0; j < from->shape.n_axes; j++)
-      if (!used[j] && from->shape.axes[j] == layout->axes[i]) {
+      if (!used[j] && from->shape.axes[j] == all.axes[i]) {
         used[j] = TRUE;
-        shape.axes[shape.n_axes] = layout->axes[i];
+        shape.axes[shape.n_axes] = all.axes[i];
         shape.extents[shape.n_axes] = from->shape.extents[j];
         step[shape.n_axes++] = strides[j];
         break;
@@ -284,7 +306,7 @@ gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayou
     return FALSE;
 
   to = astro_buffer_add_validity(dest, &shape, from->full);
-  to->slowest_first = shape.n_axes && layout->axes[0] == shape.axes[0];
+  to->slowest_first = shape.n_axes && all.axes[0] == shape.axes[0];
   for (guint64 i = 0, n = astro_layout_samples(&shape), at = 0; i < n; i++) {
     to->counts[i] = from->counts[at];
     for (guint a = shape.n_axes; a-- > 0;) {

@@ -12,6 +12,8 @@ static void test_round_trip(void)
     "channels=17",
     "application/x-astro-visibilities,format=CI32LE,layout=channel:baseline:pol:pol,channels=5,"
     "baselines=10,pols=2",
+    "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=5,"
+    "baselines=9,pols=2,triangle=full",
     "application/x-astro-uvgrid,format=CF64LE,layout=pol:v:u,pols=4,width=2048,height=1024",
     "application/x-astro-image,format=F32LE,layout=pol:y:x,pols=1,width=3,height=2",
   };
@@ -71,6 +73,25 @@ static void test_frames(void)
   g_assert_cmpuint(astro_layout_samples(&shape), ==, 24);
 }
 
+/* 36 are pairs of 8 stations once each, or of 6 both ways round. */
+static void test_stations(void)
+{
+  static const struct {
+    const char *triangle;
+    guint stations;
+  } cases[] = { { "", 8 }, { ",triangle=lower", 8 }, { ",triangle=full", 6 } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = g_strdup_printf(
+        "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,"
+        "channels=1,baselines=36,pols=1%s",
+        cases[i].triangle);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+    AstroStream stream;
+    g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+    g_assert_cmpuint(astro_stream_stations(&stream), ==, cases[i].stations);
+  }
+}
+
 /* Each bad caps, and a word that its error must hold. */
 static const struct {
   const char *caps, *word;
@@ -99,6 +120,8 @@ static const struct {
     "frequency" },
   { "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,bandwidth=5",
     "bandwidth" },
+  { "application/x-astro-visibilities,format=CF32LE,layout=baseline,baselines=3,triangle=upper",
+    "triangle" },
   { "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=(string)\"\"",
     "columns" },
   { "application/"
@@ -146,6 +169,7 @@ static void add_tests(void)
   g_test_add_func("/stream/round-trip", test_round_trip);
   g_test_add_func("/stream/sizes", test_sizes);
   g_test_add_func("/stream/frames", test_frames);
+  g_test_add_func("/stream/stations", test_stations);
   g_test_add_func("/stream/names", test_names);
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *name = g_strdup_printf("/stream/bad/%zu", i);

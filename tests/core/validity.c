@@ -39,6 +39,62 @@ static void test_follow(void)
   gst_buffer_unref(b);
 }
 
+/* Layouts that name no time: a buffer of several frames has one before its axes all the same. */
+static void test_follow_frames(void)
+{
+  const AstroLayout counted = { .n_axes = 2,
+                                .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION },
+                                .extents = { 5, 3 } };
+  const AstroLayout to = { .n_axes = 2,
+                           .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_STATION },
+                           .extents = { 7, 3 } };
+  GstBuffer *a = gst_buffer_new(), *b = gst_buffer_new();
+  AstroValidityMeta *meta = astro_buffer_add_validity(a, &counted, 100);
+  for (guint i = 0; i < 15; i++)
+    meta->counts[i] = i;
+  g_assert_true(astro_validity_follow(b, a, &to));
+  meta = astro_buffer_get_validity(b);
+  g_assert_true(astro_layout_is_equal(&meta->shape, &counted));
+  g_assert_true(meta->slowest_first);
+  for (guint i = 0; i < 15; i++)
+    g_assert_cmpuint(meta->counts[i], ==, i);
+  gst_buffer_unref(a);
+  gst_buffer_unref(b);
+}
+
+/* Of one frame the time is no axis; it may be counted all the same, and what is lost is found. */
+static void check_frame(const AstroLayout *counted)
+{
+  const AstroLayout shape = { .n_axes = 2,
+                              .axes = { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_STATION },
+                              .extents = { 7, 3 } };
+  GstBuffer *buffer = gst_buffer_new();
+  AstroValidityMeta *meta = astro_buffer_add_validity(buffer, counted, 100);
+  AstroValiditySamples samples;
+  GError *error = NULL;
+  meta->counts[1] = 99;
+  astro_validity_check(meta, &shape, &error);
+  g_assert_no_error(error);
+  astro_validity_samples(&samples, meta, &shape);
+  for (guint64 station = 0; station < 3; station++) {
+    guint64 from, to = 0;
+    g_assert_cmpint(astro_validity_is_whole(&samples, 0, 4, station), ==, station != 1);
+    g_assert_cmpint(astro_validity_next_loss(&samples, station, &from, &to), ==, station == 1);
+    g_assert_cmpuint(to, ==, 1);
+  }
+  gst_buffer_unref(buffer);
+}
+
+static void test_frame(void)
+{
+  const AstroLayout station = { .n_axes = 1, .axes = { ASTRO_AXIS_STATION }, .extents = { 3 } };
+  const AstroLayout time_station = { .n_axes = 2,
+                                     .axes = { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION },
+                                     .extents = { 1, 3 } };
+  check_frame(&station);
+  check_frame(&time_station);
+}
+
 static void test_none(void)
 {
   GstBuffer *a = gst_buffer_new(), *b = gst_buffer_new();
@@ -164,6 +220,8 @@ static void test_check(void)
 static void add_tests(void)
 {
   g_test_add_func("/validity/follow", test_follow);
+  g_test_add_func("/validity/follow/frames", test_follow_frames);
+  g_test_add_func("/validity/frame", test_frame);
   g_test_add_func("/validity/none", test_none);
   g_test_add_func("/validity/copies", test_copies);
   g_test_add_func("/validity/groups", test_groups);

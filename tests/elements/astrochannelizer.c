@@ -287,6 +287,16 @@ static void test_errors(void)
     { "channels=8", "format=CF64LE,layout=time:station,stations=2147483647", "CF64LE", 32 },
     { "channels=8", "format=CI8,layout=time:channel,channels=4", "time:channel", 32 },
     { "channels=8", "format=CI8,layout=time,rate=1/2000000000", "rate", 32 },
+    { "channels=8", "format=CI8,layout=time,rate=1000000/1,frequency=150e6,bandwidth=2e6",
+      "bandwidth=2000000 Hz, expected at most 1000000 Hz, which complex samples at a rate of "
+      "1000000/1 carry",
+      32 },
+    { "channels=8", "format=F32LE,layout=time,rate=1000000/1,frequency=150e6,bandwidth=1e6",
+      "bandwidth=1000000 Hz, expected at most 500000 Hz, which real samples at a rate of 1000000/1 "
+      "carry",
+      32 },
+    { "channels=-1", "format=CI8,layout=time", "4294967295 channels, expected 2 to 65536", 2 },
+    { "taps=-1", "format=CI8,layout=time", "4294967295 taps, expected 1 to 32", 2 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line = g_strdup_printf(

@@ -35,6 +35,21 @@ static void test_full_triangle(void)
   gst_harness_teardown(h);
 }
 
+/* As many as 8 stations make once each: who takes each pair once does not take them for these. */
+static void test_readers_of_full_triangle(void)
+{
+  static const char *const readers[] = { "astrofitssink location=full-triangle.uvfits",
+                                         "astrogridder size=8 cell=100 ! fakesink",
+                                         "astrorender ! fakesink" };
+  for (guint i = 0; i < G_N_ELEMENTS(readers); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "astroskysrc stations=6 num-buffers=1 block-steps=4096 ! astrochannelizer channels=4 ! "
+        "astrocorrelator triangle=full ! astroobserve array=disc ! %s",
+        readers[i]);
+    test_refused(line, "triangle=full, expected lower: each pair of stations once");
+  }
+}
+
 /* Something, and the same twice; frees it. */
 static void assert_same(GByteArray *got[2])
 {
@@ -153,6 +168,12 @@ static void test_errors(void)
       "channel step" },
     { "CF32LE,layout=time:station,stations=2", "",
       "! application/x-astro-visibilities,format=CI32LE", "" },
+    { "CI8,layout=time:station,stations=65536", "", "",
+      "65536 stations make 2147516416 baselines, expected at most 2147483647" },
+    { "CI8,layout=time:station,stations=2", "integration=-1", "",
+      "property integration is -1, expected 1 spectrum or more" },
+    { "CI8,layout=time:station,stations=2", "integration=1 time-step=-1", "",
+      "property time-step is -1, expected 1 integration or more" },
     { "CI8,layout=time:station,stations=2", "integration=4000000000 channel-step=2", "",
       "integration=4000000000, time-step=1 and channel-step=2 sum 8000000000 samples in a "
       "visibility, expected a product of at most 4294967295" },
@@ -191,6 +212,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astrocorrelator/long-integration", test_long_integration);
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
+  g_test_add_func("/astrocorrelator/full-triangle/readers", test_readers_of_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);
   g_test_add_func("/astrocorrelator/late-properties", test_late_properties);
   g_test_add_func("/astrocorrelator/upstream", test_upstream);

@@ -334,8 +334,8 @@ static void test_four_bits(void)
       const char *type = spectra ? "spectra" : "voltages", *axis = spectra ? ":channel" : "";
       g_autofree char *in = g_strdup_printf(
           "application/x-astro-%s,format=%s,layout=time:station:pol%s,stations=3,pols=1%s,"
-          "rate=250000/1,frequency=1.5e8,bandwidth=1e6",
-          type, cases[i].in, axis, spectra ? ",channels=4" : "");
+          "rate=%u/1,frequency=1.5e8,bandwidth=1e6",
+          type, cases[i].in, axis, spectra ? ",channels=4" : "", spectra ? 250000 : 1000000);
       g_autofree char *taken =
           g_strdup_printf("application/x-astro-%s,format=%s", type, cases[i].taken);
       GstHarness *h = gst_harness_new("astrodelay");
@@ -426,6 +426,11 @@ static void test_errors(void)
                "bandwidth=1e6 ! astroobserve array=disc phase-centre=zenith "
                "start-time=2026-11-20T12:00:00 ! astrodelay ! fakesink"),
       NULL },
+    { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
+               "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=150e6,"
+               "bandwidth=1e7 ! astroobserve array=disc phase-centre=zenith "
+               "start-time=2026-11-20T12:00:00 ! astrodelay ! fakesink"),
+      g_strdup("bandwidth=10000000 Hz, expected at most 1000000 Hz") },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *found = test_launch(cases[i].line);

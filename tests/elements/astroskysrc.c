@@ -183,6 +183,30 @@ static void test_repeat(void)
   test_pulled_end(&r);
 }
 
+/* The part of a block that the end leaves has every input's samples, wherever they lie. */
+static void test_repeat_ends_within(void)
+{
+  static const guint steps = 12, block = 8, inputs = 6;
+  TestPulled r = test_pulled_run(
+      "astroskysrc pattern=ramp stations=3 bandwidth=1000 repeat=1 block-steps=8 duration=0.012",
+      "application/x-astro-voltages,format=CI8,layout=station:pol:time");
+  for (guint first = 0; first < steps; first += block) {
+    const guint n = MIN(block, steps - first);
+    GstBuffer *buffer = test_pull(&r);
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(buffer, &map, GST_MAP_READ));
+    g_assert_cmpuint(map.size, ==, inputs * n * 2);
+    for (guint i = 0; i < inputs * n; i++) {
+      g_assert_cmpint(((gint8 *)map.data)[2 * i], ==, i % n);
+      g_assert_cmpint(((gint8 *)map.data)[2 * i + 1], ==, i / n);
+    }
+    gst_buffer_unmap(buffer, &map);
+    gst_buffer_unref(buffer);
+  }
+  g_assert_null(test_pull(&r));
+  test_pulled_end(&r);
+}
+
 /* Its 4 GiB are not all made before the pipeline stops. */
 static void test_stopped_while_preparing(void)
 {
@@ -327,9 +351,11 @@ static void test_errors(void)
     { "bandwidth=5e9", "bandwidth=5000000000: expected at most 2147483647 Hz" },
     { "bandwidth=2147483648 frequency=1e13", "expected at most 2147483647 Hz" },
     { "pols=3", "pols=3: expected 1 or 2" },
+    { "pols=-1", "pols=4294967295: expected 1 or 2" },
     { "frequency=1e5",
       "the band must begin above 0 Hz: a bandwidth of 1000000 Hz around a frequency of 100000 Hz, "
       "expected a bandwidth below 200000 Hz" },
+    { "frequency=0", "or a frequency above 500000 Hz" },
     { "pattern=tone tone=2e8", "tone=2e+08: expected a frequency within" },
     { "sky=0.5,0,1 bandwidth=1000 block-steps=86400000", "below the horizon of disc" },
     { "phase-centre=0,89", "below the horizon of disc 0 s" },
@@ -381,6 +407,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/caps", test_caps);
   g_test_add_func("/astroskysrc/duration", test_duration);
   g_test_add_func("/astroskysrc/repeat", test_repeat);
+  g_test_add_func("/astroskysrc/repeat-ends-within", test_repeat_ends_within);
   g_test_add_func("/astroskysrc/repeat-goes-on", test_repeat_goes_on);
   g_test_add_func("/astroskysrc/stopped-while-preparing", test_stopped_while_preparing);
   g_test_add_func("/astroskysrc/asked-meanwhile", test_asked_meanwhile);

@@ -144,8 +144,9 @@ static void check_own_voltages(const char *format, gssize bytes)
   g_assert_cmpint(joined.status, ==, 0);
   g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * bytes);
   g_auto(Result) result =
-      run("run correlate-file input=own.raw skip=30 stations=14 rate=200000 array=positions.txt "
-          "centre=200,-30 start=2026-11-20T12:00:00 channels=20 integration=500 format=%s "
+      run("run correlate-file input=own.raw skip=30 stations=14 rate=200000 frequency=150e6 "
+          "array=positions.txt centre=200,-30 start=2026-11-20T12:00:00 channels=20 "
+          "integration=500 format=%s "
           "output=own.uvfits",
           format);
   g_assert_cmpint(result.status, ==, 0);
@@ -172,10 +173,16 @@ static void test_own_voltages(void)
   };
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_auto(Result) refused =
-        run("run correlate-file input=own.raw %s output=bad.uvfits", bad[i][0]);
+        run("run correlate-file input=own.raw rate=200000 frequency=150e6 %s output=bad.uvfits",
+            bad[i][0]);
     assert_refused(&refused, 1, bad[i][1]);
     g_assert_cmpint(file_size("bad.uvfits"), ==, -1);
   }
+  /* Nobody's file has them by chance. */
+  g_auto(Result) no_rate = run("run correlate-file input=own.raw frequency=150e6");
+  assert_refused(&no_rate, 1, "parameter rate has to be given: samples a second, to be named");
+  g_auto(Result) no_frequency = run("run correlate-file input=own.raw rate=200000");
+  assert_refused(&no_frequency, 1, "parameter frequency has to be given: of the band's centre");
 }
 
 /* Points on a grid of 4 degrees, turned by some. */
