@@ -233,8 +233,8 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
   } else if (astro_clean_needs_beam(&self->config)) {
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
-        "an image without a beam (AstroImageMeta) cannot be restored; output=model, "
-        "output=residual and iterations=0 need none");
+        "found an image without a beam, which the model is drawn with: expected one, or iterations "
+        "0, or model or residual as astroclean's property output");
   }
   GstBuffer *out =
       astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);
