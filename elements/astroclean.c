@@ -11,8 +11,8 @@
  *
  * The point-spread function is as large as the image, so sources are looked for inside a border of
  * a quarter of the image, where all is exact then: image twice the field that has the sources. A
- * smaller border is less exact towards the edges. It does not go back to the visibilities, as major
- * cycles do.
+ * smaller border is less exact towards the edges. Pixels that are NaN are masked: no sources are
+ * looked for there, and they stay NaN. It does not go back to the visibilities, as major cycles do.
  *
  * An element message "astro-clean" for each product and channel tells how it went: iterations, peak
  * (of what is left, Jy/beam), flux (of the model, Jy) and end: iterations, threshold, diverged, or
