@@ -161,6 +161,36 @@ static void labels_in_the_middle(void)
     g_assert_cmpuint(brightest(pixel), <, 0xb0);
 }
 
+/* Left of the numbers, however many figures they have, stands the axis' label and nothing else. */
+static void label_beside_numbers(void)
+{
+  enum { W = 600, H = 600, EM = 10, TOP = 30 };
+  static const float zeros[16 * 16];
+  if (without_fonts())
+    return;
+  for (double pixel = 1e-2; pixel > 1e-11; pixel /= 7) {
+    g_autofree char *caps =
+        g_strdup_printf(TEST_IMAGE "width=16,height=16,pols=1,pixel=(double)%.9g", pixel);
+    g_autoptr(AstroRenderer) render = test_new_render(caps, &test_plain);
+    guint8 *frame = test_draw_frame(render, zeros, sizeof zeros, W, H, FALSE);
+    const guint32 page = test_pixel_at(frame, W, 0, H - 1);
+    guint top = H, bottom = 0;
+    for (guint x = 0, columns = 0; x < W && columns < EM; x++) {
+      for (guint y = TOP; y < H; y++)
+        if (test_pixel_at(frame, W, x, y) != page) {
+          top = MIN(top, y);
+          bottom = MAX(bottom, y);
+        }
+      columns += bottom > 0;
+    }
+    g_test_message("pixel %g: label from %u to %u", pixel, top, bottom);
+    g_assert_cmpuint(top, >, H / 2 - 10 * EM);
+    g_assert_cmpuint(bottom, <, H / 2 + 10 * EM);
+    g_assert_cmpuint(bottom - top, >, 5 * EM);
+    test_free(frame);
+  }
+}
+
 /* Pixels so small that the sky's coordinates hardly tell them apart: lines come to an end. */
 static void tiny_pixels(void)
 {
@@ -294,6 +324,7 @@ static void huge(void)
 static void add_tests(void)
 {
   g_test_add_func("/render/labels-in-the-middle", labels_in_the_middle);
+  g_test_add_func("/render/label-beside-numbers", label_beside_numbers);
   g_test_add_func("/render/any-frame", any_frame);
   g_test_add_func("/render/any-locale", any_locale);
   g_test_add_func("/render/huge", huge);
