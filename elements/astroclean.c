@@ -11,8 +11,8 @@
  *
  * The point-spread function is as large as the image, so sources are looked for inside a border of
  * a quarter of the image, where all is exact then: image twice the field that has the sources. A
- * smaller border is less exact towards the edges. It does not go back to the visibilities, as major
- * cycles do.
+ * smaller border is less exact towards the edges. Pixels that are NaN are masked: no sources are
+ * looked for there, and they stay NaN. It does not go back to the visibilities, as major cycles do.
  *
  * An element message "astro-clean" for each product and channel tells how it went: iterations, peak
  * (of what is left, Jy/beam), flux (of the model, Jy) and end: iterations, threshold, diverged, or
@@ -233,8 +233,8 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
   } else if (astro_clean_needs_beam(&self->config)) {
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
-        "an image without a beam (AstroImageMeta) cannot be restored; output=model, "
-        "output=residual and iterations=0 need none");
+        "found an image without a beam, which the model is drawn with: expected one, or iterations "
+        "0, or model or residual as astroclean's property output");
   }
   GstBuffer *out =
       astro_stage_new_buffer(stage, astro_stream_step_bytes(astro_stage_out(stage)), error);

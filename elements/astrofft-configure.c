@@ -31,6 +31,14 @@ static gboolean check_axes(const AstroFftSettings *settings, const AstroStream *
       return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                  "property axes names %s, which the input's layout %s has not",
                                  astro_axis_name(settings->axes[i]), layout);
+  for (guint i = 0; i < in->layout.n_axes; i++)
+    if (in->layout.extents[i] == 0 && !astro_fft_splits_time(settings, in->quantity) &&
+        astro_fft_is_transformed(settings, in->quantity, in->layout.axes[i]))
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "property axes names %s, which has no fixed length in %s of "
+                                 "layout %s: expected other axes, or voltages",
+                                 astro_axis_name(in->layout.axes[i]),
+                                 astro_quantity_name(in->quantity), layout);
   return TRUE;
 }
 

@@ -442,7 +442,8 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   properties[PROP_LOCATION] = g_param_spec_string(
       "location", "File name",
       "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole. "
-      "Tables become CSV where it ends in .csv",
+      "Tables become CSV where it ends in .csv; where it ends in .gz the file is packed as gzip "
+      "does",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   g_object_class_install_properties(object, N_PROPERTIES, properties);
 

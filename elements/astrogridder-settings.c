@@ -327,9 +327,10 @@ void astro_gridder_settings_install(GObjectClass *object)
           g_param_spec_uint("oversampling", "Oversampling", "wprojection: taps a cell in the table",
                             1, ASTRO_TAPS_MAX_OVERSAMPLING, 8, flags));
   INSTALL(W_PLANES, g_param_spec_uint("w-planes", "W-planes",
-                                      "wprojection: values of w in the table (0: from the longest "
-                                      "baseline and the field)",
-                                      0, 65536, 0, flags));
+                                      "wprojection: values of w in the table, 2 or more where "
+                                      "kernel=interpolated (0: from the longest baseline and the "
+                                      "field)",
+                                      0, ASTRO_TAPS_MAX_PLANES, 0, flags));
   INSTALL(KERNEL, g_param_spec_enum("kernel", "Kernel", "wprojection: which taps are taken",
                                     astro_taps_kind_get_type(), ASTRO_TAPS_NEAREST, flags));
   INSTALL(TAPER, g_param_spec_enum("taper", "Taper", "wprojection: what keeps aliases low",

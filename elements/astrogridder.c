@@ -6,11 +6,11 @@
  * observation.
  *
  * All that comes until the end of the stream goes into one grid; with an interval, a grid is sent
- * every so many blocks of visibilities, so that an image can be watched while it grows. With
- * algorithm=wstacking a grid is a number of planes, one a buffer. What is flagged, not finite or
- * outside the grid is left out, counted in every grid and told at the end in a message
- * astro-gridder: how many visibilities were used, outside, flagged and not-finite, once for each
- * product that is an image of the sky.
+ * every so many blocks of visibilities, so that an image can be watched while it grows; none is
+ * sent where all that an interval had is lost. With algorithm=wstacking a grid is a number of
+ * planes, one a buffer. What is flagged, not finite or outside the grid is left out, counted in
+ * every grid and told at the end in a message astro-gridder: how many visibilities were used,
+ * outside, flagged and not-finite, once for each product that is an image of the sky.
  *
  * Most of a plane is empty. Where nobody but astrofft reads the grid, touched-only=true is agreed
  * on in its caps: those tiles of 16 x 16 cells alone are written then that visibilities reached,
@@ -55,10 +55,11 @@ struct _AstroGridder {
   gboolean open_is_new;      /* nothing did yet */
   guint64 dumps;             /* in the grid that is not sent yet */
   guint64 number;            /* of that grid */
+  guint64 sent;              /* grids; of those before it that had any visibilities */
   GstClockTime begin, end;   /* of what is in it */
   gboolean at_end;           /* the stream's last */
   gboolean warned;
-  AstroGridCounts counts; /* of grids sent */
+  AstroGridCounts counts; /* of grids, those too that were not sent */
 };
 
 G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
@@ -309,11 +310,9 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
       ("%s", advice));
 }
 
-static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, GError **error)
+static gboolean refuse_empty(AstroGridder *self, const AstroGridCounts *counts, GError **error)
 {
   guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
-  if (counts->used > 0)
-    return TRUE;
   if (left_out == 0)
     return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
   g_autofree char *advice = counts->outside ? advise(self) : NULL;
@@ -323,6 +322,25 @@ static gboolean check_counts(AstroGridder *self, const AstroGridCounts *counts, 
                               " outside the grid%s%s",
                               left_out, counts->flagged, counts->not_finite, counts->outside,
                               advice ? ": " : "", advice ? advice : "");
+}
+
+/* Data that were lost for a while are no reason to end a stream that has others, before or to come;
+ * settings that lose all of them are. */
+static gboolean may_be_empty(const AstroGridder *self, const AstroGridCounts *counts)
+{
+  if (self->sent > 0)
+    return TRUE;
+  return !self->at_end && counts->outside == 0 && counts->flagged + counts->not_finite > 0;
+}
+
+static void warn_of_gap(AstroGridder *self)
+{
+  if (self->number == self->sent) /* the first */
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("no grid is sent of %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT
+                         " after the start: none of its visibilities can be used",
+                         GST_TIME_ARGS(self->begin), GST_TIME_ARGS(self->end)),
+                        (NULL));
 }
 
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
@@ -365,10 +383,19 @@ static gboolean send_grid(AstroGridder *self, GError **error)
   AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
   const AstroGridCounts *counts = astro_collect_counts(collect, NULL, error);
 
-  if (!counts || !check_counts(self, counts, error) || !send_planes(self, error))
+  if (!counts)
     return FALSE;
-  warn_of_losses(self, counts);
   add_counts(self, counts);
+  if (counts->used > 0) {
+    if (!send_planes(self, error))
+      return FALSE;
+    warn_of_losses(self, counts);
+    self->sent++;
+  } else if (may_be_empty(self, counts)) {
+    warn_of_gap(self);
+  } else {
+    return refuse_empty(self, &self->counts, error);
+  }
   if (!astro_collect_end(collect, error))
     return FALSE;
   self->number++;
@@ -461,10 +488,10 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 static void tell(AstroGridder *self)
 {
   const AstroGridCounts *c = &self->counts;
-  GstStructure *s = gst_structure_new("astro-gridder", "grids", G_TYPE_UINT64, self->number, "used",
-                                      G_TYPE_UINT64, c->used, "outside", G_TYPE_UINT64, c->outside,
-                                      "flagged", G_TYPE_UINT64, c->flagged, "not-finite",
-                                      G_TYPE_UINT64, c->not_finite, NULL);
+  GstStructure *s =
+      gst_structure_new("astro-gridder", "grids", G_TYPE_UINT64, self->sent, "used", G_TYPE_UINT64,
+                        c->used, "outside", G_TYPE_UINT64, c->outside, "flagged", G_TYPE_UINT64,
+                        c->flagged, "not-finite", G_TYPE_UINT64, c->not_finite, NULL);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
 }
 
@@ -480,6 +507,8 @@ static gboolean finish(AstroStage *stage, GError **error)
   if (self->number == 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                                "the stream ended with no visibilities: there is no grid");
+  if (self->sent == 0)
+    return refuse_empty(self, &self->counts, error);
   tell(self);
   return TRUE;
 }
@@ -495,7 +524,7 @@ static void reset(AstroStage *stage)
   AstroGridder *self = ASTRO_GRIDDER(stage);
   forget_grid(self);
   self->observed = FALSE;
-  self->number = 0;
+  self->number = self->sent = 0;
   self->at_end = self->warned = FALSE;
   self->counts = (AstroGridCounts){ 0 };
 }

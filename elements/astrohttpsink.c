@@ -7,7 +7,9 @@
  * element message "astro-server" has the address of the page as location.
  *
  * |[
- * gst-launch-1.0 ... ! astrorender ! jpegenc ! astrohttpsink port=8080
+ * gst-launch-1.0 astrovissrc duration=20000 integration=60 ! \
+ *   astrogridder size=512 field-of-view=1.2 interval=5 cumulative=true ! astrofft ! astroimage ! \
+ *   astrorender ! jpegenc ! astrohttpsink port=8080 wait=true
  * ]|
  */
 #include "config.h"

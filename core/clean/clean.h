@@ -34,7 +34,7 @@ typedef enum {
   ASTRO_CLEAN_ITERATIONS, /* there were no more of them */
   ASTRO_CLEAN_THRESHOLD,
   ASTRO_CLEAN_DIVERGED, /* peaks grew: the point-spread function is not this image's */
-  ASTRO_CLEAN_EMPTY     /* not finite: nothing was done */
+  ASTRO_CLEAN_EMPTY     /* no pixel is finite, or the PSF is not: nothing was done */
 } AstroCleanEnd;
 
 typedef struct {

@@ -78,7 +78,7 @@ static void cycle_rows(gpointer data, guint64 task)
   }
 }
 
-/* The first of the highest. */
+/* The first of the highest; 0 where nothing is left, or only what is masked. */
 static REAL find_peak(Run *run)
 {
   guint size = run->config->size, border = run->config->border, best = border;
@@ -91,7 +91,7 @@ static REAL find_peak(Run *run)
   for (run->x = border; run->x < size - border - 1; run->x++)
     if ((REAL)fabs(row[run->x]) == run->greatest[best])
       break;
-  return row[run->x];
+  return run->greatest[best] > 0 ? row[run->x] : 0;
 }
 
 static void outside_row(gpointer data, guint64 number)
@@ -118,6 +118,23 @@ static gboolean is_finite(const REAL *values, gsize n)
     if (!isfinite(values[i]))
       return FALSE;
   return TRUE;
+}
+
+/* Pixels that are not finite become NaN, which stays NaN and is above nothing: no peak is found
+ * there. FALSE where there is no other one to look at. */
+static gboolean mask(const Run *run)
+{
+  guint size = run->config->size, border = run->config->border;
+  gboolean any = FALSE;
+  for (guint y = 0; y < size; y++)
+    for (guint x = 0; x < size; x++) {
+      REAL *value = &run->residual[(gsize)y * size + x];
+      if (!isfinite(*value))
+        *value = NAN;
+      else
+        any |= MIN(x, y) >= border && MAX(x, y) < size - border;
+    }
+  return any;
 }
 
 static AstroCleanResult cycle(Run *run)
@@ -162,7 +179,7 @@ AstroCleanResult HOGBOM(const AstroCleanConfig *config, const AstroCleanKernels 
   AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
 
   memset(model, 0, n * sizeof(REAL));
-  if (!is_finite(psf, n) || !is_finite(residual, n))
+  if (!is_finite(psf, n) || !mask(&run))
     return result;
   run.greatest = g_new0(REAL, config->size);
   result = cycle(&run);

@@ -33,6 +33,23 @@ static gboolean is_finite(const double *values, gsize n)
   return TRUE;
 }
 
+/* Pixels that are not finite are masked. FALSE where there is no other one to look at. */
+static gboolean mask(const Image *image)
+{
+  guint size = image->config->size, border = image->config->border;
+  gboolean any = FALSE;
+
+  for (guint y = 0; y < size; y++)
+    for (guint x = 0; x < size; x++) {
+      double *value = &image->residual[(gsize)y * size + x];
+      if (!isfinite(*value))
+        *value = NAN;
+      else
+        any |= MIN(x, y) >= border && MAX(x, y) < size - border;
+    }
+  return any;
+}
+
 static void find_peak(const Image *image, guint *x, guint *y)
 {
   guint size = image->config->size, border = image->config->border;
@@ -67,7 +84,7 @@ static AstroCleanResult clean(const Image *image)
   AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
   double first = 0;
 
-  if (!is_finite(image->residual, n) || !is_finite(image->psf, n))
+  if (!is_finite(image->psf, n) || !mask(image))
     return result;
   for (;; result.iterations++) {
     guint x = 0, y = 0;

@@ -1,5 +1,6 @@
 #include "core/fits/fits.h"
 #include "core/fits/catalogue-read.h"
+#include "core/fits/gzip.h"
 #include "core/fits/image-reader.h"
 #include "core/fits/table-write.h"
 #include "core/fits/uvfits-read.h"
@@ -105,11 +106,13 @@ char *astro_fits_field_name(const AstroObservation *o)
                          o->phase_dec < 0 ? '-' : '+', dec_minutes / 60, dec_minutes % 60);
 }
 
-/* Those with a suffix of their own come before those without one. */
+/* Those with a suffix of their own come before those without one. A file that gets packed has it
+ * before that of gzip. */
 const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const char *path,
                                                   GError **error)
 {
-  g_autofree char *name = g_ascii_strdown(path, -1);
+  const gsize packed = astro_gzip_is_name(path) ? strlen(".gz") : 0;
+  g_autofree char *name = g_ascii_strdown(path, (gssize)(strlen(path) - packed));
   for (guint i = 0; astro_fits_writer_kinds[i]; i++) {
     const AstroFitsWriterKind *kind = astro_fits_writer_kinds[i];
     if (kind->quantity == quantity && (!kind->suffix || g_str_has_suffix(name, kind->suffix)))

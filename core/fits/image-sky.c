@@ -114,7 +114,7 @@ void astro_fits_image_read_sky(AstroFitsImageReader *r, AstroFitsContents *conte
   const AstroFitsHeader *header = g_array_index(r->hdus, AstroFitsImageHdu, 0).header;
   AstroObservation *o = contents->observation = astro_observation_new(0);
   AstroGrid *grid = &contents->grid;
-  const char *telescope = "unknown", *why;
+  const char *telescope = ASTRO_TELESCOPE_UNKNOWN, *why;
   Sky sky;
   read_sky(header, &sky);
   astro_fits_get_string(header, "TELESCOP", &telescope);

@@ -1,4 +1,5 @@
 #include "core/fits/part-file.h"
+#include "core/fits/gzip.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,8 +16,9 @@
 
 struct _AstroPartFile {
   char *path, *part;
-  int fd;
-  guint64 bytes; /* in the file and gathered */
+  int fd;        /* where bytes go: the part, or what it is packed of at the end */
+  int part_fd;   /* holds the lock */
+  guint64 bytes; /* written and gathered */
   gsize gathered;
   guint8 gather[GATHER];
 };
@@ -65,6 +67,38 @@ static char *follow(const char *path)
   return name;
 }
 
+/* Locked before it is cut, so that the part of a writer that is still at work stays whole. */
+static int open_part(const char *part, GError **error)
+{
+  int fd = g_open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    set_error(error, "create", part, errno);
+    return -1;
+  }
+  if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "cannot create %s: another writer holds it",
+                part);
+  else if (ftruncate(fd, 0) < 0)
+    set_error(error, "empty", part, errno);
+  else
+    return fd;
+  close(fd);
+  return -1;
+}
+
+/* Bytes that were written may change up to the end, so that only then they can be packed: up to
+ * there they are in a file without a name beside the part. */
+static int open_plain(const char *part, GError **error)
+{
+  g_autofree char *name = g_strconcat(part, ".XXXXXX", NULL);
+  int fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0)
+    set_error(error, "create", name, errno);
+  else
+    g_unlink(name);
+  return fd;
+}
+
 AstroPartFile *astro_part_file_create(const char *name, GError **error)
 {
   struct stat there;
@@ -75,27 +109,20 @@ AstroPartFile *astro_part_file_create(const char *name, GError **error)
   }
   g_autofree char *path = follow(name);
   g_autofree char *part = g_strconcat(path, ".part", NULL);
-  int fd = g_open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  int part_fd = open_part(part, error);
+  if (part_fd < 0)
+    return NULL;
+  int fd = astro_gzip_is_name(name) ? open_plain(part, error) : part_fd;
   if (fd < 0) {
-    set_error(error, "create", part, errno);
-    return NULL;
-  }
-  /* Locked before it is cut, so that the part of a writer that is still at work stays whole. */
-  if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "cannot create %s: another writer holds it",
-                part);
-    close(fd);
-    return NULL;
-  }
-  if (ftruncate(fd, 0) < 0) {
-    set_error(error, "empty", part, errno);
-    close(fd);
+    g_unlink(part);
+    close(part_fd);
     return NULL;
   }
   AstroPartFile *file = g_new(AstroPartFile, 1);
   file->path = g_steal_pointer(&path);
   file->part = g_steal_pointer(&part);
   file->fd = fd;
+  file->part_fd = part_fd;
   file->bytes = 0;
   file->gathered = 0;
   return file;
@@ -131,15 +158,29 @@ guint64 astro_part_file_bytes(const AstroPartFile *file)
 
 static void forget(AstroPartFile *file)
 {
+  if (file->fd != file->part_fd)
+    close(file->fd);
+  close(file->part_fd);
   g_free(file->path);
   g_free(file->part);
   g_free(file);
 }
 
+static gboolean pack(AstroPartFile *file, GError **error)
+{
+  if (file->fd == file->part_fd)
+    return TRUE;
+  lseek(file->fd, 0, SEEK_SET); /* of a regular file: it cannot fail */
+  if (astro_gzip_pack(file->fd, file->part_fd, error))
+    return TRUE;
+  g_prefix_error(error, "cannot write to %s: ", file->part);
+  return FALSE;
+}
+
 gboolean astro_part_file_commit(AstroPartFile *file, GError **error)
 {
-  gboolean written = flush(file, error);
-  if (written && fsync(file->fd) < 0) {
+  gboolean written = flush(file, error) && pack(file, error);
+  if (written && fsync(file->part_fd) < 0) {
     set_error(error, "write to", file->part, errno);
     written = FALSE;
   }
@@ -150,7 +191,6 @@ gboolean astro_part_file_commit(AstroPartFile *file, GError **error)
   }
   if (!written)
     g_unlink(file->part);
-  close(file->fd);
   forget(file);
   return written;
 }
@@ -158,6 +198,5 @@ gboolean astro_part_file_commit(AstroPartFile *file, GError **error)
 void astro_part_file_discard(AstroPartFile *file)
 {
   g_unlink(file->part);
-  close(file->fd);
   forget(file);
 }

@@ -1,5 +1,5 @@
 /* A file that comes into being under its name only when it is whole: written as NAME.part beside it
- * and renamed at the end. */
+ * and renamed at the end. Where the name ends in .gz, it is packed at the end, as gzip does. */
 #pragma once
 
 #include <glib.h>

@@ -251,7 +251,7 @@ AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
   if (!astro_fits_get_string(r->header, "TELESCOP", &telescope) || !telescope[0])
     telescope = r->antennas.array;
   g_free(o->telescope);
-  o->telescope = g_utf8_make_valid(telescope[0] ? telescope : "unknown", -1);
+  o->telescope = g_utf8_make_valid(telescope[0] ? telescope : ASTRO_TELESCOPE_UNKNOWN, -1);
   g_free(o->basis);
   o->basis = g_strdup(basis->basis);
   for (guint i = 0; i < r->antennas.n; i++) {

@@ -59,7 +59,7 @@ static gboolean check(const AstroGridderConfig *config, GError **error)
     guint found, least, most;
   } checks[] = {
     { "oversampling", config->oversampling, 1, ASTRO_TAPS_MAX_OVERSAMPLING },
-    { "w-planes", config->w_planes, config->interpolated ? 2 : 1, ASTRO_TAPS_MAX_SETS },
+    { "w-planes", config->w_planes, config->interpolated ? 2 : 1, ASTRO_TAPS_MAX_PLANES },
   };
   for (guint i = 0; i < G_N_ELEMENTS(checks); i++)
     if (checks[i].found && (checks[i].found < checks[i].least || checks[i].found > checks[i].most))

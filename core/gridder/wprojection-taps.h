@@ -22,9 +22,10 @@ G_BEGIN_DECLS
 #define ASTRO_TAPS_MAX_SUPPORT 256
 #define ASTRO_TAPS_MAX_OVERSAMPLING 64
 #define ASTRO_TAPS_MAX_SETS (1 << 22) /* of all planes together */
-#define ASTRO_TAPS_STEP 8             /* windows are multiples of this many cells */
-#define ASTRO_TAPS_PADDING 8          /* zeros behind a row at least */
-#define ASTRO_TAPS_ROWS 3             /* zero rows between sets */
+#define ASTRO_TAPS_MAX_PLANES 65536
+#define ASTRO_TAPS_STEP 8    /* windows are multiples of this many cells */
+#define ASTRO_TAPS_PADDING 8 /* zeros behind a row at least */
+#define ASTRO_TAPS_ROWS 3    /* zero rows between sets */
 
 typedef struct {
   guint support;

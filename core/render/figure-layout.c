@@ -1,9 +1,9 @@
 #include "core/render/figure-layout.h"
+#include "core/render/panel-axes.h"
 
 #include <math.h>
 
 /* In letters' heights. */
-#define LEFT 6.0
 #define BOTTOM 3.6
 #define BAR_GAP 0.8
 #define BAR 1.0
@@ -15,14 +15,15 @@ typedef struct {
   double left, right, top, bottom;
 } Margins;
 
-static Margins margins_of(const AstroRenderStyle *style, const AstroPanel *panel, gboolean is_bare,
-                          double em)
+static Margins margins_of(const AstroRenderStyle *style, const AstroPanel *panel,
+                          const AstroPageLayout *page, guint height)
 {
+  const double em = page->em;
   gboolean bar = style->colour_bar && panel->values;
   Margins m = { 0 };
-  if (is_bare)
+  if (page->is_bare)
     return m;
-  m.left = (style->axes ? LEFT : EDGE) * em;
+  m.left = (style->axes ? astro_panel_left(panel, page->em, (gint)height) : EDGE) * em;
   m.bottom = (style->axes ? BOTTOM : EDGE) * em;
   m.right = (bar ? BAR_GAP + BAR + ASTRO_BAR_LABELS : EDGE) * em;
   m.top = (panel->title || bar ? 2 : 1) * em;
@@ -67,7 +68,7 @@ static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *pa
                              AstroPanelPlace *places)
 {
   double em = page->em, below = (double)height - page->title_height;
-  Margins m = margins_of(style, &panels[0], page->is_bare, em);
+  Margins m = margins_of(style, &panels[0], page, height);
   guint columns = choose_columns(panels, n, &m, width, below), rows = (n + columns - 1) / columns;
   gboolean bar = style->colour_bar && !page->is_bare;
   for (guint i = 0; i < n; i++) {

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #define BAR_STEPS 5 /* numbers beside a colour bar */
+#define LEAST_FIGURES 4
+#define MOST_FIGURES 7  /* that a float has */
+#define MOST_LETTERS 10 /* that there is room for */
 
 /* A pixel that a line over the panels covers in part: colours times opacity. */
 typedef struct {
@@ -167,21 +170,47 @@ static double value_at(const AstroColouring *c, double part)
   return c->low + ((double)c->high - c->low) * low / (ASTRO_STRETCH_STEPS - 1.0);
 }
 
-static void bar_texts(const AstroColouring *c, char texts[BAR_STEPS][G_ASCII_DTOSTR_BUF_SIZE])
+typedef char BarTexts[BAR_STEPS][G_ASCII_DTOSTR_BUF_SIZE];
+
+/* How many numbers differ from the one below; 0 as well where one is too long. */
+static guint write_bar_texts(const AstroColouring *c, guint figures, BarTexts texts)
 {
-  double span = (double)c->high - c->low;
+  const double span = (double)c->high - c->low;
+  guint differ = 0, longest = 0;
+  char format[8];
+  g_snprintf(format, sizeof format, "%%.%ug", figures);
   for (guint i = 0; i < BAR_STEPS; i++) {
     double value = value_at(c, i / (BAR_STEPS - 1.0));
     if (fabs(value) < span * 2e-5)
       value = 0;
-    g_ascii_formatd(texts[i], G_ASCII_DTOSTR_BUF_SIZE, "%.4g", value);
+    g_ascii_formatd(texts[i], sizeof texts[i], format, value);
+    longest = MAX(longest, strlen(texts[i]));
+    differ += i > 0 && !g_str_equal(texts[i], texts[i - 1]);
   }
+  return longest <= MOST_LETTERS ? differ : 0;
+}
+
+/* As many figures as tell numbers apart; those that are the same all the same stand once. */
+static void bar_texts(const AstroColouring *c, BarTexts texts)
+{
+  BarTexts longer;
+  guint best = write_bar_texts(c, LEAST_FIGURES, texts);
+  for (guint figures = LEAST_FIGURES + 1; figures <= MOST_FIGURES; figures++) {
+    const guint differ = write_bar_texts(c, figures, longer);
+    if (differ > best) {
+      memcpy(texts, longer, sizeof longer);
+      best = differ;
+    }
+  }
+  for (guint i = BAR_STEPS - 1; i > 0; i--)
+    if (g_str_equal(texts[i], texts[i - 1]))
+      texts[i][0] = 0;
 }
 
 static void draw_bar_numbers(AstroFigure *f, guint panel, const AstroColouring *c)
 {
   const AstroPanelPlace *p = &f->places[panel];
-  char texts[BAR_STEPS][G_ASCII_DTOSTR_BUF_SIZE];
+  BarTexts texts;
   double em = f->layout.em, x = p->bar_x + p->bar_width + 1;
   bar_texts(c, texts);
   char *key = g_strjoin(" ", texts[0], texts[1], texts[2], texts[3], texts[4], NULL);

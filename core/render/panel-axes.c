@@ -9,26 +9,31 @@
 #define LINES_ALPHA 0.2
 #define LETTERS_A_TICK 6
 
-static guint most_x(const AstroPen *pen, const AstroPanelPlace *p)
+/* In letters' heights. */
+#define LEAST_LEFT 6.0
+#define LEFT_LABEL 1.55 /* with what is free on either side of it */
+#define DIGIT 0.64
+#define OTHER 0.37 /* point, minus */
+
+static guint most_x(guint em, const AstroPanelPlace *p)
 {
-  return CLAMP(p->width / (gint)(LETTERS_A_TICK * pen->em), 2, 12);
+  return CLAMP(p->width / (gint)(LETTERS_A_TICK * em), 2, 12);
 }
 
-static guint most_y(const AstroPen *pen, const AstroPanelPlace *p)
+static guint most_y(guint em, const AstroPanelPlace *p)
 {
-  return CLAMP(p->height / (gint)(3 * pen->em), 2, 12);
+  return CLAMP(p->height / (gint)(3 * em), 2, 12);
 }
 
 /* Ticks along the lower (x) or the left edge; of the sky, where its lines meet them. */
-static guint edge_ticks(const AstroPen *pen, const AstroPanel *panel, const AstroPanelPlace *p,
-                        gboolean is_x, AstroTick *ticks)
+static guint edge_ticks(guint em, const AstroPanel *panel, const AstroPanelPlace *p, gboolean is_x,
+                        AstroTick *ticks)
 {
   const double right = panel->width - 0.5, top = panel->height - 0.5;
   AstroSkyGrid sky;
   if (!panel->wcs)
-    return astro_ticks(is_x ? &panel->x : &panel->y, is_x ? most_x(pen, p) : most_y(pen, p), ticks);
-  astro_sky_grid_find(&sky, panel->wcs, panel->width, panel->height, most_x(pen, p),
-                      most_y(pen, p));
+    return astro_ticks(is_x ? &panel->x : &panel->y, is_x ? most_x(em, p) : most_y(em, p), ticks);
+  astro_sky_grid_find(&sky, panel->wcs, panel->width, panel->height, most_x(em, p), most_y(em, p));
   return astro_sky_ticks(&sky, panel->wcs, is_x, (double[]){ -0.5, -0.5 },
                          is_x ? (double[]){ right, -0.5 } : (double[]){ -0.5, top }, ticks);
 }
@@ -38,7 +43,7 @@ void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel 
                              const AstroPanelPlace *p)
 {
   AstroTick ticks[ASTRO_MAX_TICKS];
-  guint n = edge_ticks(pen, panel, p, TRUE, ticks), em = pen->em;
+  guint em = pen->em, n = edge_ticks(em, panel, p, TRUE, ticks);
   double bottom = p->y + p->height, last = -INFINITY;
   for (guint i = 0; i < n; i++) {
     double x = p->x + ticks[i].place * p->width, half = strlen(ticks[i].text) * em * 0.33;
@@ -53,11 +58,32 @@ void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel 
   astro_pen_text(pen, cr, panel->x.label, p->x + p->width * 0.5, bottom + 2.1 * em, 0.5, 0, FALSE);
 }
 
+/* How far the numbers on the left and the label beside them reach. */
+static double reach_left(const AstroTick *ticks, guint n)
+{
+  double widest = 0;
+  for (guint i = 0; i < n; i++) {
+    double width = 0;
+    for (const char *letter = ticks[i].text; *letter; letter++)
+      width += g_ascii_isdigit(*letter) ? DIGIT : OTHER;
+    widest = fmax(widest, width);
+  }
+  return fmax(LEAST_LEFT, 2 * TICK + widest + LEFT_LABEL);
+}
+
+double astro_panel_left(const AstroPanel *panel, guint em, gint height)
+{
+  AstroTick ticks[ASTRO_MAX_TICKS];
+  const AstroPanelPlace place = { .width = height, .height = height };
+  return reach_left(ticks, panel->y.label ? edge_ticks(em, panel, &place, FALSE, ticks) : 0);
+}
+
 void astro_panel_draw_y_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                              const AstroPanelPlace *p)
 {
   AstroTick ticks[ASTRO_MAX_TICKS];
-  guint n = edge_ticks(pen, panel, p, FALSE, ticks), em = pen->em;
+  guint em = pen->em, n = edge_ticks(em, panel, p, FALSE, ticks);
+  double left = (reach_left(ticks, n) - 0.1) * em;
   for (guint i = 0; i < n; i++) {
     double y = p->y + (1 - ticks[i].place) * p->height;
     cairo_move_to(cr, p->x, floor(y) + 0.5);
@@ -65,7 +91,7 @@ void astro_panel_draw_y_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel 
     cairo_stroke(cr);
     astro_pen_text(pen, cr, ticks[i].text, p->x - 2 * TICK * em, y, 1, 0.5, FALSE);
   }
-  astro_pen_text(pen, cr, panel->y.label, p->x - 5.9 * em, p->y + p->height * 0.5, 0.5, 0, TRUE);
+  astro_pen_text(pen, cr, panel->y.label, p->x - left, p->y + p->height * 0.5, 0.5, 0, TRUE);
 }
 
 /* ---- lines over a panel ---- */
@@ -101,13 +127,13 @@ static void straight_lines(const AstroPen *pen, cairo_t *cr, const AstroPanel *p
                            const AstroPanelPlace *p)
 {
   AstroTick ticks[ASTRO_MAX_TICKS];
-  guint n = edge_ticks(pen, panel, p, TRUE, ticks);
+  guint n = edge_ticks(pen->em, panel, p, TRUE, ticks);
   for (guint i = 0; i < n; i++) {
     double x = floor(ticks[i].place * p->width) + 0.5;
     cairo_move_to(cr, x, 0);
     cairo_line_to(cr, x, p->height);
   }
-  n = edge_ticks(pen, panel, p, FALSE, ticks);
+  n = edge_ticks(pen->em, panel, p, FALSE, ticks);
   for (guint i = 0; i < n; i++) {
     double y = floor((1 - ticks[i].place) * p->height) + 0.5;
     cairo_move_to(cr, 0, y);
@@ -125,7 +151,7 @@ static void middle_labels(const AstroPen *pen, cairo_t *cr, const AstroPanel *pa
   AstroTick ticks[ASTRO_MAX_TICKS];
   double w = panel->width, h = panel->height;
   for (guint is_x = 0; is_x < 2; is_x++) {
-    const guint at_edge = edge_ticks(pen, panel, p, is_x, ticks);
+    const guint at_edge = edge_ticks(pen->em, panel, p, is_x, ticks);
     if (at_edge > 1)
       continue;
     guint n = astro_sky_ticks(
@@ -149,8 +175,8 @@ void astro_panel_draw_grid(const AstroPen *pen, cairo_t *cr, const AstroPanel *p
     straight_lines(pen, cr, panel, p);
     return;
   }
-  astro_sky_grid_find(&sky, panel->wcs, panel->width, panel->height, most_x(pen, p),
-                      most_y(pen, p));
+  astro_sky_grid_find(&sky, panel->wcs, panel->width, panel->height, most_x(pen->em, p),
+                      most_y(pen->em, p));
   sky_lines(cr, panel, p, &sky, TRUE);
   sky_lines(cr, panel, p, &sky, FALSE);
   cairo_set_source_rgba(cr, 1, 1, 1, 0.8);

@@ -6,6 +6,10 @@
 
 G_BEGIN_DECLS
 
+/* What the numbers and the label take on the left of a panel of at most that height, in letters'
+ * heights (em pixels). */
+double astro_panel_left(const AstroPanel *panel, guint em, gint height);
+
 void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                              const AstroPanelPlace *place);
 void astro_panel_draw_y_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,

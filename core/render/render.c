@@ -97,7 +97,8 @@ void astro_renderer_free(AstroRenderer *r)
 static char *make_title(const AstroRenderer *r, gint64 middle_ns)
 {
   const AstroObservation *o = r->observation;
-  GString *title = g_string_new(o ? o->telescope : NULL);
+  const gboolean named = o && !g_str_equal(o->telescope, ASTRO_TELESCOPE_UNKNOWN);
+  GString *title = g_string_new(named ? o->telescope : NULL);
   char number[G_ASCII_DTOSTR_BUF_SIZE]; /* as along the axes, in any locale */
   if (r->input.stream.frequency > 0)
     g_string_append_printf(

@@ -68,9 +68,11 @@ static double offset_of(const AstroSkyGrid *grid, gboolean of_ra, double k, doub
 static void add_tick(const AstroSkyGrid *grid, gboolean of_ra, double value, double place,
                      AstroTick *tick)
 {
-  tick->value = of_ra ? value - 360 * floor(value / 360) : value;
+  /* A whole turn is 0, though as a number of steps it may come out the least bit below. */
+  const double step = grid->step[of_ra ? RA : DEC];
+  tick->value = of_ra ? value - 360 * floor((value + step * 1e-6) / 360) : value;
   tick->place = place;
-  astro_tick_text(tick->text, sizeof tick->text, tick->value, grid->step[of_ra ? RA : DEC]);
+  astro_tick_text(tick->text, sizeof tick->text, tick->value, step);
 }
 
 guint astro_sky_ticks(const AstroSkyGrid *grid, const AstroWcs *wcs, gboolean of_ra,

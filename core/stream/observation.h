@@ -9,9 +9,11 @@ G_BEGIN_DECLS
 
 #define ASTRO_OBSERVATION_MAX_METRES 1e12 /* of a station: beyond the moon and most spacecraft */
 
+#define ASTRO_TELESCOPE_UNKNOWN "unknown"
+
 typedef struct {
   gint ref_count;
-  char *telescope;
+  char *telescope; /* ASTRO_TELESCOPE_UNKNOWN where a file does not tell */
   guint n_stations;
   char **names;      /* n_stations, then NULL */
   double *positions; /* x y z of each station, geocentric (ITRF), metres */

@@ -249,10 +249,49 @@ static void test_ends(void)
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_DIVERGED);
     g_assert_cmpuint(result.iterations, <, 1000);
 
-    values[5] = NAN;
+    /* Nothing but NaN, and what is not finite in the point-spread function. */
+    for (guint i = 0; i < 1024; i++)
+      values[i] = NAN;
     g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
     g_assert_cmpint(result.end, ==, ASTRO_CLEAN_EMPTY);
     g_assert_true(isnan(got[5]) && isnan(got[2048 + 5]) && got[1024 + 5] == 0);
+    memset(values, 0, 1024 * sizeof *values);
+    values[1024 + 5] = NAN;
+    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_EMPTY);
+  }
+}
+
+/* What is not finite is left out, inside the border and outside, and the rest cleaned as ever. */
+static void test_masked(void)
+{
+  const Source source = { 20, 18, 1 };
+  for (guint b = 0; b < 2 * G_N_ELEMENTS(backends); b++) {
+    const AstroBackend *backend = backends[b / 2];
+    g_autofree double *values = sky(32, &source, 1);
+    AstroCleanConfig config = config_of(32);
+    AstroCleanResult result, expected;
+    AstroCleanArguments arguments = { 4, 3, 0, &result }, unmasked = { 4, 3, 0, &expected };
+    config.border *= b % 2;
+    config.iterations = 20;
+    g_autofree double *whole = clean(backend, &config, values, &unmasked, 0);
+    for (guint x = 0; x < 12; x++)
+      values[x] = values[8 * 32 + x] = x % 2 ? NAN : INFINITY;
+    g_autofree double *got = clean(backend, &config, values, &arguments, 0);
+    g_assert_cmpint(result.end, ==, expected.end);
+    g_assert_cmpuint(result.iterations, ==, expected.iterations);
+    for (guint i = 0; i < 1024; i++) {
+      const gboolean masked = i < 12 || (i >= 8 * 32 && i < 8 * 32 + 12);
+      g_assert_cmpint(isnan(got[i]), ==, masked);
+      g_assert_cmpint(isnan(got[2048 + i]), ==, masked);
+      g_assert_cmpfloat_with_epsilon(got[1024 + i], whole[1024 + i], 1e-6);
+    }
+    /* All that is left to look at is zero. */
+    for (guint i = 0; i < 1024; i++)
+      values[i] = i % 3 ? NAN : 0;
+    g_free(clean(backend, &config, values, &arguments, 0));
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
+    g_assert_cmpuint(result.iterations, ==, 0);
   }
 }
 
@@ -296,6 +335,7 @@ static void add_tests(void)
 {
   g_test_add_func("/clean/one", test_one);
   g_test_add_func("/clean/outputs", test_outputs);
+  g_test_add_func("/clean/masked", test_masked);
   g_test_add_func("/clean/sources", test_sources);
   g_test_add_data_func("/clean/cpu/c", "c", test_cpu);
   g_test_add_data_func("/clean/cpu/avx2", "avx2", test_cpu);

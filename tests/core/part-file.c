@@ -127,6 +127,63 @@ static void two_writers(Names *names, gconstpointer data)
   astro_part_file_discard(file);
 }
 
+/* The plain bytes, of which only what gzip makes of them is left in the folder. */
+static void gzipped(Names *names, gconstpointer data)
+{
+  g_autofree char *path = g_strconcat(names->folder, "/a.fits.GZ", NULL);
+  g_autofree char *part = g_strconcat(path, ".part", NULL);
+  const gsize bytes = 3000000;
+  g_autofree guint8 *expected = g_malloc(bytes + 1), *found = g_malloc(bytes + 1);
+  GError *error = NULL;
+  gsize n;
+
+  test_fill(expected, bytes, 1);
+  AstroPartFile *file = create(path);
+  g_assert_true(astro_part_file_write(file, expected, bytes, &error));
+  g_assert_cmpuint(astro_part_file_bytes(file), ==, bytes);
+  g_assert_true(astro_part_file_patch(file, 17, "patched", 7, &error));
+  memcpy(expected + 17, "patched", 7);
+  g_assert_true(g_file_test(part, G_FILE_TEST_EXISTS));
+  g_assert_null(astro_part_file_create(path, NULL));
+  g_assert_true(astro_part_file_commit(file, &error));
+  g_assert_no_error(error);
+
+  g_autoptr(GFile) name = g_file_new_for_path(path);
+  g_autoptr(GInputStream) packed = G_INPUT_STREAM(g_file_read(name, NULL, &error));
+  g_autoptr(GConverter) unpack =
+      G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP));
+  g_autoptr(GInputStream) plain = g_converter_input_stream_new(packed, unpack);
+  g_assert_true(g_input_stream_read_all(plain, found, bytes + 1, &n, NULL, &error));
+  g_assert_no_error(error);
+  g_assert_cmpmem(found, n, expected, bytes);
+  g_unlink(path);
+}
+
+/* Where there is no room for what is packed, nothing is left: neither it nor the plain bytes. */
+static void gzipped_full(Names *names, gconstpointer data)
+{
+  g_autofree char *path = g_strconcat(names->folder, "/a.fits.gz", NULL);
+  g_autofree guint8 *random = g_malloc(1 << 19);
+  g_autoptr(GError) error = NULL;
+  struct rlimit before, small;
+
+  test_fill(random, 1 << 19, 1);
+  AstroPartFile *file = create(path);
+  g_assert_true(astro_part_file_write(file, random, 1 << 19, &error));
+  g_assert_true(astro_part_file_patch(file, 0, "x", 1, &error));
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
+  small = before;
+  small.rlim_cur = 1000;
+  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  gboolean good = astro_part_file_commit(file, &error);
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, handler);
+  g_assert_false(good);
+  g_assert_nonnull(error);
+  g_assert_nonnull(strstr(error->message, "a.fits.gz.part"));
+}
+
 static void check_refused(const char *path, gint code)
 {
   g_autoptr(GError) error = NULL;
@@ -213,6 +270,8 @@ int main(int argc, char **argv)
     { "stale-part", stale_part },
     { "two-writers", two_writers },
     { "refused", refused },
+    { "gzipped", gzipped },
+    { "gzipped-full", gzipped_full },
     { "full", full },
     { "full-at-the-end", full_at_the_end },
   };

@@ -161,6 +161,95 @@ static void labels_in_the_middle(void)
     g_assert_cmpuint(brightest(pixel), <, 0xb0);
 }
 
+/* Left of the numbers, however many figures they have, stands the axis' label and nothing else. */
+static void label_beside_numbers(void)
+{
+  enum { W = 600, H = 600, EM = 10, TOP = 30 };
+  static const float zeros[16 * 16];
+  if (without_fonts())
+    return;
+  for (double pixel = 1e-2; pixel > 1e-11; pixel /= 7) {
+    g_autofree char *caps =
+        g_strdup_printf(TEST_IMAGE "width=16,height=16,pols=1,pixel=(double)%.9g", pixel);
+    g_autoptr(AstroRenderer) render = test_new_render(caps, &test_plain);
+    guint8 *frame = test_draw_frame(render, zeros, sizeof zeros, W, H, FALSE);
+    const guint32 page = test_pixel_at(frame, W, 0, H - 1);
+    guint top = H, bottom = 0;
+    for (guint x = 0, columns = 0; x < W && columns < EM; x++) {
+      for (guint y = TOP; y < H; y++)
+        if (test_pixel_at(frame, W, x, y) != page) {
+          top = MIN(top, y);
+          bottom = MAX(bottom, y);
+        }
+      columns += bottom > 0;
+    }
+    g_test_message("pixel %g: label from %u to %u", pixel, top, bottom);
+    g_assert_cmpuint(top, >, H / 2 - 10 * EM);
+    g_assert_cmpuint(bottom, <, H / 2 + 10 * EM);
+    g_assert_cmpuint(bottom - top, >, 5 * EM);
+    test_free(frame);
+  }
+}
+
+/* Rows beside the colour bar that have letters in them. */
+static guint8 *letters_beside_bar(float low, float high, guint *rows)
+{
+  enum { W = 600, H = 400 };
+  const float image[2] = { low, high };
+  g_autoptr(AstroRenderer) render =
+      test_new_render(TEST_IMAGE "width=2,height=1,pols=1,pixel=(double)0.01", &test_plain);
+  guint8 *frame = test_draw_frame(render, image, sizeof image, W, H, FALSE);
+  const guint32 page = test_pixel_at(frame, W, 0, H - 1);
+  *rows = 0;
+  for (guint y = H / 10; y < H; y++) {
+    gboolean any = FALSE;
+    for (guint x = W - 45; x < W; x++)
+      any |= test_pixel_at(frame, W, x, y) != page;
+    *rows += any;
+  }
+  return frame;
+}
+
+/* Numbers beside the colour bar tell apart what lies close together, and stand once where there is
+ * one value alone. */
+static void bar_numbers(void)
+{
+  guint rows, alone;
+  if (without_fonts())
+    return;
+  guint8 *a = letters_beside_bar(2000.01f, 2000.02f, &rows),
+         *b = letters_beside_bar(2000.03f, 2000.04f, &rows),
+         *one = letters_beside_bar(3, 3, &alone);
+  g_assert_cmpint(memcmp(a, b, 400 * (600 * 4 + TEST_GAP)), !=, 0);
+  g_assert_cmpuint(alone, >, 0);
+  g_assert_cmpuint(3 * alone, <, rows);
+  test_free(a);
+  test_free(b);
+  test_free(one);
+}
+
+/* A telescope that a file does not tell of is not named. */
+static void untold_telescope(void)
+{
+  enum { W = 300, H = 200 };
+  static const char *const telescopes[] = { ASTRO_TELESCOPE_UNKNOWN, "" };
+  const float image[2] = { 1, 2 };
+  g_autoptr(GstCaps) caps = gst_caps_from_string(TEST_IMAGE "width=2,height=1,pols=1");
+  guint8 *frames[2];
+  if (without_fonts())
+    return;
+  for (guint i = 0; i < 2; i++) {
+    g_autoptr(AstroObservation) o = astro_observation_new(0);
+    g_free(o->telescope);
+    o->telescope = g_strdup(telescopes[i]);
+    g_autoptr(AstroRenderer) render = astro_renderer_new(caps, &test_plain, o, NULL);
+    frames[i] = test_draw_frame(render, image, sizeof image, W, H, FALSE);
+  }
+  g_assert_cmpmem(frames[0], H * (W * 4 + TEST_GAP), frames[1], H * (W * 4 + TEST_GAP));
+  test_free(frames[0]);
+  test_free(frames[1]);
+}
+
 /* Pixels so small that the sky's coordinates hardly tell them apart: lines come to an end. */
 static void tiny_pixels(void)
 {
@@ -294,6 +383,9 @@ static void huge(void)
 static void add_tests(void)
 {
   g_test_add_func("/render/labels-in-the-middle", labels_in_the_middle);
+  g_test_add_func("/render/label-beside-numbers", label_beside_numbers);
+  g_test_add_func("/render/bar-numbers", bar_numbers);
+  g_test_add_func("/render/untold-telescope", untold_telescope);
   g_test_add_func("/render/any-frame", any_frame);
   g_test_add_func("/render/any-locale", any_locale);
   g_test_add_func("/render/huge", huge);

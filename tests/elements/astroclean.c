@@ -197,6 +197,12 @@ static void test_no_beam(void)
     g_assert_cmpint(gst_harness_push(h, in), ==, i < 2 ? GST_FLOW_ERROR : GST_FLOW_OK);
     gst_harness_teardown(h);
   }
+  /* "output=model" would be a file's name, where output is a graph's parameter. */
+  test_refused_by("fakesrc num-buffers=1 sizetype=fixed sizemax=512 filltype=zero ! capsfilter "
+                  "caps=application/x-astro-image,width=8,height=8,pixel=0.01,format=F32LE,"
+                  "layout=pol:y:x,pols=2,products=(string)I:PSF ! astroclean backend=cpu ! "
+                  "fakesink",
+                  "astroclean", "model or residual as astroclean's property output");
 }
 
 /* As of two stations, or of a cell too large: with no iterations there is nothing to draw. */

@@ -63,18 +63,19 @@ static void several_catalogues(TestFile *place, gconstpointer data)
   remove_file(place, "c3.fits.csv");
 }
 
-/* Text holds several catalogues too, and every bit of them. */
-static void csv_catalogues(TestFile *place, gconstpointer data)
+static void check_text(TestFile *place, const char *name, gboolean is_packed)
 {
   static const char *const readers[] = {
     "astrofitssrc region-column=region location=%s ! appsink name=out",
     "astrocatsrc region-column=region location=%s ! appsink name=out",
   };
-  g_autofree char *path = in_folder(place, "c.csv"), *message = NULL;
-  make_catalogues(place, "c.csv", 30, 3);
+  g_autofree char *path = in_folder(place, name), *message = NULL, *text = NULL;
+  make_catalogues(place, name, 30, 3);
+  g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+  g_assert_true(g_str_has_prefix(text, is_packed ? "\x1f\x8b" : "ra,dec,region\n"));
   g_autoptr(GPtrArray) made =
       test_samples("astrocatsrc points=30 catalogues=3 regions=5 ! appsink name=out", &message);
-  for (guint r = 0; r < G_N_ELEMENTS(readers); r++) {
+  for (guint r = 0; r < (is_packed ? 1 : G_N_ELEMENTS(readers)); r++) {
     g_autofree char *line = g_strdup_printf(readers[r], path);
     g_autoptr(GPtrArray) samples = test_samples(line, &message);
     g_assert_null(message);
@@ -88,7 +89,14 @@ static void csv_catalogues(TestFile *place, gconstpointer data)
                        i * GST_SECOND);
     }
   }
-  remove_file(place, "c.csv");
+  remove_file(place, name);
+}
+
+/* Text holds several catalogues too, and every bit of them; also where gzip packed it. */
+static void csv_catalogues(TestFile *place, gconstpointer data)
+{
+  check_text(place, "c.csv", FALSE);
+  check_text(place, "c.csv.gz", TRUE);
 }
 
 /* An ASCII table as CFITSIO writes it: numbers of all forms, text, one told by TNULL, one blank. */

@@ -208,6 +208,8 @@ static void test_settings(void)
     { "size=64 cell=1 accuracy=1e-8 support=5", "with any padding and support 5: expected 0" },
     { "size=64 cell=1 padding=1.05", "with padding 1.05 and any support: expected 0" },
     { "size=64 cell=1 support=17", "support is 17, expected 4 to 16" },
+    { "size=64 cell=1 algorithm=wprojection kernel=interpolated w-planes=1",
+      "w-planes is 1, expected 2 to 65536" },
     { "size=64 cell=1 padding=0.5", "padding is 0.5" },
     { "size=64 cell=1 centre=1,0", "(a smaller field, or one nearer to the phase centre)" },
     { "size=64 cell=1 algorithm=wprojection support=256", "over 256 cells" },
@@ -254,6 +256,8 @@ static void test_bad_streams(void)
   static const Refusal cases[] = {
     { "", TEST_VISIBILITIES, "no visibilities", TRUE, 0, FALSE },
     { "", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
+    { "interval=1", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
+    { "interval=1 cumulative=true", TEST_VISIBILITIES, "63 not finite", TRUE, 1, TRUE },
     { "", TEST_VISIBILITIES, "no observation", FALSE, 1, FALSE },
     { "pols=RR", TEST_VISIBILITIES, "RR", TRUE, 1, FALSE },
     { "",

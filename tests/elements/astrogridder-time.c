@@ -102,6 +102,75 @@ static void test_intervals(void)
     }
 }
 
+/* What the message at the end says, and how many warnings and errors there were. */
+static char *told_grids(TestRig *rig, guint *warnings, guint *errors)
+{
+  GstMessage *message;
+  char *told = NULL;
+  *warnings = *errors = 0;
+  while ((message = gst_bus_pop(rig->bus))) {
+    const GstStructure *s = gst_message_get_structure(message);
+    guint64 grids, used, flagged, not_finite;
+    *warnings += GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING;
+    *errors += GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR;
+    if (s && !told &&
+        gst_structure_get(s, "grids", G_TYPE_UINT64, &grids, "used", G_TYPE_UINT64, &used,
+                          "flagged", G_TYPE_UINT64, &flagged, "not-finite", G_TYPE_UINT64,
+                          &not_finite, NULL))
+      told = g_strdup_printf("%u grids of %u, %u and %u lost", (guint)grids, (guint)used,
+                             (guint)flagged, (guint)not_finite);
+    gst_message_unref(message);
+  }
+  return told;
+}
+
+/* Intervals that lost all their data, at the start too, end no stream: nothing is sent of them, the
+ * others are what they were, and lie where they did. */
+static void test_lost_intervals(void)
+{
+  enum { UNITS = 63 }; /* visibilities of a dump: baselines of two stations times channels */
+  static const char *const algorithms[] = { "direct", "wstacking", "wprojection" };
+  g_autofree complex float *all = test_predict(0.01, 0.02);
+  for (guint i = 0; i < 2 * G_N_ELEMENTS(algorithms); i++) {
+    const gboolean cumulative = i % 2;
+    g_autofree char *settings = g_strdup_printf("interval=1 cumulative=%s algorithm=%s",
+                                                cumulative ? "true" : "false", algorithms[i / 2]);
+    TestRig rig;
+    test_rig_open(&rig, settings, NULL);
+    test_rig_start(&rig, TRUE);
+    for (guint d = 0; d < TEST_DUMPS; d++) {
+      GstBuffer *buffer = test_dumps(all, d, 1);
+      if (d == 0 || d == 3) {
+        gst_buffer_memset(buffer, 0, 0xff, gst_buffer_get_size(buffer)); /* not numbers */
+      } else if (d == 1) {
+        GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
+      }
+      g_assert_cmpint(gst_harness_push(rig.h, buffer), ==, GST_FLOW_OK);
+    }
+    g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+    for (guint d = 2; d < TEST_DUMPS; d++) {
+      AstroGrid grid;
+      GstClockTime times[2];
+      if (d == 3 && !cumulative)
+        continue;
+      g_autofree double *image = test_rig_image(&rig, &grid, 1, times);
+      g_assert_nonnull(image);
+      g_assert_cmpuint(times[0], ==, cumulative ? 0 : d * 600 * GST_SECOND);
+      g_assert_cmpuint(times[1], ==, (d + 1) * 600 * GST_SECOND);
+      astro_grid_clear(&grid);
+    }
+    g_assert_null(gst_harness_try_pull(rig.h));
+    guint warnings, errors;
+    g_autofree char *told = told_grids(&rig, &warnings, &errors);
+    g_autofree char *expected = g_strdup_printf("%u grids of %u, %u and %u lost",
+                                                cumulative ? 4 : 3, 3 * UNITS, UNITS, 2 * UNITS);
+    g_assert_cmpstr(told, ==, expected);
+    g_assert_cmpuint(warnings, ==, 1);
+    g_assert_cmpuint(errors, ==, 0);
+    test_rig_close(&rig);
+  }
+}
+
 /* An interval that is set in mid-stream is one for the next caps. */
 static void test_late_interval(void)
 {
@@ -158,8 +227,11 @@ static void test_next_stream(void)
 static void add_tests(void)
 {
   static const TestNamed tests[] = {
-    { "intervals", test_intervals },         { "clock", test_clock },
-    { "between-steps", test_between_steps }, { "next-stream", test_next_stream },
+    { "intervals", test_intervals },
+    { "lost-intervals", test_lost_intervals },
+    { "clock", test_clock },
+    { "between-steps", test_between_steps },
+    { "next-stream", test_next_stream },
     { "late-interval", test_late_interval },
   };
   test_add_on_backends(tests, G_N_ELEMENTS(tests));
