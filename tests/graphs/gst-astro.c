@@ -196,6 +196,8 @@ static void test_refused_pipelines(void)
     { "fakesrc num-buffers=x ! fakesink", "bad.graph:1: could not set property" },
     { "fakesrc num-buffers=1 ! fakesink\n sync=false\n sync=true",
       "bad.graph:3: property \"sync\" of element \"fakesink\" is set twice" },
+    { "fakesrc name=a num-buffers=1 !\n fakesink name=\"a\"",
+      "bad.graph:2: two elements are named \"a\", expected a name of its own for each" },
     { "fakesrc !\n queue max-size-buffers=-7 ! fakesink",
       "bad.graph:2: could not set property \"max-size-buffers\" in element \"queue\" to \"-7\": "
       "expected a whole number from 0 to 4294967295" },
