@@ -435,8 +435,36 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->sink_event(aggregator, pad, event);
 }
 
+static gboolean can_seek(GstPad *pad, GstFormat format)
+{
+  g_autoptr(GstQuery) query = gst_query_new_seeking(format);
+  gboolean seekable = FALSE;
+  if (gst_pad_peer_query(pad, query))
+    gst_query_parse_seeking(query, NULL, &seekable, NULL, NULL);
+  return seekable;
+}
+
+/* GstAggregator says yes to a seek that no source follows, and then waits for a flush without end.
+ */
+static gboolean can_all_seek(AstroHistogram *self, GstEvent *event)
+{
+  GstFormat format;
+  gst_event_parse_seek(event, NULL, &format, NULL, NULL, NULL, NULL, NULL);
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    if (pad && !can_seek(GST_PAD(pad), format))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *event)
 {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK &&
+      !can_all_seek(ASTRO_HISTOGRAM(aggregator), event)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
   if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
     g_atomic_int_set(&ASTRO_HISTOGRAM(aggregator)->interrupted, TRUE);
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
