@@ -4,7 +4,9 @@
  * The angular correlation function w(theta) from histograms of pairs, with errors from the
  * jackknife where the histogram has regions. Output: columns theta, low and high (edges) in arcmin,
  * w, error, the counts of every kind of pairs, and with regions the covariance, a column each bin
- * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best.
+ * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best; a sticky
+ * event "astro-correlation" before the output tells the estimator and how many points and pairs
+ * there are, which astrofitssink writes into a table's header.
  *
  * |[
  * gst-launch-1.0 astrocatsrc slope=-0.8 ! h.data astrocatsrc points=30000 seed=2 ! h.random \
@@ -17,6 +19,7 @@
 #include "core/histogram/summary.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
+#include "core/tpacf/about.h"
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
 #include "elements/astrofields.h"
@@ -319,6 +322,8 @@ static gboolean make_table(AstroTpacf *self, const GstMapInfo *in, double *table
   if (!astro_tpacf_compute(&config, &result, error))
     return FALSE;
   write_columns(self, &result, values, table);
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),
+                     astro_about_to_event(&config, &result, &self->summary, self->kinds));
   tell(self, &result);
   astro_tpacf_clear(&result);
   return TRUE;

@@ -2,7 +2,9 @@
 #include "core/fits/table-write.h"
 #include "core/catalogue/values.h"
 #include "core/fits/cards.h"
+#include "core/tpacf/about.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_FIELDS 999
@@ -47,7 +49,22 @@ static gboolean write_primary(Writer *w, GError **error)
   return astro_fits_write_cards(w->file, header, error);
 }
 
-static gboolean write_table_header(Writer *w, guint64 rows, GError **error)
+/* How a correlation function was made. */
+static void put_about(GString *header, const GstStructure *about)
+{
+  for (const AstroAboutField *field = astro_about_fields; about && field->field; field++) {
+    const GValue *value = gst_structure_get_value(about, field->field);
+    if (value && G_VALUE_HOLDS_STRING(value))
+      astro_fits_put_string(header, field->key, g_value_get_string(value), field->meaning);
+    else if (value && G_VALUE_HOLDS_DOUBLE(value) && isfinite(g_value_get_double(value)))
+      astro_fits_put_double(header, field->key, g_value_get_double(value), field->meaning);
+    else if (value && G_VALUE_HOLDS_UINT64(value))
+      astro_fits_put_integer(header, field->key, (gint64)g_value_get_uint64(value), field->meaning);
+  }
+}
+
+static gboolean write_table_header(Writer *w, guint64 rows, const GstStructure *about,
+                                   GError **error)
 {
   g_autoptr(GString) header = g_string_new(NULL);
   astro_fits_put_string(header, "XTENSION", "BINTABLE", "binary table");
@@ -64,6 +81,7 @@ static gboolean write_table_header(Writer *w, guint64 rows, GError **error)
     gboolean is_vector = w->vector && f + 1 == w->n_fields;
     put_field(header, f + 1, is_vector ? VECTOR : w->columns[f], is_vector ? w->vector : 1);
   }
+  put_about(header, about);
   return astro_fits_write_cards(w->file, header, error);
 }
 
@@ -87,7 +105,8 @@ static gboolean write_rows(Writer *w, const double *data, guint64 rows, GError *
 }
 
 /* Tables begin with their heading each, which is how the reader of text tells several. */
-static gboolean write_csv(Writer *w, const double *data, guint64 rows, GError **error)
+static gboolean write_csv(Writer *w, const double *data, guint64 rows, const GstStructure *about,
+                          GError **error)
 {
   g_autoptr(GString) text = g_string_new(w->version++ ? "\n" : NULL);
   for (guint c = 0; c < w->n_columns; c++)
@@ -114,12 +133,14 @@ static guint64 n_rows(const Writer *w, const AstroFitsFrames *frames)
   return w->rows ? w->rows : frames->frames;
 }
 
-static gboolean write_table(Writer *w, const double *data, guint64 rows, GError **error)
+static gboolean write_table(Writer *w, const double *data, guint64 rows, const GstStructure *about,
+                            GError **error)
 {
-  return write_table_header(w, rows, error) && write_rows(w, data, rows, error);
+  return write_table_header(w, rows, about, error) && write_rows(w, data, rows, error);
 }
 
-typedef gboolean (*WriteOne)(Writer *w, const double *data, guint64 rows, GError **error);
+typedef gboolean (*WriteOne)(Writer *w, const double *data, guint64 rows, const GstStructure *about,
+                             GError **error);
 
 static gboolean write_each(Writer *w, const AstroFitsFrames *frames, AstroFitsTally *tally,
                            WriteOne write_one, GError **error)
@@ -127,7 +148,8 @@ static gboolean write_each(Writer *w, const AstroFitsFrames *frames, AstroFitsTa
   guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
   tally->values += tables * rows * w->n_columns;
   for (guint64 t = 0; t < tables; t++)
-    if (!write_one(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
+    if (!write_one(w, (const double *)frames->data + t * rows * w->n_columns, rows, frames->about,
+                   error))
       return FALSE;
   return TRUE;
 }

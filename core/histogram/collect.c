@@ -42,14 +42,9 @@ struct _AstroCollector {
   double *sums, *latest_sums;      /* where there are weights */
   double *pairs, *latest_pairs;    /* [kind][region][region] */
   guint64 n_random;                /* of values */
-  gboolean submitted[MAX_KINDS];   /* latest is written until the backend is drained */
+  guint64 n_points[ASTRO_N_SIDES], latest_n_points[ASTRO_N_SIDES]; /* the same of points */
+  gboolean submitted[MAX_KINDS]; /* latest is written until the backend is drained */
 };
-
-const char *astro_side_name(AstroSide side)
-{
-  static const char *const names[] = { "data", "random", "data2", "random2" };
-  return names[side];
-}
 
 static void side_clear(Side *side)
 {
@@ -287,15 +282,18 @@ gboolean astro_collector_finish(AstroCollector *collector, GError **error)
   if (collector->backend->drain && collector->instance &&
       !collector->backend->drain(collector->instance, error))
     return FALSE;
-  gboolean with_random = FALSE;
+  gboolean has_counted[2] = { FALSE }; /* pairs of data alone, pairs with random points */
   for (guint k = 0; k < collector->n_kinds; k++) {
     if (!collector->submitted[k])
       continue;
     add_latest(collector, k);
-    with_random |= has_random(collector->kinds[k]);
+    has_counted[has_random(collector->kinds[k])] = TRUE;
     collector->submitted[k] = FALSE;
   }
-  collector->n_random += with_random;
+  collector->n_random += has_counted[TRUE];
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (has_counted[is_random(side)])
+      collector->n_points[side] += collector->latest_n_points[side];
   return TRUE;
 }
 
@@ -312,6 +310,8 @@ static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogram
                                   collector->sums ? 2 : 1, call, error))
     return FALSE;
   collector->submitted[kind] = TRUE;
+  collector->latest_n_points[now->a] = astro_points_count(collector->sides[now->a].points);
+  collector->latest_n_points[now->b] = astro_points_count(collector->sides[now->b].points);
   set_pairs(collector, kind);
   return TRUE;
 }
@@ -415,6 +415,8 @@ void astro_collector_summary(const AstroCollector *collector, AstroSummary *summ
   astro_summary_init(summary, collector->n_kinds, (guint)regions, config->n_edges);
   memcpy(summary->edges, config->edges, config->n_edges * sizeof(double));
   memcpy(summary->pairs, collector->pairs, collector->n_kinds * regions * regions * sizeof(double));
+  memcpy(summary->points, collector->n_points, sizeof summary->points);
+  summary->catalogues = collector->n_random;
   astro_collector_values(collector, &bytes);
   if (collector->sums)
     summary->counts = g_bytes_new(collector->counts, bytes);

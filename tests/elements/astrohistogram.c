@@ -277,6 +277,9 @@ static void test_summary(void)
   g_assert_cmpfloat(summary.edges[2], ==, 600);
   static const double pairs[] = { 0, 5, 0, 6 };
   g_assert_cmpmem(summary.pairs, 4 * sizeof(double), pairs, sizeof pairs);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_DATA], ==, 3);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_RANDOM], ==, 0);
+  g_assert_cmpuint(summary.catalogues, ==, 0);
   gsize bytes;
   gconstpointer found = g_bytes_get_data(summary.counts, &bytes);
   g_assert_cmpmem(found, bytes, counts, sizeof counts);
@@ -531,6 +534,9 @@ static void test_interrupted_later(void)
   AstroSummary summary;
   pull_summary(h, &summary);
   g_assert_cmpmem(summary.pairs, 3 * sizeof(double), pairs, sizeof pairs);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_DATA], ==, 300);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_RANDOM], ==, 400);
+  g_assert_cmpuint(summary.catalogues, ==, 1);
   astro_summary_clear(&summary);
 
   g_autoptr(GError) warning = NULL;
