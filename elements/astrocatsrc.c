@@ -29,6 +29,7 @@
 /* How many points a region is laid out with: regions depend on the footprint and their number
  * alone, so that two sources agree about them. */
 #define POINTS_A_REGION 1000
+#define MOST_POINTS (1 << 22) /* for very many regions, that are less equal then */
 #define REGIONS_SEED 0x7265676f
 
 typedef struct {
@@ -208,8 +209,8 @@ static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_re
   AstroCatalogue sample;
   AstroRandom random;
   astro_random_init(&random, REGIONS_SEED, n_regions);
-  if (!astro_catalogue_uniform(footprint, (guint64)n_regions * POINTS_A_REGION, &random, &sample,
-                               error))
+  if (!astro_catalogue_uniform(footprint, MIN((guint64)n_regions * POINTS_A_REGION, MOST_POINTS),
+                               &random, &sample, error))
     return NULL;
   AstroRegions *regions = astro_regions_new(sample.ra, sample.dec, sample.n, n_regions, error);
   astro_catalogue_clear(&sample);
