@@ -212,7 +212,8 @@ static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_re
   if (!astro_catalogue_uniform(footprint, MIN((guint64)n_regions * POINTS_A_REGION, MOST_POINTS),
                                &random, &sample, error))
     return NULL;
-  AstroRegions *regions = astro_regions_new(sample.ra, sample.dec, sample.n, n_regions, error);
+  AstroRegions *regions =
+      astro_regions_new(sample.ra, sample.dec, sample.n, n_regions, NULL, error);
   astro_catalogue_clear(&sample);
   return regions;
 }

@@ -150,6 +150,11 @@ static gboolean is_over(AstroHistogram *self)
   return g_atomic_int_get(&self->stopping) || g_atomic_int_get(&self->flushing);
 }
 
+static gboolean is_unwanted(gpointer self)
+{
+  return is_over(self) || g_atomic_int_get(&ASTRO_HISTOGRAM(self)->interrupted);
+}
+
 /* Once a second at most: pairs and, of this count, the time left. Before a count's first pairs
  * points are sorted, which says nothing of how fast pairs are counted. */
 static gboolean watch_count(guint64 done, guint64 total, gpointer data)
@@ -178,7 +183,7 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
   /* the next count begins where this one ends */
   if (done == total)
     self->count_began = 0;
-  return !is_over(self) && !g_atomic_int_get(&self->interrupted);
+  return !is_unwanted(self);
 }
 
 static void end_progress(AstroHistogram *self, GstProgressType type, const char *text)
@@ -295,7 +300,8 @@ static GstFlowReturn push(AstroHistogram *self)
 static GstFlowReturn begin(AstroHistogram *self)
 {
   GError *error = NULL;
-  AstroHistogramCall call = { watch_count, self };
+  const AstroStop stop = { is_unwanted, self };
+  AstroHistogramCall call = { watch_count, self, &stop };
   self->count_began = 0;
   self->last_report = g_get_monotonic_time();
   g_mutex_lock(&self->lock);
@@ -316,7 +322,8 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
                                   const AstroCatalogue *random2)
 {
   GError *error = NULL;
-  AstroHistogramCall call = { watch_count, self };
+  const AstroStop stop = { is_unwanted, self };
+  AstroHistogramCall call = { watch_count, self, &stop };
   self->count_began = 0;
   if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
     return fail(self, error);

@@ -1,6 +1,7 @@
 #include "core/histogram/collect.h"
 
 #include "core/backend/threads.h"
+#include "core/fail.h"
 
 #include <string.h>
 
@@ -34,6 +35,7 @@ struct _AstroCollector {
   const Kind *kinds[MAX_KINDS];
   guint n_kinds;
   const Kind *now;
+  const AstroStop *stop; /* of the call that is at work */
   AstroRegions *regions;
   gboolean has_region_column;
   Side sides[ASTRO_N_SIDES];
@@ -158,15 +160,18 @@ typedef struct {
   const AstroRegions *regions;
   const AstroCatalogue *catalogue;
   double *column;
+  AstroStoppable work;
 } FindRegions;
 
 #define POINTS_AT_ONCE 4096
 
 static void find_regions(gpointer data, guint64 task)
 {
-  const FindRegions *find = data;
+  FindRegions *find = data;
   const AstroCatalogue *catalogue = find->catalogue;
   guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, catalogue->n);
+  if (astro_is_stopped(&find->work))
+    return;
   for (guint64 i = first; i < last; i++)
     find->column[i] = astro_regions_find(find->regions, catalogue->ra[i], catalogue->dec[i]);
 }
@@ -180,10 +185,12 @@ static gboolean region_column(const AstroCollector *collector, const AstroCatalo
     return TRUE;
   if (!(*column = g_try_new(double, catalogue->n)))
     return astro_catalogue_no_memory(error, catalogue->n);
-  FindRegions find = { collector->regions, catalogue, *column };
+  FindRegions find = { collector->regions, catalogue, *column, { .stop = collector->stop } };
   astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, collector->place.threads,
                  find_regions, &find);
-  return TRUE;
+  return !find.work.stopped ||
+         astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
+                    "stopped while points were found regions");
 }
 
 static void weigh_regions(AstroCollector *collector, Side *side, const AstroCatalogue *catalogue,
@@ -242,8 +249,9 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
   if (!region_column(collector, catalogue, &made, error))
     return FALSE;
   const double *region = collector->has_region_column ? catalogue->region : made;
-  side->points = astro_points_new(catalogue->ra, catalogue->dec, catalogue->weight, region,
-                                  catalogue->n, config->n_regions, collector->place.threads, error);
+  side->points =
+      astro_points_new(catalogue->ra, catalogue->dec, catalogue->weight, region, catalogue->n,
+                       config->n_regions, collector->place.threads, collector->stop, error);
   if (!side->points) {
     g_prefix_error(error, "%s: ", astro_side_name(which));
     return FALSE;
@@ -349,12 +357,14 @@ gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogu
                                   GError **error)
 {
   AstroHistogramConfig *config = &collector->config;
+  collector->stop = call ? call->stop : NULL;
   if (!data || data->n == 0)
     return refuse(ASTRO_SIDE_DATA, "is empty", error);
   config->weighted |= data->weight || (data2 && data2->weight);
   collector->has_region_column = config->n_regions > 0 && data->region;
   if (config->n_regions > 0 && !data->region) {
-    collector->regions = astro_regions_new(data->ra, data->dec, data->n, config->n_regions, error);
+    collector->regions =
+        astro_regions_new(data->ra, data->dec, data->n, config->n_regions, collector->stop, error);
     if (!collector->regions)
       return FALSE;
   }
@@ -367,6 +377,7 @@ gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalo
                                     const AstroCatalogue *random2, AstroHistogramCall *call,
                                     GError **error)
 {
+  collector->stop = call ? call->stop : NULL;
   return set_sides(collector, ASTRO_SIDE_RANDOM, random, ASTRO_SIDE_RANDOM2, random2, error) &&
          count_kinds(collector, TRUE, call, error);
 }

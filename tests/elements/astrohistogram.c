@@ -20,7 +20,8 @@ static AstroPoints *points_of(guint64 n, guint64 seed, guint64 index)
   AstroRandom random;
   astro_random_init(&random, seed, index);
   g_assert_true(astro_catalogue_uniform(&band, n, &random, &catalogue, NULL));
-  AstroPoints *points = astro_points_new(catalogue.ra, catalogue.dec, NULL, NULL, n, 0, 1, NULL);
+  AstroPoints *points =
+      astro_points_new(catalogue.ra, catalogue.dec, NULL, NULL, n, 0, 1, NULL, NULL);
   astro_catalogue_clear(&catalogue);
   return points;
 }
@@ -120,7 +121,7 @@ static void test_parts(void)
     astro_catalogue_clear(&parts[p]);
   }
   guint64 expected[N_BINS] = { 0 };
-  g_autoptr(AstroPoints) all = astro_points_new(ra, dec, NULL, NULL, 400, 0, 1, NULL);
+  g_autoptr(AstroPoints) all = astro_points_new(ra, dec, NULL, NULL, 400, 0, 1, NULL, NULL);
   add_count(all, NULL, expected);
   g_autofree char *message = NULL;
   g_autoptr(GPtrArray) samples =
