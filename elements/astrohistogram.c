@@ -31,6 +31,7 @@
 #include "elements/astrofields.h"
 #include "elements/astrohistogram-settings.h"
 #include "elements/astroonce.h"
+#include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
 #include <string.h>
@@ -294,7 +295,12 @@ static GstFlowReturn push(AstroHistogram *self)
   GstBuffer *buffer = gst_buffer_new_memdup(values, bytes);
   GST_BUFFER_OFFSET(buffer) = self->n_random;
   GST_BUFFER_PTS(buffer) = self->n_random * GST_SECOND;
-  return gst_aggregator_finish_buffer(GST_AGGREGATOR(self), buffer);
+  GstFlowReturn flow = gst_aggregator_finish_buffer(GST_AGGREGATOR(self), buffer);
+  if (flow == GST_FLOW_NOT_NEGOTIATED) {
+    g_autoptr(GstCaps) made = gst_pad_get_current_caps(GST_AGGREGATOR_SRC_PAD(self));
+    astro_refused_caps(GST_AGGREGATOR_SRC_PAD(self), made, "histograms");
+  }
+  return flow;
 }
 
 static GstFlowReturn begin(AstroHistogram *self)

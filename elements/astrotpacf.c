@@ -25,6 +25,7 @@
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
 #include "elements/astroonce.h"
+#include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
 #include <math.h>
@@ -182,6 +183,17 @@ static gboolean check_bins(AstroTpacf *self, GstEvent *event)
                                 MAX_COVARIANCE_BINS));
 }
 
+static gboolean caps_event(GstBaseTransform *base, GstEvent *event)
+{
+  GstCaps *caps;
+  gst_event_parse_caps(event, &caps);
+  g_autoptr(GstCaps) made = output_caps(caps);
+  if (GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class)->sink_event(base, event))
+    return TRUE;
+  astro_refused_caps(GST_BASE_TRANSFORM_SRC_PAD(base), made, "correlation functions");
+  return FALSE;
+}
+
 static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
 {
   AstroTpacf *self = ASTRO_TPACF(base);
@@ -190,6 +202,8 @@ static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
     gst_event_unref(event);
     return FALSE;
   }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS)
+    return caps_event(base, event);
   if (!astro_event_is_summary(event))
     return GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class)->sink_event(base, event);
   astro_summary_clear(&self->summary);

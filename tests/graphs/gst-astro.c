@@ -252,7 +252,20 @@ static void test_refused_pipelines(void)
     { "fakesrc ! identity error-after=3 name=broken ! fakesink",
       "broken: Failed after iterations" },
     { "queue name=q ! queue ! q.", "nothing would flow" },
+    { "astrocatsrc ! application/x-astro-catalogue,format=F32LE ! fakesink",
+      "astrocatsrc0: downstream takes none of the catalogues made here (made "
+      "application/x-astro-catalogue, format=(string)F64LE, " },
+    { "astrofitssrc location=two.csv ! application/x-astro-catalogue,columns=ra:dec:weight ! "
+      "fakesink",
+      "astrofitssrc0: downstream takes none of the catalogue made here (made " },
+    { "astrocatsrc ! h.data astrohistogram name=h ! application/x-astro-histogram,bins=3 ! "
+      "fakesink",
+      "h: downstream takes none of the histograms made here (made " },
+    { "astrocatsrc ! h.data astrocatsrc ! h.random astrohistogram name=h ! astrotpacf ! "
+      "application/x-astro-correlation-function,bins=3 ! fakesink",
+      "astrotpacf0: downstream takes none of the correlation functions made here (made " },
   };
+  write_file("two.csv", "RA,DEC\n1,2\n3,4\n", -1);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     write_file("bad.graph", cases[i][0], -1);
     g_auto(Result) result = run("run ./bad.graph");
