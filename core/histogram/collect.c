@@ -3,6 +3,7 @@
 #include "core/backend/threads.h"
 #include "core/fail.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_KINDS 4
@@ -217,9 +218,18 @@ static gboolean has_random(const Kind *kind)
   return is_random(kind->a) || is_random(kind->b);
 }
 
+#define MOST_WEIGHT 1e154 /* of a catalogue: its square is a number */
+
 /* Every estimator divides by pairs with random points. */
 static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, GError **error)
 {
+  double sum = 0;
+  for (guint64 i = 0; catalogue->weight && i < catalogue->n; i++)
+    sum += fabs(catalogue->weight[i]);
+  if (sum > MOST_WEIGHT)
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                      "the %s catalogue has weights whose sizes sum up to %g, expected %g at most",
+                      astro_side_name(side), sum, MOST_WEIGHT);
   for (guint64 i = 0; is_random(side) && catalogue->weight && i < catalogue->n; i++)
     if (catalogue->weight[i] < 0) {
       g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,

@@ -629,7 +629,8 @@ static void test_late_interval(void)
   gst_harness_teardown(h);
 }
 
-/* Weights below 0 pass for data, and for random points they do not. */
+/* Weights below 0 pass for data, and for random points they do not; those whose products are no
+ * numbers for none. */
 static void test_negative_weights(void)
 {
   g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
@@ -647,6 +648,8 @@ static void test_negative_weights(void)
   g_assert_null(message);
   g_assert_cmpuint(samples->len, ==, 1);
   test_refused(random, "weight of -0.25 at point 1");
+  g_assert_true(g_file_set_contents(path, "ra,dec,w\n1,2,3e154\n3,4,-3e154\n", -1, NULL));
+  test_refused(data, "the data catalogue has weights whose sizes sum up to 6e+154");
   g_unlink(path);
   g_rmdir(folder);
 }
