@@ -213,7 +213,7 @@ static void test_refusals(void)
   test_refused("astrocatsrc footprint=NULL ! fakesink", "expected band:");
   test_refused("astrocatsrc footprint=band:1,2,3 ! fakesink", "expected band:");
   test_refused("astrocatsrc footprint=cap:1,2,x ! fakesink", "expected band:");
-  test_refused("astrocatsrc footprint=cap:1,2,300 ! fakesink", "radius up to 180");
+  test_refused("astrocatsrc footprint=cap:1,2,300 ! fakesink", "radius above 0 and up to 180");
   test_refused("astrocatsrc footprint=band:10,5,0,1 ! fakesink", "must rise");
   test_refused("astrocatsrc slope=-0.8 levels=20 children=10 ! fakesink", "1e6 points");
   test_refused("astrocatsrc slope=-2 ! fakesink", "slope -2, expected one above -2");
