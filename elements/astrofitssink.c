@@ -1,4 +1,4 @@
-/* astrofitssink: FITS files, and tables as CSV; the caps decide of which kind.
+/* astrofitssink: FITS files, and tables as CSV or ECSV; the caps decide of which kind.
  *
  * A file of images has the stream's first in its primary HDU, with axes RA, DEC, FREQ and STOKES,
  * and what was made of it in extensions MODEL, RESIDUAL and PSF. Each further image of the stream
@@ -449,7 +449,8 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   properties[PROP_LOCATION] = g_param_spec_string(
       "location", "File name",
       "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole. "
-      "Tables become CSV where it ends in .csv",
+      "Tables become CSV where it ends in .csv, and ECSV, which tells units and how w was made, "
+      "where it ends in .ecsv",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   g_object_class_install_properties(object, N_PROPERTIES, properties);
 
