@@ -84,6 +84,12 @@ static guint64 *collect(const AstroBackend *backend, gsize *bytes)
   }
   g_assert_true(astro_collector_finish(collector, &error));
   g_assert_cmpuint(astro_collector_n_random(collector), ==, 5);
+  AstroSummary summary;
+  astro_collector_summary(collector, &summary);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_DATA], ==, 500);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_RANDOM], ==, 600 + 700 + 800 + 900 + 1000);
+  g_assert_cmpuint(summary.catalogues, ==, 5);
+  astro_summary_clear(&summary);
   gconstpointer values = astro_collector_values(collector, bytes);
   guint64 *copy = g_memdup2(values, *bytes);
   astro_collector_free(collector);
