@@ -246,6 +246,8 @@ static void test_refused_pipelines(void)
     { "fakesrc num-buffers=2 !\n multifilesink location=.",
       "bad.graph:2: multifilesink0 would write to ., which is a folder" },
     { "filesrc ! fakesink", "filesrc0: No file name specified" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=\"\"",
+      "bad.graph:2: multifilesink0 has an empty location, expected the name of a file" },
     { "fakesrc ! fakesink state-error=null-to-ready", "fakesink0: " },
     { "fakesrc ! fakesink state-error=ready-to-paused", "fakesink0: " },
     { "fakesrc ! fakesink state-error=paused-to-playing", "fakesink0: " },
