@@ -21,6 +21,7 @@
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/astrofields.h"
+#include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
 #include <math.h>
@@ -29,6 +30,7 @@
 /* How many points a region is laid out with: regions depend on the footprint and their number
  * alone, so that two sources agree about them. */
 #define POINTS_A_REGION 1000
+#define MOST_POINTS (1 << 22) /* for very many regions, that are less equal then */
 #define REGIONS_SEED 0x7265676f
 
 typedef struct {
@@ -208,10 +210,11 @@ static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_re
   AstroCatalogue sample;
   AstroRandom random;
   astro_random_init(&random, REGIONS_SEED, n_regions);
-  if (!astro_catalogue_uniform(footprint, (guint64)n_regions * POINTS_A_REGION, &random, &sample,
-                               error))
+  if (!astro_catalogue_uniform(footprint, MIN((guint64)n_regions * POINTS_A_REGION, MOST_POINTS),
+                               &random, &sample, error))
     return NULL;
-  AstroRegions *regions = astro_regions_new(sample.ra, sample.dec, sample.n, n_regions, error);
+  AstroRegions *regions =
+      astro_regions_new(sample.ra, sample.dec, sample.n, n_regions, NULL, error);
   astro_catalogue_clear(&sample);
   return regions;
 }
@@ -335,6 +338,17 @@ static GstBuffer *buffer_of(const AstroCatalogue *catalogue, GError **error)
   return buffer;
 }
 
+/* GstBaseSrc sends caps to those too who do not take them. */
+static gboolean agree(AstroCatSrc *self, GstCaps *caps)
+{
+  GstPad *src = GST_BASE_SRC_PAD(self);
+  g_autoptr(GstCaps) accepted = gst_pad_peer_query_caps(src, NULL);
+  if (gst_caps_can_intersect(caps, accepted) && gst_base_src_set_caps(GST_BASE_SRC(self), caps))
+    return TRUE;
+  astro_refused_caps(src, caps, "catalogues");
+  return FALSE;
+}
+
 static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(push);
@@ -349,7 +363,7 @@ static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
   const AstroCatalogue catalogue =
       self->now.location ? astro_catalogue_part(&self->file, self->ends, self->next) : made;
   g_autoptr(GstCaps) caps = caps_of(&catalogue);
-  gboolean agreed = gst_base_src_set_caps(GST_BASE_SRC(self), caps);
+  gboolean agreed = agree(self, caps);
   *buffer = agreed ? buffer_of(&catalogue, &error) : NULL;
   astro_catalogue_clear(&made);
   if (!agreed)

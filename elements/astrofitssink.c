@@ -1,4 +1,4 @@
-/* astrofitssink: FITS files, and tables as CSV; the caps decide of which kind.
+/* astrofitssink: FITS files, and tables as CSV or ECSV; the caps decide of which kind.
  *
  * A file of images has the stream's first in its primary HDU, with axes RA, DEC, FREQ and STOKES,
  * and what was made of it in extensions MODEL, RESIDUAL and PSF. Each further image of the stream
@@ -18,6 +18,7 @@
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
+#include "core/tpacf/about.h"
 #include "elements/astroincoming.h"
 #include "elements/astrofields.h"
 #include "elements/astroonce.h"
@@ -36,6 +37,7 @@ struct _AstroFitsSink {
   gpointer writer; /* made when the first frame comes */
   AstroFitsContents contents;
   GstEvent *observation; /* the event that contents' observation is from */
+  GstEvent *about;       /* of the correlation functions that follow it */
   guint64 frames;        /* received, lost ones too: the clock of streams with no timestamps */
   guint64 written;       /* frames, or tables */
   AstroFitsTally tally;
@@ -188,6 +190,7 @@ static void stop(AstroFitsSink *self)
   discard(self);
   astro_fits_contents_clear(&self->contents);
   gst_clear_event(&self->observation);
+  gst_clear_event(&self->about);
 }
 
 /* GstBaseSink's start and stop are NULL's; but a stream begins and ends with READY, where also the
@@ -279,7 +282,9 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
   if (astro_event_is_observation(event)) {
     good = take_observation(self, event);
     self->refused = !good;
-  } else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
+  } else if (astro_event_is_about(event))
+    gst_event_replace(&self->about, event);
+  else if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
     good = end_of_stream(self);
   else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     /* A flush takes back what came before it. */
@@ -367,6 +372,8 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     frames.start_ns = GST_BUFFER_PTS_IS_VALID(buffer) ? GST_BUFFER_PTS(buffer) : 0;
     frames.duration_ns = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
   }
+  if (self->kind->quantity == ASTRO_QUANTITY_CORRELATION_FUNCTION && self->about)
+    frames.about = gst_event_get_structure(self->about);
   if (!astro_check_times((guint64)frames.start_ns, (guint64)frames.duration_ns, &error)) {
     fail(self, error);
     return GST_FLOW_ERROR;
@@ -442,8 +449,8 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
   properties[PROP_LOCATION] = g_param_spec_string(
       "location", "File name",
       "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole. "
-      "Tables become CSV where it ends in .csv; where it ends in .gz the file is packed as gzip "
-      "does",
+      "Tables become CSV where it ends in .csv, and ECSV, which tells units and how w was made, "
+      "where it ends in .ecsv; where it ends in .gz the file is packed as gzip does",
       NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
   g_object_class_install_properties(object, N_PROPERTIES, properties);
 

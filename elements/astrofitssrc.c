@@ -16,6 +16,7 @@
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "elements/astrofields.h"
+#include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
 #include <glob.h>
@@ -207,8 +208,11 @@ static gboolean negotiate(GstBaseSrc *src)
 {
   AstroFitsSrc *self = ASTRO_FITS_SRC(src);
   const AstroFitsContents *contents = astro_fits_reader_contents(self->reader);
-  if (!GST_BASE_SRC_CLASS(astro_fits_src_parent_class)->negotiate(src))
+  if (!GST_BASE_SRC_CLASS(astro_fits_src_parent_class)->negotiate(src)) {
+    g_autoptr(GstCaps) made = astro_fits_contents_to_caps(contents);
+    astro_refused_caps(GST_BASE_SRC_PAD(src), made, astro_quantity_name(contents->stream.quantity));
     return FALSE;
+  }
   if (contents->observation)
     gst_pad_push_event(GST_BASE_SRC_PAD(src), astro_observation_to_event(contents->observation));
   return TRUE;

@@ -31,6 +31,7 @@
 #include "elements/astrofields.h"
 #include "elements/astrohistogram-settings.h"
 #include "elements/astroonce.h"
+#include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
 #include <string.h>
@@ -150,6 +151,11 @@ static gboolean is_over(AstroHistogram *self)
   return g_atomic_int_get(&self->stopping) || g_atomic_int_get(&self->flushing);
 }
 
+static gboolean is_unwanted(gpointer self)
+{
+  return is_over(self) || g_atomic_int_get(&ASTRO_HISTOGRAM(self)->interrupted);
+}
+
 /* Once a second at most: pairs and, of this count, the time left. Before a count's first pairs
  * points are sorted, which says nothing of how fast pairs are counted. */
 static gboolean watch_count(guint64 done, guint64 total, gpointer data)
@@ -178,7 +184,7 @@ static gboolean watch_count(guint64 done, guint64 total, gpointer data)
   /* the next count begins where this one ends */
   if (done == total)
     self->count_began = 0;
-  return !is_over(self) && !g_atomic_int_get(&self->interrupted);
+  return !is_unwanted(self);
 }
 
 static void end_progress(AstroHistogram *self, GstProgressType type, const char *text)
@@ -289,13 +295,19 @@ static GstFlowReturn push(AstroHistogram *self)
   GstBuffer *buffer = gst_buffer_new_memdup(values, bytes);
   GST_BUFFER_OFFSET(buffer) = self->n_random;
   GST_BUFFER_PTS(buffer) = self->n_random * GST_SECOND;
-  return gst_aggregator_finish_buffer(GST_AGGREGATOR(self), buffer);
+  GstFlowReturn flow = gst_aggregator_finish_buffer(GST_AGGREGATOR(self), buffer);
+  if (flow == GST_FLOW_NOT_NEGOTIATED) {
+    g_autoptr(GstCaps) made = gst_pad_get_current_caps(GST_AGGREGATOR_SRC_PAD(self));
+    astro_refused_caps(GST_AGGREGATOR_SRC_PAD(self), made, "histograms");
+  }
+  return flow;
 }
 
 static GstFlowReturn begin(AstroHistogram *self)
 {
   GError *error = NULL;
-  AstroHistogramCall call = { watch_count, self };
+  const AstroStop stop = { is_unwanted, self };
+  AstroHistogramCall call = { watch_count, self, &stop };
   self->count_began = 0;
   self->last_report = g_get_monotonic_time();
   g_mutex_lock(&self->lock);
@@ -316,7 +328,8 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
                                   const AstroCatalogue *random2)
 {
   GError *error = NULL;
-  AstroHistogramCall call = { watch_count, self };
+  const AstroStop stop = { is_unwanted, self };
+  AstroHistogramCall call = { watch_count, self, &stop };
   self->count_began = 0;
   if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
     return fail(self, error);
@@ -435,8 +448,36 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->sink_event(aggregator, pad, event);
 }
 
+static gboolean can_seek(GstPad *pad, GstFormat format)
+{
+  g_autoptr(GstQuery) query = gst_query_new_seeking(format);
+  gboolean seekable = FALSE;
+  if (gst_pad_peer_query(pad, query))
+    gst_query_parse_seeking(query, NULL, &seekable, NULL, NULL);
+  return seekable;
+}
+
+/* GstAggregator says yes to a seek that no source follows, and then waits for a flush without end.
+ */
+static gboolean can_all_seek(AstroHistogram *self, GstEvent *event)
+{
+  GstFormat format;
+  gst_event_parse_seek(event, NULL, &format, NULL, NULL, NULL, NULL, NULL);
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    if (pad && !can_seek(GST_PAD(pad), format))
+      return FALSE;
+  }
+  return TRUE;
+}
+
 static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *event)
 {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK &&
+      !can_all_seek(ASTRO_HISTOGRAM(aggregator), event)) {
+    gst_event_unref(event);
+    return FALSE;
+  }
   if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
     g_atomic_int_set(&ASTRO_HISTOGRAM(aggregator)->interrupted, TRUE);
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);

@@ -3,6 +3,7 @@
 
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "elements/astrooutgoing.h"
 #include "elements/astroreader.h"
 #include "elements/astroscene.h"
 #include "elements/astrostage.h"
@@ -101,8 +102,7 @@ gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *w
   g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(base), NULL);
   GstCaps *common = gst_caps_intersect_full(peer, own, GST_CAPS_INTERSECT_FIRST);
   if (gst_caps_is_empty(common)) {
-    GST_ELEMENT_ERROR(base, CORE, NEGOTIATION, ("downstream takes none of the %s made here", what),
-                      ("made %" GST_PTR_FORMAT ", accepted %" GST_PTR_FORMAT, own, peer));
+    astro_refused_caps(GST_BASE_SRC_PAD(base), own, what);
     gst_caps_unref(common);
     return FALSE;
   }

@@ -4,7 +4,9 @@
  * The angular correlation function w(theta) from histograms of pairs, with errors from the
  * jackknife where the histogram has regions. Output: columns theta, low and high (edges) in arcmin,
  * w, error, the counts of every kind of pairs, and with regions the covariance, a column each bin
- * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best.
+ * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best; a sticky
+ * event "astro-correlation" before the output tells the estimator and how many points and pairs
+ * there are, which astrofitssink writes into a table's header.
  *
  * |[
  * gst-launch-1.0 astrocatsrc slope=-0.8 ! h.data astrocatsrc points=30000 seed=2 ! h.random \
@@ -17,11 +19,13 @@
 #include "core/histogram/summary.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
+#include "core/tpacf/about.h"
 #include "core/tpacf/csv.h"
 #include "core/tpacf/tpacf.h"
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
 #include "elements/astroonce.h"
+#include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
 #include <math.h>
@@ -179,6 +183,17 @@ static gboolean check_bins(AstroTpacf *self, GstEvent *event)
                                 MAX_COVARIANCE_BINS));
 }
 
+static gboolean caps_event(GstBaseTransform *base, GstEvent *event)
+{
+  GstCaps *caps;
+  gst_event_parse_caps(event, &caps);
+  g_autoptr(GstCaps) made = output_caps(caps);
+  if (GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class)->sink_event(base, event))
+    return TRUE;
+  astro_refused_caps(GST_BASE_TRANSFORM_SRC_PAD(base), made, "correlation functions");
+  return FALSE;
+}
+
 static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
 {
   AstroTpacf *self = ASTRO_TPACF(base);
@@ -187,6 +202,8 @@ static gboolean astro_tpacf_sink_event(GstBaseTransform *base, GstEvent *event)
     gst_event_unref(event);
     return FALSE;
   }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS)
+    return caps_event(base, event);
   if (!astro_event_is_summary(event))
     return GST_BASE_TRANSFORM_CLASS(astro_tpacf_parent_class)->sink_event(base, event);
   astro_summary_clear(&self->summary);
@@ -319,6 +336,8 @@ static gboolean make_table(AstroTpacf *self, const GstMapInfo *in, double *table
   if (!astro_tpacf_compute(&config, &result, error))
     return FALSE;
   write_columns(self, &result, values, table);
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),
+                     astro_about_to_event(&config, &result, &self->summary, self->kinds));
   tell(self, &result);
   astro_tpacf_clear(&result);
   return TRUE;

@@ -4,7 +4,7 @@ element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h
   elements/astrostage-parts.h elements/astrostage-backend.c elements/astrostage-input.c \
   elements/astrostage-output.c elements/astrostage-caps.c elements/astrostage-events.c \
   elements/astrostage-properties.c \
-  elements/astroincoming.c elements/astroincoming.h elements/astroonce.c elements/astroonce.h elements/astrofields.c elements/astrofields.h \
+  elements/astroincoming.c elements/astroincoming.h elements/astroonce.c elements/astroonce.h elements/astrooutgoing.c elements/astrooutgoing.h elements/astrofields.c elements/astrofields.h \
   elements/astroreader.c elements/astroreader.h
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/device \

@@ -7,6 +7,7 @@ typedef struct {
   gboolean late_pads; /* links may still come while it runs */
   char *unlinked;
   GPtrArray *files; /* sources and sinks with a location */
+  char *nameless;   /* a sink whose location is empty */
 } Findings;
 
 static void look_at_templates(GstElement *element, Findings *findings)
@@ -51,6 +52,10 @@ static void look_at_location(GstElement *element, Findings *findings)
   g_autofree char *location = location_of(element);
   if (location && *location)
     g_ptr_array_add(findings->files, element);
+  /* some find out when their first data comes, after all of the work */
+  else if (location && is_sink(element) && !findings->nameless)
+    findings->nameless = g_strdup_printf("%s has an empty location, expected the name of a file",
+                                         GST_OBJECT_NAME(element));
 }
 
 /* Devices and pipes may be written from several sides. */
@@ -128,13 +133,15 @@ char *astro_check_pipeline(GstElement *pipeline)
   GstIterator *elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
   gst_iterator_foreach(elements, look, &findings);
   gst_iterator_free(elements);
-  if (findings.unlinked && !findings.late_pads)
-    return findings.unlinked;
-  g_free(findings.unlinked);
+  g_autofree char *unlinked = findings.unlinked, *nameless = findings.nameless;
+  if (unlinked && !findings.late_pads)
+    return g_steal_pointer(&unlinked);
   if (!findings.sources)
     return g_strdup("the pipeline has no source: nothing would flow");
   if (!findings.sinks) /* they tell that a stream ended */
     return g_strdup("the pipeline has no sink: it would not end");
+  if (nameless)
+    return g_steal_pointer(&nameless);
   char *clash = look_for_clashes(files);
   return clash ? clash : look_for_folders(files);
 }

@@ -5,7 +5,8 @@
 
 static const char *part_text(const AstroGraph *graph, const AstroPart *part)
 {
-  return part->parameter ? astro_graph_parameter(graph, part->text)->value : part->text;
+  return part->parameter ? astro_parameter_value(astro_graph_parameter(graph, part->text))
+                         : part->text;
 }
 
 static gboolean is_plain(const char *text, const char *also)

@@ -34,10 +34,9 @@ static void print_parameters(const AstroGraph *graph)
   g_autoptr(GPtrArray) shown = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < graph->parameters->len; i++) {
     const AstroParameter *parameter = graph->parameters->pdata[i];
+    const char *value = astro_parameter_value(parameter);
     g_autofree char *quoted =
-        parameter->value[strcspn(parameter->value, " \t\"'\\$`;|&<>(){}*?!#~")]
-            ? g_shell_quote(parameter->value)
-            : g_strdup(parameter->value);
+        value[strcspn(value, " \t\"'\\$`;|&<>(){}*?!#~")] ? g_shell_quote(value) : g_strdup(value);
     g_ptr_array_add(shown, g_strdup_printf("%s=%s", parameter->name, quoted));
     width = MAX(width, strlen(shown->pdata[i]));
   }

@@ -147,6 +147,13 @@ AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name)
   return NULL;
 }
 
+const char *astro_parameter_value(const AstroParameter *parameter)
+{
+  while (parameter->follows && !parameter->set)
+    parameter = parameter->follows;
+  return parameter->value;
+}
+
 static void unknown_parameter(const AstroGraph *graph, const char *name, GError **error)
 {
   g_autoptr(GPtrArray) names = g_ptr_array_new();

@@ -5,7 +5,8 @@
  *   fakesrc num-buffers=${blocks} ! fakesink   # a comment
  *
  * A # begins a comment at the start of a line or after white space, outside quotes. A line that
- * begins with @ declares a parameter: its name, its default and, in quotes, its help. ${name}
+ * begins with @ declares a parameter: its name, its default and, in quotes, its help. A default
+ * that is ${other} is the value of a parameter that is declared above. ${name}
  * stands for its value: in a property the value is inserted as it is, in caps it is one string or
  * number, elsewhere (an element's name) it must be a plain word. A value never ends the word it
  * stands in, whatever it holds. A line break within quotes counts as a space. \${ is no parameter.
@@ -26,15 +27,17 @@ typedef enum {
 } AstroGraphError;
 GQuark astro_graph_error_quark(void);
 
-typedef struct {
+typedef struct _AstroParameter AstroParameter;
+struct _AstroParameter {
   char *name;
   char *value; /* the default until astro_graph_set */
   char *fallback;
+  AstroParameter *follows; /* whose value is the default; NULL: it is the fallback */
   char *help;
   guint line;
   gboolean used;
   gboolean set;
-} AstroParameter;
+};
 
 /* How a token is written decides how a parameter's value is inserted in it. */
 typedef enum {
@@ -70,6 +73,8 @@ void astro_graph_free(AstroGraph *graph);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroGraph, astro_graph_free)
 
 AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name);
+/* What stands for ${name} now. */
+const char *astro_parameter_value(const AstroParameter *parameter);
 
 /* assignment: "name=value". */
 gboolean astro_graph_set(AstroGraph *graph, const char *assignment, GError **error);

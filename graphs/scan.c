@@ -118,6 +118,28 @@ static void skip_comment(Scanner *s)
     s->at++;
 }
 
+/* A default that is another parameter follows one that is declared above, so that none follows
+ * itself. */
+static gboolean follow(Scanner *s, AstroParameter *parameter)
+{
+  const char *text = parameter->fallback;
+  if (!strstr(text, "${"))
+    return TRUE;
+  gsize n = is_reference(text) ? name_length(text + 2) : 0;
+  if (!n || strcmp(text + 2 + n, "}") != 0)
+    return fail(s, s->line,
+                "the default of %s uses another parameter: expected plain text, or "
+                "${name} and nothing else",
+                parameter->name);
+  g_autofree char *name = g_strndup(text + 2, n);
+  parameter->follows = astro_graph_parameter(s->graph, name);
+  if (!parameter->follows || parameter->follows == parameter)
+    return fail(s, s->line, "the default of %s is %s, expected a parameter that is declared above",
+                parameter->name, text);
+  parameter->follows->used = TRUE;
+  return TRUE;
+}
+
 static gboolean scan_default(Scanner *s, AstroParameter *parameter)
 {
   if (*s->at == '"' || *s->at == '\'') {
@@ -129,11 +151,8 @@ static gboolean scan_default(Scanner *s, AstroParameter *parameter)
     parameter->fallback = g_strndup(s->at, n);
     s->at += n;
   }
-  if (strstr(parameter->fallback, "${"))
-    return fail(s, s->line, "the default of %s uses another parameter: it must be plain text",
-                parameter->name);
   parameter->value = g_strdup(parameter->fallback);
-  return TRUE;
+  return follow(s, parameter);
 }
 
 /* At the @ of: @name default "help" */

@@ -118,6 +118,40 @@ static gboolean check_once(const AstroGraph *graph, const AstroToken *token, con
   return FALSE;
 }
 
+static gboolean has_bins(const AstroGraph *graph)
+{
+  for (guint i = 0; i < graph->tokens->len; i++)
+    if (!g_strcmp0(astro_token_literal(graph->tokens->pdata[i], ASTRO_TOKEN_WORD), "("))
+      return TRUE;
+  return FALSE;
+}
+
+/* GStreamer drops the second element, with complaints of its own. Within bins names may come again.
+ */
+static gboolean check_names(const AstroGraph *graph, GError **error)
+{
+  g_autoptr(GHashTable) names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+  if (has_bins(graph))
+    return TRUE;
+  for (guint i = 1; i < graph->tokens->len; i++) {
+    const AstroToken *token = graph->tokens->pdata[i], *before = graph->tokens->pdata[i - 1];
+    if (token->kind != ASTRO_TOKEN_VALUE ||
+        g_strcmp0(astro_token_literal(before, ASTRO_TOKEN_WORD), "name=") != 0)
+      continue;
+    char *name = astro_token_text(graph, token);
+    if (!g_hash_table_contains(names, name)) {
+      g_hash_table_add(names, name);
+      continue;
+    }
+    g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
+                "%s:%u: two elements are named \"%s\", expected a name of its own for each",
+                graph->file, token->line, name);
+    g_free(name);
+    return FALSE;
+  }
+  return TRUE;
+}
+
 /* Of nothing GStreamer reads the number 0, with complaints of its own; and where a NaN stands no
  * caps meet any, which is told far from here. NULL: good. */
 static const char *expected_of_caps(const char *before, const char *value)
@@ -185,5 +219,5 @@ gboolean astro_values_check(const AstroGraph *graph, GError **error)
     }
   }
   g_clear_pointer(&klass, g_type_class_unref);
-  return good;
+  return good && check_names(graph, error);
 }

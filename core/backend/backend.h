@@ -76,7 +76,7 @@ typedef struct {
 } AstroBackend;
 
 /* The versioned table that a module exports as astro_module. */
-#define ASTRO_MODULE_ABI 3
+#define ASTRO_MODULE_ABI 4
 typedef struct {
   guint32 abi;
   guint32 bytes; /* sizeof(AstroModule) */

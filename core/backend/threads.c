@@ -141,6 +141,13 @@ static void start_workers(void)
   g_once_init_leave(&started, 1);
 }
 
+gboolean astro_is_stopped(AstroStoppable *work)
+{
+  if (work->stop && !g_atomic_int_get(&work->stopped) && work->stop->asked(work->stop->data))
+    g_atomic_int_set(&work->stopped, TRUE);
+  return g_atomic_int_get(&work->stopped);
+}
+
 void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data)
 {
   guint threads = max_threads ? MIN(max_threads, astro_threads()) : astro_threads();

@@ -13,6 +13,19 @@ typedef void (*AstroTask)(gpointer data, guint64 task);
  * are busy than the machine has cores. The calling thread takes part. Tasks may not call this. */
 void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data);
 
+/* Whether work is to be given up: asked from any thread, at any time. */
+typedef struct {
+  gboolean (*asked)(gpointer data);
+  gpointer data;
+} AstroStop;
+
+/* One piece of work that may be given up. Once it is it stays so, whatever is said later. */
+typedef struct {
+  const AstroStop *stop; /* NULL: it is not */
+  gint stopped;          /* atomic */
+} AstroStoppable;
+gboolean astro_is_stopped(AstroStoppable *work);
+
 guint astro_threads(void); /* cores that this process may use */
 
 G_END_DECLS

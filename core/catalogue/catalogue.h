@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "core/backend/threads.h"
 
 G_BEGIN_DECLS
 
@@ -71,7 +71,7 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
  * within one where no points coincide. Any point of the sky belongs to one. */
 typedef struct _AstroRegions AstroRegions;
 AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
-                                GError **error);
+                                const AstroStop *stop, GError **error);
 void astro_regions_free(AstroRegions *regions);
 guint astro_regions_find(const AstroRegions *regions, double ra, double dec);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRegions, astro_regions_free)

@@ -24,9 +24,10 @@ gboolean astro_footprint_check(const AstroFootprint *footprint, GError **error)
   if (good)
     return TRUE;
   if (f->shape == ASTRO_FOOTPRINT_CAP)
-    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
-                "a cap of %g degrees around %g, %g: radius up to 180, declination -90 to 90",
-                f->radius, f->ra, f->dec);
+    g_set_error(
+        error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
+        "a cap of %g degrees around %g, %g: radius above 0 and up to 180, declination -90 to 90",
+        f->radius, f->ra, f->dec);
   else
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_FOOTPRINT,
                 "a band from right ascension %g to %g, declination %g to %g: both must rise, by "

@@ -28,7 +28,11 @@ typedef struct {
 typedef struct {
   AstroRegions *regions;
   Part *parts, *halves; /* of this level, and of the next: two for each */
+  AstroStoppable *work;
 } Level;
+
+/* Places of a part that is cut without asking whether it is still wanted. */
+#define UNASKED_PLACES 65536
 
 /* The cores' work; the result does not depend on it. */
 #define PARTS_WANTED 64
@@ -85,35 +89,35 @@ static void halve(AstroRegions *regions, const Part *part, Part halves[2])
       (Split){ axis, threshold, name_of(regions, &halves[0]), name_of(regions, &halves[1]) };
 }
 
-static void cut_part(AstroRegions *regions, const Part *part)
+static void cut_part(const Level *level, const Part *part)
 {
   Part halves[2];
-  if (part->n_regions < 2)
+  if (part->n_regions < 2 || (part->n > UNASKED_PLACES && astro_is_stopped(level->work)))
     return;
-  halve(regions, part, halves);
-  cut_part(regions, &halves[0]);
-  cut_part(regions, &halves[1]);
+  halve(level->regions, part, halves);
+  cut_part(level, &halves[0]);
+  cut_part(level, &halves[1]);
 }
 
 static void halve_task(gpointer data, guint64 task)
 {
   const Level *level = data;
   const Part *part = &level->parts[task];
-  if (part->n_regions > 1)
+  if (part->n_regions > 1 && !astro_is_stopped(level->work))
     halve(level->regions, part, &level->halves[2 * task]);
 }
 
 static void cut_task(gpointer data, guint64 task)
 {
   const Level *level = data;
-  cut_part(level->regions, &level->parts[task]);
+  cut_part(level, &level->parts[task]);
 }
 
 /* Level by level, until there are parts for all cores; then each to its regions, while its places
  * are in the caches. */
-static void cut(AstroRegions *regions, AstroVector *places, guint64 n)
+static void cut(AstroRegions *regions, AstroVector *places, guint64 n, AstroStoppable *work)
 {
-  Level level = { .regions = regions, .parts = g_new(Part, 1) };
+  Level level = { .regions = regions, .parts = g_new(Part, 1), .work = work };
   guint n_parts = 1;
   *level.parts = (Part){ .places = places, .n = n, .n_regions = regions->n_regions };
   measure(level.parts);
@@ -131,20 +135,24 @@ typedef struct {
   const double *ra, *dec;
   AstroVector *places;
   guint64 n;
+  AstroStoppable *work;
 } Directions;
 
 static void find_directions(gpointer data, guint64 task)
 {
   const Directions *d = data;
   guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, d->n);
+  if (astro_is_stopped(d->work))
+    return;
   for (guint64 i = first; i < last; i++)
     astro_unit_vector(d->ra[i], d->dec[i], &d->places[i].x[0], &d->places[i].x[1],
                       &d->places[i].x[2]);
 }
 
 AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
-                                GError **error)
+                                const AstroStop *stop, GError **error)
 {
+  AstroStoppable work = { .stop = stop };
   if (n_regions < 1 || n_regions > n) {
     g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS,
                 "%u regions of %" G_GUINT64_FORMAT
@@ -160,11 +168,16 @@ AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, 
   AstroRegions *regions = g_new(AstroRegions, 1);
   regions->n_regions = n_regions;
   regions->splits = g_new0(Split, n_regions);
-  Directions directions = { ra, dec, places, n };
+  Directions directions = { ra, dec, places, n, &work };
   astro_parallel((n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, 0, find_directions, &directions);
-  cut(regions, places, n);
+  cut(regions, places, n, &work);
   g_free(places);
-  return regions;
+  if (!work.stopped)
+    return regions;
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
+              "stopped while %" G_GUINT64_FORMAT " points were cut into regions", n);
+  astro_regions_free(regions);
+  return NULL;
 }
 
 void astro_regions_free(AstroRegions *regions)

@@ -222,7 +222,7 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
         value = astro_catalogue_degrees(value, w == DEC);
       if (w == DEC && fabs(value) > 90)
         return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
-                      "declination %g, expected -90 to 90 degrees", value);
+                      "declination %.12g, expected -90 to 90 degrees", value);
       reader->values[w][reader->n] = value;
     }
   reader->n++;

@@ -12,8 +12,9 @@ gboolean astro_catalogue_unit(const char *unit, gboolean *is_radians)
     { "", FALSE },   { "deg", FALSE },   { "degree", FALSE }, { "degrees", FALSE },
     { "rad", TRUE }, { "radian", TRUE }, { "radians", TRUE },
   };
+  g_autofree char *trimmed = g_strstrip(g_strdup(unit));
   for (guint i = 0; i < G_N_ELEMENTS(units); i++)
-    if (g_ascii_strcasecmp(unit, units[i].unit) == 0) {
+    if (g_ascii_strcasecmp(trimmed, units[i].unit) == 0) {
       *is_radians = units[i].is_radians;
       return TRUE;
     }

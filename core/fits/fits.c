@@ -12,13 +12,11 @@
 
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
 
-const AstroFitsWriterKind *const astro_fits_writer_kinds[] = { &astro_uvfits_writer,
-                                                               &astro_catalogue_csv_writer,
-                                                               &astro_catalogue_writer,
-                                                               &astro_correlation_csv_writer,
-                                                               &astro_correlation_writer,
-                                                               &astro_image_writer,
-                                                               NULL };
+const AstroFitsWriterKind *const astro_fits_writer_kinds[] = {
+  &astro_uvfits_writer,      &astro_catalogue_csv_writer,   &astro_catalogue_ecsv_writer,
+  &astro_catalogue_writer,   &astro_correlation_csv_writer, &astro_correlation_ecsv_writer,
+  &astro_correlation_writer, &astro_image_writer,           NULL
+};
 static const AstroFitsReaderKind *const reader_kinds[] = { &astro_uvfits_reader,
                                                            &astro_image_reader,
                                                            &astro_catalogue_table_reader,

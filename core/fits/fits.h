@@ -55,6 +55,7 @@ typedef struct {
   const AstroValidityMeta *validity; /* NULL: nothing is known to be missing */
   gint64 start_ns, duration_ns;      /* of all frames together; 0: not known */
   const AstroImageMeta *image;       /* NULL: there is none */
+  const GstStructure *about;         /* of correlation functions: core/tpacf/about.h; NULL: none */
 } AstroFitsFrames;
 
 /* What was written; to begin with all of it is 0. */

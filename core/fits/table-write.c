@@ -2,7 +2,9 @@
 #include "core/fits/table-write.h"
 #include "core/catalogue/values.h"
 #include "core/fits/cards.h"
+#include "core/tpacf/about.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_FIELDS 999
@@ -20,7 +22,8 @@ typedef struct {
 
 /* ---- headers ---- */
 
-static void put_field(GString *header, guint field, const char *name, guint64 repeat)
+/* NULL: none. */
+static const char *unit_of(const char *name)
 {
   static const struct {
     const char *name, *unit;
@@ -29,12 +32,20 @@ static void put_field(GString *header, guint field, const char *name, guint64 re
                 { "theta", "arcmin" },
                 { "low", "arcmin" },
                 { "high", "arcmin" } };
+  for (guint u = 0; u < G_N_ELEMENTS(units); u++)
+    if (g_str_equal(units[u].name, name))
+      return units[u].unit;
+  return NULL;
+}
+
+static void put_field(GString *header, guint field, const char *name, guint64 repeat)
+{
+  const char *unit = unit_of(name);
   g_autofree char *doubles = g_strdup_printf("%" G_GUINT64_FORMAT "D", repeat);
   astro_fits_put_string_n(header, "TTYPE", field, name, "name of the field");
   astro_fits_put_string_n(header, "TFORM", field, doubles, "64-bit floats");
-  for (guint u = 0; u < G_N_ELEMENTS(units); u++)
-    if (g_str_equal(units[u].name, name))
-      astro_fits_put_string_n(header, "TUNIT", field, units[u].unit, "unit of the field");
+  if (unit)
+    astro_fits_put_string_n(header, "TUNIT", field, unit, "unit of the field");
 }
 
 static gboolean write_primary(Writer *w, GError **error)
@@ -47,7 +58,22 @@ static gboolean write_primary(Writer *w, GError **error)
   return astro_fits_write_cards(w->file, header, error);
 }
 
-static gboolean write_table_header(Writer *w, guint64 rows, GError **error)
+/* How a correlation function was made. */
+static void put_about(GString *header, const GstStructure *about)
+{
+  for (const AstroAboutField *field = astro_about_fields; about && field->field; field++) {
+    const GValue *value = gst_structure_get_value(about, field->field);
+    if (value && G_VALUE_HOLDS_STRING(value))
+      astro_fits_put_string(header, field->key, g_value_get_string(value), field->meaning);
+    else if (value && G_VALUE_HOLDS_DOUBLE(value) && isfinite(g_value_get_double(value)))
+      astro_fits_put_double(header, field->key, g_value_get_double(value), field->meaning);
+    else if (value && G_VALUE_HOLDS_UINT64(value))
+      astro_fits_put_integer(header, field->key, (gint64)g_value_get_uint64(value), field->meaning);
+  }
+}
+
+static gboolean write_table_header(Writer *w, guint64 rows, const GstStructure *about,
+                                   GError **error)
 {
   g_autoptr(GString) header = g_string_new(NULL);
   astro_fits_put_string(header, "XTENSION", "BINTABLE", "binary table");
@@ -64,6 +90,7 @@ static gboolean write_table_header(Writer *w, guint64 rows, GError **error)
     gboolean is_vector = w->vector && f + 1 == w->n_fields;
     put_field(header, f + 1, is_vector ? VECTOR : w->columns[f], is_vector ? w->vector : 1);
   }
+  put_about(header, about);
   return astro_fits_write_cards(w->file, header, error);
 }
 
@@ -86,10 +113,11 @@ static gboolean write_rows(Writer *w, const double *data, guint64 rows, GError *
   return astro_fits_write_padding(w->file, error);
 }
 
-/* Tables begin with their heading each, which is how the reader of text tells several. */
-static gboolean write_csv(Writer *w, const double *data, guint64 rows, GError **error)
+/* Tables begin with their heading each, which is how the reader of text tells several. text: what
+ * stands above it. */
+static gboolean write_lines(Writer *w, GString *text, const double *data, guint64 rows,
+                            GError **error)
 {
-  g_autoptr(GString) text = g_string_new(w->version++ ? "\n" : NULL);
   for (guint c = 0; c < w->n_columns; c++)
     g_string_append_printf(text, "%s%s", c ? "," : "", w->columns[c]);
   g_string_append_c(text, '\n');
@@ -109,17 +137,62 @@ static gboolean write_csv(Writer *w, const double *data, guint64 rows, GError **
   return astro_part_file_write(w->file, text->str, text->len, error);
 }
 
+/* Nothing but columns: many readers of CSV know no comments. */
+static gboolean write_csv(Writer *w, const double *data, guint64 rows, const GstStructure *about,
+                          GError **error)
+{
+  g_autoptr(GString) text = g_string_new(w->version++ ? "\n" : NULL);
+  return write_lines(w, text, data, rows, error);
+}
+
+static void add_meta(GString *text, const GstStructure *about)
+{
+  guint n = 0;
+  for (const AstroAboutField *field = astro_about_fields; about && field->field; field++) {
+    const GValue *value = gst_structure_get_value(about, field->field);
+    char number[G_ASCII_DTOSTR_BUF_SIZE];
+    if (!value)
+      continue;
+    g_string_append_printf(text, "%s# - {%s: ", n++ ? "" : "# meta: !!omap\n", field->field);
+    if (G_VALUE_HOLDS_STRING(value))
+      g_string_append(text, g_value_get_string(value));
+    else if (G_VALUE_HOLDS_DOUBLE(value))
+      g_string_append(text, g_ascii_dtostr(number, sizeof number, g_value_get_double(value)));
+    else if (G_VALUE_HOLDS_UINT64(value))
+      g_string_append_printf(text, "%" G_GUINT64_FORMAT, g_value_get_uint64(value));
+    g_string_append(text, "}\n");
+  }
+}
+
+/* Astropy's form of CSV, with units and what is known of the table in comments. */
+static gboolean write_ecsv(Writer *w, const double *data, guint64 rows, const GstStructure *about,
+                           GError **error)
+{
+  g_autoptr(GString) text = g_string_new(w->version++ ? "\n" : NULL);
+  g_string_append(text, "# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n");
+  for (guint c = 0; c < w->n_columns; c++) {
+    const char *unit = unit_of(w->columns[c]);
+    g_string_append_printf(text, "# - {name: %s, %s%s%sdatatype: float64}\n", w->columns[c],
+                           unit ? "unit: " : "", unit ? unit : "", unit ? ", " : "");
+  }
+  add_meta(text, about);
+  g_string_append(text, "# schema: astropy-2.0\n");
+  return write_lines(w, text, data, rows, error);
+}
+
 static guint64 n_rows(const Writer *w, const AstroFitsFrames *frames)
 {
   return w->rows ? w->rows : frames->frames;
 }
 
-static gboolean write_table(Writer *w, const double *data, guint64 rows, GError **error)
+static gboolean write_table(Writer *w, const double *data, guint64 rows, const GstStructure *about,
+                            GError **error)
 {
-  return write_table_header(w, rows, error) && write_rows(w, data, rows, error);
+  return write_table_header(w, rows, about, error) && write_rows(w, data, rows, error);
 }
 
-typedef gboolean (*WriteOne)(Writer *w, const double *data, guint64 rows, GError **error);
+typedef gboolean (*WriteOne)(Writer *w, const double *data, guint64 rows, const GstStructure *about,
+                             GError **error);
 
 static gboolean write_each(Writer *w, const AstroFitsFrames *frames, AstroFitsTally *tally,
                            WriteOne write_one, GError **error)
@@ -127,7 +200,8 @@ static gboolean write_each(Writer *w, const AstroFitsFrames *frames, AstroFitsTa
   guint64 rows = n_rows(w, frames), tables = w->rows ? frames->frames : 1;
   tally->values += tables * rows * w->n_columns;
   for (guint64 t = 0; t < tables; t++)
-    if (!write_one(w, (const double *)frames->data + t * rows * w->n_columns, rows, error))
+    if (!write_one(w, (const double *)frames->data + t * rows * w->n_columns, rows, frames->about,
+                   error))
       return FALSE;
   return TRUE;
 }
@@ -142,6 +216,12 @@ static gboolean write_csvs(gpointer writer, const AstroFitsFrames *frames, Astro
                            GError **error)
 {
   return write_each(writer, frames, tally, write_csv, error);
+}
+
+static gboolean write_ecsvs(gpointer writer, const AstroFitsFrames *frames, AstroFitsTally *tally,
+                            GError **error)
+{
+  return write_each(writer, frames, tally, write_ecsv, error);
 }
 
 /* ---- files ---- */
@@ -232,6 +312,18 @@ const AstroFitsWriterKind astro_catalogue_csv_writer = {
   .destroy = destroy,
 };
 
+const AstroFitsWriterKind astro_catalogue_ecsv_writer = {
+  .name = "catalogues as ECSV",
+  .quantity = ASTRO_QUANTITY_CATALOGUE,
+  .suffix = ".ecsv",
+  .caps = CATALOGUE_CAPS,
+  .frame = "catalogue",
+  .create = create,
+  .write = write_ecsvs,
+  .finish = finish,
+  .destroy = destroy,
+};
+
 const AstroFitsWriterKind astro_correlation_writer = {
   .name = "correlation functions as FITS tables",
   .quantity = ASTRO_QUANTITY_CORRELATION_FUNCTION,
@@ -251,6 +343,18 @@ const AstroFitsWriterKind astro_correlation_csv_writer = {
   .frame = "correlation function",
   .create = create,
   .write = write_csvs,
+  .finish = finish,
+  .destroy = destroy,
+};
+
+const AstroFitsWriterKind astro_correlation_ecsv_writer = {
+  .name = "correlation functions as ECSV",
+  .quantity = ASTRO_QUANTITY_CORRELATION_FUNCTION,
+  .suffix = ".ecsv",
+  .caps = CORRELATION_CAPS,
+  .frame = "correlation function",
+  .create = create,
+  .write = write_ecsvs,
   .finish = finish,
   .destroy = destroy,
 };

@@ -105,7 +105,8 @@ static gboolean bad_table(const AstroFitsTable *table, GError **error, const cha
   g_autofree char *where = column ? g_strdup_printf("column %u: ", column) : g_strdup("");
   const char *name = "";
   astro_fits_get_string(table->header, "EXTNAME", &name);
-  return astro_fits_wrong(table->file, error, "table %s: %s%s", name, where, what);
+  return astro_fits_wrong(table->file, error, "table %s: %s%s", *name ? name : "without a name",
+                          where, what);
 }
 
 /* Both kinds of tables have it. */

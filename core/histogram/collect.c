@@ -1,7 +1,9 @@
 #include "core/histogram/collect.h"
 
 #include "core/backend/threads.h"
+#include "core/fail.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MAX_KINDS 4
@@ -34,6 +36,7 @@ struct _AstroCollector {
   const Kind *kinds[MAX_KINDS];
   guint n_kinds;
   const Kind *now;
+  const AstroStop *stop; /* of the call that is at work */
   AstroRegions *regions;
   gboolean has_region_column;
   Side sides[ASTRO_N_SIDES];
@@ -42,14 +45,9 @@ struct _AstroCollector {
   double *sums, *latest_sums;      /* where there are weights */
   double *pairs, *latest_pairs;    /* [kind][region][region] */
   guint64 n_random;                /* of values */
-  gboolean submitted[MAX_KINDS];   /* latest is written until the backend is drained */
+  guint64 n_points[ASTRO_N_SIDES], latest_n_points[ASTRO_N_SIDES]; /* the same of points */
+  gboolean submitted[MAX_KINDS]; /* latest is written until the backend is drained */
 };
-
-const char *astro_side_name(AstroSide side)
-{
-  static const char *const names[] = { "data", "random", "data2", "random2" };
-  return names[side];
-}
 
 static void side_clear(Side *side)
 {
@@ -163,15 +161,18 @@ typedef struct {
   const AstroRegions *regions;
   const AstroCatalogue *catalogue;
   double *column;
+  AstroStoppable work;
 } FindRegions;
 
 #define POINTS_AT_ONCE 4096
 
 static void find_regions(gpointer data, guint64 task)
 {
-  const FindRegions *find = data;
+  FindRegions *find = data;
   const AstroCatalogue *catalogue = find->catalogue;
   guint64 first = task * POINTS_AT_ONCE, last = MIN(first + POINTS_AT_ONCE, catalogue->n);
+  if (astro_is_stopped(&find->work))
+    return;
   for (guint64 i = first; i < last; i++)
     find->column[i] = astro_regions_find(find->regions, catalogue->ra[i], catalogue->dec[i]);
 }
@@ -185,10 +186,12 @@ static gboolean region_column(const AstroCollector *collector, const AstroCatalo
     return TRUE;
   if (!(*column = g_try_new(double, catalogue->n)))
     return astro_catalogue_no_memory(error, catalogue->n);
-  FindRegions find = { collector->regions, catalogue, *column };
+  FindRegions find = { collector->regions, catalogue, *column, { .stop = collector->stop } };
   astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, collector->place.threads,
                  find_regions, &find);
-  return TRUE;
+  return !find.work.stopped ||
+         astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
+                    "stopped while points were found regions");
 }
 
 static void weigh_regions(AstroCollector *collector, Side *side, const AstroCatalogue *catalogue,
@@ -215,9 +218,18 @@ static gboolean has_random(const Kind *kind)
   return is_random(kind->a) || is_random(kind->b);
 }
 
+#define MOST_WEIGHT 1e154 /* of a catalogue: its square is a number */
+
 /* Every estimator divides by pairs with random points. */
 static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, GError **error)
 {
+  double sum = 0;
+  for (guint64 i = 0; catalogue->weight && i < catalogue->n; i++)
+    sum += fabs(catalogue->weight[i]);
+  if (sum > MOST_WEIGHT)
+    return astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                      "the %s catalogue has weights whose sizes sum up to %g, expected %g at most",
+                      astro_side_name(side), sum, MOST_WEIGHT);
   for (guint64 i = 0; is_random(side) && catalogue->weight && i < catalogue->n; i++)
     if (catalogue->weight[i] < 0) {
       g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
@@ -247,8 +259,9 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
   if (!region_column(collector, catalogue, &made, error))
     return FALSE;
   const double *region = collector->has_region_column ? catalogue->region : made;
-  side->points = astro_points_new(catalogue->ra, catalogue->dec, catalogue->weight, region,
-                                  catalogue->n, config->n_regions, collector->place.threads, error);
+  side->points =
+      astro_points_new(catalogue->ra, catalogue->dec, catalogue->weight, region, catalogue->n,
+                       config->n_regions, collector->place.threads, collector->stop, error);
   if (!side->points) {
     g_prefix_error(error, "%s: ", astro_side_name(which));
     return FALSE;
@@ -287,15 +300,18 @@ gboolean astro_collector_finish(AstroCollector *collector, GError **error)
   if (collector->backend->drain && collector->instance &&
       !collector->backend->drain(collector->instance, error))
     return FALSE;
-  gboolean with_random = FALSE;
+  gboolean has_counted[2] = { FALSE }; /* pairs of data alone, pairs with random points */
   for (guint k = 0; k < collector->n_kinds; k++) {
     if (!collector->submitted[k])
       continue;
     add_latest(collector, k);
-    with_random |= has_random(collector->kinds[k]);
+    has_counted[has_random(collector->kinds[k])] = TRUE;
     collector->submitted[k] = FALSE;
   }
-  collector->n_random += with_random;
+  collector->n_random += has_counted[TRUE];
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (has_counted[is_random(side)])
+      collector->n_points[side] += collector->latest_n_points[side];
   return TRUE;
 }
 
@@ -312,6 +328,8 @@ static gboolean count_kind(AstroCollector *collector, guint kind, AstroHistogram
                                   collector->sums ? 2 : 1, call, error))
     return FALSE;
   collector->submitted[kind] = TRUE;
+  collector->latest_n_points[now->a] = astro_points_count(collector->sides[now->a].points);
+  collector->latest_n_points[now->b] = astro_points_count(collector->sides[now->b].points);
   set_pairs(collector, kind);
   return TRUE;
 }
@@ -349,12 +367,14 @@ gboolean astro_collector_add_data(AstroCollector *collector, const AstroCatalogu
                                   GError **error)
 {
   AstroHistogramConfig *config = &collector->config;
+  collector->stop = call ? call->stop : NULL;
   if (!data || data->n == 0)
     return refuse(ASTRO_SIDE_DATA, "is empty", error);
   config->weighted |= data->weight || (data2 && data2->weight);
   collector->has_region_column = config->n_regions > 0 && data->region;
   if (config->n_regions > 0 && !data->region) {
-    collector->regions = astro_regions_new(data->ra, data->dec, data->n, config->n_regions, error);
+    collector->regions =
+        astro_regions_new(data->ra, data->dec, data->n, config->n_regions, collector->stop, error);
     if (!collector->regions)
       return FALSE;
   }
@@ -367,6 +387,7 @@ gboolean astro_collector_add_random(AstroCollector *collector, const AstroCatalo
                                     const AstroCatalogue *random2, AstroHistogramCall *call,
                                     GError **error)
 {
+  collector->stop = call ? call->stop : NULL;
   return set_sides(collector, ASTRO_SIDE_RANDOM, random, ASTRO_SIDE_RANDOM2, random2, error) &&
          count_kinds(collector, TRUE, call, error);
 }
@@ -415,6 +436,8 @@ void astro_collector_summary(const AstroCollector *collector, AstroSummary *summ
   astro_summary_init(summary, collector->n_kinds, (guint)regions, config->n_edges);
   memcpy(summary->edges, config->edges, config->n_edges * sizeof(double));
   memcpy(summary->pairs, collector->pairs, collector->n_kinds * regions * regions * sizeof(double));
+  memcpy(summary->points, collector->n_points, sizeof summary->points);
+  summary->catalogues = collector->n_random;
   astro_collector_values(collector, &bytes);
   if (collector->sums)
     summary->counts = g_bytes_new(collector->counts, bytes);

@@ -8,15 +8,6 @@
 
 G_BEGIN_DECLS
 
-typedef enum {
-  ASTRO_SIDE_DATA,
-  ASTRO_SIDE_RANDOM,
-  ASTRO_SIDE_DATA2,
-  ASTRO_SIDE_RANDOM2,
-  ASTRO_N_SIDES
-} AstroSide;
-const char *astro_side_name(AstroSide side); /* "data2" */
-
 typedef struct _AstroCollector AstroCollector;
 
 /* config: weighted where any catalogue has weights. is_there: which sides have catalogues.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "core/backend/threads.h"
 
 G_BEGIN_DECLS
 
@@ -66,10 +67,12 @@ double astro_chord_square(double arcmin);
  * ordered by region and in each region by a tree. */
 typedef struct _AstroPoints AstroPoints;
 
-/* weight, region: NULL where there is none. region holds whole numbers below n_regions. */
+/* weight, region: NULL where there is none. region holds whole numbers below n_regions. stop: NULL,
+ * or what ends it with the error that a cancelled count gives. */
 AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degrees,
                               const double *weight, const double *region, guint64 n,
-                              guint n_regions, guint threads, GError **error);
+                              guint n_regions, guint threads, const AstroStop *stop,
+                              GError **error);
 void astro_points_free(AstroPoints *points);
 guint64 astro_points_count(const AstroPoints *points);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroPoints, astro_points_free)
@@ -81,6 +84,7 @@ typedef gboolean (*AstroHistogramProgress)(guint64 done, guint64 total, gpointer
 typedef struct {
   AstroHistogramProgress progress; /* NULL: none */
   gpointer data;
+  const AstroStop *stop; /* NULL, or what ends making points ready, before there is progress */
 } AstroHistogramCall;
 
 /* submit takes one or two blocks in, whose data is an AstroPoints (bytes are not looked at). One:

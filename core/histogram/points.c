@@ -29,7 +29,11 @@ typedef struct {
   AstroPoints *points;
   Branch *branches;
   guint n_branches;
+  AstroStoppable work;
 } Build;
+
+/* Points of a cell that is made without asking whether it is still wanted. */
+#define UNASKED_POINTS 65536
 
 #define ITEMS_AT_ONCE 8192
 
@@ -137,9 +141,12 @@ static guint32 descendants(const Cell *cell)
   return 2 * (guint32)leaves_of(cell->n) - 2;
 }
 
-static void build_cell(AstroPoints *points, guint32 index, guint32 free)
+static void build_cell(Build *build, guint32 index, guint32 free)
 {
+  AstroPoints *points = build->points;
   Cell *cell = &points->cells[index];
+  if (cell->n > UNASKED_POINTS && astro_is_stopped(&build->work))
+    return;
   measure_cell(cell, items_of(points, cell), weights_of(points, cell));
   if (cell->n <= LEAF_POINTS) {
     fill_leaf(points, cell);
@@ -147,15 +154,15 @@ static void build_cell(AstroPoints *points, guint32 index, guint32 free)
   }
   split_cell(points, index, free);
   guint32 behind = free + 2;
-  build_cell(points, free, behind);
-  build_cell(points, free + 1, behind + descendants(&points->cells[free]));
+  build_cell(build, free, behind);
+  build_cell(build, free + 1, behind + descendants(&points->cells[free]));
 }
 
 static void split_branch(gpointer data, guint64 task)
 {
   Build *build = data;
   const Branch *branch = &build->branches[task];
-  if (build->points->cells[branch->cell].n > LEAF_POINTS)
+  if (build->points->cells[branch->cell].n > LEAF_POINTS && !astro_is_stopped(&build->work))
     split_cell(build->points, branch->cell, branch->free);
 }
 
@@ -164,6 +171,8 @@ static void descend(Build *build, guint threads)
 {
   const Cell *cells = build->points->cells;
   astro_parallel(build->n_branches, threads, split_branch, build);
+  if (build->work.stopped) /* there are no children */
+    return;
   Branch *next = g_new(Branch, 2 * (gsize)build->n_branches + 1);
   guint n = 0;
   for (guint b = 0; b < build->n_branches; b++) {
@@ -186,7 +195,7 @@ static void build_branch(gpointer data, guint64 task)
 {
   Build *build = data;
   const Branch *branch = &build->branches[task];
-  build_cell(build->points, branch->cell, branch->free);
+  build_cell(build, branch->cell, branch->free);
 }
 
 static void begin_branches(Build *build)
@@ -282,7 +291,10 @@ static void place_items(AstroPoints *points, const double *ra, const double *dec
 
 static void convert_items(gpointer data, guint64 task)
 {
-  const AstroPoints *points = data;
+  Build *build = data;
+  const AstroPoints *points = build->points;
+  if (astro_is_stopped(&build->work))
+    return;
   Item *items = (Item *)(gpointer)points->positions;
   guint64 all = (guint64)points->n_leaves * LEAF_POINTS;
   guint64 first = task * ITEMS_AT_ONCE, last = MIN(first + ITEMS_AT_ONCE, all);
@@ -308,7 +320,7 @@ static gboolean alloc_leaves(AstroPoints *points, gsize leaves, gboolean weighte
 
 AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degrees,
                               const double *weight, const double *region, guint64 n,
-                              guint n_regions, guint threads, GError **error)
+                              guint n_regions, guint threads, const AstroStop *stop, GError **error)
 {
   static guint64 serial;
   AstroPoints *points = g_new0(AstroPoints, 1);
@@ -328,11 +340,16 @@ AstroPoints *astro_points_new(const double *ra_degrees, const double *dec_degree
     return NULL;
   }
   place_items(points, ra_degrees, dec_degrees, weight, region);
+  Build build = { .points = points, .work = { .stop = stop } };
   astro_parallel((leaves * LEAF_POINTS + ITEMS_AT_ONCE - 1) / ITEMS_AT_ONCE, threads, convert_items,
-                 points);
-  Build build = { .points = points };
+                 &build);
   build_tree(&build, threads);
-  return points;
+  if (!build.work.stopped)
+    return points;
+  g_set_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED,
+              "stopped while %" G_GUINT64_FORMAT " points were made ready", n);
+  astro_points_free(points);
+  return NULL;
 }
 
 void astro_points_free(AstroPoints *points)

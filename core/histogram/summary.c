@@ -5,6 +5,12 @@
 
 #define MAX_LENGTH 65536
 
+const char *astro_side_name(AstroSide side)
+{
+  static const char *const names[] = { "data", "random", "data2", "random2" };
+  return names[side];
+}
+
 void astro_summary_init(AstroSummary *summary, guint n_kinds, guint n_regions, guint n_edges)
 {
   *summary = (AstroSummary){ .n_kinds = n_kinds,
@@ -35,6 +41,11 @@ GstEvent *astro_summary_to_event(const AstroSummary *summary)
                                       G_TYPE_BYTES, edges, "pairs", G_TYPE_BYTES, pairs, NULL);
   if (summary->counts)
     gst_structure_set(s, "counts", G_TYPE_BYTES, summary->counts, NULL);
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    if (summary->points[side])
+      gst_structure_set(s, astro_side_name(side), G_TYPE_UINT64, summary->points[side], NULL);
+  if (summary->catalogues)
+    gst_structure_set(s, "catalogues", G_TYPE_UINT64, summary->catalogues, NULL);
   return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, s);
 }
 
@@ -74,5 +85,8 @@ gboolean astro_summary_from_event(AstroSummary *summary, GstEvent *event, GError
   memcpy(summary->edges, g_bytes_get_data(edges, NULL), edges_bytes);
   memcpy(summary->pairs, g_bytes_get_data(pairs, NULL), pairs_bytes);
   summary->counts = g_steal_pointer(&counts);
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++)
+    gst_structure_get_uint64(s, astro_side_name(side), &summary->points[side]);
+  gst_structure_get_uint64(s, "catalogues", &summary->catalogues);
   return TRUE;
 }

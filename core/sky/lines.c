@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 G_DEFINE_QUARK(astro_sky_error, astro_sky_error)
 
@@ -18,8 +19,14 @@ void astro_lines_init(AstroLines *lines, const char *name, char *text)
 gboolean astro_lines_open(AstroLines *lines, const char *path, GError **error)
 {
   g_autoptr(GError) cause = NULL;
+  struct stat there;
   char *text;
   gsize length;
+  if (stat(path, &there) == 0 && (S_ISCHR(there.st_mode) || S_ISBLK(there.st_mode))) {
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
+                "%s is a device, expected a text file", path); /* one like /dev/zero has no end */
+    return FALSE;
+  }
   if (!g_file_get_contents(path, &text, &length, &cause)) {
     g_set_error_literal(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE, cause->message);
     return FALSE;

@@ -109,6 +109,13 @@ AstroSky *astro_sky_new(const char *text, GError **error)
 {
   AstroLines lines;
   if (!g_file_test(text, G_FILE_TEST_IS_REGULAR)) {
+    if (*text && g_file_test(text, G_FILE_TEST_EXISTS)) {
+      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
+                  "sky \"%s\" is no regular file, expected one: several elements may read it, and "
+                  "each at every start",
+                  text);
+      return NULL;
+    }
     if (*text && !strchr(text, ',')) {
       g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_FILE,
                   "sky \"%s\" is neither a file nor a list l,m,flux;l,m,flux", text);

@@ -1,4 +1,5 @@
-core_sources += core/tpacf/tpacf.h core/tpacf/tpacf.c core/tpacf/csv.h core/tpacf/csv.c
+core_sources += core/tpacf/tpacf.h core/tpacf/tpacf.c core/tpacf/csv.h core/tpacf/csv.c \
+  core/tpacf/about.h core/tpacf/about.c
 core_tests += tests/core/tpacf tests/core/tpacf-mock
 element_sources += elements/astrotpacf.c elements/astrotpacf.h
 element_tests += tests/elements/astrotpacf

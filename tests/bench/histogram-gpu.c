@@ -174,7 +174,7 @@ static AstroPoints *points_new(guint64 n, guint64 seed)
 {
   AstroCatalogue catalogue = catalogue_new(n, seed);
   AstroPoints *points =
-      astro_points_new(catalogue.ra, catalogue.dec, NULL, NULL, catalogue.n, 0, 0, NULL);
+      astro_points_new(catalogue.ra, catalogue.dec, NULL, NULL, catalogue.n, 0, 0, NULL, NULL);
   astro_catalogue_clear(&catalogue);
   return points;
 }

@@ -27,7 +27,7 @@ static Catalogue random_catalogue(guint64 n, guint regions, guint64 seed)
   astro_catalogue_uniform(&half, n, &random, &made, NULL);
   astro_random_init(&random, 0, 0);
   astro_catalogue_uniform(&half, POINTS, &random, &sample, NULL);
-  AstroRegions *cells = astro_regions_new(sample.ra, sample.dec, sample.n, regions, NULL);
+  AstroRegions *cells = astro_regions_new(sample.ra, sample.dec, sample.n, regions, NULL, NULL);
   Catalogue catalogue = { made.ra, made.dec, g_new(double, n), n };
   for (guint64 i = 0; i < n; i++)
     catalogue.region[i] = astro_regions_find(cells, made.ra[i], made.dec[i]);
@@ -46,7 +46,7 @@ static void catalogue_clear(Catalogue *catalogue)
 static AstroPoints *points_of(const Catalogue *catalogue, guint regions)
 {
   return astro_points_new(catalogue->ra, catalogue->dec, NULL, regions ? catalogue->region : NULL,
-                          catalogue->n, regions, 0, NULL);
+                          catalogue->n, regions, 0, NULL, NULL);
 }
 
 typedef struct {

@@ -190,6 +190,7 @@ static void test_bad_text(void)
     { "1 2\n3 x\n", "1", "2", "line 2: \"x\" in column 2" },
     { "1 2\n3 nan\n", "1", "2", "line 2: \"nan\"" },
     { "1 2\n3 91\n", "1", "2", "declination 91" },
+    { "1 2\n3 -90.0000001\n", "1", "2", "declination -90.0000001, expected" },
     { "1 2\n", "0", "2", "no column \"0\"" },
     { "1 2\n", "1", "5", "2 columns, expected 5" },
     { "ra;dec\n10,5;20,25\n", "ra", "dec", "line 2: \"10,5\" in column 1" },
@@ -205,7 +206,7 @@ static void test_bad_text(void)
       "# datatype:\n# - {name: ra, unit: hourangle}\n# - {name: dec, unit: deg}\nra dec\n1 2\n",
       "ra", "dec", "column 1 is in units of \"hourangle\", expected deg or rad" },
     { ECSV "# datatype:\n# - {name: ra}\n# - {name: dec, unit: rad}\nra dec\n1 2\n", "ra", "dec",
-      "declination 114.592" },
+      "declination 114.591559026" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
     AstroCatalogue catalogue;

@@ -244,7 +244,7 @@ static void test_regions(void)
   g_assert_true(astro_catalogue_uniform(&sphere, 1000, &random, &catalogue, NULL));
   for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
     g_autoptr(AstroRegions) regions =
-        astro_regions_new(catalogue.ra, catalogue.dec, catalogue.n, sizes[s], NULL);
+        astro_regions_new(catalogue.ra, catalogue.dec, catalogue.n, sizes[s], NULL, NULL);
     g_autofree guint *counts = g_new0(guint, sizes[s]);
     for (guint64 i = 0; i < catalogue.n; i++) {
       guint region = astro_regions_find(regions, catalogue.ra[i], catalogue.dec[i]);
@@ -257,10 +257,10 @@ static void test_regions(void)
     }
   }
   GError *error = NULL;
-  g_assert_null(astro_regions_new(catalogue.ra, catalogue.dec, 5, 6, &error));
+  g_assert_null(astro_regions_new(catalogue.ra, catalogue.dec, 5, 6, NULL, &error));
   g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_REGIONS);
   g_clear_error(&error);
-  g_assert_null(astro_regions_new(catalogue.ra, catalogue.dec, 5, 0, NULL));
+  g_assert_null(astro_regions_new(catalogue.ra, catalogue.dec, 5, 0, NULL, NULL));
   astro_catalogue_clear(&catalogue);
 }
 

@@ -109,10 +109,11 @@ static void cut_short(TestPlace *place, gconstpointer data)
   g_autofree char *bytes = NULL;
   gsize size;
   t.rows = 1000;
+  t.name = NULL;
   test_make_table(place, &t);
   g_assert_true(g_file_get_contents(place->path, &bytes, &size, NULL));
   g_assert_true(g_file_set_contents(place->path, bytes, 2880 * 3 + 100, NULL));
-  test_expect_refused(place->path, NULL, "cut short");
+  test_expect_refused(place->path, NULL, "table without a name: cut short");
   g_assert_true(g_file_set_contents(place->path, bytes, 2880 + 100, NULL));
   test_expect_refused(place->path, NULL, "expected UVFITS");
 }

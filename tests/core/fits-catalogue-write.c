@@ -124,6 +124,46 @@ static void write_csv(TestPlace *place, gconstpointer data)
   g_unlink(path);
 }
 
+/* As Astropy writes it, with what is known of each table. */
+static void write_ecsv(TestPlace *place, gconstpointer data)
+{
+  static const double table[] = { 1, 2, 3, 0.5, NAN, -0.25, 10, 11, 12, 13, 14, 15, 16, 17, 18 };
+  static const char header[] = "# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n"
+                               "# - {name: theta, unit: arcmin, datatype: float64}\n"
+                               "# - {name: w, datatype: float64}\n"
+                               "# - {name: cov0, datatype: float64}\n"
+                               "# - {name: cov1, datatype: float64}\n"
+                               "# - {name: cov2, datatype: float64}\n",
+                    meta[] = "# meta: !!omap\n# - {estimator: natural}\n# - {data: 300}\n"
+                             "# - {dd-pairs: 0.5}\n",
+                    lines[] = "# schema: astropy-2.0\ntheta,w,cov0,cov1,cov2\n1,0.5,10,13,16\n"
+                              "2,,11,14,17\n3,-0.25,12,15,18\n";
+  g_autofree char *path = g_build_filename(place->folder, "t.ecsv", NULL), *found = NULL;
+  g_autofree char *expected = g_strconcat(header, lines, "\n", header, meta, lines, NULL);
+  g_autoptr(GstStructure) about =
+      gst_structure_new("astro-correlation", "dd-pairs", G_TYPE_DOUBLE, 0.5, "estimator",
+                        G_TYPE_STRING, "natural", "data", G_TYPE_UINT64, (guint64)300, NULL);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(CORRELATION);
+  AstroFitsContents contents = { .stations = 0 };
+  AstroFitsTally tally = { 0 };
+  g_assert_true(astro_fits_contents_from_caps(&contents, caps, NULL));
+  const AstroFitsWriterKind *kind =
+      astro_fits_writer_kind(ASTRO_QUANTITY_CORRELATION_FUNCTION, path, NULL);
+  AstroPartFile *file = astro_part_file_create(path, NULL);
+  gpointer writer = kind->create(file, &contents, NULL);
+  for (guint t = 0; t < 2; t++) {
+    AstroFitsFrames frames = { .data = table, .frames = 1, .about = t ? about : NULL };
+    g_assert_true(kind->write(writer, &frames, &tally, NULL));
+  }
+  g_assert_true(kind->finish(writer, NULL));
+  kind->destroy(writer);
+  g_assert_true(astro_part_file_commit(file, NULL));
+  astro_fits_contents_clear(&contents);
+  g_assert_true(g_file_get_contents(path, &found, NULL, NULL));
+  g_assert_cmpstr(found, ==, expected);
+  g_unlink(path);
+}
+
 static void too_many_columns(TestPlace *place, gconstpointer data)
 {
   GError *error = NULL;
@@ -148,6 +188,7 @@ static void add_tests(void)
     { "write-catalogues", write_catalogues },
     { "write-correlation", write_correlation },
     { "write-csv", write_csv },
+    { "write-ecsv", write_ecsv },
     { "too-many-columns", too_many_columns },
   };
   test_add_places("/fits-catalogue/", cases, G_N_ELEMENTS(cases));

@@ -35,9 +35,9 @@ static void types(TestPlace *place, gconstpointer data)
   static const struct {
     const char *form, *unit;
     double step; /* to which values are stored */
-  } kinds[] = { { "D", "rad", 1e-12 }, { "E", "deg", 4e-5 },     { "E", "RADIANS", 4e-5 },
-                { "I", "deg", 1 },     { "J", "Degrees", 1 },    { "K", "", 1 },
-                { "D", NULL, 1e-12 },  { "1D", "degree", 1e-12 } };
+  } kinds[] = { { "D", "rad", 1e-12 }, { "E", "deg", 4e-5 },   { "E", "RADIANS", 4e-5 },
+                { "I", "deg", 1 },     { "J", "Degrees", 1 },  { "K", "", 1 },
+                { "D", NULL, 1e-12 },  { "D", " deg", 1e-12 }, { "1D", "degree", 1e-12 } };
   for (guint k = 0; k < G_N_ELEMENTS(kinds); k++) {
     TestTable t = test_plain;
     guint64 n;

@@ -84,6 +84,12 @@ static guint64 *collect(const AstroBackend *backend, gsize *bytes)
   }
   g_assert_true(astro_collector_finish(collector, &error));
   g_assert_cmpuint(astro_collector_n_random(collector), ==, 5);
+  AstroSummary summary;
+  astro_collector_summary(collector, &summary);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_DATA], ==, 500);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_RANDOM], ==, 600 + 700 + 800 + 900 + 1000);
+  g_assert_cmpuint(summary.catalogues, ==, 5);
+  astro_summary_clear(&summary);
   gconstpointer values = astro_collector_values(collector, bytes);
   guint64 *copy = g_memdup2(values, *bytes);
   astro_collector_free(collector);
@@ -203,6 +209,62 @@ static void test_cuda_progress(void)
 {
   if (!test_skip_without_device())
     check_progress(&test_cuda, 300000);
+}
+
+/* Says no so many times, then yes once, and no again. */
+static gboolean says_once(gpointer left)
+{
+  return g_atomic_int_add((gint *)left, -1) == 0;
+}
+
+typedef enum { POINTS, REGIONS, COLLECTED } Ready;
+
+/* TRUE: it came to its end before it was stopped, and said nothing. */
+static gboolean make_ready(Ready what, const TestCatalogue *a, const AstroStop *stop)
+{
+  GError *error = NULL;
+  gboolean done;
+  if (what == COLLECTED) {
+    static const gboolean data_alone[ASTRO_N_SIDES] = { TRUE };
+    AstroHistogramConfig config = { .n_edges = 2, .edges = { 0.01, 0.02 }, .n_regions = 6 };
+    const AstroPlace place = { .threads = 2 };
+    const AstroCatalogue data = { .n = a->n, .ra = a->ra, .dec = a->dec };
+    AstroHistogramCall call = { .stop = stop };
+    AstroCollector *collector =
+        astro_collector_new(&config, data_alone, &astro_histogram_cpu, &place, NULL);
+    done = astro_collector_add_data(collector, &data, NULL, &call, &error);
+    astro_collector_free(collector);
+  } else if (what == REGIONS) {
+    g_autoptr(AstroRegions) regions = astro_regions_new(a->ra, a->dec, a->n, 6, stop, &error);
+    done = regions != NULL;
+  } else {
+    g_autoptr(AstroPoints) points =
+        astro_points_new(a->ra, a->dec, NULL, NULL, a->n, 0, 2, stop, &error);
+    done = points != NULL;
+  }
+  if (!done)
+    g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_CANCELLED);
+  g_assert_true(done == !error);
+  g_clear_error(&error);
+  return done;
+}
+
+/* Work on many points is given up wherever it is, without waiting for pairs. */
+static void test_stopped_early(void)
+{
+  static const guint least[] = { [POINTS] = 25, [REGIONS] = 6, [COLLECTED] = 50 };
+  TestCatalogue a = test_catalogue_new(test_place_half, 200000, 1, 15);
+  for (Ready what = POINTS; what <= COLLECTED; what++) {
+    gboolean done = FALSE;
+    guint asked = 0;
+    for (; !done; asked++) {
+      gint left = (gint)asked;
+      const AstroStop stop = { says_once, &left };
+      done = make_ready(what, &a, &stop);
+    }
+    g_assert_cmpuint(asked, >=, least[what]);
+  }
+  test_catalogue_clear(&a);
 }
 
 static guint64 free_bytes(void)
@@ -335,6 +397,7 @@ static void test_cuda_memory(void)
 static void add_tests(void)
 {
   g_test_add_func("/histogram/progress", test_progress);
+  g_test_add_func("/histogram/stopped-early", test_stopped_early);
   g_test_add_func("/histogram/late", test_late);
   g_test_add_func("/histogram/cuda/queued", test_cuda_queued);
   g_test_add_func("/histogram/cuda/progress", test_cuda_progress);

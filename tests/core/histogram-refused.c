@@ -74,7 +74,7 @@ static void test_refused_points(void)
     GError *error = NULL;
     double ra[2] = { 0, wrong[w].ra }, dec[2] = { 0, wrong[w].dec },
            weight[2] = { 1, wrong[w].weight }, region[2] = { 0, wrong[w].region };
-    g_assert_null(astro_points_new(ra, dec, weight, region, 2, 4, 1, &error));
+    g_assert_null(astro_points_new(ra, dec, weight, region, 2, 4, 1, NULL, &error));
     g_assert_error(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS);
     g_assert_nonnull(strstr(error->message, "point 1"));
     g_assert_nonnull(strstr(error->message, wrong[w].says));
@@ -88,8 +88,8 @@ static void test_refused_blocks(void)
   const char *variant;
   gpointer counter = astro_histogram_cpu.create(&config, NULL, &variant, NULL);
   double zero = 0;
-  AstroPoints *one = astro_points_new(&zero, &zero, NULL, NULL, 1, 0, 1, NULL),
-              *in_regions = astro_points_new(&zero, &zero, NULL, &zero, 1, 3, 1, NULL);
+  AstroPoints *one = astro_points_new(&zero, &zero, NULL, NULL, 1, 0, 1, NULL, NULL),
+              *in_regions = astro_points_new(&zero, &zero, NULL, &zero, 1, 3, 1, NULL, NULL);
   guint64 counts[30];
   AstroBlock in[2] = { { one, 0 }, { in_regions, 0 } }, out = { counts, sizeof counts },
              small = { counts, sizeof counts - 1 };

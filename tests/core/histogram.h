@@ -174,7 +174,7 @@ static inline AstroPoints *test_points_of(const AstroHistogramConfig *config,
   AstroPoints *points =
       astro_points_new(catalogue->ra, catalogue->dec, config->weighted ? catalogue->weight : NULL,
                        config->n_regions ? catalogue->region : NULL, catalogue->n,
-                       config->n_regions, threads, &error);
+                       config->n_regions, threads, NULL, &error);
   g_assert_no_error(error);
   g_assert_cmpuint(astro_points_count(points), ==, catalogue->n);
   return points;

@@ -7,6 +7,7 @@
 #include "tests/tests.h"
 #include <glib/gstdio.h>
 #include <math.h>
+#include <sys/stat.h>
 
 #define DEGREE (G_PI / 180)
 
@@ -227,6 +228,8 @@ static void test_inline(void)
     { "0,-1.5,1", "must be below 1" },
     { "0,0,-1", "flux must be at least 0" },
     { "no-such-file", "neither a file nor a list" },
+    { "/dev/null", "is no regular file" },
+    { "/", "is no regular file" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autoptr(GError) wrong = NULL;
@@ -234,6 +237,24 @@ static void test_inline(void)
     g_assert_nonnull(wrong);
     test_says(wrong->message, bad[i][1]);
   }
+}
+
+/* What has no end is not read to it, and a pipe only where it is read but once. */
+static void test_no_files(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("sky-XXXXXX", NULL);
+  g_autofree char *pipe = g_build_filename(folder, "pipe", NULL);
+  g_autoptr(GError) error = NULL;
+  g_assert_null(astro_array_new("/dev/zero", 4, NULL, &error));
+  g_assert_nonnull(error);
+  test_says(error->message, "/dev/zero is a device, expected a text file");
+  g_clear_error(&error);
+  g_assert_cmpint(mkfifo(pipe, 0600), ==, 0);
+  g_assert_null(astro_sky_new(pipe, &error));
+  g_assert_nonnull(error);
+  test_says(error->message, "is no regular file");
+  g_unlink(pipe);
+  g_rmdir(folder);
 }
 
 static void test_sky_files(void)
@@ -337,6 +358,7 @@ int main(int argc, char **argv)
   g_test_add_func("/sky/array-errors", test_array_errors);
   g_test_add_func("/sky/angles", test_angles);
   g_test_add_func("/sky/inline", test_inline);
+  g_test_add_func("/sky/no-files", test_no_files);
   g_test_add_func("/sky/files", test_sky_files);
   g_test_add_func("/sky/resolve", test_resolve);
   return g_test_run();

@@ -39,7 +39,7 @@ static AstroPoints *in_regions(const AstroRegions *regions, guint n_regions,
     counts[(guint)region[i]]++;
   }
   AstroPoints *points = astro_points_new(catalogue->ra, catalogue->dec, NULL, region, catalogue->n,
-                                         n_regions, 0, NULL);
+                                         n_regions, 0, NULL, NULL);
   g_free(region);
   return points;
 }
@@ -66,7 +66,7 @@ static void survey_init(Survey *survey, guint64 n_random)
   g_assert_true(astro_histogram_edges_per_decade(&survey->config, 1, 100, 3, NULL));
   g_assert_true(astro_catalogue_uniform(&survey->band, n_random, &random, &survey->random, NULL));
   survey->regions =
-      astro_regions_new(survey->random.ra, survey->random.dec, n_random, MOCK_REGIONS, NULL);
+      astro_regions_new(survey->random.ra, survey->random.dec, n_random, MOCK_REGIONS, NULL, NULL);
   survey->points = in_regions(survey->regions, MOCK_REGIONS, &survey->random, survey->in_regions);
   gsize values = astro_histogram_values(&survey->config);
   survey->dd = g_new(double, values);

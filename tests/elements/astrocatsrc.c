@@ -1,5 +1,6 @@
 #include "core/catalogue/catalogue.h"
 #include "tests/elements/catalogues.h"
+#include "tests/peak.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
@@ -57,6 +58,30 @@ static void test_clustered(void)
   }
   for (guint r = 0; r < 4; r++)
     g_assert_cmpuint(regions[r], >, 0);
+}
+
+/* As many regions as there can be take no more to lay out than a few thousand. */
+static void test_many_regions(void)
+{
+  enum { POINTS = 300000, REGIONS = 65535 };
+  g_autofree char *message = NULL;
+  g_autoptr(GPtrArray) samples =
+      test_samples("astrocatsrc points=300000 regions=65535 ! appsink name=out", &message);
+  gsize bytes;
+  guint hit = 0, most = 0;
+  g_assert_null(message);
+  g_autofree guint *found = g_new0(guint, REGIONS);
+  g_autofree double *data = test_sample_data(samples, 0, &bytes);
+  g_assert_cmpuint(bytes, ==, 3 * POINTS * sizeof(double));
+  for (guint i = 0; i < POINTS; i++)
+    found[(guint)data[2 * POINTS + i]]++;
+  for (guint r = 0; r < REGIONS; r++) {
+    hit += found[r] > 0;
+    most = MAX(most, found[r]);
+  }
+  g_assert_cmpuint(hit, >, REGIONS * 0.97); /* all but exp(-4.6) of them */
+  g_assert_cmpuint(most, <, 30);
+  g_assert_cmpuint(peak_status("VmHWM:"), <, (guint64)2 << 30);
 }
 
 static void test_file(void)
@@ -188,7 +213,7 @@ static void test_refusals(void)
   test_refused("astrocatsrc footprint=NULL ! fakesink", "expected band:");
   test_refused("astrocatsrc footprint=band:1,2,3 ! fakesink", "expected band:");
   test_refused("astrocatsrc footprint=cap:1,2,x ! fakesink", "expected band:");
-  test_refused("astrocatsrc footprint=cap:1,2,300 ! fakesink", "radius up to 180");
+  test_refused("astrocatsrc footprint=cap:1,2,300 ! fakesink", "radius above 0 and up to 180");
   test_refused("astrocatsrc footprint=band:10,5,0,1 ! fakesink", "must rise");
   test_refused("astrocatsrc slope=-0.8 levels=20 children=10 ! fakesink", "1e6 points");
   test_refused("astrocatsrc slope=-2 ! fakesink", "slope -2, expected one above -2");
@@ -261,6 +286,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astrocatsrc/uniform", test_uniform);
   g_test_add_func("/astrocatsrc/clustered", test_clustered);
+  g_test_add_func("/astrocatsrc/many-regions", test_many_regions);
   g_test_add_func("/astrocatsrc/file", test_file);
   g_test_add_func("/astrocatsrc/empty-files", test_empty_files);
   g_test_add_func("/astrocatsrc/like-file", test_like_file);

@@ -236,6 +236,69 @@ static void empty_catalogue(TestFile *place, gconstpointer data)
   remove_file(place, "c.fits");
 }
 
+static void check_key(fitsfile *f, const char *key, const char *expected)
+{
+  int status = 0;
+  char found[FLEN_VALUE] = "";
+  fits_read_keyword(f, key, found, NULL, &status);
+  g_assert_cmpstr(g_strstrip(found), ==, expected);
+}
+
+/* With an interval each table has the points and pairs of the random catalogues so far. */
+static void told_of_correlations(TestFile *place, gconstpointer data)
+{
+  static const char *const random_points[] = { "200", "400", "600" }, *const rr_pairs[] = {
+    "19900.0", "39800.0", "59700.0"
+  };
+  fitsfile *f;
+  int status = 0;
+  g_autofree char *path = in_folder(place, "w.fits");
+  test_check_launch(NULL, NULL,
+                    "astrohistogram name=h regions=4 interval=1 min-angle=1000 ! "
+                    "astrotpacf estimator=hamilton ! astrofitssink location=%s  "
+                    "astrocatsrc points=300 ! h.data  "
+                    "astrocatsrc points=200 catalogues=3 seed=2 ! h.random",
+                    path);
+  fits_open_diskfile(&f, path, READONLY, &status);
+  for (int t = 0; t < 3; t++) {
+    fits_movabs_hdu(f, t + 2, NULL, &status);
+    g_assert_cmpint(status, ==, 0);
+    check_key(f, "ESTIMATR", "'hamilton'");
+    check_key(f, "INTCONST", "0.0");
+    check_key(f, "NREGIONS", "4");
+    check_key(f, "NSAMPLES", "4");
+    check_key(f, "NDATA", "300");
+    check_key(f, "NRANDOM", random_points[t]);
+    check_key(f, "NCATALOG", t == 0 ? "1" : t == 1 ? "2" : "3");
+    check_key(f, "DDPAIRS", "44850.0");
+    check_key(f, "RRPAIRS", rr_pairs[t]);
+  }
+  fits_close_file(f, &status);
+  remove_file(place, "w.fits");
+}
+
+/* Nothing is told of what nobody told, as of another's histogram; nor of the tables of before. */
+static void not_told_of_correlation(TestFile *place, gconstpointer data)
+{
+  static const double table[] = { 1, 2, 3, 4 };
+  fitsfile *f;
+  int status = 0;
+  char found[FLEN_VALUE];
+  GstHarness *h = test_new_sink(place);
+  gst_harness_set_src_caps_str(h, "application/x-astro-correlation-function,format=F64LE,"
+                                  "layout=column:bin,bins=2,columns=theta:w");
+  gst_harness_push(h, gst_buffer_new_memdup(table, sizeof table));
+  g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+  fits_open_diskfile(&f, place->path, READONLY, &status);
+  fits_movabs_hdu(f, 2, NULL, &status);
+  g_assert_cmpint(status, ==, 0);
+  fits_read_keyword(f, "ESTIMATR", found, NULL, &status);
+  g_assert_cmpint(status, ==, KEY_NO_EXIST);
+  status = 0;
+  fits_close_file(f, &status);
+  gst_harness_teardown(h);
+}
+
 static void correlation(TestFile *place, gconstpointer data)
 {
   static const char *const names[] = { "w.fits", "w.csv" };
@@ -300,6 +363,8 @@ int main(int argc, char **argv)
     { "bad-later", bad_later },
     { "empty-catalogue", empty_catalogue },
     { "correlation", correlation },
+    { "told-of-correlations", told_of_correlations },
+    { "not-told-of-correlation", not_told_of_correlation },
     { "told-of-tables", told_of_tables },
     { "no-table", no_table },
   };

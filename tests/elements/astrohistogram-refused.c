@@ -62,7 +62,8 @@ static void test_refusals(void)
                "region is");
 }
 
-/* Weights below 0 pass for data, and for random points they do not. */
+/* Weights below 0 pass for data, and for random points they do not; those whose products are no
+ * numbers for none. */
 static void test_negative_weights(void)
 {
   g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
@@ -80,6 +81,8 @@ static void test_negative_weights(void)
   g_assert_null(message);
   g_assert_cmpuint(samples->len, ==, 1);
   test_refused(random, "weight of -0.25 at point 1");
+  g_assert_true(g_file_set_contents(path, "ra,dec,w\n1,2,3e154\n3,4,-3e154\n", -1, NULL));
+  test_refused(data, "the data catalogue has weights whose sizes sum up to 6e+154");
   g_unlink(path);
   g_rmdir(folder);
 }
@@ -126,6 +129,27 @@ static void test_bad_caps(void)
   }
 }
 
+/* Catalogues are sent once: a seek is refused, and the count goes on as if none had come. */
+static void test_seek(void)
+{
+  GstElement *pipeline = gst_parse_launch("astrohistogram name=h ! fakesink sync=false "
+                                          "astrocatsrc points=300 ! h.data "
+                                          "astrocatsrc points=300 catalogues=3 ! h.random",
+                                          NULL);
+  GstBus *bus = gst_element_get_bus(pipeline);
+  gst_element_set_state(pipeline, GST_STATE_PAUSED);
+  gst_element_get_state(pipeline, NULL, NULL, GST_CLOCK_TIME_NONE);
+  g_assert_false(gst_element_seek_simple(pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) end =
+      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(end);
+  g_assert_cmpint(GST_MESSAGE_TYPE(end), ==, GST_MESSAGE_EOS);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(bus);
+  gst_object_unref(pipeline);
+}
+
 /* A device that is not there is named when the pipeline starts. */
 static void test_no_device(void)
 {
@@ -151,6 +175,7 @@ static void add_tests(void)
   g_test_add_func("/astrohistogram/negative-weights", test_negative_weights);
   g_test_add_func("/astrohistogram/mixed-parts", test_mixed_parts);
   g_test_add_func("/astrohistogram/bad-caps", test_bad_caps);
+  g_test_add_func("/astrohistogram/seek", test_seek);
   g_test_add_func("/astrohistogram/no-device", test_no_device);
 }
 

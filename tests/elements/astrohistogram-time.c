@@ -176,6 +176,9 @@ static void test_interrupted_later(void)
   AstroSummary summary;
   pull_summary(h, &summary);
   g_assert_cmpmem(summary.pairs, 3 * sizeof(double), pairs, sizeof pairs);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_DATA], ==, 300);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_RANDOM], ==, 400);
+  g_assert_cmpuint(summary.catalogues, ==, 1);
   astro_summary_clear(&summary);
 
   g_autoptr(GError) warning = NULL;

@@ -13,7 +13,8 @@ static AstroPoints *points_of(guint64 n, guint64 seed, guint64 index)
   AstroRandom random;
   astro_random_init(&random, seed, index);
   g_assert_true(astro_catalogue_uniform(&band, n, &random, &catalogue, NULL));
-  AstroPoints *points = astro_points_new(catalogue.ra, catalogue.dec, NULL, NULL, n, 0, 1, NULL);
+  AstroPoints *points =
+      astro_points_new(catalogue.ra, catalogue.dec, NULL, NULL, n, 0, 1, NULL, NULL);
   astro_catalogue_clear(&catalogue);
   return points;
 }
@@ -113,7 +114,7 @@ static void test_parts(void)
     astro_catalogue_clear(&parts[p]);
   }
   guint64 expected[N_BINS] = { 0 };
-  g_autoptr(AstroPoints) all = astro_points_new(ra, dec, NULL, NULL, 400, 0, 1, NULL);
+  g_autoptr(AstroPoints) all = astro_points_new(ra, dec, NULL, NULL, 400, 0, 1, NULL, NULL);
   add_count(all, NULL, expected);
   g_autofree char *message = NULL;
   g_autoptr(GPtrArray) samples =
@@ -258,6 +259,9 @@ static void test_summary(void)
   g_assert_cmpfloat(summary.edges[2], ==, 600);
   static const double pairs[] = { 0, 5, 0, 6 };
   g_assert_cmpmem(summary.pairs, 4 * sizeof(double), pairs, sizeof pairs);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_DATA], ==, 3);
+  g_assert_cmpuint(summary.points[ASTRO_SIDE_RANDOM], ==, 0);
+  g_assert_cmpuint(summary.catalogues, ==, 0);
   gsize bytes;
   gconstpointer found = g_bytes_get_data(summary.counts, &bytes);
   g_assert_cmpmem(found, bytes, counts, sizeof counts);

@@ -76,6 +76,23 @@ static void test_declarations(void)
   g_assert_cmpstr(line, ==, "a x=64 y=\"\" z=\\<a\\ \\\\\\ \\\"\\ b\\> ! b");
 }
 
+/* A default may be another parameter's value: that of the moment, and until it has its own. */
+static void test_following(void)
+{
+  g_autoptr(AstroGraph) graph =
+      parse("@ra RA \"one\"\n@other ${ra} \"two\"\n@third \"${other}\" \"three\"\n"
+            "a x=${other} y=${third}");
+  const char *const steps[][2] = { { NULL, "a x=RA y=RA" },
+                                   { "ra=b c", "a x=b\\ c y=b\\ c" },
+                                   { "other=", "a x=\"\" y=\"\"" },
+                                   { "third=d", "a x=\"\" y=d" } };
+  for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+    g_assert_true(!steps[i][0] || astro_graph_set(graph, steps[i][0], NULL));
+    g_autofree char *line = astro_graph_line(graph, NULL);
+    g_assert_cmpstr(line, ==, steps[i][1]);
+  }
+}
+
 static void test_errors(void)
 {
   static const char *const cases[][2] = {
@@ -93,7 +110,16 @@ static void test_errors(void)
     { "@x 1 \"x\" y\na", "g:1: text after the help of parameter x" },
     { "@x \"1\na", "g:1: the quote is not closed in this line" },
     { "@x 1 \"x\na", "g:1: the quote is not closed in this line" },
-    { "@x ${y} \"x\"\na", "g:1: the default of x uses another parameter: it must be plain text" },
+    { "@x ${y \"x\"\na", "g:1: the default of x uses another parameter: expected plain text, or "
+                         "${name} and nothing else" },
+    { "@y 1 \"y\"\n@x a${y} \"x\"\na", "g:2: the default of x uses another parameter: expected "
+                                       "plain text, or ${name} and nothing else" },
+    { "@y 1 \"y\"\n@x ${y}${y} \"x\"\na", "g:2: the default of x uses another parameter: expected "
+                                          "plain text, or ${name} and nothing else" },
+    { "@x ${y} \"x\"\n@y 1 \"y\"\na",
+      "g:1: the default of x is ${y}, expected a parameter that is declared above" },
+    { "@x ${x} \"x\"\na",
+      "g:1: the default of x is ${x}, expected a parameter that is declared above" },
     { "a b=${", "g:1: ${ is not followed by a parameter's name and }" },
     { "a b=${x", "g:1: ${ is not followed by a parameter's name and }" },
     { "a b=\"${x y}\"", "g:1: ${ is not followed by a parameter's name and }" },
@@ -377,6 +403,7 @@ int main(int argc, char **argv)
   g_test_add_func("/graph/lines", test_lines);
   g_test_add_func("/graph/description", test_description);
   g_test_add_func("/graph/declarations", test_declarations);
+  g_test_add_func("/graph/following", test_following);
   g_test_add_func("/graph/errors", test_errors);
   g_test_add_func("/graph/nul-and-size", test_nul_and_size);
   g_test_add_func("/graph/random-bytes", test_random_bytes);

@@ -45,6 +45,8 @@ static void test_refused_pipelines(void)
     { "fakesrc num-buffers=x ! fakesink", "bad.graph:1: could not set property" },
     { "fakesrc num-buffers=1 ! fakesink\n sync=false\n sync=true",
       "bad.graph:3: property \"sync\" of element \"fakesink\" is set twice" },
+    { "fakesrc name=a num-buffers=1 !\n fakesink name=\"a\"",
+      "bad.graph:2: two elements are named \"a\", expected a name of its own for each" },
     { "fakesrc !\n queue max-size-buffers=-7 ! fakesink",
       "bad.graph:2: could not set property \"max-size-buffers\" in element \"queue\" to \"-7\": "
       "expected a whole number from 0 to 4294967295" },
@@ -93,13 +95,28 @@ static void test_refused_pipelines(void)
     { "fakesrc num-buffers=2 !\n multifilesink location=.",
       "bad.graph:2: multifilesink0 would write to ., which is a folder" },
     { "filesrc ! fakesink", "filesrc0: No file name specified" },
+    { "fakesrc num-buffers=2 !\n multifilesink location=\"\"",
+      "bad.graph:2: multifilesink0 has an empty location, expected the name of a file" },
     { "fakesrc ! fakesink state-error=null-to-ready", "fakesink0: " },
     { "fakesrc ! fakesink state-error=ready-to-paused", "fakesink0: " },
     { "fakesrc ! fakesink state-error=paused-to-playing", "fakesink0: " },
     { "fakesrc ! identity error-after=3 name=broken ! fakesink",
       "broken: Failed after iterations" },
     { "queue name=q ! queue ! q.", "nothing would flow" },
+    { "astrocatsrc ! application/x-astro-catalogue,format=F32LE ! fakesink",
+      "astrocatsrc0: downstream takes none of the catalogues made here (made "
+      "application/x-astro-catalogue, format=(string)F64LE, " },
+    { "astrofitssrc location=two.csv ! application/x-astro-catalogue,columns=ra:dec:weight ! "
+      "fakesink",
+      "astrofitssrc0: downstream takes none of the catalogue made here (made " },
+    { "astrocatsrc ! h.data astrohistogram name=h ! application/x-astro-histogram,bins=3 ! "
+      "fakesink",
+      "h: downstream takes none of the histograms made here (made " },
+    { "astrocatsrc ! h.data astrocatsrc ! h.random astrohistogram name=h ! astrotpacf ! "
+      "application/x-astro-correlation-function,bins=3 ! fakesink",
+      "astrotpacf0: downstream takes none of the correlation functions made here (made " },
   };
+  write_file("two.csv", "RA,DEC\n1,2\n3,4\n", -1);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     write_file("bad.graph", cases[i][0], -1);
     g_auto(Result) result = run("run ./bad.graph");

@@ -186,9 +186,9 @@ static void test_own_voltages(void)
 }
 
 /* Points on a grid of 4 degrees, turned by some. */
-static void write_points(const char *name, double turn)
+static void write_points(const char *name, const char *heading, double turn)
 {
-  g_autoptr(GString) text = g_string_new("RA,DEC,MAG\n");
+  g_autoptr(GString) text = g_string_new(heading);
   for (guint i = 0; i < 400; i++)
     g_string_append_printf(text, "%g,%g,%u\n", i % 20 * 4 + turn * (i / 20), i / 20 * 4 - 40.0, i);
   write_file(name, text->str, (gssize)text->len);
@@ -235,9 +235,9 @@ static void test_tpacf(void)
 static void test_tpacf_files(void)
 {
   g_autofree char *table = NULL, *path = in_folder("w.csv");
-  write_points("stars.csv", 0);
-  write_points("random-1.csv", 0.25);
-  write_points("random-2.csv", 0.75);
+  write_points("stars.csv", "RA,DEC,MAG\n", 0);
+  write_points("random-1.csv", "RA,DEC,MAG\n", 0.25);
+  write_points("random-2.csv", "RA,DEC,MAG\n", 0.75);
   for (guint i = 0; i < 2; i++) {
     g_auto(Result) result = run("run tpacf-files data=stars.csv random='random-?.csv' regions=4 "
                                 "from=100 to=10000 bins=2 output=w.%s plot=w.png",
@@ -249,13 +249,40 @@ static void test_tpacf_files(void)
   }
   g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
   g_assert_true(g_str_has_prefix(table, "theta,low,high,w,error,dd,dr,rr,cov0,"));
-  g_assert_cmpint(file_size("w.fits"), ==, 3 * 2880);
+  g_assert_cmpint(file_size("w.fits"), ==, 4 * 2880); /* the table has two blocks of header */
   g_auto(Result) refused = run("run tpacf-files data=stars.csv random='none-*' output=none.csv "
                                "plot=none.png");
   g_assert_cmpint(refused.status, !=, 0);
   g_assert_nonnull(strstr(refused.err, "No file matches none-*"));
   g_autofree char *plot = in_folder("none.png");
   g_assert_false(g_file_test(plot, G_FILE_TEST_EXISTS));
+}
+
+/* Random points in columns of other names, and with no weights where the data have some. */
+static void test_tpacf_random_columns(void)
+{
+  static const char *const columns[] = { "random='same-?.csv' random-weight=''",
+                                         "random='other-?.csv' random-ra=A random-dec='D 0' "
+                                         "random-weight=" };
+  char *tables[G_N_ELEMENTS(columns)] = { NULL };
+  g_autofree char *path = in_folder("columns.csv");
+  write_points("stars.csv", "RA,DEC,MAG\n", 0);
+  write_points("same-1.csv", "RA,DEC,MAG\n", 0.25);
+  write_points("other-1.csv", "A,D 0,none\n", 0.25);
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++) {
+    g_auto(Result) result = run("run tpacf-files data=stars.csv weight=MAG %s regions=4 from=100 "
+                                "bins=2 output=columns.csv plot=w.png",
+                                columns[i]);
+    if (skips(&result))
+      return;
+    g_assert_cmpstr(result.status ? result.err : "", ==, "");
+    g_assert_true(g_file_get_contents(path, &tables[i], NULL, NULL));
+  }
+  g_assert_cmpstr(tables[1], ==, tables[0]);
+  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
+    g_free(tables[i]);
+  g_auto(Result) shown = run("show tpacf-files");
+  g_assert_nonnull(strstr(shown.out, "  random-ra=RA "));
 }
 
 static void add_tests(void)
@@ -265,6 +292,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/tpacf", test_tpacf);
   g_test_add_func("/gst-astro/own-voltages", test_own_voltages);
   g_test_add_func("/gst-astro/tpacf-files", test_tpacf_files);
+  g_test_add_func("/gst-astro/tpacf-random-columns", test_tpacf_random_columns);
   g_test_add_func("/gst-astro/graphs", test_graphs);
 }
 
