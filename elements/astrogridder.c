@@ -60,6 +60,8 @@ struct _AstroGridder {
   gboolean at_end;           /* the stream's last */
   gboolean warned;
   AstroGridCounts counts; /* of grids, those too that were not sent */
+  AstroGridCounts
+      before; /* of other caps and observations: cumulative grids begin anew with them */
 };
 
 G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
@@ -344,7 +346,7 @@ static void warn_of_gap(AstroGridder *self)
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
 {
   if (self->config.cumulative)
-    self->counts = (AstroGridCounts){ 0 };
+    self->counts = self->before;
   self->counts.used += counts->used;
   self->counts.outside += counts->outside;
   self->counts.flagged += counts->flagged;
@@ -408,9 +410,11 @@ static gboolean send_grid(AstroGridder *self, GError **error)
 static gboolean observe(AstroGridder *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
-  if (!self->observed)
-    self->observed = astro_collect_observe(
-        astro_stage_instance(stage), (AstroObservation *)astro_stage_observation(stage), error);
+  if (self->observed)
+    return TRUE;
+  self->before = self->counts;
+  self->observed = astro_collect_observe(astro_stage_instance(stage),
+                                         (AstroObservation *)astro_stage_observation(stage), error);
   return self->observed;
 }
 
@@ -524,7 +528,7 @@ static void reset(AstroStage *stage)
   self->observed = FALSE;
   self->number = self->sent = 0;
   self->at_end = self->warned = FALSE;
-  self->counts = (AstroGridCounts){ 0 };
+  self->counts = self->before = (AstroGridCounts){ 0 };
 }
 
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
