@@ -310,6 +310,16 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
       ("%s", advice));
 }
 
+/* One polarisation that is dead takes the Stokes parameters with it. */
+static const char *advise_products(const AstroGridder *self)
+{
+  for (guint i = 0; self->config.prepare.pols == 2 && self->grid.products[i]; i++)
+    if (strchr("IQUV", self->grid.products[i][0]))
+      return ": a Stokes parameter needs all its correlations, property pols takes one alone, as "
+             "XX or RR";
+  return "";
+}
+
 static gboolean refuse_empty(AstroGridder *self, const AstroGridCounts *counts, GError **error)
 {
   guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
@@ -321,7 +331,7 @@ static gboolean refuse_empty(AstroGridder *self, const AstroGridCounts *counts, 
                               " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
                               " outside the grid%s%s",
                               left_out, counts->flagged, counts->not_finite, counts->outside,
-                              advice ? ": " : "", advice ? advice : "");
+                              advice ? ": " : "", advice ? advice : advise_products(self));
 }
 
 /* Data that were lost for a while are no reason to end a stream that has others, before or to come;
