@@ -60,6 +60,8 @@ struct _AstroGridder {
   gboolean at_end;           /* the stream's last */
   gboolean warned;
   AstroGridCounts counts; /* of grids, those too that were not sent */
+  AstroGridCounts
+      before; /* of other caps and observations: cumulative grids begin anew with them */
 };
 
 G_DEFINE_TYPE(AstroGridder, astro_gridder, ASTRO_TYPE_STAGE)
@@ -310,6 +312,16 @@ static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
       ("%s", advice));
 }
 
+/* One polarisation that is dead takes the Stokes parameters with it. */
+static const char *advise_products(const AstroGridder *self)
+{
+  for (guint i = 0; self->config.prepare.pols == 2 && self->grid.products[i]; i++)
+    if (strchr("IQUV", self->grid.products[i][0]))
+      return ": a Stokes parameter needs all its correlations, property pols takes one alone, as "
+             "XX or RR";
+  return "";
+}
+
 static gboolean refuse_empty(AstroGridder *self, const AstroGridCounts *counts, GError **error)
 {
   guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
@@ -321,7 +333,7 @@ static gboolean refuse_empty(AstroGridder *self, const AstroGridCounts *counts, 
                               " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
                               " outside the grid%s%s",
                               left_out, counts->flagged, counts->not_finite, counts->outside,
-                              advice ? ": " : "", advice ? advice : "");
+                              advice ? ": " : "", advice ? advice : advise_products(self));
 }
 
 /* Data that were lost for a while are no reason to end a stream that has others, before or to come;
@@ -346,7 +358,7 @@ static void warn_of_gap(AstroGridder *self)
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
 {
   if (self->config.cumulative)
-    self->counts = (AstroGridCounts){ 0 };
+    self->counts = self->before;
   self->counts.used += counts->used;
   self->counts.outside += counts->outside;
   self->counts.flagged += counts->flagged;
@@ -410,9 +422,11 @@ static gboolean send_grid(AstroGridder *self, GError **error)
 static gboolean observe(AstroGridder *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
-  if (!self->observed)
-    self->observed = astro_collect_observe(
-        astro_stage_instance(stage), (AstroObservation *)astro_stage_observation(stage), error);
+  if (self->observed)
+    return TRUE;
+  self->before = self->counts;
+  self->observed = astro_collect_observe(astro_stage_instance(stage),
+                                         (AstroObservation *)astro_stage_observation(stage), error);
   return self->observed;
 }
 
@@ -526,7 +540,7 @@ static void reset(AstroStage *stage)
   self->observed = FALSE;
   self->number = self->sent = 0;
   self->at_end = self->warned = FALSE;
-  self->counts = (AstroGridCounts){ 0 };
+  self->counts = self->before = (AstroGridCounts){ 0 };
 }
 
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)

@@ -171,6 +171,34 @@ static void test_lost_intervals(void)
   }
 }
 
+/* All visibilities of the stream are told at its end, those too that came before other caps, with
+ * which cumulative grids begin anew. */
+static void test_told_of_all(void)
+{
+  static const char *const settings[] = { "", "interval=1", "interval=2 cumulative=true" };
+  g_autofree complex float *all = test_predict(0.01, 0.02);
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    guint warnings, errors;
+    TestRig rig;
+    test_rig_open(&rig, settings[i], NULL);
+    test_rig_start(&rig, TRUE);
+    for (guint d = 0; d < TEST_DUMPS; d++) {
+      if (d == TEST_DUMPS / 2)
+        gst_harness_set_src_caps_str(rig.h, TEST_VISIBILITIES ",more=1");
+      g_assert_cmpint(gst_harness_push(rig.h, test_dumps(all, d, 1)), ==, GST_FLOW_OK);
+    }
+    g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+    g_autofree char *told = told_grids(&rig, &warnings, &errors);
+    g_autofree char *expected = g_strdup_printf("%u grids of %u, 0 and 0 lost",
+                                                i == 0   ? 2
+                                                : i == 1 ? TEST_DUMPS
+                                                         : 4,
+                                                TEST_DUMPS * 63);
+    g_assert_cmpstr(told, ==, expected);
+    test_rig_close(&rig);
+  }
+}
+
 /* An interval that is set in mid-stream is one for the next caps. */
 static void test_late_interval(void)
 {
@@ -227,11 +255,9 @@ static void test_next_stream(void)
 static void add_tests(void)
 {
   static const TestNamed tests[] = {
-    { "intervals", test_intervals },
-    { "lost-intervals", test_lost_intervals },
-    { "clock", test_clock },
-    { "between-steps", test_between_steps },
-    { "next-stream", test_next_stream },
+    { "intervals", test_intervals },         { "lost-intervals", test_lost_intervals },
+    { "told-of-all", test_told_of_all },     { "clock", test_clock },
+    { "between-steps", test_between_steps }, { "next-stream", test_next_stream },
     { "late-interval", test_late_interval },
   };
   test_add_on_backends(tests, G_N_ELEMENTS(tests));
