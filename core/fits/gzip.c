@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #define PIECE (1u << 18)
-#define LEVEL                                                                                      \
-  1 /* as CFITSIO has it: samples are noise for the most part, and time is all it costs */
+/* As CFITSIO has it: samples are noise for the most part, and time is all that more would cost. */
+#define LEVEL 1
 
 static const guint8 magic[] = { 0x1f, 0x8b };
 
