@@ -13,6 +13,17 @@ static void check(gboolean right)
     abort();
 }
 
+static guint count_links(const AstroGraph *graph)
+{
+  guint n = 0;
+  for (guint i = 0; i < graph->tokens->len; i++) {
+    const AstroToken *token = graph->tokens->pdata[i];
+    g_autofree char *text = astro_token_text(graph, token);
+    n += token->kind == ASTRO_TOKEN_WORD && g_str_equal(text, "!");
+  }
+  return n;
+}
+
 static void check_expansion(const AstroGraph *graph)
 {
   g_autoptr(GError) error = NULL;
@@ -22,7 +33,9 @@ static void check_expansion(const AstroGraph *graph)
     return;
   check(!strchr(line, '\n'));
   g_autoptr(AstroGraph) again = astro_graph_parse("again", line, strlen(line), &error);
-  check(again && !error && again->tokens->len == graph->tokens->len);
+  check(again && !error && count_links(again) == count_links(graph));
+  /* A filter that became a property is one value. */
+  check(again->tokens->len == graph->tokens->len || strstr(line, "capsfilter caps="));
   g_autofree char *twice = astro_graph_line(again, &error);
   check(twice && g_str_equal(line, twice));
   g_autofree char *arguments = astro_graph_shell_arguments(line);
