@@ -161,7 +161,7 @@ static gboolean write_tokens(const AstroGraph *graph, guint first, guint end, GS
 
 /* From GStreamer 1.26 on at the latest, caps between two ! have the bytes in their strings
  * unwrapped twice: quotes and backslashes do not survive that. As a property they do. */
-static gboolean is_unwrapped_twice(const char *caps)
+static gboolean has_bytes_to_lose(const char *caps)
 {
   return strstr(caps, "\\042") || strstr(caps, "\\134");
 }
@@ -173,7 +173,7 @@ static gboolean write_part(const AstroGraph *graph, guint first, guint end, GStr
   g_autoptr(GString) part = g_string_new(NULL);
   if (!write_tokens(graph, first, end, part, error))
     return FALSE;
-  if (is_filter && is_unwrapped_twice(part->str)) {
+  if (is_filter && has_bytes_to_lose(part->str)) {
     g_string_append(out, "capsfilter caps=");
     write_escaped(part->str, out);
   } else

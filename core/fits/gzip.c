@@ -1,15 +1,12 @@
 #include "core/fits/gzip.h"
+#include "core/fits/write-all.h"
 
-#include <errno.h>
 #include <gio/gio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PIECE (1u << 18)
 /* As CFITSIO has it: samples are noise for the most part, and time is all that more would cost. */
 #define LEVEL 1
-
-static const guint8 magic[] = { 0x1f, 0x8b };
 
 typedef struct {
   int from, to;
@@ -23,20 +20,6 @@ static gboolean fail(GError **error, int cause)
 {
   g_set_error_literal(error, G_IO_ERROR, g_io_error_from_errno(cause), g_strerror(cause));
   return FALSE;
-}
-
-static gboolean write_all(int fd, const guint8 *data, gsize bytes, GError **error)
-{
-  while (bytes > 0) {
-    gssize done = write(fd, data, bytes);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done <= 0)
-      return fail(error, done < 0 ? errno : ENOSPC);
-    data += done;
-    bytes -= done;
-  }
-  return TRUE;
 }
 
 static gboolean refill(Conversion *c, GError **error)
@@ -63,8 +46,11 @@ static gboolean convert(Conversion *c, GError **error)
       return FALSE;
     result = g_converter_convert(c->converter, c->in, c->held, c->out, sizeof c->out,
                                  c->at_end ? G_CONVERTER_INPUT_AT_END : 0, &used, &made, error);
-    if (result == G_CONVERTER_ERROR || !write_all(c->to, c->out, made, error))
+    if (result == G_CONVERTER_ERROR)
       return FALSE;
+    const int cause = astro_write_all(c->to, c->out, made);
+    if (cause)
+      return fail(error, cause);
     c->held -= used;
     memmove(c->in, c->in + used, c->held);
   } while (result != G_CONVERTER_FINISHED);
@@ -91,7 +77,7 @@ gboolean astro_gzip_unpack(int from, int to, GError **error)
     g_converter_reset(converter);
     if (!convert(c, error))
       return FALSE;
-  } while (c->held >= sizeof magic && memcmp(c->in, magic, sizeof magic) == 0);
+  } while (astro_gzip_is_packed(c->in, c->held));
   return TRUE;
 }
 
@@ -101,6 +87,11 @@ gboolean astro_gzip_pack(int from, int to, GError **error)
       G_CONVERTER(g_zlib_compressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP, LEVEL));
   g_autofree Conversion *c = new_conversion(from, to, converter);
   return convert(c, error);
+}
+
+gboolean astro_gzip_is_packed(const guint8 *bytes, gsize n)
+{
+  return n >= ASTRO_GZIP_BEGINNING && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
 gboolean astro_gzip_is_name(const char *name)

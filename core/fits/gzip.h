@@ -10,6 +10,9 @@ G_BEGIN_DECLS
 gboolean astro_gzip_unpack(int from, int to, GError **error);
 gboolean astro_gzip_pack(int from, int to, GError **error);
 
+/* Whether bytes are the beginning of what gzip packed. */
+#define ASTRO_GZIP_BEGINNING 2
+gboolean astro_gzip_is_packed(const guint8 *bytes, gsize n);
 /* Whether a file of that name is one that gzip packed. */
 gboolean astro_gzip_is_name(const char *name);
 

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const guint8 gzip_magic[] = { 0x1f, 0x8b };
-
 static gboolean refuse(GError **error, AstroFitsError code, const char *doing, const char *path,
                        const char *why)
 {
@@ -55,14 +53,14 @@ static int open_unpacked(int from, const char *path, GError **error)
 int astro_fits_open(const char *path, GError **error)
 {
   struct stat there;
-  guint8 magic[sizeof gzip_magic];
+  guint8 beginning[ASTRO_GZIP_BEGINNING];
   int fd = g_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), packed;
   if (fd < 0 || fstat(fd, &there) < 0)
     refuse(error, ASTRO_FITS_ERROR_OPEN, "open", path, g_strerror(errno));
   else if (!S_ISREG(there.st_mode))
     refuse(error, ASTRO_FITS_ERROR_OPEN, "open", path, "it is not a regular file");
-  else if (pread(fd, magic, sizeof magic, 0) != sizeof magic ||
-           memcmp(magic, gzip_magic, sizeof magic) != 0)
+  else if (pread(fd, beginning, sizeof beginning, 0) != sizeof beginning ||
+           !astro_gzip_is_packed(beginning, sizeof beginning))
     return fd;
   else {
     packed = fd;

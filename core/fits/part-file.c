@@ -1,5 +1,6 @@
 #include "core/fits/part-file.h"
 #include "core/fits/gzip.h"
+#include "core/fits/write-all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,18 +32,10 @@ static void set_error(GError **error, const char *doing, const char *path, int c
 
 static gboolean write_all(AstroPartFile *file, const guint8 *data, gsize bytes, GError **error)
 {
-  while (bytes > 0) {
-    gssize done = write(file->fd, data, bytes);
-    if (done < 0 && errno == EINTR)
-      continue;
-    if (done <= 0) {
-      set_error(error, "write to", file->part, done < 0 ? errno : ENOSPC);
-      return FALSE;
-    }
-    data += done;
-    bytes -= done;
-  }
-  return TRUE;
+  const int cause = astro_write_all(file->fd, data, bytes);
+  if (cause)
+    set_error(error, "write to", file->part, cause);
+  return !cause;
 }
 
 static gboolean flush(AstroPartFile *file, GError **error)

@@ -58,16 +58,26 @@ static gboolean write_primary(Writer *w, GError **error)
   return astro_fits_write_cards(w->file, header, error);
 }
 
+/* NULL: nothing is known, or it is no number. */
+static const GValue *told_of(const GstStructure *about, const AstroAboutField *field)
+{
+  const GValue *value = about ? gst_structure_get_value(about, field->field) : NULL;
+  const gboolean is_double = value && G_VALUE_HOLDS_DOUBLE(value);
+  return is_double && !isfinite(g_value_get_double(value)) ? NULL : value;
+}
+
 /* How a correlation function was made. */
 static void put_about(GString *header, const GstStructure *about)
 {
-  for (const AstroAboutField *field = astro_about_fields; about && field->field; field++) {
-    const GValue *value = gst_structure_get_value(about, field->field);
-    if (value && G_VALUE_HOLDS_STRING(value))
+  for (const AstroAboutField *field = astro_about_fields; field->field; field++) {
+    const GValue *value = told_of(about, field);
+    if (!value)
+      continue;
+    if (G_VALUE_HOLDS_STRING(value))
       astro_fits_put_string(header, field->key, g_value_get_string(value), field->meaning);
-    else if (value && G_VALUE_HOLDS_DOUBLE(value) && isfinite(g_value_get_double(value)))
+    else if (G_VALUE_HOLDS_DOUBLE(value))
       astro_fits_put_double(header, field->key, g_value_get_double(value), field->meaning);
-    else if (value && G_VALUE_HOLDS_UINT64(value))
+    else if (G_VALUE_HOLDS_UINT64(value))
       astro_fits_put_integer(header, field->key, (gint64)g_value_get_uint64(value), field->meaning);
   }
 }
@@ -148,8 +158,8 @@ static gboolean write_csv(Writer *w, const double *data, guint64 rows, const Gst
 static void add_meta(GString *text, const GstStructure *about)
 {
   guint n = 0;
-  for (const AstroAboutField *field = astro_about_fields; about && field->field; field++) {
-    const GValue *value = gst_structure_get_value(about, field->field);
+  for (const AstroAboutField *field = astro_about_fields; field->field; field++) {
+    const GValue *value = told_of(about, field);
     char number[G_ASCII_DTOSTR_BUF_SIZE];
     if (!value)
       continue;
@@ -283,78 +293,46 @@ static gboolean finish(gpointer writer, GError **error)
   return TRUE;
 }
 
-#define CORRELATION_CAPS                                                                           \
-  "application/x-astro-correlation-function, format = (string) F64LE, layout = (string) "          \
-  "column:bin, bins = (int) [ 1, MAX ]"
-#define CATALOGUE_CAPS                                                                             \
-  "application/x-astro-catalogue, format = (string) F64LE, layout = (string) column:point"
+#define CATALOGUES                                                                                 \
+  .quantity = ASTRO_QUANTITY_CATALOGUE, .frame = "catalogue",                                      \
+  .caps = "application/x-astro-catalogue, format = (string) F64LE, layout = (string) column:point"
+#define CORRELATIONS                                                                               \
+  .quantity = ASTRO_QUANTITY_CORRELATION_FUNCTION, .frame = "correlation function",                \
+  .caps = "application/x-astro-correlation-function, format = (string) F64LE, layout = (string) "  \
+          "column:bin, bins = (int) [ 1, MAX ]"
+#define FITS .create = create_fits, .write = write_tables, .finish = finish, .destroy = destroy
+#define CSV                                                                                        \
+  .suffix = ".csv", .create = create, .write = write_csvs, .finish = finish, .destroy = destroy
+#define ECSV                                                                                       \
+  .suffix = ".ecsv", .create = create, .write = write_ecsvs, .finish = finish, .destroy = destroy
 
 const AstroFitsWriterKind astro_catalogue_writer = {
   .name = "catalogues as FITS tables",
-  .quantity = ASTRO_QUANTITY_CATALOGUE,
-  .caps = CATALOGUE_CAPS,
-  .frame = "catalogue",
-  .create = create_fits,
-  .write = write_tables,
-  .finish = finish,
-  .destroy = destroy,
+  CATALOGUES,
+  FITS,
 };
-
 const AstroFitsWriterKind astro_catalogue_csv_writer = {
   .name = "catalogues as CSV",
-  .quantity = ASTRO_QUANTITY_CATALOGUE,
-  .suffix = ".csv",
-  .caps = CATALOGUE_CAPS,
-  .frame = "catalogue",
-  .create = create,
-  .write = write_csvs,
-  .finish = finish,
-  .destroy = destroy,
+  CATALOGUES,
+  CSV,
 };
-
 const AstroFitsWriterKind astro_catalogue_ecsv_writer = {
   .name = "catalogues as ECSV",
-  .quantity = ASTRO_QUANTITY_CATALOGUE,
-  .suffix = ".ecsv",
-  .caps = CATALOGUE_CAPS,
-  .frame = "catalogue",
-  .create = create,
-  .write = write_ecsvs,
-  .finish = finish,
-  .destroy = destroy,
+  CATALOGUES,
+  ECSV,
 };
-
 const AstroFitsWriterKind astro_correlation_writer = {
   .name = "correlation functions as FITS tables",
-  .quantity = ASTRO_QUANTITY_CORRELATION_FUNCTION,
-  .caps = CORRELATION_CAPS,
-  .frame = "correlation function",
-  .create = create_fits,
-  .write = write_tables,
-  .finish = finish,
-  .destroy = destroy,
+  CORRELATIONS,
+  FITS,
 };
-
 const AstroFitsWriterKind astro_correlation_csv_writer = {
   .name = "correlation functions as CSV",
-  .quantity = ASTRO_QUANTITY_CORRELATION_FUNCTION,
-  .suffix = ".csv",
-  .caps = CORRELATION_CAPS,
-  .frame = "correlation function",
-  .create = create,
-  .write = write_csvs,
-  .finish = finish,
-  .destroy = destroy,
+  CORRELATIONS,
+  CSV,
 };
-
 const AstroFitsWriterKind astro_correlation_ecsv_writer = {
   .name = "correlation functions as ECSV",
-  .quantity = ASTRO_QUANTITY_CORRELATION_FUNCTION,
-  .suffix = ".ecsv",
-  .caps = CORRELATION_CAPS,
-  .frame = "correlation function",
-  .create = create,
-  .write = write_ecsvs,
-  .finish = finish,
-  .destroy = destroy,
+  CORRELATIONS,
+  ECSV,
 };

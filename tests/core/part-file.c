@@ -36,6 +36,29 @@ static AstroPartFile *create(const char *path)
   return file;
 }
 
+typedef struct {
+  struct rlimit before;
+  void (*handler)(int);
+} Limit;
+
+/* Of files' sizes, as a full disk has it. */
+static Limit limit_files(rlim_t bytes)
+{
+  Limit limit;
+  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &limit.before), ==, 0);
+  struct rlimit small = limit.before;
+  small.rlim_cur = bytes;
+  limit.handler = signal(SIGXFSZ, SIG_IGN);
+  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  return limit;
+}
+
+static void unlimit_files(const Limit *limit)
+{
+  setrlimit(RLIMIT_FSIZE, &limit->before);
+  signal(SIGXFSZ, limit->handler);
+}
+
 /* Sizes around the block that pieces are gathered in. */
 static void commit(Names *names, gconstpointer data)
 {
@@ -165,20 +188,14 @@ static void gzipped_full(Names *names, gconstpointer data)
   g_autofree char *path = g_strconcat(names->folder, "/a.fits.gz", NULL);
   g_autofree guint8 *random = g_malloc(1 << 19);
   g_autoptr(GError) error = NULL;
-  struct rlimit before, small;
 
   test_fill(random, 1 << 19, 1);
   AstroPartFile *file = create(path);
   g_assert_true(astro_part_file_write(file, random, 1 << 19, &error));
   g_assert_true(astro_part_file_patch(file, 0, "x", 1, &error));
-  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
-  small = before;
-  small.rlim_cur = 1000;
-  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  const Limit limit = limit_files(1000);
   gboolean good = astro_part_file_commit(file, &error);
-  setrlimit(RLIMIT_FSIZE, &before);
-  signal(SIGXFSZ, handler);
+  unlimit_files(&limit);
   g_assert_false(good);
   g_assert_nonnull(error);
   g_assert_nonnull(strstr(error->message, "a.fits.gz.part"));
@@ -204,15 +221,10 @@ static void write_until_full(const Names *names, gsize piece, gboolean patch)
 {
   g_autoptr(GError) error = NULL;
   g_autofree guint8 *data = g_malloc0(piece);
-  struct rlimit before, small;
   AstroPartFile *file = create(names->path);
   gboolean good = TRUE;
 
-  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
-  small = before;
-  small.rlim_cur = 3 << 20;
-  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  const Limit limit = limit_files(3 << 20);
   for (gsize done = 0; done < (4 << 20) && good; done += piece)
     good = astro_part_file_write(file, data, piece, &error);
   if (good && patch)
@@ -221,8 +233,7 @@ static void write_until_full(const Names *names, gsize piece, gboolean patch)
     good = astro_part_file_commit(file, &error);
   else
     astro_part_file_discard(file);
-  setrlimit(RLIMIT_FSIZE, &before);
-  signal(SIGXFSZ, handler);
+  unlimit_files(&limit);
 
   g_assert_false(good);
   g_assert_nonnull(error);
@@ -241,17 +252,11 @@ static void full(Names *names, gconstpointer data)
 static void full_at_the_end(Names *names, gconstpointer data)
 {
   g_autoptr(GError) error = NULL;
-  struct rlimit before, small;
   AstroPartFile *file = create(names->path);
   g_assert_true(astro_part_file_write(file, "0123456789", 10, &error));
-  g_assert_cmpint(getrlimit(RLIMIT_FSIZE, &before), ==, 0);
-  small = before;
-  small.rlim_cur = 5;
-  void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
-  g_assert_cmpint(setrlimit(RLIMIT_FSIZE, &small), ==, 0);
+  const Limit limit = limit_files(5);
   gboolean good = astro_part_file_commit(file, &error);
-  setrlimit(RLIMIT_FSIZE, &before);
-  signal(SIGXFSZ, handler);
+  unlimit_files(&limit);
   g_assert_false(good);
   g_assert_nonnull(error);
   g_assert_false(g_file_test(names->path, G_FILE_TEST_EXISTS));
