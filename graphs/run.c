@@ -5,6 +5,7 @@
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
 #include "graphs/progress.h"
+#include "graphs/sinks.h"
 #include "graphs/sources.h"
 #include "graphs/stats.h"
 #include "graphs/values.h"
@@ -293,6 +294,7 @@ static void play(Run *run)
   gst_bus_add_watch(bus, on_message, run);
   guint watch = g_timeout_add(100, on_watch, run);
   astro_interrupt_watch(on_interrupt, run);
+  astro_release_sinks(run->pipeline);
   gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
   g_main_loop_run(run->loop);
   if (run->ended) {

@@ -82,6 +82,20 @@ static void test_run(void)
   g_assert_cmpint(file_size("in.raw"), ==, 0);
 }
 
+/* One branch of a tee gives something at the end alone, and the other's queue is soon full. */
+static void test_late_branch(void)
+{
+  g_autofree char *script = g_strdup_printf(
+      "echo 'astrovissrc stations=4 num-buffers=8 ! tee name=all ! queue max-size-buffers=1 ! "
+      "filesink location=early.raw all. ! queue max-size-buffers=1 ! astrogridder size=32 "
+      "cell=100 ! filesink location=late.raw' | timeout 60 '%s' run - --quiet",
+      program);
+  g_auto(Result) result = run_shell(script);
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpint(file_size("early.raw"), >, 0);
+  g_assert_cmpint(file_size("late.raw"), >, 0);
+}
+
 static void test_list_and_show(void)
 {
   g_auto(Result) list = run("list");
@@ -223,6 +237,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/full-output", test_full_output);
   g_test_add_func("/gst-astro/usage", test_usage);
   g_test_add_func("/gst-astro/run", test_run);
+  g_test_add_func("/gst-astro/late-branch", test_late_branch);
   g_test_add_func("/gst-astro/list-and-show", test_list_and_show);
   g_test_add_func("/gst-astro/list-broken", test_list_broken);
   g_test_add_func("/gst-astro/print", test_print);
