@@ -9,6 +9,7 @@
 #include <glib/gstdio.h>
 
 #define ENDING ".graph"
+#define STANDARD_INPUT "-"
 
 /* The directory graphs/ of the build tree that the program runs in, or NULL. The makefile puts a
  * link named source to the graph files there; libtool puts the program itself in .libs below. */
@@ -119,9 +120,15 @@ static AstroGraph *read_graph(int fd, const char *file, GError **error)
   return astro_graph_parse(file, (const char *)bytes->data, bytes->len - 1, error);
 }
 
+gboolean astro_is_graph_path(const char *graph)
+{
+  return strchr(graph, '/') || g_str_has_suffix(graph, ENDING) ||
+         g_str_equal(graph, STANDARD_INPUT);
+}
+
 static char *find_path(const char *graph, GError **error)
 {
-  if (strchr(graph, '/') || g_str_has_suffix(graph, ENDING))
+  if (astro_is_graph_path(graph))
     return g_strdup(graph);
   g_auto(GStrv) directories = graph_directories();
   g_autofree char *file = g_strconcat(graph, ENDING, NULL);
@@ -140,7 +147,7 @@ static char *find_path(const char *graph, GError **error)
 
 AstroGraph *astro_find_graph(const char *graph, GError **error)
 {
-  if (g_str_equal(graph, "-"))
+  if (g_str_equal(graph, STANDARD_INPUT))
     return read_graph(STDIN_FILENO, "standard input", error);
   g_autofree char *path = find_path(graph, error);
   int fd = path ? open_file(path, error) : -1;

@@ -8,6 +8,9 @@
 
 G_BEGIN_DECLS
 
+/* Whether graph is the path of a file, or - for the standard input, and not a name. */
+gboolean astro_is_graph_path(const char *graph);
+
 /* graph: a name, a path (with a / or ending .graph) or - for the standard input. */
 AstroGraph *astro_find_graph(const char *graph, GError **error);
 

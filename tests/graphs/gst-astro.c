@@ -30,6 +30,32 @@ static void test_help(void)
   g_assert_true(g_str_has_prefix(version.out, "gst-astro "));
 }
 
+/* As of git: help and a command, or a graph, is what --help after it shows. */
+static void test_help_on(void)
+{
+  g_auto(Result) general = run("--help");
+  g_auto(Result) again = run("help help");
+  g_assert_cmpint(again.status, ==, 0);
+  g_assert_cmpstr(again.out, ==, general.out);
+  g_assert_nonnull(strstr(general.out, "\n  help    [COMMAND | GRAPH] "));
+  g_auto(Result) command = run("help print");
+  g_auto(Result) asked = run("print --help");
+  g_assert_cmpint(command.status, ==, 0);
+  g_assert_cmpstr(command.out, ==, asked.out);
+  g_auto(Result) both = run("help run good");
+  g_auto(Result) both_asked = run("run good --help");
+  g_assert_cmpint(both.status, ==, 0);
+  g_assert_cmpstr(both.out, ==, both_asked.out);
+  g_auto(Result) graph = run("help good");
+  g_assert_cmpint(graph.status, ==, 0);
+  g_assert_cmpstr(graph.out, ==,
+                  "Zeros to a file.\nMore words.\n\nParameters:\n"
+                  "  blocks=10         how many\n  output='a b.raw'  the file\n");
+  g_auto(Result) path = run("help ./graphs/good.graph");
+  g_assert_cmpint(path.status, ==, 0);
+  g_assert_cmpstr(path.out, ==, graph.out);
+}
+
 static void test_full_output(void)
 {
   static const char *const commands[] = { "--version", "list", "show good", "print good" };
@@ -46,7 +72,15 @@ static void test_usage(void)
   static const char *const cases[][2] = {
     { "", "which command?" },
     { "rnu", "no command rnu, did you mean run?" },
-    { "--halp", "no option --halp" },
+    { "hepl", "no command hepl, did you mean help?" },
+    { "--halp", "no option --halp, did you mean --help?" },
+    { "--verson", "no option --verson, did you mean --version?" },
+    { "good", "no command good, did you mean run good?" },
+    { "help rnu", "no command or graph rnu, did you mean run?" },
+    { "help godo", "no command or graph godo, did you mean good?" },
+    { "help nothing-like-it", "no command or graph nothing-like-it (gst-astro --help" },
+    { "help good extra", "unexpected argument extra" },
+    { "help print --stats", "no option --stats" },
     { "run", "which graph?" },
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },
@@ -170,8 +204,12 @@ static void complete(const char *words, const char *expected)
 
 static void test_completion(void)
 {
-  complete("gst-astro ''", "run list show print devices --help --version");
+  complete("gst-astro ''", "run list show print devices help --help --version");
   complete("gst-astro pr", "print");
+  complete("gst-astro help dev", "devices");
+  complete("gst-astro help goo", "good");
+  complete("gst-astro help run goo", "good");
+  complete("gst-astro help good ''", "");
   complete("gst-astro run go", "good");
   complete("gst-astro run --stats first-l", "first-light");
   complete("gst-astro show graphs/good.gr", "-o filenames graphs/good.graph");
@@ -190,7 +228,7 @@ static void test_completion(void)
 /* Every option that any help shows is in the manual and completes. */
 static void test_manual(void)
 {
-  static const char *const commands[] = { "", "run", "list", "show", "print" };
+  static const char *const commands[] = { "", "run", "list", "show", "print", "devices", "help" };
   g_autofree char *manual = our_file("gst-astro.1", ASTRO_MANDIR "/man1/gst-astro.1");
   g_autofree char *completion = find_completion();
   g_autofree char *page = NULL, *script = NULL;
@@ -220,6 +258,7 @@ static void test_manual(void)
 static void add_tests(void)
 {
   g_test_add_func("/gst-astro/help", test_help);
+  g_test_add_func("/gst-astro/help-on", test_help_on);
   g_test_add_func("/gst-astro/full-output", test_full_output);
   g_test_add_func("/gst-astro/usage", test_usage);
   g_test_add_func("/gst-astro/run", test_run);
