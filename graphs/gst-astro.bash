@@ -26,6 +26,27 @@ _gst_astro_graphs() {
   fi
 }
 
+# What the line has elsewhere: options, and parameters as name=. Most shells cut words at a =.
+_gst_astro_given() {
+  local i
+  for ((i = 2; i < ${#COMP_WORDS[@]}; i++)); do
+    if ((i == COMP_CWORD)) || [[ ${COMP_WORDS[i - 1]} == '=' ]]; then
+      continue
+    elif [[ ${COMP_WORDS[i + 1]} == '=' ]]; then
+      echo "${COMP_WORDS[i]}="
+    else
+      echo "${COMP_WORDS[i]/=*/=}"
+    fi
+  done
+}
+
+# The words on the standard input that the line has not yet.
+_gst_astro_left() {
+  local given
+  given=$(_gst_astro_given)
+  grep -Fxv -e "$given"
+}
+
 _gst_astro_parameters() {
   "$1" show "$2" </dev/null 2>/dev/null | sed -n '/^Parameters:$/,/^$/s/^  \([A-Za-z][A-Za-z0-9_-]*=\).*/\1/p'
 }
@@ -56,7 +77,7 @@ _gst_astro() {
     *) return ;;
   esac
   if [[ $current == -* ]]; then
-    _gst_astro_words "$options" "$current"
+    _gst_astro_words "$(_gst_astro_left <<<"$options")" "$current"
     return
   fi
   [[ $command != list && $command != devices ]] || return
@@ -64,7 +85,7 @@ _gst_astro() {
   if [[ -z $graph ]]; then
     _gst_astro_graphs "$program" "$current"
   elif [[ $command != show ]]; then
-    _gst_astro_words "$(_gst_astro_parameters "$program" "$graph")" "$current"
+    _gst_astro_words "$(_gst_astro_parameters "$program" "$graph" | _gst_astro_left)" "$current"
     compopt -o nospace 2>/dev/null
   fi
 }

@@ -216,7 +216,13 @@ static void test_completion(void)
   complete("gst-astro run good ''", "-o nospace blocks= output=");
   complete("gst-astro run --dot x.dot good bl", "-o nospace blocks=");
   complete("gst-astro print ./graphs/good.graph --stats o", "-o nospace output=");
+  complete("gst-astro run good blocks = 3 ''", "-o nospace output=");
+  complete("gst-astro run good blocks=3 ''", "-o nospace output="); /* words that end at blanks */
+  complete("gst-astro run good output = blocks ''", "-o nospace blocks=");
+  complete("gst-astro run good output = blocks = 1 ''", "-o nospace blocks=");
+  complete("gst-astro run good blocks", "-o nospace blocks=");
   complete("gst-astro run good --s", "--stats");
+  complete("gst-astro run --stats good --", "--dot --quiet --verbose --help");
   complete("gst-astro show --", "--help");
   complete("gst-astro show good ''", "");
   complete("gst-astro list ''", "");
