@@ -1,6 +1,7 @@
 #include "graphs/explain.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
+#include "graphs/values.h"
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,18 +69,27 @@ int astro_show(const AstroArguments *arguments)
   return EXIT_SUCCESS;
 }
 
-/* Where only we know our plugin, gst-launch-1.0 must be told. */
-static char *plugin_path(void)
+/* Where only we know our plugin, which lies in directory, gst-launch-1.0 must be told. */
+static char *plugin_path(const char *directory)
 {
-  gst_init(NULL, NULL);
-  g_autofree char *directory = astro_find_plugin();
-  gst_deinit();
   if (!directory)
     return g_strdup("");
   const char *others = g_getenv("GST_PLUGIN_PATH");
   g_autofree char *path = g_strjoin(others && *others ? ":" : NULL, directory, others, NULL);
   g_autofree char *quoted = g_shell_quote(path);
   return g_strdup_printf("GST_PLUGIN_PATH=%s ", quoted);
+}
+
+static int print_line(const AstroGraph *graph, const char *line)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *directory = astro_find_plugin();
+  if (!astro_values_check(graph, &error))
+    return astro_refuse(error->message);
+  g_autofree char *shell = astro_graph_shell_arguments(line);
+  g_autofree char *path = plugin_path(directory);
+  printf("%sgst-launch-1.0 %s\n", path, shell);
+  return EXIT_SUCCESS;
 }
 
 int astro_print(const AstroArguments *arguments)
@@ -89,8 +99,8 @@ int astro_print(const AstroArguments *arguments)
   g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
   if (!line)
     return astro_refuse(error->message);
-  g_autofree char *shell = astro_graph_shell_arguments(line);
-  g_autofree char *path = plugin_path();
-  printf("%sgst-launch-1.0 %s\n", path, shell);
-  return EXIT_SUCCESS;
+  gst_init(NULL, NULL);
+  int status = print_line(graph, line);
+  gst_deinit();
+  return status;
 }

@@ -167,8 +167,23 @@ static void test_print(void)
     g_assert_cmpint(result.status, ==, 0);
     g_assert_cmpint(file_size(names[i]), ==, 2 * 1000);
   }
-  g_auto(Result) wrong = run("print good blocsk=2");
-  assert_refused(&wrong, 1, "no parameter blocsk");
+}
+
+/* What run would refuse is no line to print. */
+static void test_print_refused(void)
+{
+  g_auto(Result) unknown = run("print good blocsk=2");
+  assert_refused(&unknown, 1, "no parameter blocsk");
+  g_auto(Result) many = run("print good blocks=many");
+  assert_refused(&many, 1, "good.graph:4: could not set property \"num-buffers\"");
+  g_auto(Result) lacks = run("print correlate-file frequency=150e6");
+  assert_refused(&lacks, 1, "parameter rate has to be given: samples a second, to be named");
+  g_auto(Result) has = run("print correlate-file frequency=150e6 rate=200000");
+  g_assert_cmpint(has.status, ==, 0);
+  g_assert_nonnull(strstr(has.out, ",rate=200000/1,"));
+  write_file("elsewhere.graph", "nosuch number=many ! fakesink", -1);
+  g_auto(Result) elsewhere = run("print ./elsewhere.graph"); /* it may be for another machine */
+  g_assert_cmpint(elsewhere.status, ==, 0);
 }
 
 /* Of the sources, or as it was installed. */
@@ -271,6 +286,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/list-and-show", test_list_and_show);
   g_test_add_func("/gst-astro/list-broken", test_list_broken);
   g_test_add_func("/gst-astro/print", test_print);
+  g_test_add_func("/gst-astro/print-refused", test_print_refused);
   g_test_add_func("/gst-astro/completion", test_completion);
   g_test_add_func("/gst-astro/manual", test_manual);
 }
