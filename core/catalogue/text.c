@@ -340,16 +340,6 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
   return good;
 }
 
-gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
-                                   AstroCatalogue *catalogue, GArray *ends, GError **error)
-{
-  g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, error);
-  *catalogue = (AstroCatalogue){ 0 };
-  return file && astro_catalogue_parse_text(g_mapped_file_get_contents(file),
-                                            g_mapped_file_get_length(file), path, columns,
-                                            catalogue, ends, error);
-}
-
 AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i)
 {
   const guint64 first = i ? g_array_index(ends, guint64, i - 1) : 0;

@@ -1,4 +1,7 @@
 #include "core/fits/catalogue-read.h"
+#include "core/fits/open.h"
+
+#include <unistd.h>
 
 typedef struct {
   AstroCatalogue points; /* of all catalogues */
@@ -32,6 +35,20 @@ static gboolean parse(Reader *r, const AstroFitsFile *file, const AstroCatalogue
                     astro_fits_file_name(file), &named, &r->points, r->ends, &why))
     return refuse(file, error, why->message);
   return TRUE;
+}
+
+gboolean astro_fits_read_text(const char *path, const AstroCatalogueColumns *columns,
+                              AstroCatalogue *catalogue, GArray *ends, GError **error)
+{
+  int fd = astro_fits_open(path, error);
+  *catalogue = (AstroCatalogue){ 0 };
+  if (fd < 0)
+    return FALSE;
+  g_autoptr(GMappedFile) bytes = g_mapped_file_new_from_fd(fd, FALSE, error);
+  close(fd);
+  return bytes && astro_catalogue_parse_text(g_mapped_file_get_contents(bytes),
+                                             g_mapped_file_get_length(bytes), path, columns,
+                                             catalogue, ends, error);
 }
 
 static void close_text(gpointer reader)

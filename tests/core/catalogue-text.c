@@ -1,6 +1,7 @@
 /* Catalogues as text: the forms that programs write them in, and what is wrong in them. */
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/values.h"
+#include "core/fits/fits.h"
 #include "tests/tests.h"
 
 #include <float.h>
@@ -221,9 +222,9 @@ static void test_bad_text(void)
   AstroCatalogue catalogue;
   GError *error = NULL;
   AstroCatalogueColumns columns = { .ra = "1", .dec = "2" };
-  g_assert_false(
-      astro_catalogue_read_text("/nonexistent/file", &columns, &catalogue, NULL, &error));
-  g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+  g_assert_false(astro_fits_read_text("/nonexistent/file", &columns, &catalogue, NULL, &error));
+  g_assert_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN);
+  test_says(error->message, "cannot open /nonexistent/file: No such file");
   g_clear_error(&error);
 }
 
@@ -235,7 +236,7 @@ static void test_file(void)
   AstroCatalogue catalogue;
   GError *error = NULL;
   g_assert_true(g_file_set_contents(path, "ra,dec\n10,20\n", -1, NULL));
-  astro_catalogue_read_text(path, &columns, &catalogue, NULL, &error);
+  astro_fits_read_text(path, &columns, &catalogue, NULL, &error);
   g_assert_no_error(error);
   g_assert_cmpuint(catalogue.n, ==, 1);
   g_assert_cmpfloat(catalogue.dec[0], ==, 20);
