@@ -312,9 +312,12 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
     at += mark;
   while (at < end) {
     const char *stop = end_of_line(at, end);
+    const gboolean has_zero = memchr(at, 0, (gsize)(stop - at)) != NULL;
     g_autofree char *line = g_strndup(at, (gsize)(stop - at));
     at = stop + 1 + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n');
     reader->line++;
+    if (has_zero)
+      return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "a zero byte, which no text has");
     if (!is_empty(reader, line, !reader->separator) &&
         !take_line(reader, columns, line, &is_names, error))
       return FALSE;

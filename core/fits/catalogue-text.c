@@ -44,11 +44,16 @@ gboolean astro_fits_read_text(const char *path, const AstroCatalogueColumns *col
   *catalogue = (AstroCatalogue){ 0 };
   if (fd < 0)
     return FALSE;
-  g_autoptr(GMappedFile) bytes = g_mapped_file_new_from_fd(fd, FALSE, error);
+  g_autoptr(GMappedFile) file = g_mapped_file_new_from_fd(fd, FALSE, error);
   close(fd);
-  return bytes && astro_catalogue_parse_text(g_mapped_file_get_contents(bytes),
-                                             g_mapped_file_get_length(bytes), path, columns,
-                                             catalogue, ends, error);
+  if (!file)
+    return FALSE;
+  const char *text = g_mapped_file_get_contents(file);
+  const gsize length = g_mapped_file_get_length(file);
+  if (astro_fits_is_beginning(text, length))
+    return astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+                      "%s is a FITS file, expected text: astrofitssrc reads it", path);
+  return astro_catalogue_parse_text(text, length, path, columns, catalogue, ends, error);
 }
 
 static void close_text(gpointer reader)

@@ -228,6 +228,33 @@ static void test_bad_text(void)
   g_clear_error(&error);
 }
 
+/* Of files that are none, and of text with two bytes a character. */
+static void test_zero_bytes(void)
+{
+  static const struct {
+    const char *text;
+    gsize length;
+    const char *says;
+  } wrong[] = {
+    { "\xfd"
+      "7zXZ\0\0#\n1,2\n",
+      13, "zeros, line 1: a zero byte, which no text has" },
+    { "ra,dec\n1,2\0"
+      "3\n",
+      13, "zeros, line 2: a zero byte" },
+    { "ra,dec\n1,2\n\0\0\0", 14, "zeros, line 3: a zero byte" },
+  };
+  const AstroCatalogueColumns columns = { .ra = "1", .dec = "2" };
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    AstroCatalogue catalogue;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(astro_catalogue_parse_text(wrong[i].text, wrong[i].length, "zeros", &columns,
+                                              &catalogue, NULL, &error));
+    g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_TEXT);
+    test_says(error->message, wrong[i].says);
+  }
+}
+
 static void test_file(void)
 {
   g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL);
@@ -253,6 +280,7 @@ int main(int argc, char **argv)
   g_test_add_func("/catalogue/numbers", test_numbers);
   g_test_add_func("/catalogue/ecsv", test_ecsv);
   g_test_add_func("/catalogue/bad-text", test_bad_text);
+  g_test_add_func("/catalogue/zero-bytes", test_zero_bytes);
   g_test_add_func("/catalogue/file", test_file);
   return g_test_run();
 }
