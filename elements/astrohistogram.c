@@ -29,6 +29,7 @@
 #include "core/stream/stream.h"
 #include "elements/astrocataloguepad.h"
 #include "elements/astrofields.h"
+#include "elements/astrohistogram-progress.h"
 #include "elements/astrohistogram-settings.h"
 #include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
@@ -38,8 +39,6 @@
 
 GST_DEBUG_CATEGORY_STATIC(histogram_debug);
 #define GST_CAT_DEFAULT histogram_debug
-
-#define PROGRESS "count"
 
 struct _AstroHistogram {
   GstAggregator parent;
@@ -61,9 +60,7 @@ struct _AstroHistogram {
   gint flushing;      /* atomic: from FLUSH_START on all pads to FLUSH_STOP */
   gint interrupted;   /* atomic: no count is begun any more */
 
-  gint64 count_began, last_report; /* monotonic time; the first 0 until a count first reports */
-  guint64 done_then;               /* pairs, by then */
-  gboolean reporting;
+  AstroCountProgress progress;
 };
 
 enum { PROP_0, PROP_ACTIVE_BACKEND };
@@ -137,13 +134,7 @@ static void set_active_backend(AstroHistogram *self)
   g_object_notify(G_OBJECT(self), "active-backend");
 }
 
-/* ---- progress ---- */
-
-static void post_progress(AstroHistogram *self, GstProgressType type, const char *text)
-{
-  GstMessage *message = gst_message_new_progress(GST_OBJECT(self), type, PROGRESS, text);
-  gst_element_post_message(GST_ELEMENT(self), message);
-}
+/* ---- counts ---- */
 
 /* Nobody wants what is counted. */
 static gboolean is_over(AstroHistogram *self)
@@ -156,42 +147,13 @@ static gboolean is_unwanted(gpointer self)
   return is_over(self) || g_atomic_int_get(&ASTRO_HISTOGRAM(self)->interrupted);
 }
 
-/* Once a second at most: pairs and, of this count, the time left. Before a count's first pairs
- * points are sorted, which says nothing of how fast pairs are counted. */
 static gboolean watch_count(guint64 done, guint64 total, gpointer data)
 {
   AstroHistogram *self = data;
-  gint64 now = g_get_monotonic_time();
-  if (self->count_began == 0) {
-    self->count_began = now;
-    self->done_then = done;
-  }
-  if (now - self->last_report >= G_USEC_PER_SEC && done > self->done_then) {
-    double spent = (double)(now - self->count_began) / G_USEC_PER_SEC;
-    const char *kind = astro_collector_kind(self->collector);
-    g_autofree char *which = g_str_equal(kind, "dd")
-                                 ? g_strdup(kind)
-                                 : g_strdup_printf("%s of random catalogue %" G_GUINT64_FORMAT,
-                                                   kind, self->n_random + 1);
-    g_autofree char *text =
-        g_strdup_printf("%s: %.3g of %.3g pairs, %.0f s left", which, (double)done, (double)total,
-                        spent * (double)(total - done) / (double)(done - self->done_then));
-    post_progress(self, self->reporting ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START,
-                  text);
-    self->reporting = TRUE;
-    self->last_report = now;
-  }
-  /* the next count begins where this one ends */
-  if (done == total)
-    self->count_began = 0;
+  const char *kind = astro_collector_kind(self->collector);
+  astro_count_progress_note(&self->progress, kind, g_str_equal(kind, "dd") ? 0 : self->n_random + 1,
+                            done, total);
   return !is_unwanted(self);
-}
-
-static void end_progress(AstroHistogram *self, GstProgressType type, const char *text)
-{
-  if (self->reporting)
-    post_progress(self, type, text);
-  self->reporting = FALSE;
 }
 
 /* ---- catalogues in, histograms out ---- */
@@ -308,8 +270,7 @@ static GstFlowReturn begin(AstroHistogram *self)
   GError *error = NULL;
   const AstroStop stop = { is_unwanted, self };
   AstroHistogramCall call = { watch_count, self, &stop };
-  self->count_began = 0;
-  self->last_report = g_get_monotonic_time();
+  astro_count_progress_begin(&self->progress, GST_ELEMENT(self));
   g_mutex_lock(&self->lock);
   AstroCatalogue data = self->data[ASTRO_SIDE_DATA], data2 = self->data[ASTRO_SIDE_DATA2];
   memset(self->data, 0, sizeof self->data);
@@ -330,7 +291,7 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
   GError *error = NULL;
   const AstroStop stop = { is_unwanted, self };
   AstroHistogramCall call = { watch_count, self, &stop };
-  self->count_began = 0;
+  astro_count_progress_next(&self->progress);
   if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
     return fail(self, error);
   self->n_random++;
@@ -354,14 +315,14 @@ static GstFlowReturn finish(AstroHistogram *self)
   GstFlowReturn flow = settle(self);
   if (flow != GST_FLOW_OK)
     return flow;
-  end_progress(self, GST_PROGRESS_TYPE_COMPLETE, "pairs are counted");
+  astro_count_progress_end(&self->progress, GST_PROGRESS_TYPE_COMPLETE, "pairs are counted");
   return push_last(self);
 }
 
 /* A part of a count is no histogram, and of fewer random catalogues it is one. */
 static GstFlowReturn finish_interrupted(AstroHistogram *self)
 {
-  end_progress(self, GST_PROGRESS_TYPE_CANCELED, "interrupted");
+  astro_count_progress_end(&self->progress, GST_PROGRESS_TYPE_CANCELED, "interrupted");
   self->n_random = self->collector ? astro_collector_n_random(self->collector) : 0;
   if (self->n_random == 0) {
     GST_ELEMENT_ERROR(self, STREAM, FAILED,
@@ -544,7 +505,7 @@ static void forget(AstroHistogram *self)
   g_clear_pointer(&self->device, astro_device_unref);
   self->n_random = 0;
   self->announced = FALSE;
-  self->reporting = FALSE;
+  self->progress = (AstroCountProgress){ 0 };
 }
 
 static gboolean astro_histogram_start(GstAggregator *aggregator)
