@@ -31,6 +31,7 @@
 #include "elements/astrofields.h"
 #include "elements/astrohistogram-progress.h"
 #include "elements/astrohistogram-settings.h"
+#include "elements/astroinputs.h"
 #include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
@@ -409,33 +410,12 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->sink_event(aggregator, pad, event);
 }
 
-static gboolean can_seek(GstPad *pad, GstFormat format)
-{
-  g_autoptr(GstQuery) query = gst_query_new_seeking(format);
-  gboolean seekable = FALSE;
-  if (gst_pad_peer_query(pad, query))
-    gst_query_parse_seeking(query, NULL, &seekable, NULL, NULL);
-  return seekable;
-}
-
 /* GstAggregator says yes to a seek that no source follows, and then waits for a flush without end.
  */
-static gboolean can_all_seek(AstroHistogram *self, GstEvent *event)
-{
-  GstFormat format;
-  gst_event_parse_seek(event, NULL, &format, NULL, NULL, NULL, NULL, NULL);
-  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
-    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
-    if (pad && !can_seek(GST_PAD(pad), format))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *event)
 {
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK &&
-      !can_all_seek(ASTRO_HISTOGRAM(aggregator), event)) {
+      !astro_inputs_can_seek(GST_ELEMENT(aggregator), event)) {
     gst_event_unref(event);
     return FALSE;
   }
@@ -444,28 +424,14 @@ static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *e
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
 }
 
-/* As long as the pads' longest: a random catalogue is a second, and any pad that is asked first
- * might be that of the data. */
-static gboolean answer_duration(AstroHistogram *self, GstQuery *query)
-{
-  gint64 longest = -1, duration;
-  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
-    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
-    if (pad && gst_pad_peer_query_duration(GST_PAD(pad), GST_FORMAT_TIME, &duration))
-      longest = MAX(longest, duration);
-  }
-  if (longest >= 0)
-    gst_query_set_duration(query, GST_FORMAT_TIME, longest);
-  return longest >= 0;
-}
-
+/* A random catalogue is a second, and any pad that is asked first might be that of the data. */
 static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *query)
 {
   GstFormat format = GST_FORMAT_UNDEFINED;
   if (GST_QUERY_TYPE(query) == GST_QUERY_DURATION)
     gst_query_parse_duration(query, &format, NULL);
   return format == GST_FORMAT_TIME
-             ? answer_duration(ASTRO_HISTOGRAM(aggregator), query)
+             ? astro_inputs_answer_duration(GST_ELEMENT(aggregator), query)
              : GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_query(aggregator, query);
 }
 
