@@ -80,7 +80,7 @@ static char *plugin_path(const char *directory)
   return g_strdup_printf("GST_PLUGIN_PATH=%s ", quoted);
 }
 
-static int print_line(const AstroGraph *graph, const char *line)
+static int print_line(const AstroGraph *graph, const char *line, const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
   g_autofree char *directory = astro_find_plugin();
@@ -94,13 +94,5 @@ static int print_line(const AstroGraph *graph, const char *line)
 
 int astro_print(const AstroArguments *arguments)
 {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(AstroGraph) graph = astro_find_asked_graph(arguments, &error);
-  g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
-  if (!line)
-    return astro_refuse(error->message);
-  gst_init(NULL, NULL);
-  int status = print_line(graph, line);
-  gst_deinit();
-  return status;
+  return astro_with_asked_line(arguments, print_line);
 }

@@ -1,5 +1,6 @@
 #include "core/paths.h"
 #include "graphs/find.h"
+#include "graphs/format.h"
 #include "graphs/near.h"
 #include "core/backend/backend.h"
 #include <errno.h>
@@ -158,13 +159,28 @@ AstroGraph *astro_find_graph(const char *graph, GError **error)
   return parsed;
 }
 
-AstroGraph *astro_find_asked_graph(const AstroArguments *arguments, GError **error)
+static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **error)
 {
   g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, error);
   for (guint i = 0; graph && i < arguments->values->len; i++)
     if (!astro_graph_set(graph, arguments->values->pdata[i], error))
       return NULL;
   return g_steal_pointer(&graph);
+}
+
+int astro_with_asked_line(const AstroArguments *arguments,
+                          int (*use)(const AstroGraph *graph, const char *line,
+                                     const AstroArguments *arguments))
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = find_asked_graph(arguments, &error);
+  g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
+  if (!line)
+    return astro_refuse(error->message);
+  gst_init(NULL, NULL);
+  int status = use(graph, line, arguments);
+  gst_deinit();
+  return status;
 }
 
 char *astro_find_plugin(void)
