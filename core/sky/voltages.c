@@ -51,19 +51,10 @@ static guint64 n_inputs(const AstroVoltages *voltages)
   return (guint64)voltages->stations * voltages->pols;
 }
 
-static double reach(const AstroVoltages *voltages)
-{
-  double farthest = 0;
-  for (guint i = 0; i < voltages->stations; i++) {
-    const double *p = &voltages->positions[3 * i];
-    farthest = MAX(farthest, sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]));
-  }
-  return farthest;
-}
-
 static gboolean choose_stretch(AstroVoltages *voltages, GError **error)
 {
-  double farthest = reach(voltages), f0 = voltages->config.stream.frequency;
+  double farthest = astro_array_reach(voltages->positions, voltages->stations),
+         f0 = voltages->config.stream.frequency;
   voltages->stretch = astro_fraction_stretch(farthest, f0, voltages->rate);
   if (voltages->stretch)
     return TRUE;
@@ -94,17 +85,13 @@ static gboolean open_rows(AstroVoltages *voltages, GError **error)
 static gboolean open_sky(AstroVoltages *voltages, GError **error)
 {
   const AstroVoltagesConfig *config = &voltages->config;
-  double centre[3];
 
-  astro_array_centre(config->observation, centre);
-  voltages->positions = g_new(double, 3 * (gsize)voltages->stations);
-  for (guint i = 0; i < 3 * voltages->stations; i++)
-    voltages->positions[i] =
-        (config->observation->positions[i] - centre[i % 3]) / ASTRO_LIGHT_SPEED;
+  voltages->positions = astro_array_seconds(config->observation);
   if (!choose_stretch(voltages, error))
     return FALSE;
 
-  double samples = ceil(reach(voltages) * voltages->rate) + 2 * ASTRO_FRACTION_TAPS;
+  double farthest = astro_array_reach(voltages->positions, voltages->stations);
+  double samples = ceil(farthest * voltages->rate) + 2 * ASTRO_FRACTION_TAPS;
   voltages->margin = (gint64)(samples / TILE) + 1;
   voltages->streams = astro_streams_new(
       config->sky, voltages->pols, config->seed, CHUNK_TILES + 2 * (gsize)voltages->margin,
