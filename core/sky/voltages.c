@@ -351,12 +351,6 @@ static void aim(AstroVoltages *voltages, guint64 tiles)
   }
 }
 
-static guint64 stride_of(const AstroLayout *shape, const guint64 *strides, AstroAxis axis)
-{
-  gint at = astro_layout_find(shape, axis);
-  return at < 0 ? 0 : strides[at];
-}
-
 void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, gpointer block)
 {
   AstroLayout shape;
@@ -364,9 +358,9 @@ void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, 
 
   astro_stream_shape(&voltages->config.stream, steps, &shape);
   astro_layout_strides(&shape, strides);
-  voltages->time_stride = stride_of(&shape, strides, ASTRO_AXIS_TIME);
-  voltages->station_stride = stride_of(&shape, strides, ASTRO_AXIS_STATION);
-  voltages->pol_stride = stride_of(&shape, strides, ASTRO_AXIS_POL);
+  voltages->time_stride = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_TIME);
+  voltages->station_stride = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_STATION);
+  voltages->pol_stride = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_POL);
   voltages->first = first;
   voltages->steps = steps;
   voltages->block = block;
