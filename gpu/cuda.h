@@ -23,6 +23,9 @@ gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error);
 /* Frees what a backend's place gave it, and NULL; sets it to NULL. */
 void astro_cuda_free(const AstroPlace *place, gpointer face);
 
+/* Waits for what was queued at a place. */
+gboolean astro_cuda_drain(const AstroPlace *place, GError **error);
+
 /* Makes the device of a place current for this thread. */
 gboolean astro_cuda_enter(const AstroDevice *device, GError **error);
 

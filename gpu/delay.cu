@@ -54,9 +54,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
 static gboolean drain(gpointer instance, GError **error)
 {
-  Delay *self = (Delay *)instance;
-  return astro_cuda_enter(self->place.device, error) &&
-         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(self->place.queue)));
+  return astro_cuda_drain(&((Delay *)instance)->place, error);
 }
 
 static void destroy(gpointer instance)

@@ -139,6 +139,12 @@ void astro_cuda_free(const AstroPlace *place, gpointer face)
   *pointer = NULL;
 }
 
+gboolean astro_cuda_drain(const AstroPlace *place, GError **error)
+{
+  return astro_cuda_enter(place->device, error) &&
+         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(place->queue)));
+}
+
 static gboolean lock_host(AstroDevice *device, gpointer host, gsize bytes, GError **error)
 {
   return astro_cuda_enter(device, error) &&
