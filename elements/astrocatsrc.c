@@ -201,7 +201,7 @@ static gboolean read_file(AstroCatSrc *self, GError **error)
                                     astro_field_given(s->weight_column),
                                     astro_field_given(s->region_column) };
   self->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
-  return astro_catalogue_read_text(s->location, &columns, &self->file, self->ends, error);
+  return astro_fits_read_text(s->location, &columns, &self->file, self->ends, error);
 }
 
 static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_regions,
@@ -465,8 +465,8 @@ static void install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, PROP_LOCATION,
       g_param_spec_string("location", "Location",
-                          "A text or CSV file to read instead of making points; each time its "
-                          "heading line comes again another catalogue begins",
+                          "A text or CSV file to read instead of making points, gzip-ed too; each "
+                          "time its heading line comes again another catalogue begins",
                           NULL, FLAGS));
   g_object_class_install_property(
       object, PROP_RA_COLUMN,

@@ -31,11 +31,10 @@
 #include "config.h"
 #include "elements/astrogridder.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "core/units.h"
 #include "elements/astrofft.h"
+#include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/astroincoming.h"
 #include "elements/astroreader.h"
@@ -125,28 +124,6 @@ static void forget_grid(AstroGridder *self)
   self->begin = GST_CLOCK_TIME_NONE;
 }
 
-static void warn_of_accuracy(AstroGridder *self, const AstroGridderSettings *s)
-{
-  if (s->algorithm != ASTRO_ALGORITHM_WPROJECTION || !s->asks_accuracy ||
-      s->accuracy >= astro_wprojection_reach(&self->grid.spread))
-    return;
-  g_autoptr(GString) better = g_string_new(NULL);
-  for (guint interpolated = self->grid.spread.interpolated; interpolated < 2; interpolated++) {
-    const guint enough = astro_wprojection_oversampling(interpolated, s->accuracy);
-    if (enough)
-      g_string_append_printf(better, "kernel=%s oversampling=%u or ",
-                             interpolated ? "interpolated" : "nearest",
-                             MAX(enough, self->grid.spread.oversampling));
-  }
-  GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
-                      ("accuracy is %g, but algorithm=wprojection with kernel=%s oversampling=%u "
-                       "reaches about %.2g: expected %salgorithm=wstacking",
-                       s->accuracy, self->grid.spread.interpolated ? "interpolated" : "nearest",
-                       self->grid.spread.oversampling, astro_wprojection_reach(&self->grid.spread),
-                       better->str),
-                      (NULL));
-}
-
 static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *config, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
@@ -209,7 +186,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->config = *config;
   self->interval = s->interval;
   self->observed = FALSE;
-  warn_of_accuracy(self, s);
+  astro_gridder_warn_of_accuracy(GST_ELEMENT(self), s, &self->grid);
   forget_grid(self);
   return TRUE;
 }
@@ -276,64 +253,19 @@ static GstBuffer *next_plane(AstroGridder *self, AstroCollectArguments *argument
   return out;
 }
 
-/* To three digits, which is how it is printed. */
-static double round_down(double value)
-{
-  const double digit = pow(10, floor(log10(value)) - 2);
-  return floor(value / digit) * digit;
-}
-
-/* What of the settings would hold all visibilities: a grid of as many pixels reaches as much
- * farther as they are smaller. */
-static char *advise(AstroGridder *self)
-{
-  AstroCollect *collect = astro_stage_instance(ASTRO_STAGE(self));
-  const double cell = self->grid.pixel * ASTRO_DEGREES * 3600;
-  const double reach = astro_collect_reach(collect), longest = astro_collect_longest(collect);
-  const double enough = round_down(cell * reach / longest);
-  return g_strdup_printf("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f: "
-                         "expected a cell of at most %.3g arcsec, which is a field-of-view of "
-                         "%.3g degrees",
-                         cell, reach, longest, enough, enough * self->grid.image_size / 3600);
-}
-
 static void warn_of_losses(AstroGridder *self, const AstroGridCounts *counts)
 {
-  const double lost = (double)counts->outside / (double)MAX(counts->outside + counts->used, 1);
   if (counts->outside == 0 || self->warned)
     return;
   self->warned = TRUE;
-  g_autofree char *advice = advise(self);
-  GST_ELEMENT_WARNING(
-      self, STREAM, FAILED,
-      ("%.3g%% of the visibilities lie outside the grid and are lost: the cell is too large for "
-       "the baselines",
-       100 * lost),
-      ("%s", advice));
+  astro_gridder_warn_of_losses(GST_ELEMENT(self), astro_stage_instance(ASTRO_STAGE(self)),
+                               &self->grid, counts);
 }
 
-/* One polarisation that is dead takes the Stokes parameters with it. */
-static const char *advise_products(const AstroGridder *self)
+static gboolean refuse_empty(AstroGridder *self, GError **error)
 {
-  for (guint i = 0; self->config.prepare.pols == 2 && self->grid.products[i]; i++)
-    if (strchr("IQUV", self->grid.products[i][0]))
-      return ": a Stokes parameter needs all its correlations, property pols takes one alone, as "
-             "XX or RR";
-  return "";
-}
-
-static gboolean refuse_empty(AstroGridder *self, const AstroGridCounts *counts, GError **error)
-{
-  guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
-  if (left_out == 0)
-    return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
-  g_autofree char *advice = counts->outside ? advise(self) : NULL;
-  return astro_backend_refuse(error,
-                              "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
-                              " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
-                              " outside the grid%s%s",
-                              left_out, counts->flagged, counts->not_finite, counts->outside,
-                              advice ? ": " : "", advice ? advice : advise_products(self));
+  return astro_gridder_refuse_empty(astro_stage_instance(ASTRO_STAGE(self)), &self->config,
+                                    &self->grid, &self->counts, error);
 }
 
 /* Data that were lost for a while are no reason to end a stream that has others, before or to come;
@@ -343,16 +275,6 @@ static gboolean may_be_empty(const AstroGridder *self, const AstroGridCounts *co
   if (self->sent > 0)
     return TRUE;
   return !self->at_end && counts->outside == 0 && counts->flagged + counts->not_finite > 0;
-}
-
-static void warn_of_gap(AstroGridder *self)
-{
-  if (self->number == self->sent) /* the first */
-    GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("no grid is sent of %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT
-                         " after the start: none of its visibilities can be used",
-                         GST_TIME_ARGS(self->begin), GST_TIME_ARGS(self->end)),
-                        (NULL));
 }
 
 static void add_counts(AstroGridder *self, const AstroGridCounts *counts)
@@ -404,9 +326,10 @@ static gboolean send_grid(AstroGridder *self, GError **error)
     warn_of_losses(self, counts);
     self->sent++;
   } else if (may_be_empty(self, counts)) {
-    warn_of_gap(self);
+    if (self->number == self->sent) /* the first */
+      astro_gridder_warn_of_gap(GST_ELEMENT(self), self->begin, self->end);
   } else {
-    return refuse_empty(self, &self->counts, error);
+    return refuse_empty(self, error);
   }
   if (!astro_collect_end(collect, error))
     return FALSE;
@@ -499,16 +422,6 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   return TRUE;
 }
 
-static void tell(AstroGridder *self)
-{
-  const AstroGridCounts *c = &self->counts;
-  GstStructure *s =
-      gst_structure_new("astro-gridder", "grids", G_TYPE_UINT64, self->sent, "used", G_TYPE_UINT64,
-                        c->used, "outside", G_TYPE_UINT64, c->outside, "flagged", G_TYPE_UINT64,
-                        c->flagged, "not-finite", G_TYPE_UINT64, c->not_finite, NULL);
-  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
-}
-
 static gboolean finish(AstroStage *stage, GError **error)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
@@ -522,8 +435,8 @@ static gboolean finish(AstroStage *stage, GError **error)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                                "the stream ended with no visibilities: there is no grid");
   if (self->sent == 0)
-    return refuse_empty(self, &self->counts, error);
-  tell(self);
+    return refuse_empty(self, error);
+  astro_gridder_tell(GST_ELEMENT(self), self->sent, &self->counts);
   return TRUE;
 }
 

@@ -29,7 +29,9 @@
 #include "core/stream/stream.h"
 #include "elements/astrocataloguepad.h"
 #include "elements/astrofields.h"
+#include "elements/astrohistogram-progress.h"
 #include "elements/astrohistogram-settings.h"
+#include "elements/astroinputs.h"
 #include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
@@ -38,8 +40,6 @@
 
 GST_DEBUG_CATEGORY_STATIC(histogram_debug);
 #define GST_CAT_DEFAULT histogram_debug
-
-#define PROGRESS "count"
 
 struct _AstroHistogram {
   GstAggregator parent;
@@ -61,9 +61,7 @@ struct _AstroHistogram {
   gint flushing;      /* atomic: from FLUSH_START on all pads to FLUSH_STOP */
   gint interrupted;   /* atomic: no count is begun any more */
 
-  gint64 count_began, last_report; /* monotonic time; the first 0 until a count first reports */
-  guint64 done_then;               /* pairs, by then */
-  gboolean reporting;
+  AstroCountProgress progress;
 };
 
 enum { PROP_0, PROP_ACTIVE_BACKEND };
@@ -137,13 +135,7 @@ static void set_active_backend(AstroHistogram *self)
   g_object_notify(G_OBJECT(self), "active-backend");
 }
 
-/* ---- progress ---- */
-
-static void post_progress(AstroHistogram *self, GstProgressType type, const char *text)
-{
-  GstMessage *message = gst_message_new_progress(GST_OBJECT(self), type, PROGRESS, text);
-  gst_element_post_message(GST_ELEMENT(self), message);
-}
+/* ---- counts ---- */
 
 /* Nobody wants what is counted. */
 static gboolean is_over(AstroHistogram *self)
@@ -156,42 +148,13 @@ static gboolean is_unwanted(gpointer self)
   return is_over(self) || g_atomic_int_get(&ASTRO_HISTOGRAM(self)->interrupted);
 }
 
-/* Once a second at most: pairs and, of this count, the time left. Before a count's first pairs
- * points are sorted, which says nothing of how fast pairs are counted. */
 static gboolean watch_count(guint64 done, guint64 total, gpointer data)
 {
   AstroHistogram *self = data;
-  gint64 now = g_get_monotonic_time();
-  if (self->count_began == 0) {
-    self->count_began = now;
-    self->done_then = done;
-  }
-  if (now - self->last_report >= G_USEC_PER_SEC && done > self->done_then) {
-    double spent = (double)(now - self->count_began) / G_USEC_PER_SEC;
-    const char *kind = astro_collector_kind(self->collector);
-    g_autofree char *which = g_str_equal(kind, "dd")
-                                 ? g_strdup(kind)
-                                 : g_strdup_printf("%s of random catalogue %" G_GUINT64_FORMAT,
-                                                   kind, self->n_random + 1);
-    g_autofree char *text =
-        g_strdup_printf("%s: %.3g of %.3g pairs, %.0f s left", which, (double)done, (double)total,
-                        spent * (double)(total - done) / (double)(done - self->done_then));
-    post_progress(self, self->reporting ? GST_PROGRESS_TYPE_CONTINUE : GST_PROGRESS_TYPE_START,
-                  text);
-    self->reporting = TRUE;
-    self->last_report = now;
-  }
-  /* the next count begins where this one ends */
-  if (done == total)
-    self->count_began = 0;
+  const char *kind = astro_collector_kind(self->collector);
+  astro_count_progress_note(&self->progress, kind, g_str_equal(kind, "dd") ? 0 : self->n_random + 1,
+                            done, total);
   return !is_unwanted(self);
-}
-
-static void end_progress(AstroHistogram *self, GstProgressType type, const char *text)
-{
-  if (self->reporting)
-    post_progress(self, type, text);
-  self->reporting = FALSE;
 }
 
 /* ---- catalogues in, histograms out ---- */
@@ -308,8 +271,7 @@ static GstFlowReturn begin(AstroHistogram *self)
   GError *error = NULL;
   const AstroStop stop = { is_unwanted, self };
   AstroHistogramCall call = { watch_count, self, &stop };
-  self->count_began = 0;
-  self->last_report = g_get_monotonic_time();
+  astro_count_progress_begin(&self->progress, GST_ELEMENT(self));
   g_mutex_lock(&self->lock);
   AstroCatalogue data = self->data[ASTRO_SIDE_DATA], data2 = self->data[ASTRO_SIDE_DATA2];
   memset(self->data, 0, sizeof self->data);
@@ -330,7 +292,7 @@ static GstFlowReturn count_random(AstroHistogram *self, const AstroCatalogue *ra
   GError *error = NULL;
   const AstroStop stop = { is_unwanted, self };
   AstroHistogramCall call = { watch_count, self, &stop };
-  self->count_began = 0;
+  astro_count_progress_next(&self->progress);
   if (!astro_collector_add_random(self->collector, random, random2, &call, &error))
     return fail(self, error);
   self->n_random++;
@@ -354,14 +316,14 @@ static GstFlowReturn finish(AstroHistogram *self)
   GstFlowReturn flow = settle(self);
   if (flow != GST_FLOW_OK)
     return flow;
-  end_progress(self, GST_PROGRESS_TYPE_COMPLETE, "pairs are counted");
+  astro_count_progress_end(&self->progress, GST_PROGRESS_TYPE_COMPLETE, "pairs are counted");
   return push_last(self);
 }
 
 /* A part of a count is no histogram, and of fewer random catalogues it is one. */
 static GstFlowReturn finish_interrupted(AstroHistogram *self)
 {
-  end_progress(self, GST_PROGRESS_TYPE_CANCELED, "interrupted");
+  astro_count_progress_end(&self->progress, GST_PROGRESS_TYPE_CANCELED, "interrupted");
   self->n_random = self->collector ? astro_collector_n_random(self->collector) : 0;
   if (self->n_random == 0) {
     GST_ELEMENT_ERROR(self, STREAM, FAILED,
@@ -448,33 +410,12 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->sink_event(aggregator, pad, event);
 }
 
-static gboolean can_seek(GstPad *pad, GstFormat format)
-{
-  g_autoptr(GstQuery) query = gst_query_new_seeking(format);
-  gboolean seekable = FALSE;
-  if (gst_pad_peer_query(pad, query))
-    gst_query_parse_seeking(query, NULL, &seekable, NULL, NULL);
-  return seekable;
-}
-
 /* GstAggregator says yes to a seek that no source follows, and then waits for a flush without end.
  */
-static gboolean can_all_seek(AstroHistogram *self, GstEvent *event)
-{
-  GstFormat format;
-  gst_event_parse_seek(event, NULL, &format, NULL, NULL, NULL, NULL, NULL);
-  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
-    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
-    if (pad && !can_seek(GST_PAD(pad), format))
-      return FALSE;
-  }
-  return TRUE;
-}
-
 static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *event)
 {
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEEK &&
-      !can_all_seek(ASTRO_HISTOGRAM(aggregator), event)) {
+      !astro_inputs_can_seek(GST_ELEMENT(aggregator), event)) {
     gst_event_unref(event);
     return FALSE;
   }
@@ -483,28 +424,14 @@ static gboolean astro_histogram_src_event(GstAggregator *aggregator, GstEvent *e
   return GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_event(aggregator, event);
 }
 
-/* As long as the pads' longest: a random catalogue is a second, and any pad that is asked first
- * might be that of the data. */
-static gboolean answer_duration(AstroHistogram *self, GstQuery *query)
-{
-  gint64 longest = -1, duration;
-  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
-    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
-    if (pad && gst_pad_peer_query_duration(GST_PAD(pad), GST_FORMAT_TIME, &duration))
-      longest = MAX(longest, duration);
-  }
-  if (longest >= 0)
-    gst_query_set_duration(query, GST_FORMAT_TIME, longest);
-  return longest >= 0;
-}
-
+/* A random catalogue is a second, and any pad that is asked first might be that of the data. */
 static gboolean astro_histogram_src_query(GstAggregator *aggregator, GstQuery *query)
 {
   GstFormat format = GST_FORMAT_UNDEFINED;
   if (GST_QUERY_TYPE(query) == GST_QUERY_DURATION)
     gst_query_parse_duration(query, &format, NULL);
   return format == GST_FORMAT_TIME
-             ? answer_duration(ASTRO_HISTOGRAM(aggregator), query)
+             ? astro_inputs_answer_duration(GST_ELEMENT(aggregator), query)
              : GST_AGGREGATOR_CLASS(astro_histogram_parent_class)->src_query(aggregator, query);
 }
 
@@ -544,7 +471,7 @@ static void forget(AstroHistogram *self)
   g_clear_pointer(&self->device, astro_device_unref);
   self->n_random = 0;
   self->announced = FALSE;
-  self->reporting = FALSE;
+  self->progress = (AstroCountProgress){ 0 };
 }
 
 static gboolean astro_histogram_start(GstAggregator *aggregator)

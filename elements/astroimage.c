@@ -34,6 +34,7 @@
 #include "core/memory/memory.h"
 #include "core/units.h"
 #include "elements/astrofields.h"
+#include "elements/astroimage-caps.h"
 
 struct _AstroImage {
   AstroStage parent;
@@ -66,143 +67,13 @@ GST_ELEMENT_REGISTER_DEFINE(astroimage, "astroimage", GST_RANK_NONE, ASTRO_TYPE_
 
 /* ---- negotiation ---- */
 
-/* rows: transformed along u alone. */
-static const struct {
-  const char *grid, *image;
-  gboolean rows;
-} layouts[] = {
-  { "pol:y:x", "pol:y:x" },
-  { "plane:pol:y:x", "pol:y:x" },
-  { "channel:pol:y:x", "channel:pol:y:x" },
-  { "plane:channel:pol:y:x", "channel:pol:y:x" },
-  { "pol:v:x", "pol:y:x", TRUE },
-  { "plane:pol:v:x", "pol:y:x", TRUE },
-  { "channel:pol:v:x", "channel:pol:y:x", TRUE },
-  { "plane:channel:pol:v:x", "channel:pol:y:x", TRUE },
-};
-
-/* Names to a layout; as it was where there are none. */
-static void take_layouts(GstStructure *s, GValue *list)
-{
-  if (gst_value_list_get_size(list))
-    gst_structure_take_value(s, "layout", list);
-  else
-    g_value_unset(list);
-}
-
-static void set_image_layouts(GstStructure *s, const GValue *given)
-{
-  GValue list = G_VALUE_INIT;
-  g_value_init(&list, GST_TYPE_LIST);
-  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
-    if (astro_name_is_in(given, layouts[i].grid))
-      astro_name_append(&list, layouts[i].image);
-  if (gst_value_list_get_size(&list))
-    gst_structure_remove_field(s, "planes");
-  take_layouts(s, &list);
-}
-
-static void set_grid_layouts(GstStructure *s, const GValue *given, gboolean rows)
-{
-  GValue list = G_VALUE_INIT;
-  g_value_init(&list, GST_TYPE_LIST);
-  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
-    if (layouts[i].rows == rows && astro_name_is_in(given, layouts[i].image))
-      astro_name_append(&list, layouts[i].grid);
-  take_layouts(s, &list);
-}
-
-static void set_formats(GstStructure *s, gboolean to_src)
-{
-  GValue list = G_VALUE_INIT;
-  g_value_init(&list, GST_TYPE_LIST);
-  astro_format_append(&list, to_src ? ASTRO_FORMAT_F32LE : ASTRO_FORMAT_CF32LE);
-  astro_format_append(&list, to_src ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_CF64LE);
-  gst_structure_take_value(s, "format", &list);
-}
-
-/* What a grid's caps say of the image. */
-static void describe_image(const AstroImage *self, GstCaps *given, GstStructure *s)
-{
-  AstroImageProduct products[ASTRO_IMAGE_MAX_PRODUCTS];
-  g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
-  AstroGrid grid;
-  guint n;
-
-  if (!astro_grid_from_caps(&grid, given, NULL) ||
-      !(n = astro_image_products(&grid, stokes, products, NULL))) {
-    astro_grid_clear(&grid);
-    return;
-  }
-  g_autoptr(GString) names = g_string_new(NULL);
-  for (guint i = 0; i < n; i++)
-    g_string_append_printf(names, "%s%s", i ? ":" : "", products[i].name);
-  gst_structure_set(s, "width", G_TYPE_INT, (gint)grid.image_size, "height", G_TYPE_INT,
-                    (gint)grid.image_size, "pols", G_TYPE_INT, (gint)n, "pixel", G_TYPE_DOUBLE,
-                    grid.pixel, "products", G_TYPE_STRING, names->str, "centre-l", G_TYPE_DOUBLE,
-                    grid.centre_l, "centre-m", G_TYPE_DOUBLE, grid.centre_m, "psf", G_TYPE_BOOLEAN,
-                    astro_grid_find(&grid, ASTRO_PRODUCT_PSF) >= 0, NULL);
-  astro_grid_clear(&grid);
-}
-
-/* Of caps that are fixed and wrong the image has the same shape, and set_caps says what is wrong.
- */
-static GstStructure *image_of(const AstroImage *self, const GstStructure *given)
-{
-  g_autoptr(GstCaps) caps = gst_caps_new_full(gst_structure_copy(given), NULL);
-  GstStructure *s = gst_structure_copy(given);
-
-  gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
-  gst_structure_remove_fields(s, "cell", "image-size", "image-only", "touched-only", "spread",
-                              "support", "beta", "oversampling", "interpolated", "rate", NULL);
-  if (!gst_caps_is_fixed(caps))
-    gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
-  else
-    describe_image(self, caps, s);
-  set_formats(s, TRUE);
-  set_image_layouts(s, gst_structure_get_value(given, "layout"));
-  return s;
-}
-
-static GstStructure *grid_of(const AstroImage *self, const GstStructure *given)
-{
-  GstStructure *s = gst_structure_new_empty(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID));
-
-  if (self->psf || astro_field_is_true(given, "psf"))
-    gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
-  return s;
-}
-
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  const AstroImage *self = ASTRO_IMAGE(trans);
-  GstCaps *result = gst_caps_new_empty(), *others = gst_caps_new_empty();
-
-  for (guint i = 0; i < gst_caps_get_size(caps); i++) {
-    const GstStructure *given = gst_caps_get_structure(caps, i);
-    if (direction == GST_PAD_SINK) {
-      gst_caps_append_structure(result, image_of(self, given));
-      continue;
-    }
-    GstStructure *s = grid_of(self, given);
-    /* Any other grid is taken last, and refused where an error can say why. */
-    gst_caps_append_structure(others, gst_structure_copy(s));
-    set_formats(s, FALSE);
-    /* Nothing but the image is read: better if nothing else is made, and best if columns are left
-     * to us. */
-    GstStructure *best = gst_structure_copy(s);
-    set_grid_layouts(best, gst_structure_get_value(given, "layout"), TRUE);
-    gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, "touched-only", G_TYPE_BOOLEAN,
-                      TRUE, NULL);
-    gst_caps_append_structure(result, best);
-    set_grid_layouts(s, gst_structure_get_value(given, "layout"), FALSE);
-    best = gst_structure_copy(s);
-    gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
-    gst_caps_append_structure(result, best);
-    gst_caps_append_structure(result, s);
-  }
-  gst_caps_append(result, others);
+  AstroImage *self = ASTRO_IMAGE(trans);
+  g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
+  GstCaps *result = direction == GST_PAD_SINK ? astro_image_caps_of_grids(caps, stokes)
+                                              : astro_image_caps_to_grids(caps, self->psf);
   return astro_stage_filter_caps(result, filter);
 }
 
@@ -212,30 +83,13 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
   return gst_caps_fixate(othercaps);
 }
 
-/* astrofft's output tells where it was asked for anything but what makes a sky. */
-static gboolean check_transform(const GstCaps *caps, GError **error)
-{
-  static const char *const unusual[] = { "direction", "centred" };
-  const GstStructure *s = gst_caps_get_structure(caps, 0);
-
-  for (guint i = 0; i < G_N_ELEMENTS(unusual); i++)
-    if (gst_structure_has_field(s, unusual[i])) {
-      g_autofree char *value = gst_value_serialize(gst_structure_get_value(s, unusual[i]));
-      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                                 "a grid transformed with %s=%s, expected a forward, centred "
-                                 "transform (astrofft without its properties)",
-                                 unusual[i], value);
-    }
-  return TRUE;
-}
-
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroImage *self = ASTRO_IMAGE(trans);
   g_autoptr(GError) error = NULL;
   AstroGrid grid = { 0 };
 
-  if (!check_transform(in, &error) || !astro_grid_from_caps(&grid, in, &error)) {
+  if (!astro_image_check_transform(in, &error) || !astro_grid_from_caps(&grid, in, &error)) {
     astro_grid_clear(&grid);
     GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("%s", error->message),
                       ("caps: %" GST_PTR_FORMAT, in));
@@ -270,27 +124,17 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 {
   AstroImage *self = ASTRO_IMAGE(stage);
   const AstroStream *in = astro_stage_in(stage);
-  g_autofree char *layout = astro_layout_to_string(&in->layout);
   g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
-  guint kind = 0;
+  gboolean rows;
 
-  while (kind < G_N_ELEMENTS(layouts) && !g_str_equal(layout, layouts[kind].grid))
-    kind++;
-  if (kind == G_N_ELEMENTS(layouts) || (layouts[kind].rows && !self->promises_rows))
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
-        "before it, or v:x with image-only=true and touched-only=true%s",
-        layout,
-        astro_layout_find(&in->layout, ASTRO_AXIS_U) >= 0
-            ? ": astrofft must stand before astroimage"
-            : "");
+  if (!astro_image_find_layout(&in->layout, self->promises_rows, &rows, error))
+    return FALSE;
   self->config = (AstroImageConfig){ .from = in->format,
                                      .to = astro_stage_out(stage)->format,
                                      .grid = self->grid,
                                      .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
                                      .n_in = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
-                                     .transforms_v = layouts[kind].rows };
+                                     .transforms_v = rows };
   self->config.grid.products = NULL;
   self->config.n_out = astro_image_products(&self->grid, stokes, self->config.products, error);
   if (!self->config.n_out ||

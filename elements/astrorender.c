@@ -102,14 +102,6 @@ static gboolean fail(AstroRender *self, GError *error)
 
 /* ---- caps ---- */
 
-static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
-                               GstCaps *filter)
-{
-  GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(base)
-                                            : GST_BASE_TRANSFORM_SINK_PAD(base);
-  return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
-}
-
 /* Frames come as buffers do, at no fixed rate, unless downstream wants one named. */
 static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
@@ -363,7 +355,7 @@ static void astro_render_class_init(AstroRenderClass *klass)
   astro_fields_install(object, fields, G_STRUCT_OFFSET(AstroRender, settings));
   object->finalize = finalize;
   install_properties(object);
-  base->transform_caps = transform_caps;
+  base->transform_caps = astro_stage_transform_any;
   base->fixate_caps = fixate_caps;
   base->set_caps = set_caps;
   base->transform_size = transform_size;

@@ -91,3 +91,11 @@ GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter)
   gst_caps_unref(caps);
   return filtered;
 }
+
+GstCaps *astro_stage_transform_any(GstBaseTransform *trans, GstPadDirection direction,
+                                   GstCaps *caps, GstCaps *filter)
+{
+  GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(trans)
+                                            : GST_BASE_TRANSFORM_SINK_PAD(trans);
+  return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
+}

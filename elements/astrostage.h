@@ -115,6 +115,10 @@ enum {
 /* The end of a transform_caps or get_caps: what of caps the filter lets through. Takes caps; filter
  * may be NULL. */
 GstCaps *astro_stage_filter_caps(GstCaps *caps, GstCaps *filter);
+/* A transform_caps for what is made of the input by its content: any caps of one side's template
+ * may go with any of the other's. */
+GstCaps *astro_stage_transform_any(GstBaseTransform *trans, GstPadDirection direction,
+                                   GstCaps *caps, GstCaps *filter);
 
 /* Whether an element that sends something at its end must say what downstream answered. */
 #define astro_flow_is_lost(flow) ((flow) == GST_FLOW_NOT_LINKED || (flow) < GST_FLOW_EOS)

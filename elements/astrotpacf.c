@@ -87,14 +87,6 @@ static gsize table_values(const AstroTpacf *self)
 
 /* ---- caps ---- */
 
-static GstCaps *astro_tpacf_transform_caps(GstBaseTransform *base, GstPadDirection direction,
-                                           GstCaps *caps, GstCaps *filter)
-{
-  GstPad *other = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD(base)
-                                            : GST_BASE_TRANSFORM_SINK_PAD(base);
-  return astro_stage_filter_caps(gst_pad_get_pad_template_caps(other), filter);
-}
-
 static char *output_columns(const GstCaps *in)
 {
   const GstStructure *s = gst_caps_get_structure(in, 0);
@@ -433,7 +425,7 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
                            "Adds what the estimator loses since the mean density comes from the "
                            "same field, for a power law",
                            FALSE, flags));
-  base->transform_caps = astro_tpacf_transform_caps;
+  base->transform_caps = astro_stage_transform_any;
   base->fixate_caps = astro_tpacf_fixate_caps;
   base->set_caps = astro_tpacf_set_caps;
   base->sink_event = astro_tpacf_sink_event;

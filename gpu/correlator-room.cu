@@ -21,13 +21,7 @@ enum {
 
 gboolean astro_correlator_alloc(Correlator *self, gpointer *face, gsize count, gsize bytes, GError **error)
 {
-  gsize whole;
-  if (!g_size_checked_mul(&whole, count, bytes)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY,
-                "correlator: more bytes than can be addressed");
-    return FALSE;
-  }
-  return self->place.device->funcs->alloc(self->place.device, whole, face, error);
+  return astro_cuda_alloc(&self->place, "correlator", face, count, bytes, error);
 }
 
 gboolean astro_correlator_need_upload(Correlator *self, gsize bytes, GError **error)

@@ -213,9 +213,7 @@ static void forget(Correlator *self)
 
 static gboolean drain(gpointer instance, GError **error)
 {
-  Correlator *self = (Correlator *)instance;
-  return astro_cuda_enter(self->place.device, error) &&
-         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(self->place.queue)));
+  return astro_cuda_drain(&((Correlator *)instance)->place, error);
 }
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out, guint n_out,

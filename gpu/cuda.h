@@ -20,8 +20,15 @@ typedef struct {
 gboolean astro_cuda_ok(cudaError_t status, const char *call, GError **error);
 #define CUDA_TRY(call) astro_cuda_ok((call), #call, error)
 
+/* Memory of a place for count values of so many bytes. stage: for the error where there is none. */
+gboolean astro_cuda_alloc(const AstroPlace *place, const char *stage, gpointer face, gsize count,
+                          gsize bytes, GError **error);
+
 /* Frees what a backend's place gave it, and NULL; sets it to NULL. */
 void astro_cuda_free(const AstroPlace *place, gpointer face);
+
+/* Waits for what was queued at a place. */
+gboolean astro_cuda_drain(const AstroPlace *place, GError **error);
 
 /* Makes the device of a place current for this thread. */
 gboolean astro_cuda_enter(const AstroDevice *device, GError **error);

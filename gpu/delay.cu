@@ -5,12 +5,7 @@
 
 gboolean astro_cuda_delay_alloc(Delay *self, gpointer face, gsize count, gsize bytes, GError **error)
 {
-  gsize whole;
-  if (!g_size_checked_mul(&whole, count, bytes)) {
-    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, "delay: more bytes than can be addressed");
-    return FALSE;
-  }
-  return self->place.device->funcs->alloc(self->place.device, whole, (gpointer *)face, error);
+  return astro_cuda_alloc(&self->place, "delay", face, count, bytes, error);
 }
 
 gboolean astro_cuda_delay_send(Delay *self, DelayPiece *pieces, guint n, GError **error)
@@ -54,9 +49,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
 static gboolean drain(gpointer instance, GError **error)
 {
-  Delay *self = (Delay *)instance;
-  return astro_cuda_enter(self->place.device, error) &&
-         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(self->place.queue)));
+  return astro_cuda_drain(&((Delay *)instance)->place, error);
 }
 
 static void destroy(gpointer instance)

@@ -131,12 +131,29 @@ static void device_free(AstroDevice *device, gpointer face)
     astro_cuda_ok(cudaFree(face), "cudaFree", NULL);
 }
 
+gboolean astro_cuda_alloc(const AstroPlace *place, const char *stage, gpointer face, gsize count, gsize bytes,
+                          GError **error)
+{
+  gsize whole;
+  if (!g_size_checked_mul(&whole, count, bytes)) {
+    g_set_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, "%s: more bytes than can be addressed", stage);
+    return FALSE;
+  }
+  return place->device->funcs->alloc(place->device, whole, (gpointer *)face, error);
+}
+
 void astro_cuda_free(const AstroPlace *place, gpointer face)
 {
   gpointer *pointer = (gpointer *)face;
   if (*pointer)
     place->device->funcs->free(place->device, *pointer);
   *pointer = NULL;
+}
+
+gboolean astro_cuda_drain(const AstroPlace *place, GError **error)
+{
+  return astro_cuda_enter(place->device, error) &&
+         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(place->queue)));
 }
 
 static gboolean lock_host(AstroDevice *device, gpointer host, gsize bytes, GError **error)

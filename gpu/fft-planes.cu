@@ -81,8 +81,7 @@ void astro_fft_planes_free(AstroFftPlanes *self)
   if (self->cufft && self->plan >= 0)
     self->cufft->destroy(self->plan);
   for (guint i = 0; i < G_N_ELEMENTS(rooms); i++)
-    if (rooms[i])
-      self->place.device->funcs->free(self->place.device, rooms[i]);
+    astro_cuda_free(&self->place, &rooms[i]);
   g_free(self);
 }
 

@@ -337,9 +337,7 @@ gboolean astro_fft_need_room(const AstroPlace *place, gpointer *room, gsize *byt
     return TRUE;
   if (!CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(place->queue))))
     return FALSE;
-  if (*room)
-    funcs->free(place->device, *room);
-  *room = NULL;
+  astro_cuda_free(place, room);
   *bytes = 0;
   if (!funcs->alloc(place->device, wanted, room, error))
     return FALSE;
@@ -442,7 +440,6 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 static void destroy(gpointer instance)
 {
   Fft *self = (Fft *)instance;
-  const AstroDeviceFuncs *funcs = self->place.device->funcs;
 
   astro_cuda_enter(self->place.device, NULL); /* whose plans cuFFT destroys */
   g_ptr_array_unref(self->lists);
@@ -453,8 +450,7 @@ static void destroy(gpointer instance)
   astro_cuda_free(&self->place, &self->work);
   astro_cuda_free(&self->place, &self->taken);
   for (guint i = HELD; i < N_PLACES; i++)
-    if (self->places[i])
-      funcs->free(self->place.device, self->places[i]);
+    astro_cuda_free(&self->place, &self->places[i]);
   g_free(self);
 }
 

@@ -180,11 +180,9 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 
 static void destroy(AstroGridding *self)
 {
-  const AstroDeviceFuncs *funcs = self->place.device->funcs;
   gpointer blocks[] = { self->image, self->lines, self->turns };
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
-    if (blocks[i])
-      funcs->free(self->place.device, blocks[i]);
+    astro_cuda_free(&self->place, &blocks[i]);
   g_free(self);
 }
 

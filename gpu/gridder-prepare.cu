@@ -38,14 +38,6 @@ static gboolean alloc(const AstroPrepare *self, gpointer face, gsize bytes, GErr
   return self->place.device->funcs->alloc(self->place.device, MAX(bytes, 1), (gpointer *)face, error);
 }
 
-static void release(const AstroPrepare *self, gpointer face)
-{
-  gpointer *place = (gpointer *)face;
-  if (*place)
-    self->place.device->funcs->free(self->place.device, *place);
-  *place = NULL;
-}
-
 /* ---- room ---- */
 
 struct Held {
@@ -74,10 +66,10 @@ static gboolean grow(AstroPrepare *self, guint64 capacity, GError **error)
       return FALSE;
     if (self->rows && !CUDA_TRY(cudaMemcpyAsync(larger, *held[k].place, self->rows * held[k].bytes,
                                                 cudaMemcpyDeviceToDevice, stream_of(self)))) {
-      release(self, &larger);
+      astro_cuda_free(&self->place, &larger);
       return FALSE;
     }
-    release(self, held[k].place); /* waits for the copy */
+    astro_cuda_free(&self->place, held[k].place); /* waits for the copy */
     *held[k].place = larger;
   }
   self->capacity = capacity;
@@ -117,7 +109,7 @@ static void free_staging(AstroPrepare *self)
   if (self->staging_is_locked)
     self->place.device->funcs->unlock_host(self->place.device, self->staging);
   g_aligned_free(self->staging);
-  release(self, &self->counts);
+  astro_cuda_free(&self->place, &self->counts);
   self->staging = NULL;
   self->staging_is_locked = FALSE;
   self->counts_bytes = 0;
@@ -295,7 +287,7 @@ static void drop_rows(AstroPrepare *self)
   Held held[4];
   what_is_held(self, held);
   for (guint k = 0; k < 4; k++)
-    release(self, held[k].place);
+    astro_cuda_free(&self->place, held[k].place);
   self->rows = self->capacity = 0;
 }
 
@@ -313,10 +305,10 @@ static void destroy(AstroPrepare *self)
 {
   drop_rows(self);
   free_staging(self);
-  release(self, &self->positions);
-  release(self, &self->wavenumbers);
-  release(self, &self->totals);
-  release(self, &self->aligned);
+  astro_cuda_free(&self->place, &self->positions);
+  astro_cuda_free(&self->place, &self->wavenumbers);
+  astro_cuda_free(&self->place, &self->totals);
+  astro_cuda_free(&self->place, &self->aligned);
   astro_dumps_clear(&self->dumps);
   g_free(self->sums);
   g_free(self);

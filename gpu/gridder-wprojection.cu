@@ -325,11 +325,8 @@ static gboolean count_spread(AstroGridding *self, guint64 *spread, GError **erro
 
 static void destroy(AstroGridding *self)
 {
-  const AstroDeviceFuncs *funcs = self->place.device->funcs;
-  if (self->tables)
-    funcs->free(self->place.device, self->tables);
-  if (self->block)
-    funcs->free(self->place.device, self->block);
+  astro_cuda_free(&self->place, &self->tables);
+  astro_cuda_free(&self->place, &self->block);
   if (self->counted)
     cudaFreeHost(self->counted);
   g_free(self);

@@ -81,9 +81,7 @@ static gboolean make_room(AstroGridding *self, gpointer *for_sorting, GError **e
   Room room = {};
   lay_out(self, &room);
   if (room.used > self->room_bytes) {
-    if (self->room)
-      funcs->free(self->place.device, self->room);
-    self->room = NULL;
+    astro_cuda_free(&self->place, &self->room);
     self->room_bytes = 0;
     if (!funcs->alloc(self->place.device, room.used, &self->room, error))
       return FALSE;
@@ -182,11 +180,9 @@ static guint64 bytes(const AstroGridderConfig *config, const AstroGrid *grid)
 
 static void destroy(AstroGridding *self)
 {
-  const AstroDeviceFuncs *funcs = self->place.device->funcs;
   gpointer blocks[] = { self->range, self->powers, self->room };
   for (guint i = 0; i < G_N_ELEMENTS(blocks); i++)
-    if (blocks[i])
-      funcs->free(self->place.device, blocks[i]);
+    astro_cuda_free(&self->place, &blocks[i]);
   g_free(self);
 }
 

@@ -139,8 +139,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
 static gboolean drain(gpointer instance, GError **error)
 {
-  const AstroPlace *place = astro_collect_place((AstroCollect *)instance);
-  return enter(place, error) && CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(place->queue)));
+  return astro_cuda_drain(astro_collect_place((AstroCollect *)instance), error);
 }
 
 static gboolean host_out(gpointer instance)

@@ -98,9 +98,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
 
 static gboolean drain(gpointer instance, GError **error)
 {
-  Gridding *self = (Gridding *)instance;
-  return astro_cuda_enter(self->place.device, error) &&
-         CUDA_TRY(cudaStreamSynchronize(astro_cuda_stream(self->place.queue)));
+  return astro_cuda_drain(&((Gridding *)instance)->place, error);
 }
 
 const AstroBackend astro_cuda_gridding = {

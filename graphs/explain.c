@@ -1,6 +1,7 @@
 #include "graphs/explain.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
+#include "graphs/values.h"
 #include <gst/gst.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,12 +69,9 @@ int astro_show(const AstroArguments *arguments)
   return EXIT_SUCCESS;
 }
 
-/* Where only we know our plugin, gst-launch-1.0 must be told. */
-static char *plugin_path(void)
+/* Where only we know our plugin, which lies in directory, gst-launch-1.0 must be told. */
+static char *plugin_path(const char *directory)
 {
-  gst_init(NULL, NULL);
-  g_autofree char *directory = astro_find_plugin();
-  gst_deinit();
   if (!directory)
     return g_strdup("");
   const char *others = g_getenv("GST_PLUGIN_PATH");
@@ -82,15 +80,19 @@ static char *plugin_path(void)
   return g_strdup_printf("GST_PLUGIN_PATH=%s ", quoted);
 }
 
-int astro_print(const AstroArguments *arguments)
+static int print_line(const AstroGraph *graph, const char *line, const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
-  g_autoptr(AstroGraph) graph = astro_find_asked_graph(arguments, &error);
-  g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
-  if (!line)
+  g_autofree char *directory = astro_find_plugin();
+  if (!astro_values_check(graph, &error))
     return astro_refuse(error->message);
   g_autofree char *shell = astro_graph_shell_arguments(line);
-  g_autofree char *path = plugin_path();
+  g_autofree char *path = plugin_path(directory);
   printf("%sgst-launch-1.0 %s\n", path, shell);
   return EXIT_SUCCESS;
+}
+
+int astro_print(const AstroArguments *arguments)
+{
+  return astro_with_asked_line(arguments, print_line);
 }

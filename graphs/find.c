@@ -1,5 +1,6 @@
 #include "core/paths.h"
 #include "graphs/find.h"
+#include "graphs/format.h"
 #include "graphs/near.h"
 #include "core/backend/backend.h"
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <glib/gstdio.h>
 
 #define ENDING ".graph"
+#define STANDARD_INPUT "-"
 
 /* The directory graphs/ of the build tree that the program runs in, or NULL. The makefile puts a
  * link named source to the graph files there; libtool puts the program itself in .libs below. */
@@ -119,9 +121,15 @@ static AstroGraph *read_graph(int fd, const char *file, GError **error)
   return astro_graph_parse(file, (const char *)bytes->data, bytes->len - 1, error);
 }
 
+gboolean astro_is_graph_path(const char *graph)
+{
+  return strchr(graph, '/') || g_str_has_suffix(graph, ENDING) ||
+         g_str_equal(graph, STANDARD_INPUT);
+}
+
 static char *find_path(const char *graph, GError **error)
 {
-  if (strchr(graph, '/') || g_str_has_suffix(graph, ENDING))
+  if (astro_is_graph_path(graph))
     return g_strdup(graph);
   g_auto(GStrv) directories = graph_directories();
   g_autofree char *file = g_strconcat(graph, ENDING, NULL);
@@ -140,7 +148,7 @@ static char *find_path(const char *graph, GError **error)
 
 AstroGraph *astro_find_graph(const char *graph, GError **error)
 {
-  if (g_str_equal(graph, "-"))
+  if (g_str_equal(graph, STANDARD_INPUT))
     return read_graph(STDIN_FILENO, "standard input", error);
   g_autofree char *path = find_path(graph, error);
   int fd = path ? open_file(path, error) : -1;
@@ -151,13 +159,28 @@ AstroGraph *astro_find_graph(const char *graph, GError **error)
   return parsed;
 }
 
-AstroGraph *astro_find_asked_graph(const AstroArguments *arguments, GError **error)
+static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **error)
 {
   g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, error);
   for (guint i = 0; graph && i < arguments->values->len; i++)
     if (!astro_graph_set(graph, arguments->values->pdata[i], error))
       return NULL;
   return g_steal_pointer(&graph);
+}
+
+int astro_with_asked_line(const AstroArguments *arguments,
+                          int (*use)(const AstroGraph *graph, const char *line,
+                                     const AstroArguments *arguments))
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(AstroGraph) graph = find_asked_graph(arguments, &error);
+  g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
+  if (!line)
+    return astro_refuse(error->message);
+  gst_init(NULL, NULL);
+  int status = use(graph, line, arguments);
+  gst_deinit();
+  return status;
 }
 
 char *astro_find_plugin(void)

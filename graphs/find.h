@@ -8,11 +8,17 @@
 
 G_BEGIN_DECLS
 
+/* Whether graph is the path of a file, or - for the standard input, and not a name. */
+gboolean astro_is_graph_path(const char *graph);
+
 /* graph: a name, a path (with a / or ending .graph) or - for the standard input. */
 AstroGraph *astro_find_graph(const char *graph, GError **error);
 
-/* The one that the user named, with the values that they gave. */
-AstroGraph *astro_find_asked_graph(const AstroArguments *arguments, GError **error);
+/* Calls use, within GStreamer, with the graph that the user named and its line with the values that
+ * they gave; the status to exit with. */
+int astro_with_asked_line(const AstroArguments *arguments,
+                          int (*use)(const AstroGraph *graph, const char *line,
+                                     const AstroArguments *arguments));
 
 /* The names there are, sorted. */
 char **astro_find_graph_names(void);

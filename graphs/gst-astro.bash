@@ -17,6 +17,36 @@ _gst_astro_graph() {
   done
 }
 
+# Names of graphs, after other words that may stand there; where none begins so, files.
+_gst_astro_graphs() {
+  _gst_astro_words "$3$("$1" list 2>/dev/null | sed 's/ .*//')" "$2"
+  if [[ $2 == */* || ${#COMPREPLY[@]} == 0 ]]; then
+    mapfile -t COMPREPLY < <(compgen -f -X '!*.graph' -- "$2"; compgen -d -- "$2")
+    compopt -o filenames 2>/dev/null
+  fi
+}
+
+# What the line has elsewhere: options, and parameters as name=. Most shells cut words at a =.
+_gst_astro_given() {
+  local i
+  for ((i = 2; i < ${#COMP_WORDS[@]}; i++)); do
+    if ((i == COMP_CWORD)) || [[ ${COMP_WORDS[i - 1]} == '=' ]]; then
+      continue
+    elif [[ ${COMP_WORDS[i + 1]} == '=' ]]; then
+      echo "${COMP_WORDS[i]}="
+    else
+      echo "${COMP_WORDS[i]/=*/=}"
+    fi
+  done
+}
+
+# The words on the standard input that the line has not yet.
+_gst_astro_left() {
+  local given
+  given=$(_gst_astro_given)
+  grep -Fxv -e "$given"
+}
+
 _gst_astro_parameters() {
   "$1" show "$2" </dev/null 2>/dev/null | sed -n '/^Parameters:$/,/^$/s/^  \([A-Za-z][A-Za-z0-9_-]*=\).*/\1/p'
 }
@@ -25,7 +55,14 @@ _gst_astro() {
   local program=$1 current=$2 previous=$3 command=${COMP_WORDS[1]} graph options=
   COMPREPLY=()
   if ((COMP_CWORD == 1)); then
-    _gst_astro_words $'run\nlist\nshow\nprint\ndevices\n--help\n--version' "$current"
+    _gst_astro_words $'run\nlist\nshow\nprint\ndevices\nhelp\n--help\n--version' "$current"
+    return
+  fi
+  if [[ $command == help ]]; then
+    case $COMP_CWORD,${COMP_WORDS[2]} in
+      2,*) _gst_astro_graphs "$program" "$current" $'run\nlist\nshow\nprint\ndevices\n' ;;
+      3,run | 3,show | 3,print) _gst_astro_graphs "$program" "$current" ;;
+    esac
     return
   fi
   # The value of a parameter or of --dot: mostly a file.
@@ -40,19 +77,15 @@ _gst_astro() {
     *) return ;;
   esac
   if [[ $current == -* ]]; then
-    _gst_astro_words "$options" "$current"
+    _gst_astro_words "$(_gst_astro_left <<<"$options")" "$current"
     return
   fi
   [[ $command != list && $command != devices ]] || return
   graph=$(_gst_astro_graph)
   if [[ -z $graph ]]; then
-    _gst_astro_words "$("$program" list 2>/dev/null | sed 's/ .*//')" "$current"
-    if [[ $current == */* || ${#COMPREPLY[@]} == 0 ]]; then
-      mapfile -t COMPREPLY < <(compgen -f -X '!*.graph' -- "$current"; compgen -d -- "$current")
-      compopt -o filenames 2>/dev/null
-    fi
+    _gst_astro_graphs "$program" "$current"
   elif [[ $command != show ]]; then
-    _gst_astro_words "$(_gst_astro_parameters "$program" "$graph")" "$current"
+    _gst_astro_words "$(_gst_astro_parameters "$program" "$graph" | _gst_astro_left)" "$current"
     compopt -o nospace 2>/dev/null
   fi
 }

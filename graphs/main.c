@@ -3,6 +3,7 @@
 #include "graphs/arguments.h"
 #include "graphs/devices.h"
 #include "graphs/explain.h"
+#include "graphs/find.h"
 #include "graphs/near.h"
 #include "graphs/run.h"
 #include <errno.h>
@@ -44,12 +45,19 @@ static const AstroCommand commands[] = {
     FALSE, NULL, astro_devices },
 };
 
+static void print_command(const char *name, const char *arguments, const char *summary)
+{
+  printf("  %-7s %-36s %s\n", name, arguments, summary);
+}
+
 static void print_help(void)
 {
   printf("Usage: gst-astro COMMAND ...\n\nRuns and explains graphs: GStreamer pipelines for radio "
          "astronomy.\n\nCommands:\n");
   for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
-    printf("  %-7s %-36s %s\n", commands[i].name, commands[i].arguments, commands[i].summary);
+    print_command(commands[i].name, commands[i].arguments, commands[i].summary);
+  print_command("help", "[COMMAND | GRAPH]",
+                "Shows this help, or a command's, or a graph's parameters.");
   printf("\nOptions:\n  --help       show this help; after a command, that command's\n"
          "  --version    show the versions of gst-astro and GStreamer\n");
 }
@@ -66,19 +74,52 @@ static const struct {
 } options[] = {
   { "--help", print_help },
   { "-h", print_help },
-  { "help", print_help }, /* as of other programs */
   { "--version", print_version },
 };
 
+static const AstroCommand *find_command(const char *name)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+    if (g_str_equal(name, commands[i].name))
+      return &commands[i];
+  return NULL;
+}
+
+static void add_command_names(GStrvBuilder *names)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+    g_strv_builder_add(names, commands[i].name);
+  g_strv_builder_add(names, "help");
+}
+
+/* what: the kinds of things that names are of. */
+static int unknown(const char *what, const char *word, GStrvBuilder *names)
+{
+  g_auto(GStrv) known = g_strv_builder_end(names);
+  g_autofree char *hint = astro_near_hint(word, (const char *const *)known);
+  fprintf(stderr, "gst-astro: no %s %s%s (gst-astro --help shows all)\n", what, word, hint);
+  return EXIT_USAGE;
+}
+
+static int unknown_option(const char *word)
+{
+  g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+  for (guint i = 0; i < G_N_ELEMENTS(options); i++)
+    g_strv_builder_add(names, options[i].name);
+  return unknown("option", word, names);
+}
+
 static int unknown_command(const char *word)
 {
-  const char *names[G_N_ELEMENTS(commands) + 1] = { NULL };
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
-    names[i] = commands[i].name;
-  g_autofree char *hint = astro_near_hint(word, names);
-  fprintf(stderr, "gst-astro: no %s %s%s (gst-astro --help shows all)\n",
-          *word == '-' ? "option" : "command", word, hint);
-  return EXIT_USAGE;
+  g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+  g_auto(GStrv) graphs = astro_find_graph_names();
+  if (g_strv_contains((const char *const *)graphs, word)) {
+    fprintf(stderr, "gst-astro: no command %s, did you mean run %s? (gst-astro --help shows all)\n",
+            word, word);
+    return EXIT_USAGE;
+  }
+  add_command_names(names);
+  return unknown("command", word, names);
 }
 
 static int run_command(const AstroCommand *command, char **argv)
@@ -104,6 +145,43 @@ static int run_command(const AstroCommand *command, char **argv)
   return status;
 }
 
+/* A name that is no graph's may be meant for a command. */
+static int help_on_graph(char **words)
+{
+  const AstroArguments arguments = { .graph = words[0] };
+  g_auto(GStrv) graphs = astro_find_graph_names();
+  if (words[1]) {
+    fprintf(stderr, "gst-astro help: unexpected argument %s (gst-astro --help shows all)\n",
+            words[1]);
+    return EXIT_USAGE;
+  }
+  if (astro_is_graph_path(words[0]) || g_strv_contains((const char *const *)graphs, words[0]))
+    return astro_explain(&arguments);
+  g_autoptr(GStrvBuilder) names = g_strv_builder_new();
+  add_command_names(names);
+  g_strv_builder_addv(names, (const char **)graphs);
+  return unknown("command or graph", words[0], names);
+}
+
+static const char *const general[] = { "help", "--help", "-h", NULL };
+
+/* words: what follows help. On a command it is what --help after the words shows. */
+static int help(char **words)
+{
+  const AstroCommand *command = *words ? find_command(*words) : NULL;
+  if (!*words || g_strv_contains(general, *words)) {
+    print_help();
+    return EXIT_SUCCESS;
+  }
+  if (!command)
+    return help_on_graph(words);
+  g_autoptr(GStrvBuilder) asked = g_strv_builder_new();
+  g_strv_builder_addv(asked, (const char **)words + 1);
+  g_strv_builder_add(asked, "--help");
+  g_auto(GStrv) argv = g_strv_builder_end(asked);
+  return run_command(command, argv);
+}
+
 static int run(int argc, char **argv)
 {
   if (argc < 2) {
@@ -115,10 +193,12 @@ static int run(int argc, char **argv)
       options[i].print();
       return EXIT_SUCCESS;
     }
-  for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
-    if (g_str_equal(argv[1], commands[i].name))
-      return run_command(&commands[i], argv + 2);
-  return unknown_command(argv[1]);
+  if (g_str_equal(argv[1], "help"))
+    return help(argv + 2);
+  const AstroCommand *command = find_command(argv[1]);
+  if (command)
+    return run_command(command, argv + 2);
+  return *argv[1] == '-' ? unknown_option(argv[1]) : unknown_command(argv[1]);
 }
 
 /* A full disk is seen when what was printed is written. */

@@ -393,13 +393,5 @@ static int run_line(const AstroGraph *graph, const char *line, const AstroArgume
 
 int astro_run(const AstroArguments *arguments)
 {
-  g_autoptr(GError) error = NULL;
-  g_autoptr(AstroGraph) graph = astro_find_asked_graph(arguments, &error);
-  g_autofree char *line = graph ? astro_graph_line(graph, &error) : NULL;
-  if (!line)
-    return astro_refuse(error->message);
-  gst_init(NULL, NULL);
-  int status = run_line(graph, line, arguments);
-  gst_deinit();
-  return status;
+  return astro_with_asked_line(arguments, run_line);
 }

@@ -88,10 +88,7 @@ typedef struct {
  * and "dec" are the first two. Degrees, but where ECSV's header says radians. The heading line said
  * again begins another catalogue: all points follow each other, and how many there are up to the
  * end of each catalogue is added to ends (of guint64; may be NULL), where one without points is an
- * error. */
-gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
-                                   AstroCatalogue *catalogue, GArray *ends, GError **error);
-/* The same from memory. name is for errors. */
+ * error. name is for errors. */
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
                                     GArray *ends, GError **error);

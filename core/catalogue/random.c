@@ -1,13 +1,6 @@
 /* xoshiro256++ (Blackman and Vigna), seeded by splitmix64. */
 #include "core/catalogue/catalogue.h"
-
-static guint64 split_mix(guint64 *state)
-{
-  guint64 z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
+#include "core/split-mix.h"
 
 static guint64 rotate(guint64 x, guint by)
 {
@@ -18,9 +11,9 @@ void astro_random_init(AstroRandom *random, guint64 seed, guint64 index)
 {
   /* seed and index are mixed one after the other, so that (1, 2) and (2, 1) differ */
   guint64 state = seed;
-  state = split_mix(&state) + index;
+  state = astro_split_mix(&state) + index;
   for (guint i = 0; i < G_N_ELEMENTS(random->state); i++)
-    random->state[i] = split_mix(&state);
+    random->state[i] = astro_split_mix(&state);
 }
 
 double astro_random_uniform(AstroRandom *random)

@@ -312,9 +312,12 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
     at += mark;
   while (at < end) {
     const char *stop = end_of_line(at, end);
+    const gboolean has_zero = memchr(at, 0, (gsize)(stop - at)) != NULL;
     g_autofree char *line = g_strndup(at, (gsize)(stop - at));
     at = stop + 1 + (stop + 1 < end && stop[0] == '\r' && stop[1] == '\n');
     reader->line++;
+    if (has_zero)
+      return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "a zero byte, which no text has");
     if (!is_empty(reader, line, !reader->separator) &&
         !take_line(reader, columns, line, &is_names, error))
       return FALSE;
@@ -338,16 +341,6 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
   if (!good)
     astro_catalogue_clear(catalogue);
   return good;
-}
-
-gboolean astro_catalogue_read_text(const char *path, const AstroCatalogueColumns *columns,
-                                   AstroCatalogue *catalogue, GArray *ends, GError **error)
-{
-  g_autoptr(GMappedFile) file = g_mapped_file_new(path, FALSE, error);
-  *catalogue = (AstroCatalogue){ 0 };
-  return file && astro_catalogue_parse_text(g_mapped_file_get_contents(file),
-                                            g_mapped_file_get_length(file), path, columns,
-                                            catalogue, ends, error);
 }
 
 AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i)

@@ -73,22 +73,16 @@ void astro_delay_instance_free(gpointer data)
   g_free(instance);
 }
 
-static gsize stride_of(const AstroLayout *shape, const guint64 *strides, AstroAxis axis)
-{
-  gint at = astro_layout_find(shape, axis);
-  return at < 0 ? 0 : (gsize)strides[at];
-}
-
 void astro_delay_strides(const AstroStream *stream, guint64 steps, AstroDelayStrides *out)
 {
   AstroLayout shape;
   guint64 strides[ASTRO_MAX_AXES];
   astro_stream_shape(stream, steps, &shape);
   astro_layout_strides(&shape, strides);
-  out->time = stride_of(&shape, strides, ASTRO_AXIS_TIME);
-  out->station = stride_of(&shape, strides, ASTRO_AXIS_STATION);
-  out->pol = stride_of(&shape, strides, ASTRO_AXIS_POL);
-  out->channel = stride_of(&shape, strides, ASTRO_AXIS_CHANNEL);
+  out->time = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_TIME);
+  out->station = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_STATION);
+  out->pol = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_POL);
+  out->channel = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_CHANNEL);
 }
 
 gint64 astro_delay_spectrum_ns(const AstroStream *stream, guint64 step)

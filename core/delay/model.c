@@ -19,7 +19,6 @@ AstroDelayModel *astro_delay_model_new(AstroObservation *observation, guint pols
                                        AstroCalibration *calibration, GError **error)
 {
   g_autoptr(AstroCalibration) taken = calibration;
-  double centre[3];
   if (!observation->has_start || !observation->has_phase_centre || observation->n_stations == 0) {
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                 "the observation has %s: delays need stations, a start and a phase centre",
@@ -33,10 +32,7 @@ AstroDelayModel *astro_delay_model_new(AstroObservation *observation, guint pols
   model->pols = pols;
   model->track = astro_track_new(observation);
   model->calibration = g_steal_pointer(&taken);
-  model->positions = g_new(double, 3 * (gsize)model->stations);
-  astro_array_centre(observation, centre);
-  for (guint i = 0; i < 3 * model->stations; i++)
-    model->positions[i] = (observation->positions[i] - centre[i % 3]) / ASTRO_LIGHT_SPEED;
+  model->positions = astro_array_seconds(observation);
   return model;
 }
 
@@ -84,12 +80,7 @@ void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds)
 
 double astro_delay_model_reach(const AstroDelayModel *model)
 {
-  double farthest = 0;
-  for (guint i = 0; i < model->stations; i++) {
-    const double *p = &model->positions[3 * i];
-    farthest = MAX(farthest, sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]));
-  }
-  return farthest;
+  return astro_array_reach(model->positions, model->stations);
 }
 
 guint astro_delay_model_stretch(const AstroDelayModel *model, double frequency, double rate,

@@ -1,4 +1,7 @@
 #include "core/fits/catalogue-read.h"
+#include "core/fits/open.h"
+
+#include <unistd.h>
 
 typedef struct {
   AstroCatalogue points; /* of all catalogues */
@@ -32,6 +35,25 @@ static gboolean parse(Reader *r, const AstroFitsFile *file, const AstroCatalogue
                     astro_fits_file_name(file), &named, &r->points, r->ends, &why))
     return refuse(file, error, why->message);
   return TRUE;
+}
+
+gboolean astro_fits_read_text(const char *path, const AstroCatalogueColumns *columns,
+                              AstroCatalogue *catalogue, GArray *ends, GError **error)
+{
+  int fd = astro_fits_open(path, error);
+  *catalogue = (AstroCatalogue){ 0 };
+  if (fd < 0)
+    return FALSE;
+  g_autoptr(GMappedFile) file = g_mapped_file_new_from_fd(fd, FALSE, error);
+  close(fd);
+  if (!file)
+    return FALSE;
+  const char *text = g_mapped_file_get_contents(file);
+  const gsize length = g_mapped_file_get_length(file);
+  if (astro_fits_is_beginning(text, length))
+    return astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
+                      "%s is a FITS file, expected text: astrofitssrc reads it", path);
+  return astro_catalogue_parse_text(text, length, path, columns, catalogue, ends, error);
 }
 
 static void close_text(gpointer reader)

@@ -24,7 +24,7 @@ element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/
 bench_programs += tests/bench/fits
 fuzz_programs += tests/fuzz/fits
 dist_files += tests/core/place.h tests/core/uvfits.h tests/core/uvfits-written.h tests/core/foreign.h \
-  tests/core/fits-image.h tests/core/fits-catalogue.h \
+  tests/core/fits-image.h tests/core/fits-key.h tests/core/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
   tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 

@@ -27,6 +27,11 @@ struct _AstroFitsFile {
   guint8 *cache;
 };
 
+gboolean astro_fits_is_beginning(gconstpointer bytes, gsize n)
+{
+  return n >= 8 && memcmp(bytes, file_begin, 8) == 0;
+}
+
 static void header_free(gpointer data)
 {
   AstroFitsHeader *header = data;
@@ -345,7 +350,7 @@ static gboolean begins_as_text(AstroFitsFile *file)
   guint8 begin[BLOCK];
   gsize bytes = MIN(file->bytes, sizeof begin);
   if (bytes == 0 || !astro_fits_file_read(file, 0, begin, bytes, NULL) ||
-      (bytes >= 8 && memcmp(begin, file_begin, 8) == 0))
+      astro_fits_is_beginning(begin, bytes))
     return FALSE;
   for (gsize i = 0; i < bytes; i++)
     if (begin[i] < ' ' && !(begin[i] && strchr("\t\n\r\f\v", begin[i])))

@@ -31,6 +31,8 @@ typedef struct {
 gboolean astro_fits_wrong(const AstroFitsFile *file, GError **error, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 
+gboolean astro_fits_is_beginning(gconstpointer bytes, gsize n);
+
 /* Takes text too, which has no headers. */
 AstroFitsFile *astro_fits_file_open(const char *path, GError **error);
 void astro_fits_file_close(AstroFitsFile *file);

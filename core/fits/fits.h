@@ -122,6 +122,10 @@ gboolean astro_fits_reader_read(AstroFitsReader *reader, AstroFitsFrame *frame, 
 void astro_fits_reader_close(AstroFitsReader *reader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroFitsReader, astro_fits_reader_close)
 
+/* As astro_catalogue_parse_text, of a file, which gzip may have packed. */
+gboolean astro_fits_read_text(const char *path, const AstroCatalogueColumns *columns,
+                              AstroCatalogue *catalogue, GArray *ends, GError **error);
+
 /* The field has no name in the stream: its place is as good as any, J1234+5678. To be freed. */
 char *astro_fits_field_name(const AstroObservation *observation);
 

@@ -8,7 +8,8 @@ core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/spre
   core/gridder/weighting.c core/gridder/weighting.h core/gridder/collect.c core/gridder/collect.h \
   core/gridder/collect-host.c core/gridder/dumps.c core/gridder/dumps.h core/gridder/gridding.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
-  elements/astrogridder-settings.c elements/astrogridder-settings.h
+  elements/astrogridder-settings.c elements/astrogridder-settings.h \
+  elements/astrogridder-reports.c elements/astrogridder-reports.h
 core_avx2_sources += core/gridder/wstacking-avx2.c
 core_avx512_sources += core/gridder/wstacking-avx512.c
 core_tests += tests/core/gridder tests/core/gridder-cuda tests/core/gridder-prepare tests/core/sorted tests/core/collect

@@ -14,7 +14,9 @@ fuzz_programs += tests/fuzz/events
 bench_programs += tests/bench/histogram
 dist_files += tests/core/histogram.h tests/elements/astrohistogram.h tests/bench/peers-tpacf
 element_sources += elements/astrohistogram.c elements/astrohistogram.h \
-  elements/astrocataloguepad.c elements/astrocataloguepad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h
+  elements/astrocataloguepad.c elements/astrocataloguepad.h elements/astrohistogram-settings.c elements/astrohistogram-settings.h \
+  elements/astrohistogram-progress.c elements/astrohistogram-progress.h \
+  elements/astroinputs.c elements/astroinputs.h
 element_tests += tests/elements/astrohistogram tests/elements/astrohistogram-refused \
   tests/elements/astrohistogram-time
 gpu_sources += gpu/histogram.cu gpu/histogram-copies.cu gpu/histogram-tree.cu gpu/histogram-leaves.cu

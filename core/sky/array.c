@@ -227,3 +227,23 @@ void astro_array_centre(const AstroObservation *observation, double centre[3])
       centre[k] += observation->positions[3 * i + k] / observation->n_stations;
   }
 }
+
+double *astro_array_seconds(const AstroObservation *observation)
+{
+  const guint n = 3 * observation->n_stations;
+  double centre[3], *seconds = g_new(double, n);
+  astro_array_centre(observation, centre);
+  for (guint i = 0; i < n; i++)
+    seconds[i] = (observation->positions[i] - centre[i % 3]) / ASTRO_LIGHT_SPEED;
+  return seconds;
+}
+
+double astro_array_reach(const double *seconds, guint n_stations)
+{
+  double farthest = 0;
+  for (guint i = 0; i < n_stations; i++) {
+    const double *p = &seconds[3 * i];
+    farthest = MAX(farthest, sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]));
+  }
+  return farthest;
+}

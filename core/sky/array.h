@@ -28,5 +28,9 @@ extern const char *const astro_array_presets[]; /* up to a NULL */
 
 /* The mean of the stations. */
 void astro_array_centre(const AstroObservation *observation, double centre[3]);
+/* x y z of each station from there, over the speed of light: seconds, to be freed. */
+double *astro_array_seconds(const AstroObservation *observation);
+/* To the farthest of them, seconds. */
+double astro_array_reach(const double *seconds, guint n_stations);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* One text for all instruction sets: the file that includes it says how wide a vector is (LANES)
  * and names the table (KERNELS) and the instruction set (NAME, LEVEL). */
 #include "core/sky/kernels.h"
+#include "core/split-mix.h"
 
 #include <string.h>
 
@@ -17,14 +18,6 @@ typedef Floats UnalignedFloats __attribute__((aligned(4), may_alias));
 #define SELECT(mask, a, b) ((Floats)(((mask) & (Integers)(a)) | (~(mask) & (Integers)(b))))
 #define EACH(value) ((Floats){ 0 } + (value))
 
-static guint64 next_seed(guint64 *state)
-{
-  guint64 z = (*state += 0x9e3779b97f4a7c15u);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 /* xoshiro128++, seeded by splitmix64. */
 static void fill_random(guint64 key, guint32 *words, guint n)
 {
@@ -32,7 +25,7 @@ static void fill_random(guint64 key, guint32 *words, guint n)
   Words s[4][GROUPS];
   for (guint i = 0; i < GENERATORS; i++)
     for (guint k = 0; k < 4; k += 2) {
-      guint64 seed = next_seed(&key);
+      guint64 seed = astro_split_mix(&key);
       seeds[k][i] = (guint32)seed;
       seeds[k + 1][i] = (guint32)(seed >> 32);
     }

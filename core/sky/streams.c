@@ -1,5 +1,6 @@
 #include "config.h"
 #include "core/sky/streams.h"
+#include "core/split-mix.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,18 +29,11 @@ struct AstroStreams {
   gsize fresh_from, fresh_to; /* tiles of the window to make */
 };
 
-static guint64 mixed(guint64 z)
-{
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
 guint64 astro_noise_key(guint64 seed, AstroNoiseKind kind, guint64 index, gint64 tile)
 {
-  guint64 key = mixed(seed + 0x9e3779b97f4a7c15u);
-  key = mixed(key ^ ((guint64)kind << 56 | index)) + 0x9e3779b97f4a7c15u;
-  return mixed(key ^ (guint64)tile);
+  guint64 key = astro_split_mix_of(seed + ASTRO_SPLIT_MIX_STEP);
+  key = astro_split_mix_of(key ^ ((guint64)kind << 56 | index)) + ASTRO_SPLIT_MIX_STEP;
+  return astro_split_mix_of(key ^ (guint64)tile);
 }
 
 /* Taps whose response is (1 + x relative_bandwidth)^(index / 2) at x of the band, in power the

@@ -51,19 +51,10 @@ static guint64 n_inputs(const AstroVoltages *voltages)
   return (guint64)voltages->stations * voltages->pols;
 }
 
-static double reach(const AstroVoltages *voltages)
-{
-  double farthest = 0;
-  for (guint i = 0; i < voltages->stations; i++) {
-    const double *p = &voltages->positions[3 * i];
-    farthest = MAX(farthest, sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]));
-  }
-  return farthest;
-}
-
 static gboolean choose_stretch(AstroVoltages *voltages, GError **error)
 {
-  double farthest = reach(voltages), f0 = voltages->config.stream.frequency;
+  double farthest = astro_array_reach(voltages->positions, voltages->stations),
+         f0 = voltages->config.stream.frequency;
   voltages->stretch = astro_fraction_stretch(farthest, f0, voltages->rate);
   if (voltages->stretch)
     return TRUE;
@@ -94,17 +85,13 @@ static gboolean open_rows(AstroVoltages *voltages, GError **error)
 static gboolean open_sky(AstroVoltages *voltages, GError **error)
 {
   const AstroVoltagesConfig *config = &voltages->config;
-  double centre[3];
 
-  astro_array_centre(config->observation, centre);
-  voltages->positions = g_new(double, 3 * (gsize)voltages->stations);
-  for (guint i = 0; i < 3 * voltages->stations; i++)
-    voltages->positions[i] =
-        (config->observation->positions[i] - centre[i % 3]) / ASTRO_LIGHT_SPEED;
+  voltages->positions = astro_array_seconds(config->observation);
   if (!choose_stretch(voltages, error))
     return FALSE;
 
-  double samples = ceil(reach(voltages) * voltages->rate) + 2 * ASTRO_FRACTION_TAPS;
+  double farthest = astro_array_reach(voltages->positions, voltages->stations);
+  double samples = ceil(farthest * voltages->rate) + 2 * ASTRO_FRACTION_TAPS;
   voltages->margin = (gint64)(samples / TILE) + 1;
   voltages->streams = astro_streams_new(
       config->sky, voltages->pols, config->seed, CHUNK_TILES + 2 * (gsize)voltages->margin,
@@ -364,12 +351,6 @@ static void aim(AstroVoltages *voltages, guint64 tiles)
   }
 }
 
-static guint64 stride_of(const AstroLayout *shape, const guint64 *strides, AstroAxis axis)
-{
-  gint at = astro_layout_find(shape, axis);
-  return at < 0 ? 0 : strides[at];
-}
-
 void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, gpointer block)
 {
   AstroLayout shape;
@@ -377,9 +358,9 @@ void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, 
 
   astro_stream_shape(&voltages->config.stream, steps, &shape);
   astro_layout_strides(&shape, strides);
-  voltages->time_stride = stride_of(&shape, strides, ASTRO_AXIS_TIME);
-  voltages->station_stride = stride_of(&shape, strides, ASTRO_AXIS_STATION);
-  voltages->pol_stride = stride_of(&shape, strides, ASTRO_AXIS_POL);
+  voltages->time_stride = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_TIME);
+  voltages->station_stride = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_STATION);
+  voltages->pol_stride = astro_layout_stride_of(&shape, strides, ASTRO_AXIS_POL);
   voltages->first = first;
   voltages->steps = steps;
   voltages->block = block;

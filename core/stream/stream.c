@@ -234,6 +234,13 @@ void astro_layout_strides(const AstroLayout *shape, guint64 strides[ASTRO_MAX_AX
   }
 }
 
+guint64 astro_layout_stride_of(const AstroLayout *shape, const guint64 strides[ASTRO_MAX_AXES],
+                               AstroAxis axis)
+{
+  gint at = astro_layout_find(shape, axis);
+  return at < 0 ? 0 : strides[at];
+}
+
 /* As many as a process has addresses for; far below what a later product could wrap at. */
 #define MAX_STEP_BYTES ((gsize)1 << 47)
 

@@ -162,6 +162,9 @@ void astro_stream_shape(const AstroStream *stream, guint64 steps, AstroLayout *s
 
 /* Strides in samples, for a layout whose extents are all set. */
 void astro_layout_strides(const AstroLayout *shape, guint64 strides[ASTRO_MAX_AXES]);
+/* That of an axis; 0 where the shape has none, so that one place stands for all along it. */
+guint64 astro_layout_stride_of(const AstroLayout *shape, const guint64 strides[ASTRO_MAX_AXES],
+                               AstroAxis axis);
 guint64 astro_layout_samples(const AstroLayout *shape);
 
 G_END_DECLS

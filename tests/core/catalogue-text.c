@@ -1,6 +1,7 @@
 /* Catalogues as text: the forms that programs write them in, and what is wrong in them. */
 #include "core/catalogue/catalogue.h"
 #include "core/catalogue/values.h"
+#include "core/fits/fits.h"
 #include "tests/tests.h"
 
 #include <float.h>
@@ -221,10 +222,37 @@ static void test_bad_text(void)
   AstroCatalogue catalogue;
   GError *error = NULL;
   AstroCatalogueColumns columns = { .ra = "1", .dec = "2" };
-  g_assert_false(
-      astro_catalogue_read_text("/nonexistent/file", &columns, &catalogue, NULL, &error));
-  g_assert_error(error, G_FILE_ERROR, G_FILE_ERROR_NOENT);
+  g_assert_false(astro_fits_read_text("/nonexistent/file", &columns, &catalogue, NULL, &error));
+  g_assert_error(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN);
+  test_says(error->message, "cannot open /nonexistent/file: No such file");
   g_clear_error(&error);
+}
+
+/* Of files that are none, and of text with two bytes a character. */
+static void test_zero_bytes(void)
+{
+  static const struct {
+    const char *text;
+    gsize length;
+    const char *says;
+  } wrong[] = {
+    { "\xfd"
+      "7zXZ\0\0#\n1,2\n",
+      13, "zeros, line 1: a zero byte, which no text has" },
+    { "ra,dec\n1,2\0"
+      "3\n",
+      13, "zeros, line 2: a zero byte" },
+    { "ra,dec\n1,2\n\0\0\0", 14, "zeros, line 3: a zero byte" },
+  };
+  const AstroCatalogueColumns columns = { .ra = "1", .dec = "2" };
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    AstroCatalogue catalogue;
+    g_autoptr(GError) error = NULL;
+    g_assert_false(astro_catalogue_parse_text(wrong[i].text, wrong[i].length, "zeros", &columns,
+                                              &catalogue, NULL, &error));
+    g_assert_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_TEXT);
+    test_says(error->message, wrong[i].says);
+  }
 }
 
 static void test_file(void)
@@ -235,7 +263,7 @@ static void test_file(void)
   AstroCatalogue catalogue;
   GError *error = NULL;
   g_assert_true(g_file_set_contents(path, "ra,dec\n10,20\n", -1, NULL));
-  astro_catalogue_read_text(path, &columns, &catalogue, NULL, &error);
+  astro_fits_read_text(path, &columns, &catalogue, NULL, &error);
   g_assert_no_error(error);
   g_assert_cmpuint(catalogue.n, ==, 1);
   g_assert_cmpfloat(catalogue.dec[0], ==, 20);
@@ -252,6 +280,7 @@ int main(int argc, char **argv)
   g_test_add_func("/catalogue/numbers", test_numbers);
   g_test_add_func("/catalogue/ecsv", test_ecsv);
   g_test_add_func("/catalogue/bad-text", test_bad_text);
+  g_test_add_func("/catalogue/zero-bytes", test_zero_bytes);
   g_test_add_func("/catalogue/file", test_file);
   return g_test_run();
 }

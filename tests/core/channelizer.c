@@ -1,19 +1,13 @@
 /* The channelizer: both backends against formulas of the tests' own, and the filter against what is
  * asked of it. */
 #include "tests/core/channelizer.h"
+#include "tests/near.h"
 
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 
 #define TURN(turns) cexp(2 * I * G_PI * ((turns)-floor(turns)))
-
-static void assert_near(complex double found, complex double expected, double tolerance)
-{
-  if (!(cabs(found - expected) <= tolerance))
-    g_error("found %.9g%+.9gi, expected %.9g%+.9gi to %g", creal(found), cimag(found),
-            creal(expected), cimag(expected), tolerance);
-}
 
 /* ---- which spectra there are ---- */
 
@@ -79,7 +73,7 @@ static void test_tones(gconstpointer data)
         sum += weights[i];
         power += weights[i] * weights[i];
       }
-      assert_near(power, 1, 1e-12);
+      test_near_complex(power, 1, 1e-12);
       float *in = test_alloc(steps * 8);
       for (guint k = real; k < channels; k += MAX(1, channels / 7)) {
         double turns = channel_turns(&config, k), phase = 0.1 + 0.01 * k;
@@ -102,9 +96,9 @@ static void test_tones(gconstpointer data)
             /* A real tone near an edge of the band meets its own image. */
             gboolean apart = !real || (k > 2 && k + 2 < channels);
             if (c == k && apart)
-              assert_near(found, 3 * sum * TURN(phase), 3 * sum * (real ? 2e-3 : 2e-5));
+              test_near_complex(found, 3 * sum * TURN(phase), 3 * sum * (real ? 2e-3 : 2e-5));
             else if (config.taps == 1 && !real)
-              assert_near(found, 0, 3 * sum * 2e-5);
+              test_near_complex(found, 0, 3 * sum * 2e-5);
           }
         test_free(out);
       }
@@ -140,8 +134,9 @@ static void test_impulse(gconstpointer data)
             shown += within;
             for (guint k = 0; k < channels; k++) {
               const float *value = (const float *)out + 2 * (n * channels + k);
-              assert_near(value[0] + I * value[1],
-                          2 * h * TURN(-channel_turns(&config, k) * (double)(first + at)), 1e-6);
+              test_near_complex(value[0] + I * value[1],
+                                2 * h * TURN(-channel_turns(&config, k) * (double)(first + at)),
+                                1e-6);
             }
           }
           test_free(out);
@@ -169,7 +164,7 @@ static void test_parseval(gconstpointer data)
         before += pow(in[n * 2 * channels + i], 2);
         after += pow(((float *)out)[n * 2 * channels + i], 2);
       }
-      assert_near(after / before, 1, 1e-5);
+      test_near_complex(after / before, 1, 1e-5);
     }
     test_free(out);
     test_free(in);
@@ -193,7 +188,7 @@ static void test_noise(void)
     for (guint64 i = 0; i < 16 * 1000 * 2; i++)
       power[i / 2 % 16] += pow(((float *)out)[i], 2) / 1000;
     for (guint k = 0; k < 16; k++)
-      assert_near(power[k] / mean, 1, 0.2);
+      test_near_complex(power[k] / mean, 1, 0.2);
     test_free(out);
     test_free(in);
   }
@@ -286,10 +281,10 @@ static void test_windows(void)
     config.window = cases[i].window;
     astro_channelizer_weights(&config, weights);
     double middle = weights[32768];
-    assert_near(weights[16384] / middle, cases[i].quarter, 1e-3);
-    assert_near(weights[0] / middle, cases[i].edge, 1e-3);
+    test_near_complex(weights[16384] / middle, cases[i].quarter, 1e-3);
+    test_near_complex(weights[0] / middle, cases[i].edge, 1e-3);
     for (guint w = 0; w < 65536; w++)
-      assert_near(weights[w], weights[65535 - w], 1e-12);
+      test_near_complex(weights[w], weights[65535 - w], 1e-12);
   }
 }
 
@@ -321,9 +316,9 @@ static void test_large(gconstpointer backend)
         const float *value = (const float *)out + 2 * (n * sizes[s] + c);
         complex double found = value[0] + I * value[1];
         if (c == k)
-          assert_near(found, 30000 * sum, 30);
+          test_near_complex(found, 30000 * sum, 30);
         else if (abs((gint)c - (gint)k) > 8)
-          assert_near(found, 0, 3 * sum);
+          test_near_complex(found, 0, 3 * sum);
       }
     test_free(out);
     test_free(in);

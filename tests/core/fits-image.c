@@ -1,5 +1,6 @@
 /* Images and cubes of ours in FITS: read back, and looked at by CFITSIO and WCSLIB's rules. */
 #include "tests/core/fits-image.h"
+#include "tests/core/fits-key.h"
 
 static void expect_same_contents(const AstroFitsContents *a, const AstroFitsContents *b)
 {
@@ -87,29 +88,11 @@ static void without_place(TestPlace *place, gconstpointer data)
   }
 }
 
-static double key(fitsfile *f, const char *name)
-{
-  double value = NAN;
-  int status = 0;
-  fits_read_key(f, TDOUBLE, name, &value, NULL, &status);
-  g_assert_cmpint(status, ==, 0);
-  return value;
-}
-
 static gboolean has_key(fitsfile *f, const char *name)
 {
   char card[FLEN_CARD];
   int status = 0;
   return fits_read_card(f, name, card, &status) == 0;
-}
-
-static void expect_text(fitsfile *f, const char *name, const char *expected)
-{
-  char value[FLEN_VALUE] = "";
-  int status = 0;
-  fits_read_key(f, TSTRING, name, value, NULL, &status);
-  g_assert_cmpint(status, ==, 0);
-  g_assert_cmpstr(value, ==, expected);
 }
 
 /* What the header says, as FITS has it: pixel p (from 1) stands for l = -(p - CRPIX1) CDELT1. */
@@ -123,43 +106,45 @@ static void header(TestPlace *place, gconstpointer data)
   fits_open_diskfile(&f, place->path, READONLY, &status);
   fits_get_num_hdus(f, &hdus, &status);
   g_assert_cmpint(hdus, ==, 8);
-  expect_text(f, "CTYPE1", "RA---SIN");
-  expect_text(f, "CTYPE2", "DEC--SIN");
-  expect_text(f, "CTYPE3", "FREQ");
-  expect_text(f, "CTYPE4", "STOKES");
-  expect_text(f, "BUNIT", "JY/BEAM");
-  expect_text(f, "RADESYS", "ICRS");
-  expect_text(f, "SPECSYS", "TOPOCENT");
-  expect_text(f, "TELESCOP", "Westerbork");
-  expect_text(f, "OBJECT", "J2321-4130");
-  expect_text(f, "DATE-OBS", "2026-11-20T23:59:50.250000000");
-  TEST_NEAR(key(f, "CRVAL1"), 350.25);
-  TEST_NEAR(key(f, "CRVAL2"), -41.5);
-  TEST_NEAR(key(f, "CDELT1"), -0.0001 * TEST_DEGREES);
-  TEST_NEAR(key(f, "CDELT2"), 0.0001 * TEST_DEGREES);
-  TEST_NEAR(key(f, "CRVAL3"), 150e6);
-  TEST_NEAR(key(f, "CDELT3"), 1e6);
-  TEST_NEAR(key(f, "CRVAL4"), 1);
-  TEST_NEAR(key(f, "EQUINOX"), 2000);
-  TEST_NEAR(key(f, "BMAJ"), 2.5 / 3600);
-  TEST_NEAR(key(f, "BPA"), -30.5);
+  test_key_text(f, "CTYPE1", "RA---SIN");
+  test_key_text(f, "CTYPE2", "DEC--SIN");
+  test_key_text(f, "CTYPE3", "FREQ");
+  test_key_text(f, "CTYPE4", "STOKES");
+  test_key_text(f, "BUNIT", "JY/BEAM");
+  test_key_text(f, "RADESYS", "ICRS");
+  test_key_text(f, "SPECSYS", "TOPOCENT");
+  test_key_text(f, "TELESCOP", "Westerbork");
+  test_key_text(f, "OBJECT", "J2321-4130");
+  test_key_text(f, "DATE-OBS", "2026-11-20T23:59:50.250000000");
+  TEST_NEAR(test_key_number(f, "CRVAL1"), 350.25);
+  TEST_NEAR(test_key_number(f, "CRVAL2"), -41.5);
+  TEST_NEAR(test_key_number(f, "CDELT1"), -0.0001 * TEST_DEGREES);
+  TEST_NEAR(test_key_number(f, "CDELT2"), 0.0001 * TEST_DEGREES);
+  TEST_NEAR(test_key_number(f, "CRVAL3"), 150e6);
+  TEST_NEAR(test_key_number(f, "CDELT3"), 1e6);
+  TEST_NEAR(test_key_number(f, "CRVAL4"), 1);
+  TEST_NEAR(test_key_number(f, "EQUINOX"), 2000);
+  TEST_NEAR(test_key_number(f, "BMAJ"), 2.5 / 3600);
+  TEST_NEAR(test_key_number(f, "BPA"), -30.5);
   g_assert_false(has_key(f, "CLBORDER"));
   /* x = width/2, y = height/2 is the centre, in FITS one further. */
-  TEST_NEAR((11 - key(f, "CRPIX1")) * key(f, "CDELT1") / TEST_DEGREES, 0.0125);
-  TEST_NEAR((11 - key(f, "CRPIX2")) * key(f, "CDELT2") / TEST_DEGREES, -0.02);
+  TEST_NEAR((11 - test_key_number(f, "CRPIX1")) * test_key_number(f, "CDELT1") / TEST_DEGREES,
+            0.0125);
+  TEST_NEAR((11 - test_key_number(f, "CRPIX2")) * test_key_number(f, "CDELT2") / TEST_DEGREES,
+            -0.02);
   static const char *const names[] = { "MODEL", "RESIDUAL", "PSF", "IMAGE",
                                        "MODEL", "RESIDUAL", "PSF" };
   for (int h = 2; h <= hdus; h++) {
     fits_movabs_hdu(f, h, NULL, &status);
-    expect_text(f, "EXTNAME", names[h - 2]);
-    TEST_NEAR(key(f, "EXTVER"), h <= 4 ? 1 : 2);
+    test_key_text(f, "EXTNAME", names[h - 2]);
+    TEST_NEAR(test_key_number(f, "EXTVER"), h <= 4 ? 1 : 2);
     g_assert_cmpint(has_key(f, "CLBORDER"), ==,
                     h > 4 && h < 8); /* of the second image, the PSF apart */
-    expect_text(f, "BUNIT", h % 4 == 2 ? "JY/PIXEL" : "JY/BEAM");
+    test_key_text(f, "BUNIT", h % 4 == 2 ? "JY/PIXEL" : "JY/BEAM");
   }
   fits_movrel_hdu(f, -1, NULL, &status);
-  TEST_NEAR(key(f, "CLBORDER"), 5);
-  expect_text(f, "DATE-OBS", "2026-11-21T00:00:00.250000000");
+  TEST_NEAR(test_key_number(f, "CLBORDER"), 5);
+  test_key_text(f, "DATE-OBS", "2026-11-21T00:00:00.250000000");
   fits_close_file(f, &status);
   g_assert_cmpint(status, ==, 0);
   astro_fits_contents_clear(&contents);
@@ -201,8 +186,8 @@ static void order_of_products(TestPlace *place, gconstpointer data)
   test_write_ours(place->path, &contents, 1);
   g_autofree float *pixels = test_new_pixels(&contents, 0);
   fits_open_diskfile(&f, place->path, READONLY, &status);
-  TEST_NEAR(key(f, "CRVAL4"), -5);
-  TEST_NEAR(key(f, "CDELT4"), -1);
+  TEST_NEAR(test_key_number(f, "CRVAL4"), -5);
+  TEST_NEAR(test_key_number(f, "CDELT4"), -1);
   for (long s = 0; s < 4; s++)
     for (long c = 0; c < 3; c++) {
       long first[] = { 1, 1, c + 1, s + 1 };

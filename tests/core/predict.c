@@ -3,6 +3,7 @@
 #include "core/predict/kernels.h"
 #include "core/predict/predict.h"
 #include "core/stream/uvw.h"
+#include "tests/near.h"
 #include "tests/observe.h"
 #include "tests/tests.h"
 #include <complex.h>
@@ -105,13 +106,6 @@ static complex double naive(Setup *s, guint channel, guint i, guint j, gint64 st
   return sum / (points * points);
 }
 
-static void assert_value(complex double found, complex double expected, double tolerance)
-{
-  if (!(cabs(found - expected) <= tolerance))
-    g_error("found %.15g %+.15gi, expected %.15g %+.15gi to %g", creal(found), cimag(found),
-            creal(expected), cimag(expected), tolerance);
-}
-
 /* In the middles of these integrations stand whole minutes, where (u,v,w) are not interpolated. */
 #define STEP (120 * SECOND)
 
@@ -136,8 +130,8 @@ static void compare(Setup *s, AstroPredict *predict, guint64 number, double tole
         complex double expected = naive(s, c, i, j, start, STEP);
         for (guint p = 0; p < pols; p++)
           for (guint q = 0; q < pols; q++, at++)
-            assert_value(is_double ? ((complex double *)out)[at] : ((complex float *)out)[at],
-                         p == q ? expected : 0, tolerance * flux);
+            test_near_complex(is_double ? ((complex double *)out)[at] : ((complex float *)out)[at],
+                              p == q ? expected : 0, tolerance * flux);
       }
   test_free(out);
 }

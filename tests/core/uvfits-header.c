@@ -1,28 +1,7 @@
 /* UVFITS: what is written is in the file as FITS's own library reads it. */
 #include "core/stream/uvw.h"
+#include "tests/core/fits-key.h"
 #include "tests/core/uvfits-written.h"
-
-#include <fitsio.h>
-
-static double get_number(fitsfile *f, const char *key)
-{
-  double value = 0;
-  int status = 0;
-  fits_read_key(f, TDOUBLE, key, &value, NULL, &status);
-  if (status)
-    g_test_message("no key %s", key);
-  g_assert_cmpint(status, ==, 0);
-  return value;
-}
-
-static void check_text(fitsfile *f, const char *key, const char *expected)
-{
-  char value[FLEN_VALUE] = "";
-  int status = 0;
-  fits_read_key(f, TSTRING, key, value, NULL, &status);
-  g_assert_cmpint(status, ==, 0);
-  g_assert_cmpstr(value, ==, expected);
-}
 
 /* The header, a group and the station table, value by value, with CFITSIO alone. */
 static void header(TestPlace *place, gconstpointer data)
@@ -97,9 +76,9 @@ static void header(TestPlace *place, gconstpointer data)
   fits_read_key(f, TLOGICAL, "GROUPS", &groups, NULL, &status);
   g_assert_true(groups);
   for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
-    g_assert_cmpfloat_with_epsilon(get_number(f, numbers[i].key), numbers[i].value, 1e-9);
+    g_assert_cmpfloat_with_epsilon(test_key_number(f, numbers[i].key), numbers[i].value, 1e-9);
   for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-    check_text(f, texts[i].key, texts[i].value);
+    test_key_text(f, texts[i].key, texts[i].value);
 
   /* The second time crosses midnight (21:30:07 + 2.5 h): mid-integration, the day's rest in DATE.
    */
@@ -123,18 +102,18 @@ static void header(TestPlace *place, gconstpointer data)
 
   fits_movnam_hdu(f, BINARY_TBL, (char *)"AIPS AN", 1, &status);
   g_assert_cmpint(status, ==, 0);
-  check_text(f, "TIMSYS", "UTC");
-  check_text(f, "TIMESYS", "UTC");
-  check_text(f, "RDATE", "2026-11-20");
-  check_text(f, "XYZHAND", "RIGHT");
-  check_text(f, "FRAME", "ITRF");
-  check_text(f, "ARRNAM", "TESTARRAY");
-  g_assert_cmpfloat(get_number(f, "IATUTC"), ==, 37);
-  g_assert_cmpfloat(get_number(f, "DATUTC"), ==, 0);
-  g_assert_cmpfloat_with_epsilon(get_number(f, "DEGPDY"), 360.985647, 1e-6);
+  test_key_text(f, "TIMSYS", "UTC");
+  test_key_text(f, "TIMESYS", "UTC");
+  test_key_text(f, "RDATE", "2026-11-20");
+  test_key_text(f, "XYZHAND", "RIGHT");
+  test_key_text(f, "FRAME", "ITRF");
+  test_key_text(f, "ARRNAM", "TESTARRAY");
+  g_assert_cmpfloat(test_key_number(f, "IATUTC"), ==, 37);
+  g_assert_cmpfloat(test_key_number(f, "DATUTC"), ==, 0);
+  g_assert_cmpfloat_with_epsilon(test_key_number(f, "DEGPDY"), 360.985647, 1e-6);
   /* Greenwich at 0h: 280.46062 + 360.98564737 a day since J2000, equation of the equinoxes apart.
    */
-  g_assert_cmpfloat_with_epsilon(get_number(f, "GSTIA0"),
+  g_assert_cmpfloat_with_epsilon(test_key_number(f, "GSTIA0"),
                                  fmod(280.46061837 + 360.98564736629 * (2461364.5 - 2451545), 360),
                                  0.02);
   /* From a middle elsewhere some would turn them. */
@@ -142,7 +121,7 @@ static void header(TestPlace *place, gconstpointer data)
     const char *keys[] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
     fits_get_colnum(f, CASEINSEN, (char *)"STABXYZ", &column, &status);
     fits_read_col(f, TDOUBLE, column, 3, 1, 3, NULL, position, NULL, &status);
-    g_assert_cmpfloat(get_number(f, keys[k]), ==, 0);
+    g_assert_cmpfloat(test_key_number(f, keys[k]), ==, 0);
     g_assert_cmpfloat(position[k], ==, c.observation->positions[6 + k]);
   }
   fits_get_colnum(f, CASEINSEN, (char *)"NOSTA", &column, &status);
@@ -174,7 +153,7 @@ static void circular(TestPlace *place, gconstpointer data)
   g_free(c.observation->names[0]);
   c.observation->names[0] = g_strdup("??");
   fits_open_diskfile(&f, place->path, READONLY, &status);
-  g_assert_cmpfloat(get_number(f, "CRVAL3"), ==, -1);
+  g_assert_cmpfloat(test_key_number(f, "CRVAL3"), ==, -1);
   fits_read_grppar_dbl(f, 3, 1, 7, parameters, &status);
   g_assert_cmpfloat(parameters[5], ==, 256 * 2 + 2);
   g_assert_cmpfloat(parameters[0], ==, 0);
@@ -201,11 +180,11 @@ static void many_stations(TestPlace *place, gconstpointer data)
 
   test_write_uvfits(place->path, &c, &block, 1, NULL);
   fits_open_diskfile(&f, place->path, READONLY, &status);
-  g_assert_cmpfloat(get_number(f, "PCOUNT"), ==, 9);
-  g_assert_cmpfloat(get_number(f, "GCOUNT"), ==, 256 * 257 / 2);
+  g_assert_cmpfloat(test_key_number(f, "PCOUNT"), ==, 9);
+  g_assert_cmpfloat(test_key_number(f, "GCOUNT"), ==, 256 * 257 / 2);
   for (guint i = 0; i < 9; i++) {
     g_autofree char *key = g_strdup_printf("PTYPE%u", i + 1);
-    check_text(f, key, names[i]);
+    test_key_text(f, key, names[i]);
   }
   fits_read_grppar_dbl(f, 256 * 257 / 2 - 1, 1, 9, parameters, &status);
   g_assert_cmpint(status, ==, 0);

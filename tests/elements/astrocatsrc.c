@@ -109,6 +109,49 @@ static void test_file(void)
   g_rmdir(folder);
 }
 
+/* astrofitssink writes such, and so does gzip. */
+static void test_packed_file(void)
+{
+  const char *make = "astrocatsrc points=30 catalogues=2 ! appsink name=out";
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "points.csv.gz", NULL),
+                  *write = g_strdup_printf("astrocatsrc points=30 catalogues=2 ! "
+                                           "astrofitssink location=%s",
+                                           path),
+                  *read = g_strdup_printf("astrocatsrc location=%s ! appsink name=out", path),
+                  *message = test_launch(write);
+  g_assert_null(message);
+  g_autoptr(GPtrArray) made = test_samples(make, &message);
+  g_assert_null(message);
+  g_autoptr(GPtrArray) samples = test_samples(read, &message);
+  g_assert_null(message);
+  g_assert_cmpuint(samples->len, ==, 2);
+  for (guint i = 0; i < 2; i++) {
+    gsize bytes, expected_bytes;
+    g_autofree double *data = test_sample_data(samples, i, &bytes),
+                      *expected = test_sample_data(made, i, &expected_bytes);
+    g_assert_cmpmem(data, bytes, expected, expected_bytes);
+  }
+  g_assert_true(g_file_set_contents(path, "\x1f\x8b\x08", 3, NULL));
+  test_refused(read, "points.csv.gz: cut short: the file ends within what gzip packed");
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
+static void test_fits_file(void)
+{
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "points.fits", NULL),
+                  *write =
+                      g_strdup_printf("astrocatsrc points=30 ! astrofitssink location=%s", path),
+                  *read = g_strdup_printf("astrocatsrc location=%s ! fakesink", path),
+                  *message = test_launch(write);
+  g_assert_null(message);
+  test_refused(read, "points.fits is a FITS file, expected text: astrofitssrc reads it");
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
 /* A catalogue of no points is a mistake that would be counted in silence. */
 static void test_empty_files(void)
 {
@@ -288,6 +331,8 @@ static void add_tests(void)
   g_test_add_func("/astrocatsrc/clustered", test_clustered);
   g_test_add_func("/astrocatsrc/many-regions", test_many_regions);
   g_test_add_func("/astrocatsrc/file", test_file);
+  g_test_add_func("/astrocatsrc/packed-file", test_packed_file);
+  g_test_add_func("/astrocatsrc/fits-file", test_fits_file);
   g_test_add_func("/astrocatsrc/empty-files", test_empty_files);
   g_test_add_func("/astrocatsrc/like-file", test_like_file);
   g_test_add_func("/astrocatsrc/same-as-ever", test_same_as_ever);

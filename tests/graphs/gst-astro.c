@@ -30,6 +30,32 @@ static void test_help(void)
   g_assert_true(g_str_has_prefix(version.out, "gst-astro "));
 }
 
+/* As of git: help and a command, or a graph, is what --help after it shows. */
+static void test_help_on(void)
+{
+  g_auto(Result) general = run("--help");
+  g_auto(Result) again = run("help help");
+  g_assert_cmpint(again.status, ==, 0);
+  g_assert_cmpstr(again.out, ==, general.out);
+  g_assert_nonnull(strstr(general.out, "\n  help    [COMMAND | GRAPH] "));
+  g_auto(Result) command = run("help print");
+  g_auto(Result) asked = run("print --help");
+  g_assert_cmpint(command.status, ==, 0);
+  g_assert_cmpstr(command.out, ==, asked.out);
+  g_auto(Result) both = run("help run good");
+  g_auto(Result) both_asked = run("run good --help");
+  g_assert_cmpint(both.status, ==, 0);
+  g_assert_cmpstr(both.out, ==, both_asked.out);
+  g_auto(Result) graph = run("help good");
+  g_assert_cmpint(graph.status, ==, 0);
+  g_assert_cmpstr(graph.out, ==,
+                  "Zeros to a file.\nMore words.\n\nParameters:\n"
+                  "  blocks=10         how many\n  output='a b.raw'  the file\n");
+  g_auto(Result) path = run("help ./graphs/good.graph");
+  g_assert_cmpint(path.status, ==, 0);
+  g_assert_cmpstr(path.out, ==, graph.out);
+}
+
 static void test_full_output(void)
 {
   static const char *const commands[] = { "--version", "list", "show good", "print good" };
@@ -46,7 +72,15 @@ static void test_usage(void)
   static const char *const cases[][2] = {
     { "", "which command?" },
     { "rnu", "no command rnu, did you mean run?" },
-    { "--halp", "no option --halp" },
+    { "hepl", "no command hepl, did you mean help?" },
+    { "--halp", "no option --halp, did you mean --help?" },
+    { "--verson", "no option --verson, did you mean --version?" },
+    { "good", "no command good, did you mean run good?" },
+    { "help rnu", "no command or graph rnu, did you mean run?" },
+    { "help godo", "no command or graph godo, did you mean good?" },
+    { "help nothing-like-it", "no command or graph nothing-like-it (gst-astro --help" },
+    { "help good extra", "unexpected argument extra" },
+    { "help print --stats", "no option --stats" },
     { "run", "which graph?" },
     { "run good --stat", "no option --stat, did you mean --stats?" },
     { "run good --dot", "--dot needs a FILE" },
@@ -147,8 +181,23 @@ static void test_print(void)
     g_assert_cmpint(result.status, ==, 0);
     g_assert_cmpint(file_size(names[i]), ==, 2 * 1000);
   }
-  g_auto(Result) wrong = run("print good blocsk=2");
-  assert_refused(&wrong, 1, "no parameter blocsk");
+}
+
+/* What run would refuse is no line to print. */
+static void test_print_refused(void)
+{
+  g_auto(Result) unknown = run("print good blocsk=2");
+  assert_refused(&unknown, 1, "no parameter blocsk");
+  g_auto(Result) many = run("print good blocks=many");
+  assert_refused(&many, 1, "good.graph:4: could not set property \"num-buffers\"");
+  g_auto(Result) lacks = run("print correlate-file frequency=150e6");
+  assert_refused(&lacks, 1, "parameter rate has to be given: samples a second, to be named");
+  g_auto(Result) has = run("print correlate-file frequency=150e6 rate=200000");
+  g_assert_cmpint(has.status, ==, 0);
+  g_assert_nonnull(strstr(has.out, ",rate=200000/1,"));
+  write_file("elsewhere.graph", "nosuch number=many ! fakesink", -1);
+  g_auto(Result) elsewhere = run("print ./elsewhere.graph"); /* it may be for another machine */
+  g_assert_cmpint(elsewhere.status, ==, 0);
 }
 
 /* Of the sources, or as it was installed. */
@@ -184,15 +233,25 @@ static void complete(const char *words, const char *expected)
 
 static void test_completion(void)
 {
-  complete("gst-astro ''", "run list show print devices --help --version");
+  complete("gst-astro ''", "run list show print devices help --help --version");
   complete("gst-astro pr", "print");
+  complete("gst-astro help dev", "devices");
+  complete("gst-astro help goo", "good");
+  complete("gst-astro help run goo", "good");
+  complete("gst-astro help good ''", "");
   complete("gst-astro run go", "good");
   complete("gst-astro run --stats first-l", "first-light");
   complete("gst-astro show graphs/good.gr", "-o filenames graphs/good.graph");
   complete("gst-astro run good ''", "-o nospace blocks= output=");
   complete("gst-astro run --dot x.dot good bl", "-o nospace blocks=");
   complete("gst-astro print ./graphs/good.graph --stats o", "-o nospace output=");
+  complete("gst-astro run good blocks = 3 ''", "-o nospace output=");
+  complete("gst-astro run good blocks=3 ''", "-o nospace output="); /* words that end at blanks */
+  complete("gst-astro run good output = blocks ''", "-o nospace blocks=");
+  complete("gst-astro run good output = blocks = 1 ''", "-o nospace blocks=");
+  complete("gst-astro run good blocks", "-o nospace blocks=");
   complete("gst-astro run good --s", "--stats");
+  complete("gst-astro run --stats good --", "--dot --quiet --verbose --help");
   complete("gst-astro show --", "--help");
   complete("gst-astro show good ''", "");
   complete("gst-astro list ''", "");
@@ -204,7 +263,7 @@ static void test_completion(void)
 /* Every option that any help shows is in the manual and completes. */
 static void test_manual(void)
 {
-  static const char *const commands[] = { "", "run", "list", "show", "print" };
+  static const char *const commands[] = { "", "run", "list", "show", "print", "devices", "help" };
   g_autofree char *manual = our_file("gst-astro.1", ASTRO_MANDIR "/man1/gst-astro.1");
   g_autofree char *completion = find_completion();
   g_autofree char *page = NULL, *script = NULL;
@@ -234,6 +293,7 @@ static void test_manual(void)
 static void add_tests(void)
 {
   g_test_add_func("/gst-astro/help", test_help);
+  g_test_add_func("/gst-astro/help-on", test_help_on);
   g_test_add_func("/gst-astro/full-output", test_full_output);
   g_test_add_func("/gst-astro/usage", test_usage);
   g_test_add_func("/gst-astro/run", test_run);
@@ -241,6 +301,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/list-and-show", test_list_and_show);
   g_test_add_func("/gst-astro/list-broken", test_list_broken);
   g_test_add_func("/gst-astro/print", test_print);
+  g_test_add_func("/gst-astro/print-refused", test_print_refused);
   g_test_add_func("/gst-astro/completion", test_completion);
   g_test_add_func("/gst-astro/manual", test_manual);
 }

@@ -123,6 +123,16 @@ static void test_images(void)
   g_auto(Result) cleaned = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 "
                                "iterations=200");
   g_assert_nonnull(strstr(cleaned.out, "channel 0: 1 sources, "));
+  /* As a user would who has a dead polarisation, or wants all of them. */
+  g_auto(Result) one = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 pols=XX");
+  g_assert_cmpint(one.status, ==, 0);
+  g_assert_nonnull(strstr(one.out, "image XX, channel 0: "));
+  assert_source(one.out, 0.0041, 0.0033);
+  g_auto(Result) all = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 pols=I,Q,U,V");
+  g_assert_cmpint(all.status, ==, 0);
+  g_assert_nonnull(strstr(all.out, "products I:Q:U:V\n"));
+  g_auto(Result) wrong = run("run image uvfits=s.uvfits output=wrong.fits pols=X");
+  assert_refused(&wrong, 1, "\"X\" is no product, expected some of XX XY YX YY, ");
   g_auto(Result) none = run("run image uvfits=nowhere.uvfits");
   g_assert_cmpint(none.status, ==, 1);
   g_assert_nonnull(strstr(none.err, "nowhere.uvfits"));

@@ -1,0 +1,107 @@
+#include "elements/astrogridder-reports.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/backend/backend.h"
+#include "core/units.h"
+
+void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSettings *s,
+                                    const AstroGrid *grid)
+{
+  const AstroSpread *spread = &grid->spread;
+  if (s->algorithm != ASTRO_ALGORITHM_WPROJECTION || !s->asks_accuracy ||
+      s->accuracy >= astro_wprojection_reach(spread))
+    return;
+  g_autoptr(GString) better = g_string_new(NULL);
+  for (guint interpolated = spread->interpolated; interpolated < 2; interpolated++) {
+    const guint enough = astro_wprojection_oversampling(interpolated, s->accuracy);
+    if (enough)
+      g_string_append_printf(better, "kernel=%s oversampling=%u or ",
+                             interpolated ? "interpolated" : "nearest",
+                             MAX(enough, spread->oversampling));
+  }
+  GST_ELEMENT_WARNING(element, LIBRARY, SETTINGS,
+                      ("accuracy is %g, but algorithm=wprojection with kernel=%s oversampling=%u "
+                       "reaches about %.2g: expected %salgorithm=wstacking",
+                       s->accuracy, spread->interpolated ? "interpolated" : "nearest",
+                       spread->oversampling, astro_wprojection_reach(spread), better->str),
+                      (NULL));
+}
+
+/* To three digits, which is how it is printed. */
+static double round_down(double value)
+{
+  const double digit = pow(10, floor(log10(value)) - 2);
+  return floor(value / digit) * digit;
+}
+
+/* What of the settings would hold all visibilities: a grid of as many pixels reaches as much
+ * farther as they are smaller. */
+static char *advise(AstroCollect *collect, const AstroGrid *grid)
+{
+  const double cell = grid->pixel * ASTRO_DEGREES * 3600;
+  const double reach = astro_collect_reach(collect), longest = astro_collect_longest(collect);
+  const double enough = round_down(cell * reach / longest);
+  return g_strdup_printf("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f: "
+                         "expected a cell of at most %.3g arcsec, which is a field-of-view of "
+                         "%.3g degrees",
+                         cell, reach, longest, enough, enough * grid->image_size / 3600);
+}
+
+void astro_gridder_warn_of_losses(GstElement *element, AstroCollect *collect, const AstroGrid *grid,
+                                  const AstroGridCounts *counts)
+{
+  const double lost = (double)counts->outside / (double)MAX(counts->outside + counts->used, 1);
+  g_autofree char *advice = advise(collect, grid);
+  GST_ELEMENT_WARNING(
+      element, STREAM, FAILED,
+      ("%.3g%% of the visibilities lie outside the grid and are lost: the cell is too large for "
+       "the baselines",
+       100 * lost),
+      ("%s", advice));
+}
+
+void astro_gridder_warn_of_gap(GstElement *element, GstClockTime begin, GstClockTime end)
+{
+  GST_ELEMENT_WARNING(element, STREAM, FAILED,
+                      ("no grid is sent of %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT
+                       " after the start: none of its visibilities can be used",
+                       GST_TIME_ARGS(begin), GST_TIME_ARGS(end)),
+                      (NULL));
+}
+
+/* One polarisation that is dead takes the Stokes parameters with it. */
+static const char *advise_products(const AstroCollectConfig *config, const AstroGrid *grid)
+{
+  for (guint i = 0; config->prepare.pols == 2 && grid->products[i]; i++)
+    if (strchr("IQUV", grid->products[i][0]))
+      return ": a Stokes parameter needs all its correlations, property pols takes one alone, as "
+             "XX or RR";
+  return "";
+}
+
+gboolean astro_gridder_refuse_empty(AstroCollect *collect, const AstroCollectConfig *config,
+                                    const AstroGrid *grid, const AstroGridCounts *counts,
+                                    GError **error)
+{
+  guint64 left_out = counts->flagged + counts->not_finite + counts->outside;
+  if (left_out == 0)
+    return astro_backend_refuse(error, "no visibilities to grid: no baselines between stations");
+  g_autofree char *advice = counts->outside ? advise(collect, grid) : NULL;
+  return astro_backend_refuse(error,
+                              "no visibilities to grid: of %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
+                              " are flagged, %" G_GUINT64_FORMAT " not finite, %" G_GUINT64_FORMAT
+                              " outside the grid%s%s",
+                              left_out, counts->flagged, counts->not_finite, counts->outside,
+                              advice ? ": " : "", advice ? advice : advise_products(config, grid));
+}
+
+void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts)
+{
+  GstStructure *s = gst_structure_new("astro-gridder", "grids", G_TYPE_UINT64, grids, "used",
+                                      G_TYPE_UINT64, counts->used, "outside", G_TYPE_UINT64,
+                                      counts->outside, "flagged", G_TYPE_UINT64, counts->flagged,
+                                      "not-finite", G_TYPE_UINT64, counts->not_finite, NULL);
+  gst_element_post_message(element, gst_message_new_element(GST_OBJECT(element), s));
+}

@@ -1,0 +1,30 @@
+/* What astrogridder says of visibilities that it cannot use, and of settings that lose some. */
+#pragma once
+
+#include <gst/gst.h>
+
+#include "core/gridder/collect.h"
+#include "elements/astrogridder-settings.h"
+
+G_BEGIN_DECLS
+
+/* Where an accuracy was asked for that W-projection does not reach. */
+void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSettings *settings,
+                                    const AstroGrid *grid);
+
+/* Of visibilities outside the grid, with settings that would hold all. */
+void astro_gridder_warn_of_losses(GstElement *element, AstroCollect *collect, const AstroGrid *grid,
+                                  const AstroGridCounts *counts);
+
+/* Of a grid that is not sent since it has none. */
+void astro_gridder_warn_of_gap(GstElement *element, GstClockTime begin, GstClockTime end);
+
+/* Why there are none at all; FALSE. */
+gboolean astro_gridder_refuse_empty(AstroCollect *collect, const AstroCollectConfig *config,
+                                    const AstroGrid *grid, const AstroGridCounts *counts,
+                                    GError **error);
+
+/* At the end, in a message. */
+void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts);
+
+G_END_DECLS

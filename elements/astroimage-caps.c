@@ -1,0 +1,187 @@
+#include "elements/astroimage-caps.h"
+
+#include "core/image/image.h"
+#include "core/stream/grid.h"
+#include "core/stream/stream.h"
+#include "elements/astrofields.h"
+
+/* rows: transformed along u alone. */
+static const struct {
+  const char *grid, *image;
+  gboolean rows;
+} layouts[] = {
+  { "pol:y:x", "pol:y:x" },
+  { "plane:pol:y:x", "pol:y:x" },
+  { "channel:pol:y:x", "channel:pol:y:x" },
+  { "plane:channel:pol:y:x", "channel:pol:y:x" },
+  { "pol:v:x", "pol:y:x", TRUE },
+  { "plane:pol:v:x", "pol:y:x", TRUE },
+  { "channel:pol:v:x", "channel:pol:y:x", TRUE },
+  { "plane:channel:pol:v:x", "channel:pol:y:x", TRUE },
+};
+
+/* Names to a layout; as it was where there are none. */
+static void take_layouts(GstStructure *s, GValue *list)
+{
+  if (gst_value_list_get_size(list))
+    gst_structure_take_value(s, "layout", list);
+  else
+    g_value_unset(list);
+}
+
+static void set_image_layouts(GstStructure *s, const GValue *given)
+{
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
+    if (astro_name_is_in(given, layouts[i].grid))
+      astro_name_append(&list, layouts[i].image);
+  if (gst_value_list_get_size(&list))
+    gst_structure_remove_field(s, "planes");
+  take_layouts(s, &list);
+}
+
+static void set_grid_layouts(GstStructure *s, const GValue *given, gboolean rows)
+{
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  for (guint i = 0; i < G_N_ELEMENTS(layouts); i++)
+    if (layouts[i].rows == rows && astro_name_is_in(given, layouts[i].image))
+      astro_name_append(&list, layouts[i].grid);
+  take_layouts(s, &list);
+}
+
+static void set_formats(GstStructure *s, gboolean to_src)
+{
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  astro_format_append(&list, to_src ? ASTRO_FORMAT_F32LE : ASTRO_FORMAT_CF32LE);
+  astro_format_append(&list, to_src ? ASTRO_FORMAT_F64LE : ASTRO_FORMAT_CF64LE);
+  gst_structure_take_value(s, "format", &list);
+}
+
+/* What a grid's caps say of the image. */
+static void describe_image(GstCaps *given, const char *stokes, GstStructure *s)
+{
+  AstroImageProduct products[ASTRO_IMAGE_MAX_PRODUCTS];
+  AstroGrid grid;
+  guint n;
+
+  if (!astro_grid_from_caps(&grid, given, NULL) ||
+      !(n = astro_image_products(&grid, stokes, products, NULL))) {
+    astro_grid_clear(&grid);
+    return;
+  }
+  g_autoptr(GString) names = g_string_new(NULL);
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf(names, "%s%s", i ? ":" : "", products[i].name);
+  gst_structure_set(s, "width", G_TYPE_INT, (gint)grid.image_size, "height", G_TYPE_INT,
+                    (gint)grid.image_size, "pols", G_TYPE_INT, (gint)n, "pixel", G_TYPE_DOUBLE,
+                    grid.pixel, "products", G_TYPE_STRING, names->str, "centre-l", G_TYPE_DOUBLE,
+                    grid.centre_l, "centre-m", G_TYPE_DOUBLE, grid.centre_m, "psf", G_TYPE_BOOLEAN,
+                    astro_grid_find(&grid, ASTRO_PRODUCT_PSF) >= 0, NULL);
+  astro_grid_clear(&grid);
+}
+
+/* Of caps that are fixed and wrong the image has the same shape, and set_caps says what is wrong.
+ */
+static GstStructure *image_of(const GstStructure *given, const char *stokes)
+{
+  g_autoptr(GstCaps) caps = gst_caps_new_full(gst_structure_copy(given), NULL);
+  GstStructure *s = gst_structure_copy(given);
+
+  gst_structure_set_name(s, astro_quantity_media_type(ASTRO_QUANTITY_IMAGE));
+  gst_structure_remove_fields(s, "cell", "image-size", "image-only", "touched-only", "spread",
+                              "support", "beta", "oversampling", "interpolated", "rate", NULL);
+  if (!gst_caps_is_fixed(caps))
+    gst_structure_remove_fields(s, "width", "height", "pols", "products", NULL);
+  else
+    describe_image(caps, stokes, s);
+  set_formats(s, TRUE);
+  set_image_layouts(s, gst_structure_get_value(given, "layout"));
+  return s;
+}
+
+GstCaps *astro_image_caps_of_grids(const GstCaps *grids, const char *stokes)
+{
+  GstCaps *images = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(grids); i++)
+    gst_caps_append_structure(images, image_of(gst_caps_get_structure(grids, i), stokes));
+  return images;
+}
+
+static GstStructure *grid_of(const GstStructure *given, gboolean psf)
+{
+  GstStructure *s = gst_structure_new_empty(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID));
+
+  if (psf || astro_field_is_true(given, "psf"))
+    gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
+  return s;
+}
+
+/* Nothing but the image is read: better if nothing else is made, and best if columns are left to
+ * us. */
+static void add_grids(GstCaps *grids, GstStructure *any, const GstStructure *given)
+{
+  GstStructure *best = gst_structure_copy(any);
+  set_grid_layouts(best, gst_structure_get_value(given, "layout"), TRUE);
+  gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, "touched-only", G_TYPE_BOOLEAN, TRUE,
+                    NULL);
+  gst_caps_append_structure(grids, best);
+  set_grid_layouts(any, gst_structure_get_value(given, "layout"), FALSE);
+  best = gst_structure_copy(any);
+  gst_structure_set(best, "image-only", G_TYPE_BOOLEAN, TRUE, NULL);
+  gst_caps_append_structure(grids, best);
+  gst_caps_append_structure(grids, any);
+}
+
+GstCaps *astro_image_caps_to_grids(const GstCaps *images, gboolean psf)
+{
+  GstCaps *grids = gst_caps_new_empty(), *others = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(images); i++) {
+    const GstStructure *given = gst_caps_get_structure(images, i);
+    GstStructure *s = grid_of(given, psf);
+    /* Any other grid is taken last, and refused where an error can say why. */
+    gst_caps_append_structure(others, gst_structure_copy(s));
+    set_formats(s, FALSE);
+    add_grids(grids, s, given);
+  }
+  gst_caps_append(grids, others);
+  return grids;
+}
+
+gboolean astro_image_check_transform(const GstCaps *caps, GError **error)
+{
+  static const char *const unusual[] = { "direction", "centred" };
+  const GstStructure *s = gst_caps_get_structure(caps, 0);
+
+  for (guint i = 0; i < G_N_ELEMENTS(unusual); i++)
+    if (gst_structure_has_field(s, unusual[i])) {
+      g_autofree char *value = gst_value_serialize(gst_structure_get_value(s, unusual[i]));
+      return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                                 "a grid transformed with %s=%s, expected a forward, centred "
+                                 "transform (astrofft without its properties)",
+                                 unusual[i], value);
+    }
+  return TRUE;
+}
+
+gboolean astro_image_find_layout(const AstroLayout *layout, gboolean takes_rows, gboolean *rows,
+                                 GError **error)
+{
+  g_autofree char *name = astro_layout_to_string(layout);
+  guint kind = 0;
+
+  while (kind < G_N_ELEMENTS(layouts) && !g_str_equal(name, layouts[kind].grid))
+    kind++;
+  if (kind == G_N_ELEMENTS(layouts) || (layouts[kind].rows && !takes_rows))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "a uvgrid of layout %s, expected pol:y:x, with channel, plane or plane:channel "
+        "before it, or v:x with image-only=true and touched-only=true%s",
+        name,
+        astro_layout_find(layout, ASTRO_AXIS_U) >= 0 ? ": astrofft must stand before astroimage"
+                                                     : "");
+  *rows = layouts[kind].rows;
+  return TRUE;
+}
