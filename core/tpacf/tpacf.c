@@ -277,6 +277,14 @@ static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, doubl
   return below > 0 && isfinite(*lost);
 }
 
+static double share_in_bins(const Sum *rr, guint n_bins)
+{
+  double counted = 0;
+  for (guint k = 0; k < n_bins; k++)
+    counted += rr->counts[k];
+  return counted / rr->pairs;
+}
+
 /* w as estimated lacks C = sum(rr w) / sum(rr), since the mean density is that of the same field.
  * With the power law that fits w + C best, C follows; rounds settle it, some 300 where w is nearly
  * flat. Where it is flat (points without clustering) every C makes a larger one, and none is added.
@@ -297,6 +305,7 @@ static void constrain(const Sum *rr, AstroTpacfResult *result)
   if (result->is_unsettled)
     return;
   result->constraint = constraint;
+  result->constraint_share = share_in_bins(rr, result->n_bins);
   for (guint k = 0; k < result->n_bins; k++)
     result->w[k] += constraint;
 }

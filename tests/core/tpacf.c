@@ -283,6 +283,8 @@ static void test_integral_constraint(void)
   g_assert_true(astro_tpacf_compute(&config, &result, NULL));
   g_assert_false(result.is_unsettled);
   g_assert_cmpfloat_with_epsilon(result.constraint, lost, 1e-6 * lost);
+  /* The bins hold as many of all random pairs, of which there is one. */
+  g_assert_cmpfloat_with_epsilon(result.constraint_share, sum_rr, 1e-12);
   for (guint k = 0; k < N; k++)
     g_assert_cmpfloat_with_epsilon(result.w[k], 0.5 * pow(result.theta[k], -0.7), 1e-6 * lost);
   astro_tpacf_clear(&result);
