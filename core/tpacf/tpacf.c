@@ -143,15 +143,24 @@ static double estimate(const AstroTpacfConfig *config, const Sum sums[N_KINDS], 
   return isfinite(w) ? w : NAN;
 }
 
+/* The first kind that lacks, and what it is of. Of two catalogues one random catalogue makes rd or
+ * dr, and never rr. */
+static const char *missing_kind(const AstroTpacfConfig *config)
+{
+  const gboolean of_two = config->rd.counts || config->dr.counts;
+  if (!config->dd.counts)
+    return "dd (of points of the data)";
+  if (estimators[config->estimator].needs_dr && !config->dr.counts)
+    return of_two ? "dr (of points of pads data and random2)"
+                  : "dr (of points of the data with random points)";
+  if (estimators[config->estimator].needs_rr && !config->rr.counts)
+    return of_two ? "rr (of points of pads random and random2)" : "rr (of random points)";
+  return NULL;
+}
+
 static gboolean check_kinds(const AstroTpacfConfig *config, GError **error)
 {
-  gboolean needs_dr = estimators[config->estimator].needs_dr,
-           needs_rr = estimators[config->estimator].needs_rr;
-  const char *missing = !config->dd.counts ? "dd (of points of the data)"
-                        : needs_dr && !config->dr.counts
-                            ? "dr (of points of the data with random points)"
-                        : needs_rr && !config->rr.counts ? "rr (of random points)"
-                                                         : NULL;
+  const char *missing = missing_kind(config);
   if (!missing)
     return TRUE;
   g_set_error(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_PAIRS,
