@@ -274,6 +274,8 @@ static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result
     memcpy(out, result->covariance, bins * bins * sizeof(double));
 }
 
+#define ENOUGH_PAIRS 0.99 /* for the integral constraint, of the random pairs there are */
+
 static void tell(AstroTpacf *self, const AstroTpacfResult *result)
 {
   double amplitude = NAN, slope = NAN;
@@ -294,6 +296,12 @@ static void tell(AstroTpacf *self, const AstroTpacfResult *result)
         ("no integral constraint is added: it takes pairs of random points, and a w that "
          "is above 0 in two bins and not too flat for a power law"),
         (NULL));
+  if (result->constraint != 0 && result->constraint_share < ENOUGH_PAIRS)
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("the integral constraint of %.3g is too large: %.3g%% of the random pairs "
+                         "lie in the bins, expected bins that reach across the field",
+                         result->constraint, 100 * result->constraint_share),
+                        (NULL));
   astro_tpacf_fit(result, 0, INFINITY, &amplitude, &slope);
   GstStructure *s = gst_structure_new("astro-tpacf", "amplitude", G_TYPE_DOUBLE, amplitude, "slope",
                                       G_TYPE_DOUBLE, slope, "constraint", G_TYPE_DOUBLE,

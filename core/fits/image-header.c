@@ -306,19 +306,56 @@ static void note_beams(const AstroFitsImageReader *r, const AstroFitsHeader *fir
                              "one for all (BMAJ, BMIN)");
 }
 
+/* Channels of velocities or wavelengths, or of frequencies in no unit that is known. */
+static void note_channels(const AstroFitsImageReader *r, AstroFitsContents *contents)
+{
+  const AstroFitsImageHdu *first = &g_array_index(r->hdus, AstroFitsImageHdu, 0);
+  const char *type = "", *unit = "";
+  astro_fits_get_string_n(first->header, "CTYPE", first->channel.number, &type);
+  astro_fits_get_string_n(first->header, "CUNIT", first->channel.number, &unit);
+  if (first->channel.n == 1 || contents->stream.frequency > 0 || !type[0] ||
+      g_str_equal(type, "CHANNEL"))
+    return;
+  g_autofree char *told =
+      g_strdup_printf(unit[0] ? "\"%s\" in units of \"%s\"" : "\"%s\"", type, unit);
+  g_autofree char *valid = g_utf8_make_valid(told, -1);
+  astro_fits_contents_note(
+      contents, astro_fits_file_name(r->file),
+      "axis %u is %s, expected FREQ in Hz above 0: channels go on without frequencies",
+      first->channel.number, valid);
+}
+
+/* What the header says of which frame frequencies are, and in which card: before there was SPECSYS
+ * it was part of the axis's name. */
+static const char *frame_of(const AstroFitsImageReader *r, const AstroFitsHeader *first,
+                            char **card)
+{
+  const guint number = g_array_index(r->hdus, AstroFitsImageHdu, 0).channel.number;
+  const char *frame = "", *type = "";
+  *card = g_strdup("SPECSYS");
+  if (astro_fits_get_string(first, "SPECSYS", &frame))
+    return frame;
+  astro_fits_get_string_n(first, "CTYPE", number, &type);
+  if (!g_str_has_prefix(type, "FREQ-"))
+    return "";
+  g_free(*card);
+  *card = g_strdup_printf("CTYPE%u", number);
+  return type + strlen("FREQ-");
+}
+
 /* The stream's frequencies are the observer's, and written as such. */
 static void note_frame(const AstroFitsImageReader *r, const AstroFitsHeader *first,
                        AstroFitsContents *contents)
 {
-  const char *frame = "TOPOCENT";
+  g_autofree char *card = NULL;
+  const char *frame = frame_of(r, first, &card);
   double line = 0;
-  astro_fits_get_string(first, "SPECSYS", &frame);
-  if (frame[0] && !g_str_has_prefix(frame, "TOPO")) {
+  if (frame[0] && !g_str_has_prefix(frame, "TOP") && !g_str_has_prefix(frame, "OBS")) {
     g_autofree char *valid = g_utf8_make_valid(frame, -1);
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
-                             "frequencies are of frame %s (SPECSYS), expected TOPOCENT: they go on "
+                             "frequencies are of frame %s (%s), expected TOPOCENT: they go on "
                              "as they are, and are written as TOPOCENT",
-                             valid);
+                             valid, card);
   }
   if ((astro_fits_get_double(first, "RESTFRQ", &line) ||
        astro_fits_get_double(first, "RESTFREQ", &line)) &&
@@ -340,6 +377,7 @@ gboolean astro_fits_image_read_headers(AstroFitsImageReader *r, AstroFitsContent
   if (!read_images(r, contents, error) || !describe(r, &contents->stream, error))
     return FALSE;
   note_beams(r, first, contents);
+  note_channels(r, contents);
   note_frame(r, first, contents);
   return TRUE;
 }

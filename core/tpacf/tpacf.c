@@ -143,15 +143,24 @@ static double estimate(const AstroTpacfConfig *config, const Sum sums[N_KINDS], 
   return isfinite(w) ? w : NAN;
 }
 
+/* The first kind that lacks, and what it is of. Of two catalogues one random catalogue makes rd or
+ * dr, and never rr. */
+static const char *missing_kind(const AstroTpacfConfig *config)
+{
+  const gboolean of_two = config->rd.counts || config->dr.counts;
+  if (!config->dd.counts)
+    return "dd (of points of the data)";
+  if (estimators[config->estimator].needs_dr && !config->dr.counts)
+    return of_two ? "dr (of points of pads data and random2)"
+                  : "dr (of points of the data with random points)";
+  if (estimators[config->estimator].needs_rr && !config->rr.counts)
+    return of_two ? "rr (of points of pads random and random2)" : "rr (of random points)";
+  return NULL;
+}
+
 static gboolean check_kinds(const AstroTpacfConfig *config, GError **error)
 {
-  gboolean needs_dr = estimators[config->estimator].needs_dr,
-           needs_rr = estimators[config->estimator].needs_rr;
-  const char *missing = !config->dd.counts ? "dd (of points of the data)"
-                        : needs_dr && !config->dr.counts
-                            ? "dr (of points of the data with random points)"
-                        : needs_rr && !config->rr.counts ? "rr (of random points)"
-                                                         : NULL;
+  const char *missing = missing_kind(config);
   if (!missing)
     return TRUE;
   g_set_error(error, ASTRO_TPACF_ERROR, ASTRO_TPACF_ERROR_PAIRS,
@@ -277,6 +286,14 @@ static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, doubl
   return below > 0 && isfinite(*lost);
 }
 
+static double share_in_bins(const Sum *rr, guint n_bins)
+{
+  double counted = 0;
+  for (guint k = 0; k < n_bins; k++)
+    counted += rr->counts[k];
+  return counted / rr->pairs;
+}
+
 /* w as estimated lacks C = sum(rr w) / sum(rr), since the mean density is that of the same field.
  * With the power law that fits w + C best, C follows; rounds settle it, some 300 where w is nearly
  * flat. Where it is flat (points without clustering) every C makes a larger one, and none is added.
@@ -297,6 +314,7 @@ static void constrain(const Sum *rr, AstroTpacfResult *result)
   if (result->is_unsettled)
     return;
   result->constraint = constraint;
+  result->constraint_share = share_in_bins(rr, result->n_bins);
   for (guint k = 0; k < result->n_bins; k++)
     result->w[k] += constraint;
 }

@@ -57,6 +57,9 @@ typedef struct {
   double *w, *error;
   double *covariance; /* n_bins x n_bins; NULL without regions */
   double constraint;  /* added to w where the integral constraint is asked for */
+  /* Of the random pairs there are, those in the bins: the constraint is their mean. It is too large
+   * where others are wider. */
+  double constraint_share;
   /* It was asked for and is not added: there are no random pairs, or w is no power law that tells
    * it. */
   gboolean is_unsettled;

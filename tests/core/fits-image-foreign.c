@@ -302,6 +302,34 @@ static void other_frames(TestPlace *place, gconstpointer data)
   }
 }
 
+/* Nor has it words for channels of velocities or wavelengths. */
+static void other_channels(TestPlace *place, gconstpointer data)
+{
+  static const struct {
+    const char *type, *unit, *says; /* NULL: nothing */
+  } cubes[] = {
+    { "FREQ", "Hz", NULL },
+    { "CHANNEL", "", NULL },
+    { NULL, "", NULL },
+    { "VRAD", "m/s", "axis 3 is \"VRAD\" in units of \"m/s\", expected FREQ in Hz" },
+    { "WAVE", "", "axis 3 is \"WAVE\", expected FREQ in Hz" },
+    { "FREQ", "m", "axis 3 is \"FREQ\" in units of \"m\", expected FREQ in Hz" },
+    { "FREQ-LSR", "Hz", "frame LSR (CTYPE3), expected TOPOCENT" },
+    { "FREQ-TOP", "Hz", NULL },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cubes); i++) {
+    g_autofree char *card = g_strdup_printf("CUNIT3  = '%s'", cubes[i].unit);
+    const Foreign image = { -32,         3,           { W, H, 3 }, { NULL, NULL, cubes[i].type },
+                            { 0, 0, 4 }, { 0, 0, 2 }, { 0, 0, 1 }, 0,
+                            0,           { card } };
+    make(place->path, &image);
+    AstroFitsReader *reader = test_open_good(place->path);
+    const char *note = astro_fits_reader_contents(reader)->note;
+    g_assert_true(cubes[i].says ? note && strstr(note, cubes[i].says) : !note);
+    astro_fits_reader_close(reader);
+  }
+}
+
 static void units(TestPlace *place, gconstpointer data)
 {
   static const struct {
@@ -457,6 +485,7 @@ static void add_tests(void)
     { "beam-in-history", beam_in_history },
     { "beams-of-planes", beams_of_planes },
     { "other-frames", other_frames },
+    { "other-channels", other_channels },
     { "units", units },
     { "other-places", other_places },
     { "bad-files", bad_files },

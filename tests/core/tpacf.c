@@ -155,6 +155,30 @@ static void test_missing(void)
     }
 }
 
+/* One random catalogue makes half of the pairs of two catalogues: what lacks is the other one. */
+static void test_missing_of_two(void)
+{
+  Kind dd = kind_new(1, 1), one = kind_new(2, 1);
+  const struct {
+    Kind *dr, *rd;
+    AstroEstimator estimator;
+    const char *says;
+  } cases[] = {
+    { NULL, &one, ASTRO_ESTIMATOR_LANDY_SZALAY, "dr (of points of pads data and random2)" },
+    { NULL, &one, ASTRO_ESTIMATOR_NATURAL, "rr (of points of pads random and random2)" },
+    { &one, NULL, ASTRO_ESTIMATOR_HAMILTON, "rr (of points of pads random and random2)" },
+    { NULL, NULL, ASTRO_ESTIMATOR_NATURAL, "rr (of random points)" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    AstroTpacfConfig config = config_of(&dd, cases[i].dr, cases[i].rd, NULL);
+    AstroTpacfResult result;
+    g_autoptr(GError) error = NULL;
+    config.estimator = cases[i].estimator;
+    g_assert_false(astro_tpacf_compute(&config, &result, &error));
+    g_assert_nonnull(strstr(error->message, cases[i].says));
+  }
+}
+
 static void test_no_randoms_in_a_bin(void)
 {
   Kind dd = kind_new(1, 1), dr = kind_new(2, 1), rr = kind_new(3, 1);
@@ -283,6 +307,8 @@ static void test_integral_constraint(void)
   g_assert_true(astro_tpacf_compute(&config, &result, NULL));
   g_assert_false(result.is_unsettled);
   g_assert_cmpfloat_with_epsilon(result.constraint, lost, 1e-6 * lost);
+  /* The bins hold as many of all random pairs, of which there is one. */
+  g_assert_cmpfloat_with_epsilon(result.constraint_share, sum_rr, 1e-12);
   for (guint k = 0; k < N; k++)
     g_assert_cmpfloat_with_epsilon(result.w[k], 0.5 * pow(result.theta[k], -0.7), 1e-6 * lost);
   astro_tpacf_clear(&result);
@@ -315,6 +341,7 @@ int main(int argc, char **argv)
   g_test_add_func("/tpacf/estimators", test_estimators);
   g_test_add_func("/tpacf/heavy-region", test_heavy_region);
   g_test_add_func("/tpacf/missing", test_missing);
+  g_test_add_func("/tpacf/missing-of-two", test_missing_of_two);
   g_test_add_func("/tpacf/no-randoms-in-a-bin", test_no_randoms_in_a_bin);
   g_test_add_func("/tpacf/negative-weights", test_negative_weights);
   g_test_add_func("/tpacf/poisson", test_poisson);

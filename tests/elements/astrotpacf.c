@@ -242,6 +242,16 @@ static void test_no_pairs(void)
   }
 }
 
+/* Most pairs of this field are wider than its bins, where w is smaller than they tell. */
+static void test_narrow_bins(void)
+{
+  g_autofree char *warning = warning_of(
+      "astrohistogram name=h min-angle=1 max-angle=300 ! astrotpacf integral-constraint=true ! "
+      "fakesink astrocatsrc points=5000 slope=-1.5 seed=3 footprint=cap:0,0,8 ! h.data "
+      "astrocatsrc points=5000 seed=4 footprint=cap:0,0,8 ! h.random");
+  test_says(warning, "of the random pairs lie in the bins");
+}
+
 /* From catalogues to the power law that was put in. */
 static void test_pipeline(void)
 {
@@ -278,6 +288,7 @@ static void add_tests(void)
   g_test_add_func("/astrotpacf/huge", test_huge);
   g_test_add_func("/astrotpacf/no-memory", test_no_memory);
   g_test_add_func("/astrotpacf/no-pairs", test_no_pairs);
+  g_test_add_func("/astrotpacf/narrow-bins", test_narrow_bins);
   g_test_add_func("/astrotpacf/pipeline", test_pipeline);
 }
 
