@@ -386,6 +386,16 @@ static gboolean astro_cat_src_negotiate(GstBaseSrc *base)
   return TRUE;
 }
 
+/* Of this stream, of which num-buffers may be all that is wanted. */
+static guint catalogues_to_come(AstroCatSrc *self)
+{
+  const guint running = (guint)g_atomic_int_get(&self->length);
+  const guint all = running ? running : n_catalogues(&self->settings);
+  gint most;
+  g_object_get(self, "num-buffers", &most, NULL);
+  return most >= 0 ? MIN(all, (guint)most) : all;
+}
+
 static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(base);
@@ -395,9 +405,7 @@ static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
   gst_query_parse_duration(query, &format, NULL);
   if (format != GST_FORMAT_TIME)
     return FALSE;
-  const guint running = (guint)g_atomic_int_get(&self->length);
-  gst_query_set_duration(query, format,
-                         (running ? running : n_catalogues(&self->settings)) * GST_SECOND);
+  gst_query_set_duration(query, format, catalogues_to_come(self) * GST_SECOND);
   return TRUE;
 }
 
