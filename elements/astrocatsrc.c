@@ -21,6 +21,7 @@
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/astrofields.h"
+#include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
@@ -515,6 +516,7 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE));
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Catalogue source", "Source/Catalogue",
                                         "Makes or reads catalogues of points on the sky",
                                         ASTRO_AUTHOR);
