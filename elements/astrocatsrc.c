@@ -21,6 +21,7 @@
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/astrofields.h"
+#include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
@@ -386,6 +387,16 @@ static gboolean astro_cat_src_negotiate(GstBaseSrc *base)
   return TRUE;
 }
 
+/* Of this stream, of which num-buffers may be all that is wanted. */
+static guint catalogues_to_come(AstroCatSrc *self)
+{
+  const guint running = (guint)g_atomic_int_get(&self->length);
+  const guint all = running ? running : n_catalogues(&self->settings);
+  gint most;
+  g_object_get(self, "num-buffers", &most, NULL);
+  return most >= 0 ? MIN(all, (guint)most) : all;
+}
+
 static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(base);
@@ -395,9 +406,7 @@ static gboolean astro_cat_src_query(GstBaseSrc *base, GstQuery *query)
   gst_query_parse_duration(query, &format, NULL);
   if (format != GST_FORMAT_TIME)
     return FALSE;
-  const guint running = (guint)g_atomic_int_get(&self->length);
-  gst_query_set_duration(query, format,
-                         (running ? running : n_catalogues(&self->settings)) * GST_SECOND);
+  gst_query_set_duration(query, format, catalogues_to_come(self) * GST_SECOND);
   return TRUE;
 }
 
@@ -507,6 +516,7 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE));
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Catalogue source", "Source/Catalogue",
                                         "Makes or reads catalogues of points on the sky",
                                         ASTRO_AUTHOR);

@@ -16,6 +16,7 @@
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
 #include "elements/astrofields.h"
+#include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
 #include "elements/astrostage.h"
 
@@ -484,6 +485,7 @@ static void astro_fits_src_class_init(AstroFitsSrcClass *class)
   install_properties(object);
 
   add_template(element);
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "FITS file source", "Source/File",
       "Reads UVFITS as visibilities, one integration a buffer, with their observation, images and "

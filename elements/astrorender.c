@@ -165,6 +165,19 @@ static gboolean propose_allocation(GstBaseTransform *base, GstQuery *decide, Gst
   return TRUE;
 }
 
+/* The base class takes a pool that is offered as it is, also one of smaller buffers. */
+static gboolean decide_allocation(GstBaseTransform *base, GstQuery *query)
+{
+  const guint frame = (guint)GST_VIDEO_INFO_SIZE(&ASTRO_RENDER(base)->info);
+  for (guint i = 0; i < gst_query_get_n_allocation_pools(query); i++) {
+    g_autoptr(GstBufferPool) pool = NULL;
+    guint size, min, max;
+    gst_query_parse_nth_allocation_pool(query, i, &pool, &size, &min, &max);
+    gst_query_set_nth_allocation_pool(query, i, pool, MAX(size, frame), min, max);
+  }
+  return GST_BASE_TRANSFORM_CLASS(astro_render_parent_class)->decide_allocation(base, query);
+}
+
 /* What is said of samples is not true of pictures of them. */
 static gboolean transform_meta(GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
 {
@@ -360,6 +373,7 @@ static void astro_render_class_init(AstroRenderClass *klass)
   base->set_caps = set_caps;
   base->transform_size = transform_size;
   base->propose_allocation = propose_allocation;
+  base->decide_allocation = decide_allocation;
   base->transform_meta = transform_meta;
   base->sink_event = sink_event;
   base->query = astro_transform_query;

@@ -10,6 +10,8 @@
 
 #include <math.h>
 
+#define WOKEN_US 100
+
 /* ---- from start to stop ---- */
 
 void astro_simulator_take_scene(AstroSimulator *simulator)
@@ -154,23 +156,25 @@ static void begin_live(AstroSimulator *simulator, GstBaseSrc *base)
   gst_base_src_new_segment(base, &segment);
 }
 
-/* Or until somebody wakes it. */
-static void wait_for_clock(AstroSimulator *simulator, GstBaseSrc *base, GstClockTime time)
+/* Or until somebody wakes it: whether the time came. */
+static gboolean wait_for_clock(AstroSimulator *simulator, GstBaseSrc *base, GstClockTime time)
 {
   g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(base));
+  GstClockReturn waited = GST_CLOCK_UNSCHEDULED;
   if (!clock)
-    return;
+    return TRUE;
   const GstClockID wait = gst_clock_new_single_shot_id(clock, time);
   GST_OBJECT_LOCK(base);
   const gboolean may_wait = !simulator->is_unlocked;
   simulator->wait = may_wait ? wait : NULL;
   GST_OBJECT_UNLOCK(base);
   if (may_wait)
-    gst_clock_id_wait(wait, NULL);
+    waited = gst_clock_id_wait(wait, NULL);
   GST_OBJECT_LOCK(base);
   simulator->wait = NULL;
   GST_OBJECT_UNLOCK(base);
   gst_clock_id_unref(wait);
+  return waited != GST_CLOCK_UNSCHEDULED;
 }
 
 /* Until so much after the pipeline's start, however often it pauses. */
@@ -178,12 +182,16 @@ static GstFlowReturn wait_until(AstroSimulator *simulator, GstBaseSrc *base, Gst
 {
   for (;;) {
     const GstClockTime start = gst_element_get_base_time(GST_ELEMENT(base));
-    wait_for_clock(simulator, base, start + time);
+    const gboolean came = wait_for_clock(simulator, base, start + time);
     const GstFlowReturn flow = gst_base_src_wait_playing(base);
-    /* A pause moves the start. Some versions of GStreamer wake us for one, some do not. */
-    if (flow != GST_FLOW_OK || gst_element_get_base_time(GST_ELEMENT(base)) == start)
+    const gboolean is_moved = gst_element_get_base_time(GST_ELEMENT(base)) != start;
+    if (flow != GST_FLOW_OK || (came && !is_moved))
       return flow;
-    astro_simulator_unlock(simulator, base, FALSE);
+    /* A pause moves the start. Some versions of GStreamer wake us for one, some do not. */
+    if (is_moved)
+      astro_simulator_unlock(simulator, base, FALSE);
+    else /* whoever wakes us says only then that the stream stops */
+      g_usleep(WOKEN_US);
   }
 }
 

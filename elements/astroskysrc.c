@@ -20,6 +20,7 @@
 #include "core/memory/memory.h"
 #include "core/sky/voltages.h"
 #include "elements/astrofields.h"
+#include "elements/astroonce.h"
 #include "elements/astroscene.h"
 #include "elements/astrosimulator.h"
 #include "elements/astrostage.h"
@@ -478,6 +479,7 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
   GST_PUSH_SRC_CLASS(klass)->create = create;
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Sky source", "Source",
                                         "Voltages of a simulated array looking at point sources",
                                         ASTRO_AUTHOR);

@@ -23,6 +23,7 @@
 #include "core/predict/predict.h"
 #include "core/units.h"
 #include "elements/astrofields.h"
+#include "elements/astroonce.h"
 #include "elements/astroscene.h"
 #include "elements/astrosimulator.h"
 #include "elements/astrostage.h"
@@ -336,6 +337,7 @@ static void astro_vis_src_class_init(AstroVisSrcClass *klass)
   GST_PUSH_SRC_CLASS(klass)->create = create;
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(
       element, "Visibility source", "Source",
       "Visibilities of a simulated array by the measurement equation", ASTRO_AUTHOR);

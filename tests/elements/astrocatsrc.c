@@ -273,6 +273,9 @@ static void test_duration(void)
   g_assert_true(gst_element_query_duration(source, GST_FORMAT_TIME, &duration));
   g_assert_cmpint(duration, ==, 12 * GST_SECOND);
   g_assert_false(gst_element_query_duration(source, GST_FORMAT_BYTES, &duration));
+  g_object_set(source, "num-buffers", 5, NULL);
+  g_assert_true(gst_element_query_duration(source, GST_FORMAT_TIME, &duration));
+  g_assert_cmpint(duration, ==, 5 * GST_SECOND);
   gst_element_set_state(source, GST_STATE_NULL);
   gst_object_unref(source);
 }

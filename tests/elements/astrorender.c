@@ -51,6 +51,33 @@ static void negotiation(void)
   }
 }
 
+static GstPadProbeReturn offer_pool(GstPad *pad, GstPadProbeInfo *info, gpointer size)
+{
+  GstQuery *query = GST_PAD_PROBE_INFO_QUERY(info);
+  g_autoptr(GstBufferPool) pool = gst_buffer_pool_new();
+  if (GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION)
+    return GST_PAD_PROBE_OK;
+  gst_query_add_allocation_pool(query, pool, *(guint *)size, 0, 0);
+  return GST_PAD_PROBE_HANDLED;
+}
+
+/* Frames fit into what somebody else's pool gives, whatever size that was offered with. */
+static void foreign_pool(void)
+{
+  guint sizes[] = { 0, 7, 64 * 32 * 4, 1 << 20 };
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    GstHarness *h = gst_harness_new("astrorender");
+    gst_pad_add_probe(h->sinkpad, GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM | GST_PAD_PROBE_TYPE_PUSH,
+                      offer_pool, &sizes[i], NULL);
+    gst_harness_set_sink_caps_str(h, "video/x-raw,width=64,height=32");
+    gst_harness_set_src_caps_str(h, IMAGE);
+    g_assert_cmpint(gst_harness_push(h, test_buffer(BYTES, i)), ==, GST_FLOW_OK);
+    g_autoptr(GstBuffer) frame = gst_harness_pull(h);
+    g_assert_cmpuint(gst_buffer_get_size(frame), ==, MAX(sizes[i], 64 * 32 * 4));
+    gst_harness_teardown(h);
+  }
+}
+
 /* Pairs of begin and end in seconds, in and out. */
 static void expect_times(const guint (*in)[2], const guint (*out)[2], guint n)
 {
@@ -230,6 +257,7 @@ static void product_meanwhile(void)
 static void add_tests(void)
 {
   g_test_add_func("/astrorender/negotiation", negotiation);
+  g_test_add_func("/astrorender/foreign-pool", foreign_pool);
   g_test_add_func("/astrorender/times", times);
   g_test_add_func("/astrorender/observation", observation);
   g_test_add_func("/astrorender/known-observation", known_observation);

@@ -300,6 +300,12 @@ static void test_live_times(void)
       "application/x-astro-voltages", 4, 50 * GST_MSECOND);
 }
 
+static void test_live_woken(void)
+{
+  test_pulled_live_woken(
+      "astroskysrc name=src is-live=true stations=2 bandwidth=1000 block-steps=50");
+}
+
 static void test_again(void)
 {
   GstElement *source = gst_element_factory_make("astroskysrc", NULL);
@@ -415,6 +421,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/set-in-mid-stream", test_set_in_mid_stream);
   g_test_add_func("/astroskysrc/live", test_live);
   g_test_add_func("/astroskysrc/live-times", test_live_times);
+  g_test_add_func("/astroskysrc/live-woken", test_live_woken);
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/bandwidths", test_bandwidths);
   g_test_add_func("/astroskysrc/errors", test_errors);

@@ -108,6 +108,11 @@ static void test_live_times(void)
                          "application/x-astro-visibilities", 4, 50 * GST_MSECOND);
 }
 
+static void test_live_woken(void)
+{
+  test_pulled_live_woken("astrovissrc name=src is-live=true stations=2 integration=0.05");
+}
+
 /* Started again it gives the same from the start. */
 static void test_again(void)
 {
@@ -254,6 +259,7 @@ static void add_tests(void)
   g_test_add_func("/astrovissrc/set-in-mid-stream", test_set_in_mid_stream);
   g_test_add_func("/astrovissrc/live", test_live);
   g_test_add_func("/astrovissrc/live-times", test_live_times);
+  g_test_add_func("/astrovissrc/live-woken", test_live_woken);
   g_test_add_func("/astrovissrc/again", test_again);
   g_test_add_func("/astrovissrc/chain", test_chain);
   g_test_add_func("/astrovissrc/file", test_file);

@@ -269,8 +269,40 @@ static void test_licence(void)
   g_assert_cmpstr(gst_plugin_get_license(plugin), ==, "GPL");
 }
 
+/* The reason alone: base classes say of every start that failed that nobody gave one. */
+static void test_failed_start(void)
+{
+  static const char *const elements[] = {
+    "astroskysrc latitude=3",
+    "astrovissrc latitude=3",
+    "astrocatsrc location=/nonexistent/file",
+    "astrofitssrc location=/nonexistent/file",
+    "astrofitssink location=/nonexistent/file",
+    "astrohttpsink address=nowhere",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(elements); i++) {
+    GstElement *element = gst_parse_launch(elements[i], NULL);
+    g_autoptr(GstBus) bus = gst_bus_new();
+    gst_element_set_bus(element, bus);
+    for (guint again = 0; again < 2; again++) {
+      g_test_message("%s", elements[i]);
+      g_assert_cmpint(gst_element_set_state(element, GST_STATE_PAUSED), ==,
+                      GST_STATE_CHANGE_FAILURE);
+      GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+      g_assert_nonnull(message);
+      gst_message_unref(message);
+      message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+      g_assert_null(message);
+      gst_element_set_state(element, GST_STATE_NULL);
+    }
+    gst_element_set_bus(element, NULL);
+    gst_object_unref(element);
+  }
+}
+
 static void add_tests(void)
 {
+  g_test_add_func("/plugin/failed-start", test_failed_start);
   g_test_add_func("/plugin/licence", test_licence);
   g_test_add_data_func("/plugin/templates", check_templates, check_all);
   g_test_add_data_func("/plugin/metadata", check_metadata, check_all);

@@ -1,6 +1,8 @@
 /* Sources whose buffers a test takes one by one. */
 #pragma once
 
+#include <gst/base/gstbasesrc.h>
+#include <gst/check/gsttestclock.h>
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
@@ -100,6 +102,32 @@ static inline void test_pulled_live_times(const char *source, const char *caps, 
     g_signal_emit_by_name(r.sink, "try-pull-sample", 20 * GST_SECOND, &sample);
   }
   g_assert_cmpuint(came, ==, blocks);
+  test_pulled_end(&r);
+}
+
+/* A live source that is woken, as GstBaseSrc does before it says why, gives nothing that was not
+ * taken yet; and then what it waited with. source has the name src. */
+static inline void test_pulled_live_woken(const char *source)
+{
+  g_autofree char *line = g_strconcat(source, " ! appsink name=sink sync=false", NULL);
+  TestPulled r = { .pipeline = gst_parse_launch(line, NULL) };
+  r.sink = gst_bin_get_by_name(GST_BIN(r.pipeline), "sink");
+  g_autoptr(GstElement) src = gst_bin_get_by_name(GST_BIN(r.pipeline), "src");
+  g_autoptr(GstClock) clock = gst_test_clock_new();
+  GstSample *sample = NULL;
+
+  gst_pipeline_use_clock(GST_PIPELINE(r.pipeline), clock);
+  gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
+  gst_test_clock_wait_for_next_pending_id(GST_TEST_CLOCK(clock), NULL);
+  g_assert_true(GST_BASE_SRC_GET_CLASS(src)->unlock(GST_BASE_SRC(src)));
+  g_assert_true(GST_BASE_SRC_GET_CLASS(src)->unlock_stop(GST_BASE_SRC(src)));
+  gst_test_clock_wait_for_next_pending_id(GST_TEST_CLOCK(clock), NULL);
+  g_signal_emit_by_name(r.sink, "try-pull-sample", (GstClockTime)0, &sample);
+  g_assert_null(sample);
+  g_assert_true(gst_test_clock_crank(GST_TEST_CLOCK(clock)));
+  g_autoptr(GstBuffer) buffer = test_pull(&r);
+  g_assert_nonnull(buffer);
+  g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, 0);
   test_pulled_end(&r);
 }
 
