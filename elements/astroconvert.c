@@ -25,7 +25,7 @@ struct _AstroConvert {
   double scale;
   char *bad_scale; /* what was set and is no scale */
 
-  gboolean picks_scale; /* auto, and no block came */
+  gboolean picks_scale; /* auto, and no block came that has a scale */
   double active_scale;
   guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
   guint64 clipped, total;
@@ -102,19 +102,28 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   return TRUE;
 }
 
-static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 samples, GError **error)
+/* A block that tells nothing, all zero or lost, is not what a stream is scaled by: the next one
+ * is. */
+static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 steps, GError **error)
 {
-  AstroStage *stage = ASTRO_STAGE(self);
+  const AstroStream *from = astro_stage_in(ASTRO_STAGE(self)),
+                    *to = astro_stage_out(ASTRO_STAGE(self));
+  const AstroValidityMeta *meta = astro_buffer_get_validity(in);
+  AstroLayout shape;
   GstMapInfo map;
 
   if (!self->picks_scale)
     return TRUE;
   if (!gst_buffer_map(in, &map, GST_MAP_READ))
     return astro_backend_no_memory(error, "the first block cannot be mapped");
-  self->active_scale = astro_convert_auto_scale(astro_stage_in(stage)->format,
-                                                astro_stage_out(stage)->format, map.data, samples);
+  astro_stream_shape(from, steps, &shape);
+  const double scale =
+      meta ? astro_convert_auto_scale_of_good(from->format, to->format, map.data, meta, &shape)
+           : astro_convert_auto_scale(from->format, to->format, map.data,
+                                      astro_layout_samples(&shape));
   gst_buffer_unmap(in, &map);
-  self->picks_scale = FALSE;
+  self->picks_scale = scale == 0;
+  self->active_scale = scale == 0 ? 1 : scale;
   return TRUE;
 }
 
@@ -137,7 +146,7 @@ static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 s
   const AstroFormatInfo *from = astro_format_info(astro_stage_in(stage)->format);
   guint64 samples = gst_buffer_get_size(in) / from->bytes;
 
-  if (!pick_scale(self, in, samples, error))
+  if (!pick_scale(self, in, steps, error))
     return FALSE;
   AstroConvertArguments arguments = { .scale = self->active_scale,
                                       .samples = samples,
@@ -258,8 +267,9 @@ static void astro_convert_class_init(AstroConvertClass *klass)
       object, PROP_SCALE,
       g_param_spec_string(
           "scale", "Scale",
-          "Factor on every value, a number or auto: from the rms of the first block", "1",
-          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+          "Factor on every value, a number or auto: from the rms of the good samples of the first "
+          "block where they are not all zero",
+          "1", G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   g_object_class_install_property(
       object, PROP_CLIPPED,
       g_param_spec_uint64("clipped", "Clipped",

@@ -22,6 +22,7 @@
 
 #include "core/backend/backend.h"
 #include "core/stream/stream.h"
+#include "core/stream/validity.h"
 
 G_BEGIN_DECLS
 
@@ -40,11 +41,14 @@ gboolean astro_convert_possible(AstroFormat from, AstroFormat to);
 
 /* The scale that scale=auto picks for a block: the rms of its components becomes a quarter of full
  * scale for 8 bits, 2.95 steps for 4 bits (least distortion of noise), 1/16 of full scale for 16
- * and 32 bits, 1 for floating point and U64LE. 1 where the block is all zero or holds no finite
- * rms. Components that are not finite are left out; full scale is 2^(bits - 1). Reads the whole
- * block; the result does not depend on the number of threads. */
+ * and 32 bits, 1 for floating point and U64LE. 0 where the block tells none: it is empty or all
+ * zero, or nothing in it is finite. Components that are not finite are left out; full scale is
+ * 2^(bits - 1). Reads the whole block; the result does not depend on the number of threads. */
 double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer block,
                                 guint64 samples);
+/* The same of a block of that shape, with samples that have no count left out. */
+double astro_convert_auto_scale_of_good(AstroFormat from, AstroFormat to, gconstpointer block,
+                                        const AstroValidityMeta *meta, const AstroLayout *shape);
 
 /* submit takes one block in and one out, which may lie at any address but must not overlap, and an
  * AstroConvertArguments *. */

@@ -155,24 +155,71 @@ static Power add(Power a, Power b)
                   exponent, a.finite + b.finite };
 }
 
+static Power power_of(AstroFormat format, const guint8 *block, guint64 samples)
+{
+  Work work = { format, block, samples * (astro_format_info(format)->is_complex ? 2 : 1) };
+  guint64 n = (work.components + TASK_COMPONENTS - 1) / TASK_COMPONENTS;
+  g_autofree Power *powers = work.powers = g_new(Power, n);
+  Power all = { 0 };
+  astro_parallel(n, 0, power_task, &work);
+  for (guint64 i = 0; i < n; i++)
+    all = i ? add(all, powers[i]) : powers[0];
+  return all;
+}
+
+static double pick(AstroFormat from, AstroFormat to, Power power)
+{
+  if (!(power.squares > 0))
+    return 0;
+  double rms = sqrt(power.squares / (double)power.finite);
+  /* Held to what the product's precision can take, however faint the block. */
+  return MIN(ldexp(formats[to].target / rms, -power.exponent),
+             from == ASTRO_FORMAT_CF64LE ? G_MAXDOUBLE : (double)G_MAXFLOAT);
+}
+
 double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer block,
                                 guint64 samples)
 {
   g_return_val_if_fail(astro_convert_possible(from, to), 1);
-  if (formats[to].target == 0 || samples == 0)
+  if (formats[to].target == 0)
     return 1;
-  Work work = { from, block, samples * (astro_format_info(from)->is_complex ? 2 : 1) };
-  guint64 n = (work.components + TASK_COMPONENTS - 1) / TASK_COMPONENTS;
-  work.powers = g_new(Power, n);
-  astro_parallel(n, 0, power_task, &work);
-  Power all = work.powers[0];
-  for (guint64 i = 1; i < n; i++)
-    all = add(all, work.powers[i]);
-  g_free(work.powers);
-  if (!(all.squares > 0))
+  return pick(from, to, power_of(from, block, samples));
+}
+
+/* To the next neighbours along the fastest axis that share a count. */
+static void step(guint64 index[ASTRO_MAX_AXES], guint64 by, const AstroLayout *shape)
+{
+  guint axis = shape->n_axes - 1;
+  index[axis] += by;
+  for (; axis > 0 && index[axis] == shape->extents[axis]; axis--) {
+    index[axis] = 0;
+    index[axis - 1]++;
+  }
+}
+
+double astro_convert_auto_scale_of_good(AstroFormat from, AstroFormat to, gconstpointer block,
+                                        const AstroValidityMeta *meta, const AstroLayout *shape)
+{
+  g_return_val_if_fail(astro_convert_possible(from, to), 1);
+  if (formats[to].target == 0)
     return 1;
-  double rms = sqrt(all.squares / (double)all.finite);
-  /* Held to what the product's precision can take, however faint the block. */
-  return MIN(ldexp(formats[to].target / rms, -all.exponent),
-             from == ASTRO_FORMAT_CF64LE ? G_MAXDOUBLE : (double)G_MAXFLOAT);
+  const gsize bytes = astro_format_info(from)->bytes;
+  const guint64 samples = astro_layout_samples(shape);
+  guint64 index[ASTRO_MAX_AXES] = { 0 };
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
+  Power all = { 0 };
+
+  astro_validity_axes(meta, shape, axes);
+  const guint64 shared = axes[shape->n_axes - 1].group;
+  for (guint64 at = 0, first = 0; at < samples; at += shared, step(index, shared, shape)) {
+    const gboolean good = astro_validity_count(meta, axes, shape->n_axes, index) > 0;
+    const guint64 end = good ? at + shared : at;
+    if (end > first && (!good || end == samples)) {
+      const Power more = power_of(from, (const guint8 *)block + first * bytes, end - first);
+      all = all.finite ? add(all, more) : more;
+    }
+    if (!good)
+      first = at + shared;
+  }
+  return pick(from, to, all);
 }

@@ -20,7 +20,8 @@ static gboolean check_side(const AstroStream *stream, const char *side, GError *
   if (stream->quantity != ASTRO_QUANTITY_VOLTAGES && stream->quantity != ASTRO_QUANTITY_SPECTRA)
     wrong = "voltages or spectra are expected";
   else if (!astro_store_get(stream->format))
-    wrong = "formats are CI4, CI8, CI16LE and CF32LE";
+    return astro_backend_refuse(error, "delay, %s: format %s, expected CI4, CI8, CI16LE or CF32LE",
+                                side, astro_format_name(stream->format));
   else if (stream->rate_n <= 0)
     wrong = "the field \"rate\" is needed: delays change with time";
   else if (!(stream->frequency > 0 && stream->bandwidth > 0))

@@ -208,15 +208,21 @@ static guint64 place(AstroValidityAxis axis, guint64 index)
   return index / axis.group * axis.stride;
 }
 
+guint32 astro_validity_count(const AstroValidityMeta *meta, const AstroValidityAxis *axes,
+                             guint n_axes, const guint64 *index)
+{
+  guint64 at = 0;
+  for (guint i = 0; i < n_axes; i++)
+    at += place(axes[i], index[i]);
+  return meta->counts[at];
+}
+
 guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shape,
                           const guint64 index[ASTRO_MAX_AXES])
 {
   AstroValidityAxis axes[ASTRO_MAX_AXES];
-  guint64 at = 0;
   astro_validity_axes(meta, shape, axes);
-  for (guint i = 0; i < shape->n_axes; i++)
-    at += place(axes[i], index[i]);
-  return meta->counts[at];
+  return astro_validity_count(meta, axes, shape->n_axes, index);
 }
 
 static AstroValidityAxis find_axis(const AstroValidityAxis *axes, const AstroLayout *shape,

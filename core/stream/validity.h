@@ -51,6 +51,9 @@ typedef struct {
 
 void astro_validity_axes(const AstroValidityMeta *meta, const AstroLayout *shape,
                          AstroValidityAxis axes[ASTRO_MAX_AXES]);
+/* The same as astro_validity_at, for many values, with the axes looked up once. */
+guint32 astro_validity_count(const AstroValidityMeta *meta, const AstroValidityAxis *axes,
+                             guint n_axes, const guint64 *index);
 
 /* The axes of voltages and spectra, looked up once for all of a buffer's samples. */
 typedef struct {

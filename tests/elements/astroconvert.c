@@ -1,3 +1,4 @@
+#include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 
 #define CAPS(format) "application/x-astro-voltages,format=" format ",layout=time:station,stations=3"
@@ -93,6 +94,48 @@ static void test_auto(void)
   g_assert_cmpint(values[1], ==, -32);
   g_assert_cmpint(values[6], ==, 64);
   gst_harness_teardown(h);
+}
+
+/* What was lost does not count, whatever lies in its place, and a block that tells nothing leaves
+ * the choice to the next. */
+static void test_auto_of_good_samples(void)
+{
+  enum { STEPS = 4, STATIONS = 3, SAMPLES = STEPS * STATIONS };
+  static const struct {
+    AstroLayout counted;
+    guint32 counts[SAMPLES];
+  } cases[] = {
+    { { 0 }, { 0 } },
+    { { 1, { ASTRO_AXIS_TIME }, { STEPS } }, { 0, 1, 1, 0 } },
+    { { 1, { ASTRO_AXIS_TIME }, { 2 } }, { 0, 1 } },
+    { { 1, { ASTRO_AXIS_STATION }, { STATIONS } }, { 1, 0, 1 } },
+    { { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { STEPS, STATIONS } },
+      { 1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1 } },
+  };
+  for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+    GstHarness *h = gst_harness_new_parse("astroconvert backend=cpu scale=auto");
+    float block[SAMPLES][2] = { { 0 } };
+    gst_harness_set_caps_str(h, CAPS("CF32LE"), CAPS("CI8"));
+    gst_harness_push(h, gst_buffer_new_memdup(block, sizeof block));
+    GstBuffer *buffer = gst_buffer_new_memdup(block, sizeof block);
+    AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &cases[c].counted, 1);
+    memcpy(meta->counts, cases[c].counts, astro_validity_n_counts(meta) * sizeof *meta->counts);
+    const AstroLayout shape = { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { STEPS, STATIONS } };
+    for (guint64 i = 0; i < SAMPLES; i++) {
+      const guint64 index[ASTRO_MAX_AXES] = { i / STATIONS, i % STATIONS };
+      block[i][0] = astro_validity_at(meta, &shape, index) ? 2 : 1e9f;
+      block[i][1] = -block[i][0];
+    }
+    gst_buffer_fill(buffer, 0, block, sizeof block);
+    gst_harness_push(h, buffer);
+    for (guint i = 0; i < SAMPLES; i++)
+      block[i][0] = block[i][1] = 2;
+    gst_harness_push(h, gst_buffer_new_memdup(block, sizeof block));
+    g_autoptr(GByteArray) got = test_pull_all(h);
+    g_assert_cmpuint(got->len, ==, 3 * SAMPLES * 2);
+    g_assert_cmpint(((const gint8 *)got->data)[got->len - 1], ==, 32);
+    gst_harness_teardown(h);
+  }
 }
 
 /* What is set after caps were agreed on is for the next ones. */
@@ -192,6 +235,7 @@ static void add_tests(void)
   g_test_add_func("/astroconvert/unaligned", test_unaligned);
   g_test_add_func("/astroconvert/clipped", test_clipped);
   g_test_add_func("/astroconvert/auto", test_auto);
+  g_test_add_func("/astroconvert/auto-of-good-samples", test_auto_of_good_samples);
   g_test_add_func("/astroconvert/late-scale", test_late_scale);
   g_test_add_func("/astroconvert/same-is-pass-through", test_same_is_pass_through);
   g_test_add_func("/astroconvert/prefers-same", test_prefers_same);

@@ -446,6 +446,15 @@ static void test_errors(void)
   g_unlink(good);
 }
 
+/* Formats that come while it runs. */
+static void test_unknown_format(void)
+{
+  test_refused_by("fakesrc num-buffers=1 sizetype=fixed sizemax=24 ! typefind force-caps=\""
+                  "application/x-astro-voltages,format=F32LE,layout=time:station,stations=3\" ! "
+                  "astrodelay ! fakesink",
+                  "astrodelay", "input: format F32LE, expected CI4, CI8, CI16LE or CF32LE");
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -463,6 +472,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/no-observation", test_no_observation);
   g_test_add_func("/astrodelay/calibrated-format", test_calibrated_format);
   g_test_add_func("/astrodelay/errors", test_errors);
+  g_test_add_func("/astrodelay/unknown-format", test_unknown_format);
   int result = g_test_run();
   gst_deinit();
   return result;
