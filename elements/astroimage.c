@@ -32,8 +32,8 @@
 
 #include "core/image/image.h"
 #include "core/memory/memory.h"
-#include "core/units.h"
 #include "elements/astrofields.h"
+#include "elements/astroimage-beam.h"
 #include "elements/astroimage-caps.h"
 
 struct _AstroImage {
@@ -49,18 +49,10 @@ struct _AstroImage {
   guint next_plane;
   GstClockTime begin; /* of the image */
   guint64 images;
-  gboolean warned; /* of the beam */
-  /* The point-spread function about its peak: alone what the fit of the beam needs of an image that
-   * may be on a device. */
-  gint psf_index;    /* among the image's products; -1: it has none */
-  guint psf_product; /* that of the channel that the beam is of, among those of all channels */
-  guint middle_size;
-  gpointer middle;
+  AstroImageBeam beam;
 };
 
 enum { PROP_PSF = ASTRO_STAGE_N_PROPERTIES, PROP_STOKES };
-
-#define MIDDLE 256 /* pixels: beams have a few */
 
 G_DEFINE_TYPE(AstroImage, astro_image, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astroimage, "astroimage", GST_RANK_NONE, ASTRO_TYPE_IMAGE)
@@ -106,20 +98,6 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   return ok;
 }
 
-static void make_middle(AstroImage *self)
-{
-  const AstroImageConfig *config = &self->config;
-
-  g_clear_pointer(&self->middle, g_free);
-  self->psf_index = -1;
-  self->middle_size = MIN(config->grid.image_size, MIDDLE);
-  for (guint i = 0; i < config->n_out; i++)
-    if (g_str_equal(config->products[i].name, ASTRO_PRODUCT_PSF))
-      self->psf_index = (gint)i;
-  if (self->psf_index >= 0)
-    self->middle = g_malloc_n(self->middle_size, self->middle_size * sizeof(double));
-}
-
 static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_through, GError **error)
 {
   AstroImage *self = ASTRO_IMAGE(stage);
@@ -140,7 +118,7 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
   if (!self->config.n_out ||
       !astro_stage_check_extent(stage, ASTRO_AXIS_POL, self->config.n_out, error))
     return FALSE;
-  make_middle(self);
+  astro_image_beam_prepare(&self->beam, &self->config);
   *(AstroImageConfig *)given = self->config;
   return TRUE;
 }
@@ -175,25 +153,6 @@ static gboolean check_weights(const AstroImage *self, const AstroGridMeta *meta,
                              meta->flagged, meta->outside, meta->not_finite);
 }
 
-/* The beam is that of the middle channel, or of the nearest to it that has any weight. */
-static void choose_psf(AstroImage *self, const double *weights)
-{
-  const AstroImageConfig *config = &self->config;
-  const guint middle = config->channels / 2;
-
-  if (self->psf_index < 0)
-    return;
-  self->psf_product = middle * config->n_out + (guint)self->psf_index;
-  for (guint i = 0; i < 2 * config->channels; i++) {
-    const guint channel = i % 2 ? middle - (i + 1) / 2 : middle + i / 2; /* wraps round below 0 */
-    if (channel >= config->channels ||
-        !(weights[channel * config->n_in + config->products[self->psf_index].terms[0].product] > 0))
-      continue;
-    self->psf_product = channel * config->n_out + (guint)self->psf_index;
-    return;
-  }
-}
-
 static void add_weights(const AstroImage *self, const AstroGridMeta *grid, AstroImageMeta *image)
 {
   const AstroImageConfig *config = &self->config;
@@ -204,73 +163,13 @@ static void add_weights(const AstroImage *self, const AstroGridMeta *grid, Astro
             grid->weights[channel * config->n_in + config->products[i].terms[k].product];
 }
 
-/* Where the main lobe is wider than the middle the whole image is looked at. */
-static gboolean fit_lobe(AstroImage *self, AstroImageMeta *meta)
-{
-  const AstroImageConfig *config = &self->config;
-  gsize pixels = (gsize)config->grid.image_size * config->grid.image_size;
-  gboolean cut,
-      found = astro_image_fit_beam(config->to, self->middle, self->middle_size, config->grid.pixel,
-                                   &meta->major, &meta->minor, &meta->angle, &cut);
-  GstMapInfo map;
-
-  if (!cut || self->middle_size == config->grid.image_size ||
-      !gst_buffer_map(self->image, &map, GST_MAP_READ))
-    return found;
-  found = astro_image_fit_beam(
-      config->to,
-      map.data + (gsize)self->psf_product * pixels * astro_format_info(config->to)->bytes,
-      config->grid.image_size, config->grid.pixel, &meta->major, &meta->minor, &meta->angle, NULL);
-  gst_buffer_unmap(self->image, &map);
-  return found;
-}
-
-#define LEAST_ACROSS 2 /* pixels of a beam, for sources between them to be found */
-
-/* Each image of a stream would say the same. */
-static void warn_of_beam(AstroImage *self, const AstroImageMeta *meta)
-{
-  const double arcsec = ASTRO_DEGREES * 3600, cell = self->config.grid.pixel * arcsec;
-  const double enough = meta->minor * arcsec / LEAST_ACROSS;
-  if (self->warned || (meta->has_beam && cell <= enough))
-    return;
-  self->warned = TRUE;
-  if (meta->has_beam)
-    GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("the beam of %.4g x %.4g arcsec is narrower than two pixels: sources "
-                         "between them may not be found",
-                         meta->major * arcsec, meta->minor * arcsec),
-                        ("cell %.4g arcsec, expected at most %.3g arcsec, which is a field-of-view "
-                         "of %.3g degrees",
-                         cell, enough, enough * self->config.grid.image_size / 3600));
-  else
-    GST_ELEMENT_WARNING(self, STREAM, FAILED,
-                        ("no beam can be fitted to the point-spread function"),
-                        ("expected a main lobe of several pixels of %.4g arcsec", cell));
-}
-
-/* Of the PSF, if the image has one. */
-static void fit_beam(AstroImage *self, AstroImageMeta *meta)
-{
-  if (self->psf_index < 0)
-    return;
-  meta->has_beam = fit_lobe(self, meta);
-  warn_of_beam(self, meta);
-  if (!meta->has_beam)
-    return;
-  GstStructure *s = gst_structure_new(
-      "astro-image", "major", G_TYPE_DOUBLE, meta->major * ASTRO_DEGREES, "minor", G_TYPE_DOUBLE,
-      meta->minor * ASTRO_DEGREES, "angle", G_TYPE_DOUBLE, meta->angle * ASTRO_DEGREES, NULL);
-  gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
-}
-
 static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
 {
   AstroImageMeta *meta =
       astro_buffer_add_image(self->image, self->config.channels * self->config.n_out);
 
   add_weights(self, grid, meta);
-  fit_beam(self, meta);
+  astro_image_beam_fit(&self->beam, GST_ELEMENT(self), &self->config, self->image, meta);
   GST_BUFFER_PTS(self->image) = self->begin;
   if (GST_CLOCK_TIME_IS_VALID(self->begin) && GST_BUFFER_PTS_IS_VALID(last) &&
       GST_BUFFER_DURATION_IS_VALID(last))
@@ -285,15 +184,15 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                           GError **error)
 {
   if (plane == 0)
-    choose_psf(self, meta->weights);
+    astro_image_beam_choose(&self->beam, &self->config, meta->weights);
   AstroImageArguments arguments = { .w = w,
                                     .w_step = meta->w_step,
                                     .weights = meta->weights,
                                     .first = plane == 0,
                                     .last = plane == planes - 1,
-                                    .middle = self->middle,
-                                    .middle_size = self->middle_size,
-                                    .middle_product = self->psf_product };
+                                    .middle = self->beam.middle,
+                                    .middle_size = self->beam.size,
+                                    .middle_product = self->beam.product };
 
   if (plane != self->next_plane)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
@@ -356,7 +255,7 @@ static void reset(AstroStage *stage)
 {
   forget(ASTRO_IMAGE(stage));
   ASTRO_IMAGE(stage)->images = 0;
-  ASTRO_IMAGE(stage)->warned = FALSE;
+  ASTRO_IMAGE(stage)->beam.warned = FALSE;
 }
 
 static gboolean stop(GstBaseTransform *trans)
@@ -377,7 +276,7 @@ static const AstroField fields[] = {
 static void finalize(GObject *object)
 {
   g_free(ASTRO_IMAGE(object)->stokes);
-  g_free(ASTRO_IMAGE(object)->middle);
+  astro_image_beam_clear(&ASTRO_IMAGE(object)->beam);
   G_OBJECT_CLASS(astro_image_parent_class)->finalize(object);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gio/gio.h>
+#include <gst/check/gstharness.h>
 #include <string.h>
 
 #define VIEWER_PATIENCE 100 /* seconds for anything to come */
@@ -124,4 +125,19 @@ static inline GBytes *viewer_part(Viewer *viewer)
     return NULL;
   g_hash_table_insert(viewer->head, g_strdup("boundary"), g_strdup(boundary));
   return viewer_body(viewer);
+}
+
+/* What a picture shows, taken out of its JPEG. */
+static inline GstBuffer *viewer_decode(GBytes *picture, gint *width, gint *height)
+{
+  GstHarness *h = gst_harness_new("jpegdec");
+  gst_harness_set_src_caps_str(h, "image/jpeg,framerate=0/1");
+  g_assert_cmpint(gst_harness_push(h, gst_buffer_new_wrapped_bytes(picture)), ==, GST_FLOW_OK);
+  GstBuffer *buffer = gst_harness_pull(h);
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+  const GstStructure *fields = gst_caps_get_structure(caps, 0);
+  gst_structure_get_int(fields, "width", width);
+  gst_structure_get_int(fields, "height", height);
+  gst_harness_teardown(h);
+  return buffer;
 }

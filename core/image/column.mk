@@ -8,7 +8,8 @@ core_avx512_sources += core/image/kernels-avx512.c
 core_cflags += $(WCSLIB_CFLAGS)
 core_libs += $(WCSLIB_LIBS)
 element_sources += elements/astroimage.c elements/astroimage.h \
-  elements/astroimage-caps.c elements/astroimage-caps.h
+  elements/astroimage-caps.c elements/astroimage-caps.h \
+  elements/astroimage-beam.c elements/astroimage-beam.h
 core_tests += tests/core/wcs tests/core/image tests/core/image-backends tests/core/image-beam
 dist_files += tests/core/image.h
 element_tests += tests/elements/astroimage tests/elements/imaging-device tests/elements/touched

@@ -28,21 +28,6 @@ static GstElement *begin(const char *line)
   return pipeline;
 }
 
-/* What a picture shows, taken out of its JPEG. */
-static GstBuffer *decode(GBytes *picture, gint *width, gint *height)
-{
-  GstHarness *h = gst_harness_new("jpegdec");
-  gst_harness_set_src_caps_str(h, "image/jpeg,framerate=0/1");
-  g_assert_cmpint(gst_harness_push(h, gst_buffer_new_wrapped_bytes(picture)), ==, GST_FLOW_OK);
-  GstBuffer *buffer = gst_harness_pull(h);
-  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
-  const GstStructure *fields = gst_caps_get_structure(caps, 0);
-  gst_structure_get_int(fields, "width", width);
-  gst_structure_get_int(fields, "height", height);
-  gst_harness_teardown(h);
-  return buffer;
-}
-
 /* A live waterfall: pictures follow each other and are not the same. */
 static void live(void)
 {
@@ -58,7 +43,7 @@ static void live(void)
     gint width = 0, height = 0;
     g_autoptr(GBytes) picture = viewer_part(&viewer);
     g_assert_nonnull(picture);
-    GstBuffer *found = decode(picture, &width, &height);
+    GstBuffer *found = viewer_decode(picture, &width, &height);
     g_assert_cmpint(width, ==, 320);
     g_assert_cmpint(height, ==, 240);
     if (before) {

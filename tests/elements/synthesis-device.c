@@ -73,15 +73,9 @@ static void start(Run *run, const char *line)
 
 static void end(Run *run)
 {
-  g_autoptr(GstBus) bus = gst_element_get_bus(run->pipeline);
-  g_autoptr(GstMessage) message =
-      gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  g_assert_nonnull(message);
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-    g_autoptr(GError) error = NULL;
-    gst_message_parse_error(message, &error, NULL);
-    g_error("%s: %s", GST_MESSAGE_SRC_NAME(message), error->message);
-  }
+  g_autofree char *error = test_wait(run->pipeline);
+  if (error)
+    g_error("%s", error);
   gst_element_set_state(run->pipeline, GST_STATE_NULL);
   gst_object_unref(run->pipeline);
 }
