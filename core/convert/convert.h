@@ -50,6 +50,14 @@ double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer 
 double astro_convert_auto_scale_of_good(AstroFormat from, AstroFormat to, gconstpointer block,
                                         const AstroValidityMeta *meta, const AstroLayout *shape);
 
+/* Visibilities of CI32LE are sums and those of floats are means of what their counts say. Whether
+ * it is one into the other, and the conversion of a block of that shape by its counts: sums of
+ * nothing, which are 0, stay 0. Returns how many components were clipped. */
+gboolean astro_convert_is_counted(const AstroStream *from, const AstroStream *to);
+guint64 astro_convert_counted(const AstroConvertConfig *config, gpointer out, gconstpointer in,
+                              double scale, const AstroValidityMeta *meta,
+                              const AstroLayout *shape);
+
 /* submit takes one block in and one out, which may lie at any address but must not overlap, and an
  * AstroConvertArguments *. */
 extern const AstroBackend astro_convert_reference;

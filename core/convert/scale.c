@@ -186,40 +186,22 @@ double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer 
   return pick(from, to, power_of(from, block, samples));
 }
 
-/* To the next neighbours along the fastest axis that share a count. */
-static void step(guint64 index[ASTRO_MAX_AXES], guint64 by, const AstroLayout *shape)
-{
-  guint axis = shape->n_axes - 1;
-  index[axis] += by;
-  for (; axis > 0 && index[axis] == shape->extents[axis]; axis--) {
-    index[axis] = 0;
-    index[axis - 1]++;
-  }
-}
-
 double astro_convert_auto_scale_of_good(AstroFormat from, AstroFormat to, gconstpointer block,
                                         const AstroValidityMeta *meta, const AstroLayout *shape)
 {
   g_return_val_if_fail(astro_convert_possible(from, to), 1);
   if (formats[to].target == 0)
     return 1;
-  const gsize bytes = astro_format_info(from)->bytes;
-  const guint64 samples = astro_layout_samples(shape);
-  guint64 index[ASTRO_MAX_AXES] = { 0 };
-  AstroValidityAxis axes[ASTRO_MAX_AXES];
+  AstroValidityRun run;
   Power all = { 0 };
 
-  astro_validity_axes(meta, shape, axes);
-  const guint64 shared = axes[shape->n_axes - 1].group;
-  for (guint64 at = 0, first = 0; at < samples; at += shared, step(index, shared, shape)) {
-    const gboolean good = astro_validity_count(meta, axes, shape->n_axes, index) > 0;
-    const guint64 end = good ? at + shared : at;
-    if (end > first && (!good || end == samples)) {
-      const Power more = power_of(from, (const guint8 *)block + first * bytes, end - first);
-      all = all.finite ? add(all, more) : more;
-    }
-    if (!good)
-      first = at + shared;
+  astro_validity_run_init(&run, meta, shape);
+  while (astro_validity_next_run(&run)) {
+    if (!run.count)
+      continue;
+    const guint8 *first = (const guint8 *)block + run.first * astro_format_info(from)->bytes;
+    const Power more = power_of(from, first, run.length);
+    all = all.finite ? add(all, more) : more;
   }
   return pick(from, to, all);
 }

@@ -59,7 +59,7 @@ static gboolean choose_stretch(AstroVoltages *voltages, GError **error)
   if (voltages->stretch)
     return TRUE;
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-              "an array that reaches %.0f km from its centre at %g Hz needs a bandwidth above "
+              "an array that reaches %.4g km from its centre at %g Hz needs a bandwidth above "
               "%.4g Hz, found %g",
               farthest * ASTRO_LIGHT_SPEED / 1000, f0, astro_fraction_least_rate(farthest, f0),
               voltages->rate);

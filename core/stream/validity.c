@@ -208,8 +208,8 @@ static guint64 place(AstroValidityAxis axis, guint64 index)
   return index / axis.group * axis.stride;
 }
 
-guint32 astro_validity_count(const AstroValidityMeta *meta, const AstroValidityAxis *axes,
-                             guint n_axes, const guint64 *index)
+static guint32 count_at(const AstroValidityMeta *meta, const AstroValidityAxis *axes, guint n_axes,
+                        const guint64 *index)
 {
   guint64 at = 0;
   for (guint i = 0; i < n_axes; i++)
@@ -222,7 +222,43 @@ guint32 astro_validity_at(const AstroValidityMeta *meta, const AstroLayout *shap
 {
   AstroValidityAxis axes[ASTRO_MAX_AXES];
   astro_validity_axes(meta, shape, axes);
-  return astro_validity_count(meta, axes, shape->n_axes, index);
+  return count_at(meta, axes, shape->n_axes, index);
+}
+
+void astro_validity_run_init(AstroValidityRun *run, const AstroValidityMeta *meta,
+                             const AstroLayout *shape)
+{
+  *run = (AstroValidityRun){ .meta = meta, .shape = shape };
+  astro_validity_axes(meta, shape, run->axes);
+}
+
+/* To the next group of the fastest axis. */
+static void step_group(AstroValidityRun *run)
+{
+  guint axis = run->shape->n_axes - 1;
+  run->index[axis] += run->axes[axis].group;
+  for (; axis > 0 && run->index[axis] == run->shape->extents[axis]; axis--) {
+    run->index[axis] = 0;
+    run->index[axis - 1]++;
+  }
+}
+
+gboolean astro_validity_next_run(AstroValidityRun *run)
+{
+  const AstroLayout *shape = run->shape;
+  const guint64 group = run->axes[shape->n_axes - 1].group;
+
+  run->first += run->length;
+  run->length = 0;
+  while (run->index[0] < shape->extents[0]) {
+    const guint32 count = count_at(run->meta, run->axes, shape->n_axes, run->index);
+    if (run->length && count != run->count)
+      break;
+    run->count = count;
+    run->length += group;
+    step_group(run);
+  }
+  return run->length > 0;
 }
 
 static AstroValidityAxis find_axis(const AstroValidityAxis *axes, const AstroLayout *shape,

@@ -51,9 +51,22 @@ typedef struct {
 
 void astro_validity_axes(const AstroValidityMeta *meta, const AstroLayout *shape,
                          AstroValidityAxis axes[ASTRO_MAX_AXES]);
-/* The same as astro_validity_at, for many values, with the axes looked up once. */
-guint32 astro_validity_count(const AstroValidityMeta *meta, const AstroValidityAxis *axes,
-                             guint n_axes, const guint64 *index);
+
+/* Walks through a buffer's values as they lie in memory, so many neighbours at a time as share a
+ * count. */
+typedef struct {
+  guint64 first, length; /* of the run, in values */
+  guint32 count;
+  /* where it goes on */
+  const AstroValidityMeta *meta;
+  const AstroLayout *shape;
+  AstroValidityAxis axes[ASTRO_MAX_AXES];
+  guint64 index[ASTRO_MAX_AXES];
+} AstroValidityRun;
+
+void astro_validity_run_init(AstroValidityRun *run, const AstroValidityMeta *meta,
+                             const AstroLayout *shape);
+gboolean astro_validity_next_run(AstroValidityRun *run); /* FALSE: there is none */
 
 /* The axes of voltages and spectra, looked up once for all of a buffer's samples. */
 typedef struct {

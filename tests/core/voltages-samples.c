@@ -178,6 +178,7 @@ static void test_errors(void)
 {
   g_autoptr(AstroObservation) observation = observe("0 0 0\n1000 3 0\n");
   g_autoptr(AstroObservation) wide = observe("-500000 0 0\n500000 0 0\n");
+  g_autoptr(AstroObservation) small = observe("-250 0 0\n250 0 0\n");
   g_autoptr(AstroSky) sky = sky_of("0,0,1", observation);
   AstroVoltagesConfig good = {
     .observation = observation,
@@ -191,7 +192,8 @@ static void test_errors(void)
                 { good, "above 0 Hz" },
                 { good, "start" },
                 { good, "number of stations" },
-                { good, "needs a bandwidth above" } };
+                { good, "needs a bandwidth above" },
+                { good, "reaches 0.25 km" } };
   cases[0].config.stream.format = ASTRO_FORMAT_CF16LE;
   cases[1].config.stream.frequency = 5e6;
   cases[2].config.sky = NULL;
@@ -199,6 +201,9 @@ static void test_errors(void)
   cases[4].config.observation = wide;
   cases[4].config.stream.rate_n = 10;
   cases[4].config.stream.bandwidth = 10;
+  cases[5].config.observation = small;
+  cases[5].config.stream.rate_d = 1000000000;
+  cases[5].config.stream.bandwidth = 0.02;
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autoptr(GError) error = NULL;
     g_assert_null(astro_voltages_new(&cases[i].config, &error));
