@@ -187,10 +187,9 @@ static GstFlowReturn wait_until(AstroSimulator *simulator, GstBaseSrc *base, Gst
     const gboolean is_moved = gst_element_get_base_time(GST_ELEMENT(base)) != start;
     if (flow != GST_FLOW_OK || (came && !is_moved))
       return flow;
-    /* A pause moves the start. Some versions of GStreamer wake us for one, some do not. */
-    if (is_moved)
-      astro_simulator_unlock(simulator, base, FALSE);
-    else /* whoever wakes us says only then that the stream stops */
+    /* A pause moves the start. Some versions of GStreamer wake us for one, some do not; and whoever
+     * wakes us to stop the stream says so only then. */
+    if (!came)
       g_usleep(WOKEN_US);
   }
 }

@@ -105,8 +105,22 @@ static inline void test_pulled_live_times(const char *source, const char *caps, 
   test_pulled_end(&r);
 }
 
-/* A live source that is woken, as GstBaseSrc does before it says why, gives nothing that was not
- * taken yet; and then what it waited with. source has the name src. */
+/* Wakes a live source, as GstBaseSrc does before it says why. It waits no more until it may again.
+ */
+static inline void test_wake(GstElement *source, GstTestClock *clock)
+{
+  gst_test_clock_wait_for_next_pending_id(clock, NULL);
+  g_assert_true(GST_BASE_SRC_GET_CLASS(source)->unlock(GST_BASE_SRC(source)));
+  for (guint i = 0; i < 50; i++) {
+    g_usleep(500);
+    g_assert_cmpuint(gst_test_clock_peek_id_count(clock), ==, 0);
+  }
+  g_assert_true(GST_BASE_SRC_GET_CLASS(source)->unlock_stop(GST_BASE_SRC(source)));
+  gst_test_clock_wait_for_next_pending_id(clock, NULL);
+}
+
+/* A live source that is woken gives nothing that was not taken yet, also where a pause moved its
+ * time; and then what it waited with. source has the name src. */
 static inline void test_pulled_live_woken(const char *source)
 {
   g_autofree char *line = g_strconcat(source, " ! appsink name=sink sync=false", NULL);
@@ -118,10 +132,11 @@ static inline void test_pulled_live_woken(const char *source)
 
   gst_pipeline_use_clock(GST_PIPELINE(r.pipeline), clock);
   gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
-  gst_test_clock_wait_for_next_pending_id(GST_TEST_CLOCK(clock), NULL);
-  g_assert_true(GST_BASE_SRC_GET_CLASS(src)->unlock(GST_BASE_SRC(src)));
-  g_assert_true(GST_BASE_SRC_GET_CLASS(src)->unlock_stop(GST_BASE_SRC(src)));
-  gst_test_clock_wait_for_next_pending_id(GST_TEST_CLOCK(clock), NULL);
+  test_wake(src, GST_TEST_CLOCK(clock));
+  gst_element_set_state(r.pipeline, GST_STATE_PAUSED);
+  gst_test_clock_set_time(GST_TEST_CLOCK(clock), GST_MSECOND);
+  gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
+  test_wake(src, GST_TEST_CLOCK(clock));
   g_signal_emit_by_name(r.sink, "try-pull-sample", (GstClockTime)0, &sample);
   g_assert_null(sample);
   g_assert_true(gst_test_clock_crank(GST_TEST_CLOCK(clock)));
