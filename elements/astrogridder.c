@@ -422,6 +422,13 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   return TRUE;
 }
 
+/* The first dump of a grid waits for the last. */
+static guint64 latency_steps(AstroStage *stage)
+{
+  const guint interval = ASTRO_GRIDDER(stage)->interval;
+  return interval > 0 ? interval - 1 : 0;
+}
+
 static gboolean finish(AstroStage *stage, GError **error)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
@@ -528,6 +535,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   stage->configure = configure;
   stage->feed = feed;
   stage->finish = finish;
+  stage->latency_steps = latency_steps;
   stage->observed = observed;
   stage->reset = reset;
   astro_stage_class_add_pads(stage, visibilities, grids);

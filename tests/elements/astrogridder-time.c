@@ -62,6 +62,29 @@ static void test_clock(void)
   }
 }
 
+/* Dumps are held until an interval has all of its own. */
+static void test_latency(void)
+{
+  static const struct {
+    const char *settings;
+    GstClockTime held;
+  } cases[] = {
+    { "", 0 },
+    { "interval=1", 0 },
+    { "interval=4", 1800 * GST_SECOND },
+    { "interval=4 cumulative=true", 1800 * GST_SECOND },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TestRig rig;
+    test_rig_open(&rig, cases[i].settings, NULL);
+    gst_harness_set_live(rig.h, TRUE);
+    gst_harness_set_upstream_latency(rig.h, GST_MSECOND);
+    test_rig_start(&rig, TRUE);
+    g_assert_cmpuint(gst_harness_query_latency(rig.h), ==, cases[i].held + GST_MSECOND);
+    test_rig_close(&rig);
+  }
+}
+
 /* Grids of two dumps each, their own or with all before them. */
 static void test_intervals(void)
 {
@@ -258,7 +281,7 @@ static void add_tests(void)
     { "intervals", test_intervals },         { "lost-intervals", test_lost_intervals },
     { "told-of-all", test_told_of_all },     { "clock", test_clock },
     { "between-steps", test_between_steps }, { "next-stream", test_next_stream },
-    { "late-interval", test_late_interval },
+    { "late-interval", test_late_interval }, { "latency", test_latency },
   };
   test_add_on_backends(tests, G_N_ELEMENTS(tests));
 }
