@@ -252,6 +252,8 @@ static gboolean set_side(AstroCollector *collector, AstroSide which,
     return refuse(which, "has weights, and those before it had none", error);
   if (collector->has_region_column && !catalogue->region)
     return refuse(which, "has no column of regions, but the data catalogue has", error);
+  if (collector->regions && catalogue->region) /* they would be left aside */
+    return refuse(which, "has a column of regions, but the data catalogue has none", error);
   if (!check_weights(which, catalogue, error))
     return FALSE;
   side_clear(side);

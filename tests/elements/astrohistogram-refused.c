@@ -58,6 +58,10 @@ static void test_refusals(void)
       "astrocatsrc regions=3 ! h.data astrocatsrc ! h.random astrohistogram name=h regions=3 ! "
       "fakesink",
       "no column of regions");
+  test_refused(
+      "astrocatsrc ! h.data astrocatsrc regions=3 ! h.random astrohistogram name=h regions=3 ! "
+      "fakesink",
+      "the random catalogue has a column of regions, but the data catalogue has none");
   test_refused("astrocatsrc regions=5 ! h.data astrohistogram name=h regions=3 ! fakesink",
                "region is");
 }
