@@ -122,7 +122,7 @@ static void test_late_branch(void)
   g_autofree char *script = g_strdup_printf(
       "echo 'astrovissrc stations=4 num-buffers=8 ! tee name=all ! queue max-size-buffers=1 ! "
       "filesink location=early.raw all. ! queue max-size-buffers=1 ! astrogridder size=32 "
-      "cell=100 ! filesink location=late.raw' | timeout 60 '%s' run - --quiet",
+      "cell=100 ! filesink location=late.raw' | timeout -s KILL 60 '%s' run - --quiet",
       program);
   g_auto(Result) result = run_shell(script);
   g_assert_cmpint(result.status, ==, 0);
