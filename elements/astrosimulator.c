@@ -187,8 +187,7 @@ static GstFlowReturn wait_until(AstroSimulator *simulator, GstBaseSrc *base, Gst
     const gboolean is_moved = gst_element_get_base_time(GST_ELEMENT(base)) != start;
     if (flow != GST_FLOW_OK || (came && !is_moved))
       return flow;
-    /* A pause moves the start. Some versions of GStreamer wake us for one, some do not; and whoever
-     * wakes us to stop the stream says so only then. */
+    /* A pause moves the start. Whoever wakes us to stop the stream says so only then. */
     if (!came)
       g_usleep(WOKEN_US);
   }
@@ -203,6 +202,11 @@ GstFlowReturn astro_simulator_wait(AstroSimulator *simulator, GstBaseSrc *base, 
   if (flow != GST_FLOW_OK)
     gst_clear_buffer(buffer);
   return flow;
+}
+
+gboolean astro_simulator_pauses(GstBaseSrc *base)
+{
+  return GST_STATE(base) == GST_STATE_PLAYING && GST_STATE_NEXT(base) == GST_STATE_PAUSED;
 }
 
 void astro_simulator_unlock(AstroSimulator *simulator, GstBaseSrc *base, gboolean is_unlocked)

@@ -74,6 +74,9 @@ gboolean astro_simulator_answer_latency(const AstroSimulator *simulator, GstBase
  * pause, and drops it where the stream stops. GstBaseSrc's own wait would add what starting took to
  * the blocks' times. */
 GstFlowReturn astro_simulator_wait(AstroSimulator *simulator, GstBaseSrc *base, GstBuffer **buffer);
+/* For GstBaseSrc's unlock: whether that is for a pause, which needs no unlocking, since whoever
+ * waits looks at the time anew. Some versions of GStreamer would never say that it is over. */
+gboolean astro_simulator_pauses(GstBaseSrc *base);
 /* From GstBaseSrc's unlock (TRUE) and unlock_stop. */
 void astro_simulator_unlock(AstroSimulator *simulator, GstBaseSrc *base, gboolean is_unlocked);
 

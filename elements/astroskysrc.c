@@ -299,6 +299,8 @@ static GstFlowReturn prepare(AstroSkySrc *self)
 
 static gboolean unlock(GstBaseSrc *base)
 {
+  if (astro_simulator_pauses(base))
+    return TRUE;
   g_atomic_int_set(&ASTRO_SKY_SRC(base)->stopping, TRUE);
   astro_simulator_unlock(&ASTRO_SKY_SRC(base)->simulator, base, TRUE);
   return TRUE;

@@ -227,7 +227,8 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
 
 static gboolean unlock(GstBaseSrc *base)
 {
-  astro_simulator_unlock(&ASTRO_VIS_SRC(base)->simulator, base, TRUE);
+  if (!astro_simulator_pauses(base))
+    astro_simulator_unlock(&ASTRO_VIS_SRC(base)->simulator, base, TRUE);
   return TRUE;
 }
 
