@@ -32,6 +32,9 @@ static void check_expansion(const AstroGraph *graph)
   if (!line)
     return;
   check(!strchr(line, '\n'));
+  /* What begins with a byte order mark loses it when it is read as a file. */
+  if (g_str_has_prefix(line, "\xef\xbb\xbf"))
+    return;
   g_autoptr(AstroGraph) again = astro_graph_parse("again", line, strlen(line), &error);
   check(again && !error && count_links(again) == count_links(graph));
   /* A filter that became a property is one value. */
