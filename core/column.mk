@@ -1,8 +1,10 @@
 # The core library: a shared one, since the plugin, gst-astro, the CUDA module and the tests all use it,
 # often in one process. Variants for instruction sets are convenience libraries with flags of their own.
 lib_LTLIBRARIES = core/libastro-core.la
+if X86_64
 noinst_LTLIBRARIES = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la \
   core/libastro-exact-avx2.la core/libastro-exact-avx512.la
+endif
 
 # Where things are installed, in a header of its own: a build that is configured again for another prefix
 # compiles anew what reads it, and nothing else.

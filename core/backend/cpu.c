@@ -1,9 +1,11 @@
 #include "config.h"
 #include "core/backend/cpu.h"
 
-#include <cpuid.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <cpuid.h>
 #include <sys/syscall.h>
+#endif
 
 static const char *const names[ASTRO_N_CPU_LEVELS] = { "c", "avx2", "avx512", "vnni", "amx" };
 
@@ -13,6 +15,7 @@ const char *astro_cpu_level_name(AstroCpuLevel level)
   return names[level];
 }
 
+#ifdef __x86_64__
 /* Linux gives a process tile registers only when it asks. */
 static gboolean amx_permitted(void)
 {
@@ -41,6 +44,23 @@ static AstroCpuLevel detect(void)
   return ASTRO_CPU_AMX;
 }
 
+gboolean astro_cpu_third_cache_is_near(void)
+{
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd");
+}
+#else
+static AstroCpuLevel detect(void)
+{
+  return ASTRO_CPU_C;
+}
+
+gboolean astro_cpu_third_cache_is_near(void)
+{
+  return FALSE;
+}
+#endif
+
 AstroCpuLevel astro_cpu_level(void)
 {
   static gsize machine = 0;
@@ -60,12 +80,6 @@ AstroCpuLevel astro_cpu_level(void)
         "ASTRO_CPU=%s is no instruction set that we know (c, avx2, avx512, vnni, amx): ignored",
         cap);
   return level;
-}
-
-gboolean astro_cpu_third_cache_is_near(void)
-{
-  __builtin_cpu_init();
-  return __builtin_cpu_is("amd");
 }
 
 gconstpointer astro_variant_pick(gconstpointer table, gsize n, gsize entry_bytes)

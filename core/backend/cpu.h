@@ -42,4 +42,17 @@ gconstpointer astro_variant_pick(gconstpointer table, gsize n, gsize entry_bytes
 gconstpointer astro_kernels_pick(gconstpointer table, gsize n);
 #define ASTRO_KERNELS_PICK(table) (astro_kernels_pick((table), G_N_ELEMENTS(table)))
 
+/* Such a table, of all that are written for this kind of machine. */
+#ifdef __x86_64__
+#define ASTRO_KERNELS(name)                                                                        \
+  {                                                                                                \
+    &name##_avx512, &name##_avx2, &name##_c                                                        \
+  }
+#else
+#define ASTRO_KERNELS(name)                                                                        \
+  {                                                                                                \
+    &name##_c                                                                                      \
+  }
+#endif
+
 G_END_DECLS

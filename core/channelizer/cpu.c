@@ -38,8 +38,10 @@ static const struct {
   AstroFir fir;
   AstroConvertCopy copy; /* NULL where nothing can be written past the caches */
 } variants[] = {
+#ifdef __x86_64__
   { { "avx512", ASTRO_CPU_AVX512 }, astro_fir_avx512, astro_convert_copy_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, astro_fir_avx2, astro_convert_copy_avx2 },
+#endif
   { { "c", ASTRO_CPU_C }, astro_fir_c },
 };
 

@@ -9,8 +9,10 @@ static const struct {
   AstroVariant variant;
   const AstroConvertKernels *kernels;
 } variants[] = {
+#ifdef __x86_64__
   { { "avx512", ASTRO_CPU_AVX512 }, &astro_convert_kernels_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, &astro_convert_kernels_avx2 },
+#endif
   { { "c", ASTRO_CPU_C }, &astro_convert_kernels_c },
 };
 

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const AstroCleanKernels *const variants[] = { &astro_clean_kernels_avx512,
-                                                     &astro_clean_kernels_avx2,
-                                                     &astro_clean_kernels_c };
+static const AstroCleanKernels *const variants[] = ASTRO_KERNELS(astro_clean_kernels);
 
 typedef struct {
   AstroCleanConfig config;

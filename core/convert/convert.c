@@ -24,8 +24,10 @@ typedef struct {
 } Variant;
 
 static const Variant variants[] = {
+#ifdef __x86_64__
   { { "avx512", ASTRO_CPU_AVX512 }, &astro_convert_kernels_avx512, astro_convert_copy_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, &astro_convert_kernels_avx2, astro_convert_copy_avx2 },
+#endif
   { { "c", ASTRO_CPU_C }, &astro_convert_kernels_c },
 };
 

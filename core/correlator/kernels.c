@@ -13,6 +13,7 @@
   }
 
 static const AstroCorrelatorKernel int8_kernels[] = {
+#ifdef __x86_64__
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .worth_alone = 96,
@@ -50,6 +51,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
   },
   WORDS_KERNEL(avx512, ASTRO_CPU_AVX512),
   WORDS_KERNEL(avx2, ASTRO_CPU_AVX2),
+#endif
   {
       .variant = { "c", ASTRO_CPU_C },
       .samples = 1,
@@ -77,6 +79,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
   }
 
 static const AstroCorrelatorKernel int16_kernels[] = {
+#ifdef __x86_64__
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .worth = 16,
@@ -97,6 +100,7 @@ static const AstroCorrelatorKernel int16_kernels[] = {
   },
   INT16_KERNEL(avx512, ASTRO_CPU_AVX512),
   INT16_KERNEL(avx2, ASTRO_CPU_AVX2),
+#endif
   INT16_KERNEL(c, ASTRO_CPU_C),
 };
 
@@ -113,6 +117,7 @@ static const AstroCorrelatorKernel int16_kernels[] = {
   }
 
 static const AstroCorrelatorKernel float_kernels[] = {
+#ifdef __x86_64__
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .worth = 48,
@@ -137,6 +142,7 @@ static const AstroCorrelatorKernel float_kernels[] = {
   },
   FLOAT_KERNEL(avx512, ASTRO_CPU_AVX512, 2, 1024),
   FLOAT_KERNEL(avx2, ASTRO_CPU_AVX2, 1, 512),
+#endif
   FLOAT_KERNEL(c, ASTRO_CPU_C, 1, 512),
 };
 

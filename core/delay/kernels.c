@@ -3,8 +3,6 @@
 
 const AstroDelayKernels *astro_delay_kernels(void)
 {
-  static const AstroDelayKernels *const variants[] = { &astro_delay_kernels_avx512,
-                                                       &astro_delay_kernels_avx2,
-                                                       &astro_delay_kernels_c };
+  static const AstroDelayKernels *const variants[] = ASTRO_KERNELS(astro_delay_kernels);
   return ASTRO_KERNELS_PICK(variants);
 }

@@ -5,11 +5,7 @@
 #define MIN_RECORDS 65536
 #define MAX_RECORDS (1 << 22)
 
-static const AstroWProjectionKernels *const variants[] = {
-  &astro_wprojection_kernels_avx512,
-  &astro_wprojection_kernels_avx2,
-  &astro_wprojection_kernels_c,
-};
+static const AstroWProjectionKernels *const variants[] = ASTRO_KERNELS(astro_wprojection_kernels);
 
 static gboolean classify(AstroWProjection *self, GError **error)
 {

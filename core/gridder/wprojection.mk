@@ -13,7 +13,9 @@ core_tests += tests/core/wprojection tests/core/wprojection-image tests/core/wpr
 tests_core_wprojection_image_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_wprojection_image_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/wprojection.h
+if X86_64 # its peak is of their instructions
 bench_programs += tests/bench/wprojection
+endif
 gpu_sources += gpu/gridder-wprojection.cu gpu/gridder-wprojection-collect.cu gpu/gridder-wprojection-merge.cu \
   gpu/gridder-wprojection-spread.cu gpu/gridder-wprojection-staged.cu
 gpu_headers += gpu/gridder-wprojection.h gpu/gridder-wprojection-cells.h

@@ -24,8 +24,7 @@ struct _AstroGridding {
 /* A side. It is a good size itself; and bands of rows are numbered in 16 bits (buckets.c). */
 #define MAX_CELLS 1000000
 
-static const AstroSpreadKernels *const variants[] = { &astro_spread_avx512, &astro_spread_avx2,
-                                                      &astro_spread_c };
+static const AstroSpreadKernels *const variants[] = ASTRO_KERNELS(astro_spread);
 
 /* More of what is set need not help: in single precision wide supports cost accuracy. */
 static gboolean refuse_accuracy(const AstroGridderConfig *config, GError **error)

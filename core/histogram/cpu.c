@@ -222,8 +222,10 @@ typedef struct {
 } Variant;
 
 static const Variant variants[] = {
+#ifdef __x86_64__
   { { "avx512", ASTRO_CPU_AVX512 }, &astro_histogram_kernels_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, &astro_histogram_kernels_avx2 },
+#endif
   { { "c", ASTRO_CPU_C }, &astro_histogram_kernels_c },
 };
 

@@ -3,8 +3,6 @@
 
 const AstroPredictKernels *astro_predict_kernels(void)
 {
-  static const AstroPredictKernels *const variants[] = { &astro_predict_kernels_avx512,
-                                                         &astro_predict_kernels_avx2,
-                                                         &astro_predict_kernels_c };
+  static const AstroPredictKernels *const variants[] = ASTRO_KERNELS(astro_predict_kernels);
   return ASTRO_KERNELS_PICK(variants);
 }

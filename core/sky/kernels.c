@@ -3,8 +3,6 @@
 
 const AstroSkyKernels *astro_sky_kernels(void)
 {
-  static const AstroSkyKernels *const variants[] = { &astro_sky_kernels_avx512,
-                                                     &astro_sky_kernels_avx2,
-                                                     &astro_sky_kernels_c };
+  static const AstroSkyKernels *const variants[] = ASTRO_KERNELS(astro_sky_kernels);
   return ASTRO_KERNELS_PICK(variants);
 }

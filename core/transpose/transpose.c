@@ -73,9 +73,7 @@ void astro_transpose_simplify(AstroTransposeConfig *config)
 
 const AstroTransposeKernels *astro_transpose_kernels(void)
 {
-  static const AstroTransposeKernels *const variants[] = { &astro_transpose_kernels_avx512,
-                                                           &astro_transpose_kernels_avx2,
-                                                           &astro_transpose_kernels_c };
+  static const AstroTransposeKernels *const variants[] = ASTRO_KERNELS(astro_transpose_kernels);
   return ASTRO_KERNELS_PICK(variants);
 }
 

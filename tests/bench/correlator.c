@@ -10,13 +10,16 @@
 #include "tests/bench/block.h"
 #include "tests/bench/library.h"
 #include "tests/tests.h"
-#include <immintrin.h>
 #include <stdlib.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 /* Peaks. Each task runs a fixed number of instructions; operations of one: multiply and add. */
 
 enum { TASKS = 64, LOOPS = 4000 };
 
+#ifdef __x86_64__
 __attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data, guint64 task)
 {
   _tile_loadconfig(&tile_shape);
@@ -92,6 +95,7 @@ static void run_peak(gpointer data)
   const Peak *peak = data;
   astro_parallel(TASKS, 0, peak->task, NULL);
 }
+#endif
 
 /* One integration, from spectra to visibilities. */
 typedef struct {
@@ -153,6 +157,9 @@ static void case_free(Case *c)
   g_aligned_free(c->out.data);
 }
 
+static const char *const best_layout = "channel:time:station:pol";
+
+#ifdef __x86_64__
 /* Time steps that make a case of about that many operations, in whole passes of 2048. */
 static guint64 steps_for(guint stations, guint pols, guint channels, double operations)
 {
@@ -160,8 +167,6 @@ static guint64 steps_for(guint stations, guint pols, guint channels, double oper
   guint64 steps = (guint64)(operations / (8 * n * (n + 1) / 2 * channels));
   return CLAMP(steps / 2048 * 2048, 2048, 8192);
 }
-
-static const char *const best_layout = "channel:time:station:pol";
 
 /* Samples from -64 to 63, as most telescopes' are: three products for a complex one
  * are enough on bytes. */
@@ -224,6 +229,7 @@ static void against_peaks(void)
   for (guint i = 0; i < G_N_ELEMENTS(peak_rows); i++)
     against_peak(&peak_rows[i], 64, 32, peak_rows[i].wanted_64);
 }
+#endif
 
 /* The first is timed in turn with the second; wanted: how many times its rate. */
 static void pair_row(const char *what, Case first, Case second, double wanted)
@@ -314,6 +320,7 @@ static void against_cherk(void)
     double ours, theirs, ours_8, theirs_8;
     bench_pair_rested(run_case, &floats, run_cherk, &cherk, 5, CHERK_REST, &ours, &theirs);
     bench_pair_rested(run_case, &bytes, run_cherk, &cherk, 5, CHERK_REST, &ours_8, &theirs_8);
+#ifdef __x86_64__
     if (astro_cpu_level() >= ASTRO_CPU_AVX512) {
       double theirs_alone, peak;
       g_autofree char *of_peak = g_strdup_printf("cherk itself, %u x 2, of AVX-512 FMA", stations);
@@ -322,6 +329,7 @@ static void against_cherk(void)
       bench_row(of_peak, floats.operations / theirs_alone * 1e-12,
                 peaks[FMA_512].operations * TASKS / peak * 1e-12, "TOP/s", 0);
     }
+#endif
     g_autofree char *what = g_strdup_printf("CF32LE, %u x 2", stations);
     g_autofree char *what_8 = g_strdup_printf("CI8, %u x 2", stations);
     bench_row(what, floats.operations / ours * 1e-12, floats.operations / theirs * 1e-12, "TOP/s",
@@ -355,7 +363,9 @@ static void growth(void)
 
 int main(void)
 {
+#ifdef __x86_64__
   against_peaks();
+#endif
   against_each_other();
   against_cherk();
   growth();

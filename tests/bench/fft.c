@@ -137,14 +137,14 @@ static void run_batch(gpointer data)
 
 static void compare_columns(int n, gboolean is_double)
 {
-  static const AstroFftColumnsKernels *const all[] = { astro_fft_columns_c, astro_fft_columns_avx2,
-                                                       astro_fft_columns_avx512 };
+  static const AstroFftColumnsKernels(*const all[])[2] = ASTRO_KERNELS(astro_fft_columns);
+  const AstroFftColumnsKernels *best = ASTRO_KERNELS_PICK(all);
   AstroFftColumns *fft = astro_fft_columns_new((guint)n, is_double);
   const int batch = (int)fft->columns;
   const gsize cell = is_double ? 16 : 8, bytes = cell * (gsize)batch * (gsize)n;
   gpointer in = bench_block(bytes), out = bench_block(bytes);
   Columns columns = { .fft = fft,
-                      .kernels = &all[MIN(astro_cpu_level(), ASTRO_CPU_AVX512)][is_double],
+                      .kernels = &best[is_double],
                       .from = { in, (gsize)batch * cell, NULL, fft->columns, fft->columns },
                       .room = bench_block(astro_fft_columns_room_bytes(fft)),
                       .work = bench_block(astro_fft_columns_work_bytes(fft)),

@@ -94,8 +94,7 @@ static void test_wave(void)
 /* The phases of w up to ten thousand wavelengths, within what doubles know of the angle. */
 static void test_phases(void)
 {
-  static const AstroImageKernels *const all[] = { &astro_image_kernels_c, &astro_image_kernels_avx2,
-                                                  &astro_image_kernels_avx512 };
+  static const AstroImageKernels *const all[] = ASTRO_KERNELS(astro_image_kernels);
   static const double ws[] = { 0, 1e-3, 1, 77.7, -1234.5, 1e4 };
   for (guint k = 0; k < G_N_ELEMENTS(all); k++) {
     if (all[k]->variant.level > astro_cpu_level())
