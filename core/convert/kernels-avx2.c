@@ -316,8 +316,3 @@ void astro_convert_copy_avx2(gpointer out, gconstpointer in, gsize bytes)
     _mm256_stream_si256((__m256i *)(target + i), _mm256_loadu_si256((const __m256i *)(source + i)));
   memcpy(target + i, source + i, bytes - i);
 }
-
-void astro_convert_copy_end(void)
-{
-  _mm_sfence();
-}

@@ -250,3 +250,11 @@ const AstroConvertKernels astro_convert_kernels_c = {
   ASTRO_CONVERT_PAIRS_SINGLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_NIBBLE(ASTRO_CONVERT_ENTRY)
       ASTRO_CONVERT_PAIRS_DOUBLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_U64(ASTRO_CONVERT_ENTRY)
 };
+
+/* Only vector kernels copy past the caches, and only those of x86_64 are written. */
+void astro_convert_copy_end(void)
+{
+#ifdef __x86_64__
+  __builtin_ia32_sfence();
+#endif
+}
