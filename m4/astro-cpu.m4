@@ -1,13 +1,11 @@
 # ASTRO_CPU_FLAGS: which kernel variants the machine's kind has, and their compiler flags, one substitution an
-# instruction set. Kinds that we wrote none for have the portable ones, which round each product as they do on
-# x86_64, where nothing fuses it with a sum unasked: results are the same on all.
+# instruction set. Kinds that we wrote none for have the portable ones.
 AC_DEFUN([ASTRO_CPU_FLAGS], [
   AC_REQUIRE([AC_PROG_CC])
   AC_REQUIRE([AC_CANONICAL_HOST])
   AS_CASE([$host_cpu],
     [x86_64], [astro_cpu_summary="portable, AVX2, AVX-512, VNNI, AMX"],
-    [astro_cpu_summary="portable: none are written for $host_cpu"
-     AC_SUBST([PORTABLE_CFLAGS], ["-ffp-contract=off"])])
+    [astro_cpu_summary="portable: none are written for $host_cpu"])
   AM_CONDITIONAL([X86_64], [test "$host_cpu" = x86_64])
   AC_SUBST([AVX2_CFLAGS], ["-mavx2 -mfma -mf16c -mbmi2"])
   AC_SUBST([AVX512_CFLAGS], ["$AVX2_CFLAGS -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512"])
