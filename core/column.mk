@@ -1,7 +1,7 @@
 # The core library: a shared one, since the plugin, gst-astro, the CUDA module and the tests all use it,
 # often in one process. Variants for instruction sets are convenience libraries with flags of their own.
 lib_LTLIBRARIES = core/libastro-core.la
-if X86_64
+if X86_KERNELS
 noinst_LTLIBRARIES = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la \
   core/libastro-exact-avx2.la core/libastro-exact-avx512.la
 endif

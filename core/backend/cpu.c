@@ -2,7 +2,7 @@
 #include "core/backend/cpu.h"
 
 #include <string.h>
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
 #include <cpuid.h>
 #include <sys/syscall.h>
 #endif
@@ -15,7 +15,7 @@ const char *astro_cpu_level_name(AstroCpuLevel level)
   return names[level];
 }
 
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
 /* Linux gives a process tile registers only when it asks. */
 static gboolean amx_permitted(void)
 {

@@ -42,8 +42,8 @@ gconstpointer astro_variant_pick(gconstpointer table, gsize n, gsize entry_bytes
 gconstpointer astro_kernels_pick(gconstpointer table, gsize n);
 #define ASTRO_KERNELS_PICK(table) (astro_kernels_pick((table), G_N_ELEMENTS(table)))
 
-/* Such a table, of all that are written for this kind of machine. */
-#ifdef __x86_64__
+/* Such a table, of all that are built. */
+#ifdef ASTRO_X86_KERNELS
 #define ASTRO_KERNELS(name)                                                                        \
   {                                                                                                \
     &name##_avx512, &name##_avx2, &name##_c                                                        \

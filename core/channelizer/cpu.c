@@ -38,7 +38,7 @@ static const struct {
   AstroFir fir;
   AstroConvertCopy copy; /* NULL where nothing can be written past the caches */
 } variants[] = {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   { { "avx512", ASTRO_CPU_AVX512 }, astro_fir_avx512, astro_convert_copy_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, astro_fir_avx2, astro_convert_copy_avx2 },
 #endif

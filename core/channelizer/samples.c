@@ -9,7 +9,7 @@ static const struct {
   AstroVariant variant;
   const AstroConvertKernels *kernels;
 } variants[] = {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   { { "avx512", ASTRO_CPU_AVX512 }, &astro_convert_kernels_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, &astro_convert_kernels_avx2 },
 #endif

@@ -1,8 +1,6 @@
 core_sources += core/convert/convert.c core/convert/convert.h core/convert/check.c core/convert/check.h \
   core/convert/reference.c core/convert/half.h core/convert/scale.c core/convert/counted.c core/convert/kernels.h \
   core/convert/kernels-vector.h core/convert/kernels-c.c
-# The arithmetic is fixed to the bit: a product is rounded before it is added to.
-core_cflags += -ffp-contract=off
 core_avx2_sources += core/convert/kernels-avx2.c
 core_avx512_sources += core/convert/kernels-avx512.c
 element_sources += elements/astroconvert.c elements/astroconvert.h

@@ -24,7 +24,7 @@ typedef struct {
 } Variant;
 
 static const Variant variants[] = {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   { { "avx512", ASTRO_CPU_AVX512 }, &astro_convert_kernels_avx512, astro_convert_copy_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, &astro_convert_kernels_avx2, astro_convert_copy_avx2 },
 #endif

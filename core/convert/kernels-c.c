@@ -1,7 +1,7 @@
 /* Portable kernels. They also take the ends that the vector kernels leave.
  *
  * Written so that compilers vectorize them: no calls, no branches in the integer ones. Contraction
- * of products and sums must stay off in this file (see column.mk): a product is rounded on its own.
+ * of products and sums must stay off (see Makefile.am): a product is rounded on its own.
  */
 #include "config.h"
 #include "core/convert/kernels.h"
@@ -251,10 +251,10 @@ const AstroConvertKernels astro_convert_kernels_c = {
       ASTRO_CONVERT_PAIRS_DOUBLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_U64(ASTRO_CONVERT_ENTRY)
 };
 
-/* Only vector kernels copy past the caches, and only those of x86_64 are written. */
+/* Of the kernels here none copies past the caches. */
 void astro_convert_copy_end(void)
 {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   __builtin_ia32_sfence();
 #endif
 }

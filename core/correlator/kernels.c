@@ -13,7 +13,7 @@
   }
 
 static const AstroCorrelatorKernel int8_kernels[] = {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .worth_alone = 96,
@@ -79,7 +79,7 @@ static const AstroCorrelatorKernel int8_kernels[] = {
   }
 
 static const AstroCorrelatorKernel int16_kernels[] = {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .worth = 16,
@@ -117,7 +117,7 @@ static const AstroCorrelatorKernel int16_kernels[] = {
   }
 
 static const AstroCorrelatorKernel float_kernels[] = {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   {
       .variant = { "amx-int8", ASTRO_CPU_AMX },
       .worth = 48,

@@ -13,7 +13,7 @@ core_tests += tests/core/wprojection tests/core/wprojection-image tests/core/wpr
 tests_core_wprojection_image_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_wprojection_image_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/wprojection.h
-if X86_64 # its peak is of their instructions
+if X86_KERNELS # its peak is of their instructions
 bench_programs += tests/bench/wprojection
 endif
 gpu_sources += gpu/gridder-wprojection.cu gpu/gridder-wprojection-collect.cu gpu/gridder-wprojection-merge.cu \

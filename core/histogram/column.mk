@@ -5,7 +5,7 @@ core_sources += core/histogram/histogram.h core/histogram/bins.c core/histogram/
   core/histogram/select.h core/histogram/select.c core/histogram/bounds.h core/histogram/kernels.h core/histogram/rows.h \
   core/histogram/weighted.h \
   core/histogram/kernels-c.c
-# The bin rule rounds every operation by itself; core_cflags see to it that all other files do.
+# The bin rule rounds every operation by itself; AM_CFLAGS see to it that all portable files do.
 core_exact_avx2_sources += core/histogram/kernels-avx2.c
 core_exact_avx512_sources += core/histogram/kernels-avx512.c
 core_tests += tests/core/histogram tests/core/histogram-large tests/core/histogram-calls \

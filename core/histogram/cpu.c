@@ -222,7 +222,7 @@ typedef struct {
 } Variant;
 
 static const Variant variants[] = {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   { { "avx512", ASTRO_CPU_AVX512 }, &astro_histogram_kernels_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, &astro_histogram_kernels_avx2 },
 #endif

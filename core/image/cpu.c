@@ -15,7 +15,7 @@ static const struct {
   const AstroImageKernels *image;
   const AstroFftColumnsKernels *transforms;
 } variants[] = {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   { { "avx512", ASTRO_CPU_AVX512 }, &astro_image_kernels_avx512, astro_fft_columns_avx512 },
   { { "avx2", ASTRO_CPU_AVX2 }, &astro_image_kernels_avx2, astro_fft_columns_avx2 },
 #endif

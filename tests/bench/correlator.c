@@ -11,7 +11,7 @@
 #include "tests/bench/library.h"
 #include "tests/tests.h"
 #include <stdlib.h>
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
 #include <immintrin.h>
 #endif
 
@@ -19,7 +19,7 @@
 
 enum { TASKS = 64, LOOPS = 4000 };
 
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
 __attribute__((target("amx-tile,amx-int8"))) static void amx_task(gpointer data, guint64 task)
 {
   _tile_loadconfig(&tile_shape);
@@ -159,7 +159,7 @@ static void case_free(Case *c)
 
 static const char *const best_layout = "channel:time:station:pol";
 
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
 /* Time steps that make a case of about that many operations, in whole passes of 2048. */
 static guint64 steps_for(guint stations, guint pols, guint channels, double operations)
 {
@@ -320,7 +320,7 @@ static void against_cherk(void)
     double ours, theirs, ours_8, theirs_8;
     bench_pair_rested(run_case, &floats, run_cherk, &cherk, 5, CHERK_REST, &ours, &theirs);
     bench_pair_rested(run_case, &bytes, run_cherk, &cherk, 5, CHERK_REST, &ours_8, &theirs_8);
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
     if (astro_cpu_level() >= ASTRO_CPU_AVX512) {
       double theirs_alone, peak;
       g_autofree char *of_peak = g_strdup_printf("cherk itself, %u x 2, of AVX-512 FMA", stations);
@@ -363,7 +363,7 @@ static void growth(void)
 
 int main(void)
 {
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   against_peaks();
 #endif
   against_each_other();

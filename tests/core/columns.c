@@ -133,7 +133,7 @@ static void test_level(gconstpointer data)
 static void add_tests(void)
 {
   g_test_add_data_func("/fft/columns/c", astro_fft_columns_c, test_level);
-#ifdef __x86_64__
+#ifdef ASTRO_X86_KERNELS
   g_test_add_data_func("/fft/columns/avx2", astro_fft_columns_avx2, test_level);
   g_test_add_data_func("/fft/columns/avx512", astro_fft_columns_avx512, test_level);
 #endif
