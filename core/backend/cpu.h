@@ -1,4 +1,4 @@
-/* Which instruction sets this machine has and ASTRO_CPU allows. */
+/* Which instruction sets this machine has, kernels are built for and ASTRO_CPU allows. */
 #pragma once
 
 #include <glib.h>

@@ -251,7 +251,7 @@ const AstroConvertKernels astro_convert_kernels_c = {
       ASTRO_CONVERT_PAIRS_DOUBLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_U64(ASTRO_CONVERT_ENTRY)
 };
 
-/* Of the kernels here none copies past the caches. */
+/* For all variants: the vector kernels' copies need a fence, the portable ones make none. */
 void astro_convert_copy_end(void)
 {
 #ifdef ASTRO_X86_KERNELS
