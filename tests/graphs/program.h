@@ -83,14 +83,23 @@ static inline gint64 file_size(const char *name)
   return g_stat(path, &info) == 0 ? (gint64)info.st_size : -1;
 }
 
+/* Without the lines of progress, of which a slow machine prints some. */
+static inline char *strip_progress(const char *err)
+{
+  g_autoptr(GRegex) progress = g_regex_new(
+      "^[a-z-]+: [^\n]*( left|/s|, finishing|, -)(; [^\n]*)?\n", G_REGEX_MULTILINE, 0, NULL);
+  return g_regex_replace_literal(progress, err, -1, 0, "", 0, NULL);
+}
+
 /* One line on the standard error that holds text, and nothing on the standard output. */
 static inline void assert_refused(const Result *result, int status, const char *text)
 {
+  g_autofree char *line = strip_progress(result->err);
   g_assert_cmpint(result->status, ==, status);
   g_assert_cmpstr(result->out, ==, "");
-  g_assert_nonnull(strstr(result->err, text));
-  g_assert_true(g_str_has_suffix(result->err, "\n"));
-  g_assert_true(strchr(result->err, '\n') == result->err + strlen(result->err) - 1);
+  g_assert_nonnull(strstr(line, text));
+  g_assert_true(g_str_has_suffix(line, "\n"));
+  g_assert_true(strchr(line, '\n') == line + strlen(line) - 1);
 }
 
 /* A test that fails leaves no process behind. */
@@ -144,7 +153,7 @@ static inline void write_graphs(void)
 static inline int test_program(int argc, char **argv, void (*add_tests)(void))
 {
   g_test_init(&argc, &argv, NULL);
-  alarm(120);
+  alarm(600); /* for what hangs, on a machine that is ten times slower than ours */
   program = find_program();
   folder = g_dir_make_tmp("gst-astro-XXXXXX", NULL);
   /* Leaks still make a warning, which the tests of the standard error see; the rest is too much. */
