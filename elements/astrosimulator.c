@@ -3,108 +3,198 @@
 
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "elements/astroliveclock.h"
+#include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
 #include "elements/astroreader.h"
-#include "elements/astroscene.h"
 #include "elements/astrostage.h"
 
 #include <math.h>
 
-#define WOKEN_US 100
+typedef struct {
+  AstroScene scene; /* as properties say */
+  AstroSimulation now;
+  guint64 end;   /* step, by the scene's duration; G_MAXUINT64: never */
+  gboolean told; /* the observation */
+  GstCaps *caps; /* all that may be made, under the element's lock: asked for by any thread */
+  GstBufferPool *pool;
+  AstroLiveClock clock;
+} AstroSimulatorPrivate;
 
-/* ---- from start to stop ---- */
+G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC)
 
-void astro_simulator_take_scene(AstroSimulator *simulator)
+static AstroSimulatorPrivate *parts(gpointer self)
 {
-  astro_scene_clear(&simulator->now);
-  astro_scene_copy(&simulator->now, &simulator->scene);
+  return astro_simulator_get_instance_private(self);
 }
 
-void astro_simulator_clear(AstroSimulator *simulator)
+const AstroSimulation *astro_simulator_simulation(AstroSimulator *self)
 {
-  astro_scene_clear(&simulator->now);
-  astro_scene_clear(&simulator->scene);
+  return &parts(self)->now;
 }
 
-gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error)
+GstClockTime astro_simulator_time(AstroSimulator *self, guint64 step)
 {
-  simulator->next = 0;
-  simulator->live_begin = 0;
-  simulator->announced = FALSE;
-  simulator->observation = astro_scene_observe(&simulator->now, error);
-  if (!simulator->observation)
-    return FALSE;
-  simulator->sky = astro_scene_sky(&simulator->now, simulator->observation, error);
-  if (!simulator->sky || !horizon)
-    return simulator->sky != NULL;
-  return astro_simulator_check_horizon(simulator, *horizon, error);
+  const AstroSimulation *now = &parts(self)->now;
+  return gst_util_uint64_scale(step, GST_SECOND * (guint64)now->rate_d, (guint64)now->rate_n);
 }
 
-gboolean astro_simulator_check_horizon(const AstroSimulator *simulator, guint64 steps,
-                                       GError **error)
+gboolean astro_simulator_is_stopping(AstroSimulator *self)
 {
-  double seconds = steps == G_MAXUINT64 ? 0 : (double)steps * simulator->rate_d / simulator->rate_n;
-  return astro_sky_check_horizon(simulator->sky, simulator->observation,
-                                 (gint64)MIN(seconds * 1e9, 1e18), error);
+  return astro_live_clock_is_unlocked(&parts(self)->clock, GST_BASE_SRC(self));
 }
 
-void astro_simulator_stop(AstroSimulator *simulator, GstBaseSrc *base)
-{
-  astro_simulator_offer(simulator, base, NULL);
-  astro_buffer_pool_clear(&simulator->pool);
-  g_clear_pointer(&simulator->sky, astro_sky_free);
-  g_clear_pointer(&simulator->observation, astro_observation_unref);
-  g_clear_pointer(&simulator->reader, astro_device_unref);
-}
+/* ---- how long it is ---- */
 
-guint64 astro_simulator_duration(const AstroSimulator *simulator)
+/* Of the scene's duration. */
+static guint64 count_steps(const AstroSimulation *now)
 {
-  double steps = simulator->now.duration * simulator->rate_n / simulator->rate_d;
-  if (simulator->now.duration == 0 || steps >= 0x1p63)
+  double steps = now->scene.duration * now->rate_n / now->rate_d;
+  if (now->scene.duration == 0 || steps >= 0x1p63)
     return G_MAXUINT64;
   return (guint64)MAX(rint(steps), 1);
 }
 
-GstClockTime astro_simulator_time(const AstroSimulator *simulator, guint64 step)
+/* 0: not known yet. */
+static guint64 block_steps(AstroSimulator *self)
 {
-  return gst_util_uint64_scale(step, GST_SECOND * (guint64)simulator->rate_d,
-                               (guint64)simulator->rate_n);
+  GST_OBJECT_LOCK(self);
+  const guint64 block = parts(self)->now.block;
+  GST_OBJECT_UNLOCK(self);
+  return block;
+}
+
+static void set_block(AstroSimulator *self, guint64 block)
+{
+  GST_OBJECT_LOCK(self);
+  parts(self)->now.block = block;
+  GST_OBJECT_UNLOCK(self);
+}
+
+/* By duration and num-buffers; G_MAXUINT64: never, or not known yet. */
+static guint64 find_end(AstroSimulator *self)
+{
+  const guint64 block = block_steps(self);
+  gint buffers;
+  if (!block)
+    return G_MAXUINT64;
+  g_object_get(self, "num-buffers", &buffers, NULL);
+  return buffers >= 0 ? MIN(parts(self)->end, (guint64)buffers * block) : parts(self)->end;
+}
+
+static gboolean check_horizon(AstroSimulator *self, GError **error)
+{
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  const AstroSimulation *now = &parts(self)->now;
+  guint64 steps = find_end(self);
+  if (klass->sky_steps)
+    steps = klass->sky_steps(self, steps);
+  if (!steps)
+    return TRUE;
+  double seconds = steps == G_MAXUINT64 ? 0 : (double)steps * now->rate_d / now->rate_n;
+  return astro_sky_check_horizon(now->sky, now->observation, (gint64)MIN(seconds * 1e9, 1e18),
+                                 error);
+}
+
+/* ---- from start to stop ---- */
+
+static void offer(AstroSimulator *self, GstCaps *caps)
+{
+  GST_OBJECT_LOCK(self);
+  GstCaps *before = parts(self)->caps;
+  parts(self)->caps = caps;
+  GST_OBJECT_UNLOCK(self);
+  gst_clear_caps(&before);
+}
+
+static GstCaps *describe(AstroSimulator *self)
+{
+  const AstroSimulation *now = &parts(self)->now;
+  GstCaps *caps = gst_caps_make_writable(gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(self)));
+  gst_caps_set_simple(caps, "pols", G_TYPE_INT, (gint)now->scene.pols, "rate", GST_TYPE_FRACTION,
+                      now->rate_n, now->rate_d, "frequency", G_TYPE_DOUBLE, now->scene.frequency,
+                      "bandwidth", G_TYPE_DOUBLE, now->scene.bandwidth, NULL);
+  ASTRO_SIMULATOR_GET_CLASS(self)->describe(self, caps);
+  return caps;
+}
+
+static gboolean stop(GstBaseSrc *base)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  AstroSimulation *now = &parts(self)->now;
+  offer(self, NULL);
+  set_block(self, 0);
+  ASTRO_SIMULATOR_GET_CLASS(self)->forget(self);
+  astro_buffer_pool_clear(&parts(self)->pool);
+  g_clear_pointer(&now->sky, astro_sky_free);
+  g_clear_pointer(&now->observation, astro_observation_unref);
+  g_clear_pointer(&now->reader, astro_device_unref);
+  return TRUE;
+}
+
+/* Properties as they are now: what they say from here on is of the next start. */
+static void take_properties(AstroSimulator *self)
+{
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  AstroSimulation *now = &parts(self)->now;
+  astro_scene_clear(&now->scene);
+  astro_scene_copy(&now->scene, &parts(self)->scene);
+  astro_fields_copy(klass->fields, G_STRUCT_MEMBER_P(self, klass->now),
+                    G_STRUCT_MEMBER_P(self, klass->settings), klass->settings_bytes);
+}
+
+static gboolean observe(AstroSimulator *self, GError **error)
+{
+  AstroSimulation *now = &parts(self)->now;
+  now->observation = astro_scene_observe(&now->scene, error);
+  if (now->observation)
+    now->sky = astro_scene_sky(&now->scene, now->observation, error);
+  return now->sky != NULL;
+}
+
+static gboolean start(GstBaseSrc *base)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  AstroSimulation *now = &parts(self)->now;
+  g_autoptr(GError) error = NULL;
+
+  take_properties(self);
+  now->next = 0;
+  parts(self)->told = FALSE;
+  if (klass->take(self, &now->rate_n, &now->rate_d, &error)) {
+    parts(self)->end = count_steps(now);
+    set_block(self, klass->block_steps ? 0 : 1);
+    if (observe(self, &error) && check_horizon(self, &error)) {
+      offer(self, describe(self));
+      return TRUE;
+    }
+  }
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  stop(base);
+  return FALSE;
 }
 
 /* ---- caps and memory ---- */
 
-void astro_simulator_offer(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *caps)
+static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
 {
-  GST_OBJECT_LOCK(base);
-  GstCaps *before = simulator->caps;
-  simulator->caps = caps;
-  GST_OBJECT_UNLOCK(base);
-  gst_clear_caps(&before);
-}
-
-gboolean astro_simulator_is_started(const AstroSimulator *simulator, GstBaseSrc *base)
-{
-  GST_OBJECT_LOCK(base);
-  const gboolean is_started = simulator->caps != NULL;
-  GST_OBJECT_UNLOCK(base);
-  return is_started;
-}
-
-GstCaps *astro_simulator_get_caps(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *filter)
-{
-  GST_OBJECT_LOCK(base);
-  GstCaps *caps = simulator->caps ? gst_caps_ref(simulator->caps) : NULL;
-  GST_OBJECT_UNLOCK(base);
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  GST_OBJECT_LOCK(self);
+  GstCaps *caps = parts(self)->caps ? gst_caps_ref(parts(self)->caps) : NULL;
+  GST_OBJECT_UNLOCK(self);
   return astro_stage_filter_caps(
       caps ? caps : gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(base)), filter);
 }
 
-gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *what)
+/* What downstream names first, of what we can give. */
+static gboolean negotiate(GstBaseSrc *base)
 {
+  g_autoptr(GstCaps) own = get_caps(base, NULL);
   g_autoptr(GstCaps) peer = gst_pad_peer_query_caps(GST_BASE_SRC_PAD(base), NULL);
   GstCaps *common = gst_caps_intersect_full(peer, own, GST_CAPS_INTERSECT_FIRST);
   if (gst_caps_is_empty(common)) {
-    astro_refused_caps(GST_BASE_SRC_PAD(base), own, what);
+    astro_refused_caps(GST_BASE_SRC_PAD(base), own, ASTRO_SIMULATOR_GET_CLASS(base)->made);
     gst_caps_unref(common);
     return FALSE;
   }
@@ -112,151 +202,236 @@ gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *w
   return gst_base_src_set_caps(base, fixed);
 }
 
-void astro_simulator_decide_allocation(AstroSimulator *simulator, GstQuery *query)
+/* With it there is an end, until which the sky has to be seen. */
+static gboolean choose_block(AstroSimulator *self, GError **error)
 {
-  astro_buffer_pool_clear(&simulator->pool);
-  g_clear_pointer(&simulator->reader, astro_device_unref);
-  simulator->reader = astro_reader_find(query);
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  if (!klass->block_steps)
+    return TRUE;
+  set_block(self, klass->block_steps(self));
+  return check_horizon(self, error);
+}
+
+static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  g_autoptr(GError) error = NULL;
+
+  klass->forget(self);
+  if (astro_stream_from_caps(&parts(self)->now.stream, caps, &error) &&
+      choose_block(self, &error) && klass->agree(self, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+/* Notes who reads the blocks. */
+static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
+{
+  AstroSimulatorPrivate *own = parts(base);
+  astro_buffer_pool_clear(&own->pool);
+  g_clear_pointer(&own->now.reader, astro_device_unref);
+  own->now.reader = astro_reader_find(query);
   while (gst_query_get_n_allocation_pools(query) > 0)
     gst_query_remove_nth_allocation_pool(query, 0);
   while (gst_query_get_n_allocation_params(query) > 0)
     gst_query_remove_nth_allocation_param(query, 0);
+  return TRUE;
 }
 
-GstBuffer *astro_simulator_new_block(AstroSimulator *simulator, gsize bytes)
+GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes)
 {
+  AstroSimulatorPrivate *own = parts(self);
   GstBuffer *buffer = NULL;
   if (bytes > G_MAXUINT) /* more than GStreamer's pools can say */
-    return astro_buffer_new(bytes, simulator->reader);
-  if (!simulator->pool)
-    simulator->pool = astro_buffer_pool_new_active(simulator->reader, NULL, bytes, 1, 0);
-  if (simulator->pool)
-    gst_buffer_pool_acquire_buffer(simulator->pool, &buffer, NULL);
+    return astro_buffer_new(bytes, own->now.reader);
+  if (!own->pool)
+    own->pool = astro_buffer_pool_new_active(own->now.reader, NULL, bytes, 1, 0);
+  if (own->pool)
+    gst_buffer_pool_acquire_buffer(own->pool, &buffer, NULL);
   return buffer;
 }
 
-/* ---- a live source's clock ---- */
+/* ---- blocks ---- */
 
-/* So much after the pipeline's start; 0 where there is no clock. */
-static GstClockTime running_time(GstBaseSrc *base)
+/* Before the first buffer: the observation. A live source's time begins here. */
+static void announce(AstroSimulator *self)
 {
-  g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(base));
-  const GstClockTime start = gst_element_get_base_time(GST_ELEMENT(base));
-  const GstClockTime now = clock ? gst_clock_get_time(clock) : 0;
-  return now > start ? now - start : 0;
+  AstroSimulatorPrivate *own = parts(self);
+  if (own->told)
+    return;
+  own->told = TRUE;
+  if (gst_base_src_is_live(GST_BASE_SRC(self)))
+    astro_live_clock_begin(&own->clock, GST_BASE_SRC(self));
+  gst_pad_push_event(GST_BASE_SRC_PAD(self), astro_observation_to_event(own->now.observation));
 }
 
-/* Time 0 is now, whenever the source came to the pipeline: the segment says so, and times stay
- * those of the samples. */
-static void begin_live(AstroSimulator *simulator, GstBaseSrc *base)
+/* Says of a buffer which steps it holds, the next ones. */
+static void stamp(AstroSimulator *self, GstBuffer *buffer, guint64 steps)
 {
-  GstSegment segment;
-  gst_segment_init(&segment, GST_FORMAT_TIME);
-  segment.base = simulator->live_begin = running_time(base);
-  gst_base_src_new_segment(base, &segment);
+  AstroSimulatorPrivate *own = parts(self);
+  const guint64 first = own->now.next, next = first + steps;
+  GST_BUFFER_OFFSET(buffer) = first;
+  GST_BUFFER_OFFSET_END(buffer) = next;
+  GST_BUFFER_PTS(buffer) = astro_simulator_time(self, first);
+  GST_BUFFER_DURATION(buffer) = astro_simulator_time(self, next) - GST_BUFFER_PTS(buffer);
+  if (first == 0)
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+  own->now.next = next;
 }
 
-/* Or until somebody wakes it: whether the time came. */
-static gboolean wait_for_clock(AstroSimulator *simulator, GstBaseSrc *base, GstClockTime time)
+/* Drops the block where the stream stops before its time; of the next one GstBaseSrc says that
+ * something is missing. */
+static GstFlowReturn wait_for_clock(AstroSimulator *self, GstBuffer **block)
 {
-  g_autoptr(GstClock) clock = gst_element_get_clock(GST_ELEMENT(base));
-  GstClockReturn waited = GST_CLOCK_UNSCHEDULED;
-  if (!clock)
-    return TRUE;
-  const GstClockID wait = gst_clock_new_single_shot_id(clock, time);
-  GST_OBJECT_LOCK(base);
-  const gboolean may_wait = !simulator->is_unlocked;
-  simulator->wait = may_wait ? wait : NULL;
-  GST_OBJECT_UNLOCK(base);
-  if (may_wait)
-    waited = gst_clock_id_wait(wait, NULL);
-  GST_OBJECT_LOCK(base);
-  simulator->wait = NULL;
-  GST_OBJECT_UNLOCK(base);
-  gst_clock_id_unref(wait);
-  return waited != GST_CLOCK_UNSCHEDULED;
-}
-
-/* Until so much after the pipeline's start, however often it pauses. */
-static GstFlowReturn wait_until(AstroSimulator *simulator, GstBaseSrc *base, GstClockTime time)
-{
-  for (;;) {
-    const GstClockTime start = gst_element_get_base_time(GST_ELEMENT(base));
-    const gboolean came = wait_for_clock(simulator, base, start + time);
-    const GstFlowReturn flow = gst_base_src_wait_playing(base);
-    const gboolean is_moved = gst_element_get_base_time(GST_ELEMENT(base)) != start;
-    if (flow != GST_FLOW_OK || (came && !is_moved))
-      return flow;
-    /* A pause moves the start. Whoever wakes us to stop the stream says so only then. */
-    if (!came)
-      g_usleep(WOKEN_US);
-  }
-}
-
-GstFlowReturn astro_simulator_wait(AstroSimulator *simulator, GstBaseSrc *base, GstBuffer **buffer)
-{
-  const GstClockTime taken =
-      simulator->live_begin + GST_BUFFER_PTS(*buffer) + GST_BUFFER_DURATION(*buffer);
+  if (!gst_base_src_is_live(GST_BASE_SRC(self)))
+    return GST_FLOW_OK;
   const GstFlowReturn flow =
-      gst_base_src_is_live(base) ? wait_until(simulator, base, taken) : GST_FLOW_OK;
+      astro_live_clock_wait(&parts(self)->clock, GST_BASE_SRC(self),
+                            GST_BUFFER_PTS(*block) + GST_BUFFER_DURATION(*block));
   if (flow != GST_FLOW_OK)
-    gst_clear_buffer(buffer);
+    gst_clear_buffer(block);
   return flow;
 }
 
-gboolean astro_simulator_pauses(GstBaseSrc *base)
+static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
 {
-  return GST_STATE(base) == GST_STATE_PLAYING && GST_STATE_NEXT(base) == GST_STATE_PAUSED;
+  AstroSimulator *self = ASTRO_SIMULATOR(push);
+  AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
+  const AstroSimulation *now = &parts(self)->now;
+  const guint64 steps = MIN(now->block, parts(self)->end - MIN(now->next, parts(self)->end));
+
+  if (steps == 0)
+    return GST_FLOW_EOS;
+  const GstFlowReturn flow = klass->make(self, steps, block);
+  if (flow == GST_FLOW_ERROR)
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("no memory for %s of %" G_GUINT64_FORMAT " bytes", klass->blocks,
+                       now->block * astro_stream_step_bytes(&now->stream)),
+                      (NULL));
+  if (flow != GST_FLOW_OK)
+    return flow;
+  announce(self);
+  stamp(self, *block, steps);
+  return wait_for_clock(self, block);
 }
 
-void astro_simulator_unlock(AstroSimulator *simulator, GstBaseSrc *base, gboolean is_unlocked)
+static gboolean unlock(GstBaseSrc *base)
 {
-  GST_OBJECT_LOCK(base);
-  simulator->is_unlocked = is_unlocked;
-  if (is_unlocked && simulator->wait)
-    gst_clock_id_unschedule(simulator->wait);
-  GST_OBJECT_UNLOCK(base);
+  astro_live_clock_unlock(&parts(base)->clock, base);
+  return TRUE;
 }
 
-/* ---- what is told ---- */
-
-void astro_simulator_announce(AstroSimulator *simulator, GstBaseSrc *base)
+static gboolean unlock_stop(GstBaseSrc *base)
 {
-  if (simulator->announced)
-    return;
-  simulator->announced = TRUE;
-  if (gst_base_src_is_live(base))
-    begin_live(simulator, base);
-  gst_pad_push_event(GST_BASE_SRC_PAD(base), astro_observation_to_event(simulator->observation));
+  astro_live_clock_unlock_stop(&parts(base)->clock, base);
+  return TRUE;
 }
 
-void astro_simulator_stamp(AstroSimulator *simulator, GstBuffer *buffer, guint64 steps)
-{
-  guint64 next = simulator->next + steps;
-  GST_BUFFER_OFFSET(buffer) = simulator->next;
-  GST_BUFFER_OFFSET_END(buffer) = next;
-  GST_BUFFER_PTS(buffer) = astro_simulator_time(simulator, simulator->next);
-  GST_BUFFER_DURATION(buffer) = astro_simulator_time(simulator, next) - GST_BUFFER_PTS(buffer);
-  if (simulator->next == 0)
-    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
-  simulator->next = next;
-}
+/* ---- queries ---- */
 
-gboolean astro_simulator_answer_duration(const AstroSimulator *simulator, GstQuery *query,
-                                         guint64 end)
+static gboolean answer_duration(AstroSimulator *self, GstQuery *query)
 {
+  const guint64 end = find_end(self);
   GstFormat format;
   gst_query_parse_duration(query, &format, NULL);
   if (format != GST_FORMAT_TIME || end == G_MAXUINT64)
     return FALSE;
-  gst_query_set_duration(query, format, (gint64)astro_simulator_time(simulator, end));
+  gst_query_set_duration(query, format, (gint64)astro_simulator_time(self, end));
   return TRUE;
 }
 
-gboolean astro_simulator_answer_latency(const AstroSimulator *simulator, GstBaseSrc *base,
-                                        GstQuery *query, guint64 steps)
+static gboolean answer_latency(AstroSimulator *self, GstQuery *query)
 {
-  gst_query_set_latency(query, gst_base_src_is_live(base),
-                        steps ? astro_simulator_time(simulator, steps) : 0, GST_CLOCK_TIME_NONE);
+  const guint64 block = block_steps(self);
+  gst_query_set_latency(query, gst_base_src_is_live(GST_BASE_SRC(self)),
+                        block ? astro_simulator_time(self, block) : 0, GST_CLOCK_TIME_NONE);
   return TRUE;
+}
+
+static gboolean query(GstBaseSrc *base, GstQuery *query)
+{
+  AstroSimulator *self = ASTRO_SIMULATOR(base);
+  switch (GST_QUERY_TYPE(query)) {
+  case GST_QUERY_DURATION:
+    return answer_duration(self, query);
+  case GST_QUERY_LATENCY:
+    return answer_latency(self, query);
+  default:
+    return GST_BASE_SRC_CLASS(astro_simulator_parent_class)->query(base, query);
+  }
+}
+
+/* ---- properties ---- */
+
+static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
+{
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
+
+  if (id == ASTRO_SIMULATOR_PROP_IS_LIVE)
+    gst_base_src_set_live(GST_BASE_SRC(object), g_value_get_boolean(value));
+  else if (!astro_fields_set(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings), id,
+                             value) &&
+           !astro_scene_set_property(&parts(object)->scene, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
+{
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
+
+  if (id == ASTRO_SIMULATOR_PROP_IS_LIVE)
+    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(object)));
+  else if (!astro_fields_get(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings), id,
+                             value) &&
+           !astro_scene_get_property(&parts(object)->scene, id, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void finalize(GObject *object)
+{
+  const AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(object);
+  astro_fields_clear(klass->fields, G_STRUCT_MEMBER_P(object, klass->now));
+  astro_fields_clear(klass->fields, G_STRUCT_MEMBER_P(object, klass->settings));
+  astro_scene_clear(&parts(object)->now.scene);
+  astro_scene_clear(&parts(object)->scene);
+  G_OBJECT_CLASS(astro_simulator_parent_class)->finalize(object);
+}
+
+void astro_simulator_install_properties(AstroSimulatorClass *klass, double noise,
+                                        const char *bandwidth, const char *is_live)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  object->set_property = set_property; /* GLib lets no class inherit them */
+  object->get_property = get_property;
+  astro_scene_install_properties(object, noise, bandwidth);
+  g_object_class_install_property(
+      object, ASTRO_SIMULATOR_PROP_IS_LIVE,
+      g_param_spec_boolean("is-live", "Is live", is_live, FALSE, ASTRO_SCENE_FLAGS_MAYBE));
+}
+
+static void astro_simulator_class_init(AstroSimulatorClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
+
+  object->get_property = get_property; /* for subclasses to call */
+  object->finalize = finalize;
+  base->start = start;
+  base->stop = stop;
+  base->get_caps = get_caps;
+  base->negotiate = negotiate;
+  base->set_caps = set_caps;
+  base->decide_allocation = decide_allocation;
+  base->unlock = unlock;
+  base->unlock_stop = unlock_stop;
+  base->query = query;
+  GST_PUSH_SRC_CLASS(klass)->create = create;
+  astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
+}
+
+static void astro_simulator_init(AstroSimulator *self)
+{
+  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }

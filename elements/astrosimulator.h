@@ -1,83 +1,73 @@
-/* A source of a simulated stream: how it agrees on caps, memory and times, and what it tells
- * downstream. Elements hold one, and GstBaseSrc's methods call it. */
+/* What every source of a simulated stream needs once: properties of the scene, from start to stop,
+ * caps, memory, times, what it tells downstream, and a live source's clock.
+ *
+ * A subclass says what it makes of the scene: take, describe, agree and make. */
 #pragma once
 
-#include <gst/base/gstbasesrc.h>
+#include <gst/base/gstpushsrc.h>
 #include "core/memory/device.h"
 #include "core/sky/scene.h"
 #include "core/stream/stream.h"
+#include "elements/astrofields.h"
+#include "elements/astroscene.h"
 
 G_BEGIN_DECLS
 
-typedef struct {
-  AstroScene scene; /* as properties say */
-  AstroScene now;   /* as they said at the start */
+#define ASTRO_TYPE_SIMULATOR astro_simulator_get_type()
+G_DECLARE_DERIVABLE_TYPE(AstroSimulator, astro_simulator, ASTRO, SIMULATOR, GstPushSrc)
 
-  /* from start to stop */
+struct _AstroSimulatorClass {
+  GstPushSrcClass parent_class;
+
+  const char *made;   /* for errors: "voltages" */
+  const char *blocks; /* for errors: "blocks" */
+
+  /* A struct of properties in the instance, whose ids follow the simulator's; and its copy, which
+   * take and all that comes after it read. */
+  const AstroField *fields;
+  gsize settings, now, settings_bytes;
+
+  /* At the start: checks settings and scene, and says how many time steps a second has. */
+  gboolean (*take)(AstroSimulator *self, gint *rate_n, gint *rate_d, GError **error);
+  /* What the fields of caps can be that are its own. */
+  void (*describe)(AstroSimulator *self, GstCaps *caps);
+  /* Steps of a buffer of the stream that is agreed on. NULL: one, which is known from the start. */
+  guint64 (*block_steps)(AstroSimulator *self);
+  /* Steps of which the sky is made where the stream has that many (G_MAXUINT64: not known yet).
+   * NULL: all of them. */
+  guint64 (*sky_steps)(AstroSimulator *self, guint64 steps);
+  /* A stream was agreed on: gets ready to make it. Before the next and at the stop: forget. */
+  gboolean (*agree)(AstroSimulator *self, GError **error);
+  void (*forget)(AstroSimulator *self);
+  /* The next steps. An error: there is no memory. */
+  GstFlowReturn (*make)(AstroSimulator *self, guint64 steps, GstBuffer **block);
+};
+
+/* From start to stop. */
+typedef struct {
+  AstroScene scene; /* as properties said at the start */
   AstroObservation *observation;
   AstroSky *sky;
   gint rate_n, rate_d; /* time steps a second */
-  GstCaps *caps;       /* all that may be made, under the element's lock: asked for by any thread */
+  AstroStream stream;  /* that was agreed on */
+  guint64 block;       /* steps of a buffer; 0: not known yet */
+  guint64 next;        /* step */
+  AstroDevice *reader; /* of the blocks; NULL: the host */
+} AstroSimulation;
 
-  /* of the stream that was agreed on */
-  AstroStream stream;
-  guint64 next, end;  /* steps; end: G_MAXUINT64 for a stream without one */
-  gboolean announced; /* the observation */
-  AstroDevice *reader;
-  GstBufferPool *pool;
+const AstroSimulation *astro_simulator_simulation(AstroSimulator *self);
 
-  /* of a live source */
-  GstClockTime live_begin; /* its time 0, of the pipeline's time */
-  GstClockID wait;         /* for the clock, and whether it may, under the element's lock */
-  gboolean is_unlocked;
-} AstroSimulator;
+/* Blocks come from a pool of our own: nobody else knows their size. NULL where memory is out. */
+GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes);
+GstClockTime astro_simulator_time(AstroSimulator *self, guint64 step);
+/* The stream is being stopped: making what takes long is to be given up. */
+gboolean astro_simulator_is_stopping(AstroSimulator *self);
 
-/* At the start, before anything else: takes the scene as it is now. Cleared with the element. */
-void astro_simulator_take_scene(AstroSimulator *simulator);
-void astro_simulator_clear(AstroSimulator *simulator);
-/* Makes the observation and its sky. horizon: what the sources have to stay above for so many
- * steps, or NULL. */
-gboolean astro_simulator_start(AstroSimulator *simulator, const guint64 *horizon, GError **error);
-/* G_MAXUINT64: at the start. */
-gboolean astro_simulator_check_horizon(const AstroSimulator *simulator, guint64 steps,
-                                       GError **error);
-void astro_simulator_stop(AstroSimulator *simulator, GstBaseSrc *base);
-
-/* Steps of the scene's duration; G_MAXUINT64 where it has none. */
-guint64 astro_simulator_duration(const AstroSimulator *simulator);
-GstClockTime astro_simulator_time(const AstroSimulator *simulator, guint64 step);
-
-/* Once it started: what the fields of caps can be. Takes them. */
-void astro_simulator_offer(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *caps);
-gboolean astro_simulator_is_started(const AstroSimulator *simulator, GstBaseSrc *base);
-GstCaps *astro_simulator_get_caps(AstroSimulator *simulator, GstBaseSrc *base, GstCaps *filter);
-/* Sets what downstream names first, of what we can give. what: "voltages", for the error. */
-gboolean astro_simulator_negotiate(GstBaseSrc *base, GstCaps *own, const char *what);
-/* Blocks come from a pool of our own: nobody else knows their size. Notes who reads them. */
-void astro_simulator_decide_allocation(AstroSimulator *simulator, GstQuery *query);
-/* NULL where memory is out. */
-GstBuffer *astro_simulator_new_block(AstroSimulator *simulator, gsize bytes);
-
-/* Before the first buffer is made: the observation. A live source's time begins here. */
-void astro_simulator_announce(AstroSimulator *simulator, GstBaseSrc *base);
-/* Says of a buffer which steps it holds, the next ones. */
-void astro_simulator_stamp(AstroSimulator *simulator, GstBuffer *buffer, guint64 steps);
-
-/* The answer to a query, of a stream that ends with that step. */
-gboolean astro_simulator_answer_duration(const AstroSimulator *simulator, GstQuery *query,
-                                         guint64 end);
-/* Of a source whose blocks have so many steps; 0: that is not known yet. */
-gboolean astro_simulator_answer_latency(const AstroSimulator *simulator, GstBaseSrc *base,
-                                        GstQuery *query, guint64 steps);
-
-/* A live source gives a block when the last of its samples was taken: waits for that, also over a
- * pause, and drops it where the stream stops. GstBaseSrc's own wait would add what starting took to
- * the blocks' times. */
-GstFlowReturn astro_simulator_wait(AstroSimulator *simulator, GstBaseSrc *base, GstBuffer **buffer);
-/* For GstBaseSrc's unlock: whether that is for a pause, which needs no unlocking, since whoever
- * waits looks at the time anew. Some versions of GStreamer would never say that it is over. */
-gboolean astro_simulator_pauses(GstBaseSrc *base);
-/* From GstBaseSrc's unlock (TRUE) and unlock_stop. */
-void astro_simulator_unlock(AstroSimulator *simulator, GstBaseSrc *base, gboolean is_unlocked);
+/* The properties of the scene and is-live; a subclass's own ids begin with
+ * ASTRO_SIMULATOR_N_PROPERTIES. What differs between sources: the noise's default, what the
+ * bandwidth means, and what is-live gives. */
+enum { ASTRO_SIMULATOR_PROP_IS_LIVE = ASTRO_SCENE_N_PROPERTIES, ASTRO_SIMULATOR_N_PROPERTIES };
+void astro_simulator_install_properties(AstroSimulatorClass *klass, double noise,
+                                        const char *bandwidth, const char *is_live);
 
 G_END_DECLS

@@ -19,10 +19,6 @@
 #include "core/enum.h"
 #include "core/memory/memory.h"
 #include "core/sky/voltages.h"
-#include "elements/astrofields.h"
-#include "elements/astroonce.h"
-#include "elements/astroscene.h"
-#include "elements/astrosimulator.h"
 #include "elements/astrostage.h"
 
 GST_DEBUG_CATEGORY_STATIC(sky_debug);
@@ -38,24 +34,19 @@ typedef struct {
 } Settings;
 
 struct _AstroSkySrc {
-  GstPushSrc parent;
-  AstroSimulator simulator;
+  AstroSimulator parent;
   Settings settings;
   Settings now; /* from the start, whatever the properties say by then */
   AstroVoltages *voltages;
-  guint64 block;       /* steps */
   GPtrArray *prepared; /* GstBuffer *; NULL: nothing is repeated */
-  guint n_prepared;    /* when all are made */
-  gint stopping;       /* atomic: preparing is given up */
 };
 
-G_DEFINE_TYPE_WITH_CODE(AstroSkySrc, astro_sky_src, GST_TYPE_PUSH_SRC,
+G_DEFINE_TYPE_WITH_CODE(AstroSkySrc, astro_sky_src, ASTRO_TYPE_SIMULATOR,
                         GST_DEBUG_CATEGORY_INIT(sky_debug, "astroskysrc", 0, "Simulated voltages"))
 GST_ELEMENT_REGISTER_DEFINE(astroskysrc, "astroskysrc", GST_RANK_NONE, ASTRO_TYPE_SKY_SRC)
 
 enum {
-  PROP_IS_LIVE = ASTRO_SCENE_N_PROPERTIES,
-  PROP_REPEAT,
+  PROP_REPEAT = ASTRO_SIMULATOR_N_PROPERTIES,
   PROP_PATTERN,
   PROP_TONE,
   PROP_SCALE,
@@ -84,27 +75,21 @@ static const AstroField fields[] = {
   { 0 },
 };
 
-/* ---- from properties to an observation ---- */
+/* ---- from properties to a stream ---- */
 
-/* A rate is a fraction of two ints, which comes within 1e-9 of any bandwidth up to the largest. */
-static gboolean read_bandwidth(AstroSkySrc *self, GError **error)
+static gboolean check_bandwidth(double bandwidth, GError **error)
 {
-  double bandwidth = self->simulator.now.bandwidth;
-  if (bandwidth > G_MAXINT) {
-    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "bandwidth=%.17g: expected at most %d Hz, the highest rate of samples that caps "
-                "can say",
-                bandwidth, G_MAXINT);
-    return FALSE;
-  }
-  gst_util_double_to_fraction(bandwidth, &self->simulator.rate_n, &self->simulator.rate_d);
-  return TRUE;
+  if (bandwidth <= G_MAXINT)
+    return TRUE;
+  g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+              "bandwidth=%.17g: expected at most %d Hz, the highest rate of samples that caps "
+              "can say",
+              bandwidth, G_MAXINT);
+  return FALSE;
 }
 
-static gboolean check_tone(AstroSkySrc *self, GError **error)
+static gboolean check_tone(const Settings *set, const AstroScene *scene, GError **error)
 {
-  const Settings *set = &self->now;
-  const AstroScene *scene = &self->simulator.now;
   if (set->pattern != ASTRO_PATTERN_TONE || set->tone == 0 ||
       fabs(set->tone - scene->frequency) <= scene->bandwidth / 2)
     return TRUE;
@@ -114,138 +99,98 @@ static gboolean check_tone(AstroSkySrc *self, GError **error)
   return FALSE;
 }
 
-static gboolean stop(GstBaseSrc *base)
+/* A rate is a fraction of two ints, which comes within 1e-9 of any bandwidth up to the largest. */
+static gboolean take(AstroSimulator *simulator, gint *rate_n, gint *rate_d, GError **error)
 {
-  AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  g_clear_pointer(&self->prepared, g_ptr_array_unref);
-  GST_OBJECT_LOCK(self);
-  g_clear_pointer(&self->voltages, astro_voltages_free);
-  GST_OBJECT_UNLOCK(self);
-  astro_simulator_stop(&self->simulator, base);
+  const AstroScene *scene = &astro_simulator_simulation(simulator)->scene;
+  if (!check_bandwidth(scene->bandwidth, error) ||
+      !check_tone(&ASTRO_SKY_SRC(simulator)->now, scene, error))
+    return FALSE;
+  gst_util_double_to_fraction(scene->bandwidth, rate_n, rate_d);
   return TRUE;
 }
 
-static GstCaps *caps_made(AstroSkySrc *self)
+static void describe(AstroSimulator *simulator, GstCaps *caps)
 {
-  const AstroSimulator *simulator = &self->simulator;
-  GstCaps *caps = gst_caps_make_writable(gst_pad_get_pad_template_caps(GST_BASE_SRC_PAD(self)));
-  gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)simulator->observation->n_stations,
-                      "pols", G_TYPE_INT, (gint)simulator->now.pols, "rate", GST_TYPE_FRACTION,
-                      simulator->rate_n, simulator->rate_d, "frequency", G_TYPE_DOUBLE,
-                      simulator->now.frequency, "bandwidth", G_TYPE_DOUBLE,
-                      simulator->now.bandwidth, NULL);
-  return caps;
+  gst_caps_set_simple(caps, "stations", G_TYPE_INT,
+                      (gint)astro_simulator_simulation(simulator)->observation->n_stations, NULL);
 }
 
-static gboolean start(GstBaseSrc *base)
+static guint64 block_steps(AstroSimulator *simulator)
 {
-  AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  g_autoptr(GError) error = NULL;
-
-  astro_simulator_take_scene(&self->simulator);
-  astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
-  if (read_bandwidth(self, &error) && check_tone(self, &error)) {
-    const guint64 unknown = G_MAXUINT64; /* steps, until there are blocks */
-    const gboolean has_sky = self->now.pattern == ASTRO_PATTERN_SKY;
-    if (astro_simulator_start(&self->simulator, has_sky ? &unknown : NULL, &error)) {
-      astro_simulator_offer(&self->simulator, base, caps_made(self));
-      return TRUE;
-    }
-  }
-  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
-  stop(base);
-  return FALSE;
-}
-
-/* ---- caps ---- */
-
-static GstCaps *get_caps(GstBaseSrc *base, GstCaps *filter)
-{
-  return astro_simulator_get_caps(&ASTRO_SKY_SRC(base)->simulator, base, filter);
-}
-
-static gboolean negotiate(GstBaseSrc *base)
-{
-  g_autoptr(GstCaps) own = get_caps(base, NULL);
-  return astro_simulator_negotiate(base, own, "voltages");
-}
-
-static void choose_block(AstroSkySrc *self)
-{
-  const gsize step = astro_stream_step_bytes(&self->simulator.stream);
-  const gsize grains = BLOCK_BYTES / step / BLOCK_GRAIN;
-  self->block = self->now.block_steps ? self->now.block_steps : BLOCK_GRAIN * MAX(grains, 1);
-  self->simulator.end = astro_simulator_duration(&self->simulator);
-}
-
-/* The steps of duration and num-buffers. */
-static guint64 find_end(AstroSkySrc *self)
-{
-  gint buffers;
-  g_object_get(self, "num-buffers", &buffers, NULL);
-  return buffers >= 0 ? MIN(self->simulator.end, (guint64)buffers * self->block)
-                      : self->simulator.end;
+  const guint asked = ASTRO_SKY_SRC(simulator)->now.block_steps;
+  const gsize step = astro_stream_step_bytes(&astro_simulator_simulation(simulator)->stream);
+  return asked ? asked : BLOCK_GRAIN * MAX(BLOCK_BYTES / step / BLOCK_GRAIN, 1);
 }
 
 /* What is repeated is of the time of its first blocks. */
-static gboolean check_horizon(AstroSkySrc *self, GError **error)
+static guint64 sky_steps(AstroSimulator *simulator, guint64 steps)
 {
-  const guint64 end = find_end(self), made = self->now.repeat * self->block;
-  return self->now.pattern != ASTRO_PATTERN_SKY ||
-         astro_simulator_check_horizon(&self->simulator, made ? MIN(end, made) : end, error);
+  const Settings *set = &ASTRO_SKY_SRC(simulator)->now;
+  const guint64 made = set->repeat * astro_simulator_simulation(simulator)->block;
+  if (set->pattern != ASTRO_PATTERN_SKY)
+    return 0;
+  return made ? MIN(steps, made) : steps;
 }
 
-static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
+static void take_voltages(AstroSkySrc *self, AstroVoltages *voltages)
 {
-  AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  const Settings *set = &self->now;
-  const AstroScene *scene = &self->simulator.now;
-  g_autoptr(GError) error = NULL;
-  AstroVoltages *voltages = NULL;
-
-  if (astro_stream_from_caps(&self->simulator.stream, caps, &error)) {
-    AstroVoltagesConfig config = {
-      .pattern = set->pattern,
-      .stream = self->simulator.stream,
-      .observation = self->simulator.observation,
-      .sky = self->simulator.sky,
-      .noise = scene->noise,
-      .scale = set->scale,
-      .tone = set->tone == 0 ? scene->bandwidth / 8 : set->tone - scene->frequency,
-      .seed = scene->seed,
-      .threads = set->threads,
-    };
-    choose_block(self);
-    if (check_horizon(self, &error))
-      voltages = astro_voltages_new(&config, &error);
-  }
-  if (!voltages) {
-    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
-    return FALSE;
-  }
   GST_OBJECT_LOCK(self);
   g_clear_pointer(&self->voltages, astro_voltages_free);
   self->voltages = voltages;
   GST_OBJECT_UNLOCK(self);
+}
+
+static void forget(AstroSimulator *simulator)
+{
+  AstroSkySrc *self = ASTRO_SKY_SRC(simulator);
   g_clear_pointer(&self->prepared, g_ptr_array_unref);
-  self->n_prepared = set->repeat;
-  return TRUE;
+  take_voltages(self, NULL);
+}
+
+static gboolean agree(AstroSimulator *simulator, GError **error)
+{
+  AstroSkySrc *self = ASTRO_SKY_SRC(simulator);
+  const AstroSimulation *simulation = astro_simulator_simulation(simulator);
+  const AstroScene *scene = &simulation->scene;
+  const Settings *set = &self->now;
+  AstroVoltagesConfig config = {
+    .pattern = set->pattern,
+    .stream = simulation->stream,
+    .observation = simulation->observation,
+    .sky = simulation->sky,
+    .noise = scene->noise,
+    .scale = set->scale,
+    .tone = set->tone == 0 ? scene->bandwidth / 8 : set->tone - scene->frequency,
+    .seed = scene->seed,
+    .threads = set->threads,
+  };
+  AstroVoltages *voltages = astro_voltages_new(&config, error);
+  take_voltages(self, voltages);
+  return voltages != NULL;
+}
+
+/* ---- blocks that are repeated ---- */
+
+static guint64 block_bytes(AstroSkySrc *self)
+{
+  const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
+  return simulation->block * astro_stream_step_bytes(&simulation->stream);
 }
 
 /* Blocks that are prepared all stay. What a device's memory cannot hold its driver refuses. */
-static gboolean check_memory(AstroSkySrc *self)
+static gboolean check_memory(AstroSkySrc *self, const AstroDevice *reader)
 {
-  const guint64 bytes = self->block * astro_stream_step_bytes(&self->simulator.stream);
-  const guint64 had = astro_host_memory(), most = had / MAX(bytes, 1);
-  if (self->simulator.reader || self->n_prepared <= most)
+  const guint64 bytes = block_bytes(self), had = astro_host_memory(), most = had / MAX(bytes, 1);
+  const guint repeat = self->now.repeat;
+  if (reader || repeat <= most)
     return TRUE;
   GST_ELEMENT_ERROR(
       self, RESOURCE, SETTINGS,
       ("property repeat is %u: so many blocks of %" G_GUINT64_FORMAT
        " bytes need %.1f GB, and this machine has %.1f GB; expected at most %" G_GUINT64_FORMAT
        " blocks, or shorter ones (block-steps)",
-       self->n_prepared, bytes, (double)self->n_prepared * (double)bytes * 1e-9, (double)had * 1e-9,
-       most),
+       repeat, bytes, (double)repeat * (double)bytes * 1e-9, (double)had * 1e-9, most),
       (NULL));
   return FALSE;
 }
@@ -254,19 +199,18 @@ static gboolean check_memory(AstroSkySrc *self)
 static gboolean decide_allocation(GstBaseSrc *base, GstQuery *query)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  g_autoptr(AstroDevice) reader =
-      self->simulator.reader ? astro_device_ref(self->simulator.reader) : NULL;
-  astro_simulator_decide_allocation(&self->simulator, query);
-  if (self->simulator.reader != reader)
-    g_clear_pointer(&self->prepared, g_ptr_array_unref);
-  if (self->n_prepared && !check_memory(self))
+  const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
+  g_autoptr(AstroDevice) reader = simulation->reader ? astro_device_ref(simulation->reader) : NULL;
+  if (!GST_BASE_SRC_CLASS(astro_sky_src_parent_class)->decide_allocation(base, query))
     return FALSE;
-  if (self->n_prepared && !self->prepared)
+  if (simulation->reader != reader)
+    g_clear_pointer(&self->prepared, g_ptr_array_unref);
+  if (self->now.repeat && !check_memory(self, simulation->reader))
+    return FALSE;
+  if (self->now.repeat && !self->prepared)
     self->prepared = g_ptr_array_new_with_free_func((GDestroyNotify)gst_buffer_unref);
   return TRUE;
 }
-
-/* ---- blocks ---- */
 
 static gboolean fill(AstroSkySrc *self, GstBuffer *buffer, guint64 first, guint64 steps)
 {
@@ -282,155 +226,77 @@ static gboolean fill(AstroSkySrc *self, GstBuffer *buffer, guint64 first, guint6
  * may take minutes. */
 static GstFlowReturn prepare(AstroSkySrc *self)
 {
-  gsize bytes = self->block * astro_stream_step_bytes(&self->simulator.stream);
-  while (self->prepared->len < self->n_prepared) {
-    if (g_atomic_int_get(&self->stopping))
+  const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
+  while (self->prepared->len < self->now.repeat) {
+    if (astro_simulator_is_stopping(ASTRO_SIMULATOR(self)))
       return GST_FLOW_FLUSHING;
-    GstBuffer *buffer = astro_buffer_new(bytes, self->simulator.reader);
+    GstBuffer *buffer = astro_buffer_new(block_bytes(self), simulation->reader);
     if (!buffer)
       return GST_FLOW_ERROR;
-    guint64 first = self->prepared->len * self->block;
+    guint64 first = self->prepared->len * simulation->block;
     g_ptr_array_add(self->prepared, buffer);
-    if (!fill(self, buffer, first, self->block))
+    if (!fill(self, buffer, first, simulation->block))
       return GST_FLOW_ERROR;
   }
   return GST_FLOW_OK;
 }
 
-static gboolean unlock(GstBaseSrc *base)
-{
-  if (astro_simulator_pauses(base))
-    return TRUE;
-  g_atomic_int_set(&ASTRO_SKY_SRC(base)->stopping, TRUE);
-  astro_simulator_unlock(&ASTRO_SKY_SRC(base)->simulator, base, TRUE);
-  return TRUE;
-}
-
-static gboolean unlock_stop(GstBaseSrc *base)
-{
-  g_atomic_int_set(&ASTRO_SKY_SRC(base)->stopping, FALSE);
-  astro_simulator_unlock(&ASTRO_SKY_SRC(base)->simulator, base, FALSE);
-  return TRUE;
-}
+/* ---- blocks ---- */
 
 /* NULL: there is no memory. The part of a block that is left at the end is made anew, since an
  * input's samples may lie anywhere in the whole one. */
 static GstBuffer *make_block(AstroSkySrc *self, guint64 steps)
 {
-  const gsize step_bytes = astro_stream_step_bytes(&self->simulator.stream);
-  guint64 next = self->simulator.next;
+  const AstroSimulation *simulation = astro_simulator_simulation(ASTRO_SIMULATOR(self));
+  const gsize bytes = steps * astro_stream_step_bytes(&simulation->stream);
+  guint64 next = simulation->next;
   if (self->prepared) {
-    guint64 which = next / self->block % self->n_prepared;
-    if (steps == self->block)
+    guint64 which = next / simulation->block % self->now.repeat;
+    if (steps == simulation->block)
       return gst_buffer_copy_region(g_ptr_array_index(self->prepared, which),
-                                    GST_BUFFER_COPY_MEMORY, 0, steps * step_bytes);
-    next = which * self->block;
+                                    GST_BUFFER_COPY_MEMORY, 0, bytes);
+    next = which * simulation->block;
   }
-  GstBuffer *buffer = astro_simulator_new_block(&self->simulator, self->block * step_bytes);
+  GstBuffer *buffer = astro_simulator_new_block(ASTRO_SIMULATOR(self), block_bytes(self));
   if (!buffer)
     return NULL;
-  gst_buffer_set_size(buffer, (gssize)(steps * step_bytes));
+  gst_buffer_set_size(buffer, (gssize)bytes);
   if (!fill(self, buffer, next, steps))
     gst_clear_buffer(&buffer);
   return buffer;
 }
 
-static GstFlowReturn create(GstPushSrc *push, GstBuffer **out)
+static GstFlowReturn make(AstroSimulator *simulator, guint64 steps, GstBuffer **block)
 {
-  AstroSkySrc *self = ASTRO_SKY_SRC(push);
-  guint64 steps =
-      MIN(self->block, self->simulator.end - MIN(self->simulator.next, self->simulator.end));
-
-  if (steps == 0)
-    return GST_FLOW_EOS;
+  AstroSkySrc *self = ASTRO_SKY_SRC(simulator);
   const GstFlowReturn flow = self->prepared ? prepare(self) : GST_FLOW_OK;
-  if (flow == GST_FLOW_FLUSHING)
+  if (flow != GST_FLOW_OK)
     return flow;
-  astro_simulator_announce(&self->simulator, GST_BASE_SRC(self));
-  *out = flow == GST_FLOW_OK ? make_block(self, steps) : NULL;
-  if (!*out) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
-                      ("no memory for blocks of %" G_GUINT64_FORMAT " bytes",
-                       self->block * astro_stream_step_bytes(&self->simulator.stream)),
-                      (NULL));
-    return GST_FLOW_ERROR;
-  }
-  astro_simulator_stamp(&self->simulator, *out, steps);
-  return astro_simulator_wait(&self->simulator, GST_BASE_SRC(self), out);
+  *block = make_block(self, steps);
+  return *block ? GST_FLOW_OK : GST_FLOW_ERROR;
 }
 
-/* Blocks and the end are known before there are voltages. */
-static gboolean has_voltages(AstroSkySrc *self)
-{
-  GST_OBJECT_LOCK(self);
-  const gboolean has_voltages = self->voltages != NULL;
-  GST_OBJECT_UNLOCK(self);
-  return has_voltages;
-}
-
-static gboolean answer_duration(AstroSkySrc *self, GstQuery *query)
-{
-  return astro_simulator_answer_duration(&self->simulator, query,
-                                         has_voltages(self) ? find_end(self) : G_MAXUINT64);
-}
-
-static gboolean query(GstBaseSrc *base, GstQuery *query)
-{
-  AstroSkySrc *self = ASTRO_SKY_SRC(base);
-  switch (GST_QUERY_TYPE(query)) {
-  case GST_QUERY_DURATION:
-    return answer_duration(self, query);
-  case GST_QUERY_LATENCY:
-    return astro_simulator_answer_latency(&self->simulator, base, query,
-                                          has_voltages(self) ? self->block : 0);
-  default:
-    return GST_BASE_SRC_CLASS(astro_sky_src_parent_class)->query(base, query);
-  }
-}
-
-/* ---- properties ---- */
-
-static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec)
-{
-  AstroSkySrc *self = ASTRO_SKY_SRC(object);
-
-  if (id == PROP_IS_LIVE)
-    gst_base_src_set_live(GST_BASE_SRC(self), g_value_get_boolean(value));
-  else if (!astro_fields_set(fields, &self->settings, id, value) &&
-           !astro_scene_set_property(&self->simulator.scene, id, value))
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
+/* ---- the class ---- */
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(object);
 
-  if (id == PROP_IS_LIVE) {
-    g_value_set_boolean(value, gst_base_src_is_live(GST_BASE_SRC(self)));
-  } else if (id == PROP_ACTIVE_SCALE) {
+  if (id == PROP_ACTIVE_SCALE) {
     GST_OBJECT_LOCK(self);
     g_value_set_double(value, self->voltages ? astro_voltages_scale(self->voltages) : 0);
     GST_OBJECT_UNLOCK(self);
-  } else if (!astro_fields_get(fields, &self->settings, id, value) &&
-             !astro_scene_get_property(&self->simulator.scene, id, value)) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  } else {
+    G_OBJECT_CLASS(astro_sky_src_parent_class)->get_property(object, id, value, spec);
   }
 }
 
-static void finalize(GObject *object)
+static void add_properties(AstroSimulatorClass *simulator)
 {
-  astro_simulator_clear(&ASTRO_SKY_SRC(object)->simulator);
-  G_OBJECT_CLASS(astro_sky_src_parent_class)->finalize(object);
-}
-
-static void add_properties(GObjectClass *klass)
-{
-  astro_scene_install_properties(klass, 1,
-                                 "Width of the band in Hz, and complex samples per second");
-  g_object_class_install_property(klass, PROP_IS_LIVE,
-                                  g_param_spec_boolean("is-live", "Is live",
-                                                       "Give samples at the rate of the clock",
-                                                       FALSE, ASTRO_SCENE_FLAGS_MAYBE));
+  GObjectClass *klass = G_OBJECT_CLASS(simulator);
+  astro_simulator_install_properties(simulator, 1,
+                                     "Width of the band in Hz, and complex samples per second",
+                                     "Give samples at the rate of the clock");
   astro_install_uint(
       klass, PROP_REPEAT, "repeat", "Repeat",
       "Prepare this many blocks and send them again and again, at no cost (0: all are made anew)",
@@ -457,31 +323,31 @@ static void add_properties(GObjectClass *klass)
 
 static void astro_sky_src_class_init(AstroSkySrcClass *klass)
 {
-  GObjectClass *object = G_OBJECT_CLASS(klass);
-  GstBaseSrcClass *base = GST_BASE_SRC_CLASS(klass);
+  AstroSimulatorClass *simulator = ASTRO_SIMULATOR_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   g_autoptr(GstCaps) caps = gst_caps_from_string(
       "application/x-astro-voltages, format = { CI8, CI4, CI16LE, CF32LE }, "
       "layout = { time:station:pol, station:pol:time, station:time:pol }, "
       "stations = [ 1, 65536 ], pols = [ 1, 2 ], rate = [ 0/1, 2147483647/1 ]");
 
-  object->set_property = set_property;
-  object->get_property = get_property;
-  object->finalize = finalize;
-  add_properties(object);
-  base->start = start;
-  base->stop = stop;
-  base->get_caps = get_caps;
-  base->negotiate = negotiate;
-  base->set_caps = set_caps;
-  base->decide_allocation = decide_allocation;
-  base->unlock = unlock;
-  base->unlock_stop = unlock_stop;
-  base->query = query;
-  GST_PUSH_SRC_CLASS(klass)->create = create;
+  simulator->made = "voltages";
+  simulator->blocks = "blocks";
+  simulator->fields = fields;
+  simulator->settings = G_STRUCT_OFFSET(AstroSkySrc, settings);
+  simulator->now = G_STRUCT_OFFSET(AstroSkySrc, now);
+  simulator->settings_bytes = sizeof(Settings);
+  simulator->take = take;
+  simulator->describe = describe;
+  simulator->block_steps = block_steps;
+  simulator->sky_steps = sky_steps;
+  simulator->agree = agree;
+  simulator->forget = forget;
+  simulator->make = make;
+  GST_BASE_SRC_CLASS(klass)->decide_allocation = decide_allocation;
+  add_properties(simulator);
+  G_OBJECT_CLASS(klass)->get_property = get_property;
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Sky source", "Source",
                                         "Voltages of a simulated array looking at point sources",
                                         ASTRO_AUTHOR);
@@ -491,5 +357,4 @@ static void astro_sky_src_class_init(AstroSkySrcClass *klass)
 static void astro_sky_src_init(AstroSkySrc *self)
 {
   astro_fields_set_defaults(self);
-  gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }

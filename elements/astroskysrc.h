@@ -1,11 +1,11 @@
 #pragma once
 
-#include <gst/base/gstpushsrc.h>
+#include "elements/astrosimulator.h"
 
 G_BEGIN_DECLS
 
 #define ASTRO_TYPE_SKY_SRC astro_sky_src_get_type()
-G_DECLARE_FINAL_TYPE(AstroSkySrc, astro_sky_src, ASTRO, SKY_SRC, GstPushSrc)
+G_DECLARE_FINAL_TYPE(AstroSkySrc, astro_sky_src, ASTRO, SKY_SRC, AstroSimulator)
 GST_ELEMENT_REGISTER_DECLARE(astroskysrc);
 
 G_END_DECLS

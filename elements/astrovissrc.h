@@ -1,11 +1,11 @@
 #pragma once
 
-#include <gst/base/gstpushsrc.h>
+#include "elements/astrosimulator.h"
 
 G_BEGIN_DECLS
 
 #define ASTRO_TYPE_VIS_SRC astro_vis_src_get_type()
-G_DECLARE_FINAL_TYPE(AstroVisSrc, astro_vis_src, ASTRO, VIS_SRC, GstPushSrc)
+G_DECLARE_FINAL_TYPE(AstroVisSrc, astro_vis_src, ASTRO, VIS_SRC, AstroSimulator)
 GST_ELEMENT_REGISTER_DECLARE(astrovissrc);
 
 G_END_DECLS

@@ -6,7 +6,7 @@ core_sources += core/sky/lines.c core/sky/lines.h core/sky/array.c core/sky/arra
 core_avx2_sources += core/sky/kernels-avx2.c
 core_avx512_sources += core/sky/kernels-avx512.c
 element_sources += elements/astroskysrc.c elements/astroskysrc.h elements/astroscene.c elements/astroscene.h \
-  elements/astrosimulator.c elements/astrosimulator.h elements/astroobserve.c elements/astroobserve.h \
+  elements/astrosimulator.c elements/astrosimulator.h elements/astroliveclock.c elements/astroliveclock.h elements/astroobserve.c elements/astroobserve.h \
   elements/astrobytes.c elements/astrobytes.h
 core_tests += tests/core/sky tests/core/voltages tests/core/voltages-samples
 dist_files += tests/core/voltages.h

@@ -306,6 +306,12 @@ static void test_live_woken(void)
       "astroskysrc name=src is-live=true stations=2 bandwidth=1000 block-steps=50");
 }
 
+static void test_live_flushed(void)
+{
+  test_pulled_live_flushed(
+      "astroskysrc name=src is-live=true stations=2 bandwidth=1000 block-steps=50");
+}
+
 static void test_again(void)
 {
   GstElement *source = gst_element_factory_make("astroskysrc", NULL);
@@ -422,6 +428,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/live", test_live);
   g_test_add_func("/astroskysrc/live-times", test_live_times);
   g_test_add_func("/astroskysrc/live-woken", test_live_woken);
+  g_test_add_func("/astroskysrc/live-flushed", test_live_flushed);
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/bandwidths", test_bandwidths);
   g_test_add_func("/astroskysrc/errors", test_errors);

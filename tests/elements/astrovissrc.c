@@ -113,6 +113,11 @@ static void test_live_woken(void)
   test_pulled_live_woken("astrovissrc name=src is-live=true stations=2 integration=0.05");
 }
 
+static void test_live_flushed(void)
+{
+  test_pulled_live_flushed("astrovissrc name=src is-live=true stations=2 integration=0.05");
+}
+
 /* Started again it gives the same from the start. */
 static void test_again(void)
 {
@@ -260,6 +265,7 @@ static void add_tests(void)
   g_test_add_func("/astrovissrc/live", test_live);
   g_test_add_func("/astrovissrc/live-times", test_live_times);
   g_test_add_func("/astrovissrc/live-woken", test_live_woken);
+  g_test_add_func("/astrovissrc/live-flushed", test_live_flushed);
   g_test_add_func("/astrovissrc/again", test_again);
   g_test_add_func("/astrovissrc/chain", test_chain);
   g_test_add_func("/astrovissrc/file", test_file);

@@ -146,6 +146,32 @@ static inline void test_pulled_live_woken(const char *source)
   test_pulled_end(&r);
 }
 
+/* The block that a live source waits with when it is flushed is lost: the next one says that
+ * something is missing. source has the name src. */
+static inline void test_pulled_live_flushed(const char *source)
+{
+  g_autofree char *line = g_strconcat(source, " ! appsink name=sink sync=false", NULL);
+  TestPulled r = { .pipeline = gst_parse_launch(line, NULL) };
+  r.sink = gst_bin_get_by_name(GST_BIN(r.pipeline), "sink");
+  g_autoptr(GstElement) src = gst_bin_get_by_name(GST_BIN(r.pipeline), "src");
+  g_autoptr(GstClock) clock = gst_test_clock_new();
+
+  gst_pipeline_use_clock(GST_PIPELINE(r.pipeline), clock);
+  gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
+  gst_test_clock_wait_for_next_pending_id(GST_TEST_CLOCK(clock), NULL);
+  g_assert_true(gst_element_send_event(src, gst_event_new_flush_start()));
+  g_assert_true(gst_element_send_event(src, gst_event_new_flush_stop(FALSE)));
+  for (guint i = 1; i < 3; i++) {
+    gst_test_clock_wait_for_next_pending_id(GST_TEST_CLOCK(clock), NULL);
+    g_assert_true(gst_test_clock_crank(GST_TEST_CLOCK(clock)));
+    g_autoptr(GstBuffer) buffer = test_pull(&r);
+    g_assert_nonnull(buffer);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, i * GST_BUFFER_OFFSET_END(buffer) / (i + 1));
+    g_assert_true(!GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT) == (i > 1));
+  }
+  test_pulled_end(&r);
+}
+
 typedef struct {
   const char *name, *value;
 } TestSetting;
