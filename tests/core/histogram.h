@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/histogram/histogram.h"
+#include "tests/device.h"
 #include "tests/tests.h"
 
 #include <math.h>
@@ -213,10 +214,10 @@ static const AstroBackend test_cuda = {
   .destroy = test_cuda_destroy,
 };
 
-static inline void test_find_device(void)
+static inline void test_find_cuda(void)
 {
   g_autoptr(GError) error = NULL;
-  test_cuda_device = astro_device_open(0, &error);
+  test_cuda_device = test_find_device(&error);
   if (!test_cuda_device) {
     g_test_message("no device: %s", error->message);
     return;
@@ -366,7 +367,7 @@ static inline AstroHistogramConfig test_whole_range(void)
 static inline int test_histogram(int argc, char **argv, void (*add_tests)(void))
 {
   g_test_init(&argc, &argv, NULL);
-  test_find_device();
+  test_find_cuda();
   add_tests();
   int status = g_test_run();
   g_clear_pointer(&test_cuda_device, astro_device_unref);

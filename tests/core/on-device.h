@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/backend/backend.h"
+#include "tests/device.h"
 #include "tests/tests.h"
 
 typedef struct {
@@ -150,7 +151,7 @@ static inline const AstroBackend *test_on_device(const char *stage)
     .host_out = test_device_host_out,
   };
   g_autoptr(GError) error = NULL;
-  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
+  g_autoptr(AstroDevice) device = test_find_device(&error);
   if (!device) {
     g_test_message("no device: %s", error->message);
     return NULL;

@@ -23,6 +23,7 @@ static inline TestLeft test_look(AstroDevice *device)
 {
   TestLeft left;
   g_autoptr(GError) error = NULL;
+  test_hold_card(TRUE);
   astro_memory_reap();
   astro_memory_counters(&left.counters);
   device->funcs->memory(device, &left.memory, &error);

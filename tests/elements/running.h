@@ -98,7 +98,7 @@ static inline void test_skip_for(gconstpointer reason)
 static inline gboolean test_has_device(const char *path)
 {
   static GError *error = NULL;
-  g_autoptr(AstroDevice) device = astro_device_open(0, &error);
+  g_autoptr(AstroDevice) device = test_find_device(&error);
   if (!device)
     g_test_add_data_func(path, error->message, test_skip_for);
   return device != NULL;
