@@ -11,6 +11,9 @@
 
 #include <math.h>
 
+GST_DEBUG_CATEGORY_STATIC(simulator_debug);
+#define GST_CAT_DEFAULT simulator_debug
+
 typedef struct {
   AstroScene scene; /* as properties say */
   AstroSimulation now;
@@ -21,7 +24,10 @@ typedef struct {
   AstroLiveClock clock;
 } AstroSimulatorPrivate;
 
-G_DEFINE_ABSTRACT_TYPE_WITH_PRIVATE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC)
+G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC,
+                                 G_ADD_PRIVATE(AstroSimulator)
+                                     GST_DEBUG_CATEGORY_INIT(simulator_debug, "astrosimulator", 0,
+                                                             "Sources of simulated streams"))
 
 static AstroSimulatorPrivate *parts(gpointer self)
 {

@@ -24,9 +24,6 @@
 #include "core/units.h"
 #include "elements/astrostage.h"
 
-GST_DEBUG_CATEGORY_STATIC(vis_debug);
-#define GST_CAT_DEFAULT vis_debug
-
 typedef struct {
   guint channels, points, threads;
   double integration, gain_error, phase_error, loss;
@@ -39,9 +36,7 @@ struct _AstroVisSrc {
   AstroPredict *predict;
 };
 
-G_DEFINE_TYPE_WITH_CODE(AstroVisSrc, astro_vis_src, ASTRO_TYPE_SIMULATOR,
-                        GST_DEBUG_CATEGORY_INIT(vis_debug, "astrovissrc", 0,
-                                                "Predicted visibilities"))
+G_DEFINE_TYPE(AstroVisSrc, astro_vis_src, ASTRO_TYPE_SIMULATOR)
 GST_ELEMENT_REGISTER_DEFINE(astrovissrc, "astrovissrc", GST_RANK_NONE, ASTRO_TYPE_VIS_SRC)
 
 enum {
