@@ -64,7 +64,7 @@ static void cycles(TestFile *place, gconstpointer data)
     g_unlink(place->path);
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
     GstMessage *message =
-        gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+        gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
     g_assert_nonnull(message);
     g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
     gst_message_unref(message);
@@ -90,7 +90,7 @@ static void stop_while_blocked(TestFile *place, gconstpointer data)
       g_strdup_printf("astrofitssrc location=%s ! astrofitssink location=%s", source, place->path);
   GstElement *pipeline = gst_parse_launch(line, NULL);
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
-  g_assert_cmpint(gst_element_get_state(pipeline, NULL, NULL, 10 * GST_SECOND), ==,
+  g_assert_cmpint(gst_element_get_state(pipeline, NULL, NULL, TEST_PATIENCE), ==,
                   GST_STATE_CHANGE_SUCCESS);
   g_assert_cmpint(gst_element_set_state(pipeline, GST_STATE_NULL), ==, GST_STATE_CHANGE_SUCCESS);
   gst_object_unref(pipeline);

@@ -120,11 +120,11 @@ static void test_bad_caps(void)
     gst_element_set_bus(h->element, bus);
     gst_harness_set_src_caps_str(h, wrong[w]);
     gst_harness_push(h, gst_buffer_new_allocate(NULL, 32, NULL));
-    GstMessage *message = gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+    GstMessage *message = gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
     g_assert_nonnull(message);
     gst_message_unref(message);
     /* nor is the buffer taken for points */
-    message = gst_bus_timed_pop_filtered(bus, 10 * GST_SECOND, GST_MESSAGE_ERROR);
+    message = gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
     g_assert_nonnull(message);
     gst_message_unref(message);
     gst_element_set_bus(h->element, NULL);
@@ -146,7 +146,7 @@ static void test_seek(void)
   g_assert_false(gst_element_seek_simple(pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0));
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   g_autoptr(GstMessage) end =
-      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_nonnull(end);
   g_assert_cmpint(GST_MESSAGE_TYPE(end), ==, GST_MESSAGE_EOS);
   gst_element_set_state(pipeline, GST_STATE_NULL);

@@ -152,8 +152,7 @@ static void test_interrupted(void)
   interrupt(h, bus, "dd: ");
   g_assert_true(gst_harness_push_event(random, gst_event_new_eos()));
   g_autoptr(GError) error = NULL;
-  g_autoptr(GstMessage) message =
-      gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
+  g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
   g_assert_nonnull(message);
   gst_message_parse_error(message, &error, NULL);
   test_says(error->message, "interrupted");
@@ -218,7 +217,7 @@ static void test_late_pads(void)
     g_assert_true(gst_harness_push_event(late, gst_event_new_eos()));
     g_assert_true(gst_harness_push_event(random, gst_event_new_eos()));
     g_autoptr(GstMessage) message =
-        gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_ERROR);
+        gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
     g_assert_nonnull(message);
     g_autoptr(GError) error = NULL;
     gst_message_parse_error(message, &error, NULL);

@@ -79,7 +79,7 @@ static void after_the_end(void)
             "astrohttpsink name=sink port=0");
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
   g_autoptr(GstMessage) message =
-      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   Viewer viewer;
   g_assert_nonnull(message);
   g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
@@ -98,7 +98,7 @@ static void told(void)
       begin("fakesrc num-buffers=1 ! image/png ! astrohttpsink name=sink port=0");
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
   g_autoptr(GstMessage) message =
-      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_ELEMENT);
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ELEMENT);
   g_autofree char *expected = g_strdup_printf("http://127.0.0.1:%u/", port_of(pipeline));
   g_assert_nonnull(message);
   g_assert_cmpstr(gst_structure_get_string(gst_message_get_structure(message), "location"), ==,

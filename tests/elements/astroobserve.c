@@ -433,7 +433,7 @@ static void test_file(void)
   g_assert_cmpstr(test_launch(write), ==, NULL);
   GstElement *pipeline = gst_parse_launch(line, NULL);
   gst_element_set_state(pipeline, GST_STATE_PAUSED);
-  g_assert_cmpint(gst_element_get_state(pipeline, NULL, NULL, 60 * GST_SECOND), ==,
+  g_assert_cmpint(gst_element_get_state(pipeline, NULL, NULL, TEST_PATIENCE), ==,
                   GST_STATE_CHANGE_SUCCESS);
   g_assert_true(gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration));
   g_assert_cmpint(duration, ==, GST_SECOND);

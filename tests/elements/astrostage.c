@@ -270,7 +270,7 @@ static void test_said_once(void)
       gst_element_set_state(pipeline, GST_STATE_PLAYING);
       do {
         gst_clear_message(&message);
-        message = gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_ERROR);
+        message = gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
         g_assert_nonnull(message);
         said += g_str_has_prefix(GST_OBJECT_NAME(GST_MESSAGE_SRC(message)), "astro");
       } while (!g_str_has_prefix(GST_OBJECT_NAME(GST_MESSAGE_SRC(message)), "filesrc"));

@@ -265,7 +265,7 @@ static void test_pipeline(void)
   double slope = 0;
   for (gboolean ended = FALSE; !ended;) {
     GstMessage *message = gst_bus_timed_pop_filtered(
-        bus, 120 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
+        bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
     g_assert_nonnull(message);
     g_assert_cmpint(GST_MESSAGE_TYPE(message), !=, GST_MESSAGE_ERROR);
     ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;

@@ -15,7 +15,7 @@ static inline GPtrArray *test_samples(const char *line, char **message)
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   for (;;) {
     GstSample *sample = NULL;
-    g_signal_emit_by_name(out, "try-pull-sample", (guint64)(20 * GST_SECOND), &sample);
+    g_signal_emit_by_name(out, "try-pull-sample", TEST_PATIENCE, &sample);
     if (!sample)
       break;
     g_ptr_array_add(samples, sample);

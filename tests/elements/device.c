@@ -126,7 +126,7 @@ static void test_foreign_source(void)
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_locked, &locked, NULL);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   GstMessage *message =
-      gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_assert_nonnull(message);
   g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_EOS);
   g_assert_cmpuint(locked, >=, 40);
@@ -268,7 +268,7 @@ static void test_lost(void)
   GstBus *bus = gst_element_get_bus(pipeline);
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, lose, &blocks, NULL);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstMessage *message = gst_bus_timed_pop_filtered(bus, 20 * GST_SECOND, GST_MESSAGE_ERROR);
+  GstMessage *message = gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
   g_assert_nonnull(message);
   gst_message_unref(message);
   gst_object_unref(bus);

@@ -63,7 +63,7 @@ static inline char *test_launch(const char *line)
   GstBus *bus = gst_element_get_bus(pipeline);
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
   GstMessage *message =
-      gst_bus_timed_pop_filtered(bus, 60 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   if (!message) {
     found = g_strdup("timed out");
   } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {

@@ -27,7 +27,7 @@ static inline TestPulled test_pulled_run(const char *source, const char *caps)
 static inline GstBuffer *test_pull(TestPulled *r)
 {
   GstSample *sample = NULL;
-  g_signal_emit_by_name(r->sink, "try-pull-sample", 20 * GST_SECOND, &sample);
+  g_signal_emit_by_name(r->sink, "try-pull-sample", TEST_PATIENCE, &sample);
   if (!sample)
     return NULL;
   GstBuffer *buffer = gst_buffer_ref(gst_sample_get_buffer(sample));
@@ -84,7 +84,7 @@ static inline void test_pulled_live_times(const char *source, const char *caps, 
   TestPulled r = test_pulled_run(source, caps);
   GstSample *sample;
   guint came = 0;
-  g_signal_emit_by_name(r.sink, "try-pull-sample", 20 * GST_SECOND, &sample);
+  g_signal_emit_by_name(r.sink, "try-pull-sample", TEST_PATIENCE, &sample);
   g_autoptr(GstClock) clock = gst_pipeline_get_clock(GST_PIPELINE(r.pipeline));
   for (; sample; came++) {
     const GstSegment *segment = gst_sample_get_segment(sample);
@@ -99,7 +99,7 @@ static inline void test_pulled_live_times(const char *source, const char *caps, 
       g_usleep((gulong)(3 * block / GST_USECOND));
       gst_element_set_state(r.pipeline, GST_STATE_PLAYING);
     }
-    g_signal_emit_by_name(r.sink, "try-pull-sample", 20 * GST_SECOND, &sample);
+    g_signal_emit_by_name(r.sink, "try-pull-sample", TEST_PATIENCE, &sample);
   }
   g_assert_cmpuint(came, ==, blocks);
   test_pulled_end(&r);

@@ -47,7 +47,7 @@ static inline char *test_wait(GstElement *pipeline)
 {
   g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
   g_autoptr(GstMessage) message =
-      gst_bus_timed_pop_filtered(bus, 100 * GST_SECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+      gst_bus_timed_pop_filtered(bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   g_autoptr(GError) error = NULL;
 
   g_assert_nonnull(message);
