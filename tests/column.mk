@@ -67,7 +67,7 @@ fuzz:
 
 fuzz-run: all
 	@$(MAKE) -s $(fuzz_programs) LDFLAGS='-fsanitize=fuzzer,address,undefined'
-	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; \
+	@. $(srcdir)/tests/environment; unset GST_TRACERS GST_DEBUG; ASAN_OPTIONS=$$ASAN_OPTIONS:$$ASTRO_WHO_ALLOCATED; \
 	for program in $(fuzz_programs); do \
 	  corpus=$$(mktemp -d); cp $(srcdir)/tests/fuzz/corpus/$$(basename $$program)/* $$corpus/; \
 	  echo "== $$program"; $$program -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=4096 -print_final_stats=1 $$corpus >$$program.out 2>&1 || \

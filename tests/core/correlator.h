@@ -283,7 +283,7 @@ static inline void test_add_inputs(const char *name, GTestDataFunc func)
 static inline int test_correlator(int argc, char **argv, void (*add_tests)(void))
 {
   g_test_init(&argc, &argv, NULL);
-  gst_init(&argc, &argv);
+  test_init_gstreamer(&argc, &argv);
   test_backends[2] = test_on_device("correlator");
   add_tests();
   return g_test_run();

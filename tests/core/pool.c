@@ -386,7 +386,7 @@ static void test_counts_are_cleared_and_kept(void)
 
 int main(int argc, char **argv)
 {
-  gst_init(&argc, &argv);
+  test_init_gstreamer(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/pool/configuration", test_configuration);
   g_test_add_func("/pool/reuse-waits-for-the-device", test_reuse_waits_for_the_device);

@@ -227,7 +227,7 @@ static void test_spent(void)
 
 int main(int argc, char **argv)
 {
-  gst_init(NULL, NULL);
+  test_init_gstreamer(NULL, NULL);
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/sorted/places", test_places);
   g_test_add_func("/sorted/spent", test_spent);

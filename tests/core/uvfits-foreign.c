@@ -222,7 +222,7 @@ static void foreign(TestPlace *place, gconstpointer data)
 
 int main(int argc, char **argv)
 {
-  gst_init(&argc, &argv);
+  test_init_gstreamer(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS(foreign_files); i++) {
     g_autofree char *path = g_strconcat("/uvfits/foreign/", foreign_files[i].name, NULL);

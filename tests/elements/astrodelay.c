@@ -458,7 +458,7 @@ static void test_unknown_format(void)
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  gst_init(&argc, &argv);
+  test_init_gstreamer(&argc, &argv);
   g_test_add_func("/astrodelay/steps-from-elsewhere", test_steps_from_elsewhere);
   g_test_add_func("/astrodelay/counted-anew", test_counted_anew);
   g_test_add_func("/astrodelay/latency", test_latency);

@@ -187,7 +187,7 @@ typedef struct {
 
 static inline int test_files(int argc, char **argv, const TestFileCase *cases, gsize n)
 {
-  gst_init(&argc, &argv);
+  test_init_gstreamer(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   for (gsize i = 0; i < n; i++) {
     g_autofree char *path = g_strconcat("/astrofits/", cases[i].name, NULL);

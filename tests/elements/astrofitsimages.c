@@ -216,7 +216,7 @@ static void two_files(TestPlace *place, gconstpointer data)
 
 int main(int argc, char **argv)
 {
-  gst_init(&argc, &argv);
+  test_init_gstreamer(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
   g_test_add("/astrofitsimages/there-and-back", TestPlace, NULL, test_place_set_up, there_and_back,
              test_place_tear_down);

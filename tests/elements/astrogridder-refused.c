@@ -172,7 +172,7 @@ static void test_set_meanwhile(void)
   TestSetter sets_centre = { .object = element, .name = "centre", .texts = centres };
   test_setter_start(&sets_pols);
   test_setter_start(&sets_centre);
-  for (guint i = 0; i < 10000; i++) {
+  for (guint i = 0; i < 10000; i += TEST_STEP) {
     g_autoptr(GstCaps) caps = gst_pad_query_caps(pad, NULL);
     const GstStructure *s = gst_caps_get_structure(caps, 0);
     const char *products = gst_structure_get_string(s, "products");

@@ -1,6 +1,7 @@
 /* Imaging holds one grid (of W-stacking: one plane), the image, and of visibilities what it must:
  * each case is measured in a process of its own. */
 #include "tests/peak.h"
+#include "tests/tests.h"
 
 #include <stdlib.h>
 
@@ -72,7 +73,7 @@ static void in_process(gconstpointer data)
 
 int main(int argc, char **argv)
 {
-  gst_init(NULL, NULL);
+  test_init_gstreamer(NULL, NULL);
   g_test_init(&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *path = g_strdup_printf("/imaging-memory/%s", cases[i].name);

@@ -2,8 +2,7 @@
  * every value as the user gave it. */
 #include "graphs/graph.h"
 #include "graphs/near.h"
-#include <gst/gst.h>
-#include <string.h>
+#include "tests/tests.h"
 
 static AstroGraph *parse(const char *text)
 {
@@ -399,7 +398,7 @@ static void test_near(void)
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
-  gst_init(&argc, &argv);
+  test_init_gstreamer(&argc, &argv);
   g_test_add_func("/graph/lines", test_lines);
   g_test_add_func("/graph/description", test_description);
   g_test_add_func("/graph/declarations", test_declarations);

@@ -150,6 +150,16 @@ static inline void write_graphs(void)
              -1);
 }
 
+/* The program's sanitizer does, where it has one: tests/environment says what for. */
+static inline void see_who_allocated(void)
+{
+  const char *options = g_getenv("ASAN_OPTIONS"), *more = g_getenv("ASTRO_WHO_ALLOCATED");
+  if (!options || !more)
+    return;
+  g_autofree char *both = g_strjoin(":", options, more, NULL);
+  g_setenv("ASAN_OPTIONS", both, TRUE);
+}
+
 static inline int test_program(int argc, char **argv, void (*add_tests)(void))
 {
   g_test_init(&argc, &argv, NULL);
@@ -159,6 +169,7 @@ static inline int test_program(int argc, char **argv, void (*add_tests)(void))
   /* Leaks still make a warning, which the tests of the standard error see; the rest is too much. */
   g_unsetenv("GST_DEBUG");
   g_setenv("LC_ALL", "C.UTF-8", TRUE);
+  see_who_allocated();
   write_graphs();
   add_tests();
   int status = g_test_run();

@@ -115,5 +115,6 @@ static void add_tests(void)
 
 int main(int argc, char **argv)
 {
+  see_who_allocated();
   return test_run(argc, argv, add_tests);
 }
