@@ -250,12 +250,17 @@ static void against_each_other(void)
   pair_row("CI4 of CI8, 64 x 2, best variant",
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI4, ASTRO_CPU_AMX, best_layout),
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 1);
-  pair_row("CF32LE of AVX-512, 64 x 2, best variant",
-           case_new(64, 2, 32, 2048, ASTRO_FORMAT_CF32LE, ASTRO_CPU_AMX, best_layout),
-           case_new(64, 2, 32, 2048, ASTRO_FORMAT_CF32LE, ASTRO_CPU_AVX512, best_layout), 1);
-  pair_row("CI16LE of AVX-512, 64 x 2, best variant",
-           case_new(64, 2, 32, 2048, ASTRO_FORMAT_CI16LE, ASTRO_CPU_AMX, best_layout),
-           case_new(64, 2, 32, 2048, ASTRO_FORMAT_CI16LE, ASTRO_CPU_AVX512, best_layout), 1);
+  const struct {
+    const char *what;
+    AstroFormat format;
+  } on_tiles[] = {
+    { "CF32LE on AMX of AVX-512, 64 x 2", ASTRO_FORMAT_CF32LE },
+    { "CI16LE on AMX of AVX-512, 64 x 2", ASTRO_FORMAT_CI16LE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(on_tiles) && astro_cpu_level() >= ASTRO_CPU_AMX; i++)
+    pair_row(on_tiles[i].what,
+             case_new(64, 2, 32, 2048, on_tiles[i].format, ASTRO_CPU_AMX, best_layout),
+             case_new(64, 2, 32, 2048, on_tiles[i].format, ASTRO_CPU_AVX512, best_layout), 1);
   pair_row("time:channel:station:pol of the best order, CI8, 64 x 2",
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, "time:channel:station:pol"),
            case_new(64, 2, 32, 8192, ASTRO_FORMAT_CI8, ASTRO_CPU_AMX, best_layout), 0);
