@@ -36,7 +36,7 @@ typedef struct {
   guint threads;
   guint components;           /* of a sample */
   gsize from_bytes, to_bytes; /* of a sample */
-  AstroConvertKernel kernel;  /* for multiples of ASTRO_CONVERT_STEP components */
+  AstroConvertKernel kernel;  /* for multiples of ASTRO_CONVERT_STEP samples */
   AstroConvertKernel rest;    /* for any number */
   AstroConvertCopy copy;
 } Convert;

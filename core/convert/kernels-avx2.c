@@ -252,28 +252,62 @@ static inline guint double_to_f64(gpointer out, __m256d x, __m256d product)
   ASTRO_CONVERT_VECTORS(double, __m256d, 4, _mm256_set1_pd, _mm256_mul_pd, FROM, from, TO, to)
 
 ASTRO_CONVERT_PAIRS_SINGLE(SINGLE)
-ASTRO_CONVERT_PAIRS_NIBBLE(SINGLE)
+ASTRO_CONVERT_PAIRS_NARROW(SINGLE)
 ASTRO_CONVERT_PAIRS_DOUBLE(DOUBLE)
 
-/* A nibble has sixteen values: converts these, and looks the others up. */
+/* What astro_convert_nibbles() made, for shuffles. */
+static inline __m256i in_lanes(const guint8 *bytes)
+{
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)bytes));
+}
+
+static inline guint count_clipped(__m256i clipped, __m256i indices)
+{
+  return (guint)__builtin_popcount(
+      (guint)_mm256_movemask_epi8(_mm256_shuffle_epi8(clipped, indices)));
+}
+
 static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components, double scale)
 {
-  static const guint8 nibbles[8] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
-  gint8 become[16];
-  if (convert_CI4_CI8(become, nibbles, 16, scale) > 0)
-    return convert_CI4_CI8(out, in, components, scale);
-  const __m256i table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)become));
+  AstroConvertNibbles nibbles;
+  astro_convert_nibbles(&nibbles, ASTRO_FORMAT_CI8, scale);
+  const __m256i become = in_lanes(nibbles.becomes), clip = in_lanes(nibbles.clipped);
   const guint8 *source = in;
   guint8 *target = out;
+  guint64 clipped = 0;
   for (gsize i = 0; i < components; i += 32) {
     __m256i bytes = _mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)source));
     bytes = _mm256_or_si256(_mm256_srli_epi16(bytes, 4), _mm256_slli_epi16(bytes, 8));
     bytes = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
-    _mm256_storeu_si256((__m256i *)target, _mm256_shuffle_epi8(table, bytes));
+    _mm256_storeu_si256((__m256i *)target, _mm256_shuffle_epi8(become, bytes));
+    clipped += count_clipped(clip, bytes);
     source += 16;
     target += 32;
   }
-  return 0;
+  return clipped;
+}
+
+static guint64 look_up_CI4_CI4(gpointer out, gconstpointer in, gsize components, double scale)
+{
+  AstroConvertNibbles nibbles;
+  astro_convert_nibbles(&nibbles, ASTRO_FORMAT_CI4, scale);
+  const __m256i become = in_lanes(nibbles.becomes), clip = in_lanes(nibbles.clipped);
+  const __m256i ones = _mm256_set1_epi8(15);
+  const guint8 *source = in;
+  guint8 *target = out;
+  guint64 clipped = 0;
+  for (gsize i = 0; i < components; i += 64) {
+    const __m256i bytes = _mm256_loadu_si256((const __m256i *)source);
+    const __m256i low = _mm256_and_si256(bytes, ones);
+    const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), ones);
+    const __m256i shifted = _mm256_slli_epi16(_mm256_shuffle_epi8(become, high), 4);
+    _mm256_storeu_si256((__m256i *)target,
+                        _mm256_or_si256(shifted, _mm256_shuffle_epi8(become, low)));
+    clipped += count_clipped(clip, low) + count_clipped(clip, high);
+    source += 32;
+    target += 32;
+  }
+  return clipped;
 }
 
 /* With scale 1 whole numbers stay whole. */
@@ -304,6 +338,7 @@ static guint64 narrow_CI8_CI4(gpointer out, gconstpointer in, gsize components, 
 const AstroConvertKernels astro_convert_kernels_avx2 = {
   ASTRO_CONVERT_PAIRS_SINGLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_DOUBLE(
       ASTRO_CONVERT_ENTRY)[ASTRO_FORMAT_CI4][ASTRO_FORMAT_CI8] = look_up_CI4_CI8,
+  [ASTRO_FORMAT_CI4][ASTRO_FORMAT_CI4] = look_up_CI4_CI4,
   [ASTRO_FORMAT_CI8][ASTRO_FORMAT_CI4] = narrow_CI8_CI4,
 };
 

@@ -229,29 +229,61 @@ static inline guint double_to_f64(gpointer out, __m512d x, __m512d product)
   ASTRO_CONVERT_VECTORS(double, __m512d, 8, _mm512_set1_pd, _mm512_mul_pd, FROM, from, TO, to)
 
 ASTRO_CONVERT_PAIRS_SINGLE(SINGLE)
-ASTRO_CONVERT_PAIRS_NIBBLE(SINGLE)
+ASTRO_CONVERT_PAIRS_NARROW(SINGLE)
 ASTRO_CONVERT_PAIRS_DOUBLE(DOUBLE)
 ASTRO_CONVERT_PAIRS_U64(DOUBLE)
 
-/* A nibble has sixteen values: converts these, and looks the others up. */
+/* What astro_convert_nibbles() made, for shuffles. */
+static inline __m512i in_lanes(const guint8 *bytes)
+{
+  return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)bytes));
+}
+
+static inline guint count_clipped(__m512i clipped, __m512i indices)
+{
+  return (guint)__builtin_popcountll(_mm512_movepi8_mask(_mm512_shuffle_epi8(clipped, indices)));
+}
+
 static guint64 look_up_CI4_CI8(gpointer out, gconstpointer in, gsize components, double scale)
 {
-  static const guint8 nibbles[8] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef };
-  gint8 become[16];
-  if (convert_CI4_CI8(become, nibbles, 16, scale) > 0)
-    return convert_CI4_CI8(out, in, components, scale);
-  const __m512i table = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)become));
+  AstroConvertNibbles nibbles;
+  astro_convert_nibbles(&nibbles, ASTRO_FORMAT_CI8, scale);
+  const __m512i become = in_lanes(nibbles.becomes), clip = in_lanes(nibbles.clipped);
   const guint8 *source = in;
   guint8 *target = out;
+  guint64 clipped = 0;
   for (gsize i = 0; i < components; i += 64) {
     __m512i bytes = _mm512_cvtepu8_epi16(_mm256_loadu_si256((const __m256i *)source));
     bytes = _mm512_or_si512(_mm512_srli_epi16(bytes, 4), _mm512_slli_epi16(bytes, 8));
     bytes = _mm512_and_si512(bytes, _mm512_set1_epi8(15));
-    _mm512_storeu_si512(target, _mm512_shuffle_epi8(table, bytes));
+    _mm512_storeu_si512(target, _mm512_shuffle_epi8(become, bytes));
+    clipped += count_clipped(clip, bytes);
     source += 32;
     target += 64;
   }
-  return 0;
+  return clipped;
+}
+
+static guint64 look_up_CI4_CI4(gpointer out, gconstpointer in, gsize components, double scale)
+{
+  AstroConvertNibbles nibbles;
+  astro_convert_nibbles(&nibbles, ASTRO_FORMAT_CI4, scale);
+  const __m512i become = in_lanes(nibbles.becomes), clip = in_lanes(nibbles.clipped);
+  const __m512i ones = _mm512_set1_epi8(15);
+  const guint8 *source = in;
+  guint8 *target = out;
+  guint64 clipped = 0;
+  for (gsize i = 0; i < components; i += 128) {
+    const __m512i bytes = _mm512_loadu_si512(source);
+    const __m512i low = _mm512_and_si512(bytes, ones);
+    const __m512i high = _mm512_and_si512(_mm512_srli_epi16(bytes, 4), ones);
+    const __m512i shifted = _mm512_slli_epi16(_mm512_shuffle_epi8(become, high), 4);
+    _mm512_storeu_si512(target, _mm512_or_si512(shifted, _mm512_shuffle_epi8(become, low)));
+    clipped += count_clipped(clip, low) + count_clipped(clip, high);
+    source += 64;
+    target += 64;
+  }
+  return clipped;
 }
 
 /* With scale 1 whole numbers stay whole. */
@@ -280,6 +312,7 @@ const AstroConvertKernels astro_convert_kernels_avx512 = {
   ASTRO_CONVERT_PAIRS_SINGLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_DOUBLE(ASTRO_CONVERT_ENTRY)
       ASTRO_CONVERT_PAIRS_U64(ASTRO_CONVERT_ENTRY)[ASTRO_FORMAT_CI4][ASTRO_FORMAT_CI8] =
           look_up_CI4_CI8,
+  [ASTRO_FORMAT_CI4][ASTRO_FORMAT_CI4] = look_up_CI4_CI4,
   [ASTRO_FORMAT_CI8][ASTRO_FORMAT_CI4] = narrow_CI8_CI4,
 };
 

@@ -242,14 +242,30 @@ static inline guint single_f16(gpointer out, gsize i, float x, float product)
 #define DOUBLE(FROM, from, TO, to) KERNEL(double, double, FROM, from, TO, to)
 
 ASTRO_CONVERT_PAIRS_SINGLE(SINGLE)
-ASTRO_CONVERT_PAIRS_NIBBLE(SINGLE)
+ASTRO_CONVERT_PAIRS_NIBBLES(SINGLE)
+ASTRO_CONVERT_PAIRS_NARROW(SINGLE)
 ASTRO_CONVERT_PAIRS_DOUBLE(DOUBLE)
 ASTRO_CONVERT_PAIRS_U64(DOUBLE)
 
 const AstroConvertKernels astro_convert_kernels_c = {
-  ASTRO_CONVERT_PAIRS_SINGLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_NIBBLE(ASTRO_CONVERT_ENTRY)
-      ASTRO_CONVERT_PAIRS_DOUBLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_U64(ASTRO_CONVERT_ENTRY)
+  ASTRO_CONVERT_PAIRS_SINGLE(ASTRO_CONVERT_ENTRY) ASTRO_CONVERT_PAIRS_NIBBLES(ASTRO_CONVERT_ENTRY)
+      ASTRO_CONVERT_PAIRS_NARROW(ASTRO_CONVERT_ENTRY)
+          ASTRO_CONVERT_PAIRS_DOUBLE(ASTRO_CONVERT_ENTRY)
+              ASTRO_CONVERT_PAIRS_U64(ASTRO_CONVERT_ENTRY)
 };
+
+void astro_convert_nibbles(AstroConvertNibbles *nibbles, AstroFormat to, double scale)
+{
+  const AstroConvertKernel convert = astro_convert_kernels_c[ASTRO_FORMAT_CI4][to];
+  const guint8 bits = to == ASTRO_FORMAT_CI4 ? 0x0f : 0xff;
+  for (guint8 i = 0; i < 16; i++) {
+    const guint8 twice = (guint8)(i << 4 | i);
+    guint8 out[2];
+    const guint64 clipped = convert(out, &twice, 2, scale);
+    nibbles->becomes[i] = out[0] & bits;
+    nibbles->clipped[i] = clipped > 0 ? 0xff : 0;
+  }
+}
 
 /* For all variants: the vector kernels' copies need a fence, the portable ones make none. */
 void astro_convert_copy_end(void)

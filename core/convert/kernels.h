@@ -6,8 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* Kernels of instruction sets take a multiple of this many components; the portable ones take any.
- */
+/* Kernels of instruction sets take a multiple of this many samples; the portable ones take any. */
 #define ASTRO_CONVERT_STEP 64
 
 /* Converts so many components (two a complex sample), fewer than 2^31, and returns how many were
@@ -30,11 +29,18 @@ void astro_convert_copy_avx2(gpointer out, gconstpointer in, gsize bytes);
 void astro_convert_copy_avx512(gpointer out, gconstpointer in, gsize bytes);
 void astro_convert_copy_end(void);
 
-/* Every pair, as X(from's format, its component, to's format, its component), in four lists:
- * product in single precision, the same between CI4 and CI8 (worth kernels of their own), product
- * in double, and those with U64LE. */
+/* A nibble has sixteen values: what each becomes in CI4 (as a low nibble) or CI8, and 0xff where
+ * that is clipped. */
+typedef struct {
+  guint8 becomes[16], clipped[16];
+} AstroConvertNibbles;
+
+void astro_convert_nibbles(AstroConvertNibbles *nibbles, AstroFormat to, double scale);
+
+/* Every pair, as X(from's format, its component, to's format, its component), in five lists:
+ * product in single precision, the same of what has few values and between CI8 and CI4 (worth
+ * kernels of their own), product in double, and those with U64LE. */
 #define ASTRO_CONVERT_PAIRS_SINGLE(X)                                                              \
-  X(CI4, i4, CI4, i4)                                                                              \
   X(CI8, i8, CI8, i8)                                                                              \
   ASTRO_CONVERT_TO_SINGLE_(X, CI4, i4)                                                             \
   ASTRO_CONVERT_TO_SINGLE_(X, CI8, i8)                                                             \
@@ -43,9 +49,11 @@ void astro_convert_copy_end(void);
   ASTRO_CONVERT_FROM_SINGLE_(X, CF32LE, f32)                                                       \
   X(F32LE, f32, F32LE, f32)
 
-#define ASTRO_CONVERT_PAIRS_NIBBLE(X)                                                              \
-  X(CI4, i4, CI8, i8)                                                                              \
-  X(CI8, i8, CI4, i4)
+#define ASTRO_CONVERT_PAIRS_NIBBLES(X)                                                             \
+  X(CI4, i4, CI4, i4)                                                                              \
+  X(CI4, i4, CI8, i8)
+
+#define ASTRO_CONVERT_PAIRS_NARROW(X) X(CI8, i8, CI4, i4)
 
 #define ASTRO_CONVERT_PAIRS_DOUBLE(X)                                                              \
   ASTRO_CONVERT_TO_DOUBLE_(X, CI4, i4)                                                             \
