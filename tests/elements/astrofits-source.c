@@ -124,8 +124,8 @@ static void source(TestFile *place, gconstpointer data)
     g_assert_cmpuint(astro_validity_n_counts(validity), ==, TEST_SAMPLES);
     for (guint k = 0; k < TEST_SAMPLES; k++)
       g_assert_cmpuint(validity->counts[k], ==, k / 4 % 6 == 4 ? 10 * i : 50);
-    g_assert_cmpint(ABS((gint64)(GST_BUFFER_PTS(buffer) - indices[i] * TEST_STEP)), <=, 2);
-    g_assert_cmpint(ABS((gint64)(GST_BUFFER_DURATION(buffer) - TEST_STEP)), <=, 2);
+    g_assert_cmpint(ABS((gint64)(GST_BUFFER_PTS(buffer) - indices[i] * TEST_DUMP)), <=, 2);
+    g_assert_cmpint(ABS((gint64)(GST_BUFFER_DURATION(buffer) - TEST_DUMP)), <=, 2);
     g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, indices[i]);
     g_assert_cmpuint(GST_BUFFER_OFFSET_END(buffer), ==, indices[i] + 1);
     g_assert_cmpint(GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT), ==, i != 1);
@@ -133,7 +133,7 @@ static void source(TestFile *place, gconstpointer data)
   }
   gint64 duration = 0;
   g_assert_true(gst_element_query_duration(h->element, GST_FORMAT_TIME, &duration));
-  g_assert_cmpint(ABS(duration - (gint64)(5 * TEST_STEP)), <=, 4);
+  g_assert_cmpint(ABS(duration - (gint64)(5 * TEST_DUMP)), <=, 4);
 
   GstCaps *caps = gst_pad_get_current_caps(h->sinkpad), *expected = gst_caps_from_string(TEST_CAPS);
   g_assert_true(gst_caps_is_equal(caps, expected));
@@ -160,7 +160,7 @@ static void between_steps(TestFile *place, gconstpointer data)
   GstHarness *h = test_begin(place);
   for (guint i = 0; i < G_N_ELEMENTS(begins); i++) {
     GstBuffer *buffer = test_new_frame(i);
-    GST_BUFFER_PTS(buffer) = begins[i] * TEST_STEP;
+    GST_BUFFER_PTS(buffer) = begins[i] * TEST_DUMP;
     gst_harness_push(h, buffer);
   }
   gst_harness_push_event(h, gst_event_new_eos());
@@ -173,8 +173,8 @@ static void between_steps(TestFile *place, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS(begins); i++) {
     GstBuffer *buffer = gst_harness_pull(h);
     g_assert_nonnull(buffer);
-    g_assert_cmpint(ABS((gint64)(GST_BUFFER_PTS(buffer) - begins[i] * TEST_STEP)), <=,
-                    TEST_STEP / 10000);
+    g_assert_cmpint(ABS((gint64)(GST_BUFFER_PTS(buffer) - begins[i] * TEST_DUMP)), <=,
+                    TEST_DUMP / 10000);
     g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, offsets[i]);
     g_assert_cmpint(GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_DISCONT), ==, i != 1 && i != 3);
     gst_buffer_unref(buffer);

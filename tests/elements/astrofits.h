@@ -9,7 +9,7 @@
 #define TEST_STATIONS 3
 #define TEST_CHANNELS 2
 #define TEST_SAMPLES (TEST_CHANNELS * TEST_STATIONS * (TEST_STATIONS + 1) / 2 * 4)
-#define TEST_STEP (2 * GST_SECOND)
+#define TEST_DUMP (2 * GST_SECOND)
 #define TEST_CAPS                                                                                  \
   "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=2,"     \
   "baselines=6,pols=2,stations=3,rate=1/2,frequency=1.5e8,bandwidth=1e6"
@@ -59,8 +59,8 @@ static inline GstBuffer *test_new_frame(guint index)
   for (guint i = 0; i < 2 * TEST_SAMPLES; i++)
     data[i] = 1000 * index + i;
   GstBuffer *buffer = gst_buffer_new_wrapped(data, 2 * TEST_SAMPLES * sizeof *data);
-  GST_BUFFER_PTS(buffer) = index * TEST_STEP;
-  GST_BUFFER_DURATION(buffer) = TEST_STEP;
+  GST_BUFFER_PTS(buffer) = index * TEST_DUMP;
+  GST_BUFFER_DURATION(buffer) = TEST_DUMP;
   return buffer;
 }
 
@@ -125,7 +125,7 @@ static inline void test_expect_frames(TestFile *place, const guint *indices, gui
   for (guint k = 0; k < n; k++) {
     g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
     g_assert_no_error(error);
-    g_assert_cmpint(ABS(frame.start_ns - (gint64)(indices[k] * TEST_STEP)), <=, n > 1 ? 2 : 500);
+    g_assert_cmpint(ABS(frame.start_ns - (gint64)(indices[k] * TEST_DUMP)), <=, n > 1 ? 2 : 500);
     for (guint i = 0; i < 2 * TEST_SAMPLES; i++)
       g_assert_cmpfloat(data[i], ==, 1000 * indices[k] + i);
   }
