@@ -3,14 +3,14 @@
  *
  * A polyphase filter bank: turns voltages into spectra of any number of channels.
  *
- * Complex voltages of rate r give spectra of rate r / channels; real ones (F32LE) of rate
- * r / (2 x channels). Channels ascend in frequency. Of complex voltages the band's centre is that
- * of channel channels / 2; of real ones the band's lower edge is the centre of channel 0, and the
- * channel at its upper edge is dropped. The output's frequency and bandwidth say so: channel k is
- * centred on frequency - bandwidth / 2 + (k + 1/2) x bandwidth / channels, as everywhere. Hence an
- * even number of channels moves the frequency down by half a channel, and the bandwidth is what the
- * rate carries: voltages' own may be narrower, of samples taken faster than they have to be, but no
- * wider.
+ * Complex voltages of rate r give spectra of rate r / channels; real ones (I8, I16LE, F32LE) of
+ * rate r / (2 x channels). Channels ascend in frequency. Of complex voltages the band's centre is
+ * that of channel channels / 2; of real ones the band's lower edge is the centre of channel 0, and
+ * the channel at its upper edge is dropped. The output's frequency and bandwidth say so: channel k
+ * is centred on frequency - bandwidth / 2 + (k + 1/2) x bandwidth / channels, as everywhere. Hence
+ * an even number of channels moves the frequency down by half a channel, and the bandwidth is what
+ * the rate carries: voltages' own may be narrower, of samples taken faster than they have to be,
+ * but no wider.
  *
  * A spectrum's time is that of the middle of the samples that it is made of: spectrum n stands for
  * the samples that OFFSET n and the rate say, and is made of taps times as many around them. So the
@@ -80,9 +80,8 @@ ASTRO_ENUM_TYPE(astro_window_get_type, "AstroWindow",
 
 /* ---- negotiation ---- */
 
-static const char *const formats_in[] = {
-  "CI8", "CI4", "CI16LE", "CF16LE", "CF32LE", "F32LE", NULL
-};
+static const char *const formats_in[] = { "CI8",   "CI4", "CI16LE", "CF16LE", "CF32LE",
+                                          "F32LE", "I8",  "I16LE",  NULL };
 static const char *const formats_out[] = { "CF32LE", "CF16LE", "CI16LE", "CI8", "CI4", NULL };
 static const char *const layouts_in[] = { "station:pol:time",
                                           "time:station:pol",
@@ -127,8 +126,8 @@ static void set_layout_out(GstStructure *s)
 /* What the output's rate and band are; nothing where the input does not say enough. */
 static void set_band_out(guint channels, GstStructure *s)
 {
-  const char *format = gst_structure_get_string(s, "format");
-  gboolean real = g_strcmp0(format, "F32LE") == 0;
+  const AstroFormat format = astro_format_from_name(gst_structure_get_string(s, "format"));
+  gboolean real = format != ASTRO_FORMAT_UNKNOWN && !astro_format_info(format)->is_complex;
   gint rate_n = 0, rate_d = 1, out_n, out_d;
   double frequency = 0, bandwidth = 0, carried;
   gboolean has_rate = gst_structure_get_fraction(s, "rate", &rate_n, &rate_d) && rate_n > 0;
@@ -136,7 +135,7 @@ static void set_band_out(guint channels, GstStructure *s)
   gboolean has_bandwidth = gst_structure_get_double(s, "bandwidth", &bandwidth);
 
   gst_structure_remove_fields(s, "rate", "frequency", "bandwidth", NULL);
-  if (!format || !channels || channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
+  if (format == ASTRO_FORMAT_UNKNOWN || !channels || channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
     return;
   if (has_rate && gst_util_fraction_multiply(rate_n, rate_d, 1, (gint)channels * (real ? 2 : 1),
                                              &out_n, &out_d))

@@ -2,9 +2,9 @@
  * SECTION:element-astroconvert
  *
  * Turns samples into another format of the same kind, complex or real: the one that downstream's
- * caps ask for. Where these leave a choice samples stay as they are, or become CF32LE. Values are
- * multiplied by scale, rounded to the nearest even and saturated; what saturates is counted,
- * readable as clipped and posted as an element message astro-clipped (clipped, total).
+ * caps ask for. Where these leave a choice samples stay as they are, or become CF32LE (real ones
+ * F32LE). Values are multiplied by scale, rounded to the nearest even and saturated; what saturates
+ * is counted, readable as clipped and posted as an element message astro-clipped (clipped, total).
  *
  * Visibilities of CI32LE are sums and those of floats are means: from one to the other they are
  * divided or multiplied by their counts, where they have any.

@@ -36,10 +36,13 @@ GstCaps *astro_stage_fixate_same(GstBaseTransform *trans, GstPadDirection direct
 GstCaps *astro_stage_fixate_exact(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                   GstCaps *othercaps)
 {
-  if (direction == GST_PAD_SINK && !gst_caps_is_empty(othercaps)) {
+  static const AstroFormat formats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE };
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+    if (direction != GST_PAD_SINK || gst_caps_is_empty(othercaps))
+      break;
     g_autoptr(GstCaps) exact =
         gst_caps_new_simple(gst_structure_get_name(gst_caps_get_structure(othercaps, 0)), "format",
-                            G_TYPE_STRING, astro_format_info(ASTRO_FORMAT_CF32LE)->name, NULL);
+                            G_TYPE_STRING, astro_format_info(formats[i])->name, NULL);
     GstCaps *common = gst_caps_intersect_full(othercaps, exact, GST_CAPS_INTERSECT_FIRST);
     if (!gst_caps_is_empty(common)) {
       gst_caps_unref(othercaps);

@@ -48,11 +48,18 @@ template <> struct Format<ASTRO_FORMAT_F64LE> {
 template <> struct Format<ASTRO_FORMAT_U64LE> {
   using Type = guint64;
 };
+template <> struct Format<ASTRO_FORMAT_I8> {
+  using Type = gint8;
+};
+template <> struct Format<ASTRO_FORMAT_I16LE> {
+  using Type = gint16;
+};
 
 template <AstroFormat F> constexpr bool fits_single()
 {
   return F == ASTRO_FORMAT_CI4 || F == ASTRO_FORMAT_CI8 || F == ASTRO_FORMAT_CI16LE ||
-         F == ASTRO_FORMAT_CF16LE || F == ASTRO_FORMAT_CF32LE || F == ASTRO_FORMAT_F32LE;
+         F == ASTRO_FORMAT_CF16LE || F == ASTRO_FORMAT_CF32LE || F == ASTRO_FORMAT_F32LE ||
+         F == ASTRO_FORMAT_I8 || F == ASTRO_FORMAT_I16LE;
 }
 
 /* Bytes of that many components. */
@@ -116,7 +123,8 @@ static void convert(const Convert *self, const guint8 *in, guint8 *out, guint64 
   cudaStream_t stream = astro_cuda_stream(self->place.queue);
 
   AstroConvertWork work = { in, out, groups, self->clipped.counter, self->multiprocessors };
-  if constexpr ((FROM == ASTRO_FORMAT_CI4 || FROM == ASTRO_FORMAT_CI8) && TO == ASTRO_FORMAT_CI8) {
+  if constexpr (((FROM == ASTRO_FORMAT_CI4 || FROM == ASTRO_FORMAT_CI8) && TO == ASTRO_FORMAT_CI8) ||
+                (FROM == ASTRO_FORMAT_I8 && TO == ASTRO_FORMAT_I8)) {
     if (!isfinite((float)scale))
       work.groups = done = 0;
     (FROM == ASTRO_FORMAT_CI4 ? astro_convert_nibbles : astro_convert_bytes)(&work, (float)scale, stream);
@@ -137,12 +145,13 @@ typedef void (*ConvertFunc)(const Convert *self, const guint8 *in, guint8 *out, 
     NULL, convert<from, ASTRO_FORMAT_CI4>, convert<from, ASTRO_FORMAT_CI8>,                        \
         convert<from, ASTRO_FORMAT_CI16LE>, convert<from, ASTRO_FORMAT_CF16LE>,                    \
         convert<from, ASTRO_FORMAT_CF32LE>, convert<from, ASTRO_FORMAT_CF64LE>,                    \
-        convert<from, ASTRO_FORMAT_CI32LE>, NULL, NULL, NULL                                       \
+        convert<from, ASTRO_FORMAT_CI32LE>, NULL, NULL, NULL, NULL, NULL                           \
   }
 #define REAL_ROW(from)                                                                             \
   {                                                                                                \
     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, convert<from, ASTRO_FORMAT_F32LE>,             \
-        convert<from, ASTRO_FORMAT_F64LE>, convert<from, ASTRO_FORMAT_U64LE>                       \
+        convert<from, ASTRO_FORMAT_F64LE>, convert<from, ASTRO_FORMAT_U64LE>,                      \
+        convert<from, ASTRO_FORMAT_I8>, convert<from, ASTRO_FORMAT_I16LE>                          \
   }
 
 /* In the order of AstroFormat. */
@@ -158,6 +167,8 @@ static const ConvertFunc conversions[ASTRO_N_FORMATS][ASTRO_N_FORMATS] = {
   REAL_ROW(ASTRO_FORMAT_F32LE),
   REAL_ROW(ASTRO_FORMAT_F64LE),
   REAL_ROW(ASTRO_FORMAT_U64LE),
+  REAL_ROW(ASTRO_FORMAT_I8),
+  REAL_ROW(ASTRO_FORMAT_I16LE),
 };
 
 /* ---- the backend ---- */

@@ -15,7 +15,7 @@ typedef struct {
 void astro_convert_nibbles(const AstroConvertWork *work, float scale,
                            cudaStream_t stream); /* CI4 to CI8 */
 void astro_convert_bytes(const AstroConvertWork *work, float scale,
-                         cudaStream_t stream); /* CI8 to CI8 */
+                         cudaStream_t stream); /* CI8 to CI8, I8 to I8 */
 
 /* ---- what both files' kernels share ---- */
 

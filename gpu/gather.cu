@@ -74,11 +74,14 @@ template <> struct Change<ASTRO_FORMAT_CI4, ASTRO_FORMAT_CF32LE> {
   using Out = float2;
   static __device__ Out of(In sample) { return make_float2(nibble_of(sample, 0), nibble_of(sample, 1)); }
 };
-template <> struct Change<ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE> {
-  using In = float;
+template <typename Real> struct FromReal {
+  using In = Real;
   using Out = float2;
-  static __device__ Out of(In sample) { return make_float2(sample, 0); }
+  static __device__ Out of(In sample) { return make_float2(single_of(sample), 0); }
 };
+template <> struct Change<ASTRO_FORMAT_I8, ASTRO_FORMAT_CF32LE> : FromReal<gint8> {};
+template <> struct Change<ASTRO_FORMAT_I16LE, ASTRO_FORMAT_CF32LE> : FromReal<gint16> {};
+template <> struct Change<ASTRO_FORMAT_F32LE, ASTRO_FORMAT_CF32LE> : FromReal<float> {};
 
 template <AstroFormat FROM, AstroFormat TO>
 __global__ void __launch_bounds__(THREADS) gather_turned(const __grid_constant__ Lines lines)
@@ -190,6 +193,7 @@ gboolean astro_cuda_gather(const AstroCudaGather *gather, cudaStream_t stream, G
   } kernels[] = {
     ROW(CI4, CI8),       ROW(CI8, CI8),       ROW(CI16LE, CI16LE),  ROW(CF16LE, CF16LE), ROW(CF32LE, CF32LE),
     ROW(CI4, CF32LE),    ROW(CI8, CF32LE),    ROW(CI16LE, CF32LE),  ROW(CF16LE, CF32LE), ROW(F32LE, CF32LE),
+    ROW(I8, CF32LE),     ROW(I16LE, CF32LE),
   };
 #undef ROW
   gsize bytes = astro_format_info(gather->format)->bytes;

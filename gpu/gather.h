@@ -15,7 +15,7 @@ struct AstroCudaGather {
   guint64 to_row, to_channel; /* bytes from input to input and from channel to channel */
   guint64 count;              /* steps */
   guint32 channels, stations, pols;
-  AstroFormat format, to_format; /* the same, or CI4 to CI8, or to CF32LE, F32LE with im 0 */
+  AstroFormat format, to_format; /* the same, or CI4 to CI8, or to CF32LE, real ones with im 0 */
   /* Whether a sample is good: a byte that is not 0, from the first of these steps on; others become
    * 0. NULL: all. */
   const guint8 *valid;

@@ -44,7 +44,7 @@ typedef enum {
 
 typedef struct {
   AstroStream in; /* voltages: any order of time, station and pol; CI4 CI8 CI16LE CF16LE CF32LE, or
-                   * F32LE for real input */
+                   * I8 I16LE F32LE for real input */
   AstroFormat to; /* CF32LE CF16LE CI16LE CI8 CI4, in the order station:pol:time:channel */
   guint channels, taps;
   AstroWindow window;

@@ -26,10 +26,9 @@ static gboolean check_layout(const AstroLayout *layout, GError **error)
 
 gboolean astro_channelizer_shape(gconstpointer data, GError **error)
 {
-  static const AstroFormat from[] = {
-    ASTRO_FORMAT_CI4,    ASTRO_FORMAT_CI8,    ASTRO_FORMAT_CI16LE,
-    ASTRO_FORMAT_CF16LE, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE
-  };
+  static const AstroFormat from[] = { ASTRO_FORMAT_CI4,    ASTRO_FORMAT_CI8,    ASTRO_FORMAT_CI16LE,
+                                      ASTRO_FORMAT_CF16LE, ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_I8,
+                                      ASTRO_FORMAT_I16LE,  ASTRO_FORMAT_F32LE };
   const AstroChannelizerConfig *config = data;
 
   if (config->channels < 2 || config->channels > ASTRO_CHANNELIZER_MAX_CHANNELS)
@@ -49,10 +48,10 @@ gboolean astro_channelizer_shape(gconstpointer data, GError **error)
     return astro_backend_refuse(
         error,
         "channelizer: input of format %s, expected CI4, CI8, CI16LE, CF16LE, CF32LE or, "
-        "for real samples, F32LE",
+        "for real samples, I8, I16LE or F32LE",
         astro_format_name(config->in.format));
-  /* The same but for real samples. */
-  if (!is_one_of(config->to, from, G_N_ELEMENTS(from) - 1))
+  if (!is_one_of(config->to, from, G_N_ELEMENTS(from)) ||
+      !astro_format_info(config->to)->is_complex)
     return astro_backend_refuse(
         error, "channelizer: output of format %s, expected CF32LE, CF16LE, CI16LE, CI8 or CI4",
         astro_format_name(config->to));

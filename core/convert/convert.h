@@ -5,7 +5,8 @@
  * - It is read exactly; U64LE is rounded to double.
  *
  * - The product in * scale is rounded once: in single precision, the scale being rounded to single
- *   first, where both formats are among CI4, CI8, CI16LE, CF16LE, CF32LE, F32LE; else in double.
+ *   first, where both formats are among CI4, CI8, CI16LE, CF16LE, CF32LE, I8, I16LE, F32LE; else
+ *   in double.
  *
  * - A whole-number format takes the product rounded to the nearest whole number, ties to even, then
  *   held to its range, which is all of it: -8 to 7, -128 to 127, ..., 0 to 2^64 - 1. Clipped is

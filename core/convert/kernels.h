@@ -47,7 +47,9 @@ void astro_convert_nibbles(AstroConvertNibbles *nibbles, AstroFormat to, double 
   ASTRO_CONVERT_FROM_SINGLE_(X, CI16LE, i16)                                                       \
   ASTRO_CONVERT_FROM_SINGLE_(X, CF16LE, f16)                                                       \
   ASTRO_CONVERT_FROM_SINGLE_(X, CF32LE, f32)                                                       \
-  X(F32LE, f32, F32LE, f32)
+  ASTRO_CONVERT_TO_REALS_(X, I8, i8)                                                               \
+  ASTRO_CONVERT_TO_REALS_(X, I16LE, i16)                                                           \
+  ASTRO_CONVERT_TO_REALS_(X, F32LE, f32)
 
 #define ASTRO_CONVERT_PAIRS_NIBBLES(X)                                                             \
   X(CI4, i4, CI4, i4)                                                                              \
@@ -63,14 +65,14 @@ void astro_convert_nibbles(AstroConvertNibbles *nibbles, AstroFormat to, double 
   ASTRO_CONVERT_TO_DOUBLE_(X, CF32LE, f32)                                                         \
   ASTRO_CONVERT_FROM_DOUBLE_(X, CI32LE, i32)                                                       \
   ASTRO_CONVERT_FROM_DOUBLE_(X, CF64LE, f64)                                                       \
-  X(F32LE, f32, F64LE, f64)                                                                        \
-  X(F64LE, f64, F32LE, f32)                                                                        \
+  ASTRO_CONVERT_TO_REALS_(X, F64LE, f64)                                                           \
+  ASTRO_CONVERT_FROM_REALS_(X, F64LE, f64)                                                         \
   X(F64LE, f64, F64LE, f64)
 
 #define ASTRO_CONVERT_PAIRS_U64(X)                                                                 \
-  X(F32LE, f32, U64LE, u64)                                                                        \
+  ASTRO_CONVERT_FROM_REALS_(X, U64LE, u64)                                                         \
+  ASTRO_CONVERT_TO_REALS_(X, U64LE, u64)                                                           \
   X(F64LE, f64, U64LE, u64)                                                                        \
-  X(U64LE, u64, F32LE, f32)                                                                        \
   X(U64LE, u64, F64LE, f64)                                                                        \
   X(U64LE, u64, U64LE, u64)
 
@@ -88,6 +90,15 @@ void astro_convert_nibbles(AstroConvertNibbles *nibbles, AstroFormat to, double 
 #define ASTRO_CONVERT_FROM_DOUBLE_(X, FROM, from)                                                  \
   ASTRO_CONVERT_FROM_SINGLE_(X, FROM, from)                                                        \
   ASTRO_CONVERT_TO_DOUBLE_(X, FROM, from)
+
+#define ASTRO_CONVERT_TO_REALS_(X, FROM, from)                                                     \
+  X(FROM, from, I8, i8)                                                                            \
+  X(FROM, from, I16LE, i16)                                                                        \
+  X(FROM, from, F32LE, f32)
+#define ASTRO_CONVERT_FROM_REALS_(X, TO, to)                                                       \
+  X(I8, i8, TO, to)                                                                                \
+  X(I16LE, i16, TO, to)                                                                            \
+  X(F32LE, f32, TO, to)
 
 /* An entry of a table, for the lists above. */
 #define ASTRO_CONVERT_ENTRY(FROM, from, TO, to)                                                    \

@@ -131,6 +131,8 @@ static const struct {
   [ASTRO_FORMAT_F32LE] = { read_f32, write_f32, TRUE },
   [ASTRO_FORMAT_F64LE] = { read_f64, write_f64, FALSE },
   [ASTRO_FORMAT_U64LE] = { read_u64, write_u64, FALSE },
+  [ASTRO_FORMAT_I8] = { read_i8, write_i8, TRUE },
+  [ASTRO_FORMAT_I16LE] = { read_i16, write_i16, TRUE },
 };
 
 static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,

@@ -67,12 +67,18 @@ static Power power_i4(gconstpointer block, gsize components)
     return power;                                                                                  \
   }
 POWER_WIDE(any_i32, gint32)
+POWER_WIDE(any_u64, guint64)
 POWER_WIDE(any_f32, float)
 POWER_WIDE(any_f64, double)
 
 static Power power_i32(gconstpointer block, gsize components)
 {
   return power_any_i32(block, components, 1);
+}
+
+static Power power_u64(gconstpointer block, gsize components)
+{
+  return power_any_u64(block, components, 1);
 }
 
 static Power power_f32(gconstpointer block, gsize components)
@@ -115,8 +121,7 @@ static Power power_f16(gconstpointer block, gsize components)
   return power;
 }
 
-/* target: the rms that a stream of this format should have; 0: whatever it has, as in all real
- * ones. */
+/* target: the rms that a stream of this format should have; 0: whatever it has. */
 static const struct {
   PowerFunc power;
   double target;
@@ -128,6 +133,11 @@ static const struct {
   [ASTRO_FORMAT_CF16LE] = { power_f16, 0 },
   [ASTRO_FORMAT_CF32LE] = { power_f32, 0 },
   [ASTRO_FORMAT_CF64LE] = { power_f64, 0 },
+  [ASTRO_FORMAT_F32LE] = { power_f32, 0 },
+  [ASTRO_FORMAT_F64LE] = { power_f64, 0 },
+  [ASTRO_FORMAT_U64LE] = { power_u64, 0 },
+  [ASTRO_FORMAT_I8] = { power_i8, 0x1p7 / 4 },
+  [ASTRO_FORMAT_I16LE] = { power_i16, 0x1p15 / 16 },
 };
 
 typedef struct {
@@ -174,7 +184,7 @@ static double pick(AstroFormat from, AstroFormat to, Power power)
   double rms = sqrt(power.squares / (double)power.finite);
   /* Held to what the product's precision can take, however faint the block. */
   return MIN(ldexp(formats[to].target / rms, -power.exponent),
-             from == ASTRO_FORMAT_CF64LE ? G_MAXDOUBLE : (double)G_MAXFLOAT);
+             astro_format_is_double(from) ? G_MAXDOUBLE : (double)G_MAXFLOAT);
 }
 
 double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer block,

@@ -16,6 +16,8 @@ static const AstroFormatInfo formats[ASTRO_N_FORMATS] = {
   [ASTRO_FORMAT_F32LE] = { "F32LE", 4, FALSE, TRUE },
   [ASTRO_FORMAT_F64LE] = { "F64LE", 8, FALSE, TRUE },
   [ASTRO_FORMAT_U64LE] = { "U64LE", 8, FALSE, FALSE },
+  [ASTRO_FORMAT_I8] = { "I8", 1, FALSE, FALSE },
+  [ASTRO_FORMAT_I16LE] = { "I16LE", 2, FALSE, FALSE },
 };
 
 /* Where an axis's length stands in caps. */
@@ -365,7 +367,7 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
         "format \"%s\" is unknown, expected one of CI4 CI8 CI16LE CF16LE CF32LE CF64LE "
-        "CI32LE F32LE F64LE U64LE",
+        "CI32LE F32LE F64LE U64LE I8 I16LE",
         format);
 
   const char *layout = read_string(s, "layout", error);

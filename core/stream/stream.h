@@ -28,6 +28,8 @@ typedef enum {
   ASTRO_FORMAT_F32LE,
   ASTRO_FORMAT_F64LE,
   ASTRO_FORMAT_U64LE,
+  ASTRO_FORMAT_I8, /* of a digitiser that samples real voltages, as the next */
+  ASTRO_FORMAT_I16LE,
   ASTRO_N_FORMATS
 } AstroFormat;
 

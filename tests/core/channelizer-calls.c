@@ -154,6 +154,8 @@ static void test_bad_config(gconstpointer backend)
   REFUSED(to, ASTRO_FORMAT_UNKNOWN, "output of format unknown");
   REFUSED(in.format, ASTRO_FORMAT_CF64LE, "input of format CF64LE");
   REFUSED(in.format, ASTRO_FORMAT_F64LE, "input of format F64LE");
+  REFUSED(in.format, ASTRO_FORMAT_U64LE, "input of format U64LE");
+  REFUSED(to, ASTRO_FORMAT_I8, "output of format I8");
   REFUSED(in.layout.axes[0], ASTRO_AXIS_CHANNEL, "channel:pol:time");
 #undef REFUSED
 }

@@ -86,6 +86,11 @@ static const Shape shapes[] = {
   { "F32LE", "station:pol:time", 1, 1, 512, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 12 },
   { "CF32LE", "station:pol:time", 1, 1, 1024, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 5 },
   { "F32LE", "station:pol:time", 1, 1, 300, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 4 },
+  { "I8", "station:pol:time", 1, 2, 64, 8, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 40 },
+  { "I8", "time:station:pol", 3, 2, 5, 3, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 80 },
+  { "I8", "station:time:pol", 1, 1, 1024, 4, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CI8, 1, 5 },
+  { "I16LE", "time:station:pol", 5, 2, 512, 8, ASTRO_WINDOW_HANN, ASTRO_FORMAT_CI16LE, 0.5, 12 },
+  { "I16LE", "station:pol:time", 1, 1, 33, 2, ASTRO_WINDOW_AUTO, ASTRO_FORMAT_CF32LE, 1, 30 },
 };
 
 static void test_variants(gconstpointer data)

@@ -67,8 +67,10 @@ static void test_pair(gconstpointer data)
  */
 static void test_exhaustive(void)
 {
-  static const AstroFormat formats[] = { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF16LE,
-                                         ASTRO_FORMAT_CI16LE };
+  static const AstroFormat formats[] = {
+    ASTRO_FORMAT_CI4,    ASTRO_FORMAT_CI8, ASTRO_FORMAT_CF16LE,
+    ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_I8,  ASTRO_FORMAT_I16LE
+  };
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
     gsize bytes = f == 0 ? 256 : 65536 * 2;
     guint8 *in = test_alloc(bytes);
@@ -115,6 +117,9 @@ static void test_round_trips(void)
     if (over != ASTRO_FORMAT_CI4)
       round_trip(ASTRO_FORMAT_CI8, over, 1);
   }
+  for (AstroFormat over = ASTRO_FORMAT_F32LE; over <= ASTRO_FORMAT_I16LE; over++)
+    if (over != ASTRO_FORMAT_U64LE)
+      round_trip(ASTRO_FORMAT_I8, over, 1);
   round_trip(ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8, 16);
   round_trip(ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI16LE, 256);
   round_trip(ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI32LE, 0x1p24);
@@ -134,6 +139,8 @@ static void test_large(void)
     { { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CI16LE }, 1100003, 60, 1 },
     { { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8 }, 2200003, 2, 20 },
     { { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_U64LE }, 600001, 40, 3 },
+    { { ASTRO_FORMAT_I8, ASTRO_FORMAT_F32LE }, 1300001, 4, 0.37 },
+    { { ASTRO_FORMAT_I16LE, ASTRO_FORMAT_I8 }, 4300001, 5, 0.01 },
     { { ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI16LE }, 1100003, 1, 1 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(large); i++) {

@@ -94,6 +94,16 @@ static const struct {
     1 },
   { F(U64LE), F(F32LE), 1, "ffffffffffffffff 0300000000000000", "0000805f 00004040", 0 },
   { F(U64LE), F(F64LE), 0.5, "0300000000000000", "000000000000f83f", 0 },
+  { F(U64LE), F(I8), 1, "7f00000000000000 8000000000000000", "7f 7f", 1 },
+  { F(I8), F(F32LE), 1, "01 80 7f", "0000803f 000000c3 0000fe42", 0 },
+  { F(I8), F(I16LE), 256, "80 7f", "0080 007f", 0 },
+  { F(I8), F(I8), -1, "80 7f 01", "7f 81 ff", 1 },
+  { F(I8), F(U64LE), 1, "80 7f", "0000000000000000 7f00000000000000", 1 },
+  { F(I16LE), F(I8), 1, "8000 7fff 0100", "7f 80 01", 2 },
+  { F(I16LE), F(F64LE), 1, "0080", "000000000000e0c0", 0 },
+  { F(F32LE), F(I8), 1, "0000ff42 cdccfe42 0000c07f", "7f 7f 00", 2 },
+  /* the number below 32767.5, which single precision would take for a tie */
+  { F(F64LE), F(I16LE), 1, "ffffffffdfffdf40", "ff7f", 0 },
 };
 
 static void test_cases(void)
@@ -229,6 +239,13 @@ static void test_auto_scale(void)
   for (guint i = 0; i < 2 * SAMPLES; i++)
     ((gint32 *)bytes)[i / 2] = G_MININT32;
   assert_near(astro_convert_auto_scale(F(CI32LE), F(CI4), bytes, SAMPLES / 2), 2.95 / 0x1p31);
+  for (guint i = 0; i < SAMPLES; i++)
+    ((guint64 *)bytes)[i / 2] = G_MAXUINT64;
+  assert_near(astro_convert_auto_scale(F(U64LE), F(I8), bytes, SAMPLES / 2), 32 / 0x1p64);
+  assert_near(astro_convert_auto_scale(F(I8), F(I16LE), bytes, SAMPLES), 2048);
+  for (guint i = 0; i < SAMPLES; i++)
+    doubles[i] = i % 2 ? 0x1p-900 : -0x1p-900;
+  assert_near(astro_convert_auto_scale(F(F64LE), F(I16LE), doubles, SAMPLES), 0x1p911);
   g_free(doubles);
   g_free(floats);
   g_free(bytes);

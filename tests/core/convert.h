@@ -87,9 +87,11 @@ static inline void test_put_value(guint8 *block, AstroFormat format, guint64 i, 
                                   : (block[i / 2] & 0x0f) | (test_held(value, -8, 7) & 15) << 4);
     break;
   case ASTRO_FORMAT_CI8:
+  case ASTRO_FORMAT_I8:
     ((gint8 *)block)[i] = (gint8)test_held(value, G_MININT8, G_MAXINT8);
     break;
   case ASTRO_FORMAT_CI16LE:
+  case ASTRO_FORMAT_I16LE:
     ((gint16 *)block)[i] = (gint16)test_held(value, G_MININT16, G_MAXINT16);
     break;
   case ASTRO_FORMAT_CI32LE:

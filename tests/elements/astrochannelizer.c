@@ -54,6 +54,9 @@ static void test_caps(void)
                        NULL),
               OUT "CF32LE,layout=(string)station:pol:time:channel,channels=(int)5,"
                   "rate=(fraction)100/1,frequency=(double)200,bandwidth=(double)500");
+  assert_caps(out_caps("channels=4", IN "format=I8,layout=time:station:pol,rate=800/1", NULL),
+              OUT "CF32LE,layout=(string)station:pol:time:channel,channels=(int)4,"
+                  "rate=(fraction)100/1");
   /* What downstream asks for, CF32LE where it may choose; other fields stay. */
   assert_caps(out_caps("channels=4", IN "format=CI4,layout=station:pol:time,telescope=T",
                        "application/x-astro-spectra,format={CI8,CF32LE}"),

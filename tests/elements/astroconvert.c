@@ -233,16 +233,22 @@ static void test_prefers_same(void)
  */
 static void test_prefers_exact(void)
 {
-  static const char *const formats[] = { CAPS("CF16LE"), CAPS("CF64LE"), CAPS("CI8") };
-  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+  static const struct {
+    const char *in, *chosen;
+  } cases[] = { { CAPS("CF16LE"), "CF32LE" },
+                { CAPS("CF64LE"), "CF32LE" },
+                { CAPS("CI8"), "CF32LE" },
+                { CAPS("I16LE"), "F32LE" } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     GstHarness *h = test_harness("astroconvert");
-    gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format={CI4,CI16LE,CF32LE}");
-    gst_harness_set_src_caps_str(h, formats[i]);
+    gst_harness_set_sink_caps_str(
+        h, "application/x-astro-voltages,format={CI4,CI16LE,CF32LE,I8,F32LE}");
+    gst_harness_set_src_caps_str(h, cases[i].in);
     gst_harness_push(h, test_buffer(96, 1));
     gst_buffer_unref(gst_harness_pull(h));
     g_autoptr(GstCaps) chosen = gst_pad_get_current_caps(h->sinkpad);
     g_assert_cmpstr(gst_structure_get_string(gst_caps_get_structure(chosen, 0), "format"), ==,
-                    "CF32LE");
+                    cases[i].chosen);
     gst_harness_teardown(h);
   }
 }
