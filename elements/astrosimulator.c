@@ -42,7 +42,10 @@ const AstroSimulation *astro_simulator_simulation(AstroSimulator *self)
 GstClockTime astro_simulator_time(AstroSimulator *self, guint64 step)
 {
   const AstroSimulation *now = &parts(self)->now;
-  return gst_util_uint64_scale(step, GST_SECOND * (guint64)now->rate_d, (guint64)now->rate_n);
+  GST_OBJECT_LOCK(self);
+  const guint64 rate_n = (guint64)now->rate_n, rate_d = (guint64)now->rate_d;
+  GST_OBJECT_UNLOCK(self);
+  return gst_util_uint64_scale(step, GST_SECOND * rate_d, rate_n);
 }
 
 gboolean astro_simulator_is_stopping(AstroSimulator *self)
@@ -70,6 +73,17 @@ static guint64 block_steps(AstroSimulator *self)
   return block;
 }
 
+/* Caps may say another one than properties do: of real samples twice that. */
+static void set_rate(AstroSimulator *self, gint rate_n, gint rate_d)
+{
+  AstroSimulatorPrivate *own = parts(self);
+  GST_OBJECT_LOCK(self);
+  own->now.rate_n = rate_n;
+  own->now.rate_d = rate_d;
+  own->end = count_steps(&own->now);
+  GST_OBJECT_UNLOCK(self);
+}
+
 static void set_block(AstroSimulator *self, guint64 block)
 {
   GST_OBJECT_LOCK(self);
@@ -80,12 +94,14 @@ static void set_block(AstroSimulator *self, guint64 block)
 /* By duration and num-buffers; G_MAXUINT64: never, or not known yet. */
 static guint64 find_end(AstroSimulator *self)
 {
-  const guint64 block = block_steps(self);
   gint buffers;
+  GST_OBJECT_LOCK(self);
+  const guint64 block = parts(self)->now.block, end = parts(self)->end;
+  GST_OBJECT_UNLOCK(self);
   if (!block)
     return G_MAXUINT64;
   g_object_get(self, "num-buffers", &buffers, NULL);
-  return buffers >= 0 ? MIN(parts(self)->end, (guint64)buffers * block) : parts(self)->end;
+  return buffers >= 0 ? MIN(end, (guint64)buffers * block) : end;
 }
 
 static gboolean check_horizon(AstroSimulator *self, GError **error)
@@ -168,8 +184,9 @@ static gboolean start(GstBaseSrc *base)
   take_properties(self);
   now->next = 0;
   parts(self)->told = FALSE;
-  if (klass->take(self, &now->rate_n, &now->rate_d, &error)) {
-    parts(self)->end = count_steps(now);
+  gint rate_n, rate_d;
+  if (klass->take(self, &rate_n, &rate_d, &error)) {
+    set_rate(self, rate_n, rate_d);
     set_block(self, klass->block_steps ? 0 : 1);
     if (observe(self, &error) && check_horizon(self, &error)) {
       offer(self, describe(self));
@@ -225,9 +242,16 @@ static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
   g_autoptr(GError) error = NULL;
 
   klass->forget(self);
-  if (astro_stream_from_caps(&parts(self)->now.stream, caps, &error) &&
-      choose_block(self, &error) && klass->agree(self, &error))
-    return TRUE;
+  AstroSimulation *now = &parts(self)->now;
+  const AstroStream *stream = &now->stream;
+  if (astro_stream_from_caps(&now->stream, caps, &error)) {
+    /* What comes next is of the same time. */
+    now->next = gst_util_uint64_scale(now->next, (guint64)stream->rate_n * (guint64)now->rate_d,
+                                      (guint64)stream->rate_d * (guint64)now->rate_n);
+    set_rate(self, stream->rate_n, stream->rate_d);
+    if (choose_block(self, &error) && klass->agree(self, &error))
+      return TRUE;
+  }
   GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
   return FALSE;
 }

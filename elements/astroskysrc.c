@@ -4,7 +4,8 @@
  * Voltages of a simulated array that looks at a sky of point sources, with receiver noise; or a
  * test pattern. Every source reaches every station with its own delay, which follows the earth's
  * rotation. Delays are whole: astrodelay removes those of the phase centre. Without it a phase
- * centre in the zenith (the default) and a short observation of a small array come close.
+ * centre in the zenith (the default) and a short observation of a small array come close. Complex
+ * samples come at the rate of the bandwidth, real ones (I8, I16LE, F32LE) at twice that.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 sky="0.01,0.02,3;-0.02,0.005,1" noise=100 duration=1 ! \
@@ -26,6 +27,7 @@ GST_DEBUG_CATEGORY_STATIC(sky_debug);
 
 #define BLOCK_BYTES (4u << 20) /* of a buffer, where nobody says */
 #define BLOCK_GRAIN 1024       /* steps: what the simulator makes at a time */
+#define REAL_CAPS 1            /* which of the template's caps */
 
 typedef struct {
   guint block_steps, repeat, threads;
@@ -112,8 +114,15 @@ static gboolean take(AstroSimulator *simulator, gint *rate_n, gint *rate_d, GErr
 
 static void describe(AstroSimulator *simulator, GstCaps *caps)
 {
-  gst_caps_set_simple(caps, "stations", G_TYPE_INT,
-                      (gint)astro_simulator_simulation(simulator)->observation->n_stations, NULL);
+  const AstroSimulation *simulation = astro_simulator_simulation(simulator);
+  GstStructure *real = gst_caps_get_structure(caps, REAL_CAPS);
+  gint rate_n, rate_d;
+  gst_caps_set_simple(caps, "stations", G_TYPE_INT, (gint)simulation->observation->n_stations,
+                      NULL);
+  if (gst_util_fraction_multiply(simulation->rate_n, simulation->rate_d, 2, 1, &rate_n, &rate_d))
+    gst_structure_set(real, "rate", GST_TYPE_FRACTION, rate_n, rate_d, NULL);
+  else /* faster than caps can say */
+    gst_caps_remove_structure(caps, REAL_CAPS);
 }
 
 static guint64 block_steps(AstroSimulator *simulator)
@@ -295,7 +304,8 @@ static void add_properties(AstroSimulatorClass *simulator)
 {
   GObjectClass *klass = G_OBJECT_CLASS(simulator);
   astro_simulator_install_properties(simulator, 1,
-                                     "Width of the band in Hz, and complex samples per second",
+                                     "Width of the band in Hz: complex samples per second, half "
+                                     "the real ones",
                                      "Give samples at the rate of the clock");
   astro_install_uint(
       klass, PROP_REPEAT, "repeat", "Repeat",
@@ -321,14 +331,17 @@ static void add_properties(AstroSimulatorClass *simulator)
                      "CPU threads at most (0: the machine's)", 0, 65536, 0);
 }
 
+#define ANY_ARRAY                                                                                  \
+  "layout = { time:station:pol, station:pol:time, station:time:pol }, stations = [ 1, 65536 ], "   \
+  "pols = [ 1, 2 ], rate = [ 0/1, 2147483647/1 ]"
+
 static void astro_sky_src_class_init(AstroSkySrcClass *klass)
 {
   AstroSimulatorClass *simulator = ASTRO_SIMULATOR_CLASS(klass);
   GstElementClass *element = GST_ELEMENT_CLASS(klass);
   g_autoptr(GstCaps) caps = gst_caps_from_string(
-      "application/x-astro-voltages, format = { CI8, CI4, CI16LE, CF32LE }, "
-      "layout = { time:station:pol, station:pol:time, station:time:pol }, "
-      "stations = [ 1, 65536 ], pols = [ 1, 2 ], rate = [ 0/1, 2147483647/1 ]");
+      "application/x-astro-voltages, format = { CI8, CI4, CI16LE, CF32LE }, " ANY_ARRAY
+      "; application/x-astro-voltages, format = { I8, I16LE, F32LE }, " ANY_ARRAY);
 
   simulator->made = "voltages";
   simulator->blocks = "blocks";

@@ -19,8 +19,10 @@ static gboolean check_side(const AstroStream *stream, const char *side, GError *
   const char *wrong = NULL;
   if (stream->quantity != ASTRO_QUANTITY_VOLTAGES && stream->quantity != ASTRO_QUANTITY_SPECTRA)
     wrong = "voltages or spectra are expected";
-  else if (!astro_store_get(stream->format))
-    return astro_backend_refuse(error, "delay, %s: format %s, expected CI4, CI8, CI16LE or CF32LE",
+  else if (!astro_store_get(stream->format) || !astro_format_info(stream->format)->is_complex)
+    return astro_backend_refuse(error,
+                                "delay, %s: format %s, expected CI4, CI8, CI16LE or CF32LE (real "
+                                "voltages through astrochannelizer first)",
                                 side, astro_format_name(stream->format));
   else if (stream->rate_n <= 0)
     wrong = "the field \"rate\" is needed: delays change with time";

@@ -109,7 +109,8 @@ static inline Integers quantised(Floats x, float limit)
   return (Integers)(x + magic) - 0x4b400000;
 }
 
-/* Samples of whole numbers within limit, put together of x and y (the parts, as 32-bit words). */
+/* Samples of whole numbers within limit, put together of x and y (the parts, as 32-bit words);
+ * real ones of x. */
 #define STORE(name, Sample, limit, together)                                                       \
   static void name(const float *re, const float *im, guint n, float scale, gpointer out)           \
   {                                                                                                \
@@ -118,6 +119,7 @@ static inline Integers quantised(Floats x, float limit)
     for (guint i = 0; i < n; i += LANES) {                                                         \
       Words x = (Words)quantised(*(const UnalignedFloats *)&re[i] * scale, limit);                 \
       Words y = (Words)quantised(*(const UnalignedFloats *)&im[i] * scale, limit);                 \
+      (void)y;                                                                                     \
       Samples samples = __builtin_convertvector(together, Samples);                                \
       if (n - i >= LANES)                                                                          \
         memcpy(to + i, &samples, sizeof samples);                                                  \
@@ -129,6 +131,8 @@ static inline Integers quantised(Floats x, float limit)
 STORE(store_ci4, guint8, 7, (x << 4 & 0xf0) | (y & 15))
 STORE(store_ci8, guint16, 127, (x & 0xff) | (y << 8 & 0xff00))
 STORE(store_ci16, guint32, 32767, (x & 0xffff) | (y << 16))
+STORE(store_i8, guint8, 127, x & 0xff)
+STORE(store_i16, guint16, 32767, x & 0xffff)
 
 static void store_cf32(const float *re, const float *im, guint n, float scale, gpointer out)
 {
@@ -139,6 +143,13 @@ static void store_cf32(const float *re, const float *im, guint n, float scale, g
   }
 }
 
+static void store_f32(const float *re, const float *im, guint n, float scale, gpointer out)
+{
+  float *restrict to = out;
+  for (guint i = 0; i < n; i++)
+    to[i] = re[i] * scale;
+}
+
 const AstroSkyKernels KERNELS = {
   { NAME, LEVEL },
   noise,
@@ -147,5 +158,8 @@ const AstroSkyKernels KERNELS = {
       [ASTRO_FORMAT_CI8] = store_ci8,
       [ASTRO_FORMAT_CI16LE] = store_ci16,
       [ASTRO_FORMAT_CF32LE] = store_cf32,
+      [ASTRO_FORMAT_I8] = store_i8,
+      [ASTRO_FORMAT_I16LE] = store_i16,
+      [ASTRO_FORMAT_F32LE] = store_f32,
   },
 };

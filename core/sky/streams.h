@@ -11,10 +11,17 @@ typedef struct {
 
 typedef struct AstroStreams AstroStreams;
 
-/* window_tiles: of ASTRO_NOISE_TILE samples, that are at hand at a time. relative_bandwidth: of the
- * band to the frequency at its centre, for spectral indices. NULL where memory is out. */
-AstroStreams *astro_streams_new(const AstroSky *sky, guint pols, guint64 seed, gsize window_tiles,
-                                double relative_bandwidth, guint threads, GError **error);
+typedef struct {
+  const AstroSky *sky;
+  guint pols, threads;
+  guint64 seed;
+  gsize window_tiles;          /* of ASTRO_NOISE_TILE samples, that are at hand at a time */
+  double rate;                 /* samples a second */
+  double frequency, bandwidth; /* of the band, which all samples' power is in */
+} AstroStreamsConfig;
+
+/* NULL where memory is out. */
+AstroStreams *astro_streams_new(const AstroStreamsConfig *config, GError **error);
 void astro_streams_free(AstroStreams *streams);
 
 /* Has these tiles at hand, no more than a window. Those that follow the ones before are cheap. */

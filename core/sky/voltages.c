@@ -23,6 +23,7 @@ struct AstroVoltages {
   const AstroSkyKernels *kernels;
   const AstroDelayKernels *delay;
   guint stations, pols;
+  gboolean real;
   double rate; /* samples per second */
   double scale;
   double *gains; /* root of each source's flux */
@@ -58,11 +59,12 @@ static gboolean choose_stretch(AstroVoltages *voltages, GError **error)
   voltages->stretch = astro_fraction_stretch(farthest, f0, voltages->rate);
   if (voltages->stretch)
     return TRUE;
+  const guint per_hertz = voltages->real ? 2 : 1;
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
               "an array that reaches %.4g km from its centre at %g Hz needs a bandwidth above "
               "%.4g Hz, found %g",
-              farthest * ASTRO_LIGHT_SPEED / 1000, f0, astro_fraction_least_rate(farthest, f0),
-              voltages->rate);
+              farthest * ASTRO_LIGHT_SPEED / 1000, f0,
+              astro_fraction_least_rate(farthest, f0) / per_hertz, voltages->rate / per_hertz);
   return FALSE;
 }
 
@@ -93,9 +95,17 @@ static gboolean open_sky(AstroVoltages *voltages, GError **error)
   double farthest = astro_array_reach(voltages->positions, voltages->stations);
   double samples = ceil(farthest * voltages->rate) + 2 * ASTRO_FRACTION_TAPS;
   voltages->margin = (gint64)(samples / TILE) + 1;
-  voltages->streams = astro_streams_new(
-      config->sky, voltages->pols, config->seed, CHUNK_TILES + 2 * (gsize)voltages->margin,
-      config->stream.bandwidth / config->stream.frequency, config->threads, error);
+  const AstroStreamsConfig streams = {
+    .sky = config->sky,
+    .pols = voltages->pols,
+    .threads = config->threads,
+    .seed = config->seed,
+    .window_tiles = CHUNK_TILES + 2 * (gsize)voltages->margin,
+    .rate = voltages->rate,
+    .frequency = config->stream.frequency,
+    .bandwidth = config->stream.bandwidth,
+  };
+  voltages->streams = astro_streams_new(&streams, error);
   if (!voltages->streams)
     return FALSE;
   voltages->track = astro_track_new(config->observation);
@@ -113,7 +123,8 @@ static double automatic_scale(const AstroVoltages *voltages)
   if (voltages->config.pattern == ASTRO_PATTERN_SKY)
     for (guint i = 0; i < voltages->config.sky->n; i++)
       power += voltages->config.sky->sources[i].flux;
-  return power > 0 && voltages->store->rms > 0 ? voltages->store->rms / sqrt(power / 2) : 1;
+  const double component = voltages->real ? power : power / 2;
+  return power > 0 && voltages->store->rms > 0 ? voltages->store->rms / sqrt(component) : 1;
 }
 
 static gboolean check(const AstroVoltagesConfig *config, GError **error)
@@ -122,7 +133,7 @@ static gboolean check(const AstroVoltagesConfig *config, GError **error)
   gboolean is_sky = config->pattern == ASTRO_PATTERN_SKY;
   const char *wrong = NULL;
   if (!astro_store_get(stream->format))
-    wrong = "formats are CI4, CI8, CI16LE and CF32LE";
+    wrong = "formats are CI4, CI8, CI16LE, CF32LE, I8, I16LE and F32LE";
   else if (stream->rate_n <= 0 || stream->rate_d <= 0)
     wrong = "a rate is needed";
   else if (astro_layout_find(&stream->layout, ASTRO_AXIS_TIME) < 0)
@@ -151,6 +162,7 @@ AstroVoltages *astro_voltages_new(const AstroVoltagesConfig *config, GError **er
   voltages->delay = astro_delay_kernels();
   voltages->stations = (guint)astro_stream_extent(&config->stream, ASTRO_AXIS_STATION);
   voltages->pols = (guint)astro_stream_extent(&config->stream, ASTRO_AXIS_POL);
+  voltages->real = !astro_format_info(config->stream.format)->is_complex;
   voltages->rate = (double)config->stream.rate_n / config->stream.rate_d;
   voltages->scale = config->scale > 0 ? config->scale : automatic_scale(voltages);
   /* Whole turns do not matter, and a fixed-point phase never drifts. */
@@ -180,6 +192,26 @@ double astro_voltages_scale(const AstroVoltages *voltages)
 }
 
 /* ---- patterns: a whole tile of one input, and the factor that turns it into steps ---- */
+
+/* The real samples of a band whose centre complex ones have at zero: a quarter of a turn a sample
+ * brings its lower edge there. Tiles begin at whole turns. */
+static void make_real(AstroTile *out)
+{
+  for (guint i = 0; i < TILE; i += 4) {
+    out->re[i + 1] = -out->im[i + 1];
+    out->re[i + 2] = -out->re[i + 2];
+    out->re[i + 3] = out->im[i + 3];
+  }
+}
+
+/* Half of the power that complex samples have is in the imaginary parts. */
+static float finish_noise(const AstroVoltages *voltages, AstroTile *out)
+{
+  if (!voltages->real)
+    return (float)voltages->scale;
+  make_real(out);
+  return (float)(voltages->scale * G_SQRT2);
+}
 
 static void add_receiver(const AstroVoltages *voltages, guint64 tile, guint64 input, AstroTile *out)
 {
@@ -221,14 +253,14 @@ static float make_sky(const AstroVoltages *voltages, guint64 tile, guint station
 {
   add_receiver(voltages, tile, (guint64)station * voltages->pols + pol, out);
   add_sources(voltages, tile, station, pol, out);
-  return (float)voltages->scale;
+  return finish_noise(voltages, out);
 }
 
 static float make_noise(const AstroVoltages *voltages, guint64 tile, guint station, guint pol,
                         AstroTile *out)
 {
   add_receiver(voltages, tile, (guint64)station * voltages->pols + pol, out);
-  return (float)voltages->scale;
+  return finish_noise(voltages, out);
 }
 
 static float half_scale(const AstroVoltages *voltages)
@@ -244,6 +276,8 @@ static float make_tone(const AstroVoltages *voltages, guint64 tile, guint statio
     out->re[i] = (float)cos(angle);
     out->im[i] = (float)sin(angle);
   }
+  if (voltages->real)
+    make_real(out);
   return half_scale(voltages);
 }
 

@@ -1,4 +1,4 @@
-/* What the receivers of an array give: complex baseband voltages under a sky of point sources.
+/* What the receivers of an array give: baseband voltages under a sky of point sources.
  *
  * E_i(t) = sum over sources of sqrt(S) e_s(t + tau_is(t)) exp(2 pi i f0 tau_is(t)) + receiver
  * noise, where e_s is white noise over the whole band (one stream for each source and polarisation,
@@ -7,6 +7,9 @@
  * and not of its offset from the phase centre, so that astrodelay has what to remove. Signs
  * are ARCHITECTURE.md's. Delays follow the earth's rotation and hold to 4e-4 of a turn over the
  * inner 90% of the band.
+ *
+ * Real voltages come at twice the bandwidth, with the band's lower edge at zero: they are sqrt(2)
+ * re(E_i(t) exp(i pi bandwidth t)), so that their power is that of complex ones.
  *
  * The same seed gives the same samples in whatever blocks they are asked for. */
 #pragma once
@@ -21,7 +24,8 @@ typedef enum {
   ASTRO_PATTERN_TONE,  /* half of full scale, at tone from the centre of the band, in all inputs */
   ASTRO_PATTERN_NOISE, /* receiver noise alone */
   ASTRO_PATTERN_IMPULSE, /* one sample of half full scale in ASTRO_IMPULSE_PERIOD, the first at 0 */
-  ASTRO_PATTERN_RAMP,    /* re counts samples, im inputs (station x pols + pol), both wrap */
+  ASTRO_PATTERN_RAMP,    /* re counts samples, im inputs (station x pols + pol), both wrap; real
+                          * samples are re */
 } AstroPattern;
 
 #define ASTRO_IMPULSE_PERIOD 4096

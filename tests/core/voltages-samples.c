@@ -5,8 +5,9 @@
 /* Blocks cut anywhere give what one block gives, in every format and layout. */
 static void test_blocks(void)
 {
-  static const AstroFormat formats[] = { ASTRO_FORMAT_CI4, ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI16LE,
-                                         ASTRO_FORMAT_CF32LE };
+  static const AstroFormat formats[] = { ASTRO_FORMAT_CI4,    ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI16LE,
+                                         ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_I8,  ASTRO_FORMAT_I16LE,
+                                         ASTRO_FORMAT_F32LE };
   static const char *const layouts[] = { "time:station:pol", "station:time:pol",
                                          "station:pol:time" };
   enum { STATIONS = 19, POLS = 2, STEPS = 3000 };
@@ -15,7 +16,7 @@ static void test_blocks(void)
               "3 4 5\n1 0 0\n2 0 0\n3 0 0\n4 0 0\n5 0 0\n6 0 0\n7 0 0\n8 0 0\n");
   g_autoptr(AstroSky) sky = sky_of("0.3,0.1,3;-0.2,0.4,1.5", observation);
   sky->sources[1].spectral_index = -0.7;
-  for (guint c = 0; c < 6; c++) {
+  for (guint c = 0; c < 9; c++) {
     guint f = c % G_N_ELEMENTS(formats), l = c % G_N_ELEMENTS(layouts);
     AstroVoltagesConfig config = {
       .observation = observation,
@@ -65,9 +66,9 @@ static void test_formats(void)
     AstroFormat format;
     double rms, limit;
   } formats[] = {
-    { ASTRO_FORMAT_CI4, 2.95, 7 },
-    { ASTRO_FORMAT_CI8, 32, 127 },
-    { ASTRO_FORMAT_CI16LE, 2048, 32767 },
+    { ASTRO_FORMAT_CI4, 2.95, 7 },        { ASTRO_FORMAT_CI8, 32, 127 },
+    { ASTRO_FORMAT_CI16LE, 2048, 32767 }, { ASTRO_FORMAT_I8, 32, 127 },
+    { ASTRO_FORMAT_I16LE, 2048, 32767 },
   };
   enum { STEPS = 20000 };
   static float exact[STEPS][2];
@@ -78,20 +79,24 @@ static void test_formats(void)
     .seed = 1,
     .stream = stream_of(ASTRO_FORMAT_CF32LE, "time:station:pol", 1, 1, 0, 1000),
   };
-  g_autoptr(AstroVoltages) floats = open_voltages(&config);
-  test_near(astro_voltages_scale(floats), 1, 0);
-  astro_voltages_fill(floats, 0, STEPS, exact);
   for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+    const gboolean is_complex = astro_format_info(formats[f].format)->is_complex;
+    const guint steps = is_complex ? STEPS : 2 * STEPS;
+    config.stream.format = is_complex ? ASTRO_FORMAT_CF32LE : ASTRO_FORMAT_F32LE;
+    g_autoptr(AstroVoltages) floats = open_voltages(&config);
+    test_near(astro_voltages_scale(floats), 1, 0);
+    astro_voltages_fill(floats, 0, steps, exact);
     config.stream.format = formats[f].format;
     g_autoptr(AstroVoltages) voltages = open_voltages(&config);
     double scale = astro_voltages_scale(voltages), square = 0;
-    test_near(scale, formats[f].rms / 5, 1e-9);
-    astro_voltages_fill(voltages, 0, STEPS, raw);
+    /* The power of a real sample is that of both components. */
+    test_near(scale, formats[f].rms / sqrt(is_complex ? 25 : 50), 1e-9 * formats[f].rms);
+    astro_voltages_fill(voltages, 0, steps, raw);
     for (guint i = 0; i < STEPS; i++)
       for (guint k = 0; k < 2; k++) {
-        gint found = f == 0   ? (gint8)(k ? ((guint8 *)raw)[i] << 4 : ((guint8 *)raw)[i]) >> 4
-                     : f == 1 ? ((gint8 *)raw)[2 * i + k]
-                              : raw[i][k];
+        gint found = f == 0 ? (gint8)(k ? ((guint8 *)raw)[i] << 4 : ((guint8 *)raw)[i]) >> 4
+                     : formats[f].limit == 127 ? ((gint8 *)raw)[2 * i + k]
+                                               : raw[i][k];
         double expected = rint(CLAMP(exact[i][k] * scale, -formats[f].limit - 1, formats[f].limit));
         test_near(found, expected,
                   fabs(exact[i][k] * scale - trunc(exact[i][k] * scale)) > 0.499 &&
@@ -131,6 +136,17 @@ static void test_patterns(void)
       g_assert_cmpint(data[i][input / 2][input % 2][0], ==, (i + 5) % 4096 ? 0 : 64);
       g_assert_cmpint(data[i][input / 2][input % 2][1], ==, 0);
     }
+  config.pattern = ASTRO_PATTERN_RAMP;
+  config.stream.format = ASTRO_FORMAT_I8;
+  g_autoptr(AstroVoltages) real_ramp = open_voltages(&config);
+  astro_voltages_fill(real_ramp, 300, STEPS, data);
+  for (guint i = 0; i < STEPS * 6; i++)
+    g_assert_cmpint(((gint8 *)data)[i], ==, (gint8)(300 + i / 6));
+  config.pattern = ASTRO_PATTERN_IMPULSE;
+  g_autoptr(AstroVoltages) real_impulse = open_voltages(&config);
+  astro_voltages_fill(real_impulse, 5, STEPS, data);
+  for (guint i = 0; i < STEPS * 6; i++)
+    g_assert_cmpint(((gint8 *)data)[i], ==, (i / 6 + 5) % 4096 ? 0 : 64);
   /* Steps a turn that are a power of two and that are not, after 31 years; and no turn at all. */
   static const double tones[] = { -125, 100, -1e-30 };
   config.pattern = ASTRO_PATTERN_TONE;
@@ -143,6 +159,13 @@ static void test_patterns(void)
       test_near(tone[i][0], cos(2 * G_PI * i * tones[t] / 1000), 1e-4);
       test_near(tone[i][1], sin(2 * G_PI * i * tones[t] / 1000), 1e-4);
     }
+    /* The band's centre is at a quarter of the rate. */
+    AstroVoltagesConfig real = config;
+    real.stream.format = ASTRO_FORMAT_F32LE;
+    g_autoptr(AstroVoltages) real_wave = open_voltages(&real);
+    astro_voltages_fill(real_wave, 1000000000000, STEPS, tone);
+    for (guint i = 0; i < STEPS; i++)
+      test_near(((float *)tone)[i], cos(2 * G_PI * i * (tones[t] / 1000 + 0.25)), 1e-4);
   }
 }
 

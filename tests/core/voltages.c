@@ -46,29 +46,33 @@ static double delay_between(const AstroObservation *observation, const AstroSour
 /* Two stations and one source. Segments of the one are taken later by the whole samples of delay,
  * so that what is left is a fraction of a sample, and its phase at each frequency is compared with
  * the formula: 1e-3 of a turn over 90% of the band. */
-static void check_phases(const char *positions, const char *source, double frequency,
-                         gint bandwidth, double seconds)
+static void check_phases(AstroFormat format, const char *positions, const char *source,
+                         double frequency, gint bandwidth, double seconds)
 {
+  const gboolean is_complex = astro_format_info(format)->is_complex;
+  const double rate = is_complex ? bandwidth : 2.0 * bandwidth;
   g_autoptr(AstroObservation) observation = observe(positions);
   g_autoptr(AstroSky) sky = sky_of(source, observation);
   AstroVoltagesConfig config = {
     .observation = observation,
     .sky = sky,
-    .stream = stream_of(ASTRO_FORMAT_CF32LE, "station:pol:time", 2, 1, frequency, bandwidth),
+    .stream = stream_of(format, "station:pol:time", 2, 1, frequency, bandwidth),
     .seed = 7,
   };
   guint segments = 40, steps = (segments + 2) * LENGTH;
-  guint64 first = (guint64)(seconds * bandwidth) + 12345;
+  guint64 first = (guint64)(seconds * rate) + 12345;
   g_autoptr(AstroVoltages) voltages = open_voltages(&config);
   g_autofree float complex *data = g_new(float complex, 2 * steps);
   astro_voltages_fill(voltages, first, steps, data);
+  if (!is_complex) /* from the end, since what is wide lies where what is narrow was */
+    for (guint i = 2 * steps; i-- > 0;)
+      data[i] = ((float *)data)[i];
 
   double middle = first + LENGTH + segments * LENGTH / 2.0;
-  double tau =
-      delay_between(observation, &sky->sources[0], 0, 1, (gint64)(middle / bandwidth * 1e9));
+  double tau = delay_between(observation, &sky->sources[0], 0, 1, (gint64)(middle / rate * 1e9));
   double before = delay_between(observation, &sky->sources[0], 0, 1,
-                                (gint64)((middle - segments * LENGTH / 2.0) / bandwidth * 1e9));
-  gint whole = (gint)round(tau * bandwidth);
+                                (gint64)((middle - segments * LENGTH / 2.0) / rate * 1e9));
+  gint whole = (gint)round(tau * rate);
   g_assert_cmpint(ABS(whole), <, LENGTH);
   /* The comparison at the middle of the data holds while the phase turns little within them. */
   g_assert_cmpfloat(fabs(before - tau) * frequency, <, 0.05);
@@ -89,10 +93,12 @@ static void check_phases(const char *positions, const char *source, double frequ
       power[i] += cabs(b[i]) * cabs(b[i]);
     }
   }
-  for (gint k = -LENGTH * 45 / 100; k <= LENGTH * 45 / 100; k++) {
-    guint at = (guint)(k + LENGTH) % LENGTH;
-    double offset = (double)k * bandwidth / LENGTH;
-    double turns = frequency * tau + offset * (tau - (double)whole / bandwidth);
+  const gint bins = is_complex ? LENGTH : LENGTH / 2; /* of the band */
+  for (gint k = -bins * 45 / 100; k <= bins * 45 / 100; k++) {
+    /* Real samples have the band's lower edge at zero, complex ones its centre. */
+    guint at = is_complex ? (guint)(k + LENGTH) % LENGTH : (guint)(k + LENGTH / 4);
+    double offset = k * rate / LENGTH, mixed = is_complex ? offset : offset + bandwidth / 2.0;
+    double turns = (frequency + offset) * tau - mixed * whole / rate;
     double complex ratio = cross[at] / power[at] * cexp(-2 * I * G_PI * (turns - floor(turns)));
     test_near(carg(ratio) / (2 * G_PI), 0, 1e-3);
     test_near(cabs(ratio), 1, 0.012);
@@ -101,11 +107,14 @@ static void check_phases(const char *positions, const char *source, double frequ
 
 static void test_phase(void)
 {
-  check_phases("0 0 0\n300 100 5\n", "0.01,0.02,1", 150e6, 20000000, 0);
-  check_phases("0 0 0\n300 100 5\n", "-0.3,0.2,1", 1.4e9, 100000000, 0);
-  check_phases("0 0 0\n-2000 1500 0\n", "0,0,1", 1.4e9, 50000000, 3600);
-  check_phases("10000 0 0\n0 9000 0\n", "0.001,-0.002,1", 1.4e9, 20000000, -0.0);
-  check_phases("0 0 0\n3 1 0\n", "0.5,0.5,1", 50e6, 10000, 600);
+  static const AstroFormat formats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_F32LE };
+  for (guint f = 0; f < G_N_ELEMENTS(formats); f++) {
+    check_phases(formats[f], "0 0 0\n300 100 5\n", "0.01,0.02,1", 150e6, 20000000, 0);
+    check_phases(formats[f], "0 0 0\n300 100 5\n", "-0.3,0.2,1", 1.4e9, 100000000, 0);
+    check_phases(formats[f], "0 0 0\n-2000 1500 0\n", "0,0,1", 1.4e9, 50000000, 3600);
+    check_phases(formats[f], "10000 0 0\n0 9000 0\n", "0.001,-0.002,1", 1.4e9, 20000000, -0.0);
+    check_phases(formats[f], "0 0 0\n3 1 0\n", "0.5,0.5,1", 50e6, 10000, 600);
+  }
 }
 
 /* The sign, by eyes: a source in the east reaches the eastern station first. */

@@ -12,7 +12,8 @@ static inline AstroStream stream_of(AstroFormat format, const char *layout, guin
 {
   AstroStream stream = { .quantity = ASTRO_QUANTITY_VOLTAGES,
                          .format = format,
-                         .rate_n = bandwidth,
+                         .rate_n =
+                             astro_format_info(format)->is_complex ? bandwidth : 2 * bandwidth,
                          .rate_d = 1,
                          .frequency = frequency,
                          .bandwidth = bandwidth };

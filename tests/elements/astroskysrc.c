@@ -78,8 +78,8 @@ static void test_observation(void)
   test_pulled_end(&r);
 }
 
-/* All the formats and layouts that downstream may ask for, the first that it names; a default where
- * it names none. */
+/* All the formats and layouts that downstream may ask for, the first that it names, complex before
+ * real; a default where it names none. */
 static void test_caps(void)
 {
   static const char *const cases[][3] = {
@@ -89,6 +89,11 @@ static void test_caps(void)
       "station:time:pol" },
     { "application/x-astro-voltages,format=CI16LE,layout=station:pol:time", "CI16LE",
       "station:pol:time" },
+    { "application/x-astro-voltages,format=I8", "I8", "time:station:pol" },
+    { "application/x-astro-voltages,format={F32LE,I8},layout=station:pol:time", "F32LE",
+      "station:pol:time" },
+    { "application/x-astro-voltages,format={F32LE,CF32LE}", "CF32LE", "time:station:pol" },
+    { "application/x-astro-voltages,rate=2000000/1", "I8", "time:station:pol" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *caps = g_strdup(cases[i][0]);
@@ -102,6 +107,8 @@ static void test_caps(void)
     g_assert_cmpstr(gst_structure_get_string(s, "layout"), ==, cases[i][2]);
     AstroStream stream;
     g_assert_true(astro_stream_from_caps(&stream, agreed, NULL));
+    g_assert_cmpint(stream.rate_n, ==, cases[i][1][0] == 'C' ? 1000000 : 2000000);
+    g_assert_cmpuint(GST_BUFFER_DURATION(buffer), ==, 100 * GST_SECOND / (guint64)stream.rate_n);
     g_assert_cmpuint(gst_buffer_get_size(buffer), ==, 100 * astro_stream_step_bytes(&stream));
     gst_buffer_unref(buffer);
     test_pulled_end(&r);
@@ -111,18 +118,22 @@ static void test_caps(void)
 static void test_duration(void)
 {
   static const struct {
-    const char *properties;
+    const char *properties, *format;
     gint64 expected; /* -1: no answer */
   } cases[] = {
-    { "duration=2.5", 2500 * GST_MSECOND },
-    { "num-buffers=3 block-steps=500", 1500 * GST_MSECOND },
-    { "num-buffers=30 block-steps=500 duration=2", 2000 * GST_MSECOND },
-    { "block-steps=100", -1 },
+    { "duration=2.5", "CI8", 2500 * GST_MSECOND },
+    { "duration=2.5", "I8", 2500 * GST_MSECOND },
+    { "num-buffers=3 block-steps=500", "CI8", 1500 * GST_MSECOND },
+    { "num-buffers=3 block-steps=500", "F32LE", 750 * GST_MSECOND },
+    { "num-buffers=30 block-steps=500 duration=2", "CI8", 2000 * GST_MSECOND },
+    { "block-steps=100", "CI8", -1 },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *source =
         g_strdup_printf("astroskysrc stations=2 bandwidth=1000 %s", cases[i].properties);
-    TestPulled r = test_pulled_run(source, "application/x-astro-voltages");
+    g_autofree char *caps =
+        g_strconcat("application/x-astro-voltages,format=", cases[i].format, NULL);
+    TestPulled r = test_pulled_run(source, caps);
     test_pulled_duration(&r, cases[i].expected);
     test_pulled_end(&r);
   }
@@ -375,6 +386,9 @@ static void test_errors(void)
     { "pattern=noise noise=1 stations=64 pols=2 block-steps=262144 repeat=65536",
       "need 4398.0 GB, and this machine has" },
     { "! application/x-astro-voltages,format=CF16LE", "can't handle caps" },
+    { "bandwidth=2147483647 ! application/x-astro-voltages,format=I8", "downstream takes none" },
+    { "bandwidth=10 array=lofar-like stations=2 ! application/x-astro-voltages,format=I8",
+      "needs a bandwidth above 10.18 Hz, found 10" },
     { "stations=3 ! application/x-astro-voltages,stations=4", "downstream takes none" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -18,7 +18,7 @@ static const struct {
 #define SKY "0.004,-0.0015,1;-0.002,0.0035,0.6"
 
 typedef struct {
-  const char *name, *format;
+  const char *name, *array, *format, *spectra;
   guint channels, integration;
   double bandwidth;
   double seconds;
@@ -28,10 +28,13 @@ typedef struct {
 /* Channels wide enough to tell frequencies by their delays, and integrations long enough to tell
  * times by the earth's rotation. */
 static const Case cases[] = {
-  { "wide", "CF32LE", 32, 1000, 4e6, 0.048, "clmwf" },
-  { "wide-odd", "CF32LE", 31, 1000, 4e6, 0.048, "clmwf" },
-  { "wide-ci8", "CI8", 32, 1000, 4e6, 0.048, "clmwf" },
-  { "slow", "CF32LE", 8, 2000, 16e3, 12, "clmwt" },
+  { "wide", "lofar-like", "CF32LE", "CF32LE", 32, 1000, 4e6, 0.048, "clmwf" },
+  { "wide-odd", "lofar-like", "CF32LE", "CF32LE", 31, 1000, 4e6, 0.048, "clmwf" },
+  { "wide-ci8", "lofar-like", "CI8", "CI8", 32, 1000, 4e6, 0.048, "clmwf" },
+  { "slow", "lofar-like", "CF32LE", "CF32LE", 8, 2000, 16e3, 12, "clmwt" },
+  /* Delays are taken out of spectra, to which they are short. */
+  { "real", "disc", "F32LE", "CF32LE", 32, 1000, 400e3, 0.48, "clm" },
+  { "real-odd-i8", "disc", "I8", "CI8", 31, 1000, 400e3, 0.48, "clm" },
 };
 
 /* What might be wrong between sky and file. */
@@ -193,13 +196,15 @@ static void read_file(const char *path, File *file)
 
 static void write_file(const Case *test, const char *path)
 {
+  const gboolean real = !astro_format_info(astro_format_from_name(test->format))->is_complex;
   g_autofree char *line = g_strdup_printf(
-      "astroskysrc array=lofar-like stations=8 frequency=1.4e9 bandwidth=%g duration=%g noise=%g "
+      "astroskysrc array=%s stations=8 frequency=1.4e9 bandwidth=%g duration=%g noise=%g "
       "sky=%s phase-centre=%s scale=%g seed=5 ! application/x-astro-voltages,format=%s ! "
-      "astrodelay ! astrochannelizer channels=%u ! application/x-astro-spectra,format=%s ! "
+      "%s astrochannelizer channels=%u ! application/x-astro-spectra,format=%s ! %s "
       "astrotranspose ! astrocorrelator integration=%u ! astrofitssink location=%s",
-      test->bandwidth, test->seconds, NOISE, "\"" SKY "\"", DIRECTION, SCALE, test->format,
-      test->channels, test->format, test->integration, path);
+      test->array, test->bandwidth, test->seconds, NOISE, "\"" SKY "\"", DIRECTION, SCALE,
+      test->format, real ? "" : "astrodelay !", test->channels, test->spectra,
+      real ? "astrodelay !" : "", test->integration, path);
   play(line, NULL);
 }
 
