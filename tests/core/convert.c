@@ -239,8 +239,8 @@ static void test_auto_scale(void)
   for (guint i = 0; i < 2 * SAMPLES; i++)
     ((gint32 *)bytes)[i / 2] = G_MININT32;
   assert_near(astro_convert_auto_scale(F(CI32LE), F(CI4), bytes, SAMPLES / 2), 2.95 / 0x1p31);
-  for (guint i = 0; i < SAMPLES; i++)
-    ((guint64 *)bytes)[i / 2] = G_MAXUINT64;
+  for (guint i = 0; i < SAMPLES / 2; i++)
+    ((guint64 *)bytes)[i] = G_MAXUINT64;
   assert_near(astro_convert_auto_scale(F(U64LE), F(I8), bytes, SAMPLES / 2), 32 / 0x1p64);
   assert_near(astro_convert_auto_scale(F(I8), F(I16LE), bytes, SAMPLES), 2048);
   for (guint i = 0; i < SAMPLES; i++)
