@@ -44,6 +44,14 @@ static const struct {
   { ASTRO_FORMAT_CF64LE, ASTRO_FORMAT_F64LE, FALSE, TRUE },
 };
 
+gboolean astro_fft_is_possible(const AstroFftSettings *settings, AstroFormat in, AstroFormat out)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(pairs); i++)
+    if (pairs[i].in == in && pairs[i].out == out)
+      return settings->inverse ? pairs[i].inverse : pairs[i].forward;
+  return FALSE;
+}
+
 gboolean astro_fft_is_real(AstroFormat format)
 {
   return !astro_format_info(format)->is_complex;

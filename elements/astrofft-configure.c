@@ -154,6 +154,6 @@ gboolean astro_fft_configure(const AstroFftSettings *given, const AstroStream *i
     config->extents[halved] = astro_fft_samples_of(settings, config->extents[halved], TRUE);
   const gint bins_in = real_out ? halved : -1, bins_out = real_in ? halved : -1;
   set_origins(settings, *kind, &shape, bins_in, bins_out, config);
-  const gboolean is_none = settings->inverse ? real_in : real_out; /* backends refuse it */
-  return is_none || check_agreed(out, &mapped, config, bins_out, error);
+  return !astro_fft_is_possible(settings, in->format, out->format) || /* backends refuse it */
+         check_agreed(out, &mapped, config, bins_out, error);
 }

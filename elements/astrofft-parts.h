@@ -42,6 +42,8 @@ void astro_fft_forget_lengths(const AstroFftSettings *settings, GstStructure *s,
 /* ---- caps ---- */
 
 gboolean astro_fft_is_real(AstroFormat format);
+/* Whether a transform makes the one of the other. */
+gboolean astro_fft_is_possible(const AstroFftSettings *settings, AstroFormat in, AstroFormat out);
 /* Appends what one structure of a side may be on the other. */
 void astro_fft_map_structure(const AstroFftSettings *settings, const GstStructure *given,
                              AstroQuantity in, gboolean to_src, GstCaps *result);

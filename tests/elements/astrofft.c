@@ -196,6 +196,7 @@ static void test_errors(void)
       "next after time", 64 },
     { "", "spectra,format=CF32LE,layout=station:time,stations=4", "axes names none", 64 },
     { "", "voltages,format=CI8,layout=time", "CI8 to CF32LE", 64 },
+    { "", "voltages,format=I8,layout=time", "I8 to CF32LE", 64 },
     { "direction=inverse", "voltages,format=F32LE,layout=time", "real samples", 64 },
     { "length=268435456", "voltages,format=CF32LE,layout=time:station,stations=65536",
       "no memory to hold", 64 },
