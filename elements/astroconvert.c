@@ -79,11 +79,35 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
   return astro_stage_filter_caps(result, filter);
 }
 
+static gboolean names_format(GstCapsFeatures *features, GstStructure *s, gpointer data)
+{
+  return gst_structure_has_field(s, "format");
+}
+
+/* Stages take formats that they do not name, too, so that it is they who refuse them. What they
+ * name is better, where they name any. */
+static GstCaps *keep_named(GstBaseTransform *trans, GstCaps *othercaps)
+{
+  GstCaps *named =
+      gst_caps_make_writable(gst_pad_peer_query_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), NULL));
+  gst_caps_filter_and_map_in_place(named, names_format, NULL);
+  GstCaps *kept = gst_caps_intersect_full(othercaps, named, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(named);
+  if (!gst_caps_is_empty(kept)) {
+    gst_caps_unref(othercaps);
+    return kept;
+  }
+  gst_caps_unref(kept);
+  return othercaps;
+}
+
 /* As it came where that is taken. Else not what downstream names first: it may be integers that
  * round all of a signal away. */
 static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                             GstCaps *othercaps)
 {
+  if (direction == GST_PAD_SINK)
+    othercaps = keep_named(trans, othercaps);
   return gst_caps_can_intersect(caps, othercaps)
              ? astro_stage_fixate_same(trans, direction, caps, othercaps)
              : astro_stage_fixate_exact(trans, direction, caps, othercaps);

@@ -253,6 +253,27 @@ static void test_prefers_exact(void)
   }
 }
 
+/* Stages whose caps take all formats, so that it is they who say what they expect. */
+static void test_before_stages(void)
+{
+  static const char *const lines[][2] = {
+    { "CI8", "astrofft axes=time length=64" },
+    { "I8", "astrofft axes=time length=64" },
+    { "CF64LE", "astrochannelizer channels=64" },
+    { "F64LE", "astrochannelizer channels=64" },
+    { "CF64LE", "queue ! astrochannelizer channels=64" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(lines); i++) {
+    g_autofree char *line =
+        g_strdup_printf("fakesrc num-buffers=2 sizetype=fixed sizemax=65536 ! "
+                        "application/x-astro-voltages,format=%s,layout=time:station,stations=2 ! "
+                        "astroconvert ! %s ! fakesink",
+                        lines[i][0], lines[i][1]);
+    g_autofree char *error = test_launch(line);
+    g_assert_cmpstr(error, ==, NULL);
+  }
+}
+
 static const struct {
   const char *line, *word;
 } bad[] = {
@@ -273,6 +294,7 @@ static void test_bad(gconstpointer data)
 static void add_tests(void)
 {
   g_test_add_func("/astroconvert/values", test_values);
+  g_test_add_func("/astroconvert/before-stages", test_before_stages);
   g_test_add_func("/astroconvert/unaligned", test_unaligned);
   g_test_add_func("/astroconvert/clipped", test_clipped);
   g_test_add_func("/astroconvert/auto", test_auto);
