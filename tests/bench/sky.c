@@ -38,10 +38,13 @@ int main(int argc, char **argv)
 {
   static const struct {
     guint stations, pols, sources;
-  } cases[] = { { 8, 1, 3 }, { 8, 2, 3 }, { 64, 2, 3 }, { 64, 2, 0 }, { 32, 2, 30 } };
+    AstroFormat format;
+  } cases[] = { { 8, 1, 3, ASTRO_FORMAT_CI8 },   { 8, 2, 3, ASTRO_FORMAT_CI8 },
+                { 64, 2, 3, ASTRO_FORMAT_CI8 },  { 64, 2, 0, ASTRO_FORMAT_CI8 },
+                { 32, 2, 30, ASTRO_FORMAT_CI8 }, { 8, 2, 3, ASTRO_FORMAT_I8 },
+                { 64, 2, 3, ASTRO_FORMAT_I8 } };
   gst_init(&argc, &argv);
-  bench_head(
-      "astroskysrc, CI8, time:station:pol, 100 MHz, both cores; limit: copying the same bytes");
+  bench_head("astroskysrc, time:station:pol, 100 MHz, both cores; limit: copying the same bytes");
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     AstroObservation *observation = test_observe("disc", cases[i].stations);
     double copy_seconds, make_seconds;
@@ -50,13 +53,14 @@ int main(int argc, char **argv)
       g_string_append_printf(text, "%g,%g,1;", 0.01 * s, 0.003 * s * s / (1 + s));
     AstroSky *sky = astro_sky_new(text->str, NULL);
     astro_sky_resolve(sky, observation, NULL);
+    const AstroFormatInfo *format = astro_format_info(cases[i].format);
     AstroVoltagesConfig config = {
       .observation = observation,
       .sky = sky,
       .noise = 10,
       .stream = { .quantity = ASTRO_QUANTITY_VOLTAGES,
-                  .format = ASTRO_FORMAT_CI8,
-                  .rate_n = 100000000,
+                  .format = cases[i].format,
+                  .rate_n = format->is_complex ? 100000000 : 200000000,
                   .rate_d = 1,
                   .frequency = 1.4e9,
                   .bandwidth = 100e6 },
@@ -65,12 +69,12 @@ int main(int argc, char **argv)
     config.stream.layout.extents[1] = cases[i].stations;
     config.stream.layout.extents[2] = cases[i].pols;
     gsize samples = (gsize)STEPS * cases[i].stations * cases[i].pols;
-    Case c = { .voltages = astro_voltages_new(&config, NULL), .bytes = 2 * samples };
+    Case c = { .voltages = astro_voltages_new(&config, NULL), .bytes = format->bytes * samples };
     c.block = g_malloc0(c.bytes);
     c.other = g_malloc0(c.bytes);
     bench_pair(make, &c, copy, &c, 5, &make_seconds, &copy_seconds);
-    g_autofree char *what = g_strdup_printf("%u stations, %u pols, %u sources", cases[i].stations,
-                                            cases[i].pols, cases[i].sources);
+    g_autofree char *what = g_strdup_printf("%s, %u stations, %u pols, %u sources", format->name,
+                                            cases[i].stations, cases[i].pols, cases[i].sources);
     bench_row(what, samples / make_seconds / 1e6, samples / copy_seconds / 1e6, "Msamp/s", 0);
     astro_voltages_free(c.voltages);
     astro_sky_free(sky);
