@@ -8,10 +8,10 @@
 #include "core/backend/threads.h"
 
 #define TILE ASTRO_NOISE_TILE
-#define SHAPE_REACH 24 /* taps on each side of a spectral shape */
-#define BAND_REACH                                                                                 \
-  48 /* the same of one that ends within what the rate carries: it falls to nothing                \
-      * within a twelfth of the band */
+/* Taps on each side of a spectral shape; of one that ends within what the rate carries more, so
+ * that it falls to nothing within a twelfth of the band. */
+#define SHAPE_REACH 24
+#define BAND_REACH 48
 #define SHAPE_POINTS 1024 /* of the integral that gives them */
 
 typedef struct {
