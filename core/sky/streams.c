@@ -38,6 +38,8 @@ guint64 astro_noise_key(guint64 seed, AstroNoiseKind kind, guint64 index, gint64
   return astro_split_mix_of(key ^ (guint64)tile);
 }
 
+/* Real samples carry twice the band; the rate of complex ones is the bandwidth, but for rounding.
+ */
 static gboolean is_narrow(const AstroStreamsConfig *config)
 {
   return config->bandwidth < 0.75 * config->rate;

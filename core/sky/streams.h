@@ -12,7 +12,7 @@ typedef struct {
 typedef struct AstroStreams AstroStreams;
 
 typedef struct {
-  const AstroSky *sky;
+  const AstroSky *sky; /* the caller keeps it */
   guint pols, threads;
   guint64 seed;
   gsize window_tiles;          /* of ASTRO_NOISE_TILE samples, that are at hand at a time */
