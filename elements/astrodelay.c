@@ -9,10 +9,12 @@
  * Before the channelizer it works on voltages and is right for any array; after it, on spectra, it
  * is cheaper, and right for arrays across which light takes far less time than a spectrum does.
  *
- * The format stays as it is, but CI4, and whatever a calibration is undone of, becomes CF32LE where
- * downstream takes it. Caps behind astrodelay may ask for integers again: rounded to CI4 or CI8,
- * the phases of CI4 are wrong by up to five degrees, and what gains make of other samples may not
- * fit. A source that makes several formats, as astroskysrc does, is asked for CF32LE first.
+ * The format stays as it is, but CI4, and whatever a calibration is undone of, becomes CF32LE (of
+ * real voltages F32LE) where downstream takes it. Caps behind astrodelay may ask for integers
+ * again: rounded to CI4 or CI8, the phases of CI4 are wrong by up to five degrees, and what gains
+ * make of other samples may not fit. A source that makes several formats, as astroskysrc does, is
+ * asked for CF32LE first. Real voltages are delayed as complex ones are, in about twice the time for
+ * the same band.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! \
@@ -43,21 +45,48 @@ enum { PROP_CALIBRATION = ASTRO_STAGE_N_PROPERTIES };
 G_DEFINE_TYPE(AstroDelay, astro_delay, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrodelay, "astrodelay", GST_RANK_NONE, ASTRO_TYPE_DELAY)
 
+static const AstroFormat complex_formats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CI16LE,
+                                               ASTRO_FORMAT_CI8, ASTRO_FORMAT_CI4 };
+static const AstroFormat real_formats[] = { ASTRO_FORMAT_F32LE, ASTRO_FORMAT_I16LE,
+                                            ASTRO_FORMAT_I8 };
+
+static gboolean names_any(const GValue *value, const AstroFormat *formats, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    if (astro_format_is_named(value, formats[i]))
+      return TRUE;
+  return FALSE;
+}
+
+static void append_all(GValue *list, const AstroFormat *formats, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    astro_format_append(list, formats[i]);
+}
+
+/* Complex ones and real ones stay so. What is neither of them is refused with both sides' caps. */
+static void widen_format(GstStructure *s)
+{
+  const GValue *value = gst_structure_get_value(s, "format");
+  const gboolean real = names_any(value, real_formats, G_N_ELEMENTS(real_formats));
+  GValue list = G_VALUE_INIT;
+
+  g_value_init(&list, GST_TYPE_LIST);
+  if (!real || names_any(value, complex_formats, G_N_ELEMENTS(complex_formats)))
+    append_all(&list, complex_formats, G_N_ELEMENTS(complex_formats));
+  if (!value || real)
+    append_all(&list, real_formats, G_N_ELEMENTS(real_formats));
+  gst_structure_take_value(s, "format", &list);
+}
+
 /* The format may change and nothing else. */
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
-  static const AstroFormat formats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CI16LE, ASTRO_FORMAT_CI8,
-                                         ASTRO_FORMAT_CI4 };
   GstCaps *result = gst_caps_copy(caps);
 
-  for (guint i = 0; i < gst_caps_get_size(result); i++) {
-    GValue list = G_VALUE_INIT;
-    g_value_init(&list, GST_TYPE_LIST);
-    for (guint f = 0; f < G_N_ELEMENTS(formats); f++)
-      astro_format_append(&list, formats[f]);
-    gst_structure_take_value(gst_caps_get_structure(result, i), "format", &list);
-  }
+  for (guint i = 0; i < gst_caps_get_size(result); i++)
+    widen_format(gst_caps_get_structure(result, i));
   return astro_stage_filter_caps(result, filter);
 }
 

@@ -2,11 +2,11 @@
 # Real samples of eight bits, as digitisers without a mixer to zero make them, to visibilities:
 #   ... | digitiser.sh STATIONS SAMPLES-A-SECOND HZ POSITIONS RA,DEC START OUT.uvfits
 # I8 samples, two polarisations, time:station:pol; HZ is the centre of the band, which is half as wide as samples come a second;
-# POSITIONS and START as in voltages.sh. The delays of the phase centre are taken out of the spectra.
+# POSITIONS and START as in voltages.sh.
 set -eu
 [ $# = 7 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
 exec gst-launch-1.0 -e fdsrc ! \
   "application/x-astro-voltages,format=I8,layout=time:station:pol,stations=$1,pols=2,rate=$2/1,frequency=(double)$3,bandwidth=(double)$(($2 / 2))" ! \
   astroobserve array="$4" phase-centre="$5" start-time="$6" ! \
-  astrochannelizer channels=64 ! astrodelay ! astrotranspose ! astrocorrelator integration=1000 ! \
+  astrodelay ! astrochannelizer channels=64 ! astrotranspose ! astrocorrelator integration=1000 ! \
   astrofitssink location="$7"

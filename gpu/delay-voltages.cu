@@ -116,38 +116,63 @@ struct Voltages {
   guint inputs, pols, stretch;
   guint64 first;          /* sample of the first stretch */
   guint64 out_first, out_end;
-  double rate, frequency;
+  double rate, frequency; /* the latter of zero in the samples */
   const double *delays;   /* [end of a stretch][input] */
   const double2 *gains;   /* of inputs: amplitude to multiply with, turns to take away; NULL: none */
   const float *taps;
 };
 
-/* A stretch of an input a block. */
-static __global__ void __launch_bounds__(DELAY_THREADS) delay_stretch(const __grid_constant__ Voltages work)
+__device__ inline guint64 place_of(const Voltages &work, guint64 sample, guint input)
 {
-  __shared__ float2 samples[TILE + DELAY_TAPS];
-  __shared__ float taps[DELAY_TAPS];
-  const guint input = blockIdx.x % work.inputs, index = blockIdx.x / work.inputs;
-  const guint64 first = work.first + (guint64)index * work.stretch;
-  double here = work.delays[(guint64)index * work.inputs + input];
-  double there = work.delays[(guint64)(index + 1) * work.inputs + input];
-  double gain = work.gains ? work.gains[input].x : 1, turns = work.gains ? work.gains[input].y : 0;
+  return (sample - work.out_first) * work.time + input / work.pols * work.station + input % work.pols * work.pol;
+}
+
+/* What a stretch's samples are multiplied and turned by. */
+struct Stretch {
+  gint64 from;                    /* the sample that the first one's taps begin at */
+  double fraction, gain, phase, turn; /* turns, and turns a sample */
+};
+
+template <int TAPS> __device__ inline Stretch find_stretch(const Voltages &work, guint input, guint index)
+{
+  const double *delays = work.delays + (guint64)index * work.inputs + input;
+  double here = delays[0], there = delays[work.inputs];
+  const double gain = work.gains ? work.gains[input].x : 1, turns = work.gains ? work.gains[input].y : 0;
   /* The delay is that of the moment when the sample was taken, a delay ago. */
   const double slope = (there - here) * work.rate / work.stretch;
   here *= 1 - slope;
   there *= 1 - slope;
-  const double at = -0.5 * (here + there) * work.rate, whole = floor(at), fraction = at - whole;
-  const double phase = -work.frequency * here - turns, turn = -work.frequency * (there - here) / work.stretch;
-  const float2 *from = work.window + input * work.capacity +
-                       ((gint64)first + (gint64)whole - ASTRO_FRACTION_CENTRE - work.start);
+  const double at = -0.5 * (here + there) * work.rate, whole = floor(at);
+  const guint64 first = work.first + (guint64)index * work.stretch;
+  return { (gint64)first + (gint64)whole - (TAPS / 2 - 1), at - whole, gain, -work.frequency * here - turns,
+           -work.frequency * (there - here) / work.stretch };
+}
 
-  if (threadIdx.x < DELAY_TAPS) {
-    guint step = (guint)fmin(fraction * (double)DELAY_TAP_STEPS, (double)(DELAY_TAP_STEPS - 1));
-    float right = (float)(gain * (fraction * (double)DELAY_TAP_STEPS - step)), left = (float)gain - right;
-    const float *row = work.taps + step * DELAY_TAPS + threadIdx.x;
-    taps[threadIdx.x] = left * row[0] + right * row[DELAY_TAPS];
-  }
-  for (guint i = threadIdx.x; i < work.stretch + DELAY_TAPS - 1; i += DELAY_THREADS)
+/* On a straight line between rows of n taps. */
+__device__ inline void find_taps(const Voltages &work, const Stretch &stretch, guint n, float *taps)
+{
+  if (threadIdx.x >= n)
+    return;
+  const double place = stretch.fraction * (double)DELAY_TAP_STEPS;
+  guint step = (guint)fmin(place, (double)(DELAY_TAP_STEPS - 1));
+  float right = (float)(stretch.gain * (place - step)), left = (float)stretch.gain - right;
+  const float *row = work.taps + step * n + threadIdx.x;
+  taps[threadIdx.x] = left * row[0] + right * row[n];
+}
+
+/* A stretch of an input a block. */
+static __global__ void __launch_bounds__(DELAY_THREADS) delay_stretch(const __grid_constant__ Voltages work)
+{
+  enum { TAPS = ASTRO_FRACTION_TAPS };
+  __shared__ float2 samples[TILE + TAPS];
+  __shared__ float taps[TAPS];
+  const guint input = blockIdx.x % work.inputs, index = blockIdx.x / work.inputs;
+  const guint64 first = work.first + (guint64)index * work.stretch;
+  const Stretch stretch = find_stretch<TAPS>(work, input, index);
+  const float2 *from = work.window + input * work.capacity + (stretch.from - work.start);
+
+  find_taps(work, stretch, TAPS, taps);
+  for (guint i = threadIdx.x; i < work.stretch + TAPS - 1; i += DELAY_THREADS)
     samples[i] = from[i];
   __syncthreads();
   int clipped = 0;
@@ -156,14 +181,41 @@ static __global__ void __launch_bounds__(DELAY_THREADS) delay_stretch(const __gr
       continue;
     float2 sum = make_float2(0, 0);
 #pragma unroll
-    for (int k = 0; k < DELAY_TAPS; k++) {
+    for (int k = 0; k < TAPS; k++) {
       sum.x += taps[k] * samples[i + k].x;
       sum.y += taps[k] * samples[i + k].y;
     }
-    write_sample(work.out,
-                 (first + i - work.out_first) * work.time + input / work.pols * work.station +
-                     input % work.pols * work.pol,
-                 work.to, product(sum, turn_by(phase + i * turn)), &clipped);
+    write_sample(work.out, place_of(work, first + i, input), work.to,
+                 product(sum, turn_by(stretch.phase + i * stretch.turn)), &clipped);
+  }
+}
+
+/* The same of real samples, which the window has as complex ones. */
+static __global__ void __launch_bounds__(DELAY_THREADS) delay_real_stretch(const __grid_constant__ Voltages work)
+{
+  enum { TAPS = ASTRO_FRACTION_REAL_TAPS };
+  __shared__ float samples[TILE + TAPS], taps[2 * TAPS];
+  const guint input = blockIdx.x % work.inputs, index = blockIdx.x / work.inputs;
+  const guint64 first = work.first + (guint64)index * work.stretch;
+  const Stretch stretch = find_stretch<TAPS>(work, input, index);
+  const float2 *from = work.window + input * work.capacity + (stretch.from - work.start);
+
+  find_taps(work, stretch, 2 * TAPS, taps);
+  for (guint i = threadIdx.x; i < work.stretch + TAPS - 1; i += DELAY_THREADS)
+    samples[i] = from[i].x;
+  __syncthreads();
+  int clipped = 0;
+  for (guint i = threadIdx.x; i < work.stretch; i += DELAY_THREADS) {
+    if (first + i < work.out_first || first + i >= work.out_end)
+      continue;
+    float2 sum = make_float2(0, 0);
+#pragma unroll
+    for (int k = 0; k < TAPS; k++) {
+      sum.x += taps[k] * samples[i + k];
+      sum.y += taps[TAPS + k] * samples[i + k];
+    }
+    write_real(work.out, place_of(work, first + i, input), work.to,
+               product(sum, turn_by(stretch.phase + i * stretch.turn)).x, &clipped);
   }
 }
 
@@ -185,7 +237,7 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
     .out_first = arguments->out_first,
     .out_end = arguments->out_first + arguments->out_steps,
     .rate = self->rate,
-    .frequency = stream->frequency,
+    .frequency = astro_delay_zero_frequency(stream),
     .taps = self->taps,
   };
   if (work.stretch == 0)
@@ -212,7 +264,8 @@ static gboolean delay_voltages(Delay *self, guint8 *out, const AstroDelayArgumen
   work.pol = strides.pol;
   work.delays = (const double *)pieces[0].device;
   work.gains = calibration ? (const double2 *)pieces[1].device : NULL;
-  delay_stretch<<<(unsigned)(stretches * self->inputs), DELAY_THREADS, 0, astro_cuda_stream(self->place.queue)>>>(work);
+  const auto kernel = astro_format_info(stream->format)->is_complex ? delay_stretch : delay_real_stretch;
+  kernel<<<(unsigned)(stretches * self->inputs), DELAY_THREADS, 0, astro_cuda_stream(self->place.queue)>>>(work);
   return CUDA_TRY(cudaGetLastError());
 }
 

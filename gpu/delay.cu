@@ -63,10 +63,14 @@ static void destroy(gpointer instance)
 
 static gboolean send_taps(Delay *self, GError **error)
 {
-  gsize bytes = (DELAY_TAP_STEPS + 1) * DELAY_TAPS * sizeof(float);
+  const guint n = astro_delay_taps(&self->config.in);
+  const gboolean is_complex = n == ASTRO_FRACTION_TAPS;
+  const guint row = is_complex ? n : 2 * n;
+  const gsize bytes = (DELAY_TAP_STEPS + 1) * row * sizeof(float);
   g_autofree float *taps = (float *)g_malloc(bytes);
   for (guint i = 0; i <= DELAY_TAP_STEPS; i++)
-    astro_fraction_taps((double)i / (double)DELAY_TAP_STEPS, 1, taps + i * DELAY_TAPS);
+    (is_complex ? astro_fraction_taps
+                : astro_fraction_real_taps)((double)i / (double)DELAY_TAP_STEPS, 1, taps + i * row);
   return astro_cuda_delay_alloc(self, &self->taps, bytes, 1, error) &&
          CUDA_TRY(cudaMemcpyAsync(self->taps, taps, bytes, cudaMemcpyHostToDevice,
                                   astro_cuda_stream(self->place.queue)));
@@ -92,7 +96,9 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
     destroy(self);
     return NULL;
   }
-  *variant = self->is_spectra ? "turn" : "interpolate";
+  *variant = self->is_spectra                              ? "turn"
+             : astro_format_info(in->format)->is_complex ? "interpolate"
+                                                         : "interpolate-real";
   return self;
 }
 

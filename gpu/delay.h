@@ -12,7 +12,6 @@ extern "C" {
 
 enum {
   DELAY_THREADS = 256,
-  DELAY_TAPS = ASTRO_FRACTION_TAPS,
   DELAY_TAP_STEPS = 1024, /* fractions that taps are known of; straight lines between them */
 };
 
@@ -23,7 +22,7 @@ struct Delay {
   gboolean is_spectra;
   double rate, first_frequency, channel_width;
 
-  float *taps; /* [fraction][tap] */
+  float *taps; /* [fraction][tap], of real voltages [fraction][real parts, imaginary ones][tap] */
   gpointer upload;
   gsize upload_bytes;
 

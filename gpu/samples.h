@@ -152,3 +152,15 @@ __device__ inline void write_sample(guint8 *out, guint64 at, AstroFormat format,
     ((float2 *)out)[at] = sample;
   }
 }
+
+/* The same of real samples: I8, I16LE, F32LE. */
+__device__ inline void write_real(guint8 *out, guint64 at, AstroFormat format, float sample,
+                                  int *clipped)
+{
+  if (format == ASTRO_FORMAT_I8)
+    write_one<float>((gint8 *)out + at, sample, sample, clipped);
+  else if (format == ASTRO_FORMAT_I16LE)
+    write_one<float>((gint16 *)out + at, sample, sample, clipped);
+  else
+    ((float *)out)[at] = sample;
+}

@@ -145,11 +145,15 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
 static void delay_stretch(const Work *work, guint input, guint64 sample, guint64 index, float *re,
                           float *im)
 {
-  AstroDelayInstance *instance = work->instance;
+  const AstroDelayInstance *instance = work->instance;
+  const AstroDelayKernels *kernels = instance->kernels;
   const AstroCalibration *calibration = astro_delay_model_calibration(work->arguments->model);
+  const gboolean is_complex = astro_format_info(instance->config.in.format)->is_complex;
+  const guint n_taps = astro_delay_taps(&instance->config.in);
+  const guint centre = is_complex ? ASTRO_FRACTION_CENTRE : ASTRO_FRACTION_REAL_CENTRE;
   double here = work->delays[index * n_inputs(instance) + input];
   double there = work->delays[(index + 1) * n_inputs(instance) + input];
-  double f0 = instance->config.in.frequency, gain = 1, turns = 0;
+  double f0 = instance->zero_frequency, gain = 1, turns = 0;
   /* The delay is that of the moment when the sample was taken, a delay ago. */
   double slope = (there - here) * instance->rate / work->stretch;
   here *= 1 - slope;
@@ -159,15 +163,20 @@ static void delay_stretch(const Work *work, guint input, guint64 sample, guint64
     turns = calibration->inputs[input].phase / (2 * G_PI);
   }
   double at = -0.5 * (here + there) * instance->rate, whole = floor(at);
-  float taps[ASTRO_FRACTION_TAPS];
-  float from_re[TILE + ASTRO_FRACTION_TAPS], from_im[TILE + ASTRO_FRACTION_TAPS];
-  instance->kernels->load[instance->in_format->format](
-      astro_delay_window_at(instance, input,
-                            (gint64)sample + (gint64)whole - ASTRO_FRACTION_CENTRE),
-      work->stretch + ASTRO_FRACTION_TAPS - 1, from_re, from_im);
-  astro_fraction_taps(at - whole, gain, taps);
-  instance->kernels->interpolate(from_re, from_im, taps, -f0 * here - turns,
-                                 -f0 * (there - here) / work->stretch, work->stretch, re, im);
+  double phase = -f0 * here - turns, rate = -f0 * (there - here) / work->stretch;
+  float from_re[TILE + ASTRO_FRACTION_REAL_TAPS], from_im[TILE + ASTRO_FRACTION_REAL_TAPS];
+  kernels->load[instance->in_format->format](
+      astro_delay_window_at(instance, input, (gint64)sample + (gint64)whole - centre),
+      work->stretch + n_taps - 1, from_re, from_im);
+  if (is_complex) {
+    float taps[ASTRO_FRACTION_TAPS];
+    astro_fraction_taps(at - whole, gain, taps);
+    kernels->interpolate(from_re, from_im, taps, phase, rate, work->stretch, re, im);
+  } else {
+    float taps[2 * ASTRO_FRACTION_REAL_TAPS];
+    astro_fraction_real_taps(at - whole, gain, taps);
+    kernels->interpolate_real(from_re, taps, phase, rate, work->stretch, re);
+  }
 }
 
 static void delay_tile(gpointer data, guint64 task)

@@ -7,9 +7,10 @@
  * a coherence of 1 - tau / (a spectrum's length): take it for arrays that are small beside that.
  *
  * Voltages are delayed as a whole, by interpolation between samples, and turned by exp(-2 pi i f0
- * tau): the inner 90% of the band are right to 4e-4 of a turn for any delay. Blocks come out later
- * than they came in by the largest delay, and in whole tiles of ASTRO_DELAY_TILE samples, counted
- * from sample 0, so that results do not depend on how the input was cut. */
+ * tau), f0 being the frequency that their zero stands for: the band's centre, of real ones its
+ * lower edge. The inner 90% of the band are right to 4e-4 of a turn for any delay. Blocks come out
+ * later than they came in by the largest delay, and in whole tiles of ASTRO_DELAY_TILE samples,
+ * counted from sample 0, so that results do not depend on how the input was cut. */
 #pragma once
 
 #include "core/backend/backend.h"
@@ -20,7 +21,8 @@ G_BEGIN_DECLS
 
 #define ASTRO_DELAY_TILE 1024
 
-/* Voltages or spectra, in and out alike but for the format: CI4, CI8, CI16LE or CF32LE each. */
+/* Voltages or spectra, in and out alike but for the format: CI4, CI8, CI16LE or CF32LE each; or
+ * voltages, I8, I16LE or F32LE each. */
 typedef struct {
   AstroStream in, out;
 } AstroDelayConfig;

@@ -11,8 +11,6 @@
 #define SHORTEST 64          /* samples of a straight line */
 #define LONGEST 1024
 
-typedef float Row[ASTRO_FRACTION_TAPS];
-
 /* The modified Bessel function of order zero, by its series. */
 static double bessel_i0(double x)
 {
@@ -24,16 +22,21 @@ static double bessel_i0(double x)
   return sum;
 }
 
-static void exact_taps(double fraction, Row row)
+/* im: NULL where negative frequencies stay. */
+static void exact_taps(double fraction, guint taps, float *re, float *im)
 {
-  for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++) {
-    double x = (double)k - ASTRO_FRACTION_CENTRE - fraction;
-    double edge = x / (ASTRO_FRACTION_TAPS / 2);
-    double sinc = x == 0 ? 1 : sin(G_PI * x) / (G_PI * x);
-    row[k] = (float)(sinc * bessel_i0(KAISER_BETA * sqrt(MAX(1 - edge * edge, 0))) /
-                     bessel_i0(KAISER_BETA));
+  const double half = taps / 2;
+  for (guint k = 0; k < taps; k++) {
+    double x = (double)k - (half - 1) - fraction, edge = x / half;
+    double window = bessel_i0(KAISER_BETA * sqrt(MAX(1 - edge * edge, 0))) / bessel_i0(KAISER_BETA);
+    re[k] = (float)(window * (x == 0 ? 1 : sin(G_PI * x) / (G_PI * x)));
+    if (im)
+      im[k] = (float)(window * (x == 0 ? 0 : (cos(G_PI * x) - 1) / (G_PI * x)));
   }
 }
+
+typedef float Row[ASTRO_FRACTION_TAPS];
+typedef float RealRow[2 * ASTRO_FRACTION_REAL_TAPS];
 
 static const Row *table(void)
 {
@@ -41,19 +44,44 @@ static const Row *table(void)
   static gsize filled = 0;
   if (g_once_init_enter(&filled)) {
     for (guint i = 0; i <= STEPS; i++)
-      exact_taps((double)i / STEPS, rows[i]);
+      exact_taps((double)i / STEPS, ASTRO_FRACTION_TAPS, rows[i], NULL);
     g_once_init_leave(&filled, 1);
   }
   return (const Row *)rows;
 }
 
-void astro_fraction_taps(double fraction, double gain, float taps[ASTRO_FRACTION_TAPS])
+static const RealRow *real_table(void)
+{
+  static RealRow rows[STEPS + 1];
+  static gsize filled = 0;
+  if (g_once_init_enter(&filled)) {
+    for (guint i = 0; i <= STEPS; i++)
+      exact_taps((double)i / STEPS, ASTRO_FRACTION_REAL_TAPS, rows[i],
+                 rows[i] + ASTRO_FRACTION_REAL_TAPS);
+    g_once_init_leave(&filled, 1);
+  }
+  return (const RealRow *)rows;
+}
+
+/* On a straight line from a row of n numbers to the next. */
+static void between(const float *rows, guint n, double fraction, double gain, float *out)
 {
   guint step = (guint)MIN(fraction * STEPS, STEPS - 1);
   float right = (float)(gain * (fraction * STEPS - step)), left = (float)gain - right;
-  const float *a = table()[step], *b = table()[step + 1];
-  for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
-    taps[k] = left * a[k] + right * b[k];
+  const float *a = rows + step * n, *b = a + n;
+  for (guint k = 0; k < n; k++)
+    out[k] = left * a[k] + right * b[k];
+}
+
+void astro_fraction_taps(double fraction, double gain, float taps[ASTRO_FRACTION_TAPS])
+{
+  between(table()[0], ASTRO_FRACTION_TAPS, fraction, gain, taps);
+}
+
+void astro_fraction_real_taps(double fraction, double gain,
+                              float taps[2 * ASTRO_FRACTION_REAL_TAPS])
+{
+  between(real_table()[0], 2 * ASTRO_FRACTION_REAL_TAPS, fraction, gain, taps);
 }
 
 guint astro_fraction_stretch(double reach, double frequency, double rate)

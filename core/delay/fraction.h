@@ -1,5 +1,6 @@
 /* Delays of a fraction of a sample: a windowed sinc, within 4e-4 of a turn and 0.5% in amplitude of
- * a true delay over the inner 90% of the band. */
+ * a true delay over the inner 90% of the band. Real samples have their band in half of the
+ * frequencies that complex ones have, and so need twice the taps. */
 #pragma once
 
 #include <glib.h>
@@ -8,10 +9,18 @@ G_BEGIN_DECLS
 
 #define ASTRO_FRACTION_TAPS 32
 #define ASTRO_FRACTION_CENTRE 15 /* the tap that a delay of nothing takes */
+#define ASTRO_FRACTION_REAL_TAPS 64
+#define ASTRO_FRACTION_REAL_CENTRE 31
 
 /* Taps with which sum of taps[k] x[n + k] is gain * x(n + ASTRO_FRACTION_CENTRE + fraction), for
  * 0 <= fraction < 1. */
 void astro_fraction_taps(double fraction, double gain, float taps[ASTRO_FRACTION_TAPS]);
+
+/* Of real samples: taps, the real parts and then the imaginary ones, with which that sum is of
+ * twice x's positive frequencies and none of its negative ones. Its real part is x's, delayed;
+ * turned before that is taken, the real part of a turned wave. */
+void astro_fraction_real_taps(double fraction, double gain,
+                              float taps[2 * ASTRO_FRACTION_REAL_TAPS]);
 
 /* Over how many samples (a power of two from 64 to 1024) a delay by the earth's rotation may be
  * taken for a straight line, its fraction for constant, at an error of 1e-4 of a turn. reach: the

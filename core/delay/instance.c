@@ -14,16 +14,22 @@ static gboolean check_band(const AstroStream *stream, const char *side, GError *
                               side, stream->frequency, 0.5 * stream->bandwidth, stream->bandwidth);
 }
 
+static gboolean takes_format(const AstroStream *stream)
+{
+  return astro_store_get(stream->format) && (stream->quantity == ASTRO_QUANTITY_VOLTAGES ||
+                                             astro_format_info(stream->format)->is_complex);
+}
+
 static gboolean check_side(const AstroStream *stream, const char *side, GError **error)
 {
   const char *wrong = NULL;
   if (stream->quantity != ASTRO_QUANTITY_VOLTAGES && stream->quantity != ASTRO_QUANTITY_SPECTRA)
     wrong = "voltages or spectra are expected";
-  else if (!astro_store_get(stream->format) || !astro_format_info(stream->format)->is_complex)
-    return astro_backend_refuse(error,
-                                "delay, %s: format %s, expected CI4, CI8, CI16LE or CF32LE (real "
-                                "voltages through astrochannelizer first)",
-                                side, astro_format_name(stream->format));
+  else if (!takes_format(stream))
+    return astro_backend_refuse(
+        error, "delay, %s: format %s, expected CI4, CI8, CI16LE or CF32LE%s", side,
+        astro_format_name(stream->format),
+        stream->quantity == ASTRO_QUANTITY_VOLTAGES ? ", or I8, I16LE or F32LE" : "");
   else if (stream->rate_n <= 0)
     wrong = "the field \"rate\" is needed: delays change with time";
   else if (!(stream->frequency > 0 && stream->bandwidth > 0))
@@ -41,10 +47,16 @@ gboolean astro_delay_shape(gconstpointer config, GError **error)
   const AstroDelayConfig *c = config;
   if (!check_side(&c->in, "input", error) || !check_side(&c->out, "output", error))
     return FALSE;
-  if (c->in.quantity == c->out.quantity && astro_layout_is_equal(&c->in.layout, &c->out.layout))
-    return TRUE;
-  return astro_backend_refuse(
-      error, "delay changes formats alone: input and output need the same layout and extents");
+  if (c->in.quantity != c->out.quantity || !astro_layout_is_equal(&c->in.layout, &c->out.layout))
+    return astro_backend_refuse(
+        error, "delay changes formats alone: input and output need the same layout and extents");
+  return astro_format_info(c->in.format)->is_complex ==
+             astro_format_info(c->out.format)->is_complex ||
+         astro_backend_refuse(
+             error,
+             "delay, output: format %s of an input of %s, expected both complex or "
+             "both real",
+             astro_format_name(c->out.format), astro_format_name(c->in.format));
 }
 
 AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
@@ -61,6 +73,7 @@ AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
   instance->kernels = astro_delay_kernels();
   instance->store_kernels = astro_sky_kernels();
   instance->rate = (double)config->in.rate_n / config->in.rate_d;
+  instance->zero_frequency = astro_delay_zero_frequency(&config->in);
   instance->channel_width = config->in.bandwidth / instance->channels;
   instance->first_frequency =
       config->in.frequency - config->in.bandwidth / 2 + instance->channel_width / 2;
@@ -74,6 +87,18 @@ void astro_delay_instance_free(gpointer data)
   g_free(instance->rows_in.data);
   g_free(instance->rows_out.data);
   g_free(instance);
+}
+
+guint astro_delay_taps(const AstroStream *voltages)
+{
+  return astro_format_info(voltages->format)->is_complex ? ASTRO_FRACTION_TAPS
+                                                         : ASTRO_FRACTION_REAL_TAPS;
+}
+
+double astro_delay_zero_frequency(const AstroStream *voltages)
+{
+  const gboolean is_complex = astro_format_info(voltages->format)->is_complex;
+  return voltages->frequency - (is_complex ? 0 : voltages->bandwidth / 2);
 }
 
 void astro_delay_strides(const AstroStream *stream, guint64 steps, AstroDelayStrides *out)
@@ -108,7 +133,7 @@ guint64 astro_delay_margin(const AstroDelayModel *model, const AstroStream *stre
   double change = astro_delay_model_reach(model) * RADIANS_PER_SECOND;
   double samples =
       astro_delay_model_longest(model) * (1 + change) * stream->rate_n / stream->rate_d;
-  return (guint64)ceil(samples) + ASTRO_FRACTION_TAPS + 1;
+  return (guint64)ceil(samples) + astro_delay_taps(stream) + 1;
 }
 
 static gint64 tile_floor(guint64 sample)

@@ -34,7 +34,9 @@ struct AstroDelayInstance {
   const AstroStore *in_format, *out_format;
   const AstroDelayKernels *kernels;
   const AstroSkyKernels *store_kernels;
-  double rate, first_frequency, channel_width; /* of spectra */
+  double rate;
+  double zero_frequency;                 /* of voltages */
+  double first_frequency, channel_width; /* of spectra */
   /* The work itself, of reference or cpu. */
   gboolean (*turn_spectra)(AstroDelayInstance *instance, const guint8 *in, guint8 *out,
                            const AstroDelayArguments *arguments, GError **error);
@@ -54,6 +56,11 @@ AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
 void astro_delay_instance_free(gpointer instance);
 gboolean astro_delay_submit(gpointer instance, const AstroBlock *in, guint n_in,
                             const AstroBlock *out, guint n_out, gpointer arguments, GError **error);
+
+/* Samples that go into one of voltages. */
+guint astro_delay_taps(const AstroStream *voltages);
+/* What zero in the samples of voltages stands for. */
+double astro_delay_zero_frequency(const AstroStream *voltages);
 
 void astro_delay_strides(const AstroStream *stream, guint64 steps, AstroDelayStrides *strides);
 

@@ -43,10 +43,10 @@ static double *find_lags(AstroDelayModel *model, const AstroStream *stream, gint
   return lags;
 }
 
-static void add(AstroDelayLosses *losses, guint pols, const double *lags, guint station,
-                gint64 from, gint64 to)
+static void add(AstroDelayLosses *losses, const AstroStream *stream, guint pols, const double *lags,
+                guint station, gint64 from, gint64 to)
 {
-  const gint64 reach = ASTRO_FRACTION_TAPS / 2 + 1;
+  const gint64 reach = astro_delay_taps(stream) / 2 + 1;
   double least = lags[station * pols], most = least;
   for (guint pol = 1; pol < pols; pol++) {
     least = MIN(least, lags[station * pols + pol]);
@@ -65,7 +65,7 @@ void astro_delay_losses_add(AstroDelayLosses *losses, AstroDelayModel *model,
 {
   g_autofree double *lags = find_lags(model, stream, from == G_MININT64 ? to : from);
   for (guint station = 0; station < astro_delay_model_stations(model); station++)
-    add(losses, astro_delay_model_pols(model), lags, station, from, to);
+    add(losses, stream, astro_delay_model_pols(model), lags, station, from, to);
 }
 
 void astro_delay_losses_read(AstroDelayLosses *losses, AstroDelayModel *model,
@@ -85,7 +85,7 @@ void astro_delay_losses_read(AstroDelayLosses *losses, AstroDelayModel *model,
   astro_validity_samples(&samples, meta, &shape);
   for (guint station = 0; station < astro_delay_model_stations(model); station++)
     for (guint64 from, to = 0; astro_validity_next_loss(&samples, station, &from, &to);)
-      add(losses, astro_delay_model_pols(model), lags, station, (gint64)(first + from),
+      add(losses, stream, astro_delay_model_pols(model), lags, station, (gint64)(first + from),
           (gint64)(first + to));
 }
 

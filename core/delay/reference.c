@@ -61,6 +61,27 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
   return TRUE;
 }
 
+/* The sum of all taps: the input's voltage between two samples; of real ones without what negative
+ * frequencies they have. */
+static double complex voltage_at(const AstroDelayInstance *instance, guint input, gint64 sample,
+                                 double fraction)
+{
+  const gboolean is_complex = astro_format_info(instance->config.in.format)->is_complex;
+  const gint centre = is_complex ? ASTRO_FRACTION_CENTRE : ASTRO_FRACTION_REAL_CENTRE;
+  const guint n = astro_delay_taps(&instance->config.in);
+  float taps[2 * ASTRO_FRACTION_REAL_TAPS] = { 0 };
+  float re[ASTRO_FRACTION_REAL_TAPS], im[ASTRO_FRACTION_REAL_TAPS] = { 0 };
+  double complex sum = 0;
+  load(instance, astro_delay_window_at(instance, input, sample - centre), n, re, im);
+  if (is_complex)
+    astro_fraction_taps(fraction, 1, taps);
+  else
+    astro_fraction_real_taps(fraction, 1, taps);
+  for (guint k = 0; k < n; k++)
+    sum += ((double)taps[k] + I * taps[n + k]) * (re[k] + I * im[k]);
+  return sum;
+}
+
 static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
                                const AstroDelayArguments *arguments, GError **error)
 {
@@ -78,17 +99,9 @@ static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
       /* The delay is that of the moment when the sample was taken, a delay ago. */
       double delay = delays[input] * (1 - (next[input] - delays[input]));
       double at = -delay * instance->rate, whole = floor(at);
-      float taps[ASTRO_FRACTION_TAPS], re[ASTRO_FRACTION_TAPS], im[ASTRO_FRACTION_TAPS];
-      load(instance,
-           astro_delay_window_at(instance, input,
-                                 (gint64)sample + (gint64)whole - ASTRO_FRACTION_CENTRE),
-           ASTRO_FRACTION_TAPS, re, im);
-      double complex sum = 0;
-      astro_fraction_taps(at - whole, 1, taps);
-      for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
-        sum += (double)taps[k] * (re[k] + I * im[k]);
       store(instance,
-            sum * turn_by(-stream->frequency * delay) /
+            voltage_at(instance, input, (gint64)sample + (gint64)whole, at - whole) *
+                turn_by(-instance->zero_frequency * delay) /
                 gain_of(arguments->model, input, stream->frequency),
             out,
             step * strides.time + input / instance->pols * strides.station +

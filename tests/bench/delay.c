@@ -41,6 +41,7 @@ int main(int argc, char **argv)
   } cases[] = {
     { "time:station:pol", "CI8", 0, 32768 },
     { "station:pol:time", "CI8", 0, 32768 },
+    { "station:pol:time", "I8", 0, 65536 },
     { "station:pol:time:channel", "CF32LE", 1024, 64 },
     { "station:pol:time:channel", "CI8", 1024, 64 },
     { "channel:time:station:pol", "CI8", 1024, 64 },
@@ -51,11 +52,11 @@ int main(int argc, char **argv)
     g_autoptr(AstroObservation) observation = astro_array_new("disc", 64, NULL, NULL);
     AstroDelayConfig config = { 0 };
     g_autofree char *caps_text = g_strdup_printf(
-        "application/x-astro-%s,format=%s,layout=%s,stations=64,pols=2,channels=%u,rate=100000000/"
-        "%u,"
+        "application/x-astro-%s,format=%s,layout=%s,stations=64,pols=2,channels=%u,rate=%u/%u,"
         "frequency=1.4e9,bandwidth=1e8",
         cases[i].channels ? "spectra" : "voltages", cases[i].format, cases[i].layout,
-        cases[i].channels, MAX(cases[i].channels, 1));
+        cases[i].channels, cases[i].format[0] == 'C' ? 100000000 : 200000000,
+        MAX(cases[i].channels, 1));
     g_autoptr(GstCaps) caps = gst_caps_from_string(caps_text);
     AstroPlace place = { 0 };
     const char *variant;

@@ -52,15 +52,20 @@ static void test_empty(void)
 static void test_shapes(void)
 {
   AstroStream good = test_stream_of(ASTRO_FORMAT_CI8, "time:station:pol", 2, 1, 0, 1e9, 1000);
-  AstroDelayConfig configs[5];
-  for (guint i = 0; i < 5; i++)
+  AstroDelayConfig configs[7];
+  for (guint i = 0; i < G_N_ELEMENTS(configs); i++)
     configs[i] = (AstroDelayConfig){ good, good };
   configs[0].in.rate_n = 0;
   configs[1].out.frequency = 0;
   configs[2].in.format = ASTRO_FORMAT_CF16LE;
   configs[3].out.layout.extents[1] = 3;
   configs[4].in.quantity = ASTRO_QUANTITY_IMAGE;
-  for (guint i = 0; i < 5; i++)
+  configs[5].in = configs[5].out =
+      test_stream_of(ASTRO_FORMAT_I8, "time:station:pol", 2, 1, 0, 1e9, 1000);
+  configs[5].out.format = ASTRO_FORMAT_CI8;
+  configs[6].in = configs[6].out =
+      test_stream_of(ASTRO_FORMAT_F32LE, "time:station:pol:channel", 2, 1, 4, 1e9, 1000);
+  for (guint i = 0; i < G_N_ELEMENTS(configs); i++)
     for (guint b = 0; test_backends[b]; b++) {
       g_autoptr(GError) error = NULL;
       g_assert_false(test_backends[b]->shape(&configs[i], &error));
@@ -94,13 +99,13 @@ static void test_same_layout(void)
 }
 
 /* A loss moves with its station's delay and grows by the interpolation's reach, and no more. */
-static void test_losses(void)
+static void check_losses(AstroFormat format, gint reach)
 {
   enum { STATIONS = 3, STEPS = 2000 };
   g_autoptr(AstroObservation) observation = test_observe_aside("lofar-like", STATIONS);
   g_autoptr(AstroDelayModel) model = test_model_of(observation, 1, NULL);
-  AstroStream stream =
-      test_stream_of(ASTRO_FORMAT_CI8, "time:station:pol", STATIONS, 1, 0, 1e8, 1000000);
+  AstroStream stream = test_stream_of(format, "time:station:pol", STATIONS, 1, 0, 1e8, 1000000);
+  stream.rate_n = 1000000;
   AstroLayout shape = { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { STEPS, STATIONS } };
   AstroDelayLosses *losses = astro_delay_losses_new();
   g_autoptr(GstBuffer) in = gst_buffer_new_and_alloc(STEPS * STATIONS * 2);
@@ -120,9 +125,9 @@ static void test_losses(void)
       for (guint s = 0; s < STATIONS; s++) {
         double at = block * STEPS / 2.0 + i - lag; /* the sample that it comes from */
         guint32 count = found->counts[i * STATIONS + s];
-        if (s != 1 || at < 700 - 20 || at > 709 + 20)
+        if (s != 1 || at < 700 - (reach + 4) || at > 709 + (reach + 4))
           g_assert_cmpuint(count, ==, 1);
-        else if (at > 700 - 15 && at < 709 + 15)
+        else if (at > 700 - (reach - 1) && at < 709 + (reach - 1))
           g_assert_cmpuint(count, ==, 0);
       }
     g_assert_true((found != NULL) == (block == (guint)((700 + lag) * 2 / STEPS)));
@@ -141,6 +146,12 @@ static void test_losses(void)
   astro_delay_losses_mark(losses, &stream, later, 8001, 1);
   g_assert_null(astro_buffer_get_validity(later));
   astro_delay_losses_free(losses);
+}
+
+static void test_losses(void)
+{
+  check_losses(ASTRO_FORMAT_CI8, 16);
+  check_losses(ASTRO_FORMAT_I8, 32);
 }
 
 static void add_tests(void)

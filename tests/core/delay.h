@@ -67,7 +67,7 @@ static inline AstroStream test_stream_of(AstroFormat format, const char *layout,
 {
   AstroStream stream = { .quantity = channels ? ASTRO_QUANTITY_SPECTRA : ASTRO_QUANTITY_VOLTAGES,
                          .format = format,
-                         .rate_n = bandwidth,
+                         .rate_n = bandwidth * (astro_format_info(format)->is_complex ? 1 : 2),
                          .rate_d = (gint)MAX(channels, 1),
                          .frequency = frequency,
                          .bandwidth = bandwidth };

@@ -328,14 +328,16 @@ static void test_four_bits(void)
     const char *in, *taken, *out;
   } cases[] = { { "CI4", "{CI4,CI8,CF32LE}", "CF32LE" },
                 { "CI4", "{CI4,CI16LE}", "CI4" },
-                { "CI8", "{CF32LE,CI8}", "CI8" } };
+                { "CI8", "{CF32LE,CI8}", "CI8" },
+                { "I8", "{CF32LE,F32LE,I8}", "I8" },
+                { "I16LE", "{CI16LE,F32LE}", "F32LE" } };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
-    for (guint spectra = 0; spectra < 2; spectra++) {
+    for (guint spectra = 0; spectra < (cases[i].in[0] == 'C' ? 2 : 1); spectra++) {
       const char *type = spectra ? "spectra" : "voltages", *axis = spectra ? ":channel" : "";
       g_autofree char *in = g_strdup_printf(
           "application/x-astro-%s,format=%s,layout=time:station:pol%s,stations=3,pols=1%s,"
           "rate=%u/1,frequency=1.5e8,bandwidth=1e6",
-          type, cases[i].in, axis, spectra ? ",channels=4" : "", spectra ? 250000 : 1000000);
+          type, cases[i].in, axis, spectra ? ",channels=4" : "", spectra ? 250000 : 2000000);
       g_autofree char *taken =
           g_strdup_printf("application/x-astro-%s,format=%s", type, cases[i].taken);
       GstHarness *h = gst_harness_new("astrodelay");
@@ -450,9 +452,11 @@ static void test_errors(void)
 static void test_unknown_format(void)
 {
   test_refused_by("fakesrc num-buffers=1 sizetype=fixed sizemax=24 ! typefind force-caps=\""
-                  "application/x-astro-voltages,format=F32LE,layout=time:station,stations=3\" ! "
+                  "application/x-astro-voltages,format=F64LE,layout=time:station,stations=3\" ! "
                   "astrodelay ! fakesink",
-                  "astrodelay", "input: format F32LE, expected CI4, CI8, CI16LE or CF32LE");
+                  "astrodelay",
+                  "input: format F64LE, expected CI4, CI8, CI16LE or CF32LE, or I8, I16LE or "
+                  "F32LE");
 }
 
 int main(int argc, char **argv)

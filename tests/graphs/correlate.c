@@ -23,6 +23,7 @@ typedef struct {
   double bandwidth;
   double seconds;
   const char *wrong; /* letters of the errors that such an observation shows */
+  gboolean late;     /* delays are taken out of spectra, to which they are short */
 } Case;
 
 /* Channels wide enough to tell frequencies by their delays, and integrations long enough to tell
@@ -32,9 +33,11 @@ static const Case cases[] = {
   { "wide-odd", "lofar-like", "CF32LE", "CF32LE", 31, 1000, 4e6, 0.048, "clmwf" },
   { "wide-ci8", "lofar-like", "CI8", "CI8", 32, 1000, 4e6, 0.048, "clmwf" },
   { "slow", "lofar-like", "CF32LE", "CF32LE", 8, 2000, 16e3, 12, "clmwt" },
-  /* Delays are taken out of spectra, to which they are short. */
-  { "real", "disc", "F32LE", "CF32LE", 32, 1000, 400e3, 0.48, "clm" },
-  { "real-odd-i8", "disc", "I8", "CI8", 31, 1000, 400e3, 0.48, "clm" },
+  { "real", "lofar-like", "F32LE", "CF32LE", 32, 1000, 4e6, 0.048, "clmwf" },
+  { "real-odd-i8", "lofar-like", "I8", "CI8", 31, 1000, 4e6, 0.048, "clmwf" },
+  { "real-slow", "lofar-like", "I16LE", "CF32LE", 8, 2000, 16e3, 12, "clmwt" },
+  { "real-late", "disc", "F32LE", "CF32LE", 32, 1000, 400e3, 0.48, "clm", TRUE },
+  { "real-late-odd-i8", "disc", "I8", "CI8", 31, 1000, 400e3, 0.48, "clm", TRUE },
 };
 
 /* What might be wrong between sky and file. */
@@ -196,15 +199,14 @@ static void read_file(const char *path, File *file)
 
 static void write_file(const Case *test, const char *path)
 {
-  const gboolean real = !astro_format_info(astro_format_from_name(test->format))->is_complex;
   g_autofree char *line = g_strdup_printf(
       "astroskysrc array=%s stations=8 frequency=1.4e9 bandwidth=%g duration=%g noise=%g "
       "sky=%s phase-centre=%s scale=%g seed=5 ! application/x-astro-voltages,format=%s ! "
       "%s astrochannelizer channels=%u ! application/x-astro-spectra,format=%s ! %s "
       "astrotranspose ! astrocorrelator integration=%u ! astrofitssink location=%s",
       test->array, test->bandwidth, test->seconds, NOISE, "\"" SKY "\"", DIRECTION, SCALE,
-      test->format, real ? "" : "astrodelay !", test->channels, test->spectra,
-      real ? "astrodelay !" : "", test->integration, path);
+      test->format, test->late ? "" : "astrodelay !", test->channels, test->spectra,
+      test->late ? "astrodelay !" : "", test->integration, path);
   play(line, NULL);
 }
 
