@@ -13,8 +13,8 @@
  * real voltages F32LE) where downstream takes it. Caps behind astrodelay may ask for integers
  * again: rounded to CI4 or CI8, the phases of CI4 are wrong by up to five degrees, and what gains
  * make of other samples may not fit. A source that makes several formats, as astroskysrc does, is
- * asked for CF32LE first. Real voltages are delayed as complex ones are, in about twice the time for
- * the same band.
+ * asked for CF32LE first. Real voltages are delayed as complex ones are, in about twice the time
+ * for the same band.
  *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! \
