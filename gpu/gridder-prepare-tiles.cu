@@ -64,6 +64,8 @@ __device__ inline double weigh(const PrepareRun &work, guint channel, guint base
     if (n > 0)
       least = fmin(least, n / inverse);
   }
+  if (work.wavenumbers[channel] == 0)
+    least = 0;
   *fate = least == 0 ? FLAGGED : !finite ? NOT_FINITE : USED;
   return finite ? least : 0;
 }

@@ -5,6 +5,24 @@
 
 #define JD_OF_MJD_ZERO 2400000.5
 #define STATION_BYTES 128 /* of a row of the station table, about */
+#define ROUNDING 1e-9     /* of the bandwidth: a channel's frequency is not known to better */
+
+static double channel_width(const AstroStream *stream)
+{
+  return stream->bandwidth / (double)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
+}
+
+static double channel_frequency(const AstroStream *stream, guint channel)
+{
+  return stream->frequency - stream->bandwidth / 2 + (channel + 0.5) * channel_width(stream);
+}
+
+/* The channel that frequencies count from. The first one of samples that no mixer has moved is at 0
+ * Hz, where programs that take its frequency for the file's find no wavelength. */
+static guint reference_channel(const AstroStream *stream)
+{
+  return channel_frequency(stream, 0) > ROUNDING * stream->bandwidth ? 0 : 1;
+}
 
 gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
 {
@@ -28,9 +46,10 @@ gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
   if (c->stream.frequency <= 0 || c->stream.bandwidth <= 0)
     return astro_fits_refuse(
         error, "UVFITS needs the fields \"frequency\" and \"bandwidth\" (Hz) in the caps");
-  if (c->stream.bandwidth / 2 >= c->stream.frequency)
+  if (channel_frequency(&c->stream, 0) < -ROUNDING * c->stream.bandwidth)
     return astro_fits_refuse(error,
-                             "the caps' band reaches below 0 Hz: bandwidth=%g around frequency=%g",
+                             "the caps' first channel is below 0 Hz: bandwidth=%g around "
+                             "frequency=%g",
                              c->stream.bandwidth, c->stream.frequency);
   if (o->n_stations < 1 || o->n_stations > ASTRO_UVFITS_MAX_STATIONS)
     return astro_fits_refuse(error, "the observation has %u stations, UVFITS takes 1 to %d",
@@ -53,10 +72,10 @@ gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
   return TRUE;
 }
 
-static void write_axis(fitsfile *file, int axis, const char *type, double value, double delta,
-                       int *status)
+static void write_axis(fitsfile *file, int axis, const char *type, double pixel, double value,
+                       double delta, int *status)
 {
-  double first = 1, rotation = 0;
+  double rotation = 0;
   char key[FLEN_KEYWORD];
   fits_make_keyn("CTYPE", axis, key, status);
   fits_write_key(file, TSTRING, key, (char *)type, NULL, status);
@@ -65,7 +84,7 @@ static void write_axis(fitsfile *file, int axis, const char *type, double value,
   fits_make_keyn("CDELT", axis, key, status);
   fits_write_key(file, TDOUBLE, key, &delta, NULL, status);
   fits_make_keyn("CRPIX", axis, key, status);
-  fits_write_key(file, TDOUBLE, key, &first, NULL, status);
+  fits_write_key(file, TDOUBLE, key, &pixel, NULL, status);
   fits_make_keyn("CROTA", axis, key, status);
   fits_write_key(file, TDOUBLE, key, &rotation, NULL, status);
 }
@@ -99,7 +118,8 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   const AstroUvfitsBasis *basis = astro_uvfits_basis_of(o);
   long axes[7] = { 0, 3, w->products, w->channels, 1, 1, 1 };
   double one = 1, zero = 0, equinox = 2000, ra = o->phase_ra * ASTRO_DEGREES,
-         dec = o->phase_dec * ASTRO_DEGREES, width = stream->bandwidth / w->channels;
+         dec = o->phase_dec * ASTRO_DEGREES;
+  const guint reference = reference_channel(stream);
   g_autofree char *start = astro_observation_get_start(o), *field = astro_fits_field_name(o),
                   *telescope = astro_fits_ascii(o->telescope);
   char *zone = start ? strchr(start, 'Z') : NULL;
@@ -118,12 +138,13 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   fits_write_key(file, TDOUBLE, "EQUINOX", &equinox, NULL, status);
   fits_write_key(file, TDOUBLE, "OBSRA", &ra, NULL, status);
   fits_write_key(file, TDOUBLE, "OBSDEC", &dec, NULL, status);
-  write_axis(file, 2, "COMPLEX", 1, 1, status);
-  write_axis(file, 3, "STOKES", basis->first, -1, status);
-  write_axis(file, 4, "FREQ", stream->frequency - stream->bandwidth / 2 + width / 2, width, status);
-  write_axis(file, 5, "IF", 1, 1, status);
-  write_axis(file, 6, "RA", ra, 1, status);
-  write_axis(file, 7, "DEC", dec, 1, status);
+  write_axis(file, 2, "COMPLEX", 1, 1, 1, status);
+  write_axis(file, 3, "STOKES", 1, basis->first, -1, status);
+  write_axis(file, 4, "FREQ", reference + 1, channel_frequency(stream, reference),
+             channel_width(stream), status);
+  write_axis(file, 5, "IF", 1, 1, 1, status);
+  write_axis(file, 6, "RA", 1, ra, 1, status);
+  write_axis(file, 7, "DEC", 1, dec, 1, status);
   write_parameters(w, file, status);
   fits_write_history(file, "Written by gst-astro", status);
   /* AIPS looks for these lines. */
@@ -138,7 +159,6 @@ gboolean astro_uvfits_write_header(AstroUvfitsWriter *w, GError **error)
   AstroFitsScratch scratch = { 0 };
   LONGLONG start = 0, data = 0, end = 0;
   int status = 0;
-  double width = w->contents.stream.bandwidth / w->channels;
   gboolean done = FALSE;
 
   /* It makes room for one group behind the header. */
@@ -151,7 +171,7 @@ gboolean astro_uvfits_write_header(AstroUvfitsWriter *w, GError **error)
   if (!astro_fits_check(status, "writing the header", error) ||
       !astro_uvfits_write_antennas(
           scratch.file, w->contents.observation,
-          w->contents.stream.frequency - w->contents.stream.bandwidth / 2 + width / 2, error))
+          channel_frequency(&w->contents.stream, reference_channel(&w->contents.stream)), error))
     goto out;
   fits_flush_file(scratch.file, &status);
   fits_get_hduaddrll(scratch.file, &start, NULL, &end, &status);

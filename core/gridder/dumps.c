@@ -7,6 +7,7 @@
 /* ---- what is to be known ---- */
 
 #define EARTH_CORE 1e6 /* metres: nobody observes from below */
+#define ROUNDING 1e-9  /* of the bandwidth: a channel's frequency is not known to better */
 
 static gboolean check_positions(const AstroObservation *o, GError **error)
 {
@@ -20,6 +21,19 @@ static gboolean check_positions(const AstroObservation *o, GError **error)
           o->names[i], radius);
   }
   return TRUE;
+}
+
+static double channel_frequency(const AstroPrepareConfig *config, guint channel)
+{
+  return config->frequency - config->bandwidth / 2 +
+         (channel + 0.5) * config->bandwidth / config->channels;
+}
+
+/* 0 where it is not above 0 Hz. */
+static double wavenumber_of(const AstroPrepareConfig *config, guint channel)
+{
+  const double frequency = channel_frequency(config, channel);
+  return frequency > ROUNDING * config->bandwidth ? frequency / ASTRO_LIGHT_SPEED : 0;
 }
 
 static gboolean check(const AstroPrepareConfig *config, const AstroObservation *o, GError **error)
@@ -45,8 +59,9 @@ static gboolean check(const AstroPrepareConfig *config, const AstroObservation *
   if (config->channels > 1 && !(config->bandwidth > 0))
     return astro_backend_refuse(error, "the caps have %u channels and no bandwidth",
                                 config->channels);
-  if (config->bandwidth / 2 >= config->frequency)
-    return astro_backend_refuse(error, "a bandwidth of %g Hz about %g Hz reaches zero",
+  if (channel_frequency(config, 0) < -ROUNDING * config->bandwidth)
+    return astro_backend_refuse(error,
+                                "a bandwidth of %g Hz about %g Hz has its first channel below 0 Hz",
                                 config->bandwidth, config->frequency);
   return check_positions(o, error);
 }
@@ -80,9 +95,7 @@ gboolean astro_dumps_init(AstroDumps *self, const AstroPrepareConfig *config, co
   self->centre_n_minus_1 = -r2 / (1 + sqrt(1 - r2));
   self->track = astro_track_new(observation);
   for (guint c = 0; c < config->channels; c++)
-    self->wavenumbers[c] = (config->frequency - config->bandwidth / 2 +
-                            (c + 0.5) * config->bandwidth / config->channels) /
-                           ASTRO_LIGHT_SPEED;
+    self->wavenumbers[c] = wavenumber_of(config, c);
   return find_products(self, grid->products, error);
 }
 

@@ -151,7 +151,9 @@ static void turn_round(complex double correlations[4], guint n)
   }
 }
 
-/* The weight that all products of a visibility have; 0 and a count where they cannot be used. */
+/* The weight that all products of a visibility have; 0 and a count where they cannot be used. At 0
+ * Hz, where samples that no mixer has moved have their first channel, there is their offset alone.
+ */
 static double weigh(AstroPrepare *self, const Counts *counts, guint channel, guint baseline,
                     const complex double correlations[4])
 {
@@ -170,6 +172,8 @@ static double weigh(AstroPrepare *self, const Counts *counts, guint channel, gui
     if (n > 0)
       least = MIN(least, n / inverse);
   }
+  if (self->dumps.wavenumbers[channel] == 0)
+    least = 0;
   if (least == 0)
     self->counts.flagged += self->dumps.n_counted;
   else if (!finite)

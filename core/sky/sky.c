@@ -153,10 +153,11 @@ gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, G
 
 gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error)
 {
-  return frequency > 0.5 * bandwidth ||
+  return (frequency > 0 && frequency >= 0.5 * bandwidth) ||
          astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                    "the band must begin above 0 Hz: a bandwidth of %.15g Hz around a frequency of "
-                    "%.15g Hz, expected a bandwidth below %.15g Hz or a frequency above %.15g Hz",
+                    "the band must not begin below 0 Hz: a bandwidth of %.15g Hz around a "
+                    "frequency of %.15g Hz, expected a bandwidth of at most %.15g Hz or a "
+                    "frequency of at least %.15g Hz",
                     bandwidth, frequency, 2 * frequency, 0.5 * bandwidth);
 }
 

@@ -33,7 +33,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroSky, astro_sky_free)
  * source lies 90 degrees or more from it. */
 gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, GError **error);
 
-/* Whether a band about that centre begins above 0 Hz. */
+/* Whether a band about that centre begins at 0 Hz or above. */
 gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error);
 
 /* An error where a source is below the horizon of the array's centre at any time from the start on

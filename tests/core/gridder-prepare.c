@@ -184,6 +184,47 @@ static void test_left_out(void)
   gst_buffer_unref(buffer);
 }
 
+/* A channel at 0 Hz is left out; below there is none. */
+static void test_from_zero(void)
+{
+  static char *products[] = { "I", "PSF", NULL };
+  complex float dump[CHANNELS * BASELINES * 4];
+  AstroPrepareConfig config = prepare_config;
+  const double width = config.bandwidth / CHANNELS;
+  const AstroGridCounts *counts;
+  const double *sums;
+  GError *error = NULL;
+  AstroGrid grid;
+  AstroGridRows rows;
+  g_autoptr(AstroObservation) observation = observe();
+  prepares->destroy(new_prepare(products, 0, &grid)); /* for its grid */
+
+  config.frequency = config.bandwidth / 2 - width / 2;
+  AstroPrepare *prepare = prepares->create(&config, &grid, observation, NULL, &error);
+  g_assert_no_error(error);
+  fill_dump(dump, 14);
+  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0, 0, &error));
+  g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
+  g_assert_cmpuint(counts->flagged, ==, 6);
+  g_assert_cmpuint(counts->used, ==, 6 * (CHANNELS - 1));
+  g_assert_cmpfloat(sums[0], ==, 0);
+  g_assert_cmpfloat(sums[1], ==, 6);
+  prepares->rows(prepare, &rows);
+  g_assert_cmpuint(rows.rows, ==, 6);
+  for (gsize i = 0; i < rows.rows; i++)
+    for (guint p = 0; p < 2; p++) {
+      const complex double *value = (const complex double *)rows.values + (i * CHANNELS * 2 + p);
+      g_assert_true(value[0] == 0);
+      g_assert_true(value[2] != 0);
+    }
+  prepares->destroy(prepare);
+
+  config.frequency -= 1;
+  g_assert_null(prepares->create(&config, &grid, observation, NULL, &error));
+  g_assert_nonnull(strstr(error->message, "first channel below 0 Hz"));
+  g_clear_error(&error);
+}
+
 static void break_positions(AstroObservation *o, AstroPrepareConfig *config)
 {
   for (guint i = 0; i < 3 * STATIONS; i++)
@@ -277,6 +318,7 @@ static void add_tests(void)
 {
   g_test_add_func("/gridder/prepare", test_prepare);
   g_test_add_func("/gridder/left-out", test_left_out);
+  g_test_add_func("/gridder/from-zero", test_from_zero);
   g_test_add_func("/gridder/unprepared", test_unprepared);
   g_test_add_func("/gridder/weights", test_weights);
 }

@@ -358,7 +358,7 @@ static void test_errors(void)
   } cases[] = {
     { "formats are", ASTRO_FORMAT_CI8, 1, 1, 1e8, 1e6, 3 },
     { "a rate", ASTRO_FORMAT_CF32LE, 0, 1, 1e8, 1e6, 3 },
-    { "above 0 Hz", ASTRO_FORMAT_CF32LE, 1, 1, 1e5, 1e6, 3 },
+    { "below 0 Hz", ASTRO_FORMAT_CF32LE, 1, 1, 1e5, 1e6, 3 },
     { "baselines", ASTRO_FORMAT_CF32LE, 1, 1, 1e8, 1e6, 4 },
     { "samples behind a visibility", ASTRO_FORMAT_CF32LE, 1, 1000000, 1e8, 1e6, 3 },
   };

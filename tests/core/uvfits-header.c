@@ -167,6 +167,34 @@ static void circular(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Samples that no mixer has moved have their first channel at 0 Hz: frequencies count from the
+ * second. */
+static void from_zero(TestPlace *place, gconstpointer data)
+{
+  enum { CHANNELS = 3 };
+  AstroFitsContents c = test_contents(2, 1, CHANNELS, ASTRO_FORMAT_CF32LE);
+  const double width = c.stream.bandwidth / CHANNELS;
+  c.stream.frequency = width * (CHANNELS - 1) / 2;
+  g_autofree gpointer values = test_make_data(&c, 1, 3);
+  AstroFitsFrames block = { .data = values, .frames = 1, .duration_ns = GST_SECOND };
+  fitsfile *f;
+  int status = 0;
+
+  test_write_uvfits(place->path, &c, &block, 1, NULL);
+  fits_open_diskfile(&f, place->path, READONLY, &status);
+  g_assert_cmpfloat(test_key_number(f, "CRPIX4"), ==, 2);
+  g_assert_cmpfloat_with_epsilon(test_key_number(f, "CRVAL4"), width, 1e-6);
+  fits_movnam_hdu(f, BINARY_TBL, (char *)"AIPS AN", 0, &status);
+  g_assert_cmpfloat_with_epsilon(test_key_number(f, "FREQ"), width, 1e-6);
+  fits_close_file(f, &status);
+  g_assert_cmpint(status, ==, 0);
+
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
+  test_check_contents(astro_fits_reader_contents(reader), &c, FALSE);
+  astro_fits_reader_close(reader);
+  astro_fits_contents_clear(&c);
+}
+
 static void many_stations(TestPlace *place, gconstpointer data)
 {
   static const char *const names[] = { "UU",       "VV",       "WW",       "DATE",  "DATE",
@@ -200,6 +228,7 @@ static void add_tests(void)
   static const TestPlaceCase cases[] = {
     { "header", header },
     { "circular", circular },
+    { "from-zero", from_zero },
     { "many-stations", many_stations },
   };
   test_add_places("/uvfits/", cases, G_N_ELEMENTS(cases));

@@ -268,8 +268,8 @@ static void missing(TestPlace *place, gconstpointer data)
   c.stream.frequency = 1e8;
   c.stream.bandwidth = 0;
   check_refused(&c, place->path, "bandwidth");
-  c.stream.bandwidth = 2e8;
-  check_refused(&c, place->path, "below 0 Hz");
+  c.stream.bandwidth = 4.01e8;
+  check_refused(&c, place->path, "first channel is below 0 Hz");
   c.stream.bandwidth = 1e6;
   g_free(observation->basis);
   observation->basis = g_strdup("elliptic");

@@ -212,7 +212,7 @@ static void test_errors(void)
     AstroVoltagesConfig config;
     const char *says;
   } cases[] = { { good, "formats are" },
-                { good, "above 0 Hz" },
+                { good, "below 0 Hz" },
                 { good, "start" },
                 { good, "number of stations" },
                 { good, "needs a bandwidth above" },

@@ -376,9 +376,9 @@ static void test_errors(void)
     { "pols=3", "pols=3: expected 1 or 2" },
     { "pols=-1", "pols=4294967295: expected 1 or 2" },
     { "frequency=1e5",
-      "the band must begin above 0 Hz: a bandwidth of 1000000 Hz around a frequency of 100000 Hz, "
-      "expected a bandwidth below 200000 Hz" },
-    { "frequency=0", "or a frequency above 500000 Hz" },
+      "the band must not begin below 0 Hz: a bandwidth of 1000000 Hz around a frequency of 100000 "
+      "Hz, expected a bandwidth of at most 200000 Hz" },
+    { "frequency=0", "or a frequency of at least 500000 Hz" },
     { "pattern=tone tone=2e8", "tone=2e+08: expected a frequency within" },
     { "sky=0.5,0,1 bandwidth=1000 block-steps=86400000", "below the horizon of disc" },
     { "phase-centre=0,89", "below the horizon of disc 0 s" },

@@ -230,8 +230,8 @@ static void test_errors(void)
     { "phase-centre=12h", "expected \"ra,dec\" in degrees" },
     { "start-time=yesterday", "yesterday" },
     { "frequency=1e5",
-      "the band must begin above 0 Hz: a bandwidth of 1000000 Hz around a frequency of 100000 Hz, "
-      "expected a bandwidth below 200000 Hz" },
+      "the band must not begin below 0 Hz: a bandwidth of 1000000 Hz around a frequency of 100000 "
+      "Hz, expected a bandwidth of at most 200000 Hz" },
     { "bandwidth=1e9 frequency=1e10 channels=1", "more channels or shorter integrations" },
     { "stations=65536 channels=1",
       "65536 stations make 2147516416 baselines, expected 2147483647" },
