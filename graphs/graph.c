@@ -147,11 +147,16 @@ AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name)
   return NULL;
 }
 
-const char *astro_parameter_value(const AstroParameter *parameter)
+const AstroParameter *astro_parameter_source(const AstroParameter *parameter)
 {
   while (parameter->follows && !parameter->set)
     parameter = parameter->follows;
-  return parameter->value;
+  return parameter;
+}
+
+const char *astro_parameter_value(const AstroParameter *parameter)
+{
+  return astro_parameter_source(parameter)->value;
 }
 
 static void unknown_parameter(const AstroGraph *graph, const char *name, GError **error)

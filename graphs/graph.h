@@ -73,6 +73,8 @@ void astro_graph_free(AstroGraph *graph);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroGraph, astro_graph_free)
 
 AstroParameter *astro_graph_parameter(const AstroGraph *graph, const char *name);
+/* Whose value it has now: its own, or that of one that it follows. */
+const AstroParameter *astro_parameter_source(const AstroParameter *parameter);
 /* What stands for ${name} now. */
 const char *astro_parameter_value(const AstroParameter *parameter);
 

@@ -176,15 +176,16 @@ static gboolean check_caps(const AstroGraph *graph, const AstroToken *before,
 
   if (!expected)
     return TRUE;
-  const AstroParameter *parameter = astro_graph_parameter(graph, part->text);
+  const AstroParameter *parameter =
+      astro_parameter_source(astro_graph_parameter(graph, part->text));
   if (!parameter->set)
     g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
-                "%s:%u: parameter %s has to be given: %s", graph->file, token->line, part->text,
-                parameter->help);
+                "%s:%u: parameter %s has to be given: %s", graph->file, token->line,
+                parameter->name, parameter->help);
   else
     g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
                 "%s:%u: parameter %s is \"%s\", expected %s in caps", graph->file, token->line,
-                part->text, text, expected);
+                parameter->name, text, expected);
   return FALSE;
 }
 

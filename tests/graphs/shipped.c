@@ -141,24 +141,25 @@ static void test_images(void)
 /* Samples of a simulated array, behind a header that is cut off, to visibilities and an image. */
 static void check_own_voltages(const char *format, gssize bytes)
 {
+  const guint rate = *format == 'C' ? 200000 : 400000;
   g_autofree char *graph = g_strdup_printf(
       "astroskysrc array=positions.txt sky=0.0041,0.0033,2 noise=1 phase-centre=200,-30 "
       "bandwidth=200e3 duration=0.2 ! application/x-astro-voltages,format=%s ! astroconvert ! "
       "application/x-astro-voltages,format=%s,layout=time:station:pol ! filesink location=samples",
-      g_str_equal(format, "CI8") ? "CI8" : "CF32LE", format);
+      g_str_equal(format, "CF16LE") ? "CF32LE" : format, format);
   write_file("own.graph", graph, -1);
   g_auto(Result) made = run("run ./own.graph");
   g_assert_cmpint(made.status, ==, 0);
   g_auto(Result) joined =
       run_shell("(printf 'a header of 30 bytes: 12345678'; cat samples) > own.raw");
   g_assert_cmpint(joined.status, ==, 0);
-  g_assert_cmpint(file_size("own.raw"), ==, 30 + 200000 / 5 * 14 * 2 * bytes);
-  g_auto(Result) result =
-      run("run correlate-file input=own.raw skip=30 stations=14 rate=200000 frequency=150e6 "
-          "array=positions.txt centre=200,-30 start=2026-11-20T12:00:00 channels=20 "
-          "integration=500 format=%s "
-          "output=own.uvfits",
-          format);
+  g_assert_cmpint(file_size("own.raw"), ==, 30 + rate / 5 * 14 * 2 * bytes);
+  g_auto(Result) result = run(
+      "run correlate-file input=own.raw skip=30 stations=14 rate=%u bandwidth=200000 "
+      "frequency=150e6 array=positions.txt centre=200,-30 start=2026-11-20T12:00:00 channels=20 "
+      "integration=500 format=%s "
+      "output=own.uvfits",
+      rate, format);
   g_assert_cmpint(result.status, ==, 0);
   g_assert_nonnull(strstr(result.out, "stations 14, baselines 105, channels 20, products 4, "
                                       "integrations 4, start 2026-11-20T12:00:00.000000000Z"));
@@ -175,11 +176,14 @@ static void test_own_voltages(void)
   write_file("positions.txt", positions->str, (gssize)positions->len);
   check_own_voltages("CF16LE", 4);
   check_own_voltages("CI8", 2);
+  check_own_voltages("I8", 1);
   static const char *const bad[][2] = {
     { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
     { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
     { "stations=14 array=disc centre=1,2", "no start time" },
     { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
+    { "stations=14 array=disc start=2026-11-20T12:00:00 centre=zenith format=I8",
+      "bandwidth=200000 Hz, expected at most 100000 Hz, which real samples" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_auto(Result) refused =
