@@ -190,11 +190,34 @@ static __global__ void __launch_bounds__(DELAY_THREADS) delay_stretch(const __gr
   }
 }
 
-/* The same of real samples, which the window has as complex ones. */
-static __global__ void __launch_bounds__(DELAY_THREADS) delay_real_stretch(const __grid_constant__ Voltages work)
+enum { RUN = 4 };
+
+/* Sums of all taps for RUN samples, the first at an address of 16 bytes: a load of samples serves many taps. */
+__device__ inline void sum_run(const float *samples, const float *taps, float2 (&sums)[RUN])
 {
   enum { TAPS = ASTRO_FRACTION_REAL_TAPS };
-  __shared__ float samples[TILE + TAPS], taps[2 * TAPS];
+  float4 here = *(const float4 *)samples;
+#pragma unroll 4 /* all of them would keep taps in so many registers that one block runs at a time */
+  for (int k = 0; k < TAPS; k += RUN) {
+    const float4 next = *(const float4 *)(samples + k + RUN);
+    const float x[2 * RUN] = { here.x, here.y, here.z, here.w, next.x, next.y, next.z, next.w };
+#pragma unroll
+    for (int j = 0; j < RUN; j++)
+#pragma unroll
+      for (int r = 0; r < RUN; r++) {
+        sums[r].x += taps[k + j] * x[j + r];
+        sums[r].y += taps[TAPS + k + j] * x[j + r];
+      }
+    here = next;
+  }
+}
+
+/* The same of real samples, which the window has as complex ones. */
+static __global__ void __launch_bounds__(DELAY_THREADS, 4) delay_real_stretch(const __grid_constant__ Voltages work)
+{
+  enum { TAPS = ASTRO_FRACTION_REAL_TAPS };
+  __shared__ __align__(16) float samples[TILE + TAPS];
+  __shared__ __align__(16) float taps[2 * TAPS];
   const guint input = blockIdx.x % work.inputs, index = blockIdx.x / work.inputs;
   const guint64 first = work.first + (guint64)index * work.stretch;
   const Stretch stretch = find_stretch<TAPS>(work, input, index);
@@ -205,17 +228,14 @@ static __global__ void __launch_bounds__(DELAY_THREADS) delay_real_stretch(const
     samples[i] = from[i].x;
   __syncthreads();
   int clipped = 0;
-  for (guint i = threadIdx.x; i < work.stretch; i += DELAY_THREADS) {
-    if (first + i < work.out_first || first + i >= work.out_end)
-      continue;
-    float2 sum = make_float2(0, 0);
+  for (guint i = RUN * threadIdx.x; i < work.stretch; i += RUN * DELAY_THREADS) {
+    float2 sums[RUN] = {};
+    sum_run(samples + i, taps, sums);
 #pragma unroll
-    for (int k = 0; k < TAPS; k++) {
-      sum.x += taps[k] * samples[i + k];
-      sum.y += taps[TAPS + k] * samples[i + k];
-    }
-    write_real(work.out, place_of(work, first + i, input), work.to,
-               product(sum, turn_by(stretch.phase + i * stretch.turn)).x, &clipped);
+    for (guint r = 0; r < RUN; r++)
+      if (first + i + r >= work.out_first && first + i + r < work.out_end)
+        write_real(work.out, place_of(work, first + i + r, input), work.to,
+                   product(sums[r], turn_by(stretch.phase + (i + r) * stretch.turn)).x, &clipped);
   }
 }
 
