@@ -64,7 +64,8 @@ static void append_all(GValue *list, const AstroFormat *formats, guint n)
     astro_format_append(list, formats[i]);
 }
 
-/* Complex ones and real ones stay so. What is neither of them is refused with both sides' caps. */
+/* Complex ones and real ones stay so. Of what is neither the backend says which it takes, for which
+ * something has to come out. */
 static void widen_format(GstStructure *s)
 {
   const GValue *value = gst_structure_get_value(s, "format");

@@ -91,7 +91,7 @@ static gpointer create(gconstpointer config, const AstroPlace *place, const char
   self->is_spectra = in->quantity == ASTRO_QUANTITY_SPECTRA;
   self->rate = (double)in->rate_n / in->rate_d;
   self->channel_width = in->bandwidth / self->channels;
-  self->first_frequency = in->frequency - in->bandwidth / 2 + self->channel_width / 2;
+  self->first_frequency = astro_channel_frequency(in->frequency, in->bandwidth, self->channels, 0);
   if (!self->is_spectra && !send_taps(self, error)) {
     destroy(self);
     return NULL;

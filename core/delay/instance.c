@@ -76,7 +76,7 @@ AstroDelayInstance *astro_delay_instance_new(const AstroDelayConfig *config,
   instance->zero_frequency = astro_delay_zero_frequency(&config->in);
   instance->channel_width = config->in.bandwidth / instance->channels;
   instance->first_frequency =
-      config->in.frequency - config->in.bandwidth / 2 + instance->channel_width / 2;
+      astro_channel_frequency(config->in.frequency, config->in.bandwidth, instance->channels, 0);
   return instance;
 }
 

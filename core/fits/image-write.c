@@ -164,7 +164,8 @@ static void put_band_and_products(const Writer *w, GString *header, const Hdu *h
   const AstroStream *stream = &w->contents.stream;
   double width = stream->bandwidth / (double)w->channels;
   gboolean is_known = stream->frequency > 0;
-  double first = stream->frequency - stream->bandwidth / 2 + width / 2;
+  double first =
+      astro_channel_frequency(stream->frequency, stream->bandwidth, (guint)w->channels, 0);
   put_axis(header, 3, is_known ? "FREQ" : "CHANNEL", is_known ? first : 1, 1, is_known ? width : 1,
            is_known ? "Hz" : NULL);
   if (is_known)

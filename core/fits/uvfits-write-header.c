@@ -5,23 +5,18 @@
 
 #define JD_OF_MJD_ZERO 2400000.5
 #define STATION_BYTES 128 /* of a row of the station table, about */
-#define ROUNDING 1e-9     /* of the bandwidth: a channel's frequency is not known to better */
-
-static double channel_width(const AstroStream *stream)
-{
-  return stream->bandwidth / (double)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
-}
 
 static double channel_frequency(const AstroStream *stream, guint channel)
 {
-  return stream->frequency - stream->bandwidth / 2 + (channel + 0.5) * channel_width(stream);
+  const guint channels = (guint)astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
+  return astro_channel_frequency(stream->frequency, stream->bandwidth, channels, channel);
 }
 
 /* The channel that frequencies count from. The first one of samples that no mixer has moved is at 0
  * Hz, where programs that take its frequency for the file's find no wavelength. */
 static guint reference_channel(const AstroStream *stream)
 {
-  return channel_frequency(stream, 0) > ROUNDING * stream->bandwidth ? 0 : 1;
+  return channel_frequency(stream, 0) > 0 ? 0 : 1;
 }
 
 gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
@@ -46,7 +41,7 @@ gboolean astro_uvfits_check_contents(const AstroFitsContents *c, GError **error)
   if (c->stream.frequency <= 0 || c->stream.bandwidth <= 0)
     return astro_fits_refuse(
         error, "UVFITS needs the fields \"frequency\" and \"bandwidth\" (Hz) in the caps");
-  if (channel_frequency(&c->stream, 0) < -ROUNDING * c->stream.bandwidth)
+  if (channel_frequency(&c->stream, 0) < 0)
     return astro_fits_refuse(error,
                              "the caps' first channel is below 0 Hz: bandwidth=%g around "
                              "frequency=%g",
@@ -141,7 +136,7 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   write_axis(file, 2, "COMPLEX", 1, 1, 1, status);
   write_axis(file, 3, "STOKES", 1, basis->first, -1, status);
   write_axis(file, 4, "FREQ", reference + 1, channel_frequency(stream, reference),
-             channel_width(stream), status);
+             stream->bandwidth / w->channels, status);
   write_axis(file, 5, "IF", 1, 1, 1, status);
   write_axis(file, 6, "RA", 1, ra, 1, status);
   write_axis(file, 7, "DEC", 1, dec, 1, status);

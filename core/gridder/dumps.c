@@ -7,7 +7,6 @@
 /* ---- what is to be known ---- */
 
 #define EARTH_CORE 1e6 /* metres: nobody observes from below */
-#define ROUNDING 1e-9  /* of the bandwidth: a channel's frequency is not known to better */
 
 static gboolean check_positions(const AstroObservation *o, GError **error)
 {
@@ -25,15 +24,7 @@ static gboolean check_positions(const AstroObservation *o, GError **error)
 
 static double channel_frequency(const AstroPrepareConfig *config, guint channel)
 {
-  return config->frequency - config->bandwidth / 2 +
-         (channel + 0.5) * config->bandwidth / config->channels;
-}
-
-/* 0 where it is not above 0 Hz. */
-static double wavenumber_of(const AstroPrepareConfig *config, guint channel)
-{
-  const double frequency = channel_frequency(config, channel);
-  return frequency > ROUNDING * config->bandwidth ? frequency / ASTRO_LIGHT_SPEED : 0;
+  return astro_channel_frequency(config->frequency, config->bandwidth, config->channels, channel);
 }
 
 static gboolean check(const AstroPrepareConfig *config, const AstroObservation *o, GError **error)
@@ -59,7 +50,7 @@ static gboolean check(const AstroPrepareConfig *config, const AstroObservation *
   if (config->channels > 1 && !(config->bandwidth > 0))
     return astro_backend_refuse(error, "the caps have %u channels and no bandwidth",
                                 config->channels);
-  if (channel_frequency(config, 0) < -ROUNDING * config->bandwidth)
+  if (channel_frequency(config, 0) < 0)
     return astro_backend_refuse(error,
                                 "a bandwidth of %g Hz about %g Hz has its first channel below 0 Hz",
                                 config->bandwidth, config->frequency);
@@ -95,7 +86,7 @@ gboolean astro_dumps_init(AstroDumps *self, const AstroPrepareConfig *config, co
   self->centre_n_minus_1 = -r2 / (1 + sqrt(1 - r2));
   self->track = astro_track_new(observation);
   for (guint c = 0; c < config->channels; c++)
-    self->wavenumbers[c] = wavenumber_of(config, c);
+    self->wavenumbers[c] = channel_frequency(config, c) / ASTRO_LIGHT_SPEED;
   return find_products(self, grid->products, error);
 }
 

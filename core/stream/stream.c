@@ -1,6 +1,7 @@
 #include "config.h"
 #include "core/stream/stream.h"
 
+#include <math.h>
 #include <string.h>
 
 G_DEFINE_QUARK(astro_stream_error, astro_stream_error)
@@ -456,6 +457,12 @@ gsize astro_stream_step_bytes(const AstroStream *stream)
     if (stream->layout.extents[i])
       bytes *= stream->layout.extents[i];
   return bytes;
+}
+
+double astro_channel_frequency(double frequency, double bandwidth, guint n, guint channel)
+{
+  const double middle = frequency - bandwidth / 2 + (channel + 0.5) * bandwidth / n;
+  return fabs(middle) > 1e-9 * bandwidth ? middle : 0;
 }
 
 guint64 astro_stream_time(const AstroStream *stream, guint64 step)

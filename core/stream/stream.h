@@ -141,6 +141,10 @@ guint64 astro_stream_stations(const AstroStream *stream);
 gsize astro_stream_sample_bytes(const AstroStream *stream);
 gsize astro_stream_step_bytes(const AstroStream *stream); /* of one step of the free axis */
 
+/* The middle of a channel, of n that fill a band; 0 where rounding alone leaves anything, as of
+ * samples that no mixer has moved. */
+double astro_channel_frequency(double frequency, double bandwidth, guint n, guint channel);
+
 /* When a step of the time axis begins, in ns since step 0; the step of another rate that begins
  * nearest to where that one does. Both for rates that are not 0. */
 guint64 astro_stream_time(const AstroStream *stream, guint64 step);

@@ -164,6 +164,25 @@ static void test_names(void)
   g_assert_cmpint(astro_axis_from_name("Time"), ==, ASTRO_AXIS_NONE);
 }
 
+/* Channels stand half a width apart from their band's ends, and one at 0 Hz is at 0 Hz, whatever
+ * rounding made of the band's middle. */
+static void test_channel_frequency(void)
+{
+  g_assert_cmpfloat(astro_channel_frequency(150e6, 2e6, 2, 0), ==, 149.5e6);
+  g_assert_cmpfloat(astro_channel_frequency(150e6, 2e6, 2, 1), ==, 150.5e6);
+  g_assert_cmpfloat(astro_channel_frequency(150e6, 2e6, 1, 0), ==, 150e6);
+  g_assert_cmpfloat(astro_channel_frequency(150e6, 0, 1, 0), ==, 150e6);
+  g_assert_cmpfloat(astro_channel_frequency(1e6, 3e6, 3, 0), ==, 0);
+  g_assert_cmpfloat(astro_channel_frequency(1e6, 4e6, 2, 0), ==, 0);
+  g_assert_cmpfloat(astro_channel_frequency(1e6, 5e6, 2, 0), ==, -0.25e6);
+  for (guint n = 2; n < 70000; n += n / 3 + 1)
+    for (double band = 0.3; band < 1e10; band *= 7.7) {
+      const double frequency = 0.5 * band - 0.5 * (band / n);
+      g_assert_cmpfloat(astro_channel_frequency(frequency, band, n, 0), ==, 0);
+      g_assert_cmpfloat(astro_channel_frequency(frequency, band, n, 1), >, 0.99 * band / n);
+    }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/stream/round-trip", test_round_trip);
@@ -171,6 +190,7 @@ static void add_tests(void)
   g_test_add_func("/stream/frames", test_frames);
   g_test_add_func("/stream/stations", test_stations);
   g_test_add_func("/stream/names", test_names);
+  g_test_add_func("/stream/channel-frequency", test_channel_frequency);
   for (gsize i = 0; i < G_N_ELEMENTS(bad); i++) {
     g_autofree char *name = g_strdup_printf("/stream/bad/%zu", i);
     g_test_add_data_func(name, GSIZE_TO_POINTER(i), test_bad);
