@@ -127,10 +127,11 @@ __device__ inline guint64 place_of(const Voltages &work, guint64 sample, guint i
   return (sample - work.out_first) * work.time + input / work.pols * work.station + input % work.pols * work.pol;
 }
 
-/* What a stretch's samples are multiplied and turned by. */
+/* Samples over which the delay is one straight line. */
 struct Stretch {
-  gint64 from;                    /* the sample that the first one's taps begin at */
-  double fraction, gain, phase, turn; /* turns, and turns a sample */
+  gint64 from;        /* the sample that the first one's taps begin at */
+  double fraction, gain;
+  double phase, rate; /* turns, and turns a sample */
 };
 
 template <int TAPS> __device__ inline Stretch find_stretch(const Voltages &work, guint input, guint index)
@@ -144,7 +145,7 @@ template <int TAPS> __device__ inline Stretch find_stretch(const Voltages &work,
   there *= 1 - slope;
   const double at = -0.5 * (here + there) * work.rate, whole = floor(at);
   const guint64 first = work.first + (guint64)index * work.stretch;
-  return { (gint64)first + (gint64)whole - (TAPS / 2 - 1), at - whole, gain, -work.frequency * here - turns,
+  return { (gint64)first + (gint64)whole - ASTRO_FRACTION_CENTRE(TAPS), at - whole, gain, -work.frequency * here - turns,
            -work.frequency * (there - here) / work.stretch };
 }
 
@@ -186,7 +187,7 @@ static __global__ void __launch_bounds__(DELAY_THREADS) delay_stretch(const __gr
       sum.y += taps[k] * samples[i + k].y;
     }
     write_sample(work.out, place_of(work, first + i, input), work.to,
-                 product(sum, turn_by(stretch.phase + i * stretch.turn)), &clipped);
+                 product(sum, turn_by(stretch.phase + i * stretch.rate)), &clipped);
   }
 }
 
@@ -235,7 +236,7 @@ static __global__ void __launch_bounds__(DELAY_THREADS, 4) delay_real_stretch(co
     for (guint r = 0; r < RUN; r++)
       if (first + i + r >= work.out_first && first + i + r < work.out_end)
         write_real(work.out, place_of(work, first + i + r, input), work.to,
-                   product(sums[r], turn_by(stretch.phase + (i + r) * stretch.turn)).x, &clipped);
+                   product(sums[r], turn_by(stretch.phase + (i + r) * stretch.rate)).x, &clipped);
   }
 }
 

@@ -141,16 +141,17 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
 
 /* ---- voltages ---- */
 
-/* One stretch, over which the delay is one straight line. */
-static void delay_stretch(const Work *work, guint input, guint64 sample, guint64 index, float *re,
-                          float *im)
+/* Samples over which the delay is one straight line. */
+typedef struct {
+  gint64 first;          /* sample that the first one's delay takes it to, rounded down */
+  double fraction, gain; /* what is left of that; to multiply with */
+  double phase, rate;    /* turns, and turns a sample, to turn by */
+} Stretch;
+
+static Stretch find_stretch(const Work *work, guint input, guint64 sample, guint64 index)
 {
   const AstroDelayInstance *instance = work->instance;
-  const AstroDelayKernels *kernels = instance->kernels;
   const AstroCalibration *calibration = astro_delay_model_calibration(work->arguments->model);
-  const gboolean is_complex = astro_format_info(instance->config.in.format)->is_complex;
-  const guint n_taps = astro_delay_taps(&instance->config.in);
-  const guint centre = is_complex ? ASTRO_FRACTION_CENTRE : ASTRO_FRACTION_REAL_CENTRE;
   double here = work->delays[index * n_inputs(instance) + input];
   double there = work->delays[(index + 1) * n_inputs(instance) + input];
   double f0 = instance->zero_frequency, gain = 1, turns = 0;
@@ -163,19 +164,31 @@ static void delay_stretch(const Work *work, guint input, guint64 sample, guint64
     turns = calibration->inputs[input].phase / (2 * G_PI);
   }
   double at = -0.5 * (here + there) * instance->rate, whole = floor(at);
-  double phase = -f0 * here - turns, rate = -f0 * (there - here) / work->stretch;
+  return (Stretch){ .first = (gint64)sample + (gint64)whole,
+                    .fraction = at - whole,
+                    .gain = gain,
+                    .phase = -f0 * here - turns,
+                    .rate = -f0 * (there - here) / work->stretch };
+}
+
+static void delay_stretch(const Work *work, guint input, const Stretch *stretch, float *re,
+                          float *im)
+{
+  const AstroDelayInstance *instance = work->instance;
+  const AstroDelayKernels *kernels = instance->kernels;
+  const guint n_taps = astro_delay_taps(&instance->config.in);
   float from_re[TILE + ASTRO_FRACTION_REAL_TAPS], from_im[TILE + ASTRO_FRACTION_REAL_TAPS];
+  float taps[2 * ASTRO_FRACTION_REAL_TAPS];
   kernels->load[instance->in_format->format](
-      astro_delay_window_at(instance, input, (gint64)sample + (gint64)whole - centre),
+      astro_delay_window_at(instance, input, stretch->first - ASTRO_FRACTION_CENTRE(n_taps)),
       work->stretch + n_taps - 1, from_re, from_im);
-  if (is_complex) {
-    float taps[ASTRO_FRACTION_TAPS];
-    astro_fraction_taps(at - whole, gain, taps);
-    kernels->interpolate(from_re, from_im, taps, phase, rate, work->stretch, re, im);
+  if (astro_format_info(instance->config.in.format)->is_complex) {
+    astro_fraction_taps(stretch->fraction, stretch->gain, taps);
+    kernels->interpolate(from_re, from_im, taps, stretch->phase, stretch->rate, work->stretch, re,
+                         im);
   } else {
-    float taps[2 * ASTRO_FRACTION_REAL_TAPS];
-    astro_fraction_real_taps(at - whole, gain, taps);
-    kernels->interpolate_real(from_re, taps, phase, rate, work->stretch, re);
+    astro_fraction_real_taps(stretch->fraction, stretch->gain, taps);
+    kernels->interpolate_real(from_re, taps, stretch->phase, stretch->rate, work->stretch, re);
   }
 }
 
@@ -193,9 +206,11 @@ static void delay_tile(gpointer data, guint64 task)
 
   for (guint input = first; input < end; input++) {
     memset(&parts, 0, sizeof parts);
-    for (guint at = 0; at < TILE; at += work->stretch)
-      delay_stretch(work, input, start + at, (tile * TILE + at) / work->stretch, parts.re + at,
-                    parts.im + at);
+    for (guint at = 0; at < TILE; at += work->stretch) {
+      const Stretch stretch =
+          find_stretch(work, input, start + at, (tile * TILE + at) / work->stretch);
+      delay_stretch(work, input, &stretch, parts.re + at, parts.im + at);
+    }
     gsize offset = from - arguments->out_first + input_offset(instance, &work->out, input);
     store(instance, &parts, (guint)(from - start), (guint)(to - from),
           work->out.data + offset * instance->out_format->bytes);

@@ -22,12 +22,11 @@ static double bessel_i0(double x)
   return sum;
 }
 
-/* im: NULL where negative frequencies stay. */
+/* im: of the analytic signal; NULL: not wanted. */
 static void exact_taps(double fraction, guint taps, float *re, float *im)
 {
-  const double half = taps / 2;
   for (guint k = 0; k < taps; k++) {
-    double x = (double)k - (half - 1) - fraction, edge = x / half;
+    double x = (double)k - ASTRO_FRACTION_CENTRE(taps) - fraction, edge = x / (taps / 2);
     double window = bessel_i0(KAISER_BETA * sqrt(MAX(1 - edge * edge, 0))) / bessel_i0(KAISER_BETA);
     re[k] = (float)(window * (x == 0 ? 1 : sin(G_PI * x) / (G_PI * x)));
     if (im)

@@ -8,17 +8,17 @@
 G_BEGIN_DECLS
 
 #define ASTRO_FRACTION_TAPS 32
-#define ASTRO_FRACTION_CENTRE 15 /* the tap that a delay of nothing takes */
 #define ASTRO_FRACTION_REAL_TAPS 64
-#define ASTRO_FRACTION_REAL_CENTRE 31
+#define ASTRO_FRACTION_CENTRE(taps) ((taps) / 2 - 1) /* the tap that a delay of nothing takes */
 
-/* Taps with which sum of taps[k] x[n + k] is gain * x(n + ASTRO_FRACTION_CENTRE + fraction), for
- * 0 <= fraction < 1. */
+/* Taps with which sum of taps[k] x[n + k] is gain * x(n + centre + fraction), for 0 <= fraction
+ * < 1.
+ */
 void astro_fraction_taps(double fraction, double gain, float taps[ASTRO_FRACTION_TAPS]);
 
-/* Of real samples: taps, the real parts and then the imaginary ones, with which that sum is of
- * twice x's positive frequencies and none of its negative ones. Its real part is x's, delayed;
- * turned before that is taken, the real part of a turned wave. */
+/* The same of real samples: complex taps, the real parts first, with which that sum is the analytic
+ * signal of x, which has no negative frequencies. Its real part is x, delayed; multiplied by a
+ * phasor before that, x with all its frequencies turned. */
 void astro_fraction_real_taps(double fraction, double gain,
                               float taps[2 * ASTRO_FRACTION_REAL_TAPS]);
 

@@ -61,18 +61,18 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
   return TRUE;
 }
 
-/* The sum of all taps: the input's voltage between two samples; of real ones without what negative
- * frequencies they have. */
+/* The sum of all taps: the input's voltage between two samples, of real ones the analytic signal.
+ */
 static double complex voltage_at(const AstroDelayInstance *instance, guint input, gint64 sample,
                                  double fraction)
 {
   const gboolean is_complex = astro_format_info(instance->config.in.format)->is_complex;
-  const gint centre = is_complex ? ASTRO_FRACTION_CENTRE : ASTRO_FRACTION_REAL_CENTRE;
   const guint n = astro_delay_taps(&instance->config.in);
   float taps[2 * ASTRO_FRACTION_REAL_TAPS] = { 0 };
   float re[ASTRO_FRACTION_REAL_TAPS], im[ASTRO_FRACTION_REAL_TAPS] = { 0 };
   double complex sum = 0;
-  load(instance, astro_delay_window_at(instance, input, sample - centre), n, re, im);
+  load(instance, astro_delay_window_at(instance, input, sample - ASTRO_FRACTION_CENTRE(n)), n, re,
+       im);
   if (is_complex)
     astro_fraction_taps(fraction, 1, taps);
   else

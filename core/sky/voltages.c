@@ -238,8 +238,9 @@ static void add_sources(const AstroVoltages *voltages, guint64 tile, guint stati
       double later = position[0] * there[0] + position[1] * there[1] + position[2] * there[2];
       double delay = 0.5 * (tau + later) * voltages->rate, whole = floor(delay);
       float taps[ASTRO_FRACTION_TAPS];
-      AstroSignal signal = astro_streams_at(voltages->streams, source, pol,
-                                            sample + (gint64)whole - ASTRO_FRACTION_CENTRE);
+      AstroSignal signal =
+          astro_streams_at(voltages->streams, source, pol,
+                           sample + (gint64)whole - ASTRO_FRACTION_CENTRE(ASTRO_FRACTION_TAPS));
       astro_fraction_taps(delay - whole, voltages->gains[source], taps);
       voltages->delay->interpolate(signal.re, signal.im, taps, f0 * tau,
                                    f0 * (later - tau) / stretch, stretch, out->re + start,

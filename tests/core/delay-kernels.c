@@ -55,7 +55,7 @@ static void test_fraction(void)
       double complex sum = 0;
       for (guint k = 0; k < ASTRO_FRACTION_TAPS; k++)
         sum += taps[k] * TEST_TURN(x * k);
-      sum /= 2 * TEST_TURN(x * (ASTRO_FRACTION_CENTRE + fraction));
+      sum /= 2 * TEST_TURN(x * (ASTRO_FRACTION_CENTRE(ASTRO_FRACTION_TAPS) + fraction));
       test_near(carg(sum) / (2 * G_PI), 0, 4e-4);
       test_near(cabs(sum), 1, 5e-3);
     }
@@ -80,7 +80,7 @@ static void test_real_fraction(void)
       for (guint p = 0; p < PHASES; p++) {
         double complex turn = TEST_TURN((double)p / PHASES);
         double complex wave = above * turn + conj(below * turn);
-        wave /= turn * TEST_TURN(x * (ASTRO_FRACTION_REAL_CENTRE + fraction));
+        wave /= turn * TEST_TURN(x * (ASTRO_FRACTION_CENTRE(ASTRO_FRACTION_REAL_TAPS) + fraction));
         test_near(carg(wave) / (2 * G_PI), 0, 4e-4);
         test_near(cabs(wave), 1, 5e-3);
       }

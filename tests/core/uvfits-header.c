@@ -132,6 +132,13 @@ static void header(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+static void check_read_back(const char *path, const AstroFitsContents *written)
+{
+  AstroFitsReader *reader = astro_fits_reader_open(path, NULL, NULL);
+  test_check_contents(astro_fits_reader_contents(reader), written, FALSE);
+  astro_fits_reader_close(reader);
+}
+
 /* Autocorrelations stand with equal antennas; a circular basis has its own numbers. */
 static void circular(TestPlace *place, gconstpointer data)
 {
@@ -161,9 +168,7 @@ static void circular(TestPlace *place, gconstpointer data)
   fits_close_file(f, &status);
   g_assert_cmpint(status, ==, 0);
 
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
-  test_check_contents(astro_fits_reader_contents(reader), &c, FALSE);
-  astro_fits_reader_close(reader);
+  check_read_back(place->path, &c);
   astro_fits_contents_clear(&c);
 }
 
@@ -189,9 +194,7 @@ static void from_zero(TestPlace *place, gconstpointer data)
   fits_close_file(f, &status);
   g_assert_cmpint(status, ==, 0);
 
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, NULL);
-  test_check_contents(astro_fits_reader_contents(reader), &c, FALSE);
-  astro_fits_reader_close(reader);
+  check_read_back(place->path, &c);
   astro_fits_contents_clear(&c);
 }
 
