@@ -139,14 +139,15 @@ static void test_images(void)
 }
 
 /* Samples of a simulated array, behind a header that is cut off, to visibilities and an image. */
-static void check_own_voltages(const char *format, gssize bytes)
+static void check_own_voltages(const char *format, gssize bytes, const char *sideband)
 {
   const guint rate = *format == 'C' ? 200000 : 400000;
   g_autofree char *graph = g_strdup_printf(
       "astroskysrc array=positions.txt sky=0.0041,0.0033,2 noise=1 phase-centre=200,-30 "
-      "bandwidth=200e3 duration=0.2 ! application/x-astro-voltages,format=%s ! astroconvert ! "
+      "bandwidth=200e3 duration=0.2 ! application/x-astro-voltages,format=%s ! "
+      "astrosideband sideband=%s ! astroconvert ! "
       "application/x-astro-voltages,format=%s,layout=time:station:pol ! filesink location=samples",
-      g_str_equal(format, "CF16LE") ? "CF32LE" : format, format);
+      g_str_equal(format, "CF16LE") ? "CF32LE" : format, sideband, format);
   write_file("own.graph", graph, -1);
   g_auto(Result) made = run("run ./own.graph");
   g_assert_cmpint(made.status, ==, 0);
@@ -157,9 +158,8 @@ static void check_own_voltages(const char *format, gssize bytes)
   g_auto(Result) result = run(
       "run correlate-file input=own.raw skip=30 stations=14 rate=%u bandwidth=200000 "
       "frequency=150e6 array=positions.txt centre=200,-30 start=2026-11-20T12:00:00 channels=20 "
-      "integration=500 format=%s "
-      "output=own.uvfits",
-      rate, format);
+      "integration=500 format=%s sideband=%s output=own.uvfits",
+      rate, format, sideband);
   g_assert_cmpint(result.status, ==, 0);
   g_assert_nonnull(strstr(result.out, "stations 14, baselines 105, channels 20, products 4, "
                                       "integrations 4, start 2026-11-20T12:00:00.000000000Z"));
@@ -174,9 +174,10 @@ static void test_own_voltages(void)
   for (guint i = 0; i < 14; i++)
     g_string_append_printf(positions, "%u %u 0\n", i * i * 911 % 4000, i * i * 577 % 3900);
   write_file("positions.txt", positions->str, (gssize)positions->len);
-  check_own_voltages("CF16LE", 4);
-  check_own_voltages("CI8", 2);
-  check_own_voltages("I8", 1);
+  check_own_voltages("CF16LE", 4, "upper");
+  check_own_voltages("CI8", 2, "lower");
+  check_own_voltages("I8", 1, "upper");
+  check_own_voltages("I8", 1, "lower");
   static const char *const bad[][2] = {
     { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
     { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },

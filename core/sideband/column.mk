@@ -1,0 +1,6 @@
+core_sources += core/sideband/sideband.h core/sideband/check.c core/sideband/check.h core/sideband/reference.c \
+  core/sideband/cpu.c core/sideband/signs.c core/sideband/signs.h
+element_sources += elements/astrosideband.c elements/astrosideband.h
+core_tests += tests/core/sideband
+element_tests += tests/elements/astrosideband
+bench_programs += tests/bench/sideband

@@ -1,0 +1,103 @@
+/**
+ * SECTION:element-astrosideband
+ *
+ * Turns a band that came upside down, so that frequencies rise as all other elements expect them
+ * to: behind a receiver of a lower sideband, or a digitiser that samples an even Nyquist zone. Caps
+ * say the centre of the band and its width, which stay as they are.
+ *
+ * Complex voltages are conjugated; of real ones every second sample changes its sign; of spectra
+ * the channels change their order too. It belongs before astrodelay, whose phases have the signs of
+ * the sky's frequencies. Of integers the least, -128 of CI8, has no negative and becomes the
+ * greatest.
+ *
+ * |[
+ * gst-launch-1.0 filesrc location=voltages.i8 ! \
+ *   "application/x-astro-voltages,format=I8,layout=time:station:pol,stations=8,pols=2,\
+ *   rate=800000000/1,frequency=600e6,bandwidth=400e6" ! \
+ *   astrosideband ! astrochannelizer channels=1024 ! filesink location=spectra.cf32
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrosideband.h"
+
+#include "core/enum.h"
+#include "core/sideband/sideband.h"
+#include "elements/astrofields.h"
+
+typedef enum { SIDEBAND_LOWER, SIDEBAND_UPPER } Sideband;
+
+ASTRO_STATIC_ENUM_TYPE(sideband_get_type, "AstroSidebandKind",
+                       { SIDEBAND_LOWER, "The band is upside down: it is turned", "lower" },
+                       { SIDEBAND_UPPER, "The band is as it should be: it passes", "upper" })
+
+struct _AstroSideband {
+  AstroStage parent;
+  Sideband sideband; /* property */
+  guint64 first;     /* step of the block in work */
+};
+
+enum { PROP_SIDEBAND = ASTRO_STAGE_N_PROPERTIES };
+
+G_DEFINE_TYPE(AstroSideband, astro_sideband, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrosideband, "astrosideband", GST_RANK_NONE, ASTRO_TYPE_SIDEBAND)
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  ((AstroSidebandConfig *)config)->stream = *astro_stage_in(stage);
+  *pass_through = ASTRO_SIDEBAND(stage)->sideband == SIDEBAND_UPPER;
+  return TRUE;
+}
+
+static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
+                     GError **error)
+{
+  AstroSidebandArguments arguments = { ASTRO_SIDEBAND(stage)->first, steps };
+  return astro_stage_submit(stage, in, out, &arguments, error);
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  ASTRO_SIDEBAND(stage)->first = first;
+  return ASTRO_STAGE_CLASS(astro_sideband_parent_class)->feed(stage, in, first, steps, error);
+}
+
+static gboolean validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
+{
+  if (!ASTRO_STAGE_CLASS(astro_sideband_parent_class)->validity(stage, in, out))
+    return FALSE;
+  AstroValidityMeta *meta = astro_buffer_get_validity(out);
+  if (meta)
+    astro_sideband_turn_validity(meta);
+  return TRUE;
+}
+
+static const AstroField fields[] = { ASTRO_FIELD(PROP_SIDEBAND, AstroSideband, sideband), { 0 } };
+
+static void astro_sideband_class_init(AstroSidebandClass *klass)
+{
+  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_SPECTRA,
+                                              ASTRO_QUANTITY_UNKNOWN };
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  astro_fields_install(object, fields, 0);
+  g_object_class_install_property(
+      object, PROP_SIDEBAND,
+      g_param_spec_enum("sideband", "Sideband", "Which way round the band comes",
+                        sideband_get_type(), SIDEBAND_LOWER,
+                        G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  stage->stage = "sideband";
+  stage->backends = astro_sideband_backends;
+  stage->configure = configure;
+  stage->work = work;
+  stage->feed = feed;
+  stage->validity = validity;
+  astro_stage_class_add_pads(stage, quantities, quantities);
+  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Sideband", "Filter/Effect",
+                                        "Turns a band that came upside down", ASTRO_AUTHOR);
+}
+
+static void astro_sideband_init(AstroSideband *self)
+{
+}
