@@ -60,6 +60,7 @@ extern const AstroBackend astro_cuda_gridder;
 extern const AstroBackend astro_cuda_gridding;
 extern const AstroBackend astro_cuda_histogram;
 extern const AstroBackend astro_cuda_image;
+extern const AstroBackend astro_cuda_sideband;
 extern const AstroBackend astro_cuda_transpose;
 
 /* Division by a number known at launch: a multiply and a shift, exact for 31-bit operands. */

@@ -1,9 +1,9 @@
-/* Turned bands: the reference by what is known of tones and of single numbers, the cpu backend by
- * the reference. */
+/* Turned bands: the reference by what is known of tones and of single numbers, the other backends
+ * by the reference. */
 #include <math.h>
 
 #include "core/sideband/sideband.h"
-#include "tests/tests.h"
+#include "tests/core/on-device.h"
 
 static AstroStream stream_of(const char *caps_text)
 {
@@ -106,21 +106,24 @@ static void test_tones(void)
   g_assert_cmpfloat(power(out, N, 2, 21.0 / N), <, 1e-12);
 }
 
-/* ---- the cpu backend against it ---- */
+/* ---- the other backends against it ---- */
 
-static void check(const AstroStream *stream, guint64 first, guint64 steps)
+static void check(const AstroBackend *backend, const AstroStream *stream, guint64 first,
+                  guint64 steps)
 {
   const gsize bytes = steps * astro_stream_step_bytes(stream);
   guint8 *in = test_alloc(bytes), *expected = test_alloc(bytes), *out = test_alloc(bytes);
 
   test_fill(in, bytes, (guint32)(first + steps));
   turn(&astro_sideband_reference, stream, 1, in, expected, first, steps);
-  turn(&astro_sideband_cpu, stream, 2, in, out, first, steps);
+  turn(backend, stream, 2, in, out, first, steps);
   g_assert_cmpmem(out, bytes, expected, bytes);
   test_check_guard(out, bytes);
-  turn(&astro_sideband_cpu, stream, 1, in, in, first, steps);
-  g_assert_cmpmem(in, bytes, expected, bytes);
-  test_check_guard(in, bytes);
+  if (backend->in_place) {
+    turn(backend, stream, 1, in, in, first, steps);
+    g_assert_cmpmem(in, bytes, expected, bytes);
+    test_check_guard(in, bytes);
+  }
   test_free(in);
   test_free(expected);
   test_free(out);
@@ -136,7 +139,7 @@ static const struct {
   { "channel:station:pol:time", TRUE }, { "station:channel:time:pol", TRUE },
 };
 
-static void check_format(AstroFormat format)
+static void check_format(const AstroBackend *backend, AstroFormat format)
 {
   static const guint64 steps[] = { 0, 1, 2, 5, 64, 101 };
   static const guint sizes[][2] = { { 1, 1 }, { 3, 2 }, { 8, 3 }, { 33, 16 }, { 2, 130 } };
@@ -155,19 +158,19 @@ static void check_format(AstroFormat format)
       const AstroStream stream = stream_of(caps);
       for (guint n = 0; n < G_N_ELEMENTS(steps); n++)
         if (!test_passes_over(number++))
-          check(&stream, n / 2 % 2 ? 6 : 9, steps[n]);
+          check(backend, &stream, n / 2 % 2 ? 6 : 9, steps[n]);
     }
 }
 
-static void test_variants(void)
+static void test_variants(gconstpointer backend)
 {
   for (AstroFormat format = ASTRO_FORMAT_UNKNOWN + 1; format < ASTRO_N_FORMATS; format++)
     if (format != ASTRO_FORMAT_U64LE)
-      check_format(format);
+      check_format(backend, format);
 }
 
 /* Several tasks, and rows of masks that end within them. */
-static void test_large(void)
+static void test_large(gconstpointer backend)
 {
   static const char *const caps[] = {
     "application/x-astro-voltages,format=I16LE,layout=time:station:pol,stations=1500,pols=2",
@@ -179,7 +182,7 @@ static void test_large(void)
   };
   for (guint i = 0; i < G_N_ELEMENTS(caps); i++) {
     const AstroStream stream = stream_of(caps[i]);
-    check(&stream, 1, 3000000 / astro_stream_step_bytes(&stream));
+    check(backend, &stream, 1, 3000000 / astro_stream_step_bytes(&stream));
   }
 }
 
@@ -252,10 +255,13 @@ int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
   g_test_init(&argc, &argv, NULL);
+  const AstroBackend *on_device = test_on_device("sideband");
   g_test_add_func("/sideband/numbers", test_numbers);
   g_test_add_func("/sideband/tones", test_tones);
-  g_test_add_func("/sideband/variants", test_variants);
-  g_test_add_func("/sideband/large", test_large);
+  g_test_add_data_func("/sideband/variants/cpu", &astro_sideband_cpu, test_variants);
+  test_add_on_device("/sideband/variants/cuda", on_device, test_variants);
+  g_test_add_data_func("/sideband/large/cpu", &astro_sideband_cpu, test_large);
+  test_add_on_device("/sideband/large/cuda", on_device, test_large);
   g_test_add_func("/sideband/twice", test_twice);
   g_test_add_func("/sideband/counts", test_counts);
   g_test_add_func("/sideband/refused", test_refused);
