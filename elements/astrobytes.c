@@ -71,13 +71,18 @@ guint64 astro_bytes_lost(const AstroBytes *bytes, GstBuffer *buffer)
                                                             : 0;
 }
 
-void astro_bytes_add(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer)
+static void follow(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer)
 {
   if (!bytes->is_begun)
     begin(bytes, stream);
   bytes->end = GST_BUFFER_OFFSET_IS_VALID(buffer)
                    ? GST_BUFFER_OFFSET(buffer) + gst_buffer_get_size(buffer)
                    : GST_BUFFER_OFFSET_NONE;
+}
+
+void astro_bytes_add(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer)
+{
+  follow(bytes, stream, buffer);
   gst_adapter_push(bytes->adapter, buffer);
   const gsize dropped = MIN(bytes->drop, gst_adapter_available(bytes->adapter));
   gst_adapter_flush(bytes->adapter, dropped);
@@ -125,19 +130,31 @@ gboolean astro_bytes_take(AstroBytes *bytes, const AstroStream *stream, GstBuffe
   return TRUE;
 }
 
+static gsize least_unit(const AstroBytes *bytes, const AstroStream *stream)
+{
+  return is_cut_anywhere(stream) ? astro_stream_step_bytes(stream)
+                                 : MAX(astro_bytes_of_block(bytes, stream), 1);
+}
+
+GstBuffer *astro_bytes_take_whole(AstroBytes *bytes, const AstroStream *stream)
+{
+  const gsize unit = least_unit(bytes, stream);
+  const gsize size = gst_adapter_available(bytes->adapter) / unit * unit;
+
+  return size ? make_block(bytes, stream, size) : NULL;
+}
+
 GstBuffer *astro_bytes_take_rest(AstroBytes *bytes, const AstroStream *stream, GError **left)
 {
-  const gsize available = gst_adapter_available(bytes->adapter);
-  const gsize unit = is_cut_anywhere(stream) ? astro_stream_step_bytes(stream)
-                                             : MAX(astro_bytes_of_block(bytes, stream), 1);
-  const gsize size = available / unit * unit;
-  GstBuffer *rest = size ? make_block(bytes, stream, size) : NULL;
+  GstBuffer *rest = astro_bytes_take_whole(bytes, stream);
+  const gsize over = gst_adapter_available(bytes->adapter);
 
-  if (size < available)
+  if (over)
     astro_stream_refuse(left, ASTRO_STREAM_ERROR_SIZE,
                         "the stream ends with %" G_GSIZE_FORMAT " bytes of a %s of %" G_GSIZE_FORMAT
                         ", which are left out",
-                        available - size, is_cut_anywhere(stream) ? "step" : "block", unit);
+                        over, is_cut_anywhere(stream) ? "step" : "block",
+                        least_unit(bytes, stream));
   gst_adapter_clear(bytes->adapter);
   return rest;
 }
@@ -155,4 +172,13 @@ GstBuffer *astro_bytes_lose(AstroBytes *bytes, const AstroStream *stream, guint6
   bytes->next += units * unit / step;
   bytes->is_discont |= units > 0;
   return rest;
+}
+
+GstBuffer *astro_bytes_add_gap(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer)
+{
+  const guint64 lost = gst_buffer_get_size(buffer);
+
+  follow(bytes, stream, buffer);
+  gst_buffer_unref(buffer);
+  return astro_bytes_lose(bytes, stream, lost);
 }

@@ -39,9 +39,13 @@ void astro_bytes_add(AstroBytes *bytes, const AstroStream *stream, GstBuffer *bu
 /* Those are lost, and so is what they leave of a step or an array: the whole steps before them, or
  * NULL. */
 GstBuffer *astro_bytes_lose(AstroBytes *bytes, const AstroStream *stream, guint64 lost);
+/* What is marked as a gap holds nothing: the same. Takes the buffer. */
+GstBuffer *astro_bytes_add_gap(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer);
 /* *block: the next, NULL where more has to come. FALSE: what comes is no array. */
 gboolean astro_bytes_take(AstroBytes *bytes, const AstroStream *stream, GstBuffer **block,
                           GError **error);
+/* The whole steps that there are, before what was said after them; or NULL. */
+GstBuffer *astro_bytes_take_whole(AstroBytes *bytes, const AstroStream *stream);
 /* At an end: the whole steps that there are, or NULL; left says what is less. */
 GstBuffer *astro_bytes_take_rest(AstroBytes *bytes, const AstroStream *stream, GError **left);
 

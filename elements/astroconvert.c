@@ -145,7 +145,8 @@ static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 steps, GEr
     return astro_backend_no_memory(error, "the first block cannot be mapped");
   astro_stream_shape(from, steps, &shape);
   const double scale =
-      meta ? astro_convert_auto_scale_of_good(from->format, to->format, map.data, meta, &shape)
+      meta ? astro_convert_auto_scale_of_good(from->format, to->format, map.data, meta, &shape,
+                                              astro_convert_is_counted(from, to))
            : astro_convert_auto_scale(from->format, to->format, map.data,
                                       astro_layout_samples(&shape));
   gst_buffer_unmap(in, &map);

@@ -162,22 +162,6 @@ static gboolean tell(AstroObserve *self)
   return TRUE;
 }
 
-static gboolean observation_event(AstroObserve *self, GstEvent *event)
-{
-  g_autoptr(GError) error = NULL;
-  AstroObservation *came = astro_observation_from_event(event, &error);
-
-  gst_event_unref(event);
-  if (!came) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
-    return FALSE;
-  }
-  g_clear_pointer(&self->came, astro_observation_unref);
-  self->came = came;
-  self->is_told = FALSE;
-  return tell(self);
-}
-
 /* ---- blocks ---- */
 
 static GstFlowReturn refuse(AstroObserve *self, const GError *error)
@@ -186,12 +170,28 @@ static GstFlowReturn refuse(AstroObserve *self, const GError *error)
   return GST_FLOW_ERROR;
 }
 
-/* Samples that a queue dropped, say, shift none of those that follow. */
-static GstFlowReturn follow_loss(AstroObserve *self, GstBuffer *buffer)
+static GstFlowReturn push(AstroObserve *self, GstBuffer *block)
 {
+  return block ? gst_pad_push(src_pad(self), block) : GST_FLOW_OK;
+}
+
+/* Samples that a queue dropped, say, or that are a gap, shift none of those that follow. */
+static GstFlowReturn take_in(AstroObserve *self, GstBuffer *buffer)
+{
+  const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP);
   const guint64 lost = astro_bytes_lost(&self->bytes, buffer);
-  GstBuffer *before = lost ? astro_bytes_lose(&self->bytes, &self->stream, lost) : NULL;
-  return before ? gst_pad_push(src_pad(self), before) : GST_FLOW_OK;
+  GstFlowReturn flow =
+      push(self, lost ? astro_bytes_lose(&self->bytes, &self->stream, lost) : NULL);
+
+  if (!is_gap) {
+    astro_bytes_add(&self->bytes, &self->stream, buffer);
+    return flow;
+  }
+  GstBuffer *before = astro_bytes_add_gap(&self->bytes, &self->stream, buffer);
+  if (flow == GST_FLOW_OK)
+    return push(self, before);
+  gst_clear_buffer(&before);
+  return flow;
 }
 
 static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
@@ -206,8 +206,7 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   if (!self->is_bytes)
     return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->generate_output(trans, out);
   if (trans->queued_buf) {
-    const GstFlowReturn flow = follow_loss(self, trans->queued_buf);
-    astro_bytes_add(&self->bytes, &self->stream, g_steal_pointer(&trans->queued_buf));
+    const GstFlowReturn flow = take_in(self, g_steal_pointer(&trans->queued_buf));
     if (flow != GST_FLOW_OK)
       return flow;
   }
@@ -215,16 +214,28 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
                                                                     : refuse(self, error);
 }
 
-/* At an end, of which upstream hears nothing more. Where nobody reads on nothing is sent. */
+/* Where nobody reads on nothing is sent. */
+static gboolean holds_blocks(AstroObserve *self)
+{
+  return self->is_bytes && self->has_stream &&
+         gst_pad_get_last_flow_return(src_pad(self)) == GST_FLOW_OK;
+}
+
+/* Before an event that is about what follows; the next block tells upstream how this one fared. */
+static void send_whole(AstroObserve *self)
+{
+  if (holds_blocks(self))
+    push(self, astro_bytes_take_whole(&self->bytes, &self->stream));
+}
+
+/* At an end, of which upstream hears nothing more. */
 static void send_rest(AstroObserve *self)
 {
   g_autoptr(GError) left = NULL;
 
-  if (!self->is_bytes || !self->has_stream ||
-      gst_pad_get_last_flow_return(src_pad(self)) != GST_FLOW_OK)
+  if (!holds_blocks(self))
     return;
-  GstBuffer *rest = astro_bytes_take_rest(&self->bytes, &self->stream, &left);
-  const GstFlowReturn flow = rest ? gst_pad_push(src_pad(self), rest) : GST_FLOW_OK;
+  const GstFlowReturn flow = push(self, astro_bytes_take_rest(&self->bytes, &self->stream, &left));
   if (astro_flow_is_lost(flow))
     GST_ELEMENT_FLOW_ERROR(self, flow);
   if (left && flow == GST_FLOW_OK)
@@ -272,6 +283,24 @@ static GstEvent *segment_event(AstroObserve *self, GstEvent *event)
 
 /* ---- events and queries ---- */
 
+/* What is held belongs to the observation before. */
+static gboolean observation_event(AstroObserve *self, GstEvent *event)
+{
+  g_autoptr(GError) error = NULL;
+  AstroObservation *came = astro_observation_from_event(event, &error);
+
+  gst_event_unref(event);
+  if (!came) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+    return FALSE;
+  }
+  send_whole(self);
+  g_clear_pointer(&self->came, astro_observation_unref);
+  self->came = came;
+  self->is_told = FALSE;
+  return tell(self);
+}
+
 static gboolean has_caps(AstroObserve *self, GstEvent *event)
 {
   g_autoptr(GstCaps) before = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(self));
@@ -311,6 +340,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
     send_rest(self);
     break;
   case GST_EVENT_GAP:
+    send_whole(self);
     tell(self);
     break;
   case GST_EVENT_FLUSH_STOP:

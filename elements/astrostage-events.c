@@ -102,8 +102,10 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
   if (!astro_segment_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), segment))
     astro_stage_drain(stage);
   priv->time_segment = segment->format == GST_FORMAT_TIME;
+  priv->sends_time =
+      priv->time_segment || !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage));
   priv->retime = TRUE;
-  if (!priv->time_segment && !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage))) {
+  if (priv->sends_time && !priv->time_segment) {
     GstSegment time;
     gst_segment_init(&time, GST_FORMAT_TIME);
     GstEvent *replaced = gst_event_new_segment(&time);

@@ -223,3 +223,20 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
   astro_stage_post_error(stage, error);
   return GST_FLOW_ERROR;
 }
+
+GstBuffer *astro_stage_pass(AstroStage *stage, GstBuffer *in)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  guint64 steps;
+
+  if (!astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, NULL) || steps == 0)
+    return in;
+  const guint64 first = first_step(stage, in, steps);
+  if (priv->time_segment || !priv->sends_time || !check_step(&priv->in, in, first, steps, NULL)) {
+    priv->discont = FALSE;
+    return in;
+  }
+  in = gst_buffer_make_writable(in);
+  astro_stage_time_block(stage, &priv->in, in, first, steps);
+  return in;
+}

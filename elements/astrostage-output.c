@@ -91,23 +91,31 @@ static gboolean is_discont(const AstroStagePrivate *priv, guint64 first)
   return priv->discont || (priv->counting && first != priv->next_out && first != priv->out_first);
 }
 
-void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
+void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuffer *block,
+                            guint64 first, guint64 steps)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
 
-  GST_BUFFER_OFFSET(out) = first;
-  GST_BUFFER_OFFSET_END(out) = first + steps;
-  if (priv->out.rate_n > 0) {
-    GST_BUFFER_PTS(out) = step_time(priv, &priv->out, first);
-    GST_BUFFER_DURATION(out) = step_time(priv, &priv->out, first + steps) - GST_BUFFER_PTS(out);
-    priv->block_duration = GST_BUFFER_DURATION(out);
+  GST_BUFFER_OFFSET(block) = first;
+  GST_BUFFER_OFFSET_END(block) = first + steps;
+  if (stream->rate_n > 0) {
+    GST_BUFFER_PTS(block) = step_time(priv, stream, first);
+    GST_BUFFER_DURATION(block) = step_time(priv, stream, first + steps) - GST_BUFFER_PTS(block);
+    priv->block_duration = GST_BUFFER_DURATION(block);
   }
   if (is_discont(priv, first))
-    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
+    GST_BUFFER_FLAG_SET(block, GST_BUFFER_FLAG_DISCONT);
   priv->discont = FALSE;
   priv->counting = TRUE;
   priv->out_first = first;
   priv->next_out = first + steps;
+}
+
+void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+
+  astro_stage_time_block(stage, &priv->out, out, first, steps);
   g_queue_push_tail(&priv->ready, out);
 }
 

@@ -57,6 +57,7 @@ typedef struct {
 
   /* timing */
   gboolean time_segment; /* upstream's segment counts time, so its OFFSET counts steps */
+  gboolean sends_time;   /* so does the one that downstream has */
   gboolean started;
   gboolean retime; /* after a gap, caps or a segment: the next block's time is its PTS */
   guint64 next_step;
@@ -107,10 +108,12 @@ gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
 
 /* ---- input ---- */
 
-/* Of the stream's steps alone, with no epoch. */
 /* Steps from here on are those of priv->in, the ones before were those of another stream. */
 void astro_stage_follow_rate(AstroStagePrivate *priv, const AstroStream *before);
 GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in);
+/* A block that passes as it is: its steps count, for when there is work again. Where upstream
+ * counts bytes and downstream was told to expect times it gets them. */
+GstBuffer *astro_stage_pass(AstroStage *stage, GstBuffer *in);
 /* One block in, one block out, the same steps; a block that is all gap is not computed. */
 gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
                                   GError **error);
@@ -120,6 +123,9 @@ gboolean astro_stage_default_validity(AstroStage *stage, GstBuffer *in, GstBuffe
 
 /* Deactivated and given up: their buffers come home one by one. */
 void astro_stage_drop_pools(AstroStagePrivate *priv);
+/* What a block says of its place: steps of that stream, input's or output's. */
+void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuffer *block,
+                            guint64 first, guint64 steps);
 /* Buffers that wait for those after them to be in work. */
 guint astro_stage_held_back(const AstroStagePrivate *priv);
 /* The next one to go out, or NULL. Counted where a buffer leaves. */

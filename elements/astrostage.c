@@ -116,9 +116,11 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   if (gst_base_transform_is_passthrough(trans)) {
     GstFlowReturn flow =
         GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->generate_output(trans, out);
-    if (*out)
+    if (*out) {
+      *out = astro_stage_pass(stage, *out);
       astro_stage_count(
           stage, &(AstroStageStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(*out) });
+    }
     return flow;
   }
   *out = NULL;
@@ -214,7 +216,7 @@ static gboolean start(GstBaseTransform *trans)
   const AstroStageChoice choice = astro_stage_choice(stage);
 
   priv->chain_left = 0;
-  priv->time_segment = TRUE;
+  priv->time_segment = priv->sends_time = TRUE;
   priv->block_duration = 0;
   GST_OBJECT_LOCK(stage);
   priv->latency = 0;
@@ -288,7 +290,7 @@ static void astro_stage_init(AstroStage *stage)
 
   g_queue_init(&priv->ready);
   g_queue_init(&priv->in_flight);
-  priv->time_segment = TRUE;
+  priv->time_segment = priv->sends_time = TRUE;
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(stage), TRUE);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(stage), FALSE);
   priv->chain = GST_PAD_CHAINFUNC(sink);

@@ -47,9 +47,11 @@ gboolean astro_convert_possible(AstroFormat from, AstroFormat to);
  * 2^(bits - 1). Reads the whole block; the result does not depend on the number of threads. */
 double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer block,
                                 guint64 samples);
-/* The same of a block of that shape, with samples that have no count left out. */
+/* The same of a block of that shape, with samples that have no count left out; of means that become
+ * sums, each as large as its count makes it. */
 double astro_convert_auto_scale_of_good(AstroFormat from, AstroFormat to, gconstpointer block,
-                                        const AstroValidityMeta *meta, const AstroLayout *shape);
+                                        const AstroValidityMeta *meta, const AstroLayout *shape,
+                                        gboolean become_sums);
 
 /* Visibilities of CI32LE are sums and those of floats are means of what their counts say. Whether
  * it is one into the other, and the conversion of a block of that shape by its counts: sums of

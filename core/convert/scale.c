@@ -197,7 +197,8 @@ double astro_convert_auto_scale(AstroFormat from, AstroFormat to, gconstpointer 
 }
 
 double astro_convert_auto_scale_of_good(AstroFormat from, AstroFormat to, gconstpointer block,
-                                        const AstroValidityMeta *meta, const AstroLayout *shape)
+                                        const AstroValidityMeta *meta, const AstroLayout *shape,
+                                        gboolean become_sums)
 {
   g_return_val_if_fail(astro_convert_possible(from, to), 1);
   if (formats[to].target == 0)
@@ -210,7 +211,9 @@ double astro_convert_auto_scale_of_good(AstroFormat from, AstroFormat to, gconst
     if (!run.count)
       continue;
     const guint8 *first = (const guint8 *)block + run.first * astro_format_info(from)->bytes;
-    const Power more = power_of(from, first, run.length);
+    Power more = power_of(from, first, run.length);
+    if (become_sums)
+      more.squares *= (double)run.count * run.count;
     all = all.finite ? add(all, more) : more;
   }
   return pick(from, to, all);
