@@ -291,6 +291,27 @@ static void test_bad(gconstpointer data)
   test_refused(bad[i].line, bad[i].word);
 }
 
+/* A scale is that of what is written: sums, which their counts make large. */
+static void test_auto_of_sums(void)
+{
+  static const float means[12] = { 2, -2, 2, 2, -2, 2, 9, 9, 2, 2, -2, 2 };
+  static const guint32 counts[6] = { 50, 50, 50, 0, 50, 50 };
+  static const AstroLayout shape = { 2, { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE }, { 2, 3 } };
+  GstHarness *h = test_harness("astroconvert");
+  GstBuffer *buffer = gst_buffer_new_memdup(means, sizeof means);
+
+  memcpy(astro_buffer_add_validity(buffer, &shape, 50)->counts, counts, sizeof counts);
+  g_object_set(h->element, "scale", "auto", NULL);
+  gst_harness_set_caps_str(h, VISIBILITIES("CF32LE"), VISIBILITIES("CI32LE"));
+  gst_harness_push(h, buffer);
+  g_autoptr(GByteArray) got = test_pull_all(h);
+  g_assert_cmpuint(got->len, ==, 48);
+  for (guint i = 0; i < 12; i++)
+    g_assert_cmpint(((gint32 *)got->data)[i], ==,
+                    counts[i / 2] ? (means[i] > 0 ? 1 : -1) * (1 << 27) : 0);
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astroconvert/values", test_values);
@@ -300,6 +321,7 @@ static void add_tests(void)
   g_test_add_func("/astroconvert/auto", test_auto);
   g_test_add_func("/astroconvert/auto-of-good-samples", test_auto_of_good_samples);
   g_test_add_func("/astroconvert/sums-and-means", test_sums_and_means);
+  g_test_add_func("/astroconvert/auto-of-sums", test_auto_of_sums);
   g_test_add_func("/astroconvert/late-scale", test_late_scale);
   g_test_add_func("/astroconvert/same-is-pass-through", test_same_is_pass_through);
   g_test_add_func("/astroconvert/prefers-same", test_prefers_same);

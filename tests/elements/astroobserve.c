@@ -477,6 +477,63 @@ static void test_bad(void)
                   "a buffer came without caps");
 }
 
+/* Bytes that are marked as a gap hold no samples: those after them keep their times. */
+static void test_gap_of_bytes(void)
+{
+  static const struct {
+    gsize bytes;
+    gboolean is_gap;
+  } pieces[] = { { 5 * STEP + 2, FALSE }, { 4 * STEP, TRUE }, { 3 * STEP + 4, FALSE } };
+  static const guint64 firsts[] = { 0, 10 }, steps[] = { 5, 3 };
+  GstHarness *h = new_harness(SET, VOLTAGES, GST_FORMAT_BYTES, 0);
+  guint8 bytes[32 * STEP];
+  gsize at = 0;
+
+  test_fill(bytes, sizeof bytes, 8);
+  for (guint i = 0; i < G_N_ELEMENTS(pieces); at += pieces[i++].bytes) {
+    GstBuffer *piece = gst_buffer_new_memdup(bytes + at, pieces[i].bytes);
+    if (pieces[i].is_gap)
+      GST_BUFFER_FLAG_SET(piece, GST_BUFFER_FLAG_GAP);
+    g_assert_cmpint(gst_harness_push(h, piece), ==, GST_FLOW_OK);
+  }
+  gst_harness_push_event(h, gst_event_new_eos());
+  for (guint i = 0; i < G_N_ELEMENTS(firsts); i++) {
+    g_autoptr(GstBuffer) block = gst_harness_try_pull(h);
+    g_assert_nonnull(block);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(block), ==, firsts[i]);
+    g_assert_cmpuint(gst_buffer_get_size(block), ==, steps[i] * STEP);
+    g_assert_cmpint(gst_buffer_memcmp(block, 0, bytes + firsts[i] * STEP, steps[i] * STEP), ==, 0);
+    g_assert_true(GST_BUFFER_IS_DISCONT(block));
+  }
+  g_assert_null(gst_harness_try_pull(h));
+  gst_harness_teardown(h);
+}
+
+/* What is held belongs to the observation before, and lies before a gap: it leaves first. */
+static void test_order(void)
+{
+  g_autoptr(AstroObservation) first = test_observe("disc", 3), second = test_observe("disc", 3);
+  GstHarness *h = new_harness("", VOLTAGES, GST_FORMAT_BYTES, 0);
+  guint8 bytes[12 * STEP] = { 0 };
+
+  second->phase_ra += 1;
+  observe(h, first);
+  push_cut(h, bytes, 0, 4 * STEP + 1, 100);
+  g_assert_null(gst_harness_try_pull(h));
+  observe(h, second);
+  g_autoptr(GstBuffer) block = gst_harness_try_pull(h);
+  g_assert_nonnull(block);
+  g_assert_cmpuint(gst_buffer_get_size(block), ==, 4 * STEP);
+  push_cut(h, bytes, 4 * STEP + 1, 9 * STEP, 100);
+  g_assert_null(gst_harness_try_pull(h));
+  gst_harness_push_event(h, gst_event_new_gap(0, 1));
+  g_autoptr(GstBuffer) next = gst_harness_try_pull(h);
+  g_assert_nonnull(next);
+  g_assert_cmpuint(GST_BUFFER_OFFSET(next), ==, 4);
+  g_assert_cmpuint(gst_buffer_get_size(next), ==, 5 * STEP);
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/observe/bytes", test_bytes);
@@ -492,6 +549,8 @@ static void add_tests(void)
   g_test_add_func("/observe/queries", test_queries);
   g_test_add_func("/observe/file", test_file);
   g_test_add_func("/observe/bad", test_bad);
+  g_test_add_func("/observe/gap-of-bytes", test_gap_of_bytes);
+  g_test_add_func("/observe/order", test_order);
 }
 
 int main(int argc, char **argv)

@@ -272,6 +272,63 @@ static void test_caps_change(void)
   gst_harness_teardown(h);
 }
 
+static GstEvent *caps_of(const char *format)
+{
+  g_autofree char *text = g_strdup_printf(
+      "application/x-astro-voltages,format=%s,layout=time:station,stations=2,rate=1000/1", format);
+  g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+  return gst_event_new_caps(caps);
+}
+
+/* Blocks of five steps that are worked on or passed on in turn, by their formats, whose source
+ * counts bytes. Those that pass say what their steps are, too, once downstream was told of times.
+ */
+static void test_passes_between(void)
+{
+  static const char *const formats[] = { "CI8", "CF32LE", "CF32LE", "CI8", "CF32LE", "CI8" };
+  GstHarness *h = test_harness("astroconvert");
+  GstSegment segment;
+  guint64 at = 0;
+
+  gst_segment_init(&segment, GST_FORMAT_BYTES);
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format=CF32LE");
+  gst_harness_push_event(h, gst_event_new_stream_start("bytes"));
+  gst_harness_push_event(h, caps_of(formats[0]));
+  gst_harness_push_event(h, gst_event_new_segment(&segment));
+  for (guint i = 0; i < G_N_ELEMENTS(formats); i++) {
+    GstBuffer *in = test_buffer(g_str_equal(formats[i], "CI8") ? 20 : 80, i);
+    GST_BUFFER_OFFSET(in) = at;
+    at += gst_buffer_get_size(in);
+    gst_harness_push_event(h, caps_of(formats[i]));
+    g_assert_cmpint(gst_harness_push(h, in), ==, GST_FLOW_OK);
+    g_autoptr(GstBuffer) out = gst_harness_pull(h);
+    g_assert_cmpuint(gst_buffer_get_size(out), ==, 80);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(out), ==, 5 * i);
+    g_assert_cmpuint(GST_BUFFER_OFFSET_END(out), ==, 5 * i + 5);
+    g_assert_cmpuint(GST_BUFFER_PTS(out), ==, 5 * i * GST_MSECOND);
+    g_assert_cmpint(GST_BUFFER_IS_DISCONT(out), ==, FALSE);
+  }
+  gst_harness_teardown(h);
+}
+
+/* Without times what passes stays as it is; the steps count all the same. */
+static void test_passes_before(void)
+{
+  GstHarness *h = test_harness("astroconvert");
+
+  gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,format=CF32LE");
+  for (guint i = 0; i < 4; i++) {
+    gst_harness_set_src_caps_str(h, i % 2
+                                        ? "application/x-astro-voltages,format=CI8,layout=time"
+                                        : "application/x-astro-voltages,format=CF32LE,layout=time");
+    gst_harness_push(h, test_buffer(i % 2 ? 14 : 56, i));
+    g_autoptr(GstBuffer) out = gst_harness_pull(h);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(out), ==, i % 2 ? 7 * i : GST_BUFFER_OFFSET_NONE);
+    g_assert_cmpint(GST_BUFFER_IS_DISCONT(out), ==, FALSE);
+  }
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/stage/time", test_time);
@@ -286,6 +343,8 @@ static void add_tests(void)
   g_test_add_func("/stage/validity-follows", test_validity_follows);
   g_test_add_func("/stage/flush", test_flush);
   g_test_add_func("/stage/caps-change", test_caps_change);
+  g_test_add_func("/stage/passes-between", test_passes_between);
+  g_test_add_func("/stage/passes-before", test_passes_before);
 }
 
 int main(int argc, char **argv)
