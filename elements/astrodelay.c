@@ -7,7 +7,9 @@
  * observation lasts.
  *
  * Before the channelizer it works on voltages and is right for any array; after it, on spectra, it
- * is cheaper, and right for arrays across which light takes far less time than a spectrum does.
+ * is cheaper, and right for arrays across which light takes far less time than a spectrum does:
+ * what is as late as a part of a spectrum's length loses that part of its correlation. A warning
+ * says so from two hundredths on.
  *
  * The format stays as it is, but CI4, and whatever a calibration is undone of, becomes CF32LE (of
  * real voltages F32LE) where downstream takes it. Caps behind astrodelay may ask for integers
@@ -238,14 +240,37 @@ static gboolean feed_voltages(AstroDelay *self, GstBuffer *in, guint64 first, gu
   return advance(self, in, &arguments, end, error);
 }
 
+/* Spectra that were made at one time are turned, but what they were made of is not moved. */
+#define LOSS_TO_TELL 0.02
+
+static void warn_of_loss(AstroDelay *self, guint64 first)
+{
+  const AstroStream *stream = astro_stage_in(ASTRO_STAGE(self));
+  if (stream->rate_n == 0)
+    return;
+  const double spectrum = (double)stream->rate_d / stream->rate_n;
+  const double spread =
+      astro_delay_model_spread(self->model, (gint64)astro_stream_time(stream, first));
+  if (spread > LOSS_TO_TELL * spectrum)
+    GST_ELEMENT_WARNING(
+        self, STREAM, FAILED,
+        ("delays of spectra differ by %.3g us, and a spectrum takes %.3g us: %s is lost where they "
+         "differ most. On voltages, before the channelizer, astrodelay loses nothing",
+         spread * 1e6, spectrum * 1e6, spread < spectrum ? "so large a part" : "all"),
+        (NULL));
+}
+
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroDelay *self = ASTRO_DELAY(stage);
+  const gboolean is_new = !self->model;
   if (!ensure_model(self, error))
     return FALSE;
   astro_delay_model_set_epoch(self->model, astro_stage_epoch(stage));
   if (is_voltages(stage))
     return feed_voltages(self, in, first, steps, error);
+  if (is_new)
+    warn_of_loss(self, first);
   self->first = first;
   return ASTRO_STAGE_CLASS(astro_delay_parent_class)->feed(stage, in, first, steps, error);
 }
@@ -321,7 +346,9 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Delay", "Filter/Effect",
-                                        "Removes delays of geometry and instrument", ASTRO_AUTHOR);
+                                        "Removes delays of geometry and instrument: of voltages, "
+                                        "or, where they are short beside a spectrum, of spectra",
+                                        ASTRO_AUTHOR);
 }
 
 static void astro_delay_init(AstroDelay *self)

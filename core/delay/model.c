@@ -78,6 +78,20 @@ void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds)
   }
 }
 
+double astro_delay_model_spread(AstroDelayModel *model, gint64 ns)
+{
+  const guint inputs = model->stations * model->pols;
+  g_autofree double *seconds = g_new(double, inputs);
+  double earliest = G_MAXDOUBLE, latest = -G_MAXDOUBLE;
+
+  astro_delay_model_at(model, ns, seconds);
+  for (guint i = 0; i < inputs; i++) {
+    earliest = MIN(earliest, seconds[i]);
+    latest = MAX(latest, seconds[i]);
+  }
+  return latest - earliest;
+}
+
 double astro_delay_model_reach(const AstroDelayModel *model)
 {
   return astro_array_reach(model->positions, model->stations);

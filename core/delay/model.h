@@ -25,6 +25,9 @@ void astro_delay_model_set_epoch(AstroDelayModel *model, gint64 ns_since_start);
 /* Seconds, stations x pols, so many ns after step 0. One thread at a time. */
 void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds);
 
+/* The latest input's less the earliest one's then. */
+double astro_delay_model_spread(AstroDelayModel *model, gint64 ns);
+
 /* No delay is ever larger: of the geometry, which turns with the earth; and with the instrument's,
  * which stay. */
 double astro_delay_model_reach(const AstroDelayModel *model);

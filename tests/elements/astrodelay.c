@@ -459,6 +459,38 @@ static void test_unknown_format(void)
                   "F32LE");
 }
 
+/* Spectra that are not long beside the delays lose what lies between: that is told, once. */
+static void test_warns_of_loss(void)
+{
+  static const struct {
+    const char *rate;
+    gboolean warns;
+  } cases[] = { { "250000/1", TRUE }, { "10000/1", TRUE }, { "10/1", FALSE } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *caps = g_strdup_printf(
+        "application/x-astro-spectra,format=CF32LE,layout=time:station:pol:channel,stations=3,"
+        "pols=1,channels=4,rate=%s,frequency=1.5e8,bandwidth=1e6",
+        cases[i].rate);
+    GstHarness *h = new_harness(caps);
+    GstBus *bus = gst_bus_new();
+    gst_element_set_bus(h->element, bus);
+    for (guint b = 0; b < 2; b++)
+      g_assert_cmpint(gst_harness_push(h, test_buffer(96, b)), ==, GST_FLOW_OK);
+    GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING);
+    g_assert_cmpint(message != NULL, ==, cases[i].warns);
+    if (message) {
+      g_autoptr(GError) warning = NULL;
+      gst_message_parse_warning(message, &warning, NULL);
+      g_assert_nonnull(strstr(warning->message, "before the channelizer"));
+      gst_message_unref(message);
+    }
+    g_assert_null(gst_bus_pop_filtered(bus, GST_MESSAGE_WARNING));
+    gst_element_set_bus(h->element, NULL);
+    gst_object_unref(bus);
+    gst_harness_teardown(h);
+  }
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -477,6 +509,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/calibrated-format", test_calibrated_format);
   g_test_add_func("/astrodelay/errors", test_errors);
   g_test_add_func("/astrodelay/unknown-format", test_unknown_format);
+  g_test_add_func("/astrodelay/warns-of-loss", test_warns_of_loss);
   int result = g_test_run();
   gst_deinit();
   return result;
