@@ -47,6 +47,7 @@ struct _AstroCorrelator {
 
   gboolean open;  /* steps of an integration came */
   guint64 number; /* of that integration */
+  guint64 next;   /* the step after the last that came */
   gboolean stale; /* the backend still holds an integration that was given up */
   guint32 *counts;
 };
@@ -276,11 +277,12 @@ static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integra
 {
   if (integration == 0 || integration == G_MAXUINT)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "property integration is %d, expected 1 spectrum or more",
-                               (gint)integration);
+                               "property integration is %s, expected 1 to %u spectra",
+                               integration ? "-1" : "0", G_MAXUINT - 1);
   if (time_step == G_MAXUINT)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "property time-step is -1, expected 1 integration or more");
+                               "property time-step is -1, expected 1 to %u integrations",
+                               G_MAXUINT - 1);
   if (config->integration <= G_MAXUINT32 / config->channel_step)
     return TRUE;
   return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
@@ -427,14 +429,16 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
   for (guint64 done = 0; done < steps; done += arguments.count) {
     guint64 at = first + done, number = at / self->spectra;
-    /* Steps that never came took the rest of the integration with them. */
-    if (self->open && number != self->number && !end_integration(stage, error))
+    /* Steps that never came took the rest of the integration with them; steps that come again make
+     * one of their own, since none counts twice in one. */
+    if (self->open && (number != self->number || at < self->next) && !end_integration(stage, error))
       return FALSE;
     self->open = TRUE;
     self->number = number;
     arguments.first = done;
     arguments.count = MIN(steps - done, (number + 1) * self->spectra - at);
     arguments.dump = at + arguments.count == (number + 1) * self->spectra;
+    self->next = at + arguments.count;
     if (gap ? arguments.dump && !end_integration(stage, error) : !add(stage, in, &arguments, error))
       return FALSE;
   }

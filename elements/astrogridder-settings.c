@@ -287,7 +287,9 @@ void astro_gridder_settings_install(GObjectClass *object)
                                      0, G_MAXDOUBLE, 0, flags));
   INSTALL(POLS, g_param_spec_string("pols", "Polarisations",
                                     "What is gridded, joined by ',', some of XX XY YX YY, RR RL LR "
-                                    "LL, I Q U V; takes the place of stokes",
+                                    "LL, I Q U V; takes the place of stokes. What is gridded "
+                                    "together has one beam: a visibility weighs what the least of "
+                                    "its products that are asked for does",
                                     NULL, flags));
   INSTALL(STOKES, g_param_spec_enum("stokes", "Stokes", "Stokes parameters that are gridded",
                                     astro_stokes_get_type(), ASTRO_STOKES_I, flags));

@@ -312,6 +312,23 @@ static void test_auto_of_sums(void)
   gst_harness_teardown(h);
 }
 
+/* The last of the quantities, which is a frame of columns. */
+static void test_correlation_function(void)
+{
+  static const double sent[6] = { 1, 2, 3, 4.5, -5, 0.25 };
+  GstHarness *h = test_harness("astroconvert");
+#define FUNCTION(format)                                                                           \
+  "application/x-astro-correlation-function,format=" format                                        \
+  ",layout=column:bin,columns=theta:w,bins=3"
+  gst_harness_set_caps_str(h, FUNCTION("F64LE"), FUNCTION("F32LE"));
+  g_assert_cmpint(gst_harness_push(h, gst_buffer_new_memdup(sent, sizeof sent)), ==, GST_FLOW_OK);
+  g_autoptr(GByteArray) got = test_pull_all(h);
+  g_assert_cmpuint(got->len, ==, 24);
+  for (guint i = 0; i < 6; i++)
+    g_assert_cmpfloat(((float *)got->data)[i], ==, sent[i]);
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astroconvert/values", test_values);
@@ -322,6 +339,7 @@ static void add_tests(void)
   g_test_add_func("/astroconvert/auto-of-good-samples", test_auto_of_good_samples);
   g_test_add_func("/astroconvert/sums-and-means", test_sums_and_means);
   g_test_add_func("/astroconvert/auto-of-sums", test_auto_of_sums);
+  g_test_add_func("/astroconvert/correlation-function", test_correlation_function);
   g_test_add_func("/astroconvert/late-scale", test_late_scale);
   g_test_add_func("/astroconvert/same-is-pass-through", test_same_is_pass_through);
   g_test_add_func("/astroconvert/prefers-same", test_prefers_same);

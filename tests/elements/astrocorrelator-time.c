@@ -350,6 +350,30 @@ static void test_new_caps(void)
   gst_harness_teardown(h);
 }
 
+/* Steps that come again count in an integration of their own. */
+static void test_overlap(void)
+{
+  static const guint64 firsts[] = { 0, 20, 30 }, counts[] = { 40, 20, 10 };
+  static const guint dumps[] = { 40, 20, 10 };
+  guint8 stream[60 * 2 * SAMPLES];
+  GstHarness *h = new_harness(50);
+
+  test_fill(stream, sizeof stream, 4);
+  gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=1000/1,frequency=1e9,bandwidth=1e6");
+  for (guint i = 0; i < G_N_ELEMENTS(firsts); i++)
+    g_assert_cmpint(gst_harness_push(h, part(stream, firsts[i], counts[i])), ==, GST_FLOW_OK);
+  gst_harness_push_event(h, gst_event_new_eos());
+  for (guint i = 0; i < G_N_ELEMENTS(dumps); i++) {
+    g_autoptr(GstBuffer) buffer = gst_harness_try_pull(h);
+    g_assert_nonnull(buffer);
+    check_values(buffer, stream, firsts[i], dumps[i], ASTRO_FORMAT_CF32LE);
+    check_count(buffer, dumps[i], 50);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, 0);
+  }
+  g_assert_null(gst_harness_try_pull(h));
+  gst_harness_teardown(h);
+}
+
 static void add_tests(void)
 {
   static const AstroFormat means = ASTRO_FORMAT_CF32LE, sums = ASTRO_FORMAT_CI32LE;
@@ -364,6 +388,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/segment-done", test_segment_done);
   g_test_add_func("/astrocorrelator/said-again", test_said_again);
   g_test_add_func("/astrocorrelator/new-caps", test_new_caps);
+  g_test_add_func("/astrocorrelator/overlap", test_overlap);
 }
 
 int main(int argc, char **argv)

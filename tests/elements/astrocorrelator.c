@@ -171,9 +171,9 @@ static void test_errors(void)
     { "CI8,layout=time:station,stations=65536", "", "",
       "65536 stations make 2147516416 baselines, expected at most 2147483647" },
     { "CI8,layout=time:station,stations=2", "integration=-1", "",
-      "property integration is -1, expected 1 spectrum or more" },
+      "property integration is -1, expected 1 to 4294967294 spectra" },
     { "CI8,layout=time:station,stations=2", "integration=1 time-step=-1", "",
-      "property time-step is -1, expected 1 integration or more" },
+      "property time-step is -1, expected 1 to 4294967294 integrations" },
     { "CI8,layout=time:station,stations=2", "integration=4000000000 channel-step=2", "",
       "integration=4000000000, time-step=1 and channel-step=2 sum 8000000000 samples in a "
       "visibility, expected a product of at most 4294967295" },
