@@ -36,12 +36,21 @@ static gboolean find_inputs(const Reader *reader, char **fields, gboolean *chose
   return found > 0;
 }
 
+/* Of a gain and of a bandpass, whose product samples in single precision are divided by. */
+#define LARGEST_AMPLITUDE 1e15
+
+static gboolean is_amplitude(double number)
+{
+  return number >= 1 / LARGEST_AMPLITUDE && number <= LARGEST_AMPLITUDE;
+}
+
 static gboolean read_gain(Reader *reader, char **fields, const double *numbers, GError **error)
 {
   guint inputs = reader->observation->n_stations * reader->pols;
   g_autofree gboolean *chosen = g_new(gboolean, inputs);
-  if (numbers[0] <= 0) {
-    astro_lines_error(reader->lines, error, "amplitude %g, expected more than 0", numbers[0]);
+  if (!is_amplitude(numbers[0])) {
+    astro_lines_error(reader->lines, error, "amplitude %g, expected %g to %g", numbers[0],
+                      1 / LARGEST_AMPLITUDE, LARGEST_AMPLITUDE);
     return FALSE;
   }
   if (!find_inputs(reader, fields, chosen, error))
@@ -75,10 +84,10 @@ static gboolean read_bandpass(Reader *reader, char **fields, const double *numbe
   const double *last = reader->bandpass->len
                            ? &g_array_index(reader->bandpass, double, 2 * reader->bandpass->len - 2)
                            : NULL;
-  if ((last && numbers[0] <= last[0]) || numbers[1] <= 0) {
+  if ((last && numbers[0] <= last[0]) || !is_amplitude(numbers[1])) {
     astro_lines_error(reader->lines, error,
-                      "bandpass %s %s: expected frequencies that rise and amplitudes above 0",
-                      fields[1], fields[2]);
+                      "bandpass %s %s: expected frequencies that rise and amplitudes of %g to %g",
+                      fields[1], fields[2], 1 / LARGEST_AMPLITUDE, LARGEST_AMPLITUDE);
     return FALSE;
   }
   g_array_append_vals(reader->bandpass, numbers, 1);

@@ -9,12 +9,15 @@ static void test_calibration_errors(void)
     { "gain\n", "c.txt:1: expected gain STATION POL AMPLITUDE [DEGREES]" },
     { "\ngain A001 0 1 2 3\n", "c.txt:2: expected gain" },
     { "gain A001 0 x\n", "c.txt:1: expected gain" },
-    { "gain A001 0 0\n", "expected more than 0" },
+    { "gain A001 0 0\n", "amplitude 0, expected 1e-15 to 1e+15" },
+    { "gain A001 0 1e-300\n", "amplitude 1e-300, expected 1e-15 to 1e+15" },
+    { "gain A001 0 2e15\n", "amplitude 2e+15, expected 1e-15 to 1e+15" },
+    { "bandpass 1e8 1e16\n", "amplitudes of 1e-15 to 1e+15" },
     { "gain Z 0 1\n", "no input is station \"Z\", polarisation \"0\": there are 3 stations" },
     { "delay A001 2 1\n", "polarisations 0 to 1" },
     { "delay * * 1e12\n", "within a second" },
     { "bandpass 2 1\nbandpass 1 1\n", "c.txt:2: bandpass 1 1: expected frequencies that rise" },
-    { "bandpass 2 0\n", "amplitudes above 0" },
+    { "bandpass 2 0\n", "rise and amplitudes of 1e-15" },
     { "phase 1 2\n", "found \"phase\", expected gain, delay or bandpass" },
   };
   g_autoptr(AstroObservation) observation = test_observe_aside("disc", 3);
