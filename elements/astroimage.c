@@ -137,7 +137,8 @@ static gboolean check_weights(const AstroImage *self, const AstroGridMeta *meta,
 
   if (!meta)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                               "a grid without the sums of its weights (AstroGridMeta)");
+                               "a grid without the sums of its weights (AstroGridMeta), expected "
+                               "one of astrogridder behind an astrofft of both its axes");
   if (meta->n_weights != n)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_SIZE,
