@@ -28,7 +28,8 @@ struct _AstroConvert {
   double scale;
   char *bad_scale; /* what was set and is no scale */
 
-  gboolean picks_scale; /* auto, and no block came that has a scale */
+  gboolean picks_scale;      /* auto, and no block came that has a scale */
+  AstroConvertConfig picked; /* the formats for which one was */
   double active_scale;
   guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
   guint64 clipped, total;
@@ -122,10 +123,13 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
   convert->from = astro_stage_in(stage)->format;
   convert->to = astro_stage_out(stage)->format;
   GST_OBJECT_LOCK(self);
-  self->picks_scale = self->auto_scale;
-  self->active_scale = self->scale;
+  /* Once picked a scale stays, whatever else of a stream is another. */
+  self->picks_scale =
+      self->auto_scale && (self->picked.from != convert->from || self->picked.to != convert->to);
+  if (!self->auto_scale || self->picks_scale)
+    self->active_scale = self->scale;
   GST_OBJECT_UNLOCK(self);
-  *pass_through = convert->from == convert->to && !self->picks_scale && self->active_scale == 1;
+  *pass_through = convert->from == convert->to && !self->auto_scale && self->active_scale == 1;
   return TRUE;
 }
 
@@ -152,6 +156,8 @@ static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 steps, GEr
   gst_buffer_unmap(in, &map);
   self->picks_scale = scale == 0;
   self->active_scale = scale == 0 ? 1 : scale;
+  if (scale != 0)
+    self->picked = (AstroConvertConfig){ from->format, to->format };
   return TRUE;
 }
 
@@ -240,6 +246,7 @@ static gboolean start(GstBaseTransform *trans)
   AstroConvert *self = ASTRO_CONVERT(trans);
   GST_OBJECT_LOCK(self);
   self->submitted_clipped = self->clipped = self->total = self->reported = 0;
+  self->picked = (AstroConvertConfig){ 0 };
   GST_OBJECT_UNLOCK(self);
   return GST_BASE_TRANSFORM_CLASS(astro_convert_parent_class)->start(trans);
 }

@@ -77,7 +77,7 @@ static void test_clipped(void)
   gst_harness_teardown(h);
 }
 
-/* auto keeps the scale of the first block, whatever comes later. */
+/* auto keeps the scale of the first block, whatever comes later, other formats excepted. */
 static void test_auto(void)
 {
   GstHarness *h = gst_harness_new_parse("astroconvert backend=cpu scale=auto");
@@ -87,12 +87,19 @@ static void test_auto(void)
   for (guint i = 0; i < 6; i++)
     block[i] *= 2;
   gst_harness_push(h, gst_buffer_new_memdup(block, sizeof block));
+  gst_harness_set_src_caps_str(h, CAPS("CF32LE") ",rate=7/1");
+  gst_harness_push(h, gst_buffer_new_memdup(block, sizeof block));
+  gst_harness_set_src_caps_str(h, CAPS("CI16LE"));
+  const gint16 others[6] = { 64, -64, 64, -64, 64, -64 };
+  gst_harness_push(h, gst_buffer_new_memdup(others, sizeof others));
   g_autoptr(GByteArray) got = test_pull_all(h);
   const gint8 *values = (const gint8 *)got->data;
-  g_assert_cmpuint(got->len, ==, 12);
+  g_assert_cmpuint(got->len, ==, 24);
   g_assert_cmpint(values[0], ==, 32);
   g_assert_cmpint(values[1], ==, -32);
   g_assert_cmpint(values[6], ==, 64);
+  g_assert_cmpint(values[12], ==, 64);
+  g_assert_cmpint(values[18], ==, 32);
   gst_harness_teardown(h);
 }
 
