@@ -7,8 +7,9 @@
  *
  * Complex voltages are conjugated; of real ones every second sample changes its sign; of spectra
  * the channels change their order too. It belongs before astrodelay, whose phases have the signs of
- * the sky's frequencies. Of integers the least, -128 of CI8, has no negative and becomes the
- * greatest.
+ * the sky's frequencies, and before astrochannelizer, whose first channel lies on the band's lower
+ * edge: turned behind it that would be the upper one, a channel off. Of integers the least, -128 of
+ * CI8, has no negative and becomes the greatest.
  *
  * |[
  * gst-launch-1.0 filesrc location=voltages.i8 ! \
