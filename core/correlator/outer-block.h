@@ -1,5 +1,6 @@
 /* The sums of a block of outer.h over a run of lanes. Included by it with BLOCK (the function's
- * name), BLOCK_BYTES (of a vector) and BLOCK_VECTORS (in a row), which it takes away again. */
+ * name), BLOCK_ROWS, BLOCK_BYTES (of a vector) and BLOCK_VECTORS (in a row), which it takes away
+ * again. */
 
 static inline __attribute__((always_inline)) void BLOCK(const OuterRow row, guint first,
                                                         guint column, guint n)
@@ -10,7 +11,7 @@ static inline __attribute__((always_inline)) void BLOCK(const OuterRow row, guin
   for (guint s = 0; s < SUMS; s++) {
     const SCALAR *a = row.left + first + row_plane[s] * PART, *b[BLOCK_VECTORS];
     TILE *to[BLOCK_VECTORS];
-    Vector sum[CHAINS][ROWS][BLOCK_VECTORS] = { 0 };
+    Vector sum[CHAINS][BLOCK_ROWS][BLOCK_VECTORS] = { 0 };
 #pragma GCC unroll 4
     for (guint v = 0; v < BLOCK_VECTORS; v++) {
       const gsize c = column + v * (BLOCK_BYTES / sizeof(SCALAR));
@@ -20,13 +21,14 @@ static inline __attribute__((always_inline)) void BLOCK(const OuterRow row, guin
 #ifdef STARTS
     if (row.starts)
 #pragma GCC unroll 16
-      for (guint r = 0; r < ROWS; r++)
+      for (guint r = 0; r < BLOCK_ROWS; r++)
 #pragma GCC unroll 4
         for (guint v = 0; v < BLOCK_VECTORS; v++)
           sum[0][r][v] += row.starts[s * PANEL + first + r];
 #endif
     for (guint chunk = 0; chunk < (RUN > CHUNK ? n : 1); chunk += CHUNK) {
       const guint end = RUN > CHUNK ? MIN(n - chunk, CHUNK) : n;
+#pragma GCC unroll UNROLLED
       for (guint t = 0; t < end; t += CHAINS)
 #pragma GCC unroll 4
         for (guint k = 0; k < CHAINS; k++) {
@@ -35,7 +37,7 @@ static inline __attribute__((always_inline)) void BLOCK(const OuterRow row, guin
           for (guint v = 0; v < BLOCK_VECTORS; v++)
             lanes[v] = *(const Vector *)(b[v] + (t + k) * PANEL);
 #pragma GCC unroll 16
-          for (guint r = 0; r < ROWS; r++) {
+          for (guint r = 0; r < BLOCK_ROWS; r++) {
             Vector own = a[(t + k) * PANEL + r] - (Vector){ 0 };
 #pragma GCC unroll 4
             for (guint v = 0; v < BLOCK_VECTORS; v++)
@@ -48,7 +50,7 @@ static inline __attribute__((always_inline)) void BLOCK(const OuterRow row, guin
         b[v] += PLANES * PART;
     }
 #pragma GCC unroll 16
-    for (guint r = 0; r < ROWS; r++)
+    for (guint r = 0; r < BLOCK_ROWS; r++)
 #pragma GCC unroll 4
       for (guint v = 0; v < BLOCK_VECTORS; v++) {
 #pragma GCC unroll 4
@@ -60,5 +62,6 @@ static inline __attribute__((always_inline)) void BLOCK(const OuterRow row, guin
 }
 
 #undef BLOCK
+#undef BLOCK_ROWS
 #undef BLOCK_BYTES
 #undef BLOCK_VECTORS

@@ -33,6 +33,11 @@ enum {
   COLUMNS = VECTORS * LANES,
   PART = CHUNK * PANEL,  /* of a plane: a chunk's lanes */
   PAIRS = PANEL * PANEL, /* of a tile, or one sum of each */
+  /* Rows that a single vector of columns is multiplied with, so that there are sums enough to hide
+   * the latency of each. */
+  TALL = ROWS * CHAINS < 8 ? 2 * ROWS : ROWS,
+  /* Of a loop whose sums are just enough, so that what it counts does not delay them. */
+  UNROLLED = TALL > ROWS ? 4 : 1,
 };
 
 /* The planes of rows and columns whose products a sum takes. */
@@ -55,37 +60,51 @@ typedef struct {
 } OuterRow;
 
 #define BLOCK multiply_block
+#define BLOCK_ROWS ROWS
 #define BLOCK_BYTES BYTES
 #define BLOCK_VECTORS VECTORS
 #include "core/correlator/outer-block.h"
 
 #define BLOCK multiply_vector
+#define BLOCK_ROWS TALL
 #define BLOCK_BYTES BYTES
 #define BLOCK_VECTORS 1
 #include "core/correlator/outer-block.h"
 
 /* All that some rows on the diagonal have pairs in. */
 #define BLOCK multiply_half
+#define BLOCK_ROWS TALL
 #define BLOCK_BYTES (BYTES / 2)
 #define BLOCK_VECTORS 1
 #include "core/correlator/outer-block.h"
 
-/* n columns with the rows from first to end. By value, since tiles may alias anything: what is in
- * registers stays there. */
+/* Some columns with the rows from first to end, of a run. */
+static inline __attribute__((always_inline)) void multiply_rows(const OuterRow row, guint column,
+                                                                guint n, guint first, guint end,
+                                                                guint lanes,
+                                                                AstroCorrelatorAhead *ahead)
+{
+  for (guint r = first; r < end; r += n == COLUMNS ? ROWS : TALL) {
+    astro_correlator_ask(ahead);
+    if (n == COLUMNS)
+      multiply_block(row, r, column, lanes);
+    else if (n == LANES)
+      multiply_vector(row, r, column, lanes);
+    else
+      multiply_half(row, r, column, lanes);
+  }
+}
+
+/* By value, since tiles may alias anything: what is in registers stays there. Runs are whole but
+ * for the last, and loops of a length that is known have no remainders. */
 static void multiply_columns(OuterRow row, guint column, guint n, guint first, guint end,
                              AstroCorrelatorAhead *ahead)
 {
-  for (guint t = 0, lanes; t < row.lanes; t += RUN) {
-    lanes = MIN(row.lanes - t, RUN);
-    for (guint r = first; r < end; r += ROWS) {
-      astro_correlator_ask(ahead);
-      if (n == COLUMNS)
-        multiply_block(row, r, column, lanes);
-      else if (n == LANES)
-        multiply_vector(row, r, column, lanes);
-      else
-        multiply_half(row, r, column, lanes);
-    }
+  for (guint t = 0; t < row.lanes; t += RUN) {
+    if (row.lanes - t >= RUN)
+      multiply_rows(row, column, n, first, end, RUN, ahead);
+    else
+      multiply_rows(row, column, n, first, end, row.lanes - t, ahead);
     row.left += RUN * PLANES * PANEL;
     row.right += RUN * PLANES * PANEL;
     row.starts = NULL;
@@ -107,10 +126,10 @@ static void multiply_row(const OuterRow *row, guint panel, guint end, gboolean d
     multiply_columns(*row, c, n, 0, PANEL, ahead);
   }
   /* Stations straddle no block: above the diagonal no pair is wanted. */
-  for (guint r = 0; diagonal && r < PANEL; r += ROWS)
-    for (guint c = 0, n; c < r + ROWS; c += n) {
-      n = columns_at_once(r + ROWS - c);
-      multiply_columns(*row, plain + c, n, r, r + ROWS, ahead);
+  for (guint r = 0; diagonal && r < PANEL; r += TALL)
+    for (guint c = 0, n; c < r + TALL; c += n) {
+      n = columns_at_once(r + TALL - c);
+      multiply_columns(*row, plain + c, n, r, r + TALL, ahead);
     }
 }
 
