@@ -25,6 +25,8 @@ EXTRA_PROGRAMS = $(bench_programs) $(gpu_bench_programs) $(fuzz_programs) $(inte
 endif
 
 TESTS = $(core_tests) $(element_tests) $(graph_tests)
+# Flags of their own (configure.ac); benchmarks have those of what they measure.
+tests/core/%.o tests/elements/%.o tests/graphs/%.o: CFLAGS = $(TESTS_CFLAGS)
 LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
