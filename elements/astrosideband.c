@@ -95,8 +95,9 @@ static void astro_sideband_class_init(AstroSidebandClass *klass)
   stage->feed = feed;
   stage->validity = validity;
   astro_stage_class_add_pads(stage, quantities, quantities);
-  gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Sideband", "Filter/Effect",
-                                        "Turns a band that came upside down", ASTRO_AUTHOR);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Sideband", "Filter/Effect",
+      "Turns a band that came upside down: before delays and filter bank", ASTRO_AUTHOR);
 }
 
 static void astro_sideband_init(AstroSideband *self)
