@@ -417,6 +417,22 @@ static void install_properties(GObjectClass *object)
   gst_type_mark_as_plugin_api(ASTRO_TYPE_WINDOW, 0);
 }
 
+/* The factor of all channels; 0: they have more than one. */
+static double common_gain(const AstroChannelizer *self)
+{
+  for (guint k = 1; self->gains && k < self->config.channels; k++)
+    if (self->gains[k] != self->gains[0])
+      return 0;
+  return fabs(self->config.gain * (self->gains ? self->gains[0] : 1));
+}
+
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  observation->done.filter_bank = TRUE;
+  observation->done.scale *= common_gain(ASTRO_CHANNELIZER(stage));
+  return TRUE;
+}
+
 static void astro_channelizer_class_init(AstroChannelizerClass *klass)
 {
   static const AstroQuantity sink[] = { ASTRO_QUANTITY_VOLTAGES, ASTRO_QUANTITY_UNKNOWN };
@@ -437,6 +453,7 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   stage->backends = astro_channelizer_backends;
   stage->configure = configure;
   stage->feed = feed;
+  stage->amend = amend;
   stage->finish = finish;
   stage->reset = reset;
   stage->drained = drained;

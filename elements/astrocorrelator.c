@@ -478,6 +478,21 @@ static void finalize(GObject *object)
   G_OBJECT_CLASS(astro_correlator_parent_class)->finalize(object);
 }
 
+/* Nothing can undo a bandpass of stations in what is made of pairs of them. */
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  AstroHistory *done = &observation->done;
+  if (done->bandpass_left)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "the calibration that astrodelay took on voltages has a bandpass, and that bandpass has "
+        "not "
+        "been undone: expected another astrodelay with the same calibration behind "
+        "astrochannelizer, which undoes what is left");
+  done->delays = astro_history_delays(done, ASTRO_QUANTITY_SPECTRA);
+  return TRUE;
+}
+
 static void astro_correlator_class_init(AstroCorrelatorClass *klass)
 {
   static const AstroQuantity spectra[] = { ASTRO_QUANTITY_SPECTRA, ASTRO_QUANTITY_UNKNOWN };
@@ -514,6 +529,7 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   stage->backends = astro_correlator_backends;
   stage->configure = configure;
   stage->feed = feed;
+  stage->amend = amend;
   stage->finish = finish;
   stage->reset = reset;
   stage->latency_steps = latency_steps;

@@ -11,6 +11,12 @@
  * what is as late as a part of a spectrum's length loses that part of its correlation. A warning
  * says so from two hundredths on.
  *
+ * The observation says what was undone, so that a second astrodelay does only what is left. A
+ * bandpass of the file can be undone in spectra alone: before the channelizer it is noted as left,
+ * and another astrodelay with the same file behind the channelizer undoes that and nothing else;
+ * the correlator refuses spectra whose bandpass is left. Where nothing is left samples pass as they
+ * are. Delays of another calibration, on top of those that were undone, are refused.
+ *
  * The format stays as it is, but CI4, and whatever a calibration is undone of, becomes CF32LE (of
  * real voltages F32LE) where downstream takes it. Caps behind astrodelay may ask for integers
  * again: rounded to CI4 or CI8, the phases of CI4 are wrong by up to five degrees, and what gains
@@ -27,6 +33,7 @@
 #include "elements/astrodelay.h"
 
 #include "core/delay/delay.h"
+#include "core/delay/due.h"
 #include "core/delay/losses.h"
 #include "elements/astrofields.h"
 
@@ -34,8 +41,12 @@ struct _AstroDelay {
   AstroStage parent;
   char *calibration; /* property */
 
-  AstroDelayModel *model; /* made for the first block of an observation and of caps */
-  guint64 first;          /* step of the block in work */
+  /* Planned when an observation and caps are known. */
+  AstroDelayModel *model;
+  AstroHistory after;    /* of what leaves */
+  gint only_passes;      /* nothing is due; read by any thread */
+  gboolean told_of_loss; /* of that model, or there was nothing to tell */
+  guint64 first;         /* step of the block in work */
   /* voltages: what came is held until what follows it is there */
   gboolean started;
   guint64 next_in, next_out;
@@ -82,13 +93,14 @@ static void widen_format(GstStructure *s)
   gst_structure_take_value(s, "format", &list);
 }
 
-/* The format may change and nothing else. */
+/* The format may change and nothing else; where there is nothing to do not even that. */
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
   GstCaps *result = gst_caps_copy(caps);
 
-  for (guint i = 0; i < gst_caps_get_size(result); i++)
+  for (guint i = 0;
+       !g_atomic_int_get(&ASTRO_DELAY(trans)->only_passes) && i < gst_caps_get_size(result); i++)
     widen_format(gst_caps_get_structure(result, i));
   return astro_stage_filter_caps(result, filter);
 }
@@ -107,64 +119,126 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
              : astro_stage_fixate_same(trans, direction, caps, othercaps);
 }
 
-static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
-                          GError **error)
-{
-  AstroDelayConfig *delay = config;
-  delay->in = *astro_stage_in(stage);
-  delay->out = *astro_stage_out(stage);
-  g_clear_pointer(&ASTRO_DELAY(stage)->model, astro_delay_model_free);
-  return TRUE;
-}
-
 static gboolean is_voltages(AstroStage *stage)
 {
   return astro_stage_in(stage)->quantity == ASTRO_QUANTITY_VOLTAGES;
 }
 
-static AstroCalibration *read_calibration(AstroDelay *self, const char *name,
-                                          const AstroObservation *observation, guint pols,
-                                          GError **error)
+/* ---- what is to be done ---- */
+
+static void forget_plan(AstroDelay *self)
 {
-  AstroLines lines;
-  if (!astro_lines_open(&lines, name, error))
-    return NULL;
-  AstroCalibration *calibration = astro_calibration_read(&lines, observation, pols, error);
-  astro_lines_clear(&lines);
-  if (calibration && calibration->n_bandpass && is_voltages(ASTRO_STAGE(self))) {
-    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                "%s has a bandpass, which only spectra can be freed of: put astrodelay behind the "
-                "channelizer",
-                name);
-    g_clear_pointer(&calibration, astro_calibration_free);
-  }
-  return calibration;
+  g_clear_pointer(&self->model, astro_delay_model_free);
+  self->told_of_loss = FALSE;
+  astro_history_clear(&self->after);
+  g_atomic_int_set(&self->only_passes, FALSE);
 }
 
-static gboolean ensure_model(AstroDelay *self, GError **error)
+static gboolean check_stations(AstroStage *stage, GError **error)
+{
+  const AstroObservation *observation = astro_stage_observation(stage);
+  const guint64 stations = astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_STATION);
+  if (observation && observation->n_stations == stations)
+    return TRUE;
+  return astro_stream_refuse(
+      error, ASTRO_STREAM_ERROR_CAPS,
+      "%u stations in the observation, %" G_GUINT64_FORMAT " in the caps%s",
+      observation ? observation->n_stations : 0, stations,
+      observation
+          ? ""
+          : ": none came, which astroobserve with array, phase-centre and start-time makes");
+}
+
+/* The calibration, or NULL where there is no file. */
+static gboolean read_calibration(AstroDelay *self, guint pols, AstroCalibration **calibration,
+                                 GError **error)
+{
+  g_autofree char *name = astro_fields_copy_text(&self->calibration);
+  AstroLines lines;
+  *calibration = NULL;
+  if (!astro_field_given(name))
+    return TRUE;
+  if (!astro_lines_open(&lines, name, error))
+    return FALSE;
+  *calibration =
+      astro_calibration_read(&lines, astro_stage_observation(ASTRO_STAGE(self)), pols, error);
+  astro_lines_clear(&lines);
+  return *calibration != NULL;
+}
+
+static gboolean plan(AstroDelay *self, GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
   const AstroObservation *observation = astro_stage_observation(stage);
-  guint64 stations = astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_STATION);
-  guint pols = (guint)astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_POL);
-  AstroCalibration *calibration = NULL;
+  const AstroQuantity quantity = astro_stage_in(stage)->quantity;
+  const guint pols = (guint)astro_stream_extent(astro_stage_in(stage), ASTRO_AXIS_POL);
+  g_autoptr(AstroCalibration) calibration = NULL;
+  AstroDelayDue due;
 
   if (self->model)
     return TRUE;
-  if (!observation || observation->n_stations != stations)
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "%u stations in the observation, %" G_GUINT64_FORMAT " in the caps%s",
-        observation ? observation->n_stations : 0, stations,
-        observation
-            ? ""
-            : ": none came, which astroobserve with array, phase-centre and start-time makes");
-  g_autofree char *name = astro_fields_copy_text(&self->calibration);
-  if (name && *name && !(calibration = read_calibration(self, name, observation, pols, error)))
+  if (!check_stations(stage, error) || !read_calibration(self, pols, &calibration, error))
     return FALSE;
-  self->model = astro_delay_model_new((AstroObservation *)observation, pols, calibration, error);
+  astro_history_clear(&self->after);
+  astro_history_copy(&self->after, &observation->done);
+  astro_delay_record(calibration, quantity, &self->after);
+  if (!astro_delay_due(&due, calibration, quantity, &observation->done, error))
+    return FALSE;
+  self->model = astro_delay_model_new((AstroObservation *)observation, due.geometry, pols,
+                                      g_steal_pointer(&calibration), error);
+  g_atomic_int_set(&self->only_passes, !due.geometry && !due.gains && !due.bandpass);
   return self->model != NULL;
 }
+
+/* Other formats were agreed on before the observation came: it is to be asked for the same ones. */
+static gboolean agree_on_same(AstroStage *stage, GError **error)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  if (caps && !gst_pad_peer_query_accept_caps(GST_BASE_TRANSFORM_SRC_PAD(trans), caps))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "no delays are left in the stream, and formats alone are not changed here: %s to %s is "
+        "astroconvert's work",
+        astro_format_name(astro_stage_in(stage)->format),
+        astro_format_name(astro_stage_out(stage)->format));
+  gst_base_transform_reconfigure_src(trans);
+  return TRUE;
+}
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  AstroDelayConfig *delay = config;
+  delay->in = *astro_stage_in(stage);
+  delay->out = *astro_stage_out(stage);
+  forget_plan(self);
+  /* Caps may be of another stream than the observation is yet: what is wrong with them is said when
+   * a block comes. */
+  if (!plan(self, NULL))
+    return TRUE;
+  *pass_through = self->only_passes && delay->in.format == delay->out.format;
+  return *pass_through || !self->only_passes || agree_on_same(stage, error);
+}
+
+static gboolean observed(AstroStage *stage, GError **error)
+{
+  forget_plan(ASTRO_DELAY(stage));
+  return astro_stage_configure_again(stage);
+}
+
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  if (!plan(self, error))
+    return FALSE;
+  astro_history_clear(&observation->done);
+  astro_history_copy(&observation->done, &self->after);
+  return TRUE;
+}
+
+/* ---- blocks ---- */
 
 static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
                      GError **error)
@@ -263,14 +337,15 @@ static void warn_of_loss(AstroDelay *self, guint64 first)
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroDelay *self = ASTRO_DELAY(stage);
-  const gboolean is_new = !self->model;
-  if (!ensure_model(self, error))
+  const gboolean is_new = !self->told_of_loss;
+  if (!plan(self, error))
     return FALSE;
   astro_delay_model_set_epoch(self->model, astro_stage_epoch(stage));
   if (is_voltages(stage))
     return feed_voltages(self, in, first, steps, error);
   if (is_new)
     warn_of_loss(self, first);
+  self->told_of_loss = TRUE;
   self->first = first;
   return ASTRO_STAGE_CLASS(astro_delay_parent_class)->feed(stage, in, first, steps, error);
 }
@@ -280,12 +355,6 @@ static void reset(AstroStage *stage)
   AstroDelay *self = ASTRO_DELAY(stage);
   self->started = FALSE;
   astro_delay_losses_clear(self->losses);
-}
-
-static gboolean observed(AstroStage *stage, GError **error)
-{
-  g_clear_pointer(&ASTRO_DELAY(stage)->model, astro_delay_model_free);
-  return TRUE;
 }
 
 static guint64 latency_steps(AstroStage *stage)
@@ -299,7 +368,7 @@ static guint64 latency_steps(AstroStage *stage)
 static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_delay_parent_class)->stop(trans);
-  g_clear_pointer(&ASTRO_DELAY(trans)->model, astro_delay_model_free);
+  forget_plan(ASTRO_DELAY(trans));
   return ok;
 }
 
@@ -329,8 +398,8 @@ static void astro_delay_class_init(AstroDelayClass *klass)
       g_param_spec_string(
           "calibration", "Calibration",
           "File of lines gain STATION POL AMPLITUDE [DEGREES], delay STATION POL "
-          "NANOSECONDS and bandpass HZ AMPLITUDE (* is every STATION or POL): what the "
-          "instrument did, to be undone",
+          "NANOSECONDS and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): "
+          "what the instrument did, to be undone; a bandpass in spectra alone",
           NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
@@ -343,6 +412,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   stage->finish = finish;
   stage->reset = reset;
   stage->observed = observed;
+  stage->amend = amend;
   stage->latency_steps = latency_steps;
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Delay", "Filter/Effect",

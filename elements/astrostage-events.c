@@ -43,7 +43,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);
   astro_stage_set_agreed(stage, FALSE);
-  priv->counting = FALSE;
+  priv->counting = priv->told = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
   astro_stage_follow_rate(priv, &before);
@@ -65,6 +65,40 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   if (priv->device && priv->answered_host)
     gst_base_transform_reconfigure_sink(trans);
   GST_INFO_OBJECT(stage, "%s", pass_through ? "pass-through" : priv->variant);
+  return TRUE;
+}
+
+gboolean astro_stage_configure_again(AstroStage *stage)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM(stage);
+  g_autoptr(GstCaps) in = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  g_autoptr(GstCaps) out = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SRC_PAD(trans));
+  return !PRIV(stage)->agreed || !in || !out ||
+         GST_BASE_TRANSFORM_GET_CLASS(stage)->set_caps(trans, in, out);
+}
+
+gboolean astro_stage_tell(AstroStage *stage, GError **error)
+{
+  AstroStagePrivate *priv = PRIV(stage);
+  priv->told = !priv->observation || !ASTRO_STAGE_GET_CLASS(stage)->amend;
+  if (priv->told)
+    return TRUE;
+  g_autoptr(AstroObservation) amended = astro_observation_copy(priv->observation);
+  if (!ASTRO_STAGE_GET_CLASS(stage)->amend(stage, amended, error))
+    return FALSE;
+  priv->told = TRUE;
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(stage), astro_observation_to_event(amended));
+  return TRUE;
+}
+
+/* Stages that change what is said of the stream have to know it: they wait for the first block,
+ * with which caps and the observation are those of one stream, whichever came first. */
+static gboolean send_observation(AstroStage *stage, GstEvent *event, gboolean is_new)
+{
+  if (!ASTRO_STAGE_GET_CLASS(stage)->amend)
+    return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
+  gst_event_unref(event);
+  PRIV(stage)->told &= !is_new;
   return TRUE;
 }
 
@@ -125,7 +159,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
   AstroObservation *observation;
 
   if (priv->observation && astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), event))
-    return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
+    return send_observation(stage, event, FALSE);
   if (priv->observation && !astro_stage_drain(stage)) {
     gst_event_unref(event);
     return FALSE;
@@ -135,7 +169,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
     g_clear_pointer(&priv->observation, astro_observation_unref);
     priv->observation = observation;
     if (!klass->observed || klass->observed(stage, &error))
-      return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
+      return send_observation(stage, event, TRUE);
   }
   astro_stage_post_error(stage, error);
   gst_event_unref(event);

@@ -38,6 +38,7 @@ typedef struct {
   gboolean agreed; /* set under the object's lock, as backend and variant: any thread asks */
   AstroStream in, out;
   AstroObservation *observation;
+  gboolean told; /* downstream of it, by stages that amend it */
   guint64 config[ASTRO_MAX_CONFIG_BYTES / sizeof(guint64)];
   const AstroBackend *backend;
   const char *variant;

@@ -108,11 +108,25 @@ static GstFlowReturn transform(GstBaseTransform *trans, GstBuffer *in, GstBuffer
   return GST_FLOW_NOT_SUPPORTED;
 }
 
+/* Before the first block of an observation or of caps. */
+static gboolean tell_first(AstroStage *stage)
+{
+  g_autoptr(GError) error = NULL;
+  if (PRIV(stage)->told || astro_stage_tell(stage, &error))
+    return TRUE;
+  astro_stage_post_error(stage, error);
+  return FALSE;
+}
+
 static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
   AstroStagePrivate *priv = PRIV(stage);
 
+  if (trans->queued_buf && !tell_first(stage)) {
+    gst_clear_buffer(&trans->queued_buf);
+    return GST_FLOW_ERROR;
+  }
   if (gst_base_transform_is_passthrough(trans)) {
     GstFlowReturn flow =
         GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->generate_output(trans, out);
@@ -242,6 +256,7 @@ static gboolean stop(GstBaseTransform *trans)
   astro_stage_reset(stage);
   astro_stage_close_backend(stage);
   astro_stage_drop_pools(priv);
+  priv->told = FALSE;
   const gboolean was_agreed = priv->agreed;
   astro_stage_set_agreed(stage, FALSE);
   g_clear_pointer(&priv->reader, astro_device_unref);

@@ -47,6 +47,10 @@ struct _AstroStageClass {
   void (*reset)(AstroStage *stage);
   /* A new observation came (astro_stage_observation). */
   gboolean (*observed)(AstroStage *stage, GError **error);
+  /* Writes into a copy of the observation what this stage does to the stream, or refuses what was
+   * done to it; before the first block of an observation and of caps. NULL: it goes on as it came.
+   */
+  gboolean (*amend)(AstroStage *stage, AstroObservation *observation, GError **error);
   /* Time steps of input held back beyond blocks in flight. */
   guint64 (*latency_steps)(AstroStage *stage);
 };
@@ -54,6 +58,11 @@ struct _AstroStageClass {
 const AstroStream *astro_stage_in(AstroStage *stage);
 const AstroStream *astro_stage_out(AstroStage *stage);
 const AstroObservation *astro_stage_observation(AstroStage *stage); /* NULL: none came */
+/* The observation is said to downstream as amend makes it now. Stages do that before the first
+ * block; who does to the stream what only that block tells says it again. */
+gboolean astro_stage_tell(AstroStage *stage, GError **error);
+/* configure is asked once more, about the same caps: an observation says what there is to do. */
+gboolean astro_stage_configure_again(AstroStage *stage);
 /* Whether a GPU would do the work, as far as can be told before there are caps. */
 gboolean astro_stage_prefers_device(AstroStage *stage);
 gpointer astro_stage_instance(AstroStage *stage); /* the backend's */

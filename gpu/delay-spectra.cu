@@ -27,11 +27,12 @@ struct Spectra {
   guint64 samples;
   AstroDivisor extents[ASTRO_MAX_AXES]; /* fastest first */
   AstroAxis axes[ASTRO_MAX_AXES];
-  guint n_axes, inputs, pols;
+  guint n_axes, inputs, pols, channels;
   double first_frequency, channel_width;
   const double *delays;   /* [step][input] */
   const float2 *gains;    /* of inputs, to multiply with; NULL: none */
-  const float *bandpass;  /* of channels */
+  const guint *curves;    /* of inputs: which bandpass */
+  const float *bandpass;  /* [curve][channel], to multiply with */
 };
 
 static __global__ void __launch_bounds__(DELAY_THREADS) turn_spectra(const __grid_constant__ Spectra work)
@@ -58,7 +59,7 @@ static __global__ void __launch_bounds__(DELAY_THREADS) turn_spectra(const __gri
                             turn_by(-frequency * work.delays[(guint64)step * work.inputs + input]));
     if (work.gains) {
       float2 gain = work.gains[input];
-      float bandpass = work.bandpass[channel];
+      float bandpass = work.bandpass[(gsize)work.curves[input] * work.channels + channel];
       sample = product(sample, make_float2(gain.x * bandpass, gain.y * bandpass));
     }
     write_sample(work.out, at, work.to, sample, &clipped);
@@ -71,7 +72,9 @@ gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out, co
   const AstroCalibration *calibration = astro_delay_model_calibration(arguments->model);
   g_autofree double *delays = g_new(double, arguments->steps *self->inputs);
   g_autofree float2 *gains = g_new(float2, self->inputs);
-  g_autofree float *bandpass = g_new(float, self->channels);
+  const guint n_curves = calibration ? calibration->n_bandpasses : 0;
+  g_autofree guint *curves = g_new(guint, self->inputs);
+  g_autofree float *bandpass = g_new(float, n_curves * (gsize)self->channels);
   Spectra work = {
     .in = in,
     .out = out,
@@ -80,6 +83,7 @@ gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out, co
     .samples = arguments->steps * self->inputs * self->channels,
     .inputs = self->inputs,
     .pols = self->pols,
+    .channels = self->channels,
     .first_frequency = self->first_frequency,
     .channel_width = self->channel_width,
   };
@@ -99,18 +103,22 @@ gboolean astro_cuda_delay_spectra(Delay *self, const guint8 *in, guint8 *out, co
     const AstroInputCalibration *input = &calibration->inputs[i];
     gains[i].x = (float)(cos(input->phase) / input->amplitude);
     gains[i].y = (float)(-sin(input->phase) / input->amplitude);
+    curves[i] = input->bandpass;
   }
-  for (guint k = 0; calibration && k < self->channels; k++)
-    bandpass[k] =
-        (float)(1 / astro_calibration_bandpass(calibration, self->first_frequency + k * self->channel_width));
+  for (guint c = 0; c < n_curves; c++)
+    for (guint k = 0; k < self->channels; k++)
+      bandpass[c * (gsize)self->channels + k] = (float)(1 / astro_bandpass_at(&calibration->bandpasses[c],
+                                                              self->first_frequency + k * self->channel_width));
   DelayPiece pieces[] = { { delays, arguments->steps * self->inputs * sizeof *delays },
                      { gains, calibration ? self->inputs * sizeof *gains : 0 },
-                     { bandpass, calibration ? self->channels * sizeof *bandpass : 0 } };
+                     { curves, calibration ? self->inputs * sizeof *curves : 0 },
+                     { bandpass, n_curves * (gsize)self->channels * sizeof *bandpass } };
   if (!astro_cuda_delay_send(self, pieces, G_N_ELEMENTS(pieces), error))
     return FALSE;
   work.delays = (const double *)pieces[0].device;
   work.gains = calibration ? (const float2 *)pieces[1].device : NULL;
-  work.bandpass = (const float *)pieces[2].device;
+  work.curves = (const guint *)pieces[2].device;
+  work.bandpass = (const float *)pieces[3].device;
   astro_stream_shape(&self->config.in, arguments->steps, &shape);
   work.n_axes = shape.n_axes;
   for (guint i = 0; i < shape.n_axes; i++) {

@@ -10,7 +10,7 @@ typedef struct {
   const AstroObservation *observation;
   guint pols;
   AstroCalibration *calibration;
-  GArray *bandpass; /* of double[2] */
+  GByteArray **points; /* of each input's bandpass: double[2] after double[2] */
 } Reader;
 
 /* Which inputs a line is about: first, first + step ... below last. */
@@ -79,19 +79,41 @@ static gboolean read_delay(Reader *reader, char **fields, const double *numbers,
   return TRUE;
 }
 
+static gboolean add_point(Reader *reader, guint input, const double *numbers)
+{
+  GByteArray *points = reader->points[input];
+  double last;
+  if (points->len) {
+    memcpy(&last, points->data + points->len - sizeof(double[2]), sizeof last);
+    if (numbers[0] <= last)
+      return FALSE;
+  }
+  g_byte_array_append(points, (const guint8 *)numbers, sizeof(double[2]));
+  return TRUE;
+}
+
 static gboolean read_bandpass(Reader *reader, char **fields, const double *numbers, GError **error)
 {
-  const double *last = reader->bandpass->len
-                           ? &g_array_index(reader->bandpass, double, 2 * reader->bandpass->len - 2)
-                           : NULL;
-  if ((last && numbers[0] <= last[0]) || !is_amplitude(numbers[1])) {
-    astro_lines_error(reader->lines, error,
-                      "bandpass %s %s: expected frequencies that rise and amplitudes of %g to %g",
-                      fields[1], fields[2], 1 / LARGEST_AMPLITUDE, LARGEST_AMPLITUDE);
+  const guint inputs = reader->calibration->n_inputs;
+  g_autofree gboolean *chosen = g_new(gboolean, inputs);
+  gboolean good = is_amplitude(numbers[1]);
+  if (!find_inputs(reader, fields, chosen, error))
     return FALSE;
-  }
-  g_array_append_vals(reader->bandpass, numbers, 1);
-  return TRUE;
+  for (guint i = 0; good && i < inputs; i++)
+    good = !chosen[i] || add_point(reader, i, numbers);
+  if (!good)
+    astro_lines_error(reader->lines, error,
+                      "bandpass %g %g: expected frequencies that rise and amplitudes of %g to %g",
+                      numbers[0], numbers[1], 1 / LARGEST_AMPLITUDE, LARGEST_AMPLITUDE);
+  return good;
+}
+
+static gboolean read_common_bandpass(Reader *reader, char **fields, const double *numbers,
+                                     GError **error)
+{
+  char any[] = "*";
+  char *all[] = { fields[0], any, any, NULL };
+  return read_bandpass(reader, all, numbers, error);
 }
 
 static const struct {
@@ -101,71 +123,131 @@ static const struct {
 } kinds[] = {
   { "gain", "gain STATION POL AMPLITUDE [DEGREES]", 2, 1, 2, read_gain },
   { "delay", "delay STATION POL NANOSECONDS", 2, 1, 1, read_delay },
-  { "bandpass", "bandpass HZ AMPLITUDE", 0, 2, 2, read_bandpass },
+  { "bandpass", "bandpass [STATION POL] HZ AMPLITUDE", 0, 2, 2, read_common_bandpass },
+  { "bandpass", "bandpass [STATION POL] HZ AMPLITUDE", 2, 2, 2, read_bandpass },
 };
 
+static gboolean has_fields(guint n, guint kind)
+{
+  return n > kinds[kind].names + kinds[kind].min_numbers &&
+         n <= 1 + kinds[kind].names + kinds[kind].max_numbers;
+}
+
+/* A word may have two forms, of different lengths. */
 static gboolean read_line(Reader *reader, char **fields, GError **error)
 {
-  guint n = g_strv_length(fields);
+  const guint n = g_strv_length(fields);
+  const char *form = NULL;
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
     double numbers[2] = { 0, 0 };
     if (strcmp(fields[0], kinds[i].word) != 0)
       continue;
-    gboolean ok =
-        n > kinds[i].names + kinds[i].min_numbers && n <= 1 + kinds[i].names + kinds[i].max_numbers;
+    form = kinds[i].form;
+    gboolean ok = has_fields(n, i);
     for (guint k = 1 + kinds[i].names; ok && k < n; k++)
       ok = astro_number_parse(fields[k], &numbers[k - 1 - kinds[i].names]);
     if (ok)
       return kinds[i].read(reader, fields, numbers, error);
-    astro_lines_error(reader->lines, error, "expected %s", kinds[i].form);
-    return FALSE;
   }
-  astro_lines_error(reader->lines, error, "found \"%s\", expected gain, delay or bandpass",
-                    fields[0]);
+  if (form)
+    astro_lines_error(reader->lines, error, "expected %s", form);
+  else
+    astro_lines_error(reader->lines, error, "found \"%s\", expected gain, delay or bandpass",
+                      fields[0]);
   return FALSE;
+}
+
+/* ---- bandpasses ---- */
+
+static AstroBandpass new_bandpass(const GByteArray *points)
+{
+  const double *numbers = (const double *)(gconstpointer)points->data;
+  const guint n = (guint)(points->len / sizeof(double[2]));
+  AstroBandpass bandpass = { n, g_new(double, n), g_new(double, n) };
+  for (guint i = 0; i < n; i++) {
+    bandpass.frequencies[i] = numbers[2 * i];
+    bandpass.amplitudes[i] = numbers[2 * i + 1];
+  }
+  return bandpass;
+}
+
+/* Many inputs may have one, and all have none. */
+static void take_bandpasses(Reader *reader)
+{
+  AstroCalibration *calibration = reader->calibration;
+  g_autoptr(GHashTable) known =
+      g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
+  g_autoptr(GArray) bandpasses = g_array_new(FALSE, TRUE, sizeof(AstroBandpass));
+  g_array_set_size(bandpasses, 1);
+  g_hash_table_insert(known, g_bytes_new(NULL, 0), GUINT_TO_POINTER(0));
+  for (guint i = 0; i < calibration->n_inputs; i++) {
+    GBytes *points = g_bytes_new(reader->points[i]->data, reader->points[i]->len);
+    gpointer index;
+    if (g_hash_table_lookup_extended(known, points, NULL, &index)) {
+      g_bytes_unref(points);
+    } else {
+      const AstroBandpass bandpass = new_bandpass(reader->points[i]);
+      index = GUINT_TO_POINTER(bandpasses->len);
+      g_array_append_val(bandpasses, bandpass);
+      g_hash_table_insert(known, points, index);
+    }
+    calibration->inputs[i].bandpass = GPOINTER_TO_UINT(index);
+  }
+  calibration->n_bandpasses = bandpasses->len;
+  calibration->bandpasses = (AstroBandpass *)(gpointer)g_array_steal(bandpasses, NULL);
+}
+
+static gboolean read_lines(Reader *reader, AstroLines *lines, GError **error)
+{
+  char **read;
+  while ((read = astro_lines_next(lines))) {
+    g_auto(GStrv) fields = read;
+    if (!read_line(reader, fields, error))
+      return FALSE;
+  }
+  return TRUE;
 }
 
 AstroCalibration *astro_calibration_read(AstroLines *lines, const AstroObservation *observation,
                                          guint pols, GError **error)
 {
   g_autoptr(AstroCalibration) calibration = g_new0(AstroCalibration, 1);
-  g_autoptr(GArray) bandpass = g_array_new(FALSE, FALSE, 2 * sizeof(double));
-  Reader reader = { lines, observation, pols, calibration, bandpass };
-  char **read;
-  calibration->inputs = g_new0(AstroInputCalibration, observation->n_stations * (gsize)pols);
-  for (guint i = 0; i < observation->n_stations * pols; i++)
+  const guint n = observation->n_stations * pols;
+  g_autofree GByteArray **points = g_new(GByteArray *, n);
+  Reader reader = { lines, observation, pols, calibration, points };
+  calibration->n_inputs = n;
+  calibration->inputs = g_new0(AstroInputCalibration, n);
+  for (guint i = 0; i < n; i++) {
     calibration->inputs[i].amplitude = 1;
-  while ((read = astro_lines_next(lines))) {
-    g_auto(GStrv) fields = read;
-    if (!read_line(&reader, fields, error))
-      return NULL;
+    points[i] = g_byte_array_new();
   }
-  calibration->n_bandpass = bandpass->len;
-  calibration->frequencies = g_new(double, bandpass->len);
-  calibration->amplitudes = g_new(double, bandpass->len);
-  for (guint i = 0; i < bandpass->len; i++) {
-    calibration->frequencies[i] = ((double *)bandpass->data)[2 * i];
-    calibration->amplitudes[i] = ((double *)bandpass->data)[2 * i + 1];
-  }
-  return g_steal_pointer(&calibration);
+  const gboolean good = read_lines(&reader, lines, error);
+  if (good)
+    take_bandpasses(&reader);
+  for (guint i = 0; i < n; i++)
+    g_byte_array_unref(points[i]);
+  return good ? g_steal_pointer(&calibration) : NULL;
 }
 
 void astro_calibration_free(AstroCalibration *calibration)
 {
+  for (guint i = 0; i < calibration->n_bandpasses; i++) {
+    g_free(calibration->bandpasses[i].frequencies);
+    g_free(calibration->bandpasses[i].amplitudes);
+  }
+  g_free(calibration->bandpasses);
   g_free(calibration->inputs);
-  g_free(calibration->frequencies);
-  g_free(calibration->amplitudes);
   g_free(calibration);
 }
 
-/* The first of the bandpass's frequencies that is not below; n_bandpass where all are. They are
- * asked for each channel and each block. */
-static guint find_frequency(const AstroCalibration *calibration, double frequency)
+/* The first of the bandpass's frequencies that is not below; n where all are. They are asked for
+ * each channel and each block. */
+static guint find_frequency(const AstroBandpass *bandpass, double frequency)
 {
-  guint first = 0, last = calibration->n_bandpass;
+  guint first = 0, last = bandpass->n;
   while (first < last) {
     guint middle = first + (last - first) / 2;
-    if (calibration->frequencies[middle] < frequency)
+    if (bandpass->frequencies[middle] < frequency)
       first = middle + 1;
     else
       last = middle;
@@ -173,14 +255,68 @@ static guint find_frequency(const AstroCalibration *calibration, double frequenc
   return first;
 }
 
-double astro_calibration_bandpass(const AstroCalibration *calibration, double frequency)
+double astro_bandpass_at(const AstroBandpass *bandpass, double frequency)
 {
-  guint n = calibration->n_bandpass, i = find_frequency(calibration, frequency);
+  guint n = bandpass->n, i = find_frequency(bandpass, frequency);
   if (n == 0)
     return 1;
   if (i == 0 || i == n)
-    return calibration->amplitudes[i == 0 ? 0 : n - 1];
-  double part = (frequency - calibration->frequencies[i - 1]) /
-                (calibration->frequencies[i] - calibration->frequencies[i - 1]);
-  return (1 - part) * calibration->amplitudes[i - 1] + part * calibration->amplitudes[i];
+    return bandpass->amplitudes[i == 0 ? 0 : n - 1];
+  double part = (frequency - bandpass->frequencies[i - 1]) /
+                (bandpass->frequencies[i] - bandpass->frequencies[i - 1]);
+  return (1 - part) * bandpass->amplitudes[i - 1] + part * bandpass->amplitudes[i];
+}
+
+double astro_calibration_bandpass(const AstroCalibration *calibration, guint input,
+                                  double frequency)
+{
+  return astro_bandpass_at(&calibration->bandpasses[calibration->inputs[input].bandpass],
+                           frequency);
+}
+
+/* ---- which, and without ---- */
+
+static void add_doubles(GChecksum *sum, const double *numbers, guint n)
+{
+  g_checksum_update(sum, (const guchar *)numbers, (gssize)(n * sizeof *numbers));
+}
+
+char *astro_calibration_sum_gains(const AstroCalibration *calibration)
+{
+  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  gboolean any = FALSE;
+  for (guint i = 0; i < calibration->n_inputs; i++) {
+    const AstroInputCalibration *input = &calibration->inputs[i];
+    const double numbers[] = { input->amplitude, input->phase, input->delay };
+    add_doubles(sum, numbers, G_N_ELEMENTS(numbers));
+    any |= input->amplitude != 1 || input->phase != 0 || input->delay != 0;
+  }
+  return any ? g_strdup(g_checksum_get_string(sum)) : NULL;
+}
+
+char *astro_calibration_sum_bandpass(const AstroCalibration *calibration)
+{
+  g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+  for (guint i = 0; i < calibration->n_inputs; i++) {
+    const AstroBandpass *bandpass = &calibration->bandpasses[calibration->inputs[i].bandpass];
+    const double n = bandpass->n;
+    add_doubles(sum, &n, 1);
+    add_doubles(sum, bandpass->frequencies, bandpass->n);
+    add_doubles(sum, bandpass->amplitudes, bandpass->n);
+  }
+  return calibration->n_bandpasses > 1 ? g_strdup(g_checksum_get_string(sum)) : NULL;
+}
+
+void astro_calibration_drop_gains(AstroCalibration *calibration)
+{
+  for (guint i = 0; i < calibration->n_inputs; i++) {
+    calibration->inputs[i].amplitude = 1;
+    calibration->inputs[i].phase = calibration->inputs[i].delay = 0;
+  }
+}
+
+void astro_calibration_drop_bandpass(AstroCalibration *calibration)
+{
+  for (guint i = 0; i < calibration->n_inputs; i++)
+    calibration->inputs[i].bandpass = 0;
 }

@@ -1,13 +1,14 @@
 # Delays in time and in phase.
 core_sources += core/delay/fraction.c core/delay/fraction.h core/delay/kernels.c core/delay/kernels.h \
   core/delay/interpolate-body.h core/delay/interpolate-c.c core/delay/calibration.c \
-  core/delay/calibration.h core/delay/model.c core/delay/model.h core/delay/delay.h \
+  core/delay/calibration.h core/delay/due.c core/delay/due.h core/delay/model.c core/delay/model.h core/delay/delay.h \
   core/delay/instance.c core/delay/instance.h core/delay/window.c core/delay/rows.c core/delay/reference.c \
   core/delay/cpu.c core/delay/losses.c core/delay/losses.h
 core_avx2_sources += core/delay/interpolate-avx2.c
 core_avx512_sources += core/delay/interpolate-avx512.c
 element_sources += elements/astrodelay.c elements/astrodelay.h
-core_tests += tests/core/delay tests/core/delay-kernels tests/core/delay-reference tests/core/delay-calls
+core_tests += tests/core/delay tests/core/delay-kernels tests/core/delay-reference tests/core/delay-calls \
+  tests/core/delay-due
 dist_files += tests/core/delay.h
 element_tests += tests/elements/astrodelay
 bench_programs += tests/bench/delay

@@ -50,7 +50,7 @@ static float *make_gains(const AstroDelayInstance *instance, const AstroDelayMod
     for (guint k = 0; k < instance->channels; k++) {
       double frequency = instance->first_frequency + k * instance->channel_width;
       double amplitude = 1 / (calibration->inputs[input].amplitude *
-                              astro_calibration_bandpass(calibration, frequency));
+                              astro_calibration_bandpass(calibration, input, frequency));
       re[k] = (float)(amplitude * cos(calibration->inputs[input].phase));
       re[instance->channels + k] = (float)(-amplitude * sin(calibration->inputs[input].phase));
     }

@@ -9,17 +9,18 @@
 
 struct AstroDelayModel {
   guint stations, pols;
-  AstroTrack *track;
+  AstroTrack *track; /* NULL: all positions are nought, so that time makes no difference */
   double *positions; /* relative to the array's centre, over the speed of light */
   AstroCalibration *calibration;
   gint64 epoch; /* ns */
 };
 
-AstroDelayModel *astro_delay_model_new(AstroObservation *observation, guint pols,
-                                       AstroCalibration *calibration, GError **error)
+AstroDelayModel *astro_delay_model_new(AstroObservation *observation, gboolean with_geometry,
+                                       guint pols, AstroCalibration *calibration, GError **error)
 {
   g_autoptr(AstroCalibration) taken = calibration;
-  if (!observation->has_start || !observation->has_phase_centre || observation->n_stations == 0) {
+  if ((with_geometry && (!observation->has_start || !observation->has_phase_centre)) ||
+      observation->n_stations == 0) {
     g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                 "the observation has %s: delays need stations, a start and a phase centre",
                 observation->n_stations == 0 ? "no stations"
@@ -30,15 +31,19 @@ AstroDelayModel *astro_delay_model_new(AstroObservation *observation, guint pols
   AstroDelayModel *model = g_new0(AstroDelayModel, 1);
   model->stations = observation->n_stations;
   model->pols = pols;
-  model->track = astro_track_new(observation);
   model->calibration = g_steal_pointer(&taken);
-  model->positions = astro_array_seconds(observation);
+  if (with_geometry) {
+    model->track = astro_track_new(observation);
+    model->positions = astro_array_seconds(observation);
+  } else {
+    model->positions = g_new0(double, 3 * (gsize)model->stations);
+  }
   return model;
 }
 
 void astro_delay_model_free(AstroDelayModel *model)
 {
-  astro_track_free(model->track);
+  g_clear_pointer(&model->track, astro_track_free);
   g_clear_pointer(&model->calibration, astro_calibration_free);
   g_free(model->positions);
   g_free(model);
@@ -66,8 +71,9 @@ void astro_delay_model_set_epoch(AstroDelayModel *model, gint64 ns_since_start)
 
 void astro_delay_model_at(AstroDelayModel *model, gint64 ns, double *seconds)
 {
-  double axes[3][3];
-  astro_track_axes(model->track, (gint64)((guint64)ns + (guint64)model->epoch), axes);
+  double axes[3][3] = { { 0 } };
+  if (model->track)
+    astro_track_axes(model->track, (gint64)((guint64)ns + (guint64)model->epoch), axes);
   for (guint station = 0; station < model->stations; station++) {
     const double *p = &model->positions[3 * station];
     double w = p[0] * axes[2][0] + p[1] * axes[2][1] + p[2] * axes[2][2];

@@ -8,10 +8,11 @@ G_BEGIN_DECLS
 
 typedef struct AstroDelayModel AstroDelayModel;
 
-/* The observation needs stations, a start and a phase centre. calibration may be NULL; it is taken.
- */
-AstroDelayModel *astro_delay_model_new(AstroObservation *observation, guint pols,
-                                       AstroCalibration *calibration, GError **error);
+/* The observation needs stations, and for the delays of geometry a start and a phase centre; where
+ * those are out of the stream already the instrument's are all there is. calibration may be NULL;
+ * it is taken. */
+AstroDelayModel *astro_delay_model_new(AstroObservation *observation, gboolean with_geometry,
+                                       guint pols, AstroCalibration *calibration, GError **error);
 void astro_delay_model_free(AstroDelayModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroDelayModel, astro_delay_model_free)
 

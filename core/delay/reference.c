@@ -6,14 +6,19 @@
 #include <complex.h>
 #include <math.h>
 
-/* What the instrument multiplied an input by. */
-static double complex gain_of(const AstroDelayModel *model, guint input, double frequency)
+/* What the instrument multiplied an input by, at all frequencies. */
+static double complex gain_of(const AstroDelayModel *model, guint input)
 {
   const AstroCalibration *calibration = astro_delay_model_calibration(model);
   if (!calibration)
     return 1;
-  return calibration->inputs[input].amplitude * cexp(I * calibration->inputs[input].phase) *
-         astro_calibration_bandpass(calibration, frequency);
+  return calibration->inputs[input].amplitude * cexp(I * calibration->inputs[input].phase);
+}
+
+static double bandpass_of(const AstroDelayModel *model, guint input, double frequency)
+{
+  const AstroCalibration *calibration = astro_delay_model_calibration(model);
+  return calibration ? astro_calibration_bandpass(calibration, input, frequency) : 1;
 }
 
 static double complex turn_by(double turns)
@@ -54,7 +59,8 @@ static gboolean turn_spectra(AstroDelayInstance *instance, const guint8 *in, gui
         load(instance, in + offset * instance->in_format->bytes, 1, &re, &im);
         store(instance,
               (re + I * im) * turn_by(-frequency * delays[input]) /
-                  gain_of(arguments->model, input, frequency),
+                  (gain_of(arguments->model, input) *
+                   bandpass_of(arguments->model, input, frequency)),
               out, offset);
       }
   }
@@ -101,8 +107,7 @@ static gboolean delay_voltages(AstroDelayInstance *instance, guint8 *out,
       double at = -delay * instance->rate, whole = floor(at);
       store(instance,
             voltage_at(instance, input, (gint64)sample + (gint64)whole, at - whole) *
-                turn_by(-instance->zero_frequency * delay) /
-                gain_of(arguments->model, input, stream->frequency),
+                turn_by(-instance->zero_frequency * delay) / gain_of(arguments->model, input),
             out,
             step * strides.time + input / instance->pols * strides.station +
                 input % instance->pols * strides.pol);

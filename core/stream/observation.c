@@ -29,7 +29,7 @@ AstroObservation *astro_observation_copy(const AstroObservation *observation)
   copy->names = g_strdupv(observation->names);
   copy->positions = g_memdup2(observation->positions, 3 * observation->n_stations * sizeof(double));
   copy->basis = g_strdup(observation->basis);
-  copy->bandpass = g_memdup2(observation->bandpass, observation->n_bandpass * sizeof(double));
+  astro_history_copy(&copy->done, &observation->done);
   return copy;
 }
 
@@ -62,7 +62,7 @@ void astro_observation_unref(AstroObservation *observation)
   g_strfreev(observation->names);
   g_free(observation->positions);
   g_free(observation->basis);
-  g_free(observation->bandpass);
+  astro_history_clear(&observation->done);
   g_free(observation);
 }
 
@@ -169,8 +169,7 @@ GstEvent *astro_observation_to_event(const AstroObservation *o)
   if (o->has_start)
     gst_structure_set(s, "start-mjd", G_TYPE_INT, o->start_mjd, "start-ns", G_TYPE_UINT64,
                       o->start_ns, NULL);
-  if (o->n_bandpass)
-    set_doubles(s, "bandpass", o->bandpass, o->n_bandpass);
+  astro_history_to_structure(&o->done, s);
   return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, s);
 }
 
@@ -296,7 +295,7 @@ static gboolean check_fields(const GstStructure *s, GError **error)
 AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
 {
   const GstStructure *s = gst_event_get_structure(event);
-  const GValue *stations = get_array(s, "stations", 0, error), *bandpass;
+  const GValue *stations = get_array(s, "stations", 0, error);
   if (!stations || !check_fields(s, error))
     return NULL;
 
@@ -309,13 +308,7 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
                         gst_structure_get_double(s, "phase-dec", &o->phase_dec);
   o->has_start = gst_structure_get_int(s, "start-mjd", &o->start_mjd) &&
                  gst_structure_get_uint64(s, "start-ns", &o->start_ns);
-  if (gst_structure_has_field(s, "bandpass")) {
-    if (!(bandpass = get_array(s, "bandpass", 0, error)))
-      return NULL;
-    o->n_bandpass = gst_value_array_get_size(bandpass);
-    o->bandpass = g_new0(double, o->n_bandpass);
-    if (!get_doubles(s, "bandpass", o->bandpass, o->n_bandpass, error))
-      return NULL;
-  }
+  if (!astro_history_from_structure(&o->done, s, error))
+    return NULL;
   return g_steal_pointer(&o);
 }

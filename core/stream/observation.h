@@ -1,7 +1,7 @@
 /* The observation: what a stream is of. Travels as a sticky custom downstream event. */
 #pragma once
 
-#include <gst/gst.h>
+#include "core/stream/history.h"
 
 G_BEGIN_DECLS
 
@@ -20,11 +20,10 @@ typedef struct {
   gboolean has_phase_centre;
   double phase_ra, phase_dec; /* ICRS, radians */
   gboolean has_start;
-  gint32 start_mjd; /* the UTC day of time zero */
-  guint64 start_ns; /* and the nanoseconds into it */
-  char *basis;      /* "linear" (X, Y) or "circular" (R, L) */
-  guint n_bandpass; /* channels of the bandpass already in the data; 0: flat */
-  double *bandpass; /* amplitude of each channel */
+  gint32 start_mjd;  /* the UTC day of time zero */
+  guint64 start_ns;  /* and the nanoseconds into it */
+  char *basis;       /* "linear" (X, Y) or "circular" (R, L) */
+  AstroHistory done; /* to the stream */
 } AstroObservation;
 
 AstroObservation *astro_observation_new(guint n_stations);

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     Case c = { .instance = astro_delay_cpu.create(&config, &place, &variant, NULL),
                .in = { g_malloc0(bytes), bytes },
                .out = { g_malloc0(bytes), bytes },
-               .arguments = { .model = astro_delay_model_new(observation, 2, NULL, NULL),
+               .arguments = { .model = astro_delay_model_new(observation, TRUE, 2, NULL, NULL),
                               .steps = AHEAD,
                               .restart = TRUE } };
     /* Voltages come out behind what comes in: first a start without output. */

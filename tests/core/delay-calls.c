@@ -18,6 +18,11 @@ static void test_calibration_errors(void)
     { "delay * * 1e12\n", "within a second" },
     { "bandpass 2 1\nbandpass 1 1\n", "c.txt:2: bandpass 1 1: expected frequencies that rise" },
     { "bandpass 2 0\n", "rise and amplitudes of 1e-15" },
+    { "bandpass 2 1\nbandpass A002 * 1 1\n", "c.txt:2: bandpass 1 1: expected frequencies that" },
+    { "bandpass Z 0 1e8 1\n", "no input is station \"Z\"" },
+    { "bandpass A001 0 1e8\n", "c.txt:1: expected bandpass [STATION POL] HZ AMPLITUDE" },
+    { "bandpass A001 0 1e8 1 1\n", "c.txt:1: expected bandpass" },
+    { "bandpass 1e8\n", "c.txt:1: expected bandpass" },
     { "phase 1 2\n", "found \"phase\", expected gain, delay or bandpass" },
   };
   g_autoptr(AstroObservation) observation = test_observe_aside("disc", 3);
@@ -29,7 +34,7 @@ static void test_calibration_errors(void)
   }
   observation->has_phase_centre = FALSE;
   g_autoptr(GError) error = NULL;
-  g_assert_null(astro_delay_model_new(observation, 1, NULL, &error));
+  g_assert_null(astro_delay_model_new(observation, TRUE, 1, NULL, &error));
   g_assert_nonnull(strstr(error->message, "no phase centre"));
 }
 

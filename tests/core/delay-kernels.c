@@ -7,18 +7,15 @@
 /* Channels all over a bandpass of n points, which rises in a straight line, and beyond its ends. */
 static void check_bandpass(guint n)
 {
-  AstroCalibration calibration = { .n_bandpass = n,
-                                   .frequencies = g_new(double, n),
-                                   .amplitudes = g_new(double, n) };
+  AstroBandpass bandpass = { n, g_new(double, n), g_new(double, n) };
   for (guint i = 0; i < n; i++)
-    calibration.frequencies[i] = calibration.amplitudes[i] = i + 1;
+    bandpass.frequencies[i] = bandpass.amplitudes[i] = i + 1;
   for (guint k = 0; k < 10000; k++) {
     double frequency = (k + 0.5) / 10000 * (n + 1);
-    test_near(astro_calibration_bandpass(&calibration, frequency), CLAMP(frequency, 1, n),
-              1e-9 * n);
+    test_near(astro_bandpass_at(&bandpass, frequency), CLAMP(frequency, 1, n), 1e-9 * n);
   }
-  g_free(calibration.frequencies);
-  g_free(calibration.amplitudes);
+  g_free(bandpass.frequencies);
+  g_free(bandpass.amplitudes);
 }
 
 static void test_bandpass(void)

@@ -39,8 +39,10 @@ static void test_spectra_reference(void)
   static const char *const layouts[] = { "station:pol:time:channel", "channel:time:station:pol",
                                          "time:channel:pol:station", "pol:channel:station:time" };
   enum { POLS = 2, CHANNELS = 1037 };
-  g_autofree char *text =
-      g_strconcat(calibration_text, "bandpass 1e9 1\nbandpass 1.4e9 2\nbandpass 1.5e9 0.7\n", NULL);
+  g_autofree char *text = g_strconcat(calibration_text,
+                                      "bandpass 1e9 1\nbandpass 1.4e9 2\nbandpass 1.5e9 0.7\n"
+                                      "bandpass A003 1 1.51e9 90\n",
+                                      NULL);
   for (guint c = 0; c < 16; c++) {
     /* Inputs are worked on in groups of 32. */
     guint stations = c % 5 == 1 ? 17 : 3, steps = c % 5 == 1 ? 1 : 3;

@@ -182,7 +182,7 @@ static void test_calibration(gconstpointer backend)
   g_autoptr(AstroDelayModel) model = test_model_of(
       observation, 1,
       "gain * 0 3\ngain A002 * 0.5 45 # replaced\ndelay A002 0 100\nbandpass 1.39e9 2\n"
-      "bandpass 1.41e9 4\n");
+      "bandpass A001 0 1.41e9 4\nbandpass A002 * 1.41e9 8\n");
   AstroStream stream = test_stream_of(ASTRO_FORMAT_CF32LE, "station:pol:time:channel", STATIONS, 1,
                                       CHANNELS, 1.4e9, 40000000);
   double delays[STATIONS];
@@ -190,9 +190,8 @@ static void test_calibration(gconstpointer backend)
   for (guint s = 0; s < STATIONS; s++)
     for (guint k = 0; k < CHANNELS; k++) {
       double frequency = 1.4e9 + 4e7 * ((k + 0.5) / CHANNELS - 0.5);
-      double bandpass = frequency < 1.39e9   ? 2
-                        : frequency > 1.41e9 ? 4
-                                             : 3 + (frequency - 1.4e9) / 1e7;
+      double rise = CLAMP((frequency - 1.39e9) / 2e7, 0, 1); /* to another height each */
+      double bandpass = 2 + (s ? 6 : 2) * rise;
       double complex did = s ? 0.5 * TEST_TURN(0.125) * TEST_TURN(-frequency * 1e-7) : 3;
       in[s][k] = (float complex)(bandpass * did * TEST_TURN(frequency * delays[s]));
     }

@@ -56,7 +56,7 @@ static inline AstroDelayModel *test_model_of(AstroObservation *observation, guin
   AstroCalibration *read =
       calibration ? test_calibrate(calibration, observation, pols, &error) : NULL;
   g_assert_no_error(error);
-  AstroDelayModel *model = astro_delay_model_new(observation, pols, read, &error);
+  AstroDelayModel *model = astro_delay_model_new(observation, TRUE, pols, read, &error);
   g_assert_no_error(error);
   return model;
 }

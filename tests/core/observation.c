@@ -12,10 +12,13 @@ static AstroObservation *example(void)
   o->phase_ra = 2.15;
   o->phase_dec = -0.84;
   g_assert_true(astro_observation_set_start(o, "2026-11-20T12:34:56.123456789Z", NULL));
-  o->n_bandpass = 2;
-  o->bandpass = g_new(double, 2);
-  o->bandpass[0] = 0.5;
-  o->bandpass[1] = 2;
+  o->done = (AstroHistory){ .delays = ASTRO_DELAYS_OUT,
+                            .filter_bank = TRUE,
+                            .sideband_turned = TRUE,
+                            .gains = g_strdup("g"),
+                            .bandpass = g_strdup("b"),
+                            .bandpass_left = g_strdup("l"),
+                            .scale = 0.25 };
   return o;
 }
 
@@ -36,7 +39,12 @@ static void test_round_trip(void)
   g_assert_cmpfloat(back->phase_dec, ==, o->phase_dec);
   g_assert_cmpint(back->start_mjd, ==, 61364);
   g_assert_cmpuint(back->start_ns, ==, G_GUINT64_CONSTANT(45296123456789));
-  g_assert_cmpmem(back->bandpass, 16, o->bandpass, 16);
+  g_assert_cmpint(back->done.delays, ==, ASTRO_DELAYS_OUT);
+  g_assert_true(back->done.filter_bank && back->done.sideband_turned);
+  g_assert_cmpstr(back->done.gains, ==, "g");
+  g_assert_cmpstr(back->done.bandpass, ==, "b");
+  g_assert_cmpstr(back->done.bandpass_left, ==, "l");
+  g_assert_cmpfloat(back->done.scale, ==, 0.25);
   g_assert_cmpstr(back->basis, ==, "linear");
   gst_event_unref(event);
 }
@@ -88,8 +96,13 @@ static void test_bad(void)
     "astro-observation,stations=<a,b>,positions=<1.0,2.0,3.0>",
     "astro-observation,stations=<a>,positions=<1.0,2.0,x>",
     "astro-observation,stations=<(int)1>,positions=<1.0,2.0,3.0>",
-    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,bandpass=<1.0,(int)1>",
-    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,bandpass=1.0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,delays=gone",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,delays=(int)1",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,filter-bank=(int)1",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,bandpass-left=1.0",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,scale=(double)-1",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,scale=(double)nan",
+    "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,scale=(int)1",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,telescope=(int)1",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,basis=(int)1",
     "astro-observation,stations=<a>,positions=<1.0,2.0,3.0>,phase-ra=1.0",
@@ -122,6 +135,24 @@ static void test_bad(void)
   }
 }
 
+/* Who sends no history says nothing, and each kind of stream is taken for what it mostly is. */
+static void test_untold(void)
+{
+  GstEvent *event = gst_event_new_custom(
+      GST_EVENT_CUSTOM_DOWNSTREAM_STICKY,
+      gst_structure_from_string("astro-observation,stations=<a>,positions=<1.0,2.0,3.0>", NULL));
+  g_autoptr(AstroObservation) o = astro_observation_from_event(event, NULL);
+  g_assert_cmpint(o->done.delays, ==, ASTRO_DELAYS_UNTOLD);
+  g_assert_cmpint(astro_history_delays(&o->done, ASTRO_QUANTITY_SPECTRA), ==, ASTRO_DELAYS_IN);
+  g_assert_cmpint(astro_history_delays(&o->done, ASTRO_QUANTITY_VISIBILITIES), ==,
+                  ASTRO_DELAYS_OUT);
+  g_assert_null(o->done.gains);
+  g_assert_cmpfloat(astro_history_jansky(&o->done), ==, 0);
+  o->done.scale = 4;
+  g_assert_cmpfloat(astro_history_jansky(&o->done), ==, 1 / 16.);
+  gst_event_unref(event);
+}
+
 /* The ends of what may be said are said. */
 static void test_ends(void)
 {
@@ -148,6 +179,7 @@ static void test_ends(void)
 static void add_tests(void)
 {
   g_test_add_func("/observation/ends", test_ends);
+  g_test_add_func("/observation/untold", test_untold);
   g_test_add_func("/observation/round-trip", test_round_trip);
   g_test_add_func("/observation/start", test_start);
   g_test_add_func("/observation/bad", test_bad);

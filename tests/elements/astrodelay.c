@@ -127,13 +127,15 @@ static void test_counted_anew(void)
 /* Known with the observation, after there are caps. */
 static void test_latency(void)
 {
-  GstHarness *h = new_harness(VOLTAGES);
+  GstHarness *h = gst_harness_new("astrodelay");
   g_autoptr(GstBus) bus = gst_bus_new();
+  gst_harness_set_src_caps_str(h, VOLTAGES);
   gst_element_set_bus(h->element, bus);
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 0);
-  gst_harness_push(h, block(0, 100));
+  push_observation(h, 3);
   g_assert_true(test_tells_latency(bus));
   g_assert_cmpuint(gst_harness_query_latency(h), >, 0);
+  gst_harness_push(h, block(0, 100));
   gst_harness_push(h, block(100, 100));
   g_assert_false(test_tells_latency(bus));
   gst_element_set_bus(h->element, NULL);
@@ -258,8 +260,8 @@ static GstPadProbeReturn note_observation(GstPad *pad, GstPadProbeInfo *info, gp
   return GST_PAD_PROBE_OK;
 }
 
-/* A new observation comes behind all that belongs to the one before; the same one again changes
- * nothing. */
+/* A new observation comes behind all that belongs to the one before, with its first block; the same
+ * one again changes nothing. */
 static void test_observations_in_order(void)
 {
   GstHarness *h = new_harness(VOLTAGES);
@@ -271,6 +273,7 @@ static void test_observations_in_order(void)
   g_assert_cmpuint(steps[1], <, 5000);
   gst_harness_push(h, block(5000, 5000));
   push_observation_at(h, 3, 3.1);
+  gst_harness_push(h, block(10000, 100));
   g_assert_cmpuint(steps[1], ==, 10000);
   gst_harness_teardown(h);
 }
@@ -400,7 +403,7 @@ static void test_errors(void)
 {
   g_autofree char *bad = write_file("gain A001 0 1\ndelay B 0 1\n"),
                   *band = write_file("bandpass 1 1\n");
-  g_autofree char *good = write_file("gain * * 2\n");
+  g_autofree char *good = write_file("gain * * 2\n"), *other = write_file("gain * * 3\n");
   struct {
     char *line, *says;
   } cases[] = {
@@ -409,13 +412,28 @@ static void test_errors(void)
     { g_strdup_printf("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=%s ! fakesink",
                       bad),
       g_strdup_printf("%s:2: no input is station \"B\"", bad) },
-    { g_strdup_printf("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=%s ! fakesink",
+    { g_strdup_printf("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=%s ! "
+                      "astrochannelizer channels=4 ! astrodelay ! astrocorrelator integration=10 ! "
+                      "fakesink",
                       band),
-      g_strdup("only spectra can be freed of") },
+      g_strdup("bandpass has not been undone") },
+    { g_strdup_printf("astroskysrc num-buffers=1 stations=3 ! astrodelay calibration=%s ! "
+                      "astrochannelizer channels=4 ! astrodelay calibration=%s ! "
+                      "astrocorrelator integration=10 ! fakesink",
+                      band, band),
+      NULL },
     { g_strdup_printf("astroskysrc num-buffers=2 stations=3 ! astrodelay calibration=%s ! "
                       "astrodelay backend=reference ! fakesink",
                       good),
       NULL },
+    { g_strdup_printf("astroskysrc num-buffers=2 stations=3 ! astrodelay calibration=%s ! "
+                      "astrodelay calibration=%s ! fakesink",
+                      good, other),
+      g_strdup("the gains and delays of another calibration have been undone") },
+    { g_strdup_printf("astroskysrc num-buffers=2 stations=3 ! application/x-astro-voltages,"
+                      "format=CI8 ! astrodelay ! application/x-astro-voltages,format=CI8 ! "
+                      "astrodelay ! application/x-astro-voltages,format=CF32LE ! fakesink"),
+      g_strdup("CI8 to CF32LE is astroconvert's work") },
     /* MHz taken for Hz; and a band from 0 Hz on */
     { g_strdup("fakesrc num-buffers=1 sizetype=fixed sizemax=6 ! application/x-astro-voltages,"
                "format=CI8,layout=time:station,stations=3,rate=1000000/1,frequency=150.0,"
@@ -446,6 +464,62 @@ static void test_errors(void)
   g_unlink(bad);
   g_unlink(band);
   g_unlink(good);
+  g_unlink(other);
+}
+
+static GByteArray *run_to_end(const char *line)
+{
+  g_autoptr(GError) error = NULL;
+  GstElement *pipeline = gst_parse_launch(line, &error);
+  g_assert_no_error(error);
+  g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
+  GByteArray *bytes = g_byte_array_new();
+  GstSample *sample;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  while (g_signal_emit_by_name(sink, "pull-sample", &sample), sample) {
+    GstMapInfo map;
+    g_assert_true(gst_buffer_map(gst_sample_get_buffer(sample), &map, GST_MAP_READ));
+    g_byte_array_append(bytes, map.data, (guint)map.size);
+    gst_buffer_unmap(gst_sample_get_buffer(sample), &map);
+    gst_sample_unref(sample);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+  return bytes;
+}
+
+#define SKY                                                                                        \
+  "astroskysrc num-buffers=3 block-steps=5000 stations=3 pols=1 array=lofar-like sky=0.01,0,5 "    \
+  "phase-centre=200,50 ! application/x-astro-voltages,format=%s ! astrodelay %s ! "
+#define SINK "appsink name=sink sync=false"
+
+/* A second one does not do again what the first did, to the last bit: of voltages, of spectra
+ * behind it, and of formats that it would else have turned into others. */
+static void test_in_a_row(void)
+{
+  static const char *const formats[] = { "CF32LE", "CI8", "CI4", "F32LE" };
+  static const struct {
+    const char *between;
+    gboolean is_calibrated;
+  } after[] = { { "identity", FALSE },
+                { "identity", TRUE },
+                { "astrochannelizer channels=8", FALSE },
+                { "astrochannelizer channels=8", TRUE } };
+  g_autofree char *path = write_file("gain A002 * 0.5 45\ndelay A001 * 300\n"),
+                  *set = g_strdup_printf("calibration=%s", path);
+  for (guint i = 0; i < G_N_ELEMENTS(formats) * G_N_ELEMENTS(after); i++) {
+    const char *format = formats[i / G_N_ELEMENTS(after)];
+    const char *between = after[i % G_N_ELEMENTS(after)].between;
+    const char *settings = after[i % G_N_ELEMENTS(after)].is_calibrated ? set : "";
+    g_autofree char *begin = g_strdup_printf(SKY, format, set);
+    g_autofree char *once = g_strconcat(begin, between, " ! " SINK, NULL);
+    g_autofree char *twice =
+        g_strconcat(begin, between, " ! astrodelay ", settings, " ! " SINK, NULL);
+    g_autoptr(GByteArray) expected = run_to_end(once), found = run_to_end(twice);
+    g_assert_cmpuint(expected->len, >, 0);
+    g_assert_cmpmem(found->data, found->len, expected->data, expected->len);
+  }
+  g_unlink(path);
 }
 
 /* Formats that come while it runs. */
@@ -508,6 +582,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/no-observation", test_no_observation);
   g_test_add_func("/astrodelay/calibrated-format", test_calibrated_format);
   g_test_add_func("/astrodelay/errors", test_errors);
+  g_test_add_func("/astrodelay/in-a-row", test_in_a_row);
   g_test_add_func("/astrodelay/unknown-format", test_unknown_format);
   g_test_add_func("/astrodelay/warns-of-loss", test_warns_of_loss);
   int result = g_test_run();

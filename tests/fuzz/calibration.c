@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
   astro_lines_clear(&lines);
   if (!calibration && !error)
     abort();
-  if (calibration && !(astro_calibration_bandpass(calibration, 1.05e8) > 0))
+  if (calibration && !(astro_calibration_bandpass(calibration, 1, 1.05e8) > 0))
     abort();
   return 0;
 }

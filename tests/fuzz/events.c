@@ -81,8 +81,9 @@ static void take_array(Input *in, GValue *array)
 
 static GstStructure *take_structure(Input *in)
 {
-  static const char *const names[] = { "stations",  "positions", "telescope", "basis",   "phase-ra",
-                                       "phase-dec", "start-mjd", "start-ns",  "bandpass" };
+  static const char *const names[] = { "stations", "positions",   "telescope",    "basis",
+                                       "phase-ra", "phase-dec",   "start-mjd",    "start-ns",
+                                       "delays",   "filter-bank", "gains-undone", "scale" };
   GstStructure *s = gst_structure_new_empty(ASTRO_OBSERVATION_EVENT);
   while (in->at < in->end) {
     const char *name = names[take_byte(in) % G_N_ELEMENTS(names)];
