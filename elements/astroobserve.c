@@ -5,6 +5,11 @@
  * of bytes and caps what all other elements take, and behind a stream that has an observation it
  * says another phase centre, say, or better positions. What is not set stays as it came.
  *
+ * What delays were computed with, phase centre, start and array, stays once they are out of the
+ * stream: another one is refused behind astrodelay and of visibilities, whose phase centre
+ * astrophaseshift changes. Of bytes nobody knows what was done to them but who recorded them:
+ * delays and scale say so.
+ *
  * A stream of bytes, as filesrc and fdsrc send it, may be cut anywhere: blocks of whole steps
  * leave, with times counted from the first byte after skip. Where such a source counts its bytes,
  * as both do, and something dropped some, they are missing and what follows is not moved. Streams
@@ -42,10 +47,22 @@ ASTRO_STATIC_ENUM_TYPE(basis_get_type, "AstroObserveBasis",
                        { BASIS_LINEAR, "X and Y", "linear" },
                        { BASIS_CIRCULAR, "R and L", "circular" })
 
+typedef enum { DELAYS_AS_THEY_CAME, DELAYS_IN, DELAYS_OUT } Delays;
+
+ASTRO_STATIC_ENUM_TYPE(delays_get_type, "AstroObserveDelays",
+                       { DELAYS_AS_THEY_CAME,
+                         "As it came; where nothing came voltages and spectra have theirs, and "
+                         "visibilities have not",
+                         "upstream" },
+                       { DELAYS_IN, "As stations received them", "in" },
+                       { DELAYS_OUT, "Taken out of the phase centre, as behind astrodelay", "out" })
+
 typedef struct {
   AstroSetup setup;
   char *telescope;
   Basis basis;
+  Delays delays;
+  double scale;
   guint64 skip;
   guint block;
 } Settings;
@@ -81,6 +98,8 @@ enum {
   PROP_BASIS,
   PROP_SKIP,
   PROP_BLOCK,
+  PROP_DELAYS,
+  PROP_SCALE,
 };
 
 G_DEFINE_TYPE(AstroObserve, astro_observe, GST_TYPE_BASE_TRANSFORM)
@@ -96,6 +115,8 @@ static const AstroField fields[] = {
   ASTRO_FIELD(PROP_BASIS, Settings, basis),
   ASTRO_FIELD(PROP_SKIP, Settings, skip),
   ASTRO_FIELD(PROP_BLOCK, Settings, block),
+  ASTRO_FIELD(PROP_DELAYS, Settings, delays),
+  ASTRO_FIELD(PROP_SCALE, Settings, scale),
   { 0 },
 };
 
@@ -111,7 +132,8 @@ static gboolean is_set(const Settings *settings)
   const AstroSetup *setup = &settings->setup;
   return astro_field_given(setup->array) || astro_field_given(setup->phase_centre) ||
          astro_field_given(setup->start_time) || astro_field_given(settings->telescope) ||
-         settings->basis != BASIS_AS_IT_CAME || setup->has_latitude || setup->has_longitude;
+         settings->basis != BASIS_AS_IT_CAME || setup->has_latitude || setup->has_longitude ||
+         settings->delays != DELAYS_AS_THEY_CAME || settings->scale > 0;
 }
 
 static void replace(char **text, const char *with)
@@ -120,6 +142,29 @@ static void replace(char **text, const char *with)
     g_free(*text);
     *text = g_strdup(with);
   }
+}
+
+/* What upstream knows of its delays nobody else knows better. */
+static gboolean amend_history(AstroObserve *self, AstroObservation *observation, GError **error)
+{
+  static const AstroDelays told[] = {
+    [DELAYS_IN] = ASTRO_DELAYS_IN, [DELAYS_OUT] = ASTRO_DELAYS_OUT
+  };
+  const AstroDelays set = told[self->now.delays];
+  AstroHistory *done = &observation->done;
+  if (self->now.scale > 0)
+    done->scale = self->now.scale;
+  if (set != ASTRO_DELAYS_UNTOLD && done->delays != ASTRO_DELAYS_UNTOLD && set != done->delays)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "property delays says that they are %s, and the stream says that they "
+        "are %s: expected delays=upstream, which takes what the stream says",
+        set == ASTRO_DELAYS_IN ? "in" : "out", set == ASTRO_DELAYS_IN ? "out" : "in");
+  if (set != ASTRO_DELAYS_UNTOLD)
+    done->delays = set;
+  done->delays = astro_history_delays(done, self->stream.quantity);
+  return !self->came ||
+         astro_setup_check_used(self->came, observation, self->stream.quantity, error);
 }
 
 static AstroObservation *amend(AstroObserve *self, GError **error)
@@ -142,7 +187,7 @@ static AstroObservation *amend(AstroObserve *self, GError **error)
   }
   replace(&observation->telescope, astro_field_given(self->now.telescope));
   replace(&observation->basis, bases[self->now.basis]);
-  return g_steal_pointer(&observation);
+  return amend_history(self, observation, error) ? g_steal_pointer(&observation) : NULL;
 }
 
 /* Once, when caps and what else comes before the first block are known. */
@@ -501,6 +546,21 @@ static void add_properties(GObjectClass *klass)
                         "time is the slowest axis whole steps, at most so many bytes; else the "
                         "bytes of one array (0: what comes is one)",
                         0, G_MAXUINT, 0, FLAGS));
+  g_object_class_install_property(
+      klass, PROP_DELAYS,
+      g_param_spec_enum(
+          "delays", "Delays",
+          "Whether delays of the phase centre are in the samples, as of a file of what "
+          "came before astrodelay or behind it",
+          delays_get_type(), DELAYS_AS_THEY_CAME, FLAGS));
+  g_object_class_install_property(
+      klass, PROP_SCALE,
+      g_param_spec_double(
+          "scale", "Scale",
+          "Steps per root of Jy of voltages and spectra, as astroskysrc has them in "
+          "active-scale; visibilities over its square are Jy (0: as it came; where "
+          "nothing came images are in units of their own)",
+          0, 1e12, 0, FLAGS));
 }
 
 static void astro_observe_class_init(AstroObserveClass *klass)

@@ -102,3 +102,51 @@ AstroObservation *astro_setup_amend(const AstroSetup *setup, const AstroObservat
       came ? astro_observation_copy(came) : astro_observation_new(0);
   return amend(setup, n_stations, observation, error) ? g_steal_pointer(&observation) : NULL;
 }
+
+/* ---- what was used ---- */
+
+#define SAME_ANGLE 1e-11 /* radians: texts are rounded */
+#define SAME_METRES 1e-6
+
+static gboolean is_same_array(const AstroObservation *a, const AstroObservation *b)
+{
+  gboolean same = a->n_stations == b->n_stations;
+  for (guint i = 0; same && i < 3 * a->n_stations; i++)
+    same = fabs(a->positions[i] - b->positions[i]) <= SAME_METRES;
+  return same;
+}
+
+static gboolean is_same_centre(const AstroObservation *a, const AstroObservation *b)
+{
+  double lmn[3];
+  astro_lmn_from_direction(a, b->phase_ra, b->phase_dec, lmn);
+  return hypot(lmn[0], lmn[1]) <= SAME_ANGLE && lmn[2] > 0;
+}
+
+static const char *find_changed(const AstroObservation *a, const AstroObservation *b)
+{
+  if (a->has_phase_centre && !is_same_centre(a, b))
+    return "phase-centre";
+  if (a->has_start && (a->start_mjd != b->start_mjd || a->start_ns != b->start_ns))
+    return "start-time";
+  return a->n_stations && !is_same_array(a, b) ? "array" : NULL;
+}
+
+gboolean astro_setup_check_used(const AstroObservation *came, const AstroObservation *amended,
+                                AstroQuantity quantity, GError **error)
+{
+  const char *changed = astro_history_delays(&came->done, quantity) == ASTRO_DELAYS_OUT
+                            ? find_changed(came, amended)
+                            : NULL;
+  if (!changed)
+    return TRUE;
+  const gboolean can_shift =
+      quantity == ASTRO_QUANTITY_VISIBILITIES && strcmp(changed, "phase-centre") == 0;
+  return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                    "%s is another than what the stream's delays were taken out with, which would "
+                    "put a wrong sky under it: expected the same, %s",
+                    changed,
+                    can_shift ? "or astrophaseshift with the other centre, which turns the "
+                                "visibilities too"
+                              : "or this element before astrodelay");
+}

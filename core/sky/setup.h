@@ -23,4 +23,9 @@ void astro_setup_clear(AstroSetup *setup);
 AstroObservation *astro_setup_amend(const AstroSetup *setup, const AstroObservation *came,
                                     guint n_stations, GError **error);
 
+/* Whether that leaves alone what delays were computed with where those are out of the stream: it
+ * can be said anew of samples that have their delays, and not of what was made with others. */
+gboolean astro_setup_check_used(const AstroObservation *came, const AstroObservation *amended,
+                                AstroQuantity quantity, GError **error);
+
 G_END_DECLS

@@ -322,12 +322,85 @@ static AstroObservation *amended(const char *properties, const char *caps, Astro
   return observation;
 }
 
+#define VISIBILITIES                                                                               \
+  "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,baselines=6,"    \
+  "channels=1,pols=1,rate=1/1,frequency=150e6,bandwidth=1e6"
+
+/* What was said to be wrong, or NULL. */
+static char *refused(const char *properties, const char *caps, AstroObservation *came)
+{
+  GstHarness *h = new_harness(properties, caps, GST_FORMAT_TIME, 0);
+  g_autoptr(GstBus) bus = gst_bus_new();
+  char *says = NULL;
+  gst_element_set_bus(h->element, bus);
+  observe(h, came);
+  gst_harness_push(h, gst_buffer_new_allocate(NULL, 48, NULL));
+  GstMessage *message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+  if (message) {
+    g_autoptr(GError) error = NULL;
+    gst_message_parse_error(message, &error, NULL);
+    says = g_strdup(error->message);
+    gst_message_unref(message);
+  }
+  gst_element_set_bus(h->element, NULL);
+  gst_harness_teardown(h);
+  return says;
+}
+
+/* What delays were computed with cannot be said anew once they are out, nor of visibilities of
+ * which nobody said so; the same values can, and what nobody reckoned with. */
+static void test_used(void)
+{
+  static const struct {
+    const char *properties, *caps, *says;
+    AstroDelays delays;
+  } cases[] = {
+    { "phase-centre=180,-45", VOLTAGES, "phase-centre is another", ASTRO_DELAYS_OUT },
+    { "phase-centre=180,-45", VOLTAGES, "before astrodelay", ASTRO_DELAYS_OUT },
+    { "phase-centre=180,-45", VISIBILITIES, "or astrophaseshift", ASTRO_DELAYS_OUT },
+    { "phase-centre=180,-45", VISIBILITIES, "or astrophaseshift", ASTRO_DELAYS_UNTOLD },
+    { "start-time=2026-11-20T12:00:00.5", VISIBILITIES, "start-time is another", ASTRO_DELAYS_OUT },
+    { "array=vla-like", VOLTAGES, "array is another", ASTRO_DELAYS_OUT },
+    { "delays=in", VOLTAGES, "the stream says that they are out", ASTRO_DELAYS_OUT },
+    { "delays=out", VOLTAGES, "the stream says that they are in", ASTRO_DELAYS_IN },
+    { "phase-centre=180,-45", VOLTAGES, NULL, ASTRO_DELAYS_IN },
+    { "phase-centre=180,-45", VISIBILITIES, NULL, ASTRO_DELAYS_IN },
+    { "phase-centre=180,-45", VOLTAGES, NULL, ASTRO_DELAYS_UNTOLD },
+    { "telescope=X basis=circular", VISIBILITIES, NULL, ASTRO_DELAYS_OUT },
+    { "start-time=2026-11-20T12:00:00 array=disc", VISIBILITIES, NULL, ASTRO_DELAYS_OUT },
+    { "phase-centre=zenith", VISIBILITIES, NULL, ASTRO_DELAYS_OUT },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(AstroObservation) came = test_observe("disc", 3);
+    came->done.delays = cases[i].delays;
+    g_autofree char *found = refused(cases[i].properties, cases[i].caps, came);
+    if (cases[i].says)
+      test_says(found, cases[i].says);
+    else
+      g_assert_cmpstr(found, ==, NULL);
+  }
+}
+
+/* Who recorded a stream knows what was done to it. */
+static void test_history(void)
+{
+#define ALL "array=disc phase-centre=zenith start-time=2026-11-20T12:00:00 "
+  g_autoptr(AstroObservation) voltages = amended(ALL, VOLTAGES, NULL),
+                              visibilities = amended(ALL, VISIBILITIES, NULL),
+                              delayed = amended(ALL "delays=out scale=9", VOLTAGES, NULL);
+  g_assert_cmpint(voltages->done.delays, ==, ASTRO_DELAYS_IN);
+  g_assert_cmpfloat(voltages->done.scale, ==, 0);
+  g_assert_cmpint(visibilities->done.delays, ==, ASTRO_DELAYS_OUT);
+  g_assert_cmpint(delayed->done.delays, ==, ASTRO_DELAYS_OUT);
+  g_assert_cmpfloat(delayed->done.scale, ==, 9);
+#undef ALL
+}
+
 static void test_said(void)
 {
   g_autoptr(AstroObservation) came = test_observe("disc", 3), vla = test_observe("vla-like", 3);
-  came->n_bandpass = 2;
-  came->bandpass = g_new0(double, 2);
-  came->bandpass[1] = 0.5;
+  came->done.bandpass_left = g_strdup("sum");
+  came->done.scale = 3;
 
   g_autoptr(AstroObservation) none = amended("", VOLTAGES, NULL);
   g_assert_null(none);
@@ -336,8 +409,8 @@ static void test_said(void)
   assert_same_array(same, came);
   g_assert_cmpfloat(same->phase_ra, ==, came->phase_ra);
   g_assert_cmpuint(same->start_ns, ==, came->start_ns);
-  g_assert_cmpuint(same->n_bandpass, ==, 2);
-  g_assert_cmpfloat(same->bandpass[1], ==, 0.5);
+  g_assert_cmpstr(same->done.bandpass_left, ==, "sum");
+  g_assert_cmpfloat(same->done.scale, ==, 3);
 
   g_autoptr(AstroObservation) centre = amended("phase-centre=\" 180 , -45\"", VOLTAGES, came);
   assert_same_array(centre, came);
@@ -550,6 +623,8 @@ static void add_tests(void)
   g_test_add_func("/observe/file", test_file);
   g_test_add_func("/observe/bad", test_bad);
   g_test_add_func("/observe/gap-of-bytes", test_gap_of_bytes);
+  g_test_add_func("/observe/used", test_used);
+  g_test_add_func("/observe/history", test_history);
   g_test_add_func("/observe/order", test_order);
 }
 
