@@ -8,8 +8,9 @@
  * Complex voltages are conjugated; of real ones every second sample changes its sign; of spectra
  * the channels change their order too. It belongs before astrodelay, whose phases have the signs of
  * the sky's frequencies, and before astrochannelizer, whose first channel lies on the band's lower
- * edge: turned behind it that would be the upper one, a channel off. Of integers the least, -128 of
- * CI8, has no negative and becomes the greatest.
+ * edge: turned behind it that would be the upper one, a channel off. Where the observation says
+ * that either came before, it is refused. Of integers the least, -128 of CI8, has no negative and
+ * becomes the greatest.
  *
  * |[
  * gst-launch-1.0 filesrc location=voltages.i8 ! \
@@ -73,6 +74,29 @@ static gboolean validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
   return TRUE;
 }
 
+/* Where it would turn what was made with the signs of the sky's frequencies, or put the first
+ * channel's place on the other edge. */
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  AstroHistory *done = &observation->done;
+  if (gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage)))
+    return TRUE;
+  if (done->filter_bank)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "the spectra come from a filter bank, whose first channel lies on the "
+        "band's lower edge and would lie a channel off: expected voltages, "
+        "before astrochannelizer");
+  if (done->delays == ASTRO_DELAYS_OUT)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "delays have been taken out with phases of the band as it came, and "
+        "would be wrong of a band that is turned: expected a stream with its "
+        "delays, before astrodelay");
+  done->sideband_turned = !done->sideband_turned;
+  return TRUE;
+}
+
 static const AstroField fields[] = { ASTRO_FIELD(PROP_SIDEBAND, AstroSideband, sideband), { 0 } };
 
 static void astro_sideband_class_init(AstroSidebandClass *klass)
@@ -94,6 +118,7 @@ static void astro_sideband_class_init(AstroSidebandClass *klass)
   stage->work = work;
   stage->feed = feed;
   stage->validity = validity;
+  stage->amend = amend;
   astro_stage_class_add_pads(stage, quantities, quantities);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Sideband", "Filter/Effect",

@@ -153,6 +153,20 @@ static void test_refused_streams(void)
       "astrosideband", "expected half the rate, 500 Hz");
 }
 
+/* Where its page says that it does not belong: behind the filter bank, and behind the delays of
+ * voltages and of others' spectra. */
+static void test_refused_places(void)
+{
+  test_refused_by("astroskysrc stations=2 num-buffers=1 ! astrochannelizer channels=8 ! "
+                  "astrosideband ! fakesink",
+                  "astrosideband", "first channel lies on the band's lower edge");
+  test_refused_by("astroskysrc stations=2 num-buffers=1 ! astrodelay ! astrosideband ! fakesink",
+                  "astrosideband", "before astrodelay");
+  g_autofree char *upper = test_launch("astroskysrc stations=2 num-buffers=1 ! astrodelay ! "
+                                       "astrosideband sideband=upper ! fakesink");
+  g_assert_cmpstr(upper, ==, NULL);
+}
+
 int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
@@ -162,5 +176,6 @@ int main(int argc, char **argv)
   g_test_add_func("/astrosideband/counts", test_counts);
   g_test_add_func("/astrosideband/frequencies", test_frequencies);
   g_test_add_func("/astrosideband/refused", test_refused_streams);
+  g_test_add_func("/astrosideband/refused-places", test_refused_places);
   return g_test_run();
 }
