@@ -156,9 +156,11 @@ static gboolean pick_scale(AstroConvert *self, GstBuffer *in, guint64 steps, GEr
   gst_buffer_unmap(in, &map);
   self->picks_scale = scale == 0;
   self->active_scale = scale == 0 ? 1 : scale;
-  if (scale != 0)
-    self->picked = (AstroConvertConfig){ from->format, to->format };
-  return TRUE;
+  if (scale == 0)
+    return TRUE;
+  self->picked = (AstroConvertConfig){ from->format, to->format };
+  /* Behind blocks of nothing, which went by another scale, it is left at not known. */
+  return self->total > 0 || astro_stage_tell(ASTRO_STAGE(self), error);
 }
 
 /* By the counts, on the host, whoever does the rest: a few values, and rarely. */
@@ -239,6 +241,20 @@ static void drained(AstroStage *stage)
   self->clipped = self->submitted_clipped;
   GST_OBJECT_UNLOCK(self);
   report(self);
+}
+
+/* Samples are amplitudes; visibilities and what is made of them are powers. What auto picks is
+ * known with the first block that it picks by, and said again then. */
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  const AstroConvert *self = ASTRO_CONVERT(stage);
+  const AstroQuantity quantity = astro_stage_in(stage)->quantity;
+  const double scale = self->picks_scale ? 0 : self->active_scale;
+  if (quantity == ASTRO_QUANTITY_VOLTAGES || quantity == ASTRO_QUANTITY_SPECTRA)
+    observation->done.scale *= fabs(scale);
+  else
+    observation->done.scale *= scale > 0 ? sqrt(scale) : 0;
+  return TRUE;
 }
 
 static gboolean start(GstBaseTransform *trans)
@@ -353,6 +369,7 @@ static void astro_convert_class_init(AstroConvertClass *klass)
   stage->backends = astro_convert_backends;
   stage->configure = configure;
   stage->work = work;
+  stage->amend = amend;
   stage->drained = drained;
   astro_stage_class_add_pads(stage, astro_stage_any, astro_stage_any);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Convert", "Filter/Converter",

@@ -18,6 +18,7 @@
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
+#include "core/stream/undelayed.h"
 #include "core/tpacf/about.h"
 #include "elements/astroincoming.h"
 #include "elements/astrofields.h"
@@ -330,14 +331,33 @@ static guint64 n_tables(const AstroFitsSink *self, const AstroFitsFrames *frames
   return self->kind->quantity == ASTRO_QUANTITY_CATALOGUE ? 1 : frames->frames;
 }
 
+/* Raw correlations are written as they are; but their (u,v,w) are of a phase centre that they were
+ * never turned to. */
+static void warn_of_delays(AstroFitsSink *self, const AstroFitsFrames *frames)
+{
+  g_autoptr(AstroUndelayed) undelayed =
+      self->kind->is_timed ? astro_undelayed_new(self->contents.observation, &self->contents.stream)
+                           : NULL;
+  if (undelayed)
+    GST_ELEMENT_WARNING(
+        self, STREAM, FORMAT,
+        ("%s: the delays of the phase centre have not been taken out, so that phases "
+         "are not those of the (u,v,w) that are written, by up to %.3g turns at the "
+         "file's begin. astrodelay takes them out",
+         self->name, astro_undelayed_turns(undelayed, frames->start_ns)),
+        (NULL));
+}
+
 static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
 {
   if (!self->writer)
     self->writer = self->kind->create(self->file, &self->contents, error);
   if (!self->writer || !self->kind->write(self->writer, frames, &self->tally, error))
     return FALSE;
-  if (self->written == 0)
+  if (self->written == 0) {
     self->begin_ns = frames->start_ns;
+    warn_of_delays(self, frames);
+  }
   self->end_ns = frames->start_ns + frames->duration_ns;
   self->written += self->kind->is_timed ? frames->frames : n_tables(self, frames);
   return TRUE;

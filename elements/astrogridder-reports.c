@@ -71,6 +71,39 @@ void astro_gridder_warn_of_gap(GstElement *element, GstClockTime begin, GstClock
                       (NULL));
 }
 
+gboolean astro_gridder_check_delays(GstElement *element, AstroUndelayed *undelayed, gint64 ns,
+                                    guint *warned, GError **error)
+{
+  const double turns = astro_undelayed_turns(undelayed, ns);
+  const gboolean is_little = turns <= ASTRO_UNDELAYED_LITTLE;
+  if (*warned > !is_little)
+    return TRUE;
+  if (!is_little && *warned == 0)
+    return astro_backend_refuse(
+        error,
+        "the delays of the phase centre have not been taken out of these visibilities, whose "
+        "phases "
+        "are up to %.3g turns from those of their (u,v,w), so that no source would be found: "
+        "expected astrodelay before the filter bank or behind it",
+        turns);
+  ++*warned;
+  if (is_little)
+    GST_ELEMENT_WARNING(element, STREAM, FAILED,
+                        ("the delays of the phase centre have not been taken out: phases are up to "
+                         "%.3g turns wrong, which the array's zenith alone can do without, and for "
+                         "a short while. astrodelay takes them out",
+                         turns),
+                        (NULL));
+  else
+    GST_ELEMENT_WARNING(element, STREAM, FAILED,
+                        ("the phase centre has left the zenith and its delays have not been taken "
+                         "out: phases are up to %.3g turns wrong from here on, and sources move "
+                         "away from their places. astrodelay takes them out",
+                         turns),
+                        (NULL));
+  return TRUE;
+}
+
 /* One polarisation that is dead takes the Stokes parameters with it. */
 static const char *advise_products(const AstroCollectConfig *config, const AstroGrid *grid)
 {

@@ -4,6 +4,7 @@
 #include <gst/gst.h>
 
 #include "core/gridder/collect.h"
+#include "core/stream/undelayed.h"
 #include "elements/astrogridder-settings.h"
 
 G_BEGIN_DECLS
@@ -26,5 +27,11 @@ gboolean astro_gridder_refuse_empty(AstroCollect *collect, const AstroCollectCon
 
 /* At the end, in a message. */
 void astro_gridder_tell(GstElement *element, guint64 grids, const AstroGridCounts *counts);
+
+/* Of visibilities whose delays are in, before each dump: refuses those of which no picture could be
+ * right, and warns of those that nearly are, as of a flat array below its phase centre; and once
+ * more where they no longer are. warned: how often it did. */
+gboolean astro_gridder_check_delays(GstElement *element, AstroUndelayed *undelayed, gint64 ns,
+                                    guint *warned, GError **error);
 
 G_END_DECLS

@@ -3,7 +3,9 @@
  *
  * Puts visibilities on a grid in (u,v), and in w where that is needed, whose Fourier transform
  * (astrofft) becomes an image of the sky (astroimage). (u,v,w) are computed from the stream's
- * observation.
+ * observation. Visibilities whose delays were not taken out (no astrodelay came before the
+ * correlator) are refused, but for those of a flat array whose zenith is the phase centre: a
+ * warning says how wrong they are.
  *
  * All that comes until the end of the stream goes into one grid; with an interval, a grid is sent
  * every so many blocks of visibilities, so that an image can be watched while it grows; none is
@@ -50,13 +52,15 @@ struct _AstroGridder {
   guint interval;            /* dumps of a grid; 0: all */
   gboolean touched_only;     /* planes go with a map of what visibilities reached */
   gboolean observed;         /* the instance knows the observation */
-  GstBuffer *open;           /* dumps go straight into it */
-  gboolean open_is_new;      /* nothing did yet */
-  guint64 dumps;             /* in the grid that is not sent yet */
-  guint64 number;            /* of that grid */
-  guint64 sent;              /* grids; of those before it that had any visibilities */
-  GstClockTime begin, end;   /* of what is in it */
-  gboolean at_end;           /* the stream's last */
+  AstroUndelayed *undelayed; /* NULL: delays are out, as they should be */
+  guint warned_of_delays;
+  GstBuffer *open;         /* dumps go straight into it */
+  gboolean open_is_new;    /* nothing did yet */
+  guint64 dumps;           /* in the grid that is not sent yet */
+  guint64 number;          /* of that grid */
+  guint64 sent;            /* grids; of those before it that had any visibilities */
+  GstClockTime begin, end; /* of what is in it */
+  gboolean at_end;         /* the stream's last */
   gboolean warned;
   AstroGridCounts counts; /* of grids, those too that were not sent */
   AstroGridCounts
@@ -348,6 +352,9 @@ static gboolean observe(AstroGridder *self, GError **error)
   if (self->observed)
     return TRUE;
   self->before = self->counts;
+  g_clear_pointer(&self->undelayed, astro_undelayed_free);
+  self->undelayed = astro_undelayed_new((AstroObservation *)astro_stage_observation(stage),
+                                        astro_stage_in(stage));
   self->observed = astro_collect_observe(astro_stage_instance(stage),
                                          (AstroObservation *)astro_stage_observation(stage), error);
   return self->observed;
@@ -391,6 +398,10 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
     astro_collect_add_missing(astro_stage_instance(stage));
   } else {
     arguments->middle_ns = (gint64)(times[0] + (times[1] - times[0]) / 2);
+    if (self->undelayed &&
+        !astro_gridder_check_delays(GST_ELEMENT(self), self->undelayed, arguments->middle_ns,
+                                    &self->warned_of_delays, error))
+      return FALSE;
     arguments->is_new = self->open_is_new;
     if (!astro_stage_submit_part(stage, in, self->open, arguments, self->open_is_new, FALSE, error))
       return FALSE;
@@ -460,6 +471,7 @@ static void reset(AstroStage *stage)
   self->observed = FALSE;
   self->number = self->sent = 0;
   self->at_end = self->warned = FALSE;
+  self->warned_of_delays = 0;
   self->counts = self->before = (AstroGridCounts){ 0 };
 }
 
@@ -507,6 +519,7 @@ static void finalize(GObject *object)
 {
   AstroGridder *self = ASTRO_GRIDDER(object);
   gst_clear_buffer(&self->open);
+  g_clear_pointer(&self->undelayed, astro_undelayed_free);
   astro_grid_clear(&self->grid);
   astro_gridder_settings_clear(&self->settings);
   G_OBJECT_CLASS(astro_gridder_parent_class)->finalize(object);

@@ -1,10 +1,12 @@
 /**
  * SECTION:element-astroimage
  *
- * Makes images in Jy/beam of transformed grids (uvgrid of layout pol:y:x, with channel and plane
+ * Makes images of transformed grids (uvgrid of layout pol:y:x, with channel and plane
  * before it): cuts out the padded grid's middle, divides by the transform of what visibilities were
  * spread with and by the sums of weights, and turns w-planes to w = 0 and adds them up: an image
- * leaves with its last plane. Right ascension runs to the left.
+ * leaves with its last plane. Right ascension runs to the left. Values are Jy/beam where the
+ * observation says what the visibilities are in Jy; else they are in the visibilities' own unit,
+ * and nobody downstream calls that Jy.
  *
  * Of grids with image-only=true and touched-only=true rows alone may be transformed (layout
  * pol:v:x, with the same axes before it; see astrofft, which makes them where nobody else reads
@@ -180,15 +182,30 @@ static void emit(AstroImage *self, const AstroGridMeta *grid, GstBuffer *last)
   self->next_plane = 0;
 }
 
+/* What values are multiplied by to be Jy. */
+static double jansky_of(AstroImage *self)
+{
+  const AstroObservation *observation = astro_stage_observation(ASTRO_STAGE(self));
+  return observation ? astro_history_jansky(&observation->done) : 0;
+}
+
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  observation->done.scale = observation->done.scale > 0 ? 1 : 0;
+  return TRUE;
+}
+
 static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                           const AstroGridMeta *meta, guint plane, guint planes, double w,
                           GError **error)
 {
   if (plane == 0)
     astro_image_beam_choose(&self->beam, &self->config, meta->weights);
+  g_autofree double *weights =
+      astro_image_weights(&self->config, &self->grid, meta->weights, jansky_of(self));
   AstroImageArguments arguments = { .w = w,
                                     .w_step = meta->w_step,
-                                    .weights = meta->weights,
+                                    .weights = weights,
                                     .first = plane == 0,
                                     .last = plane == planes - 1,
                                     .middle = self->beam.middle,
@@ -313,10 +330,12 @@ static void astro_image_class_init(AstroImageClass *klass)
   stage->feed = feed;
   stage->finish = finish;
   stage->reset = reset;
+  stage->amend = amend;
   astro_stage_class_add_pads(stage, grids, images);
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Image", "Filter/Converter",
-      "Makes images in Jy/beam of transformed grids of visibilities", ASTRO_AUTHOR);
+      "Makes images of transformed grids of visibilities, in Jy/beam where these are known in Jy",
+      ASTRO_AUTHOR);
 }
 
 static void astro_image_init(AstroImage *self)

@@ -8,10 +8,11 @@
  * noise and these peaks are those inside it.
  *
  * For each image (of several channels: each channel's; of several products: the first) there is an
- * element message "astro-sources": product, channel, rms (of the noise, Jy/beam), pixel (radians),
- * and sources, an array of structures "source" with l and m (direction cosines), ra and dec
- * (degrees) and flux (Jy/beam). With a sky they have true-l, true-m, true-flux (Jy) and offset
- * (pixels from the true place); what is not found has the true ones alone. gst-astro prints them.
+ * element message "astro-sources": product, channel, rms (of the noise), pixel (radians), unit
+ * (Jy/beam where that is known of the image) and sources, an array of structures "source" with l
+ * and m (direction cosines), ra and dec (degrees) and flux. With a sky they have true-l, true-m,
+ * true-flux (Jy) and offset (pixels from the true place); what is not found has the true ones
+ * alone. gst-astro prints them.
  *
  * |[
  * gst-launch-1.0 -m astrofitssrc location=a.fits ! astromeasure ! fakesink
@@ -211,7 +212,11 @@ static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, 
   astro_plane_clear(&plane);
   GstStructure *told = gst_structure_new(
       "astro-sources", "product", G_TYPE_STRING, self->grid.products[0], "channel", G_TYPE_UINT,
-      channel, "rms", G_TYPE_DOUBLE, rms, "pixel", G_TYPE_DOUBLE, self->grid.pixel, NULL);
+      channel, "rms", G_TYPE_DOUBLE, rms, "pixel", G_TYPE_DOUBLE, self->grid.pixel, "unit",
+      G_TYPE_STRING,
+      astro_history_image_unit(self->observation ? &self->observation->done : NULL,
+                               g_str_has_suffix(self->grid.products[0], "-MODEL")),
+      NULL);
   gst_structure_take_value(told, "sources", &found);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), told));
 }

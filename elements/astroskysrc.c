@@ -157,6 +157,12 @@ static void forget(AstroSimulator *simulator)
   take_voltages(self, NULL);
 }
 
+/* The others have samples of no power in particular. */
+static gboolean has_flux(AstroPattern pattern)
+{
+  return pattern == ASTRO_PATTERN_SKY || pattern == ASTRO_PATTERN_NOISE;
+}
+
 static gboolean agree(AstroSimulator *simulator, GError **error)
 {
   AstroSkySrc *self = ASTRO_SKY_SRC(simulator);
@@ -176,7 +182,12 @@ static gboolean agree(AstroSimulator *simulator, GError **error)
   };
   AstroVoltages *voltages = astro_voltages_new(&config, error);
   take_voltages(self, voltages);
-  return voltages != NULL;
+  if (!voltages)
+    return FALSE;
+  AstroHistory *done = &simulation->observation->done;
+  done->delays = ASTRO_DELAYS_IN;
+  done->scale = has_flux(set->pattern) ? astro_voltages_scale(voltages) : 0;
+  return TRUE;
 }
 
 /* ---- blocks that are repeated ---- */

@@ -97,6 +97,8 @@ static gboolean agree(AstroSimulator *simulator, GError **error)
     .seed = simulation->scene.seed,
     .threads = self->now.threads,
   };
+  simulation->observation->done.delays = ASTRO_DELAYS_OUT;
+  simulation->observation->done.scale = 1;
   self->predict = astro_predict_new(&config, error);
   return self->predict != NULL;
 }

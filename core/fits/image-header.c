@@ -131,6 +131,7 @@ static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
       jansky > 0 &&
       (!*rest || g_ascii_strncasecmp(rest, "beam", 4) == 0 ||
        (g_strcmp0(hdu->role, "MODEL") == 0 && g_ascii_strncasecmp(rest, "pix", 3) == 0));
+  hdu->is_jansky = good;
   if (good) {
     hdu->scale *= jansky;
     hdu->zero *= jansky;

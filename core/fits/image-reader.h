@@ -22,6 +22,7 @@ typedef struct {
   guint n_products;
   guint *product_at; /* on the STOKES axis, of each product in the stream's order */
   double scale, zero;
+  gboolean is_jansky; /* values times scale, of a beam or a pixel */
   gboolean has_blank;
   gint64 blank;
 } AstroFitsImageHdu;

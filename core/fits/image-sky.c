@@ -121,6 +121,7 @@ void astro_fits_image_read_sky(AstroFitsImageReader *r, AstroFitsContents *conte
   g_free(o->telescope);
   o->telescope = g_utf8_make_valid(telescope, -1);
   o->has_start = read_start(header, o);
+  o->done.scale = g_array_index(r->hdus, AstroFitsImageHdu, 0).is_jansky ? 1 : 0;
   why = obstacle(header, &sky);
   if (why && (strchr(sky.type[0], '-') || strchr(sky.type[1], '-'))) {
     g_autofree char *first = g_utf8_make_valid(sky.type[0], -1),

@@ -209,7 +209,11 @@ static gboolean write_header(const Writer *w, const Hdu *hdu, const AstroFitsFra
   const AstroObservation *o = w->contents.observation;
   gboolean is_model = g_strcmp0(hdu->role, "MODEL") == 0;
   put_shape(w, header, hdu, astro_part_file_bytes(w->file) == 0);
-  astro_fits_put_string(header, "BUNIT", is_model ? "JY/PIXEL" : "JY/BEAM", "unit of the values");
+  astro_fits_put_string(header, "BUNIT",
+                        !astro_history_is_jansky(o ? &o->done : NULL) ? "UNCALIB"
+                        : is_model                                    ? "JY/PIXEL"
+                                                                      : "JY/BEAM",
+                        "unit of the values");
   if (frames->image && frames->image->has_beam && !is_model)
     put_beam(header, frames->image);
   if (is_cleaned(hdu, frames))

@@ -1,4 +1,5 @@
 #include "core/fits/uvfits-reader.h"
+#include "core/fits/units.h"
 #include "core/units.h"
 
 #include <math.h>
@@ -243,6 +244,15 @@ gboolean astro_uvfits_read_phase_centre(AstroUvfitsReader *r, AstroObservation *
   return TRUE;
 }
 
+/* As astro_history_jansky() has it; a unit that goes on is another one. */
+static double read_scale(const AstroFitsHeader *header)
+{
+  const char *unit = "", *rest;
+  astro_fits_get_string(header, "BUNIT", &unit);
+  const double jansky = astro_fits_unit_factor(unit, "Jy", &rest);
+  return jansky > 0 && !rest[strspn(rest, " ")] ? 1 / sqrt(jansky) : 0;
+}
+
 AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
                                                const AstroUvfitsBasis *basis)
 {
@@ -250,6 +260,8 @@ AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
   const char *telescope = "";
   if (!astro_fits_get_string(r->header, "TELESCOP", &telescope) || !telescope[0])
     telescope = r->antennas.array;
+  o->done.delays = ASTRO_DELAYS_OUT;
+  o->done.scale = read_scale(r->header);
   g_free(o->telescope);
   o->telescope = g_utf8_make_valid(telescope[0] ? telescope : ASTRO_TELESCOPE_UNKNOWN, -1);
   g_free(o->basis);

@@ -109,16 +109,19 @@ static void put_parameters(const AstroUvfitsWriter *w, guint32 *group, guint i, 
     group[k] = big_endian(values[w->parameters[k]]);
 }
 
-/* One visibility, of a sum or a mean, as the mean. FALSE: it is no number. */
+/* One visibility, of a sum or a mean, as the mean, in Jy where that is known. FALSE: it is no
+ * number. */
 static gboolean get_mean(const AstroUvfitsWriter *w, gconstpointer data, guint64 at, guint32 count,
                          float value[2])
 {
   if (w->contents.stream.format == ASTRO_FORMAT_CF32LE) {
     memcpy(value, (const float *)data + 2 * at, 2 * sizeof *value);
+    value[0] = (float)(value[0] * w->jansky);
+    value[1] = (float)(value[1] * w->jansky);
     return isfinite(value[0]) && isfinite(value[1]);
   }
   const gint32 *sum = (const gint32 *)data + 2 * at;
-  double scale = 1.0 / MAX(count, 1);
+  double scale = w->jansky / MAX(count, 1);
   value[0] = (float)(sum[0] * scale);
   value[1] = (float)(sum[1] * scale);
   return TRUE;

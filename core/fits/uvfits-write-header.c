@@ -127,7 +127,7 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   write_text(file, "TELESCOP", telescope, status);
   write_text(file, "INSTRUME", telescope, status);
   write_text(file, "DATE-OBS", start ? start : "", status);
-  write_text(file, "BUNIT", "UNCALIB", status);
+  write_text(file, "BUNIT", o->done.scale > 0 ? "JY" : "UNCALIB", status);
   fits_write_key(file, TDOUBLE, "BSCALE", &one, NULL, status);
   fits_write_key(file, TDOUBLE, "BZERO", &zero, NULL, status);
   fits_write_key(file, TDOUBLE, "EQUINOX", &equinox, NULL, status);

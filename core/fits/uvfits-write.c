@@ -25,6 +25,8 @@ static gpointer create(AstroPartFile *file, const AstroFitsContents *contents, G
   w->products = w->pols * w->pols;
   w->channels = astro_stream_extent(&contents->stream, ASTRO_AXIS_CHANNEL);
   w->baselines = astro_stream_extent(&contents->stream, ASTRO_AXIS_BASELINE);
+  const double jansky = astro_history_jansky(&contents->observation->done);
+  w->jansky = jansky > 0 ? jansky : 1;
   astro_uvfits_init_groups(w);
   if (astro_uvfits_write_header(w, error))
     return w;

@@ -25,6 +25,7 @@ typedef struct {
   guint8 *tail; /* the HDUs behind the groups */
   gsize tail_bytes;
   guint64 gcount_at;
+  double jansky; /* that values are multiplied by: 1 where nobody knows what they are */
   guint64 groups;
 } AstroUvfitsWriter;
 

@@ -41,6 +41,12 @@ typedef struct {
   gboolean transforms_v;
 } AstroImageConfig;
 
+/* [channel][product] sums of weights by which a grid's values are divided to be in Jy, jansky being
+ * the factor that makes them so (0: not known, they stay as they are); a point-spread function is
+ * made of no values and has no unit. To be freed. */
+double *astro_image_weights(const AstroImageConfig *config, const AstroGrid *grid,
+                            const double *weights, double jansky);
+
 /* Submit: a plane of the grid in, [channel][product][y][x], and the image, which goes on from plane
  * to plane, out. With transforms_v a second block in may be a map of touched tiles ([channel][row
  * of tiles][tile], core/stream/grid.h): rows without one are zeros, whatever the plane holds there.

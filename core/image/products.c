@@ -90,3 +90,15 @@ guint astro_image_products(const AstroGrid *grid, const char *stokes,
     products[n++] = (AstroImageProduct){ ASTRO_PRODUCT_PSF, 1, { { (guint)psf, FALSE, 1 } } };
   return n;
 }
+
+double *astro_image_weights(const AstroImageConfig *config, const AstroGrid *grid,
+                            const double *weights, double jansky)
+{
+  const guint n = config->channels * config->n_in;
+  const gint psf = astro_grid_find(grid, ASTRO_PRODUCT_PSF);
+  double *scaled = g_memdup2(weights, n * sizeof *weights);
+  for (guint i = 0; jansky > 0 && i < n; i++)
+    if ((gint)(i % config->n_in) != psf)
+      scaled[i] /= jansky;
+  return scaled;
+}

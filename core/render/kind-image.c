@@ -86,13 +86,14 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
     close_kind(k);
     return NULL;
   }
+  const AstroHistory *done = in->observation ? &in->observation->done : NULL;
   for (guint i = 0; i < k->products->len; i++) {
     const char *name = in->grid.products[g_array_index(k->products, guint, i)];
     gboolean is_model = g_str_has_suffix(name, "-MODEL");
     AstroPanel panel = { .title = k->pols > 1 ? g_strdup(name) : NULL,
                          .upward = TRUE,
                          .is_square = TRUE,
-                         .unit = is_model ? "Jy/pixel" : "Jy/beam",
+                         .unit = astro_history_image_unit(done, is_model),
                          .is_model = is_model,
                          .width = (guint)k->width,
                          .height = (guint)k->height };

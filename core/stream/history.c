@@ -41,6 +41,18 @@ double astro_history_jansky(const AstroHistory *history)
   return history->scale > 0 ? 1 / (history->scale * history->scale) : 0;
 }
 
+gboolean astro_history_is_jansky(const AstroHistory *done)
+{
+  return done && done->scale == 1;
+}
+
+const char *astro_history_image_unit(const AstroHistory *done, gboolean is_model)
+{
+  if (!astro_history_is_jansky(done))
+    return is_model ? "arbitrary/pixel" : "arbitrary/beam";
+  return is_model ? "Jy/pixel" : "Jy/beam";
+}
+
 /* ---- in the event ---- */
 
 static const char *const delays_names[] = { [ASTRO_DELAYS_IN] = "in", [ASTRO_DELAYS_OUT] = "out" };

@@ -42,6 +42,11 @@ AstroDelays astro_history_delays(const AstroHistory *history, AstroQuantity quan
  */
 double astro_history_jansky(const AstroHistory *history);
 
+/* Of images made of such a stream; what is not known to be Jy does not say so. done: NULL where
+ * there is no observation. */
+gboolean astro_history_is_jansky(const AstroHistory *done);
+const char *astro_history_image_unit(const AstroHistory *done, gboolean is_model);
+
 void astro_history_to_structure(const AstroHistory *history, GstStructure *s);
 /* Fields may be left out. Fills in history, which has to be empty. */
 gboolean astro_history_from_structure(AstroHistory *history, const GstStructure *s, GError **error);

@@ -72,7 +72,6 @@ typedef struct {
   Fit fits[G_N_ELEMENTS(hypotheses)];
   double power, weight; /* of the autocorrelations, Jy; of all values */
   guint powers, frames;
-  double unit; /* of the samples squared, in Jy */
 } File;
 
 static complex double predict(const double baseline[3], double frequency,
@@ -102,7 +101,7 @@ static void add_values(File *file, guint hypothesis, guint half, complex double 
 {
   Fit *fit = &file->fits[hypothesis];
   for (guint p = 0; p < 4; p++) {
-    complex double rest = values[p] * file->unit - (p == 0 || p == 3 ? model : 0);
+    complex double rest = values[p] - (p == 0 || p == 3 ? model : 0);
     fit->squares[half] += creal(rest * conj(rest)) * counts[p] / (total_power() * total_power());
     fit->n[half]++;
   }
@@ -126,7 +125,7 @@ static void compare(File *file, guint h, GstClockTime start, GstClockTime durati
         if (place < EDGE || place > 1 - EDGE || counts[0] == 0)
           continue;
         if (i == j && h == 0) {
-          file->power += creal(data[0] + data[3]) / 2 * file->unit;
+          file->power += creal(data[0] + data[3]) / 2;
           file->powers++;
         }
         if (i == j)
@@ -194,7 +193,7 @@ static void read_file(const char *path, File *file)
   play(line, file);
 }
 
-/* Steps per root of Jy: a power that is well within 8 bits. */
+/* Steps per root of Jy: a power that is well within 8 bits. The file is in Jy. */
 #define SCALE 12.0
 
 static void write_file(const Case *test, const char *path)
@@ -213,7 +212,7 @@ static void write_file(const Case *test, const char *path)
 static void test_case(gconstpointer data)
 {
   const Case *test = data;
-  File file = { .unit = 1 / (SCALE * SCALE) };
+  File file = { 0 };
   char *folder = test_folder(), *path = g_build_filename(folder, "v.uvfits", NULL);
   double samples = rint(test->bandwidth * test->seconds);
   write_file(test, path);
