@@ -119,7 +119,7 @@ static gboolean read_products(const AstroFitsImageReader *r, AstroFitsImageHdu *
 
 /* ---- HDUs ---- */
 
-/* Values of the stream are Jy a beam, those of a model Jy a pixel. */
+/* Values of the stream are Jy a beam, those of a model Jy a pixel, or nobody knows. */
 static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
                       AstroFitsContents *contents)
 {
@@ -136,7 +136,8 @@ static void read_unit(const AstroFitsImageReader *r, AstroFitsImageHdu *hdu,
     hdu->scale *= jansky;
     hdu->zero *= jansky;
   }
-  if (good || !unit[0] || contents->note) /* one HDU's is enough said */
+  const gboolean is_none = !unit[0] || g_str_equal(unit, "UNCALIB");
+  if (good || is_none || contents->note) /* one HDU's is enough said */
     return;
   g_autofree char *valid = g_utf8_make_valid(unit, -1);
   astro_fits_contents_note(contents, astro_fits_file_name(r->file),

@@ -49,7 +49,7 @@ gboolean astro_history_is_jansky(const AstroHistory *done)
 const char *astro_history_image_unit(const AstroHistory *done, gboolean is_model)
 {
   if (!astro_history_is_jansky(done))
-    return is_model ? "arbitrary/pixel" : "arbitrary/beam";
+    return is_model ? "arb./pixel" : "arb./beam";
   return is_model ? "Jy/pixel" : "Jy/beam";
 }
 

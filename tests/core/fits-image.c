@@ -20,6 +20,7 @@ static void expect_same_contents(const AstroFitsContents *a, const AstroFitsCont
   g_assert_cmpint(a->observation->start_mjd, ==, b->observation->start_mjd);
   g_assert_cmpuint(a->observation->start_ns, ==, b->observation->start_ns);
   g_assert_cmpstr(a->observation->telescope, ==, b->observation->telescope);
+  g_assert_cmpfloat(a->observation->done.scale, ==, b->observation->done.scale);
 }
 
 /* Which nobody cleans. */

@@ -12,6 +12,7 @@
 static inline AstroObservation *test_new_observation(void)
 {
   AstroObservation *o = astro_observation_new(0);
+  o->done.scale = 1;
   g_free(o->telescope);
   o->telescope = g_strdup("Westerbork");
   o->has_phase_centre = TRUE;

@@ -28,6 +28,7 @@ static const AstroRenderStyle test_plain = { .percent = 100,
 static inline AstroObservation *test_new_observation(void)
 {
   AstroObservation *o = astro_observation_new(3);
+  o->done.scale = 1;
   o->has_phase_centre = TRUE;
   o->phase_ra = 2;
   o->phase_dec = 0.9;

@@ -215,7 +215,7 @@ static void test_jansky(void)
   g_auto(Told) recorded = play(record);
   g_assert_cmpstr(recorded.error, ==, NULL);
   g_autofree char *silent = g_strdup_printf(RECORDED, files.voltages, "");
-  check_flux(&files, silent, "identity", "arbitrary/beam", raw, "UNCALIB", "UNCALIB");
+  check_flux(&files, silent, "identity", "arb./beam", raw, "UNCALIB", "UNCALIB");
   g_autofree char *said = g_strdup_printf(RECORDED, files.voltages, "scale=13");
   check_flux(&files, said, "identity", "Jy/beam", 2, "JY/BEAM", "JY");
 
