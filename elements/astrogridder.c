@@ -40,6 +40,7 @@
 #include "elements/astrogridder-settings.h"
 #include "elements/astroincoming.h"
 #include "elements/astroreader.h"
+#include "elements/astrosteptimes.h"
 
 #define INPUT_LAYOUT "channel:baseline:pol:pol"
 
@@ -370,24 +371,6 @@ static gboolean open_grid(AstroGridder *self, GError **error)
   return self->open != NULL;
 }
 
-/* Of time step first + i of a block that begins there: from the stream's zero, which is the
- * observation's start. Steps of others may lie between whole numbers of integrations. */
-static gboolean find_times(AstroGridder *self, GstBuffer *in, guint64 step, guint64 i,
-                           guint64 steps, GstClockTime times[2], GError **error)
-{
-  AstroStage *stage = ASTRO_STAGE(self);
-  const gboolean has_rate = astro_stage_in(stage)->rate_n > 0;
-  if (!has_rate && !(GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in)))
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_CAPS,
-        "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
-  for (guint64 k = 0; k < 2; k++)
-    times[k] = has_rate ? astro_stage_time_in(stage, step + i + k)
-                        : GST_BUFFER_PTS(in) +
-                              gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
-  return has_rate || astro_check_times(GST_BUFFER_PTS(in), GST_BUFFER_DURATION(in), error);
-}
-
 static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArguments *arguments,
                          const GstClockTime times[2], GError **error)
 {
@@ -426,7 +409,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   for (guint64 i = 0; i < steps; i++) {
     GstClockTime times[2];
     arguments.number = i;
-    if (!find_times(self, in, first, i, steps, times, error) ||
+    if (!astro_stage_step_times(stage, in, first, i, steps, times, error) ||
         !add_dump(self, in, &arguments, times, error))
       return FALSE;
   }

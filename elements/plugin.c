@@ -17,6 +17,7 @@
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
 #include "elements/astrorender.h"
+#include "elements/astrophaseshift.h"
 #include "elements/astrosideband.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
@@ -46,6 +47,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotpacf, plugin);
   ok &= GST_ELEMENT_REGISTER(astrotranspose, plugin);

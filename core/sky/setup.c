@@ -46,35 +46,44 @@ static gboolean read_array(const AstroSetup *setup, guint n_stations, AstroObser
   return TRUE;
 }
 
-static gboolean read_phase_centre(const char *text, AstroObservation *observation, GError **error)
+static gboolean read_centre(AstroObservation *observation, const char *property, const char *text,
+                            GError **error)
 {
-  g_auto(GStrv) fields = g_strsplit(text, ",", -1);
+  g_auto(GStrv) fields = g_strsplit(text ? text : "", ",", -1);
   double ra, dec;
 
   if (g_strv_length(fields) != 2 ||
       !astro_angles_parse(g_strstrip(fields[0]), g_strstrip(fields[1]), &ra, &dec) ||
       fabs(ra) > 360 || fabs(dec) > 90)
     return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                      "phase-centre=%s: expected \"ra,dec\" " ASTRO_ANGLES_EXPECTED
+                      "%s=%s: expected \"ra,dec\" " ASTRO_ANGLES_EXPECTED
                       ", or " ASTRO_SETUP_ZENITH,
-                      text);
+                      property, text ? text : "");
   observation->phase_ra = ra * ASTRO_DEGREE;
   observation->phase_dec = dec * ASTRO_DEGREE;
   return TRUE;
 }
 
-static gboolean look_up(AstroObservation *observation, GError **error)
+static gboolean look_up(AstroObservation *observation, const char *property, GError **error)
 {
   double centre[3];
 
   if (!observation->has_start || observation->n_stations == 0)
     return astro_fail(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                      "phase-centre=" ASTRO_SETUP_ZENITH
+                      "%s=" ASTRO_SETUP_ZENITH
                       ": there is no %s, expected an array and a start-time",
-                      observation->has_start ? "array" : "start-time");
+                      property, observation->has_start ? "array" : "start-time");
   astro_array_centre(observation, centre);
   astro_zenith(observation, 0, centre, &observation->phase_ra, &observation->phase_dec);
   return TRUE;
+}
+
+gboolean astro_setup_point(AstroObservation *observation, const char *property, const char *text,
+                           GError **error)
+{
+  observation->has_phase_centre = TRUE;
+  return g_strcmp0(text, ASTRO_SETUP_ZENITH) == 0 ? look_up(observation, property, error)
+                                                  : read_centre(observation, property, text, error);
 }
 
 static gboolean amend(const AstroSetup *setup, guint n_stations, AstroObservation *observation,
@@ -87,12 +96,8 @@ static gboolean amend(const AstroSetup *setup, guint n_stations, AstroObservatio
   if (is_said(setup->start_time) &&
       !astro_observation_set_start(observation, setup->start_time, error))
     return FALSE;
-  if (!is_said(setup->phase_centre))
-    return TRUE;
-  observation->has_phase_centre = TRUE;
-  return strcmp(setup->phase_centre, ASTRO_SETUP_ZENITH) == 0
-             ? look_up(observation, error)
-             : read_phase_centre(setup->phase_centre, observation, error);
+  return !is_said(setup->phase_centre) ||
+         astro_setup_point(observation, "phase-centre", setup->phase_centre, error);
 }
 
 AstroObservation *astro_setup_amend(const AstroSetup *setup, const AstroObservation *came,

@@ -18,6 +18,11 @@ typedef struct {
 
 void astro_setup_clear(AstroSetup *setup);
 
+/* Points the observation at a text, the value of that property; the zenith wants an array and a
+ * start. */
+gboolean astro_setup_point(AstroObservation *observation, const char *property, const char *text,
+                           GError **error);
+
 /* What came, or where nothing came an observation with nothing in it, and in place of that what is
  * said here. n_stations as in astro_array_new. */
 AstroObservation *astro_setup_amend(const AstroSetup *setup, const AstroObservation *came,

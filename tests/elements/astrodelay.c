@@ -476,7 +476,7 @@ static GByteArray *run_to_end(const char *line)
   GByteArray *bytes = g_byte_array_new();
   GstSample *sample;
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  while (g_signal_emit_by_name(sink, "pull-sample", &sample), sample) {
+  while (g_signal_emit_by_name(sink, "try-pull-sample", TEST_PATIENCE, &sample), sample) {
     GstMapInfo map;
     g_assert_true(gst_buffer_map(gst_sample_get_buffer(sample), &map, GST_MAP_READ));
     g_byte_array_append(bytes, map.data, (guint)map.size);

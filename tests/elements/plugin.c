@@ -223,6 +223,7 @@ static void check_without_caps(GstElementFactory *factory)
   static const struct {
     const char *element, *settings;
   } needed[] = { { "astrogridder", "cell=10" },
+                 { "astrophaseshift", "centre=0,0" },
                  { "astrohttpsink", "port=0" },
                  { "astrofitssink", "location=without-caps.fits" } };
   const char *name = GST_OBJECT_NAME(factory), *settings = "";

@@ -1,0 +1,187 @@
+/* Sines and cosines are taken of stations alone: what a baseline is turned by is the product of its
+ * two stations' phasors. Memory is what is left to wait for. */
+#include "config.h"
+#include "core/phaseshift/check.h"
+
+#include <math.h>
+
+#include "core/backend/threads.h"
+
+#define TASK_BASELINES 4096 /* about so many a task, in whole rows of stations */
+
+typedef struct {
+  double re, im;
+} Phasor;
+
+typedef struct {
+  AstroPhaseshiftConfig config;
+  AstroPhaseshiftSize size;
+  guint threads;
+  guint tasks; /* of a channel */
+  guint *rows; /* the first station of each task, and behind them the number of stations */
+} Phaseshift;
+
+typedef struct {
+  const Phaseshift *self;
+  const AstroPhaseshiftArguments *arguments;
+  const guint8 *in;
+  guint8 *out;
+  Phasor *phasors; /* [step][channel][station] */
+} Work;
+
+/* ---- phasors ---- */
+
+static void make_phasors(gpointer data, guint64 task)
+{
+  const Work *work = data;
+  const AstroPhaseshiftSize *size = &work->self->size;
+  const double *nearer = work->arguments->nearer + task / size->channels * size->stations;
+  const double wavenumber =
+      astro_phaseshift_wavenumber(&work->self->config.in, (guint)(task % size->channels));
+  Phasor *phasors = work->phasors + task * size->stations;
+  /* From the first station: the sum of all turns is what no baseline sees. */
+  for (guint i = 0; i < size->stations; i++) {
+    const double angle = wavenumber * (nearer[i] - nearer[0]);
+    phasors[i] = (Phasor){ cos(angle), sin(angle) };
+  }
+}
+
+/* ---- values ---- */
+
+/* Rows of stations, each with all before it and itself, of so many values. One text for either
+ * precision; n is a constant where it is called, so that loops are unrolled. */
+#define TURN(name, Real)                                                                           \
+  static inline __attribute__((always_inline)) void name(                                          \
+      const Phasor *phasors, guint first, guint end, const Real *in, Real *out, guint n)           \
+  {                                                                                                \
+    for (guint i = first; i < end; i++)                                                            \
+      for (guint j = 0; j <= i; j++, in += 2 * n, out += 2 * n) {                                  \
+        const Real re = (Real)(phasors[i].re * phasors[j].re + phasors[i].im * phasors[j].im);     \
+        const Real im = (Real)(phasors[i].im * phasors[j].re - phasors[i].re * phasors[j].im);     \
+        for (guint v = 0; v < n; v++) {                                                            \
+          const Real x = in[2 * v], y = in[2 * v + 1];                                             \
+          out[2 * v] = x * re - y * im;                                                            \
+          out[2 * v + 1] = x * im + y * re;                                                        \
+        }                                                                                          \
+      }                                                                                            \
+  }
+
+TURN(turn_floats, float)
+TURN(turn_doubles, double)
+
+static void turn_rows(const Work *work, const Phasor *phasors, guint first, guint end, gsize at)
+{
+  const AstroPhaseshiftConfig *config = &work->self->config;
+  const gsize bytes = astro_stream_sample_bytes(&config->out);
+  gconstpointer in = work->in + at * bytes;
+  gpointer out = work->out + at * bytes;
+  const gboolean has_one = work->self->size.values == 1;
+  if (config->out.format == ASTRO_FORMAT_CF64LE && has_one)
+    turn_doubles(phasors, first, end, in, out, 1);
+  else if (config->out.format == ASTRO_FORMAT_CF64LE)
+    turn_doubles(phasors, first, end, in, out, 4);
+  else if (has_one)
+    turn_floats(phasors, first, end, in, out, 1);
+  else
+    turn_floats(phasors, first, end, in, out, 4);
+}
+
+static void turn_task(gpointer data, guint64 task)
+{
+  const Work *work = data;
+  const Phaseshift *self = work->self;
+  const guint64 channel = task / self->tasks; /* of all steps */
+  const guint first = self->rows[task % self->tasks], end = self->rows[task % self->tasks + 1];
+  const guint64 before = (guint64)first * (first + 1) / 2;
+  turn_rows(work, work->phasors + channel * self->size.stations, first, end,
+            (channel * self->size.baselines + before) * self->size.values);
+}
+
+static void make_means(gpointer data, guint64 task)
+{
+  const Work *work = data;
+  const AstroPhaseshiftSize *size = &work->self->size;
+  const gsize at =
+      task * size->baselines * size->values * astro_stream_sample_bytes(&work->self->config.in);
+  astro_phaseshift_means(&work->self->config, work->arguments, task / size->channels,
+                         (guint)(task % size->channels), work->in + at, work->out + at);
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer data, GError **error)
+{
+  const Phaseshift *self = instance;
+  const AstroPhaseshiftArguments *arguments = data;
+  Work work = { .self = self, .arguments = arguments };
+  if (!astro_phaseshift_check(&self->config, in, n_in, out, n_out, arguments, error))
+    return FALSE;
+  const guint64 channels = arguments->steps * self->size.channels;
+  g_autofree Phasor *phasors = g_try_new(Phasor, channels * self->size.stations);
+  if (!phasors && channels)
+    return astro_backend_no_memory(
+        error, "no memory for the phases of %" G_GUINT64_FORMAT " channels of %u stations",
+        channels, self->size.stations);
+  work.in = in->data;
+  work.out = out->data;
+  work.phasors = phasors;
+  astro_parallel(channels, self->threads, make_phasors, &work);
+  if (self->config.in.format == ASTRO_FORMAT_CI32LE) {
+    astro_parallel(channels, self->threads, make_means, &work);
+    work.in = work.out;
+  }
+  astro_parallel(channels * self->tasks, self->threads, turn_task, &work);
+  return TRUE;
+}
+
+/* ---- instances ---- */
+
+/* Later rows are longer: each task gets rows until it has baselines enough. */
+static void share_rows(Phaseshift *self)
+{
+  const guint stations = self->size.stations;
+  guint64 baselines = 0;
+  self->rows = g_new(guint, stations + 1);
+  for (guint i = 0; i < stations; i++) {
+    if (baselines == 0)
+      self->rows[self->tasks++] = i;
+    baselines += i + 1;
+    if (baselines >= TASK_BASELINES)
+      baselines = 0;
+  }
+  self->rows[self->tasks] = stations;
+}
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_phaseshift_shape(config, error))
+    return NULL;
+  Phaseshift *self = g_new0(Phaseshift, 1);
+  self->config = *(const AstroPhaseshiftConfig *)config;
+  self->size = astro_phaseshift_size(&self->config.in);
+  self->threads = place->threads;
+  share_rows(self);
+  *variant = "c";
+  return self;
+}
+
+static void destroy(gpointer instance)
+{
+  Phaseshift *self = instance;
+  g_free(self->rows);
+  g_free(self);
+}
+
+const AstroBackend astro_phaseshift_cpu = {
+  .stage = "phaseshift",
+  .kind = ASTRO_BACKEND_CPU,
+  .config_bytes = sizeof(AstroPhaseshiftConfig),
+  .shape = astro_phaseshift_shape,
+  .create = create,
+  .submit = submit,
+  .destroy = destroy,
+  .in_place = TRUE,
+};
+
+const AstroBackend *const astro_phaseshift_backends[] = { &astro_phaseshift_cpu,
+                                                          &astro_phaseshift_reference, NULL };

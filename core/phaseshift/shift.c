@@ -1,0 +1,40 @@
+#include "config.h"
+#include "core/phaseshift/phaseshift.h"
+
+#include "core/stream/track.h"
+
+struct AstroShift {
+  AstroObservation *observation;
+  AstroTrack *from, *to;
+};
+
+AstroShift *astro_shift_new(AstroObservation *from, AstroObservation *to)
+{
+  AstroShift *shift = g_new(AstroShift, 1);
+  shift->observation = astro_observation_ref(from);
+  shift->from = astro_track_new(from);
+  shift->to = astro_track_new(to);
+  return shift;
+}
+
+void astro_shift_free(AstroShift *shift)
+{
+  astro_track_free(shift->from);
+  astro_track_free(shift->to);
+  astro_observation_unref(shift->observation);
+  g_free(shift);
+}
+
+/* The difference of the directions first: stations are far from the geocentre, and apart little. */
+void astro_shift_at(AstroShift *shift, gint64 ns_since_start, double *nearer)
+{
+  double from[3][3], to[3][3], turn[3];
+  astro_track_axes(shift->from, ns_since_start, from);
+  astro_track_axes(shift->to, ns_since_start, to);
+  for (guint k = 0; k < 3; k++)
+    turn[k] = to[2][k] - from[2][k];
+  for (guint i = 0; i < shift->observation->n_stations; i++) {
+    const double *p = &shift->observation->positions[3 * i];
+    nearer[i] = p[0] * turn[0] + p[1] * turn[1] + p[2] * turn[2];
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * SECTION:element-astrophaseshift
+ *
+ * Turns visibilities to another phase centre: their phases, by the difference of (u,v,w) of either
+ * centre in each integration and channel, and the observation's phase centre, which (u,v,w) follow
+ * from. It is exact for any distance, and shifting back gives what came. What was averaged stays
+ * so: a source far from the centre that visibilities were made for, which a channel's width or an
+ * integration's length smears, is no sharper for it.
+ *
+ * Weights stay as they are. Sums (CI32LE) become means (CF32LE), by their counts. Visibilities
+ * whose delays were not taken out have no phase centre to be turned from, and are refused.
+ *
+ * |[
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrophaseshift centre=13:31:08.3,+30:30:33 ! \
+ *   astrogridder size=1024 cell=10 ! astrofft ! astroimage ! astrofitssink location=a.fits
+ * ]|
+ */
+#include "config.h"
+#include "elements/astrophaseshift.h"
+
+#include "core/phaseshift/phaseshift.h"
+#include "core/sky/setup.h"
+#include "elements/astrofields.h"
+#include "elements/astrosteptimes.h"
+
+struct _AstroPhaseshift {
+  AstroStage parent;
+  char *centre; /* property */
+
+  AstroObservation *shifted; /* NULL: not made yet, of what came */
+  AstroShift *shift;
+  guint64 first; /* step of the block in work */
+};
+
+enum { PROP_CENTRE = ASTRO_STAGE_N_PROPERTIES };
+
+G_DEFINE_TYPE(AstroPhaseshift, astro_phaseshift, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astrophaseshift, "astrophaseshift", GST_RANK_NONE,
+                            ASTRO_TYPE_PHASESHIFT)
+
+/* ---- negotiation ---- */
+
+/* Sums become means; means come of themselves or of sums. */
+static void map_formats(GstStructure *s, GstPadDirection direction)
+{
+  const GValue *value = gst_structure_get_value(s, "format");
+  GValue list = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_LIST);
+  const gboolean is_input = direction == GST_PAD_SINK;
+  const gboolean single = !value || astro_format_is_named(value, ASTRO_FORMAT_CF32LE);
+  if (single || (is_input && astro_format_is_named(value, ASTRO_FORMAT_CI32LE)))
+    astro_format_append(&list, ASTRO_FORMAT_CF32LE);
+  if (!value || astro_format_is_named(value, ASTRO_FORMAT_CF64LE))
+    astro_format_append(&list, ASTRO_FORMAT_CF64LE);
+  if (!is_input && single)
+    astro_format_append(&list, ASTRO_FORMAT_CI32LE);
+  /* What is neither goes on, so that the backend says what is expected. */
+  if (gst_value_list_get_size(&list) == 0)
+    g_value_unset(&list);
+  else
+    gst_structure_take_value(s, "format", &list);
+}
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  GstCaps *result = gst_caps_copy(caps);
+  for (guint i = 0; i < gst_caps_get_size(result); i++)
+    map_formats(gst_caps_get_structure(result, i), direction);
+  return astro_stage_filter_caps(result, filter);
+}
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  AstroPhaseshiftConfig *shift = config;
+  shift->in = *astro_stage_in(stage);
+  shift->out = *astro_stage_out(stage);
+  return TRUE;
+}
+
+/* ---- the other centre ---- */
+
+static void forget(AstroPhaseshift *self)
+{
+  g_clear_pointer(&self->shift, astro_shift_free);
+  g_clear_pointer(&self->shifted, astro_observation_unref);
+}
+
+static gboolean check_observation(AstroStage *stage, GError **error)
+{
+  const AstroObservation *o = astro_stage_observation(stage);
+  const guint stations = (guint)astro_stream_stations(astro_stage_in(stage));
+  if (!o)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "the stream has no observation: astroobserve with array, "
+                               "phase-centre and start-time makes one");
+  if (!o->has_start || !o->has_phase_centre)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS, "the observation has no %s",
+                               o->has_start ? "phase centre" : "start");
+  if (o->n_stations != stations)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "%u stations in the observation, %u in the caps", o->n_stations,
+                               stations);
+  return astro_history_delays(&o->done, ASTRO_QUANTITY_VISIBILITIES) == ASTRO_DELAYS_OUT ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "the delays of the phase centre have not been taken out of these "
+                             "visibilities, so that there is none to turn them from: expected "
+                             "astrodelay before the filter bank or behind it");
+}
+
+static gboolean prepare(AstroPhaseshift *self, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  AstroObservation *came = (AstroObservation *)astro_stage_observation(stage);
+  if (self->shift)
+    return TRUE;
+  if (!check_observation(stage, error))
+    return FALSE;
+  g_autofree char *centre = astro_fields_copy_text(&self->centre);
+  g_autoptr(AstroObservation) shifted = astro_observation_copy(came);
+  if (!astro_setup_point(shifted, "centre", centre, error))
+    return FALSE;
+  self->shift = astro_shift_new(came, shifted);
+  self->shifted = g_steal_pointer(&shifted);
+  return TRUE;
+}
+
+static gboolean observed(AstroStage *stage, GError **error)
+{
+  forget(ASTRO_PHASESHIFT(stage));
+  return TRUE;
+}
+
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
+  if (!prepare(self, error))
+    return FALSE;
+  observation->phase_ra = self->shifted->phase_ra;
+  observation->phase_dec = self->shifted->phase_dec;
+  return TRUE;
+}
+
+/* ---- blocks ---- */
+
+static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
+                     GError **error)
+{
+  AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
+  const guint stations = (guint)astro_stream_stations(astro_stage_in(stage));
+  g_autofree double *nearer = g_new(double, steps *stations);
+  AstroPhaseshiftArguments arguments = { .steps = steps,
+                                         .nearer = nearer,
+                                         .validity = astro_buffer_get_validity(in) };
+  for (guint64 i = 0; i < steps; i++) {
+    GstClockTime times[2];
+    if (!astro_stage_step_times(stage, in, self->first, i, steps, times, error))
+      return FALSE;
+    astro_shift_at(self->shift, (gint64)(times[0] + (times[1] - times[0]) / 2),
+                   nearer + i * stations);
+  }
+  return astro_stage_submit(stage, in, out, &arguments, error);
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
+  self->first = first;
+  return prepare(self, error) &&
+         ASTRO_STAGE_CLASS(astro_phaseshift_parent_class)->feed(stage, in, first, steps, error);
+}
+
+/* ---- states and properties ---- */
+
+/* Whether the text is a place, or one of an observation that is to come. */
+static gboolean start(GstBaseTransform *trans)
+{
+  AstroPhaseshift *self = ASTRO_PHASESHIFT(trans);
+  g_autofree char *centre = astro_fields_copy_text(&self->centre);
+  g_autoptr(AstroObservation) none = astro_observation_new(0);
+  g_autoptr(GError) error = NULL;
+  if (g_strcmp0(centre, ASTRO_SETUP_ZENITH) == 0 ||
+      astro_setup_point(none, "centre", centre, &error))
+    return GST_BASE_TRANSFORM_CLASS(astro_phaseshift_parent_class)->start(trans);
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_phaseshift_parent_class)->stop(trans);
+  forget(ASTRO_PHASESHIFT(trans));
+  return ok;
+}
+
+static void finalize(GObject *object)
+{
+  g_free(ASTRO_PHASESHIFT(object)->centre);
+  G_OBJECT_CLASS(astro_phaseshift_parent_class)->finalize(object);
+}
+
+static const AstroField fields[] = { ASTRO_FIELD(PROP_CENTRE, AstroPhaseshift, centre), { 0 } };
+
+static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
+{
+  static const AstroQuantity quantities[] = { ASTRO_QUANTITY_VISIBILITIES, ASTRO_QUANTITY_UNKNOWN };
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  astro_fields_install(object, fields, 0);
+  object->finalize = finalize;
+  g_object_class_install_property(
+      object, PROP_CENTRE,
+      g_param_spec_string("centre", "Centre",
+                          "The phase centre to turn to: ra,dec, ICRS, in degrees or as "
+                          "13:31:08.3,+30:30:33; or zenith: of the array at the start",
+                          NULL,
+                          G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = astro_stage_fixate_same;
+  trans->start = start;
+  trans->stop = stop;
+  stage->stage = "phaseshift";
+  stage->backends = astro_phaseshift_backends;
+  stage->configure = configure;
+  stage->work = work;
+  stage->feed = feed;
+  stage->observed = observed;
+  stage->amend = amend;
+  astro_stage_class_add_pads(stage, quantities, quantities);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Phase shift", "Filter/Effect",
+      "Turns visibilities to another phase centre: phases and (u,v,w)", ASTRO_AUTHOR);
+}
+
+static void astro_phaseshift_init(AstroPhaseshift *self)
+{
+}

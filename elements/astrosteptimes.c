@@ -1,0 +1,20 @@
+#include "config.h"
+#include "elements/astrosteptimes.h"
+
+#include "elements/astroincoming.h"
+
+/* Steps of others may lie between whole numbers of integrations. */
+gboolean astro_stage_step_times(AstroStage *stage, GstBuffer *in, guint64 first, guint64 i,
+                                guint64 steps, GstClockTime times[2], GError **error)
+{
+  const gboolean has_rate = astro_stage_in(stage)->rate_n > 0;
+  if (!has_rate && !(GST_BUFFER_PTS_IS_VALID(in) && GST_BUFFER_DURATION_IS_VALID(in)))
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "visibilities have neither a rate in their caps nor times, which (u,v,w) need");
+  for (guint64 k = 0; k < 2; k++)
+    times[k] = has_rate ? astro_stage_time_in(stage, first + i + k)
+                        : GST_BUFFER_PTS(in) +
+                              gst_util_uint64_scale(i + k, GST_BUFFER_DURATION(in), steps);
+  return has_rate || astro_check_times(GST_BUFFER_PTS(in), GST_BUFFER_DURATION(in), error);
+}
