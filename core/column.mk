@@ -2,9 +2,10 @@
 # often in one process. Variants for instruction sets are convenience libraries with flags of their own.
 lib_LTLIBRARIES = core/libastro-core.la
 if X86_KERNELS
-noinst_LTLIBRARIES = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la \
+core_kernels = core/libastro-avx2.la core/libastro-avx512.la core/libastro-vnni.la core/libastro-amx.la \
   core/libastro-exact-avx2.la core/libastro-exact-avx512.la
 endif
+noinst_LTLIBRARIES = $(core_kernels)
 
 # Where things are installed, in a header of its own: a build that is configured again for another prefix
 # compiles anew what reads it, and nothing else.
@@ -34,14 +35,14 @@ core_sources += core/enum.h core/split-mix.h core/units.h core/fail.c core/fail.
   core/backend/threads.c core/backend/threads.h
 
 fuzz_programs += tests/fuzz/caps
-core_tests += tests/core/stream tests/core/observation tests/core/validity \
+core_tests += tests/core/hardened tests/core/stream tests/core/observation tests/core/validity \
   tests/core/memory tests/core/memory-threads tests/core/memory-failures tests/core/memory-buffers \
   tests/core/pool tests/core/cpu tests/core/threads tests/core/backend
 dist_files += tests/core/memory.h
 
 core_libastro_core_la_SOURCES = $(core_sources)
 core_libastro_core_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
-core_libastro_core_la_LIBADD = $(noinst_LTLIBRARIES) $(core_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
+core_libastro_core_la_LIBADD = $(core_kernels) $(core_libs) $(GST_LIBS) $(GLIB_LIBS) -lm
 core_libastro_core_la_LDFLAGS = $(AM_LDFLAGS) -release $(PACKAGE_VERSION) -Wl,-rpath,'$$ORIGIN'
 
 core_libastro_avx2_la_SOURCES = $(core_avx2_sources)

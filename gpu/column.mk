@@ -20,7 +20,7 @@ gpumodule_DATA = gpu/astro-cuda.so
 endif
 gpu/astro-cuda.so: $(gpu_objects) core/libastro-core.la
 	$(AM_V_GEN)$(NVCC) $(NVCC_ARCH) -Wno-deprecated-gpu-targets -shared -cudart static -o $@ $(gpu_objects) \
-	  -Lcore/.libs -lastro-core $(NVCC_GLIB_LIBS) -Xlinker -rpath,'$$ORIGIN/..'
+	  -Lcore/.libs -lastro-core $(NVCC_GLIB_LIBS) $(HARDENING_NVCC_LDFLAGS) -Xlinker -rpath,'$$ORIGIN/..'
 
 CLEANFILES += $(gpu_objects) $(gpu_objects:.o=.d) gpu/astro-cuda.so
 -include $(gpu_objects:.o=.d)

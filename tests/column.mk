@@ -96,9 +96,7 @@ threads-run: $(BUILT_SOURCES)
 	@$(MAKE) $(thread_tests)
 	@$(MAKE) check-TESTS TESTS="$(thread_tests)"
 
-# What tests leave in the build tree. confdefs.h is configure's own: it stops cleaning at our folder "core",
-# which it takes for a core dump.
+# What tests leave in the build tree.
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)
-DISTCLEANFILES = confdefs.h
 clean-local:
 	rm -rf tests/plugins tests/cache build-fuzz build-sanitizers build-threads peers *.source
