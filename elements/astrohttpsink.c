@@ -1,10 +1,14 @@
 /* astrohttpsink: encoded pictures, live in a browser.
  *
- * Serves a page at http://ADDRESS:PORT/ that shows each picture as it comes, the stream of pictures
- * itself at /stream (multipart/x-mixed-replace) and the newest one at /picture. A viewer who comes
- * late begins with the newest picture, one who is slow misses some, and none holds up the
- * pipeline. Pictures are shown as fast as they come; sync=true shows them at their times. An
+ * Serves a page at http://ADDRESS:PORT/ that shows each picture as it comes and keeps the last one,
+ * the stream of pictures itself at /stream (multipart/x-mixed-replace) and the newest one at
+ * /picture. A viewer who comes late begins with the newest picture, one who is slow misses some,
+ * and none holds up the pipeline; at the end of the stream viewers have a few seconds to take the
+ * last one. Pictures are shown as fast as they come; sync=true shows them at their times. An
  * element message "astro-server" has the address of the page as location.
+ *
+ * Whoever takes nothing for ten seconds, or is as slow to ask, is hung up on. Requests by the name
+ * of another host are refused (403), so that no page of another site reads pictures.
  *
  * |[
  * gst-launch-1.0 astrovissrc duration=20000 integration=60 ! \
@@ -40,9 +44,8 @@ enum { PROP_0, PROP_ADDRESS, PROP_PORT, PROP_BOUND_PORT, PROP_WAIT };
 G_DEFINE_TYPE(AstroHttpSink, astro_http_sink, GST_TYPE_BASE_SINK)
 GST_ELEMENT_REGISTER_DEFINE(astrohttpsink, "astrohttpsink", GST_RANK_NONE, ASTRO_TYPE_HTTP_SINK)
 
-static void tell(AstroHttpSink *self, const char *address, guint port)
+static void tell(AstroHttpSink *self, const char *location)
 {
-  g_autofree char *location = g_strdup_printf("http://%s:%u/", address, port);
   GST_ELEMENT_INFO(self, RESOURCE, OPEN_WRITE, (NULL), ("Pictures are at %s", location));
   gst_element_post_message(
       GST_ELEMENT(self),
@@ -67,7 +70,7 @@ static gboolean start(GstBaseSink *sink)
   GST_OBJECT_LOCK(self);
   self->server = server;
   GST_OBJECT_UNLOCK(self);
-  tell(self, address, astro_picture_server_port(server));
+  tell(self, astro_picture_server_page(server));
   return TRUE;
 }
 
@@ -120,6 +123,13 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
   g_autoptr(GBytes) picture = g_bytes_new_take(data, bytes);
   astro_picture_server_show(self->server, picture, self->type);
   return GST_FLOW_OK;
+}
+
+static gboolean event(GstBaseSink *sink, GstEvent *event)
+{
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
+    astro_picture_server_finish(ASTRO_HTTP_SINK(sink)->server);
+  return GST_BASE_SINK_CLASS(astro_http_sink_parent_class)->event(sink, event);
 }
 
 /* An end of the stream that a user asks for would be held up by the wait. */
@@ -215,6 +225,7 @@ static void astro_http_sink_class_init(AstroHttpSinkClass *klass)
   sink->unlock_stop = unlock_stop;
   sink->set_caps = set_caps;
   sink->render = render;
+  sink->event = event;
   g_autoptr(GstCaps) caps = gst_caps_from_string("image/jpeg; image/png");
   gst_element_class_add_pad_template(
       element, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));

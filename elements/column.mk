@@ -19,5 +19,5 @@ bench_programs += tests/bench/passthrough tests/bench/chain tests/bench/memory
 
 elements_libgstastro_la_SOURCES = $(element_sources)
 elements_libgstastro_la_CFLAGS = $(AM_CFLAGS) $(core_cflags)
-elements_libgstastro_la_LIBADD = core/libastro-core.la $(GST_VIDEO_LIBS) $(GST_LIBS) $(GLIB_LIBS)
+elements_libgstastro_la_LIBADD = $(serve_libs) core/libastro-core.la $(GST_VIDEO_LIBS) $(GST_LIBS) $(GLIB_LIBS)
 elements_libgstastro_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -Wl,-rpath,'$$ORIGIN/..'

@@ -12,7 +12,9 @@
 #include "elements/astrofitssrc.h"
 #include "elements/astrogridder.h"
 #include "elements/astrohistogram.h"
+#ifdef HAVE_SOUP
 #include "elements/astrohttpsink.h"
+#endif
 #include "elements/astroimage.h"
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
@@ -41,7 +43,9 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrofitssrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrogridder, plugin);
   ok &= GST_ELEMENT_REGISTER(astrohistogram, plugin);
+#ifdef HAVE_SOUP
   ok &= GST_ELEMENT_REGISTER(astrohttpsink, plugin);
+#endif
   ok &= GST_ELEMENT_REGISTER(astroimage, plugin);
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);

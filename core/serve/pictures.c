@@ -1,108 +1,55 @@
-#include "core/serve/pictures.h"
+#include "config.h"
+#include "core/serve/pictures-parts.h"
 
-#include <string.h>
+#include "core/serve/host.h"
 
-#define MOST_CONNECTIONS 64
-#define MOST_REQUEST 8192
-#define PATIENCE 10 /* seconds for a request, and for one who takes no bytes */
-#define BOUNDARY "gst-astro-picture"
+/* That viewers have for the last picture. */
+#define LAST_SECONDS 5
 
 struct _AstroPictureServer {
   GSocketListener *listener;
-  GThread *accepting;
-  GCancellable *closing;
+  GInetAddress *address;
   guint16 port;
+  char *page;
+
+  /* the thread, and what is used in it alone once it runs */
+  GThread *thread;
+  GMainContext *context;
+  GMainLoop *loop;
+  SoupServer *soup;
+  AstroCallers *callers;
+  AstroAnswers *answers;
 
   GMutex lock;
   GCond changed;
-  GBytes *picture;
-  char *type;
-  guint64 number; /* of the picture; 0: there is none */
-  guint connections, viewers;
-  gboolean is_closing, is_cancelled, is_released;
+  AstroShown newest;
+  guint viewers;
+  gboolean is_over, is_cancelled, is_released;
 };
-
-static const char page[] =
-    "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>gst-astro</title>\n"
-    "<style>body{margin:0;background:#111;display:flex;height:100vh}"
-    "img{margin:auto;max-width:100%;max-height:100%}</style>\n"
-    "<img src=\"/stream\" alt=\"No picture has come yet\"></html>\n";
-
-/* ---- what goes out ---- */
-
-static gboolean send(GOutputStream *out, GCancellable *closing, gconstpointer data, gsize bytes)
-{
-  return g_output_stream_write_all(out, data, bytes, NULL, closing, NULL);
-}
-
-static gboolean send_text(GOutputStream *out, GCancellable *closing, const char *text)
-{
-  return send(out, closing, text, strlen(text));
-}
-
-/* length: -1 where nobody knows. */
-static gboolean send_head(GOutputStream *out, GCancellable *closing, const char *status,
-                          const char *type, gssize length, const char *more)
-{
-  g_autoptr(GString) head = g_string_new(NULL);
-  g_string_append_printf(head,
-                         "HTTP/1.1 %s\r\nContent-Type: %s\r\nCache-Control: no-store\r\n"
-                         "Connection: close\r\n%s",
-                         status, type, more);
-  if (length >= 0)
-    g_string_append_printf(head, "Content-Length: %" G_GSSIZE_FORMAT "\r\n", length);
-  g_string_append(head, "\r\n");
-  return send(out, closing, head->str, head->len);
-}
-
-static void send_answer(GOutputStream *out, GCancellable *closing, const char *status,
-                        const char *type, const char *more, const char *text, gboolean is_head)
-{
-  if (send_head(out, closing, status, type, (gssize)strlen(text), more) && !is_head)
-    send_text(out, closing, text);
-}
 
 /* ---- pictures ---- */
 
-typedef struct {
-  GBytes *picture;
-  char *type;
-  guint64 number;
-} Shown;
-
-static void shown_clear(Shown *shown)
+void astro_shown_clear(AstroShown *shown)
 {
   g_clear_pointer(&shown->picture, g_bytes_unref);
   g_clear_pointer(&shown->type, g_free);
 }
 
-/* The newest picture once it is another than number. FALSE: there will be none. */
-static gboolean next_picture(AstroPictureServer *s, guint64 number, gboolean wait, Shown *shown)
+gboolean astro_picture_server_newest(AstroPictureServer *s, guint64 number, AstroShown *shown,
+                                     gboolean *is_over)
 {
   g_mutex_lock(&s->lock);
-  while (wait && s->number == number && !s->is_closing)
-    g_cond_wait(&s->changed, &s->lock);
-  gboolean good = s->number != number && !s->is_closing;
-  *shown = (Shown){ 0 };
-  if (good)
-    *shown = (Shown){ g_bytes_ref(s->picture), g_strdup(s->type), s->number };
+  const gboolean is_new = s->newest.number != number;
+  if (is_new)
+    *shown =
+        (AstroShown){ g_bytes_ref(s->newest.picture), g_strdup(s->newest.type), s->newest.number };
+  if (is_over)
+    *is_over = s->is_over;
   g_mutex_unlock(&s->lock);
-  return good;
+  return is_new;
 }
 
-/* The boundary goes out right behind a picture, not before the next one: browsers show a part when
- * they see where it ends. */
-static gboolean send_part(AstroPictureServer *s, GOutputStream *out, const Shown *shown)
-{
-  gsize bytes;
-  gconstpointer data = g_bytes_get_data(shown->picture, &bytes);
-  g_autofree char *head = g_strdup_printf(
-      "Content-Type: %s\r\nContent-Length: %" G_GSIZE_FORMAT "\r\n\r\n", shown->type, bytes);
-  return send_text(out, s->closing, head) && send(out, s->closing, data, bytes) &&
-         send_text(out, s->closing, "\r\n--" BOUNDARY "\r\n");
-}
-
-static void count_viewer(AstroPictureServer *s, gint change)
+void astro_picture_server_count_viewer(AstroPictureServer *s, gint change)
 {
   g_mutex_lock(&s->lock);
   s->viewers = (guint)((gint)s->viewers + change);
@@ -110,158 +57,50 @@ static void count_viewer(AstroPictureServer *s, gint change)
   g_mutex_unlock(&s->lock);
 }
 
-static void send_stream(AstroPictureServer *s, GOutputStream *out)
+/* ---- the thread ---- */
+
+/* Never at once, as g_main_context_invoke would where the thread is about to run. */
+static void run_in_thread(AstroPictureServer *s, GSourceFunc function)
 {
-  Shown shown;
-  guint64 number = 0;
-  gboolean good = send_head(out, s->closing, "200 OK",
-                            "multipart/x-mixed-replace; boundary=" BOUNDARY, -1, "") &&
-                  send_text(out, s->closing, "--" BOUNDARY "\r\n");
-  count_viewer(s, 1);
-  while (good && next_picture(s, number, TRUE, &shown)) {
-    good = send_part(s, out, &shown);
-    number = shown.number;
-    shown_clear(&shown);
-  }
-  count_viewer(s, -1);
+  g_autoptr(GSource) source = g_idle_source_new();
+  g_source_set_priority(source, G_PRIORITY_DEFAULT);
+  g_source_set_callback(source, function, s, NULL);
+  g_source_attach(source, s->context);
 }
 
-static void send_picture(AstroPictureServer *s, GOutputStream *out, gboolean is_head)
+static gboolean tell_answers(gpointer data)
 {
-  Shown shown;
-  if (!next_picture(s, 0, FALSE, &shown)) {
-    send_answer(out, s->closing, "503 Service Unavailable", "text/plain", "Retry-After: 1\r\n",
-                "No picture has come yet.\n", is_head);
-    return;
-  }
-  gsize bytes;
-  gconstpointer data = g_bytes_get_data(shown.picture, &bytes);
-  if (send_head(out, s->closing, "200 OK", shown.type, (gssize)bytes, "") && !is_head)
-    send(out, s->closing, data, bytes);
-  shown_clear(&shown);
+  astro_answers_changed(((AstroPictureServer *)data)->answers);
+  return G_SOURCE_REMOVE;
 }
 
-/* ---- requests ---- */
-
-/* The request's head as text; FALSE: it did not come whole. */
-static gboolean read_request(AstroPictureServer *s, GInputStream *in, char text[MOST_REQUEST + 1])
+static gboolean quit(gpointer data)
 {
-  gsize had = 0;
-  while (had < MOST_REQUEST) {
-    gssize n = g_input_stream_read(in, text + had, MOST_REQUEST - had, s->closing, NULL);
-    if (n <= 0)
-      return FALSE;
-    had += (gsize)n;
-    text[had] = 0;
-    if (strstr(text, "\r\n\r\n") || strstr(text, "\n\n"))
-      return TRUE;
-  }
-  return FALSE;
+  g_main_loop_quit(((AstroPictureServer *)data)->loop);
+  return G_SOURCE_REMOVE;
 }
 
-static void answer(AstroPictureServer *s, GOutputStream *out, const char *request)
+/* Closes all connections; what was under way hears of it. */
+static void close_all(AstroPictureServer *s)
 {
-  g_autofree char *line = g_strndup(request, strcspn(request, "\r\n"));
-  g_auto(GStrv) words = g_strsplit(line, " ", 3);
-  guint n = g_strv_length(words);
-  const char *method = n > 0 ? words[0] : "", *path = n > 1 ? words[1] : "";
-  gboolean is_head = g_str_equal(method, "HEAD");
-  g_autofree char *place = g_strndup(path, strcspn(path, "?#"));
-  if (n != 3 || !g_str_has_prefix(words[2], "HTTP/1."))
-    send_answer(out, s->closing, "400 Bad Request", "text/plain", "", "This is no HTTP/1.\n",
-                FALSE);
-  else if (!is_head && !g_str_equal(method, "GET"))
-    send_answer(out, s->closing, "405 Method Not Allowed", "text/plain", "Allow: GET, HEAD\r\n",
-                "There is only GET.\n", FALSE);
-  else if (g_str_equal(place, "/"))
-    send_answer(out, s->closing, "200 OK", "text/html; charset=utf-8", "", page, is_head);
-  else if (g_str_equal(place, "/picture"))
-    send_picture(s, out, is_head);
-  else if (!g_str_equal(place, "/stream"))
-    send_answer(out, s->closing, "404 Not Found", "text/plain", "",
-                "There are /, /stream and /picture.\n", is_head);
-  else if (is_head)
-    send_head(out, s->closing, "200 OK", "multipart/x-mixed-replace; boundary=" BOUNDARY, -1, "");
-  else
-    send_stream(s, out);
+  g_socket_listener_close(s->listener);
+  soup_server_disconnect(s->soup);
+  while (g_main_context_iteration(s->context, FALSE))
+    ;
+  g_clear_pointer(&s->callers, astro_callers_free);
+  g_clear_object(&s->soup);
+  while (g_main_context_iteration(s->context, FALSE))
+    ;
+  g_clear_pointer(&s->answers, astro_answers_free);
 }
 
-void astro_picture_server_answer(AstroPictureServer *s, GInputStream *in, GOutputStream *out)
-{
-  char request[MOST_REQUEST + 1];
-  if (read_request(s, in, request))
-    answer(s, out, request);
-}
-
-/* ---- connections ---- */
-
-typedef struct {
-  AstroPictureServer *server;
-  GSocketConnection *connection;
-} Caller;
-
-static void hang_up(AstroPictureServer *s)
-{
-  g_mutex_lock(&s->lock);
-  s->connections--;
-  g_cond_broadcast(&s->changed);
-  g_mutex_unlock(&s->lock);
-}
-
-/* Runs in a thread of its own for each connection. */
-static gpointer serve(gpointer data)
-{
-  g_autofree Caller *caller = data;
-  AstroPictureServer *s = caller->server;
-  GIOStream *stream = G_IO_STREAM(caller->connection);
-  g_socket_set_timeout(g_socket_connection_get_socket(caller->connection), PATIENCE);
-  astro_picture_server_answer(s, g_io_stream_get_input_stream(stream),
-                              g_io_stream_get_output_stream(stream));
-  g_io_stream_close(stream, NULL, NULL);
-  g_object_unref(stream);
-  hang_up(s);
-  return NULL;
-}
-
-/* FALSE: there are as many as can be. */
-static gboolean count_connection(AstroPictureServer *s)
-{
-  g_mutex_lock(&s->lock);
-  gboolean good = s->connections < MOST_CONNECTIONS && !s->is_closing;
-  s->connections += good;
-  g_mutex_unlock(&s->lock);
-  return good;
-}
-
-static void take_call(AstroPictureServer *s, GSocketConnection *connection)
-{
-  Caller *caller = g_new(Caller, 1);
-  *caller = (Caller){ s, connection };
-  if (count_connection(s)) {
-    GThread *thread = g_thread_try_new("astro-viewer", serve, caller, NULL);
-    if (thread) {
-      g_thread_unref(thread);
-      return;
-    }
-    hang_up(s);
-  }
-  g_io_stream_close(G_IO_STREAM(connection), NULL, NULL);
-  g_object_unref(connection);
-  g_free(caller);
-}
-
-/* No main loop need run for this. */
-static gpointer accept_calls(gpointer data)
+static gpointer run(gpointer data)
 {
   AstroPictureServer *s = data;
-  while (!g_cancellable_is_cancelled(s->closing)) {
-    g_autoptr(GError) error = NULL;
-    GSocketConnection *connection = g_socket_listener_accept(s->listener, NULL, s->closing, &error);
-    if (connection)
-      take_call(s, connection);
-    else if (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-      g_usleep(G_USEC_PER_SEC / 10); /* no descriptors are left, for instance */
-  }
+  g_main_context_push_thread_default(s->context);
+  g_main_loop_run(s->loop);
+  close_all(s);
+  g_main_context_pop_thread_default(s->context);
   return NULL;
 }
 
@@ -284,41 +123,58 @@ static gboolean listen_at(AstroPictureServer *s, const char *address, guint16 po
     return FALSE;
   }
   s->port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(got));
+  s->address = g_object_ref(g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(got)));
+  s->page = astro_host_page(s->address, s->port);
   return TRUE;
 }
 
-AstroPictureServer *astro_picture_server_new(const char *address, guint16 port, GError **error)
+static gboolean start(AstroPictureServer *s, guint patience_ms, GError **error)
+{
+  g_main_context_push_thread_default(s->context);
+  s->soup = soup_server_new(NULL, NULL);
+  s->answers = astro_answers_new(s->soup, s);
+  s->callers = astro_callers_new(s->listener, s->soup, patience_ms);
+  g_main_context_pop_thread_default(s->context);
+  s->thread = g_thread_try_new("astro-pictures", run, s, error);
+  return s->thread != NULL;
+}
+
+AstroPictureServer *astro_picture_server_new_patient(const char *address, guint16 port,
+                                                     guint patience_ms, GError **error)
 {
   AstroPictureServer *s = g_new0(AstroPictureServer, 1);
   s->listener = g_socket_listener_new();
-  s->closing = g_cancellable_new();
+  s->context = g_main_context_new();
+  s->loop = g_main_loop_new(s->context, FALSE);
   g_mutex_init(&s->lock);
   g_cond_init(&s->changed);
-  if (listen_at(s, address, port, error) &&
-      (s->accepting = g_thread_try_new("astro-pictures", accept_calls, s, error)))
+  if (listen_at(s, address, port, error) && start(s, patience_ms, error))
     return s;
   astro_picture_server_free(s);
   return NULL;
 }
 
+AstroPictureServer *astro_picture_server_new(const char *address, guint16 port, GError **error)
+{
+  return astro_picture_server_new_patient(address, port, ASTRO_PICTURES_PATIENCE_MS, error);
+}
+
 void astro_picture_server_free(AstroPictureServer *s)
 {
-  g_mutex_lock(&s->lock);
-  s->is_closing = TRUE;
-  g_cond_broadcast(&s->changed);
-  g_mutex_unlock(&s->lock);
-  g_cancellable_cancel(s->closing);
-  if (s->accepting)
-    g_thread_join(s->accepting);
-  g_mutex_lock(&s->lock);
-  while (s->connections)
-    g_cond_wait(&s->changed, &s->lock);
-  g_mutex_unlock(&s->lock);
-  g_socket_listener_close(s->listener);
+  if (s->thread) {
+    run_in_thread(s, quit);
+    g_thread_join(s->thread);
+  } else if (s->soup) {
+    g_main_context_push_thread_default(s->context);
+    close_all(s);
+    g_main_context_pop_thread_default(s->context);
+  }
   g_object_unref(s->listener);
-  g_object_unref(s->closing);
-  g_clear_pointer(&s->picture, g_bytes_unref);
-  g_free(s->type);
+  g_main_loop_unref(s->loop);
+  g_main_context_unref(s->context);
+  g_clear_object(&s->address);
+  g_free(s->page);
+  astro_shown_clear(&s->newest);
   g_cond_clear(&s->changed);
   g_mutex_clear(&s->lock);
   g_free(s);
@@ -329,16 +185,25 @@ guint16 astro_picture_server_port(const AstroPictureServer *s)
   return s->port;
 }
 
+const char *astro_picture_server_page(const AstroPictureServer *s)
+{
+  return s->page;
+}
+
+GInetAddress *astro_picture_server_address(AstroPictureServer *s)
+{
+  return s->address;
+}
+
 void astro_picture_server_show(AstroPictureServer *s, GBytes *picture, const char *type)
 {
   g_mutex_lock(&s->lock);
-  g_clear_pointer(&s->picture, g_bytes_unref);
-  g_free(s->type);
-  s->picture = g_bytes_ref(picture);
-  s->type = g_strdup(type);
-  s->number++;
-  g_cond_broadcast(&s->changed);
+  const guint64 number = s->newest.number + 1;
+  astro_shown_clear(&s->newest);
+  s->newest = (AstroShown){ g_bytes_ref(picture), g_strdup(type), number };
+  s->is_over = FALSE;
   g_mutex_unlock(&s->lock);
+  run_in_thread(s, tell_answers);
 }
 
 gboolean astro_picture_server_wait(AstroPictureServer *s)
@@ -349,6 +214,18 @@ gboolean astro_picture_server_wait(AstroPictureServer *s)
   gboolean good = !s->is_cancelled;
   g_mutex_unlock(&s->lock);
   return good;
+}
+
+void astro_picture_server_finish(AstroPictureServer *s)
+{
+  const gint64 end = g_get_monotonic_time() + LAST_SECONDS * G_USEC_PER_SEC;
+  g_mutex_lock(&s->lock);
+  s->is_over = TRUE;
+  run_in_thread(s, tell_answers);
+  while (s->viewers && !s->is_cancelled)
+    if (!g_cond_wait_until(&s->changed, &s->lock, end))
+      break;
+  g_mutex_unlock(&s->lock);
 }
 
 void astro_picture_server_release(AstroPictureServer *s)

@@ -50,27 +50,32 @@ static void requests(Place *place, gconstpointer data)
     guint status;
     const char *type;
   } cases[] = {
-    { "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 200, "text/html; charset=utf-8" },
+    { "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", 200, "text/html; charset=utf-8" },
     { "GET /?a=b HTTP/1.0\r\n\r\n", 200, "text/html; charset=utf-8" },
-    { "HEAD / HTTP/1.1\r\n\r\n", 200, "text/html; charset=utf-8" },
-    { "HEAD /stream HTTP/1.1\r\n\r\n", 200,
+    { "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n", 200, "text/html; charset=utf-8" },
+    { "HEAD /stream HTTP/1.1\r\nHost: localhost\r\n\r\n", 200,
       "multipart/x-mixed-replace; boundary=gst-astro-picture" },
-    { "GET /picture HTTP/1.1\r\n\r\n", 503, "text/plain" },
-    { "GET /favicon.ico HTTP/1.1\r\n\r\n", 404, "text/plain" },
-    { "GET /../etc/passwd HTTP/1.1\r\n\r\n", 404, "text/plain" },
-    { "POST / HTTP/1.1\r\n\r\n", 405, "text/plain" },
-    { "GET /\r\n\r\n", 400, "text/plain" },
-    { "\r\n\r\n", 400, "text/plain" },
-    { "GET / HTTP/2.0\r\n\r\n", 400, "text/plain" },
-    { "GET / HTTP/1.1\n\n", 200, "text/html; charset=utf-8" },
+    { "GET /picture HTTP/1.1\r\nHost: localhost\r\n\r\n", 503, "text/plain" },
+    { "GET /favicon.ico HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "text/plain" },
+    { "GET /../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", 404, "text/plain" },
+    { "POST / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405, "text/plain" },
+    { "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", 405, "text/plain" },
+    { "GET / HTTP/1.1\nHost: localhost\n\n", 200, "text/html; charset=utf-8" },
+    { "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 403, "text/plain" },
+    /* What libsoup refuses by itself, with nothing behind the head. */
+    { "GET / HTTP/1.1\r\n\r\n", 400, NULL },
+    { "GET /\r\n\r\n", 400, NULL },
+    { "GET / HTTP/2.0\r\n\r\n", 505, NULL },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     Viewer viewer;
+    g_test_message("%s", cases[i].request);
     viewer_ask(&viewer, place->port, cases[i].request);
     g_assert_cmpuint(viewer.status, ==, cases[i].status);
     g_assert_cmpstr(viewer_field(&viewer, "content-type"), ==, cases[i].type);
-    g_assert_cmpstr(viewer_field(&viewer, "connection"), ==, "close");
-    if (!g_str_has_prefix(cases[i].request, "HEAD")) {
+    if (cases[i].type)
+      g_assert_cmpstr(viewer_field(&viewer, "connection"), ==, "close");
+    if (cases[i].type && !g_str_has_prefix(cases[i].request, "HEAD")) {
       g_autoptr(GBytes) body = viewer_body(&viewer);
       g_assert_nonnull(body);
       g_assert_cmpuint(g_bytes_get_size(body), >, 0);
