@@ -125,10 +125,11 @@ static void on_state(Run *run, GstMessage *message)
 /* Running counts, of which only the last is of interest. */
 static const char *const at_end[] = { "astro-clipped", NULL };
 /* What the table of --stats holds anyway, and the last lines of every run. */
-static const char *const elsewhere[] = { "astro-stats", "astro-file", "astro-sources", NULL };
+static const char *const elsewhere[] = { "astro-stats", "astro-file", "astro-sources",
+                                         "astro-server", NULL };
 
 /* Results, which are why a graph was run. */
-static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-server", NULL };
+static const char *const results[] = { "astro-mock", "astro-tpacf", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
 {
@@ -159,6 +160,12 @@ static void on_sources(Run *run, GstMessage *message, const GstStructure *struct
                       astro_sources_lines(structure));
 }
 
+static void on_server(Run *run, const GstStructure *structure)
+{
+  if (!run->arguments->quiet)
+    tell(run, "open %s", gst_structure_get_string(structure, "location"));
+}
+
 static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
@@ -167,6 +174,8 @@ static void on_element(Run *run, GstMessage *message)
     on_file(run, structure);
   if (g_str_equal(name, "astro-sources"))
     on_sources(run, message, structure);
+  if (g_str_equal(name, "astro-server"))
+    on_server(run, structure);
   if (!g_str_has_prefix(name, "astro-") || g_strv_contains(elsewhere, name) ||
       !(run->arguments->stats || run->arguments->verbose ||
         (g_strv_contains(results, name) && !run->arguments->quiet)))
