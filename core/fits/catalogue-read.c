@@ -85,6 +85,8 @@ static gboolean read_unit(const Reader *r, Wanted *wanted, GError **error)
 
 static gboolean find_columns(Reader *r, GError **error)
 {
+  if (r->table.n_columns == 0)
+    return wrong(r, error, "TFIELDS is 0, expected columns");
   for (guint c = 0; c < N_COLUMNS; c++) {
     Wanted *wanted = &r->wanted[c];
     *wanted = (Wanted){ .column = NULL };

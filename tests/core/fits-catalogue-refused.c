@@ -103,6 +103,21 @@ static void blank(TestPlace *place, gconstpointer data)
   test_expect_end(reader);
 }
 
+/* With rows and without: a table of nothing. */
+static void no_columns(TestPlace *place, gconstpointer data)
+{
+  for (guint rows = 0; rows < 6; rows += 5) {
+    fitsfile *f = test_begin_file(place->path);
+    int status = 0;
+    fits_create_tbl(f, BINARY_TBL, rows, 0, NULL, NULL, NULL, "EMPTY", &status);
+    g_assert_cmpint(status, ==, 0);
+    test_end_file(f);
+    test_expect_refused(place->path, NULL, "table EMPTY: TFIELDS is 0, expected columns");
+    const AstroFitsOptions options = { .columns = { .ra = "1" }, .where = "a > 0" };
+    test_expect_refused(place->path, &options, "TFIELDS is 0");
+  }
+}
+
 static void cut_short(TestPlace *place, gconstpointer data)
 {
   TestTable t = test_plain;
@@ -164,6 +179,7 @@ static void add_tests(void)
     { "refused-text", refused_text },
     { "blank", blank },
     { "cut-short", cut_short },
+    { "no-columns", no_columns },
     { "unwanted", unwanted },
   };
   test_add_places("/fits-catalogue/", cases, G_N_ELEMENTS(cases));
