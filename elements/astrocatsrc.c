@@ -20,6 +20,7 @@
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
+#include "elements/astrodeadline.h"
 #include "elements/astrofields.h"
 #include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
@@ -57,6 +58,7 @@ struct _AstroCatSrc {
   AstroCatalogue file; /* where a location is set: the points of all its catalogues */
   GArray *ends;        /* of each, in points (guint64) */
   guint next;
+  AstroDeadline deadline;
 };
 
 enum {
@@ -273,6 +275,7 @@ static gboolean astro_cat_src_start(GstBaseSrc *base)
   GError *error = NULL;
   astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
   self->next = 0;
+  astro_deadline_clear(&self->deadline);
   if (prepare(self, &error)) {
     g_atomic_int_set(&self->length,
                      (gint)(self->ends ? self->ends->len : n_catalogues(&self->now)));
@@ -307,7 +310,7 @@ static gboolean make_catalogue(AstroCatSrc *self, AstroCatalogue *catalogue, GEr
     astro_catalogue_clear(catalogue);
     return refuse_size(s->points, 3, error);
   }
-  for (guint64 i = 0; i < catalogue->n; i++)
+  for (guint64 i = 0; i < catalogue->n && !astro_is_given_up(); i++)
     catalogue->region[i] = astro_regions_find(self->regions, catalogue->ra[i], catalogue->dec[i]);
   return TRUE;
 }
@@ -350,6 +353,24 @@ static gboolean agree(AstroCatSrc *self, GstCaps *caps)
   return FALSE;
 }
 
+/* One that is given up is not there. */
+static GstFlowReturn make(AstroCatSrc *self, AstroCatalogue *catalogue)
+{
+  GError *error = NULL;
+  astro_deadline_begin(&self->deadline);
+  const AstroStop *before = astro_stop_set(&self->deadline.stop);
+  const gboolean made = make_catalogue(self, catalogue, &error);
+  astro_stop_set(before);
+  if (!made) {
+    fail(self, error);
+    return GST_FLOW_ERROR;
+  }
+  if (!astro_deadline_is_missed(&self->deadline))
+    return GST_FLOW_OK;
+  astro_catalogue_clear(catalogue);
+  return astro_deadline_is_stopped(&self->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
+}
+
 static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
 {
   AstroCatSrc *self = ASTRO_CAT_SRC(push);
@@ -357,10 +378,9 @@ static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
   GError *error = NULL;
   if (self->next >= (guint)g_atomic_int_get(&self->length))
     return GST_FLOW_EOS;
-  if (!self->now.location && !make_catalogue(self, &made, &error)) {
-    fail(self, error);
-    return GST_FLOW_ERROR;
-  }
+  const GstFlowReturn flow = self->now.location ? GST_FLOW_OK : make(self, &made);
+  if (flow != GST_FLOW_OK)
+    return flow;
   const AstroCatalogue catalogue =
       self->now.location ? astro_catalogue_part(&self->file, self->ends, self->next) : made;
   g_autoptr(GstCaps) caps = caps_of(&catalogue);
@@ -379,6 +399,25 @@ static GstFlowReturn astro_cat_src_create(GstPushSrc *push, GstBuffer **buffer)
   GST_BUFFER_DURATION(*buffer) = GST_SECOND;
   self->next++;
   return GST_FLOW_OK;
+}
+
+static gboolean unlock(GstBaseSrc *base)
+{
+  astro_deadline_set_stopped(&ASTRO_CAT_SRC(base)->deadline, TRUE);
+  return TRUE;
+}
+
+static gboolean unlock_stop(GstBaseSrc *base)
+{
+  astro_deadline_set_stopped(&ASTRO_CAT_SRC(base)->deadline, FALSE);
+  return TRUE;
+}
+
+static gboolean event(GstBaseSrc *base, GstEvent *event)
+{
+  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
+    astro_deadline_interrupt(&ASTRO_CAT_SRC(base)->deadline);
+  return GST_BASE_SRC_CLASS(astro_cat_src_parent_class)->event(base, event);
 }
 
 /* Caps are set with the first catalogue, whose columns they name. */
@@ -418,6 +457,7 @@ static void astro_cat_src_finalize(GObject *object)
 
 static void astro_cat_src_init(AstroCatSrc *self)
 {
+  astro_deadline_init(&self->deadline);
   astro_fields_set_defaults(self);
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
 }
@@ -511,6 +551,9 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
   base->stop = astro_cat_src_stop;
   base->negotiate = astro_cat_src_negotiate;
   base->query = astro_cat_src_query;
+  base->unlock = unlock;
+  base->unlock_stop = unlock_stop;
+  base->event = event;
   GST_PUSH_SRC_CLASS(klass)->create = astro_cat_src_create;
   g_autoptr(GstCaps) caps =
       gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_CATALOGUE));

@@ -15,8 +15,9 @@
  * looked for there, and they stay NaN. It does not go back to the visibilities, as major cycles do.
  *
  * An element message "astro-clean" for each product and channel tells how it went: iterations, peak
- * (of what is left, Jy/beam), flux (of the model, Jy) and end: iterations, threshold, diverged, or
- * empty where there was nothing but NaN.
+ * (of what is left, Jy/beam), flux (of the model, Jy) and end: iterations, threshold, diverged,
+ * interrupted (by a user: the image has what was done, with a warning), or empty where there was
+ * nothing but NaN.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft ! \
@@ -177,7 +178,8 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
   static const char *const ends[] = { [ASTRO_CLEAN_ITERATIONS] = "iterations",
                                       [ASTRO_CLEAN_THRESHOLD] = "threshold",
                                       [ASTRO_CLEAN_DIVERGED] = "diverged",
-                                      [ASTRO_CLEAN_EMPTY] = "empty" };
+                                      [ASTRO_CLEAN_EMPTY] = "empty",
+                                      [ASTRO_CLEAN_INTERRUPTED] = "interrupted" };
   guint n = self->config.products;
 
   for (guint i = 0; i < self->config.channels * n; i++) {
@@ -192,6 +194,13 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
                           ("%s of channel %u goes astray after %u iterations: a lower gain, or a "
                            "larger border",
                            self->grid.products[i % n], i / n, results[i].iterations),
+                          (NULL));
+    if (results[i].end == ASTRO_CLEAN_INTERRUPTED)
+      GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                          ("interrupted: %s of channel %u has %u iterations of %u and peaks of %g "
+                           "Jy/beam left",
+                           self->grid.products[i % n], i / n, results[i].iterations,
+                           self->config.iterations, results[i].peak),
                           (NULL));
   }
 }
@@ -321,6 +330,7 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   stage->backends = astro_clean_backends;
   stage->configure = configure;
   stage->feed = feed;
+  stage->keeps_part = TRUE;
   gst_type_mark_as_plugin_api(astro_clean_output_get_type(), 0);
   astro_stage_class_add_pads(stage, images, images);
   gst_element_class_set_static_metadata(

@@ -3,6 +3,7 @@
 
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "elements/astrodeadline.h"
 #include "elements/astroliveclock.h"
 #include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
@@ -22,6 +23,7 @@ typedef struct {
   GstCaps *caps; /* all that may be made, under the element's lock: asked for by any thread */
   GstBufferPool *pool;
   AstroLiveClock clock;
+  AstroDeadline deadline;
 } AstroSimulatorPrivate;
 
 G_DEFINE_ABSTRACT_TYPE_WITH_CODE(AstroSimulator, astro_simulator, GST_TYPE_PUSH_SRC,
@@ -50,7 +52,7 @@ GstClockTime astro_simulator_time(AstroSimulator *self, guint64 step)
 
 gboolean astro_simulator_is_stopping(AstroSimulator *self)
 {
-  return astro_live_clock_is_unlocked(&parts(self)->clock, GST_BASE_SRC(self));
+  return parts(self)->deadline.stop.asked(&parts(self)->deadline);
 }
 
 /* ---- how long it is ---- */
@@ -182,6 +184,7 @@ static gboolean start(GstBaseSrc *base)
   g_autoptr(GError) error = NULL;
 
   take_properties(self);
+  astro_deadline_clear(&parts(self)->deadline);
   now->next = 0;
   parts(self)->told = FALSE;
   gint rate_n, rate_d;
@@ -325,6 +328,22 @@ static GstFlowReturn wait_for_clock(AstroSimulator *self, GstBuffer **block)
   return flow;
 }
 
+/* A block that is given up is not there; the stream has ended before it where that was a user's
+ * wish. */
+static GstFlowReturn make(AstroSimulator *self, guint64 steps, GstBuffer **block)
+{
+  AstroDeadline *deadline = &parts(self)->deadline;
+  astro_deadline_begin(deadline);
+  const AstroStop *before = astro_stop_set(&deadline->stop);
+  const GstFlowReturn flow = ASTRO_SIMULATOR_GET_CLASS(self)->make(self, steps, block);
+  astro_stop_set(before);
+  if (!astro_deadline_is_missed(deadline))
+    return flow;
+  if (flow == GST_FLOW_OK)
+    gst_clear_buffer(block);
+  return astro_deadline_is_stopped(deadline) ? GST_FLOW_FLUSHING : GST_FLOW_EOS;
+}
+
 static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
 {
   AstroSimulator *self = ASTRO_SIMULATOR(push);
@@ -334,7 +353,7 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
 
   if (steps == 0)
     return GST_FLOW_EOS;
-  const GstFlowReturn flow = klass->make(self, steps, block);
+  const GstFlowReturn flow = make(self, steps, block);
   if (flow == GST_FLOW_ERROR)
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
                       ("no memory for %s of %" G_GUINT64_FORMAT " bytes", klass->blocks,
@@ -350,13 +369,23 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
 static gboolean unlock(GstBaseSrc *base)
 {
   astro_live_clock_unlock(&parts(base)->clock, base);
+  if (astro_live_clock_is_unlocked(&parts(base)->clock, base)) /* it is no mere pause */
+    astro_deadline_set_stopped(&parts(base)->deadline, TRUE);
   return TRUE;
 }
 
 static gboolean unlock_stop(GstBaseSrc *base)
 {
+  astro_deadline_set_stopped(&parts(base)->deadline, FALSE);
   astro_live_clock_unlock_stop(&parts(base)->clock, base);
   return TRUE;
+}
+
+static gboolean event(GstBaseSrc *base, GstEvent *event)
+{
+  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
+    astro_deadline_interrupt(&parts(base)->deadline);
+  return GST_BASE_SRC_CLASS(astro_simulator_parent_class)->event(base, event);
 }
 
 /* ---- queries ---- */
@@ -456,6 +485,7 @@ static void astro_simulator_class_init(AstroSimulatorClass *klass)
   base->decide_allocation = decide_allocation;
   base->unlock = unlock;
   base->unlock_stop = unlock_stop;
+  base->event = event;
   base->query = query;
   GST_PUSH_SRC_CLASS(klass)->create = create;
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
@@ -464,4 +494,5 @@ static void astro_simulator_class_init(AstroSimulatorClass *klass)
 static void astro_simulator_init(AstroSimulator *self)
 {
   gst_base_src_set_format(GST_BASE_SRC(self), GST_FORMAT_TIME);
+  astro_deadline_init(&parts(self)->deadline);
 }

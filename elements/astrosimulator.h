@@ -60,7 +60,8 @@ const AstroSimulation *astro_simulator_simulation(AstroSimulator *self);
 /* Blocks come from a pool of our own: nobody else knows their size. NULL where memory is out. */
 GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes);
 GstClockTime astro_simulator_time(AstroSimulator *self, guint64 step);
-/* The stream is being stopped: making what takes long is to be given up. */
+/* The stream is being stopped, or a user has had to wait: making what takes long is to be given up.
+ * While a block is made astro_is_given_up() says the same. */
 gboolean astro_simulator_is_stopping(AstroSimulator *self);
 
 /* The properties of the scene and is-live; a subclass's own ids begin with

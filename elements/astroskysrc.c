@@ -257,6 +257,8 @@ static GstFlowReturn prepare(AstroSkySrc *self)
     g_ptr_array_add(self->prepared, buffer);
     if (!fill(self, buffer, first, simulation->block))
       return GST_FLOW_ERROR;
+    if (astro_is_given_up()) /* another time it is made anew */
+      g_ptr_array_set_size(self->prepared, (gint)self->prepared->len - 1);
   }
   return GST_FLOW_OK;
 }

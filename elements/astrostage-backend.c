@@ -47,7 +47,10 @@ static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choic
   g_assert(backend->config_bytes <= sizeof priv->config);
   if (priv->device && !(priv->queue = priv->device->funcs->queue_new(priv->device, error)))
     return FALSE;
-  AstroPlace place = { .threads = choice->threads, .device = priv->device, .queue = priv->queue };
+  AstroPlace place = { .threads = choice->threads,
+                       .device = priv->device,
+                       .queue = priv->queue,
+                       .stop = &priv->deadline.stop };
   priv->instance = backend->create(priv->config, &place, &variant, error);
   GST_OBJECT_LOCK(stage);
   priv->backend = backend;
@@ -57,7 +60,7 @@ static gboolean open_backend_of(AstroStage *stage, const AstroStageChoice *choic
 }
 
 /* What auto found room for in shape alone may not be there: the host then does it. */
-gboolean astro_stage_open_backend(AstroStage *stage, GError **error)
+static gboolean open_backend(AstroStage *stage, GError **error)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   AstroStageChoice choice = astro_stage_choice(stage);
@@ -72,6 +75,17 @@ gboolean astro_stage_open_backend(AstroStage *stage, GError **error)
   }
   g_propagate_error(error, g_steal_pointer(&why_not));
   return FALSE;
+}
+
+/* Tables of a configuration may take long. */
+gboolean astro_stage_open_backend(AstroStage *stage, GError **error)
+{
+  AstroDeadline *deadline = &astro_stage_parts(stage)->deadline;
+  astro_deadline_begin(deadline);
+  const AstroStop *before = astro_stop_set(&deadline->stop);
+  const gboolean ok = open_backend(stage, error) && astro_backend_goes_on(error);
+  astro_stop_set(before);
+  return ok;
 }
 
 /* ---- faces ---- */
@@ -142,6 +156,13 @@ static gboolean open_faces(AstroStage *stage, Faces *set, GstMapFlags flags, GEr
   return TRUE;
 }
 
+/* Where the stream is stopped nobody takes it. */
+static gboolean keeps_part(AstroStage *stage)
+{
+  return ASTRO_STAGE_GET_CLASS(stage)->keeps_part &&
+         !astro_deadline_is_stopped(&astro_stage_parts(stage)->deadline);
+}
+
 static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, gboolean in_place,
                               GstMapFlags flags, gpointer arguments, gboolean last, GError **error)
 {
@@ -157,7 +178,10 @@ static gboolean submit_opened(AstroStage *stage, const Faces *from, Faces *to, g
     in[n_in++] = from->faces[i].block;
   for (guint i = 0; i < to->n; i++)
     out[i] = to->faces[i].block;
-  gboolean ok = priv->backend->submit(priv->instance, in, n_in, out, to->n, arguments, error);
+  const AstroStop *before = astro_stop_set(&priv->deadline.stop);
+  gboolean ok = priv->backend->submit(priv->instance, in, n_in, out, to->n, arguments, error) &&
+                (keeps_part(stage) || astro_backend_goes_on(error));
+  astro_stop_set(before);
   return close_faces(stage, to, to->n, flags, last, ok ? error : NULL) && ok;
 }
 

@@ -228,7 +228,11 @@ gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event)
     break;
   case GST_EVENT_GAP:
     return gap_event(stage, event);
+  case GST_EVENT_FLUSH_START:
+    astro_deadline_set_stopped(&PRIV(stage)->deadline, TRUE);
+    break;
   case GST_EVENT_FLUSH_STOP:
+    astro_deadline_set_stopped(&PRIV(stage)->deadline, FALSE);
     astro_stage_reset(stage);
     break;
   default:

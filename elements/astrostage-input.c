@@ -213,6 +213,7 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
   guint64 steps;
   gint64 start = astro_stage_now();
   priv->pushed = GST_FLOW_OK;
+  astro_deadline_begin(&priv->deadline);
   gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
 
   if (ok && steps > 0)
@@ -221,7 +222,7 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
   if (ok)
     return priv->pushed;
   astro_stage_post_error(stage, error);
-  return GST_FLOW_ERROR;
+  return astro_deadline_is_stopped(&priv->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
 }
 
 GstBuffer *astro_stage_pass(AstroStage *stage, GstBuffer *in)

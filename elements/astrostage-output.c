@@ -176,6 +176,7 @@ gboolean astro_stage_drain(AstroStage *stage)
   AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
   g_autoptr(GError) error = NULL;
 
+  astro_deadline_begin(&astro_stage_parts(stage)->deadline);
   if (!astro_stage_parts(stage)->instance || !klass->finish || klass->finish(stage, &error))
     return astro_stage_complete(stage);
   astro_stage_post_error(stage, error);

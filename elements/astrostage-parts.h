@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/memory/pool.h"
+#include "elements/astrodeadline.h"
 #include "elements/astrostage.h"
 
 G_BEGIN_DECLS
@@ -48,6 +49,7 @@ typedef struct {
   GQueue in_flight; /* AstroEvent *, oldest first */
 
   GstBuffer *input; /* in work, while it is ours */
+  AstroDeadline deadline;
 
   /* output */
   AstroStagePool blocks, aside;

@@ -60,6 +60,9 @@ gboolean astro_stage_prefers_device(AstroStage *stage)
 
 void astro_stage_post_error(AstroStage *stage, GError *error)
 {
+  if (g_error_matches(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP) &&
+      astro_deadline_is_stopped(&PRIV(stage)->deadline))
+    return;
   GST_ELEMENT_ERROR(stage, STREAM, FAILED, ("%s", error ? error->message : "failed"), (NULL));
 }
 
@@ -266,6 +269,25 @@ static gboolean stop(GstBaseTransform *trans)
   return TRUE;
 }
 
+/* Before the pads are stopped, which waits for what is at work. */
+static GstStateChangeReturn change_state(GstElement *element, GstStateChange change)
+{
+  AstroDeadline *deadline = &PRIV(ASTRO_STAGE(element))->deadline;
+
+  if (change == GST_STATE_CHANGE_READY_TO_PAUSED)
+    astro_deadline_clear(deadline);
+  else if (change == GST_STATE_CHANGE_PAUSED_TO_READY)
+    astro_deadline_set_stopped(deadline, TRUE);
+  return GST_ELEMENT_CLASS(astro_stage_parent_class)->change_state(element, change);
+}
+
+static gboolean src_event(GstBaseTransform *trans, GstEvent *event)
+{
+  if (gst_event_has_name(event, ASTRO_INTERRUPT_EVENT))
+    astro_deadline_interrupt(&PRIV(ASTRO_STAGE(trans))->deadline);
+  return GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->src_event(trans, event);
+}
+
 /* A device's loads are of whole samples. */
 static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, GstBuffer *buffer)
 {
@@ -282,11 +304,13 @@ static void astro_stage_class_init(AstroStageClass *klass)
 
   astro_stage_install_properties(object);
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
+  GST_ELEMENT_CLASS(klass)->change_state = change_state;
   trans->set_caps = astro_stage_set_caps;
   trans->transform = transform;
   trans->submit_input_buffer = submit_input;
   trans->generate_output = generate_output;
   trans->sink_event = astro_stage_sink_event;
+  trans->src_event = src_event;
   trans->query = query;
   trans->propose_allocation = propose_allocation;
   trans->decide_allocation = decide_allocation;
@@ -305,6 +329,7 @@ static void astro_stage_init(AstroStage *stage)
 
   g_queue_init(&priv->ready);
   g_queue_init(&priv->in_flight);
+  astro_deadline_init(&priv->deadline);
   priv->time_segment = priv->sends_time = TRUE;
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(stage), TRUE);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(stage), FALSE);

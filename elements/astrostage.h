@@ -51,6 +51,8 @@ struct _AstroStageClass {
    * done to it; before the first block of an observation and of caps. NULL: it goes on as it came.
    */
   gboolean (*amend)(AstroStage *stage, AstroObservation *observation, GError **error);
+  /* What a submit that was interrupted has made is a result, and says so itself. */
+  gboolean keeps_part;
   /* Time steps of input held back beyond blocks in flight. */
   guint64 (*latency_steps)(AstroStage *stage);
 };

@@ -8,8 +8,8 @@ noinst_DATA = graphs/source
 graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-file.graph graphs/filterbank.graph \
   graphs/fringe.graph graphs/synthesis.graph graphs/image.graph graphs/watch.graph
 example_files += examples/look.py
-dist_files += graphs/gst-astro.bash tests/graphs/program.h
-graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt \
+dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/interrupted.h
+graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
   tests/graphs/report tests/graphs/shipped tests/graphs/correlate tests/graphs/watch
 fuzz_programs += tests/fuzz/graph
 

@@ -17,6 +17,16 @@ static GstDebugCategory *backend_category(void)
 
 G_DEFINE_QUARK(astro_backend_error, astro_backend_error)
 
+gboolean astro_backend_goes_on(GError **error)
+{
+  if (!astro_is_given_up())
+    return TRUE;
+  return astro_fail(
+      error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP,
+      "interrupted in the middle of work that takes longer: what was half made is not "
+      "kept");
+}
+
 guint64 astro_host_memory(void)
 {
   return (guint64)sysconf(_SC_PHYS_PAGES) * (guint64)sysconf(_SC_PAGESIZE);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <gst/gst.h>
+#include "core/backend/threads.h"
 #include "core/fail.h"
 #include "core/memory/device.h"
 
@@ -29,6 +30,7 @@ typedef enum {
   ASTRO_BACKEND_ERROR_SHAPE,       /* a configuration that this backend cannot take */
   ASTRO_BACKEND_ERROR_MEMORY,      /* out of memory, host or device: bytes needed and had */
   ASTRO_BACKEND_ERROR_DEVICE,      /* a device call failed: call and cause */
+  ASTRO_BACKEND_ERROR_GIVEN_UP,    /* it was asked to stop (core/backend/threads.h) */
 } AstroBackendError;
 GQuark astro_backend_error_quark(void);
 /* Set ASTRO_BACKEND_ERROR_SHAPE and ASTRO_BACKEND_ERROR_MEMORY; FALSE, for a check to return. */
@@ -37,13 +39,18 @@ GQuark astro_backend_error_quark(void);
 #define astro_backend_no_memory(error, ...)                                                        \
   astro_fail(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_MEMORY, __VA_ARGS__)
 
+/* FALSE and an error where what this thread works on is to be given up, so that what it made is not
+ * to be used. */
+gboolean astro_backend_goes_on(GError **error);
+
 guint64 astro_host_memory(void); /* bytes that this machine has */
 
 /* What a backend instance is made for and where it runs. */
 typedef struct {
-  guint threads;       /* CPU threads at most; 0: the machine's */
-  AstroDevice *device; /* NULL on the CPU */
-  AstroQueue *queue;   /* the device queue that submit queues on; NULL on the CPU */
+  guint threads;         /* CPU threads at most; 0: the machine's */
+  AstroDevice *device;   /* NULL on the CPU */
+  AstroQueue *queue;     /* the device queue that submit queues on; NULL on the CPU */
+  const AstroStop *stop; /* for what an instance does beside submit, which has it set; NULL: none */
 } AstroPlace;
 
 /* A block of samples: a host pointer for CPU backends, a device pointer for device backends. */

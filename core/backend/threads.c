@@ -18,8 +18,23 @@ typedef struct {
   guint helpers, max_helpers; /* threads at work on it */
   AstroTask task;
   gpointer data;
+  const AstroStop *stop; /* that the caller had set */
   GCond finished;
 } Job;
+
+static _Thread_local const AstroStop *stop_now;
+
+const AstroStop *astro_stop_set(const AstroStop *stop)
+{
+  const AstroStop *before = stop_now;
+  stop_now = stop;
+  return before;
+}
+
+gboolean astro_is_given_up(void)
+{
+  return stop_now && stop_now->asked(stop_now->data);
+}
 
 static struct {
   GMutex lock;
@@ -71,6 +86,7 @@ static void wake(guint most, int avoided)
 /* Called and left with the lock held. */
 static void help(Job *job)
 {
+  const AstroStop *before = astro_stop_set(job->stop);
   job->helpers++;
   pool.busy++;
   while (job->next < job->n) {
@@ -78,13 +94,15 @@ static void help(Job *job)
     if (job->next == job->n)
       g_queue_remove(&pool.jobs, job);
     g_mutex_unlock(&pool.lock);
-    job->task(job->data, task);
+    if (!astro_is_given_up())
+      job->task(job->data, task);
     g_mutex_lock(&pool.lock);
     if (++job->done == job->n)
       g_cond_signal(&job->finished);
   }
   /* The job may be gone from here on, unless it is the caller's own. */
   pool.busy--;
+  astro_stop_set(before);
   if (!g_queue_is_empty(&pool.jobs))
     wake(1, -1);
 }
@@ -155,7 +173,9 @@ void astro_parallel(guint64 n, guint max_threads, AstroTask task, gpointer data)
   if (n == 0)
     return;
   start_workers();
-  Job job = { .n = n, .task = task, .data = data, .max_helpers = (guint)MIN(threads, n) };
+  Job job = {
+    .n = n, .task = task, .data = data, .stop = stop_now, .max_helpers = (guint)MIN(threads, n)
+  };
   g_cond_init(&job.finished);
   g_mutex_lock(&pool.lock);
   g_queue_push_tail(&pool.jobs, &job);

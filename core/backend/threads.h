@@ -26,6 +26,16 @@ typedef struct {
 } AstroStoppable;
 gboolean astro_is_stopped(AstroStoppable *work);
 
+/* What holds for the calling thread from now on, and for the tasks that it has others do: once stop
+ * is asked for, tasks that have not begun are passed over and long loops end, so that what they
+ * were to make is not there. Whoever set it looks at astro_is_given_up() before he uses anything
+ * that was made; until then stop must not take back what it said. Gives what held before, to be set
+ * again. NULL: what follows is done whatever is said. */
+const AstroStop *astro_stop_set(const AstroStop *stop);
+/* Whether what the calling thread does is to be given up. Loops that may take more than a tenth of
+ * a second ask between their parts; it takes some nanoseconds. */
+gboolean astro_is_given_up(void);
+
 guint astro_threads(void); /* cores that this process may use */
 
 G_END_DECLS

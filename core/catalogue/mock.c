@@ -113,6 +113,12 @@ static void random_in(const AstroFootprint *footprint, AstroRandom *random, doub
   place_in(footprint, u, v, ra, dec);
 }
 
+/* At point i: a point is made in little more than it takes to ask. */
+static gboolean goes_on(guint64 i)
+{
+  return i % POINTS_AT_ONCE != 0 || !astro_is_given_up();
+}
+
 static gboolean catalogue_alloc(AstroCatalogue *catalogue, guint64 points, GError **error)
 {
   *catalogue = (AstroCatalogue){ .n = points,
@@ -143,7 +149,7 @@ static void draw_and_place(const AstroFootprint *footprint, AstroRandom *random,
                            const AstroCatalogue *catalogue)
 {
   Placing placing = { footprint, catalogue };
-  for (guint64 i = 0; i < catalogue->n; i++)
+  for (guint64 i = 0; i < catalogue->n && goes_on(i); i++)
     draw(footprint, random, &catalogue->ra[i], &catalogue->dec[i]);
   astro_parallel((catalogue->n + POINTS_AT_ONCE - 1) / POINTS_AT_ONCE, 0, place_points, &placing);
 }
@@ -154,7 +160,7 @@ gboolean astro_catalogue_uniform(const AstroFootprint *footprint, guint64 points
   if (!astro_footprint_check(footprint, error) || !catalogue_alloc(catalogue, points, error))
     return FALSE;
   if (footprint->shape == ASTRO_FOOTPRINT_MASK)
-    for (guint64 i = 0; i < points; i++)
+    for (guint64 i = 0; i < points && goes_on(i); i++)
       astro_mask_random(footprint->mask, random, &catalogue->ra[i], &catalogue->dec[i]);
   else
     draw_and_place(footprint, random, catalogue);
@@ -275,7 +281,7 @@ gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
                 .random = random,
                 .catalogue = catalogue,
                 .points = points };
-  while (catalogue->n < points) {
+  while (catalogue->n < points && !astro_is_given_up()) {
     double ra, dec;
     random_in(&wide, random, &ra, &dec);
     add_disc(&mock, ra, dec, clustering->radius, 0);

@@ -34,7 +34,10 @@ typedef enum {
   ASTRO_CLEAN_ITERATIONS, /* there were no more of them */
   ASTRO_CLEAN_THRESHOLD,
   ASTRO_CLEAN_DIVERGED, /* peaks grew: the point-spread function is not this image's */
-  ASTRO_CLEAN_EMPTY     /* no pixel is finite, or the PSF is not: nothing was done */
+  ASTRO_CLEAN_EMPTY,    /* no pixel is finite, or the PSF is not: nothing was done */
+  /* Work was to be given up: the model is that of the iterations there were, and outside of the
+   * border it is not taken away. */
+  ASTRO_CLEAN_INTERRUPTED
 } AstroCleanEnd;
 
 typedef struct {

@@ -159,10 +159,17 @@ static AstroCleanResult cycle(Run *run)
       result.end = ASTRO_CLEAN_DIVERGED;
     if (result.end != ASTRO_CLEAN_ITERATIONS || result.iterations == config->iterations)
       return result;
+    if (astro_is_given_up()) {
+      result.end = ASTRO_CLEAN_INTERRUPTED;
+      return result;
+    }
     run->flux = (REAL)(config->gain * (double)peak);
     run->model[run->y * config->size + run->x] += run->flux;
     result.flux += (double)run->flux;
+    /* Whole cycles alone, of which the loop asks. */
+    const AstroStop *before = astro_stop_set(NULL);
     astro_parallel((rows + run->rows_a_task - 1) / run->rows_a_task, run->threads, cycle_rows, run);
+    astro_stop_set(before);
   }
 }
 
@@ -189,7 +196,7 @@ AstroCleanResult HOGBOM(const AstroCleanConfig *config, const AstroCleanKernels 
       g_array_append_val(components, i);
   run.components = (guint *)components->data;
   run.n_components = components->len;
-  if (config->border && run.n_components)
+  if (config->border && run.n_components && result.end != ASTRO_CLEAN_INTERRUPTED)
     astro_parallel(config->size, threads, outside_row, &run);
   g_free(run.greatest);
   return result;

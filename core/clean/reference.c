@@ -98,6 +98,10 @@ static AstroCleanResult clean(const Image *image)
                                                             : ASTRO_CLEAN_ITERATIONS;
     if (result.end != ASTRO_CLEAN_ITERATIONS || result.iterations == config->iterations)
       return result;
+    if (astro_is_given_up()) {
+      result.end = ASTRO_CLEAN_INTERRUPTED;
+      return result;
+    }
     image->model[y * config->size + x] += config->gain * peak;
     result.flux += config->gain * peak;
     subtract(image, x, y, config->gain * peak);

@@ -92,7 +92,7 @@ void astro_collect_free(AstroCollect *self)
   g_free(self);
 }
 
-gboolean astro_collect_observe(AstroCollect *self, AstroObservation *observation, GError **error)
+static gboolean observe(AstroCollect *self, AstroObservation *observation, GError **error)
 {
   AstroCollectConfig *config = &self->config;
   if (!enter(self, error))
@@ -109,6 +109,15 @@ gboolean astro_collect_observe(AstroCollect *self, AstroObservation *observation
     return FALSE;
   self->gridder = self->funcs->create(config, &self->place, error);
   return self->gridder != NULL;
+}
+
+/* Tables may take minutes. */
+gboolean astro_collect_observe(AstroCollect *self, AstroObservation *observation, GError **error)
+{
+  const AstroStop *before = astro_stop_set(self->place.stop);
+  const gboolean ok = observe(self, observation, error) && astro_backend_goes_on(error);
+  astro_stop_set(before);
+  return ok;
 }
 
 /* ---- dumps in ---- */
@@ -142,7 +151,7 @@ static gboolean add_dump(AstroCollect *self, const AstroBlock *in, const AstroBl
 
 /* ---- planes out ---- */
 
-gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
+static gboolean begin(AstroCollect *self, guint *planes, GError **error)
 {
   AstroGridRows rows;
   *planes = 1;
@@ -163,6 +172,14 @@ gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
   if (!self->config.cumulative)
     self->funcs->prepare->drop_rows(self->prepare);
   return TRUE;
+}
+
+gboolean astro_collect_begin(AstroCollect *self, guint *planes, GError **error)
+{
+  const AstroStop *before = astro_stop_set(self->place.stop);
+  const gboolean ok = begin(self, planes, error) && astro_backend_goes_on(error);
+  astro_stop_set(before);
+  return ok;
 }
 
 static gboolean fill_plane(AstroCollect *self, const AstroBlock *out, guint8 *touched,

@@ -7,6 +7,9 @@
 #include "core/backend/threads.h"
 #include "core/fft/planner.h"
 
+/* Rows from one question whether to go on to the next. */
+#define ASKS_EVERY 256
+
 /* ---- the sum ---- */
 
 typedef struct {
@@ -38,6 +41,8 @@ static void add_pixel(const Sum *sum, guint x, guint y)
   const gsize product_stride = 2 * (gsize)grid->image_size * grid->image_size;
 
   for (guint64 row = 0; row < rows->rows; row++) {
+    if (row % ASKS_EVERY == 0 && astro_is_given_up())
+      return;
     const double *uvw = rows->uvw + 3 * row;
     const double path = uvw[0] * l + uvw[1] * m + uvw[2] * n_minus_1;
     for (guint c = sum->first; c < sum->first + sum->n; c++) {
@@ -56,7 +61,7 @@ static void add_pixel(const Sum *sum, guint x, guint y)
 static void add_line(gpointer data, guint64 y)
 {
   const Sum *sum = data;
-  for (guint x = 0; x < sum->grid->image_size; x++)
+  for (guint x = 0; x < sum->grid->image_size && !astro_is_given_up(); x++)
     add_pixel(sum, x, (guint)y);
 }
 
@@ -156,6 +161,8 @@ static gboolean add(AstroGridding *self, const AstroGridRows *rows, gpointer gri
     memset(self->image, 0, self->products * pixels(self) * sizeof *self->image);
     astro_direct_image(&self->grid, rows, channel * channels, channels, self->config.threads,
                        (double *)self->image);
+    if (!astro_backend_goes_on(error))
+      return FALSE;
     for (guint product = 0; product < self->products; product++)
       add_image(self, product, grid, (gsize)(channel * self->products + product) * pixels(self));
   }

@@ -75,6 +75,8 @@ gboolean astro_planes_choose(AstroPlanes *planes, const AstroGridderConfig *conf
   double least = INFINITY, greatest = 0;
 
   astro_parallel(ASTRO_ROWS_PARTS, config->threads, find_range, &range);
+  if (!astro_backend_goes_on(error))
+    return FALSE;
   for (guint part = 0; part < ASTRO_ROWS_PARTS; part++) {
     least = MIN(least, range.least[part]);
     greatest = MAX(greatest, range.greatest[part]);

@@ -269,20 +269,24 @@ AstroSorted *astro_sorted_new(const AstroGridRows *rows, guint first, guint n,
   sorted->n_bands = s.buckets.n_bands;
   sorted->bands = g_new0(AstroSortedBand, sorted->n_bands);
   s.groups = g_new0(AstroSortedBand, s.buckets.n_buckets);
-  if (!s.failed && allocate(sorted)) {
+  /* What is not counted is not dealt, and what is not dealt cannot be sorted. */
+  if (!s.failed && !astro_is_given_up() && allocate(sorted)) {
     for (guint i = 0; i < s.buckets.n_buckets; i++)
       s.room_bytes = MAX(s.room_bytes, s.buckets.buckets[i].n * room_of_one(rows));
     s.from = sorted->u; /* which come to stand there after these are read */
     astro_buckets_deal(&s.buckets, s.from, s.step, sorted->values);
-    astro_parallel(s.buckets.n_buckets, threads, sort_bucket, &s);
+    if (!astro_is_given_up())
+      astro_parallel(s.buckets.n_buckets, threads, sort_bucket, &s);
   } else {
     s.failed = TRUE;
   }
   join_groups(&s);
-  if (s.failed) {
+  const gboolean goes_on = astro_backend_goes_on(error);
+  if (s.failed && goes_on)
     astro_backend_no_memory(error,
                             "no memory to sort %" G_GUINT64_FORMAT " visibilities of %u products",
                             rows->rows * n, rows->products);
+  if (s.failed || !goes_on) {
     g_clear_pointer(&sorted, astro_sorted_free);
   }
   g_slist_free_full(s.rooms, free);

@@ -26,7 +26,7 @@ static void fill(const Density *density, const AstroWeights *weights, const Astr
                  Channels channels)
 {
   memset(density->cells, 0, sizeof *density->cells * density->size * density->size);
-  for (guint64 row = 0; row < rows->rows; row++)
+  for (guint64 row = 0; row < rows->rows && !astro_is_given_up(); row++)
     for (guint c = channels.from; c < channels.to; c++) {
       const double per = rows->wavenumbers[c], weight = weights->weights[row * rows->channels + c];
       const double u = rows->uvw[3 * row] * per, v = rows->uvw[3 * row + 1] * per;
@@ -66,7 +66,7 @@ static void change(const Density *density, const AstroWeights *weights, const As
 {
   const double slope =
       weights->weighting == ASTRO_WEIGHTING_BRIGGS ? robustness(density, weights) : 0;
-  for (guint64 row = 0; row < rows->rows; row++)
+  for (guint64 row = 0; row < rows->rows && !astro_is_given_up(); row++)
     for (guint c = channels.from; c < channels.to; c++) {
       const guint64 at = row * rows->channels + c;
       const double per = rows->wavenumbers[c];
@@ -99,5 +99,5 @@ gboolean astro_weights_apply(const AstroWeights *weights, const AstroGridRows *r
     change(&density, weights, rows, channels);
   }
   g_free(density.cells);
-  return TRUE;
+  return astro_backend_goes_on(error);
 }

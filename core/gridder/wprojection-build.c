@@ -221,8 +221,11 @@ gboolean astro_taps_supports(const AstroTapsConfig *config, guint first, guint n
   gboolean all = TRUE;
   if (!config->support)
     astro_parallel(n, config->threads, support_of_plane, &work);
+  const gboolean given_up = astro_is_given_up(); /* some were not measured then */
   for (guint i = 0; i < n; i++) {
-    supports[i] = config->support ? config->support : supports[i];
+    supports[i] = config->support ? config->support
+                  : given_up      ? ASTRO_TAPS_MIN_SUPPORT
+                                  : supports[i];
     all = all && supports[i] <= ASTRO_TAPS_MAX_SUPPORT;
     supports[i] = MIN(supports[i], ASTRO_TAPS_MAX_SUPPORT);
   }
@@ -369,11 +372,11 @@ static void build_plane(gpointer data, guint64 task)
   g_autofree Complex *row = g_new(Complex, plane->support);
   axis_init(&axis, taps, index, (guint)n);
 
-  for (guint x = 0; x < n; x++)
+  for (guint x = 0; x < n && !astro_is_given_up(); x++)
     for (guint y = 0; y < n; y++)
       columns[x * n + y] =
           screen_at(&screen, middle(x, (guint)n), middle(y, (guint)n), tapers[x] * tapers[y]);
-  for (guint v = 0; v < taps->oversampling; v++) {
+  for (guint v = 0; v < taps->oversampling && !astro_is_given_up(); v++) {
     if (source_of(build, index, v) != v)
       continue;
     for (guint x = 0; x < n; x++)

@@ -253,6 +253,8 @@ void astro_wprojection_add(AstroWProjection *self, const AstroGridRows *rows, gu
   for (; work.row < rows->rows; work.row += PIECES * work.rows_each) {
     guint64 pieces = MIN((rows->rows - work.row + work.rows_each - 1) / work.rows_each, PIECES);
     astro_parallel(pieces, self->config.threads, collect_piece, &work);
+    if (astro_is_given_up()) /* pieces that were not collected have no number of records */
+      return;
     for (guint64 i = 0; i < pieces; i++)
       take_piece(self, &work, i, grid);
   }

@@ -155,6 +155,8 @@ void astro_wprojection_merge(Flush *flush)
   flush->groups = g_new0(Group, flush->n_groups);
   group_entries(flush);
   astro_parallel(flush->n_groups, self->config.threads, merge_group, flush);
+  if (astro_is_given_up()) /* groups that were not merged have no places */
+    return;
   for (guint i = 0; i < flush->n_groups; i++)
     self->counts.spread += flush->groups[i].n;
 }

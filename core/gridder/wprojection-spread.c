@@ -67,7 +67,7 @@ static void spread_band(gpointer data, guint64 band)
   guint from = (guint)band * BAND, end = MIN(from + BAND, self->config.size);
 
   for (guint i = 0; i < self->n_classes; i++)
-    for (guint group = 0; group < self->classes[i].groups; group++)
+    for (guint group = 0; group < self->classes[i].groups && !astro_is_given_up(); group++)
       for (guint product = 0, width; product < self->config.products;
            product += ASTRO_WPROJECTION_PRODUCTS(width)) {
         width = ASTRO_WPROJECTION_4;

@@ -84,7 +84,8 @@ void astro_wprojection_flush(AstroWProjection *self, gpointer grid)
   if (self->n == 0)
     return;
   astro_wprojection_merge(&flush);
-  astro_wprojection_spread(&flush);
+  if (!astro_is_given_up())
+    astro_wprojection_spread(&flush);
   self->n = 0;
   g_free(flush.groups);
 }

@@ -266,7 +266,8 @@ static void fetch(const Work *work, const AstroSortedGroup *group)
 
 static void spread_band(gpointer data, guint64 number)
 {
-  enum { AHEAD = 4 };
+  /* Groups: fetched ahead, and from one question whether to go on to the next. */
+  enum { AHEAD = 4, ASKS_EVERY = 64 };
   Work *work = data;
   _Alignas(64) char room[ASTRO_SPREAD_ROOM] = { 0 };
   const guint at = work->bands[number];
@@ -276,6 +277,8 @@ static void spread_band(gpointer data, guint64 number)
        group++) {
     if (group + AHEAD < end)
       fetch(work, group + AHEAD);
+    if ((group - band->groups) % ASKS_EVERY == 0 && astro_is_given_up())
+      return;
     if (group->lo == group->hi)
       continue;
     cleared = clear_until(work, at, cleared, end_tile(work, group));

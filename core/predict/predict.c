@@ -212,7 +212,7 @@ static void work(gpointer data, guint64 task)
     double frequency = frequency_of(predict, channel, point % config->points);
     const double *directions =
         predict->directions + 3 * (gsize)config->sky->n * (point / config->points);
-    for (guint done = 0, n; done < config->sky->n; done += n) {
+    for (guint done = 0, n; done < config->sky->n && !astro_is_given_up(); done += n) {
       n = MIN(predict->sources_at_once, config->sky->n - done);
       prepare_sources(predict, directions, done, n, frequency, &parts);
       add_sources(predict, first / lanes, to_group, n, &parts);

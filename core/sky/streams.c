@@ -194,4 +194,6 @@ void astro_streams_seek(AstroStreams *streams, gint64 first_tile, gsize tiles)
   streams->fresh_to = streams->config.window_tiles;
   astro_parallel(n_streams * (streams->config.window_tiles - kept), streams->config.threads,
                  make_tile, streams);
+  if (astro_is_given_up()) /* tiles that were not made must not be kept for ones that were */
+    streams->filled = FALSE;
 }

@@ -337,7 +337,7 @@ static void work(gpointer data, guint64 task)
   const gboolean rows_in_block = voltages->time_stride == 1;
   AstroTile parts;
 
-  for (; input < end; input++) {
+  for (; input < end && !astro_is_given_up(); input++) {
     guint station = (guint)(input / voltages->pols), pol = (guint)(input % voltages->pols);
     float scale = make[voltages->config.pattern](voltages, tile, station, pol, &parts);
     guint64 row = rows_in_block ? station * voltages->station_stride + pol * voltages->pol_stride
@@ -401,7 +401,8 @@ void astro_voltages_fill(AstroVoltages *voltages, guint64 first, guint64 steps, 
   voltages->block = block;
 
   guint64 most = voltages->row_samples / TILE;
-  for (voltages->chunk = first / TILE; voltages->chunk < end_tile; voltages->chunk += most) {
+  for (voltages->chunk = first / TILE; voltages->chunk < end_tile && !astro_is_given_up();
+       voltages->chunk += most) {
     guint64 tiles = MIN(most, end_tile - voltages->chunk);
     if (voltages->config.pattern == ASTRO_PATTERN_SKY) {
       aim(voltages, tiles);

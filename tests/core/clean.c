@@ -77,6 +77,43 @@ static double *sky(guint size, const Source *sources, guint n)
   return values;
 }
 
+/* ---- work that is given up ---- */
+
+static gboolean asked_often(gpointer left)
+{
+  return --*(gint *)left < 0;
+}
+
+/* What is interrupted is as far as it came, whole: the same as so many iterations that were asked
+ * for. */
+static void test_interrupted(void)
+{
+  const Source sources[] = { { 20, 14, 2.5 }, { 10, 17, -1 } };
+  g_autofree double *values = sky(33, sources, 2);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++)
+    for (gint cycles = 0; cycles < 40; cycles += 13) {
+      AstroCleanConfig config = config_of(33);
+      AstroCleanResult result, asked_for;
+      AstroCleanArguments arguments = { 4, 3, 0.4, &result };
+      gint left = cycles;
+      const AstroStop stop = { asked_often, &left };
+      config.border = 0;
+      astro_stop_set(&stop);
+      g_autofree double *got = clean(backends[b], &config, values, &arguments, 1);
+      astro_stop_set(NULL);
+      g_assert_cmpuint(result.iterations, ==, cycles);
+      g_assert_cmpint(result.end, ==, ASTRO_CLEAN_INTERRUPTED);
+      config.iterations = (guint)cycles;
+      arguments.results = &asked_for;
+      g_autofree double *expected = clean(backends[b], &config, values, &arguments, 1);
+      if (cycles == 0) /* nothing is restored there, which takes another way */
+        continue;
+      g_assert_cmpmem(got, 4 * 33 * 33 * sizeof *got, expected, 4 * 33 * 33 * sizeof *got);
+      g_assert_cmpfloat(result.peak, ==, asked_for.peak);
+      g_assert_cmpfloat(result.flux, ==, asked_for.flux);
+    }
+}
+
 /* ---- by hand ---- */
 
 /* One cycle of gain 1 on one source: the model is the source and nothing is left, inside and
@@ -341,6 +378,7 @@ static void add_tests(void)
   g_test_add_data_func("/clean/cpu/avx2", "avx2", test_cpu);
   g_test_add_data_func("/clean/cpu/avx512", "avx512", test_cpu);
   g_test_add_func("/clean/ends", test_ends);
+  g_test_add_func("/clean/interrupted", test_interrupted);
   g_test_add_func("/clean/errors", test_errors);
 }
 

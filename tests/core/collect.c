@@ -437,6 +437,84 @@ static void test_refused_maps(void)
 
 /* ---- a device without room for all products ---- */
 
+/* ---- work that is given up ---- */
+
+static gboolean asked_often(gpointer left)
+{
+  return g_atomic_int_add((gint *)left, -1) <= 0;
+}
+
+/* One grid of all dumps, of an instance whose work is to be given up when that was asked so often.
+ * FALSE: it was, and says so. */
+static gboolean grid_until(const Setting *s, gpointer dumps, gint asks)
+{
+  const AstroStop stop = { asked_often, &asks };
+  const AstroPlace place = { .threads = 2, .stop = &stop };
+  const gsize bytes = dump_values(s) * 8;
+  g_autoptr(AstroObservation) observation = observe(s->stations);
+  g_auto(GStrv) products = g_strsplit(s->products, ",", -1);
+  AstroCollectConfig config;
+  const char *variant;
+  GError *error = NULL;
+  AstroLayout shape;
+  guint planes = 1;
+  configure(s, observation, products, &config);
+  make_shape(s, 1, &shape);
+  AstroCollect *collect = astro_gridder_cpu.create(&config, &place, &variant, &error);
+  const gsize grid_bytes = astro_collect_grid_bytes(&config);
+  gpointer grid = test_alloc(grid_bytes);
+  const AstroBlock out = { grid, grid_bytes };
+  gboolean ok = astro_collect_observe(collect, observation, &error);
+  astro_stop_set(&stop);
+  for (guint i = 0; i < DUMPS && ok; i++) {
+    const AstroBlock in = { (char *)dumps + i * bytes, bytes };
+    AstroCollectArguments arguments = { .shape = &shape, .is_new = i == 0 };
+    ok = astro_gridder_cpu.submit(collect, &in, 1, &out, 1, &arguments, &error) &&
+         astro_backend_goes_on(&error);
+  }
+  astro_stop_set(NULL);
+  ok = ok && astro_collect_begin(collect, &planes, &error);
+  astro_stop_set(&stop);
+  for (guint plane = 0; plane < planes && ok; plane++) {
+    AstroCollectArguments arguments = { 0 };
+    ok = astro_gridder_cpu.submit(collect, NULL, 0, &out, 1, &arguments, &error) &&
+         astro_backend_goes_on(&error);
+  }
+  astro_stop_set(NULL);
+  astro_gridder_cpu.destroy(collect);
+  test_check_guard(grid, grid_bytes);
+  test_free(grid);
+  if (ok)
+    return TRUE;
+  g_assert_error(error, ASTRO_BACKEND_ERROR, ASTRO_BACKEND_ERROR_GIVEN_UP);
+  g_clear_error(&error);
+  return FALSE;
+}
+
+/* Wherever it is given up nothing breaks, and it is an error. */
+static void test_given_up(gconstpointer algorithm)
+{
+  static const AstroWeighting weightings[] = { ASTRO_WEIGHTING_NATURAL, ASTRO_WEIGHTING_UNIFORM };
+  for (guint w = 0; w < G_N_ELEMENTS(weightings); w++) {
+    const Setting s = { .algorithm = algorithm,
+                        .stations = 7,
+                        .channels = 11,
+                        .pols = 2,
+                        .products = (char *)"I,PSF",
+                        .format = ASTRO_FORMAT_CF32LE,
+                        .interval = DUMPS,
+                        .weighting = weightings[w] };
+    g_autoptr(GRand) random = g_rand_new_with_seed(5);
+    g_autofree gpointer dumps = make_dumps(&s, random);
+    gint asks = 0, given_up = 0;
+    for (gint step = 1; !grid_until(&s, dumps, asks); asks += step, step += 1 + step / 4)
+      given_up++;
+    g_test_message("%d times, up to %d questions", given_up, asks);
+    g_assert_cmpint(given_up, >, 5);
+    g_assert_true(grid_until(&s, dumps, G_MAXINT));
+  }
+}
+
 static gpointer create_limited(gconstpointer config, const AstroPlace *place, const char **variant,
                                gsize limit, GError **error)
 {
@@ -484,6 +562,9 @@ static void add_tests(void)
   g_test_add_data_func("/collect/direct", &astro_direct, test_backends);
   g_test_add_data_func("/collect/wprojection", &astro_wprojection, test_backends);
   g_test_add_data_func("/collect/wstacking", &astro_wstacking, test_backends);
+  g_test_add_data_func("/collect/given-up/direct", &astro_direct, test_given_up);
+  g_test_add_data_func("/collect/given-up/wprojection", &astro_wprojection, test_given_up);
+  g_test_add_data_func("/collect/given-up/wstacking", &astro_wstacking, test_given_up);
   g_test_add_func("/collect/maps", test_maps);
   g_test_add_func("/collect/maps/refused", test_refused_maps);
 }

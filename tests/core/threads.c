@@ -178,11 +178,74 @@ static void test_no_workers(void)
 }
 #endif
 
+/* ---- work that is given up ---- */
+
+typedef struct {
+  gint left; /* tasks until it is to be given up */
+  gint done;
+} Quitting;
+
+static gboolean is_enough(gpointer data)
+{
+  return g_atomic_int_get(&((Quitting *)data)->left) <= 0;
+}
+
+static void do_one(gpointer data, guint64 task)
+{
+  Quitting *quitting = data;
+  g_atomic_int_inc(&quitting->done);
+  g_atomic_int_add(&quitting->left, -1);
+}
+
+static void note_given_up(gpointer data, guint64 task)
+{
+  if (astro_is_given_up())
+    g_atomic_int_inc((gint *)data);
+}
+
+/* Tasks that have not begun are passed over, all of them, and the caller comes back. */
+static void test_give_up(void)
+{
+  Quitting quitting = { .left = 100 };
+  const AstroStop stop = { is_enough, &quitting };
+  for (guint threads = 0; threads < 4; threads++) {
+    quitting = (Quitting){ .left = 100 };
+    g_assert_null(astro_stop_set(&stop));
+    g_assert_false(astro_is_given_up());
+    astro_parallel(1000000, threads, do_one, &quitting);
+    g_assert_true(astro_is_given_up());
+    g_assert_true(astro_stop_set(NULL) == &stop);
+    g_assert_false(astro_is_given_up());
+    g_assert_cmpint(quitting.done, >=, 100);
+    g_assert_cmpint(quitting.done, <, 200);
+  }
+}
+
+/* It holds for the calls of one thread: not for those of others, whose tasks the same workers do.
+ */
+static void test_give_up_own(void)
+{
+  Quitting quitting = { .left = 0 };
+  const AstroStop stop = { is_enough, &quitting };
+  gint given_up = 0;
+  astro_stop_set(&stop);
+  GThread *other = g_thread_new("other", caller, NULL);
+  for (guint i = 0; i < 200; i++)
+    astro_parallel(40, 0, do_one, &quitting);
+  g_thread_join(other);
+  astro_stop_set(NULL);
+  g_assert_cmpint(quitting.done, ==, 0);
+  astro_parallel(1000, 0, note_given_up, &given_up);
+  g_assert_cmpint(given_up, ==, 0);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/threads/every-task-once", test_every_task_once);
   g_test_add_func("/threads/other-core", test_other_core);
   g_test_add_func("/threads/callers", test_callers);
+  g_test_add_func("/threads/give-up", test_give_up);
+  g_test_add_func("/threads/give-up/own", test_give_up_own);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   g_test_add_func("/threads/no-workers", test_no_workers);
 #endif

@@ -1,0 +1,39 @@
+/* How long an element may go on with a piece of work (a block, what is made at the end) that it was
+ * asked to end: not at all where its stream is stopped or flushed and nobody takes what it makes;
+ * and a moment, in which what is nearly done is done, where a user asked for the end of the stream
+ * (ASTRO_INTERRUPT_EVENT). */
+#pragma once
+
+#include <gst/gst.h>
+#include "core/backend/threads.h"
+
+G_BEGIN_DECLS
+
+/* Together with what others do until the end, a user waits less than a second. */
+#define ASTRO_DEADLINE_MS 300
+
+typedef struct {
+  AstroStop stop; /* for astro_stop_set */
+  /* all atomic: set and read by any thread */
+  gint is_stopped;           /* the stream is */
+  gint is_interrupted;       /* by a user */
+  gint is_missed;            /* in this piece of work: it stays so until the next */
+  gint64 interrupted, began; /* when, in us */
+} AstroDeadline;
+
+/* It must stay where it is from then on. */
+void astro_deadline_init(AstroDeadline *deadline);
+/* Another piece of work begins. */
+void astro_deadline_begin(AstroDeadline *deadline);
+
+/* The stream is stopped or goes on: at unlock, flush, change of state. */
+void astro_deadline_set_stopped(AstroDeadline *deadline, gboolean is_stopped);
+void astro_deadline_interrupt(AstroDeadline *deadline);
+/* Forgets that it was interrupted: at the start. */
+void astro_deadline_clear(AstroDeadline *deadline);
+
+gboolean astro_deadline_is_missed(AstroDeadline *deadline);
+/* Whether nobody is told of it, since nobody waits for what is made. */
+gboolean astro_deadline_is_stopped(AstroDeadline *deadline);
+
+G_END_DECLS
