@@ -13,8 +13,10 @@ static void set(gint64 *at, gint64 value)
 
 static gboolean is_late(const AstroDeadline *deadline)
 {
-  const gint64 since = MAX(get(&deadline->interrupted), get(&deadline->began));
-  return g_get_monotonic_time() >= since + ASTRO_DEADLINE_MS * (gint64)1000;
+  const gint64 interrupted = get(&deadline->interrupted), began = get(&deadline->began);
+  const gint64 moment = MAX(interrupted, began) + ASTRO_DEADLINE_MS * (gint64)1000;
+  const gint64 end = interrupted + ASTRO_DEADLINE_END_MS * (gint64)1000;
+  return g_get_monotonic_time() >= (began > interrupted ? MAX(moment, end) : moment);
 }
 
 static gboolean asked(gpointer data)

@@ -1,7 +1,9 @@
 /* How long an element may go on with a piece of work (a block, what is made at the end) that it was
- * asked to end: not at all where its stream is stopped or flushed and nobody takes what it makes;
- * and a moment, in which what is nearly done is done, where a user asked for the end of the stream
- * (ASTRO_INTERRUPT_EVENT). */
+ * asked to end. Not at all where its stream is stopped or flushed: nobody takes what it makes.
+ * Where a user asked for the end of the stream (ASTRO_INTERRUPT_EVENT): a moment with what it is
+ * at, in which what is nearly done is done; and as long as it takes, within reason, with what it
+ * begins then, such as the image of all that came, since that is what an end of the stream makes.
+ */
 #pragma once
 
 #include <gst/gst.h>
@@ -9,8 +11,11 @@
 
 G_BEGIN_DECLS
 
-/* Together with what others do until the end, a user waits less than a second. */
+/* With what others do until the end a user waits less than a second. */
 #define ASTRO_DEADLINE_MS 300
+/* From the interrupt, for work that began after it; work that is done in a moment has no end. Those
+ * who send signals to end programs (containers, batch systems) kill them after 10 s or more. */
+#define ASTRO_DEADLINE_END_MS 8000
 
 typedef struct {
   AstroStop stop; /* for astro_stop_set */

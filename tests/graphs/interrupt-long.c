@@ -94,6 +94,25 @@ static gint64 interrupt_one(const Case *c, int number)
   return took;
 }
 
+/* What an end of the stream makes of all that came is no work to be given up at once: an image that
+ * takes longer than a moment is still what the observation was for. */
+static void test_end(void)
+{
+  static const Case end = {
+    "end",
+    "astrovissrc stations=20 channels=1 integration=60 duration=0 sky=0.001,0.002,3 "
+    "! identity sleep-time=50000 ! " SEEN "! astrogridder algorithm=direct weighting=uniform "
+    "size=100 cell=100 ! astrofft ! astroimage ! astrofitssink location=made.fits async=false",
+    "seen",
+    500,
+    0,
+    NULL,
+    "made.fits",
+    NULL
+  };
+  interrupt_one(&end, SIGINT);
+}
+
 static void test_long(gconstpointer data)
 {
   static const int signals[TRIES] = { SIGTERM, SIGINT, SIGHUP };
@@ -108,6 +127,7 @@ static void test_long(gconstpointer data)
 static void add_tests(void)
 {
   write_sky();
+  g_test_add_func("/gst-astro/interrupt-long/end", test_end);
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *path = g_strconcat("/gst-astro/interrupt-long/", cases[i].name, NULL);
     g_test_add_data_func(path, &cases[i], test_long);
