@@ -20,6 +20,7 @@ core/paths.h: Makefile
 	@cmp -s $@.new $@ && rm -f $@.new || mv $@.new $@
 
 core_sources += core/enum.h core/split-mix.h core/units.h core/fail.c core/fail.h \
+  core/power-law.c core/power-law.h \
   core/stream/stream.c core/stream/stream.h \
   core/stream/observation.c core/stream/observation.h \
   core/stream/history.c core/stream/history.h \

@@ -1,6 +1,7 @@
 /* What is left without a region is added up, never the whole less a part: sums of weights of very
  * different sizes would lose what stays. */
 #include "core/tpacf/tpacf.h"
+#include "core/power-law.h"
 #include "core/enum.h"
 
 #include <math.h>
@@ -379,25 +380,6 @@ void astro_tpacf_clear(AstroTpacfResult *result)
 gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
                          double *amplitude, double *slope)
 {
-  double s = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-  guint n = 0;
-  for (guint k = 0; k < result->n_bins; k++) {
-    double theta = result->theta[k], w = result->w[k], sigma = result->error[k];
-    if (!(theta >= min_theta && theta <= max_theta && w > 0 && sigma > 0))
-      continue;
-    /* the error of log w is sigma / w */
-    double weight = w * w / (sigma * sigma), x = log(theta), y = log(w);
-    s += weight;
-    sx += weight * x;
-    sy += weight * y;
-    sxx += weight * x * x;
-    sxy += weight * x * y;
-    n++;
-  }
-  double determinant = s * sxx - sx * sx;
-  if (n < 2 || !(determinant > 0))
-    return FALSE;
-  *slope = (s * sxy - sx * sy) / determinant;
-  *amplitude = exp((sy - *slope * sx) / s);
-  return TRUE;
+  return astro_power_law_fit(result->theta, result->w, result->error, result->n_bins, min_theta,
+                             max_theta, amplitude, slope);
 }
