@@ -13,6 +13,7 @@
  * and m (direction cosines), ra and dec (degrees) and flux. With a sky they have true-l, true-m,
  * true-flux (Jy) and offset (pixels from the true place); what is not found has the true ones
  * alone. gst-astro prints them.
+ * The same goes downstream as an event before the image, where astrorender marks them.
  *
  * |[
  * gst-launch-1.0 -m astrofitssrc location=a.fits ! astromeasure ! fakesink
@@ -218,6 +219,9 @@ static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, 
                                g_str_has_suffix(self->grid.products[0], "-MODEL")),
       NULL);
   gst_structure_take_value(told, "sources", &found);
+  /* Whoever draws the image marks them. */
+  gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),
+                     gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, gst_structure_copy(told)));
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), told));
 }
 

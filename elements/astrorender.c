@@ -1,11 +1,16 @@
 /* astrorender: pictures of streams, a video frame each buffer.
  *
- * Images of the sky are shown as they lie there, a panel each product, with right ascension and
- * declination in degrees; spectra as a waterfall, whose newest row on top is the mean power of the
- * newest buffer; visibilities as two matrices of stations, amplitude and phase; correlation
- * functions as points with error bars over decades. Any size that downstream asks for, that of the
- * properties where it does not care. Small frames have the pixels alone. What was lost is not
- * shown: means are those of good samples, and where there are none the page is seen.
+ * Images of the sky are shown as they lie there, a panel each product, with right ascension in
+ * hours and declination in degrees (offsets from the phase centre where the field is below 20
+ * arcsec), the beam and its axes in the lower left corner, and circles with the numbers of the
+ * sources that an astromeasure before it looked for (dashed: not found). Spectra are a waterfall,
+ * whose newest row on top is the mean power of the newest buffer. Visibilities of one station are
+ * its spectrum in dB, of two the phase of their baseline and its lags over time (a positive lag is
+ * one whose phases rise with frequency), of more two matrices of stations, amplitude and phase;
+ * view says which. Correlation functions are points with error bars over decades, and the power law
+ * that fits them. Any size that downstream asks for, that of the properties where it does not care.
+ * Small frames have the pixels alone. What was lost is not shown: means are those of good samples,
+ * and where there are none the page is seen.
  *
  * A frame's time is its buffer's. Images that begin together and grow (a gridder's cumulative ones)
  * follow each other: a frame begins where the one before ends.
@@ -28,6 +33,7 @@
 #include <gst/video/video.h>
 #include <math.h>
 
+#define SOURCES "astro-sources" /* an event of astromeasure, as its message */
 #define LEAST_SIZE 16
 #define MOST_SIZE 16384
 #define SIZES "(int) [ " G_STRINGIFY(LEAST_SIZE) ", " G_STRINGIFY(MOST_SIZE) " ]"
@@ -49,6 +55,7 @@ struct _AstroRender {
   GstVideoInfo info;
   AstroObservation *observation;
   AstroRenderer *render; /* NULL: to be made anew */
+  GArray *marks;         /* AstroRenderMark: of the image that comes next */
   GstClockTime end;      /* of the last frame; NONE: there was none */
 };
 
@@ -60,9 +67,12 @@ enum {
   PROP_MIN,
   PROP_MAX,
   PROP_THEME,
+  PROP_SCALING,
+  PROP_VIEW,
   PROP_AXES,
   PROP_GRID,
   PROP_COLOUR_BAR,
+  PROP_MARKS,
   PROP_TITLE,
   PROP_PRODUCT,
   PROP_CHANNEL,
@@ -78,9 +88,12 @@ static const AstroField fields[] = {
   ASTRO_FIELD(PROP_MIN, Settings, style.low),
   ASTRO_FIELD(PROP_MAX, Settings, style.high),
   ASTRO_FIELD(PROP_THEME, Settings, style.theme),
+  ASTRO_FIELD(PROP_SCALING, Settings, style.scaling),
+  ASTRO_FIELD(PROP_VIEW, Settings, style.view),
   ASTRO_FIELD(PROP_AXES, Settings, style.axes),
   ASTRO_FIELD(PROP_GRID, Settings, style.grid),
   ASTRO_FIELD(PROP_COLOUR_BAR, Settings, style.colour_bar),
+  ASTRO_FIELD(PROP_MARKS, Settings, style.marks),
   ASTRO_FIELD(PROP_TITLE, Settings, title),
   ASTRO_FIELD(PROP_PRODUCT, Settings, product),
   ASTRO_FIELD(PROP_CHANNEL, Settings, style.channel),
@@ -186,6 +199,32 @@ static gboolean transform_meta(GstBaseTransform *base, GstBuffer *out, GstMeta *
 
 /* ---- events ---- */
 
+/* astromeasure says of each channel of an image what it found there, before it sends the image on.
+ * Those of the channel that is shown are marked, of a mean those of the first. */
+static void take_marks(AstroRender *self, const GstStructure *told)
+{
+  const GValue *sources = gst_structure_get_value(told, "sources");
+  const gint shown = self->settings.style.channel;
+  guint channel = 0;
+  gst_structure_get_uint(told, "channel", &channel);
+  if (!sources || !GST_VALUE_HOLDS_ARRAY(sources) || channel != (guint)MAX(shown, 0))
+    return;
+  g_array_set_size(self->marks, 0);
+  for (guint i = 0; i < gst_value_array_get_size(sources); i++) {
+    const GValue *value = gst_value_array_get_value(sources, i);
+    const GstStructure *source =
+        GST_VALUE_HOLDS_STRUCTURE(value) ? gst_value_get_structure(value) : NULL;
+    AstroRenderMark mark = { .number = i + 1, .found = TRUE };
+    if (!source)
+      continue;
+    if (!gst_structure_get(source, "l", G_TYPE_DOUBLE, &mark.l, "m", G_TYPE_DOUBLE, &mark.m, NULL))
+      mark.found = FALSE;
+    if (mark.found || gst_structure_get(source, "true-l", G_TYPE_DOUBLE, &mark.l, "true-m",
+                                        G_TYPE_DOUBLE, &mark.m, NULL))
+      g_array_append_val(self->marks, mark);
+  }
+}
+
 static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
 {
   AstroRender *self = ASTRO_RENDER(base);
@@ -201,8 +240,12 @@ static gboolean sink_event(GstBaseTransform *base, GstEvent *event)
     self->observation = observation;
     g_clear_pointer(&self->render, astro_renderer_free);
   }
-  if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+  if (gst_event_has_name(event, SOURCES))
+    take_marks(self, gst_event_get_structure(event));
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     self->end = GST_CLOCK_TIME_NONE;
+    g_array_set_size(self->marks, 0);
+  }
   return GST_BASE_TRANSFORM_CLASS(astro_render_parent_class)->sink_event(base, event);
 }
 
@@ -245,6 +288,8 @@ static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *b
     .image = astro_buffer_get_image((GstBuffer *)buffer),
     .validity = astro_buffer_get_validity((GstBuffer *)buffer),
     .is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP),
+    .marks = (const AstroRenderMark *)(gpointer)self->marks->data,
+    .n_marks = self->marks->len,
   };
   return astro_renderer_frame(self->render, in->data, in->size, &moment, &target, error);
 }
@@ -288,6 +333,7 @@ static gboolean stop(GstBaseTransform *base)
   g_clear_pointer(&self->render, astro_renderer_free);
   g_clear_pointer(&self->observation, astro_observation_unref);
   gst_clear_caps(&self->caps);
+  g_array_set_size(self->marks, 0);
   return TRUE;
 }
 
@@ -296,12 +342,14 @@ static gboolean stop(GstBaseTransform *base)
 static void finalize(GObject *object)
 {
   astro_fields_clear(fields, &ASTRO_RENDER(object)->settings);
+  g_array_unref(ASTRO_RENDER(object)->marks);
   G_OBJECT_CLASS(astro_render_parent_class)->finalize(object);
 }
 
 static void astro_render_init(AstroRender *self)
 {
   astro_fields_set_defaults(self);
+  self->marks = g_array_new(FALSE, FALSE, sizeof(AstroRenderMark));
 }
 
 static void install_properties(GObjectClass *object)
@@ -316,7 +364,7 @@ static void install_properties(GObjectClass *object)
                                        "Colours for values; phases always have the cyclic one",
                                        ASTRO_TYPE_COLORMAP, ASTRO_COLORMAP_VIRIDIS, flags) },
     { PROP_STRETCH, g_param_spec_enum("stretch", "Stretch", "From values to colours",
-                                      ASTRO_TYPE_STRETCH, ASTRO_STRETCH_LINEAR, flags) },
+                                      ASTRO_TYPE_STRETCH, ASTRO_STRETCH_AUTO, flags) },
     { PROP_PERCENT,
       g_param_spec_double("percent", "Percent",
                           "How many of the values the colours span, leaving out as many of the "
@@ -330,10 +378,18 @@ static void install_properties(GObjectClass *object)
                                     G_MAXDOUBLE, 0, flags) },
     { PROP_THEME, g_param_spec_enum("theme", "Theme", "Colours of the page", ASTRO_TYPE_THEME,
                                     ASTRO_THEME_DARK, flags) },
+    { PROP_SCALING,
+      g_param_spec_enum("scaling", "Scaling", "How values of an image become pixels of a frame",
+                        ASTRO_TYPE_SCALING, ASTRO_SCALING_SMOOTH, flags) },
+    { PROP_VIEW, g_param_spec_enum("view", "View", "What visibilities are shown as",
+                                   ASTRO_TYPE_VIEW, ASTRO_VIEW_AUTO, flags) },
     { PROP_AXES, g_param_spec_boolean("axes", "Axes", "Numbers along the edges", TRUE, flags) },
     { PROP_GRID, g_param_spec_boolean("grid", "Grid", "Lines of coordinates", TRUE, flags) },
     { PROP_COLOUR_BAR,
       g_param_spec_boolean("colour-bar", "Colour bar", "The scale of the colours", TRUE, flags) },
+    { PROP_MARKS, g_param_spec_boolean("marks", "Marks",
+                                       "Circles around the sources that astromeasure looked for",
+                                       TRUE, flags) },
     { PROP_TITLE,
       g_param_spec_string("title", "Title", "NULL: telescope, frequency and time; empty: none",
                           NULL, flags) },
@@ -348,7 +404,10 @@ static void install_properties(GObjectClass *object)
                        "mean of all",
                        -1, G_MAXINT, -1, flags) },
     { PROP_ROWS,
-      g_param_spec_uint("rows", "Rows", "Buffers that a waterfall shows", 1, 16384, 256, flags) },
+      g_param_spec_uint("rows", "Rows",
+                        "Buffers that a waterfall shows, and integrations that a fringe does, "
+                        "once so many have come",
+                        1, 16384, 256, flags) },
     { PROP_WIDTH, g_param_spec_uint("width", "Width",
                                     "Of a picture, pixels, where downstream's caps leave it open",
                                     LEAST_SIZE, MOST_SIZE, 1280, flags) },

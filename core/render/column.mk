@@ -2,7 +2,11 @@
 core_sources += core/render/colormap.h core/render/colormap.c core/render/colormap-data.c \
   core/render/stretch.h core/render/stretch.c core/render/pixels.h core/render/pixels.c \
   core/render/pixels-reference.c core/render/panel.h core/render/panel.c core/render/kind-image.c \
-  core/render/kind-spectra.c core/render/kind-visibilities.c core/render/kind-correlation.c \
+  core/render/kind-spectra.c core/render/visibilities.h core/render/visibilities.c \
+  core/render/kind-matrix.c core/render/kind-spectrum.c core/render/kind-fringe.c core/render/lags.h \
+  core/render/lags.c core/render/kind-correlation.c core/render/smooth.h core/render/smooth.c \
+  core/render/sexagesimal.h core/render/sexagesimal.c core/render/bar-ticks.h core/render/bar-ticks.c \
+  core/render/figure-bar.h core/render/figure-bar.c core/render/panel-curves.h core/render/panel-curves.c \
   core/render/ticks.h core/render/ticks.c core/render/sky-grid.c core/render/figure-layout.h \
   core/render/figure-layout.c core/render/pen.h core/render/pen.c core/render/panel-axes.h \
   core/render/panel-axes.c core/render/panel-marks.h core/render/panel-marks.c \
@@ -11,7 +15,8 @@ core_cflags += $(DRAWING_CFLAGS)
 core_libs += $(DRAWING_LIBS)
 core_cflags += $(GST_VIDEO_CFLAGS)
 element_sources += elements/astrorender.c elements/astrorender.h
-core_tests += tests/core/render tests/core/render-pixels tests/core/render-kinds
+core_tests += tests/core/render tests/core/render-pixels tests/core/render-kinds \
+  tests/core/render-scales tests/core/render-smooth tests/core/render-views
 dist_files += tests/core/render.h
 tests_core_render_CFLAGS = $(AM_CFLAGS) $(DRAWING_CFLAGS)
 tests_core_render_LDADD = $(LDADD) $(DRAWING_LIBS)

@@ -19,7 +19,7 @@ static Margins margins_of(const AstroRenderStyle *style, const AstroPanel *panel
                           const AstroPageLayout *page, guint height)
 {
   const double em = page->em;
-  gboolean bar = style->colour_bar && panel->values;
+  gboolean bar = style->colour_bar && astro_panel_has_pixels(panel);
   Margins m = { 0 };
   if (page->is_bare)
     return m;
@@ -30,6 +30,19 @@ static Margins margins_of(const AstroRenderStyle *style, const AstroPanel *panel
   return m;
 }
 
+/* What serves all panels, whose insides are of one size then. */
+static Margins widest_margins(const AstroRenderStyle *style, const AstroPanel *panels, guint n,
+                              const AstroPageLayout *page, guint height)
+{
+  Margins all = margins_of(style, &panels[0], page, height);
+  for (guint i = 1; i < n; i++) {
+    const Margins m = margins_of(style, &panels[i], page, height);
+    all = (Margins){ fmax(all.left, m.left), fmax(all.right, m.right), fmax(all.top, m.top),
+                     fmax(all.bottom, m.bottom) };
+  }
+  return all;
+}
+
 /* Sides of the inside, in a cell of that size. */
 static void fit(const AstroPanel *panel, const Margins *m, double width, double height, double *w,
                 double *h)
@@ -38,6 +51,8 @@ static void fit(const AstroPanel *panel, const Margins *m, double width, double 
   *h = height - m->top - m->bottom;
   if (panel->is_square && *w > 0 && *h > 0) {
     double scale = fmin(*w / panel->width, *h / panel->height);
+    if (panel->is_whole && scale > 1)
+      scale = floor(scale);
     *w = scale * panel->width;
     *h = scale * panel->height;
   }
@@ -49,7 +64,7 @@ static guint choose_columns(const AstroPanel *panels, guint n, const Margins *m,
 {
   guint best = 1;
   double largest = -INFINITY;
-  for (guint columns = 1; columns <= n; columns++) {
+  for (guint columns = 1; columns <= (panels[0].is_stacked ? 1 : n); columns++) {
     guint rows = (n + columns - 1) / columns;
     double w, h;
     fit(&panels[0], m, width / columns, height / rows, &w, &h);
@@ -68,7 +83,7 @@ static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *pa
                              AstroPanelPlace *places)
 {
   double em = page->em, below = (double)height - page->title_height;
-  Margins m = margins_of(style, &panels[0], page, height);
+  Margins m = widest_margins(style, panels, n, page, height);
   guint columns = choose_columns(panels, n, &m, width, below), rows = (n + columns - 1) / columns;
   gboolean bar = style->colour_bar && !page->is_bare;
   for (guint i = 0; i < n; i++) {
@@ -80,7 +95,7 @@ static gboolean place_panels(const AstroRenderStyle *style, const AstroPanel *pa
            y = page->title_height + i / columns * cell_h + m.top +
                (cell_h - m.top - m.bottom - h) / 2;
     places[i] = (AstroPanelPlace){ (gint)x, (gint)y, MAX((gint)w, 1), MAX((gint)h, 1), 0, 0 };
-    if (bar && panels[i].values) {
+    if (bar && astro_panel_has_pixels(&panels[i])) {
       places[i].bar_x = (gint)(x + w + BAR_GAP * em);
       places[i].bar_width = (gint)(BAR * em);
     }

@@ -1,15 +1,11 @@
 #include "core/render/figure.h"
+#include "core/render/figure-bar.h"
 #include "core/render/figure-layout.h"
 #include "core/render/panel-axes.h"
 #include "core/render/panel-marks.h"
 
 #include <math.h>
 #include <string.h>
-
-#define BAR_STEPS 5 /* numbers beside a colour bar */
-#define LEAST_FIGURES 4
-#define MOST_FIGURES 7  /* that a float has */
-#define MOST_LETTERS 10 /* that there is room for */
 
 /* A pixel that a line over the panels covers in part: colours times opacity. */
 typedef struct {
@@ -76,7 +72,7 @@ static void make_over(AstroFigure *f, const AstroPanel *panels)
   g_array_set_size(f->over, 0);
   for (guint i = 0; i < f->n_panels && f->style->grid && !f->layout.is_bare; i++) {
     const AstroPanelPlace *p = &f->places[i];
-    if (!panels[i].values)
+    if (!astro_panel_has_pixels(&panels[i]) || panels[i].says_values)
       continue;
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, p->width, p->height);
     cairo_t *cr = cairo_create(surface);
@@ -89,22 +85,6 @@ static void make_over(AstroFigure *f, const AstroPanel *panels)
 
 /* ---- the page ---- */
 
-static void draw_bar(AstroFigure *f, const AstroPanelPlace *p, const AstroColouring *colouring)
-{
-  guint8 *data = cairo_image_surface_get_data(f->page);
-  gint stride = cairo_image_surface_get_stride(f->page);
-  cairo_surface_flush(f->page);
-  for (gint y = 0; y < p->height; y++) {
-    guint level = (guint)((p->height - 0.5 - y) / p->height * (ASTRO_COLORMAP_LEVELS - 1) + 0.5);
-    guint32 pixel = astro_colour_pixel(astro_colormap_colours[colouring->colormap][level],
-                                       colouring->red_first);
-    guint32 *row = (guint32 *)(gpointer)(data + (gsize)(p->y + y) * stride);
-    for (gint x = 0; x < p->bar_width; x++)
-      row[p->bar_x + x] = pixel;
-  }
-  cairo_surface_mark_dirty(f->page);
-}
-
 static void draw_panel(AstroFigure *f, cairo_t *cr, const AstroPanel *panel,
                        const AstroPanelPlace *p)
 {
@@ -116,13 +96,11 @@ static void draw_panel(AstroFigure *f, cairo_t *cr, const AstroPanel *panel,
   if (panel->title)
     astro_pen_text(&f->pen, cr, panel->title, p->x + p->width * 0.5, p->y - 0.4 * em, 0.5, 1,
                    FALSE);
-  if (panel->unit && p->bar_width)
-    astro_pen_text(&f->pen, cr, panel->unit, p->bar_x, p->y - 0.4 * em, 0, 1, FALSE);
   if (f->style->axes && panel->x.label)
     astro_panel_draw_x_axis(&f->pen, cr, panel, p);
   if (f->style->axes && panel->y.label)
     astro_panel_draw_y_axis(&f->pen, cr, panel, p);
-  if (f->style->grid && !panel->values) {
+  if (f->style->grid && !astro_panel_has_pixels(panel)) {
     cairo_save(cr);
     cairo_translate(cr, p->x, p->y);
     astro_panel_draw_grid(&f->pen, cr, panel, p);
@@ -130,7 +108,7 @@ static void draw_panel(AstroFigure *f, cairo_t *cr, const AstroPanel *panel,
   }
 }
 
-static void draw_page(AstroFigure *f, const AstroPanel *panels, AstroColouring *const *colouring)
+static void draw_page(AstroFigure *f, const AstroPanel *panels)
 {
   cairo_t *cr = cairo_create(f->page);
   astro_pen_use_page(&f->pen, cr);
@@ -138,9 +116,6 @@ static void draw_page(AstroFigure *f, const AstroPanel *panels, AstroColouring *
   for (guint i = 0; i < f->n_panels && !f->layout.is_bare; i++)
     draw_panel(f, cr, &panels[i], &f->places[i]);
   cairo_destroy(cr);
-  for (guint i = 0; i < f->n_panels; i++)
-    if (f->places[i].bar_width)
-      draw_bar(f, &f->places[i], colouring[i]);
 }
 
 /* ---- what changes more often ---- */
@@ -153,88 +128,6 @@ static void draw_title(AstroFigure *f, const char *title)
   cairo_fill(cr);
   astro_pen_use_ink(&f->pen, cr);
   astro_pen_text(&f->pen, cr, title, f->width * 0.5, f->layout.title_height * 0.5, 0.5, 0.5, FALSE);
-  cairo_destroy(cr);
-}
-
-/* The value whose colour stands at a part of the bar's height. */
-static double value_at(const AstroColouring *c, double part)
-{
-  guint low = 0, high = ASTRO_STRETCH_STEPS - 1;
-  while (low < high) {
-    guint middle = (low + high) / 2;
-    if (c->level[middle] < part)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return c->low + ((double)c->high - c->low) * low / (ASTRO_STRETCH_STEPS - 1.0);
-}
-
-typedef char BarTexts[BAR_STEPS][G_ASCII_DTOSTR_BUF_SIZE];
-
-/* How many numbers differ from the one below; 0 as well where one is too long. */
-static guint write_bar_texts(const AstroColouring *c, guint figures, BarTexts texts)
-{
-  const double span = (double)c->high - c->low;
-  guint differ = 0, longest = 0;
-  char format[8];
-  g_snprintf(format, sizeof format, "%%.%ug", figures);
-  for (guint i = 0; i < BAR_STEPS; i++) {
-    double value = value_at(c, i / (BAR_STEPS - 1.0));
-    if (fabs(value) < span * 2e-5)
-      value = 0;
-    g_ascii_formatd(texts[i], sizeof texts[i], format, value);
-    longest = MAX(longest, strlen(texts[i]));
-    differ += i > 0 && !g_str_equal(texts[i], texts[i - 1]);
-  }
-  return longest <= MOST_LETTERS ? differ : 0;
-}
-
-/* As many figures as tell numbers apart; those that are the same all the same stand once. */
-static void bar_texts(const AstroColouring *c, BarTexts texts)
-{
-  BarTexts longer;
-  guint best = write_bar_texts(c, LEAST_FIGURES, texts);
-  for (guint figures = LEAST_FIGURES + 1; figures <= MOST_FIGURES; figures++) {
-    const guint differ = write_bar_texts(c, figures, longer);
-    if (differ > best) {
-      memcpy(texts, longer, sizeof longer);
-      best = differ;
-    }
-  }
-  for (guint i = BAR_STEPS - 1; i > 0; i--)
-    if (g_str_equal(texts[i], texts[i - 1]))
-      texts[i][0] = 0;
-}
-
-static void draw_bar_numbers(AstroFigure *f, guint panel, const AstroColouring *c)
-{
-  const AstroPanelPlace *p = &f->places[panel];
-  BarTexts texts;
-  double em = f->layout.em, x = p->bar_x + p->bar_width + 1;
-  bar_texts(c, texts);
-  char *key = g_strjoin(" ", texts[0], texts[1], texts[2], texts[3], texts[4], NULL);
-  if (g_strcmp0(f->bar_keys[panel], key) == 0) {
-    g_free(key);
-    return;
-  }
-  g_free(f->bar_keys[panel]);
-  f->bar_keys[panel] = key;
-  cairo_t *cr = cairo_create(f->page);
-  astro_pen_use_page(&f->pen, cr);
-  /* Whole pixels, so that nothing of the numbers before shines through. */
-  cairo_rectangle(cr, x, floor(p->y - 0.4 * em), floor(ASTRO_BAR_LABELS * em) - 1,
-                  ceil(p->height + em));
-  cairo_clip(cr);
-  cairo_paint(cr);
-  astro_pen_use_ink(&f->pen, cr);
-  for (guint i = 0; i < BAR_STEPS; i++)
-    astro_pen_text(&f->pen, cr, texts[i], x + 0.4 * em,
-                   p->y + (1 - i / (BAR_STEPS - 1.0)) * p->height, 0,
-                   i == BAR_STEPS - 1 ? 0.25
-                   : i == 0           ? 0.75
-                                      : 0.5,
-                   FALSE);
   cairo_destroy(cr);
 }
 
@@ -260,8 +153,7 @@ static char *key_of(const AstroPanel *panels, guint n, const AstroRenderTarget *
   return g_string_free(key, FALSE);
 }
 
-static void new_page(AstroFigure *f, const AstroPanel *panels, guint n,
-                     AstroColouring *const *colouring, gboolean has_title,
+static void new_page(AstroFigure *f, const AstroPanel *panels, guint n, gboolean has_title,
                      const AstroRenderTarget *target)
 {
   g_clear_pointer(&f->page, cairo_surface_destroy);
@@ -277,7 +169,7 @@ static void new_page(AstroFigure *f, const AstroPanel *panels, guint n,
   f->page = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, (gint)f->width, (gint)f->height);
   astro_page_layout(f->style, has_title, panels, n, f->width, f->height, &f->layout, f->places);
   f->pen.em = f->layout.em;
-  draw_page(f, panels, colouring);
+  draw_page(f, panels);
   make_over(f, panels);
 }
 
@@ -288,7 +180,7 @@ void astro_figure_draw(AstroFigure *f, const AstroPanel *panels, guint n_panels,
   gboolean has_title = title && *title;
   char *key = key_of(panels, n_panels, target, has_title);
   if (g_strcmp0(key, f->key) != 0)
-    new_page(f, panels, n_panels, colouring, has_title, target);
+    new_page(f, panels, n_panels, has_title, target);
   g_free(f->key);
   f->key = key;
   if (f->layout.title_height && g_strcmp0(title, f->title) != 0) {
@@ -298,7 +190,8 @@ void astro_figure_draw(AstroFigure *f, const AstroPanel *panels, guint n_panels,
   }
   for (guint i = 0; i < n_panels; i++)
     if (f->places[i].bar_width)
-      draw_bar_numbers(f, i, colouring[i]);
+      astro_figure_draw_bar(&f->pen, f->page, &panels[i], &f->places[i], colouring[i],
+                            &f->bar_keys[i]);
   cairo_surface_flush(f->page);
   const guint8 *data = cairo_image_surface_get_data(f->page);
   gint stride = cairo_image_surface_get_stride(f->page);
@@ -341,9 +234,7 @@ void astro_figure_finish(AstroFigure *f, const AstroPanel *panels, guint n_panel
   draw_over(f, target);
   cairo_t *cr = draw_on(target);
   for (guint i = 0; i < n_panels; i++)
-    if (panels[i].points)
-      astro_panel_draw_points(&f->pen, cr, &panels[i], &f->places[i], target->red_first);
-    else if (!f->layout.is_bare)
-      astro_panel_draw_beam(&f->pen, cr, &panels[i], &f->places[i]);
+    astro_panel_draw_marks(&f->pen, cr, &panels[i], &f->places[i], f->layout.is_bare,
+                           target->red_first);
   cairo_destroy(cr);
 }

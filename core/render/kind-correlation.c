@@ -1,4 +1,6 @@
-/* Correlation functions as points with error bars over decades. */
+/* Correlation functions as points with error bars over decades, and the power law that fits them.
+ */
+#include "core/power-law.h"
 #include "core/render/panel.h"
 
 #include <math.h>
@@ -33,7 +35,7 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                w,
                column_of(in->columns, "error") };
   AstroPanel panel = { .x = { g_strdup("θ (arcmin)"), 1, 10, .is_log = TRUE },
-                       .y = { g_strdup("w(θ), hollow where below 0"), 1, 10, .is_log = TRUE },
+                       .y = { g_strdup("w(θ)"), 1, 10, .is_log = TRUE },
                        .n_points = k->bins };
   g_array_append_val(panels, panel);
   return k;
@@ -61,6 +63,16 @@ static void set_range(AstroPanelAxis *axis, double least, double most)
     axis->to = axis->from * 10;
 }
 
+/* Of all bins, as astrotpacf tells of it. */
+static void fit(const Kind *k, const double *table, AstroPanel *panel)
+{
+  panel->amplitude = panel->slope = NAN;
+  if (k->error >= 0)
+    astro_power_law_fit(table + (gsize)k->theta * k->bins, table + (gsize)k->w * k->bins,
+                        table + (gsize)k->error * k->bins, k->bins, 0, INFINITY, &panel->amplitude,
+                        &panel->slope);
+}
+
 static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
                  AstroPanel *panels)
 {
@@ -68,6 +80,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   const double *table = data;
   AstroPanel *panel = &panels[0];
   double x[2] = { INFINITY, -INFINITY }, y[2] = { INFINITY, -INFINITY };
+  gboolean any_below = FALSE;
   for (guint b = 0; b < k->bins; b++) {
     AstroPanelPoint *p = &panel->points[b];
     *p = (AstroPanelPoint){ cell(k, table, k->theta, b), cell(k, table, k->low, b),
@@ -75,18 +88,23 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
                             cell(k, table, k->error, b) };
     if (!(p->x > 0) || !isfinite(p->x) || !isfinite(p->y) || p->y == 0)
       continue;
+    any_below = any_below || p->y < 0;
     include(p->x, &x[0], &x[1]);
     include(p->x_low, &x[0], &x[1]);
     include(p->x_high, &x[0], &x[1]);
     include(fabs(p->y), &y[0], &y[1]);
     include(fabs(p->y) + p->error, &y[0], &y[1]);
   }
+  fit(k, table, panel);
+  g_free(panel->y.label);
+  panel->y.label = g_strdup(any_below ? "w(θ), hollow where below 0" : "w(θ)");
   set_range(&panel->x, x[0], x[1]);
   set_range(&panel->y, y[0], y[1]);
 }
 
 const AstroRenderKind astro_render_correlation = {
   ASTRO_QUANTITY_CORRELATION_FUNCTION,
+  ASTRO_VIEW_AUTO,
   "application/x-astro-correlation-function, format = (string) F64LE, layout = (string) column:bin",
   open_kind,
   take,

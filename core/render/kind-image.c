@@ -1,7 +1,9 @@
 /* Images of the sky: a panel each product. */
 #include "core/render/panel.h"
+#include "core/render/sexagesimal.h"
 #include "core/units.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MOST_PANELS 16
@@ -43,15 +45,58 @@ static AstroWcs *new_wcs(const Kind *k, const AstroRenderInput *in)
   return astro_wcs_new(&keys, NULL);
 }
 
+/* Offsets from the middle of a field so small that right ascensions along its edge would differ in
+ * their last digits alone. */
+static const struct {
+  double from;  /* such a field's width, arcsec */
+  double units; /* an arcsec */
+  const char *name;
+} small_fields[] = { { 4, 1, "arcsec" }, { 0.004, 1e3, "mas" }, { 0, 1e6, "µas" } };
+
+#define SMALL_FIELD 20.0              /* arcsec */
+#define ARCSEC (3600 * ASTRO_DEGREES) /* of a radian */
+
+/* Where offsets count from, to a hundredth of a pixel. */
+static char *place_of(double degrees, double pixel, gboolean of_ra)
+{
+  char text[48];
+  astro_sexagesimal_text(text, sizeof text, of_ra, degrees,
+                         fmin(pixel * ASTRO_DEGREES * 0.01, 1 / 3600.0));
+  return g_strdup(text);
+}
+
+static void set_offsets(const Kind *k, const AstroRenderInput *in, AstroPanel *panel)
+{
+  const AstroObservation *o = in->observation;
+  const double width = (double)MAX(k->width, k->height) * in->grid.pixel * ARCSEC;
+  guint i = 0;
+  while (width < small_fields[i].from)
+    i++;
+  const double unit = small_fields[i].units * ARCSEC, pixel = in->grid.pixel * unit;
+  const double x = (double)(k->width / 2), y = (double)(k->height / 2);
+  const double l = in->grid.centre_l * unit, m = in->grid.centre_m * unit;
+  g_autofree char *ra = place_of(o->phase_ra * ASTRO_DEGREES, in->grid.pixel, TRUE),
+                  *dec = place_of(o->phase_dec * ASTRO_DEGREES, in->grid.pixel, FALSE);
+  panel->x =
+      (AstroPanelAxis){ g_strdup_printf("RA offset (%s) from %s %s", small_fields[i].name, ra, dec),
+                        l + (x + 0.5) * pixel, l + (x + 0.5 - (double)k->width) * pixel };
+  panel->y = (AstroPanelAxis){ g_strdup_printf("Dec offset (%s)", small_fields[i].name),
+                               m + (-0.5 - y) * pixel, m + ((double)k->height - 0.5 - y) * pixel };
+}
+
 /* Offsets in degrees where the place in the sky is not known, pixels where their size is not. */
 static void set_axes(const Kind *k, const AstroRenderInput *in, AstroPanel *panel)
 {
   double pixel = in->grid.pixel * ASTRO_DEGREES, x = (double)(k->width / 2),
          y = (double)(k->height / 2), l = in->grid.centre_l * ASTRO_DEGREES,
          m = in->grid.centre_m * ASTRO_DEGREES;
-  if ((panel->wcs = new_wcs(k, in))) {
-    panel->x.label = g_strdup("Right ascension (degrees)");
-    panel->y.label = g_strdup("Declination (degrees)");
+  if ((panel->wcs = new_wcs(k, in)) &&
+      (double)MAX(k->width, k->height) * in->grid.pixel * ARCSEC < SMALL_FIELD) {
+    g_clear_pointer(&panel->wcs, astro_wcs_free);
+    set_offsets(k, in, panel);
+  } else if (panel->wcs) {
+    panel->x.label = g_strdup("Right ascension (ICRS)");
+    panel->y.label = g_strdup("Declination (ICRS)");
   } else if (pixel > 0) {
     panel->x = (AstroPanelAxis){ g_strdup("l (degrees)"), l + (x + 0.5) * pixel,
                                  l + (x + 0.5 - (double)k->width) * pixel };
@@ -93,8 +138,11 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
     AstroPanel panel = { .title = k->pols > 1 ? g_strdup(name) : NULL,
                          .upward = TRUE,
                          .is_square = TRUE,
+                         .is_smooth = in->style->scaling == ASTRO_SCALING_SMOOTH,
+                         .is_whole = in->style->scaling == ASTRO_SCALING_EXACT,
                          .unit = astro_history_image_unit(done, is_model),
                          .is_model = is_model,
+                         .is_sky = !g_str_equal(name, "PSF") && in->grid.pixel > 0,
                          .width = (guint)k->width,
                          .height = (guint)k->height };
     set_axes(k, in, &panel);
@@ -156,6 +204,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
 
 const AstroRenderKind astro_render_image = {
   ASTRO_QUANTITY_IMAGE,
+  ASTRO_VIEW_AUTO,
   "application/x-astro-image, format = (string) { F32LE, F64LE }, layout = (string) { pol:y:x, "
   "channel:pol:y:x }",
   open_kind,

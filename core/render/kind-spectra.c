@@ -1,5 +1,7 @@
-/* Spectra as a waterfall: power over frequency, a row each buffer, the newest on top. */
+/* Spectra as a waterfall: power over frequency, a row each buffer, the newest on top. It grows
+ * until it has all the rows that were asked for: what is empty says nothing. */
 #include "core/render/panel.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,7 +9,8 @@
 typedef struct {
   AstroStream stream;
   guint64 channels;
-  guint rows;
+  guint rows, shown;
+  guint64 *durations;  /* of the rows, ns; 0: not known */
   double *sums, *good; /* of a row: powers, and how much of a channel's samples was not lost */
 } Kind;
 
@@ -31,7 +34,7 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                                 (low + in->stream.bandwidth) / 1e6 };
   else
     panel.x = (AstroPanelAxis){ g_strdup("Channel"), -0.5, (double)channels - 0.5, .whole = TRUE };
-  panel.y = (AstroPanelAxis){ g_strdup("Blocks ago"), k->rows - 0.5, -0.5, .whole = TRUE };
+  panel.y = (AstroPanelAxis){ g_strdup("Blocks ago"), 0, 1 };
   g_array_append_val(panels, panel);
   return k;
 }
@@ -41,6 +44,7 @@ static void close_kind(gpointer kind)
   Kind *k = kind;
   g_free(k->sums);
   g_free(k->good);
+  g_free(k->durations);
   g_free(k);
 }
 
@@ -118,12 +122,18 @@ static void find_good(const Kind *k, const AstroRenderMoment *moment)
     k->good[c] = sums[c * groups / k->channels] * (double)groups / (double)n / MAX(meta->full, 1);
 }
 
-static void set_times(const Kind *k, guint64 duration_ns, AstroPanelAxis *axis)
+/* Seconds where all that is shown has a length. */
+static void set_times(const Kind *k, AstroPanelAxis *axis)
 {
-  if (duration_ns == 0 || !axis->whole)
-    return;
+  double seconds = 0;
+  gboolean known = TRUE;
+  for (guint i = 0; i < k->shown; i++) {
+    seconds += (double)k->durations[i] / ASTRO_NS_PER_SECOND;
+    known = known && k->durations[i] > 0;
+  }
   g_free(axis->label);
-  *axis = (AstroPanelAxis){ g_strdup("Seconds ago"), k->rows * (double)duration_ns / 1e9, 0 };
+  *axis = known ? (AstroPanelAxis){ g_strdup("Seconds ago"), seconds, 0 }
+                : (AstroPanelAxis){ g_strdup("Blocks ago"), k->shown - 0.5, -0.5, .whole = TRUE };
 }
 
 static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
@@ -139,6 +149,7 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   if (!k->sums) {
     k->sums = g_new(double, k->channels);
     k->good = g_new(double, k->channels);
+    k->durations = g_new0(guint64, k->rows);
   }
   find_good(k, moment);
   memset(k->sums, 0, k->channels * sizeof *k->sums);
@@ -147,11 +158,16 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
   for (guint64 c = 0; c < k->channels; c++)
     values[c] =
         k->good[c] > 0 ? (float)(k->sums[c] * (double)k->channels / (double)n / k->good[c]) : NAN;
-  set_times(k, moment->duration_ns, &panels[0].y);
+  memmove(k->durations + 1, k->durations, (k->rows - 1) * sizeof *k->durations);
+  k->durations[0] = moment->duration_ns;
+  k->shown = MIN(k->shown + 1, k->rows);
+  panels[0].height = k->shown;
+  set_times(k, &panels[0].y);
 }
 
 const AstroRenderKind astro_render_spectra = {
   ASTRO_QUANTITY_SPECTRA,
+  ASTRO_VIEW_AUTO,
   "application/x-astro-spectra, format = (string) { CF32LE, CI8, CI16LE, CI4, CF64LE }",
   open_kind,
   take,

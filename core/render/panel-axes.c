@@ -2,27 +2,34 @@
 #include "core/render/ticks.h"
 
 #include <math.h>
-#include <string.h>
 
 #define TICK 0.4 /* of a letter's height */
 #define SKY_ALPHA 0.35
 #define LINES_ALPHA 0.2
 #define LETTERS_A_TICK 6
+#define LETTERS_A_SKY_TICK 8 /* hours, minutes and seconds are longer */
 
 /* In letters' heights. */
 #define LEAST_LEFT 6.0
 #define LEFT_LABEL 1.55 /* with what is free on either side of it */
 #define DIGIT 0.64
-#define OTHER 0.37 /* point, minus */
+#define LETTER 0.75
+#define OTHER 0.45 /* point, minus, and the marks of hours and degrees */
 
-static guint most_x(guint em, const AstroPanelPlace *p)
+static guint most_x(guint em, const AstroPanelPlace *p, guint letters)
 {
-  return CLAMP(p->width / (gint)(LETTERS_A_TICK * em), 2, 12);
+  return CLAMP(p->width / (gint)(letters * em), 2, 12);
 }
 
 static guint most_y(guint em, const AstroPanelPlace *p)
 {
   return CLAMP(p->height / (gint)(3 * em), 2, 12);
+}
+
+static void find_sky(guint em, const AstroPanel *panel, const AstroPanelPlace *p, AstroSkyGrid *sky)
+{
+  astro_sky_grid_find(sky, panel->wcs, panel->width, panel->height,
+                      most_x(em, p, LETTERS_A_SKY_TICK), most_y(em, p));
 }
 
 /* Ticks along the lower (x) or the left edge; of the sky, where its lines meet them. */
@@ -32,8 +39,9 @@ static guint edge_ticks(guint em, const AstroPanel *panel, const AstroPanelPlace
   const double right = panel->width - 0.5, top = panel->height - 0.5;
   AstroSkyGrid sky;
   if (!panel->wcs)
-    return astro_ticks(is_x ? &panel->x : &panel->y, is_x ? most_x(em, p) : most_y(em, p), ticks);
-  astro_sky_grid_find(&sky, panel->wcs, panel->width, panel->height, most_x(em, p), most_y(em, p));
+    return astro_ticks(is_x ? &panel->x : &panel->y,
+                       is_x ? most_x(em, p, LETTERS_A_TICK) : most_y(em, p), ticks);
+  find_sky(em, panel, p, &sky);
   return astro_sky_ticks(&sky, panel->wcs, is_x, (double[]){ -0.5, -0.5 },
                          is_x ? (double[]){ right, -0.5 } : (double[]){ -0.5, top }, ticks);
 }
@@ -46,7 +54,8 @@ void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel 
   guint em = pen->em, n = edge_ticks(em, panel, p, TRUE, ticks);
   double bottom = p->y + p->height, last = -INFINITY;
   for (guint i = 0; i < n; i++) {
-    double x = p->x + ticks[i].place * p->width, half = strlen(ticks[i].text) * em * 0.33;
+    double x = p->x + ticks[i].place * p->width,
+           half = (double)g_utf8_strlen(ticks[i].text, -1) * em * 0.33;
     cairo_move_to(cr, floor(x) + 0.5, bottom);
     cairo_line_to(cr, floor(x) + 0.5, bottom + TICK * em);
     cairo_stroke(cr);
@@ -64,8 +73,8 @@ static double reach_left(const AstroTick *ticks, guint n)
   double widest = 0;
   for (guint i = 0; i < n; i++) {
     double width = 0;
-    for (const char *letter = ticks[i].text; *letter; letter++)
-      width += g_ascii_isdigit(*letter) ? DIGIT : OTHER;
+    for (const char *letter = ticks[i].text; *letter; letter = g_utf8_next_char(letter))
+      width += g_ascii_isdigit(*letter) ? DIGIT : g_ascii_isalpha(*letter) ? LETTER : OTHER;
     widest = fmax(widest, width);
   }
   return fmax(LEAST_LEFT, 2 * TICK + widest + LEFT_LABEL);
@@ -142,6 +151,15 @@ static void straight_lines(const AstroPen *pen, cairo_t *cr, const AstroPanel *p
   cairo_stroke(cr);
 }
 
+/* Whether the sky reaches both ends of the lower (is_x) or the left edge. */
+static gboolean sees_edge(const AstroPanel *panel, gboolean is_x)
+{
+  const double right = panel->width - 0.5, top = panel->height - 0.5;
+  double ra, dec;
+  return astro_wcs_world(panel->wcs, -0.5, -0.5, &ra, &dec) &&
+         astro_wcs_world(panel->wcs, is_x ? right : -0.5, is_x ? -0.5 : top, &ra, &dec);
+}
+
 /* Where an edge shows hardly a coordinate, since the sky ends before it, they stand along the
  * middle, if that shows more.
  */
@@ -152,15 +170,15 @@ static void middle_labels(const AstroPen *pen, cairo_t *cr, const AstroPanel *pa
   double w = panel->width, h = panel->height;
   for (guint is_x = 0; is_x < 2; is_x++) {
     const guint at_edge = edge_ticks(pen->em, panel, p, is_x, ticks);
-    if (at_edge > 1)
+    if (at_edge > 1 || sees_edge(panel, is_x))
       continue;
     guint n = astro_sky_ticks(
         sky, panel->wcs, is_x, is_x ? (double[]){ -0.5, h / 2 } : (double[]){ w / 2, -0.5 },
         is_x ? (double[]){ w - 0.5, h / 2 } : (double[]){ w / 2, h - 0.5 }, ticks);
     for (guint i = 0; i < n && n > at_edge; i++)
-      astro_pen_text(pen, cr, ticks[i].text, is_x ? ticks[i].place * p->width : p->width / 2.0,
-                     is_x ? p->height / 2.0 : (1 - ticks[i].place) * p->height, 0.5, is_x ? 1 : 0.5,
-                     FALSE);
+      astro_pen_text_over(pen, cr, ticks[i].text, is_x ? ticks[i].place * p->width : p->width / 2.0,
+                          is_x ? p->height / 2.0 : (1 - ticks[i].place) * p->height, 0.5,
+                          is_x ? 1 : 0.5);
   }
 }
 
@@ -168,17 +186,15 @@ void astro_panel_draw_grid(const AstroPen *pen, cairo_t *cr, const AstroPanel *p
                            const AstroPanelPlace *p)
 {
   AstroSkyGrid sky;
-  double ink = panel->values ? 1 : pen->theme->ink;
+  double ink = astro_panel_has_pixels(panel) ? 1 : pen->theme->ink;
   cairo_set_source_rgba(cr, ink, ink, ink, panel->wcs ? SKY_ALPHA : LINES_ALPHA);
   cairo_set_line_width(cr, MAX(pen->em / 16.0, 1));
   if (!panel->wcs) {
     straight_lines(pen, cr, panel, p);
     return;
   }
-  astro_sky_grid_find(&sky, panel->wcs, panel->width, panel->height, most_x(pen->em, p),
-                      most_y(pen->em, p));
+  find_sky(pen->em, panel, p, &sky);
   sky_lines(cr, panel, p, &sky, TRUE);
   sky_lines(cr, panel, p, &sky, FALSE);
-  cairo_set_source_rgba(cr, 1, 1, 1, 0.8);
   middle_labels(pen, cr, panel, p, &sky);
 }

@@ -1,72 +1,115 @@
 #include "core/render/panel-marks.h"
+#include "core/render/panel-curves.h"
 
 #include <math.h>
 
 #define BEAM_MOST 0.3 /* of a panel's side */
 
-static double along(const AstroPanelAxis *axis, double value)
+/* In letters' heights. */
+#define VALUE_ROOM 4.0
+#define LEAST_RADIUS 0.9
+
+/* Dark and light, so that it is seen on any colour. */
+static void stroke_twice(cairo_t *cr)
 {
-  if (axis->is_log)
-    return log(value / axis->from) / log(axis->to / axis->from);
-  return (value - axis->from) / (axis->to - axis->from);
+  for (guint light = 0; light < 2; light++) {
+    cairo_set_source_rgb(cr, light, light, light);
+    cairo_set_line_width(cr, light ? 1.2 : 3);
+    if (light)
+      cairo_stroke(cr);
+    else
+      cairo_stroke_preserve(cr);
+  }
 }
 
-static void draw_point(cairo_t *cr, const AstroPanel *panel, const AstroPanelPlace *p,
-                       const AstroPanelPoint *point, double em)
+static double scale_of(const AstroPanel *panel, const AstroPanelPlace *p)
 {
-  double value = panel->y.is_log ? fabs(point->y) : point->y;
-  if (!isfinite(point->x) || !isfinite(value) || !(point->x > 0) || value == 0)
+  return (double)p->width / panel->width;
+}
+
+/* The beam's ellipse in the lower left corner, and its axes beside it. */
+static void draw_beam(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                      const AstroPanelPlace *p)
+{
+  double scale = scale_of(panel, p), a = panel->beam[0] * scale / 2, b = panel->beam[1] * scale / 2,
+         margin = a + 0.7 * pen->em;
+  if (!(a > 0) || !(b > 0) || margin * 2 > BEAM_MOST * MIN(p->width, p->height))
     return;
-  double x = p->x + along(&panel->x, point->x) * p->width,
-         y = p->y + (1 - along(&panel->y, value)) * p->height, below = p->y + p->height;
-  if (point->error > 0) {
-    double low = value - point->error;
-    cairo_move_to(cr, x, p->y + (1 - along(&panel->y, value + point->error)) * p->height);
-    cairo_line_to(cr, x,
-                  low > 0 ? fmin(p->y + (1 - along(&panel->y, low)) * p->height, below) : below);
-  }
-  if (point->x_low > 0 && point->x_high > 0) {
-    cairo_move_to(cr, p->x + along(&panel->x, point->x_low) * p->width, y);
-    cairo_line_to(cr, p->x + along(&panel->x, point->x_high) * p->width, y);
-  }
-  cairo_stroke(cr);
-  cairo_arc(cr, x, y, 0.3 * em, 0, 2 * G_PI);
-  if (point->y > 0)
-    cairo_fill(cr);
-  else
-    cairo_stroke(cr);
+  cairo_save(cr);
+  cairo_translate(cr, p->x + margin, p->y + p->height - margin);
+  cairo_rotate(cr, atan2(-cos(panel->beam[2]), -sin(panel->beam[2])));
+  cairo_scale(cr, a, b);
+  cairo_arc(cr, 0, 0, 1, 0, 2 * G_PI);
+  cairo_restore(cr);
+  stroke_twice(cr);
+  if (*panel->beam_text)
+    astro_pen_text_over(pen, cr, panel->beam_text, p->x + 2 * margin, p->y + p->height - margin, 0,
+                        0.5);
 }
 
-void astro_panel_draw_points(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
-                             const AstroPanelPlace *p, gboolean red_first)
+/* Around the beam, so that the source itself is seen. */
+static void draw_source(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                        const AstroPanelPlace *p, const AstroPanelMark *mark)
 {
-  const double *mark = pen->theme->mark;
+  const double scale = scale_of(panel, p), x = p->x + (mark->x + 0.5) * scale,
+               y = p->y + p->height - (mark->y + 0.5) * p->height / panel->height,
+               radius = fmax(LEAST_RADIUS * pen->em, 0.8 * panel->beam[0] * scale);
+  const double dashes[] = { 0.3 * pen->em, 0.3 * pen->em };
+  char number[16];
+  if (x < p->x || x > p->x + p->width || y < p->y || y > p->y + p->height)
+    return;
+  cairo_new_path(cr);
+  cairo_arc(cr, x, y, radius, 0, 2 * G_PI);
+  cairo_set_dash(cr, dashes, mark->found ? 0 : G_N_ELEMENTS(dashes), 0);
+  stroke_twice(cr);
+  cairo_set_dash(cr, NULL, 0, 0);
+  g_snprintf(number, sizeof number, "%u", mark->number);
+  astro_pen_text_over(pen, cr, number, x + 0.8 * radius, y - 0.8 * radius, 0, 0.8);
+}
+
+static void draw_sources(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                         const AstroPanelPlace *p)
+{
   cairo_save(cr);
   cairo_rectangle(cr, p->x, p->y, p->width, p->height);
   cairo_clip(cr);
-  cairo_set_source_rgb(cr, mark[red_first ? 2 : 0], mark[1], mark[red_first ? 0 : 2]);
-  cairo_set_line_width(cr, MAX(pen->em / 10.0, 1));
-  for (guint i = 0; i < panel->n_points; i++)
-    draw_point(cr, panel, p, &panel->points[i], pen->em);
+  for (guint i = 0; i < panel->n_marks; i++)
+    draw_source(pen, cr, panel, p, &panel->marks[i]);
   cairo_restore(cr);
 }
 
-void astro_panel_draw_beam(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
-                           const AstroPanelPlace *p)
+/* Where pixels are so few that they say little by their colours. */
+static void draw_values(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                        const AstroPanelPlace *p)
 {
-  double scale = (double)p->width / panel->width, a = panel->beam[0] * scale / 2,
-         b = panel->beam[1] * scale / 2, margin = a + 0.7 * pen->em;
-  if (!(a > 0) || !(b > 0) || margin * 2 > BEAM_MOST * MIN(p->width, p->height))
+  const double w = (double)p->width / panel->width, h = (double)p->height / panel->height;
+  if (w < VALUE_ROOM * pen->em)
     return;
-  for (guint light = 0; light < 2; light++) {
-    cairo_save(cr);
-    cairo_translate(cr, p->x + margin, p->y + p->height - margin);
-    cairo_rotate(cr, atan2(-cos(panel->beam[2]), -sin(panel->beam[2])));
-    cairo_scale(cr, a, b);
-    cairo_arc(cr, 0, 0, 1, 0, 2 * G_PI);
-    cairo_restore(cr);
-    cairo_set_source_rgb(cr, light, light, light);
-    cairo_set_line_width(cr, light ? 1.2 : 3);
-    cairo_stroke(cr);
+  for (guint y = 0; y < panel->height; y++)
+    for (guint x = 0; x < panel->width; x++) {
+      const double value = panel->values[(gsize)y * panel->width + x];
+      char number[G_ASCII_DTOSTR_BUF_SIZE], text[G_ASCII_DTOSTR_BUF_SIZE + 4];
+      if (!isfinite(value))
+        continue;
+      g_ascii_formatd(number, sizeof number, panel->is_angle ? "%.0f" : "%.4g",
+                      panel->is_angle && fabs(value) < 0.5 ? 0 : value);
+      g_snprintf(text, sizeof text, "%s%s", number, panel->is_angle ? "°" : "");
+      astro_pen_text_over(pen, cr, text, p->x + (x + 0.5) * w, p->y + (y + 0.5) * h, 0.5, 0.5);
+    }
+}
+
+void astro_panel_draw_marks(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                            const AstroPanelPlace *p, gboolean is_bare, gboolean red_first)
+{
+  if (panel->points) {
+    astro_panel_draw_fit(pen, cr, panel, p, is_bare, red_first);
+    astro_panel_draw_points(pen, cr, panel, p, red_first);
+  } else if (panel->is_curves)
+    astro_panel_draw_curves(pen, cr, panel, p, is_bare, red_first);
+  else if (!is_bare) {
+    draw_sources(pen, cr, panel, p);
+    draw_beam(pen, cr, panel, p);
+    if (panel->says_values)
+      draw_values(pen, cr, panel, p);
   }
 }

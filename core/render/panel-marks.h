@@ -1,5 +1,5 @@
-/* What is drawn over a panel's pixels anew in each frame: points with their errors, and the beam.
- */
+/* What is drawn over a panel anew in each frame: curves, points with their errors and the law that
+ * fits them, numbers in pixels, sources, and the beam. */
 #pragma once
 
 #include "core/render/figure-layout.h"
@@ -7,11 +7,8 @@
 
 G_BEGIN_DECLS
 
-void astro_panel_draw_points(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
-                             const AstroPanelPlace *place, gboolean red_first);
-
-/* The beam's ellipse in the lower left corner, dark and light, so that it is seen on any colour. */
-void astro_panel_draw_beam(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
-                           const AstroPanelPlace *place);
+/* is_bare: without texts and beams, for which there is no room. */
+void astro_panel_draw_marks(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
+                            const AstroPanelPlace *place, gboolean is_bare, gboolean red_first);
 
 G_END_DECLS

@@ -9,6 +9,20 @@ ASTRO_ENUM_TYPE(astro_theme_get_type, "AstroTheme",
                 { ASTRO_THEME_DARK, "Light on dark, for screens", "dark" },
                 { ASTRO_THEME_LIGHT, "Dark on light, for paper", "light" })
 
+ASTRO_ENUM_TYPE(astro_scaling_get_type, "AstroScaling",
+                { ASTRO_SCALING_EXACT,
+                  "Each value as a square of its own, enlarged by whole numbers", "exact" },
+                { ASTRO_SCALING_SMOOTH, "Interpolated, so that the image fills its place",
+                  "smooth" })
+
+ASTRO_ENUM_TYPE(astro_view_get_type, "AstroView",
+                { ASTRO_VIEW_MATRIX, "Amplitude and phase of all pairs of stations", "matrix" },
+                { ASTRO_VIEW_SPECTRUM, "Power of each station over frequency, in dB", "spectrum" },
+                { ASTRO_VIEW_FRINGE, "Phase and lags of the first two stations over time",
+                  "fringe" },
+                { ASTRO_VIEW_AUTO,
+                  "The spectrum of one station, the fringe of two, the matrix of more", "auto" })
+
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error)
 {
   gsize n = (gsize)panel->width * panel->height;
@@ -33,6 +47,7 @@ void astro_panel_clear(gpointer data)
   g_free(panel->y.label);
   g_free(panel->own);
   g_free(panel->points);
+  g_free(panel->marks);
   g_clear_pointer(&panel->wcs, astro_wcs_free);
 }
 

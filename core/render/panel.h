@@ -8,16 +8,26 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *label;     /* NULL: no axis */
-  double from, to; /* at the panel's left or lower, and right or upper edge */
-  gboolean is_log; /* from and to are above 0 */
-  gboolean whole;  /* numbers of things: ticks are whole */
+  char *label;        /* NULL: no axis */
+  double from, to;    /* at the panel's left or lower, and right or upper edge */
+  gboolean is_log;    /* from and to are above 0 */
+  gboolean whole;     /* numbers of things: ticks are whole */
+  gboolean is_angle;  /* degrees: ticks are parts of a circle */
+  char *const *names; /* of things, somebody else's; NULL: they are numbered */
+  guint n_names;
 } AstroPanelAxis;
 
 /* A point with error bars; NaN is not drawn. */
 typedef struct {
   double x, x_low, x_high, y, error;
 } AstroPanelPoint;
+
+/* A source in an image, in pixels. */
+typedef struct {
+  double x, y;
+  guint number;
+  gboolean found;
+} AstroPanelMark;
 
 typedef struct {
   char *title; /* NULL: none */
@@ -30,16 +40,33 @@ typedef struct {
   guint width, height;
   gboolean upward;        /* the first row is the lowest */
   gboolean is_square;     /* so are its pixels */
+  gboolean is_smooth;     /* its pixels may be interpolated */
+  gboolean is_whole;      /* its pixels are enlarged by whole numbers alone */
+  gboolean is_stacked;    /* panels stand below each other, since x is the same */
+  gboolean is_curves;     /* no pixels: each row of values is a curve, at even steps of x */
+  gboolean says_values;   /* few pixels, with numbers in them and no lines through these */
+  char *const *names;     /* of curves, somebody else's; NULL: they are numbered */
   gboolean is_angle;      /* degrees from -180 to 180: a cyclic colormap, whatever is asked for */
   gboolean is_model;      /* no beam belongs to it */
+  gboolean is_sky;        /* sources are marked in it */
   gboolean skip_diagonal; /* values there do not count for the range */
   const char *unit;       /* of the values; NULL: none */
   double beam[3];         /* axes in pixels, 0: none; angle from north, which is up, through east */
+  char beam_text[64];     /* the same for a reader */
   AstroWcs *wcs;          /* of the sky, whose lines replace the axes; NULL: none */
+
+  AstroPanelMark *marks;
+  guint n_marks;
 
   AstroPanelPoint *points;
   guint n_points;
+  double amplitude, slope; /* of the power law that fits the points; NaN or 0: none does */
 } AstroPanel;
+
+static inline gboolean astro_panel_has_pixels(const AstroPanel *panel)
+{
+  return panel->values && !panel->is_curves;
+}
 
 typedef struct {
   AstroStream stream;
@@ -51,6 +78,7 @@ typedef struct {
 
 typedef struct {
   AstroQuantity quantity;
+  AstroView view; /* of visibilities */
   const char *caps;
   /* Adds the panels, and gives what take wants. */
   gpointer (*open)(const AstroRenderInput *input, GArray *panels, GError **error);
@@ -61,8 +89,8 @@ typedef struct {
   gboolean takes_all;
 } AstroRenderKind;
 
-extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_visibilities,
-    astro_render_correlation;
+extern const AstroRenderKind astro_render_image, astro_render_spectra, astro_render_matrix,
+    astro_render_spectrum, astro_render_fringe, astro_render_correlation;
 
 /* Room for the values, NaN all, or points that its sizes tell of. */
 gboolean astro_panel_make_room(AstroPanel *panel, GError **error);

@@ -1,8 +1,13 @@
 #include "core/render/pen.h"
 
 const AstroThemeColours astro_theme_colours[] = {
-  [ASTRO_THEME_DARK] = { 0.07, 0.88, { 1.0, 0.72, 0.25 }, 0x303030 },
-  [ASTRO_THEME_LIGHT] = { 1.0, 0.1, { 0.75, 0.2, 0.1 }, 0xd0d0d0 },
+  [ASTRO_THEME_DARK] = { 0.07, 0.88, { 1.0, 0.72, 0.25 }, { 0.35, 0.7, 1.0 }, 0x303030 },
+  [ASTRO_THEME_LIGHT] = { 1.0, 0.1, { 0.75, 0.2, 0.1 }, { 0.1, 0.35, 0.7 }, 0xd0d0d0 },
+};
+
+const double astro_curve_colours[ASTRO_CURVE_COLOURS][3] = {
+  { 0.90, 0.50, 0.10 }, { 0.20, 0.55, 0.85 }, { 0.25, 0.65, 0.30 }, { 0.80, 0.25, 0.30 },
+  { 0.60, 0.45, 0.80 }, { 0.60, 0.42, 0.35 }, { 0.85, 0.50, 0.75 }, { 0.50, 0.60, 0.20 },
 };
 
 void astro_pen_init(AstroPen *pen, const AstroRenderStyle *style)
@@ -23,16 +28,28 @@ void astro_pen_clear(AstroPen *pen)
   g_object_unref(pen->fonts);
 }
 
-void astro_pen_text(const AstroPen *pen, cairo_t *cr, const char *what, double x, double y,
-                    double across, double down, gboolean upward)
+static PangoLayout *new_layout(const AstroPen *pen, const char *what, gint *w, gint *h)
 {
   PangoLayout *layout = pango_layout_new(pen->context);
   PangoFontDescription *font = pango_font_description_from_string("Sans");
-  gint w, h;
   pango_font_description_set_absolute_size(font, pen->em * PANGO_SCALE);
   pango_layout_set_font_description(layout, font);
-  pango_layout_set_text(layout, what, -1);
-  pango_layout_get_pixel_size(layout, &w, &h);
+  if (*what == '-' && g_ascii_isdigit(what[1])) {
+    /* The minus of a number is as wide as its digits. */
+    g_autofree char *number = g_strconcat("−", what + 1, NULL);
+    pango_layout_set_text(layout, number, -1);
+  } else
+    pango_layout_set_text(layout, what, -1);
+  pango_layout_get_pixel_size(layout, w, h);
+  pango_font_description_free(font);
+  return layout;
+}
+
+void astro_pen_text(const AstroPen *pen, cairo_t *cr, const char *what, double x, double y,
+                    double across, double down, gboolean upward)
+{
+  gint w, h;
+  PangoLayout *layout = new_layout(pen, what, &w, &h);
   cairo_save(cr);
   cairo_translate(cr, x, y);
   if (upward)
@@ -40,7 +57,24 @@ void astro_pen_text(const AstroPen *pen, cairo_t *cr, const char *what, double x
   cairo_move_to(cr, -across * w, -down * h);
   pango_cairo_show_layout(cr, layout);
   cairo_restore(cr);
-  pango_font_description_free(font);
+  g_object_unref(layout);
+}
+
+void astro_pen_text_over(const AstroPen *pen, cairo_t *cr, const char *what, double x, double y,
+                         double across, double down)
+{
+  gint w, h;
+  PangoLayout *layout = new_layout(pen, what, &w, &h);
+  cairo_save(cr);
+  cairo_move_to(cr, x - across * w, y - down * h);
+  pango_cairo_layout_path(cr, layout);
+  cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+  cairo_set_line_width(cr, MAX(pen->em / 6.0, 2));
+  cairo_set_source_rgba(cr, 0, 0, 0, 0.75);
+  cairo_stroke_preserve(cr);
+  cairo_set_source_rgb(cr, 1, 1, 1);
+  cairo_fill(cr);
+  cairo_restore(cr);
   g_object_unref(layout);
 }
 

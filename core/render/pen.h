@@ -7,10 +7,14 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  double page, ink, mark[3];
-  guint32 blank; /* 0xRRGGBB of no number */
+  double page, ink, mark[3], line[3]; /* line: of what is fitted to marks */
+  guint32 blank;                      /* 0xRRGGBB of no number */
 } AstroThemeColours;
 extern const AstroThemeColours astro_theme_colours[];
+
+/* Of curves, in turn; they are told apart on either page. */
+#define ASTRO_CURVE_COLOURS 8
+extern const double astro_curve_colours[ASTRO_CURVE_COLOURS][3];
 
 typedef struct {
   const AstroThemeColours *theme;
@@ -28,5 +32,9 @@ void astro_pen_use_page(const AstroPen *pen, cairo_t *cr);
 /* across, down: which part of the text is at (x, y), 0 to 1. */
 void astro_pen_text(const AstroPen *pen, cairo_t *cr, const char *what, double x, double y,
                     double across, double down, gboolean upward);
+
+/* Over an image: light with a dark edge, so that it is read on any colour. */
+void astro_pen_text_over(const AstroPen *pen, cairo_t *cr, const char *what, double x, double y,
+                         double across, double down);
 
 G_END_DECLS

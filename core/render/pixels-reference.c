@@ -31,9 +31,14 @@ static guint32 pixel_of(const AstroColouring *c, float value)
   if (isnan(value))
     return astro_colour_pixel(c->blank, c->red_first);
   float step = floorf((t > 0 ? fminf(t, ASTRO_STRETCH_STEPS - 1) : 0) + 0.5f);
-  float level = c->stretch == ASTRO_STRETCH_PERCENTILE
-                    ? c->level[(guint)step]
-                    : (float)astro_stretch(c->stretch, step / (ASTRO_STRETCH_STEPS - 1.0));
+  float level;
+  if (c->stretch == ASTRO_STRETCH_PERCENTILE)
+    level = c->level[(guint)step];
+  else if (c->stretch == ASTRO_STRETCH_AUTO)
+    level = (float)CLAMP(astro_stretch_auto(c, c->low + span * step / (ASTRO_STRETCH_STEPS - 1.0)),
+                         0, 1);
+  else
+    level = (float)astro_stretch(c->stretch, step / (ASTRO_STRETCH_STEPS - 1.0));
   return astro_colour_pixel(
       astro_colormap_colours[c->colormap][(guint)(level * (ASTRO_COLORMAP_LEVELS - 1) + 0.5f)],
       c->red_first);

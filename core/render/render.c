@@ -1,11 +1,14 @@
 #include "core/render/render.h"
 #include "core/render/figure.h"
+#include "core/render/smooth.h"
+#include "core/units.h"
 
 #include <math.h>
 
-static const AstroRenderKind *const kinds[] = { &astro_render_image, &astro_render_spectra,
-                                                &astro_render_visibilities,
-                                                &astro_render_correlation };
+/* The first that fits is taken: of visibilities, the one that view names. */
+static const AstroRenderKind *const kinds[] = { &astro_render_image,  &astro_render_spectra,
+                                                &astro_render_matrix, &astro_render_spectrum,
+                                                &astro_render_fringe, &astro_render_correlation };
 
 struct _AstroRenderer {
   AstroRenderStyle style;
@@ -19,13 +22,27 @@ struct _AstroRenderer {
   AstroFigure *figure;        /* from the first frame on, and the panels' values too */
 };
 
-static const AstroRenderKind *find_kind(AstroQuantity quantity, GError **error)
+static AstroView view_of(const AstroRenderer *r)
 {
+  const guint64 stations = r->input.stream.quantity == ASTRO_QUANTITY_VISIBILITIES
+                               ? astro_stream_stations(&r->input.stream)
+                               : 0;
+  if (r->style.view != ASTRO_VIEW_AUTO || stations == 0)
+    return r->style.view;
+  return stations == 1   ? ASTRO_VIEW_SPECTRUM
+         : stations == 2 ? ASTRO_VIEW_FRINGE
+                         : ASTRO_VIEW_MATRIX;
+}
+
+static const AstroRenderKind *find_kind(const AstroRenderer *r, GError **error)
+{
+  const AstroView view = view_of(r);
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
-    if (kinds[i]->quantity == quantity)
+    if (kinds[i]->quantity == r->input.stream.quantity &&
+        (kinds[i]->view == ASTRO_VIEW_AUTO || kinds[i]->view == view))
       return kinds[i];
   astro_render_refuse(error, ASTRO_RENDER_ERROR_CAPS, "there are no pictures of %s",
-                      astro_quantity_name(quantity));
+                      astro_quantity_name(r->input.stream.quantity));
   return NULL;
 }
 
@@ -44,8 +61,8 @@ static gboolean read_caps(AstroRenderer *r, const GstCaps *caps, GError **error)
 {
   const GstStructure *fields = gst_caps_get_structure(caps, 0);
   const char *columns = gst_structure_get_string(fields, "columns");
-  if (!astro_stream_from_caps(&r->input.stream, caps, error) ||
-      !(r->kind = find_kind(r->input.stream.quantity, error)) || !check_caps(r->kind, caps, error))
+  if (!astro_stream_from_caps(&r->input.stream, caps, error) || !(r->kind = find_kind(r, error)) ||
+      !check_caps(r->kind, caps, error))
     return FALSE;
   r->input.columns = g_strsplit(columns ? columns : "", ":", -1);
   return r->kind->quantity != ASTRO_QUANTITY_IMAGE ||
@@ -124,18 +141,49 @@ static void find_range(const AstroRenderer *r, const AstroPanel *panel, float *l
     *high = (float)r->style.high;
 }
 
+/* Images and spectra have faint and bright beside each other; visibilities are compared. */
+static AstroStretch stretch_of(const AstroRenderer *r)
+{
+  if (r->style.stretch == ASTRO_STRETCH_AUTO && r->kind->quantity == ASTRO_QUANTITY_VISIBILITIES)
+    return ASTRO_STRETCH_LINEAR;
+  return r->style.stretch;
+}
+
 static void colour_panel(const AstroRenderer *r, guint i, gboolean red_first)
 {
   const AstroPanel *panel = &g_array_index(r->panels, AstroPanel, i);
   float low = -180, high = 180;
-  if (!panel->values)
+  if (!astro_panel_has_pixels(panel))
     return;
   if (!panel->is_angle)
     find_range(r, panel, &low, &high);
   astro_colouring_set(
       r->colouring[i], panel->is_angle ? ASTRO_COLORMAP_TWILIGHT : r->style.colormap,
-      panel->is_angle ? ASTRO_STRETCH_LINEAR : r->style.stretch, low, high, panel->values,
+      panel->is_angle ? ASTRO_STRETCH_LINEAR : stretch_of(r), low, high, panel->values,
       (gsize)panel->width * panel->height, astro_figure_blank(&r->style), red_first);
+}
+
+/* "45.2″ × 40.1″, −12°": the axes in the unit that suits the larger one. */
+static void write_beam(AstroPanel *panel, const AstroImageMeta *image)
+{
+  static const struct {
+    double from, units; /* arcsec, of an arcsec */
+    const char *mark;
+  } units[] = { { 3600, 1 / 3600.0, "°" },
+                { 60, 1 / 60.0, "′" },
+                { 0.2, 1, "″" },
+                { 2e-4, 1e3, " mas" },
+                { 0, 1e6, " µas" } };
+  const double arcsec = 3600 * ASTRO_DEGREES, major = image->major * arcsec;
+  const double angle = remainder(image->angle * ASTRO_DEGREES, 180);
+  char a[G_ASCII_DTOSTR_BUF_SIZE], b[G_ASCII_DTOSTR_BUF_SIZE];
+  guint i = 0;
+  while (major < units[i].from)
+    i++;
+  g_ascii_formatd(a, sizeof a, "%.3g", major * units[i].units);
+  g_ascii_formatd(b, sizeof b, "%.3g", image->minor * arcsec * units[i].units);
+  g_snprintf(panel->beam_text, sizeof panel->beam_text, "%s%s × %s%s, %s%.0f°", a, units[i].mark, b,
+             units[i].mark, angle < -0.5 ? "−" : "", fabs(angle));
 }
 
 /* Models are not seen through a beam. */
@@ -148,6 +196,28 @@ static void set_beams(const AstroRenderer *r, const AstroImageMeta *image)
     panel->beam[0] = seen ? image->major / pixel : 0;
     panel->beam[1] = seen ? image->minor / pixel : 0;
     panel->beam[2] = seen ? image->angle : 0;
+    *panel->beam_text = 0;
+    if (seen)
+      write_beam(panel, image);
+  }
+}
+
+/* The point-spread function is of no place in the sky. */
+static void set_marks(const AstroRenderer *r, const AstroRenderMoment *moment)
+{
+  const AstroGrid *grid = &r->input.grid;
+  for (guint i = 0; i < r->panels->len; i++) {
+    AstroPanel *panel = &g_array_index(r->panels, AstroPanel, i);
+    const gboolean seen = r->style.marks && panel->is_sky;
+    panel->n_marks = seen ? moment->n_marks : 0;
+    panel->marks = g_renew(AstroPanelMark, panel->marks, panel->n_marks);
+    for (guint k = 0; k < panel->n_marks; k++) {
+      const AstroRenderMark *mark = &moment->marks[k];
+      panel->marks[k] =
+          (AstroPanelMark){ panel->width / 2 - (mark->l - grid->centre_l) / grid->pixel,
+                            panel->height / 2 + (mark->m - grid->centre_m) / grid->pixel,
+                            mark->number, mark->found };
+    }
   }
 }
 
@@ -184,6 +254,7 @@ gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
     return FALSE;
   r->kind->take(r->instance, data, steps, moment, panels);
   set_beams(r, moment->image);
+  set_marks(r, moment);
   for (guint i = 0; i < r->panels->len; i++)
     colour_panel(r, i, target->red_first);
   astro_figure_draw(r->figure, panels, r->panels->len, r->colouring, title, target);
@@ -192,7 +263,11 @@ gboolean astro_renderer_frame(AstroRenderer *r, gconstpointer data, gsize bytes,
                                  panels[i].upward };
     AstroRectangle place;
     astro_figure_place(r->figure, i, target, &place);
-    if (pixels.values)
+    if (!astro_panel_has_pixels(&panels[i]))
+      continue;
+    if (panels[i].is_smooth && astro_smooth_serves(&pixels, place.width, place.height))
+      astro_smooth_draw(&pixels, r->colouring[i], &place);
+    else
       astro_pixels_draw(&pixels, r->colouring[i], &place);
   }
   astro_figure_finish(r->figure, panels, r->panels->len, target);
@@ -203,6 +278,6 @@ GstCaps *astro_render_get_caps(void)
 {
   GstCaps *caps = gst_caps_new_empty();
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
-    gst_caps_append(caps, gst_caps_from_string(kinds[i]->caps));
+    caps = gst_caps_merge(caps, gst_caps_from_string(kinds[i]->caps));
   return caps;
 }

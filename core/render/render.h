@@ -22,17 +22,33 @@ typedef enum { ASTRO_THEME_DARK, ASTRO_THEME_LIGHT } AstroTheme;
 #define ASTRO_TYPE_THEME astro_theme_get_type()
 GType astro_theme_get_type(void);
 
+typedef enum { ASTRO_SCALING_EXACT, ASTRO_SCALING_SMOOTH } AstroScaling;
+#define ASTRO_TYPE_SCALING astro_scaling_get_type()
+GType astro_scaling_get_type(void);
+
+/* Of visibilities: what they are shown as. */
+typedef enum {
+  ASTRO_VIEW_MATRIX,
+  ASTRO_VIEW_SPECTRUM,
+  ASTRO_VIEW_FRINGE,
+  ASTRO_VIEW_AUTO /* the spectrum of one station, the fringe of two, the matrix of more */
+} AstroView;
+#define ASTRO_TYPE_VIEW astro_view_get_type()
+GType astro_view_get_type(void);
+
 typedef struct {
   AstroColormap colormap;
   AstroStretch stretch;
   double percent;   /* of the values, in their middle, that the colours span */
   double low, high; /* of the colours; NaN: from the values of each frame */
   AstroTheme theme;
-  gboolean axes, grid, colour_bar;
+  AstroScaling scaling; /* of images */
+  AstroView view;
+  gboolean axes, grid, colour_bar, marks;
   const char *title;   /* NULL: telescope, frequency and time; empty: none */
   const char *product; /* of images and visibilities; NULL: all, or the first parallel hand */
   gint channel;        /* of images and visibilities; -1: the mean of all */
-  guint rows;          /* of a waterfall */
+  guint rows;          /* of a waterfall, or columns of a fringe */
 } AstroRenderStyle;
 
 /* A frame in memory, four bytes a pixel. */
@@ -51,6 +67,13 @@ AstroRenderer *astro_renderer_new(const GstCaps *caps, const AstroRenderStyle *s
 void astro_renderer_free(AstroRenderer *render);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRenderer, astro_renderer_free)
 
+/* A source that somebody has looked for, to be marked in an image. */
+typedef struct {
+  guint number;
+  double l, m;
+  gboolean found; /* else it should be there, and is not seen */
+} AstroRenderMark;
+
 /* What is known of a buffer beside its samples. */
 typedef struct {
   gint64 middle_ns;                  /* of what it shows, from the observation's start */
@@ -58,6 +81,8 @@ typedef struct {
   const AstroImageMeta *image;       /* whose beam is drawn; NULL: none */
   const AstroValidityMeta *validity; /* what was lost is not shown; NULL: nothing was */
   gboolean is_gap;                   /* all was */
+  const AstroRenderMark *marks;      /* of images */
+  guint n_marks;
 } AstroRenderMoment;
 
 /* One buffer's samples as a picture, of the last one where it holds several images or integrations.

@@ -1,4 +1,5 @@
 /* Lines of right ascension and declination across an image. */
+#include "core/render/sexagesimal.h"
 #include "core/render/ticks.h"
 #include "core/units.h"
 
@@ -8,7 +9,8 @@
 #define WALK 400   /* steps along an edge */
 #define JUMP 90    /* degrees from one step to the next that are no way but a turn of the circle */
 
-#define FINEST 1e-12 /* of a coordinate: steps that doubles tell apart */
+#define POLE_STEP 30.0 /* two hours */
+#define FINEST 1e-12   /* of a coordinate: steps that doubles tell apart */
 
 enum { RA, DEC };
 
@@ -49,11 +51,10 @@ void astro_sky_grid_find(AstroSkyGrid *grid, const AstroWcs *wcs, guint width, g
   for (guint k = 0; k < 2; k++) {
     double span = grid->high[k] - grid->low[k], zero = k == RA ? grid->ra : 0;
     if (span > FINEST * (fmax(fabs(grid->low[k]), fabs(grid->high[k])) + zero))
-      grid->step[k] = astro_tick_step(span, most[k]);
+      grid->step[k] = astro_sexagesimal_step(k == RA, span, most[k]);
   }
   /* Around a pole lines divide the circle. */
-  if (grid->step[RA] > 5)
-    grid->step[RA] = grid->step[RA] > 15 ? 30 : 15;
+  grid->step[RA] = fmin(grid->step[RA], POLE_STEP);
 }
 
 /* The tick's value in the grid's counting: right ascensions are whole steps from 0, not from the
@@ -72,7 +73,7 @@ static void add_tick(const AstroSkyGrid *grid, gboolean of_ra, double value, dou
   const double step = grid->step[of_ra ? RA : DEC];
   tick->value = of_ra ? value - 360 * floor((value + step * 1e-6) / 360) : value;
   tick->place = place;
-  astro_tick_text(tick->text, sizeof tick->text, tick->value, step);
+  astro_sexagesimal_text(tick->text, sizeof tick->text, of_ra, tick->value, step);
 }
 
 guint astro_sky_ticks(const AstroSkyGrid *grid, const AstroWcs *wcs, gboolean of_ra,

@@ -6,13 +6,21 @@
 
 #define ASINH_AT_END 100.0
 #define LOG_AT_END 1000.0
-#define HALF_KEYS 65536 /* values of half the bits of a float */
+#define SAMPLES 65536       /* values that tell how far most of them reach */
+#define QUARTILES 1.349     /* from one to the other, of a normal distribution, in deviations */
+#define LINEAR_WITHIN 3     /* deviations */
+#define LEAST_SOFTNESS 3e-4 /* of the range: steps of the table tell values apart down to here */
+#define HALF_KEYS 65536     /* values of half the bits of a float */
 
 ASTRO_ENUM_TYPE(
     astro_stretch_get_type, "AstroStretch", { ASTRO_STRETCH_LINEAR, "In proportion", "linear" },
     { ASTRO_STRETCH_ASINH, "Inverse hyperbolic sine: linear for small values", "asinh" },
     { ASTRO_STRETCH_LOG, "Logarithm, over three decades", "log" },
-    { ASTRO_STRETCH_PERCENTILE, "By rank: as many pixels in every colour", "percentile" })
+    { ASTRO_STRETCH_PERCENTILE, "By rank: as many pixels in every colour", "percentile" },
+    { ASTRO_STRETCH_AUTO,
+      "Images and spectra by inverse hyperbolic sine about the median, linear within three times "
+      "the noise; all else in proportion",
+      "auto" })
 
 double astro_stretch(AstroStretch stretch, double t)
 {
@@ -147,6 +155,42 @@ static void rank_levels(AstroColouring *c, const float *values, gsize n)
   }
 }
 
+/* Noise is what most values are: their quartiles tell of it, and no source does. Where they are the
+ * same (models are zeros for the most part) a part of the range serves. */
+static void find_softness(AstroColouring *c, const float *values, gsize n)
+{
+  const gsize step = n / SAMPLES | 1; /* odd, or it would meet few columns of an image */
+  const gsize samples = (n + step - 1) / step;
+  const double least = LEAST_SOFTNESS * ((double)c->high - c->low);
+  g_autofree float *some = g_new(float, MAX(samples, 1));
+  float low, high, ignored;
+  for (gsize i = 0; i < samples; i++)
+    some[i] = values[i * step];
+  astro_range_find(some, samples, 50, &low, &high);
+  const double quartiles = (double)high - low;
+  astro_range_find(some, samples, 0, &low, &ignored);
+  c->centre = low;
+  c->softness = quartiles > 0 ? fmax(LINEAR_WITHIN * quartiles / QUARTILES, least) : 10 * least;
+  if (!(c->softness > 0)) /* one value alone */
+    c->softness = 1;
+}
+
+double astro_stretch_auto(const AstroColouring *c, double value)
+{
+  return (asinh((value - c->centre) / c->softness) - c->at_low) * c->scale_auto;
+}
+
+static void auto_levels(AstroColouring *c, const float *values, gsize n)
+{
+  const double span = (double)c->high - c->low;
+  find_softness(c, values, n);
+  c->at_low = asinh((c->low - c->centre) / c->softness);
+  c->scale_auto = span > 0 ? 1 / (asinh((c->high - c->centre) / c->softness) - c->at_low) : 0;
+  for (guint s = 0; s < ASTRO_STRETCH_STEPS; s++)
+    c->level[s] =
+        (float)CLAMP(astro_stretch_auto(c, c->low + span * s / (ASTRO_STRETCH_STEPS - 1.0)), 0, 1);
+}
+
 static void function_levels(AstroColouring *c, AstroStretch stretch)
 {
   if (c->is_set && c->stretch == stretch)
@@ -166,10 +210,12 @@ void astro_colouring_set(AstroColouring *c, AstroColormap colormap, AstroStretch
   c->scale = span > 0 ? (float)((ASTRO_STRETCH_STEPS - 1) / span) : 0;
   gboolean is_same = c->is_set && c->stretch == stretch && c->colormap == colormap &&
                      c->blank == blank && c->red_first == red_first;
-  if (is_same && stretch != ASTRO_STRETCH_PERCENTILE)
+  if (is_same && stretch != ASTRO_STRETCH_PERCENTILE && stretch != ASTRO_STRETCH_AUTO)
     return;
   if (stretch == ASTRO_STRETCH_PERCENTILE)
     rank_levels(c, values, n);
+  else if (stretch == ASTRO_STRETCH_AUTO)
+    auto_levels(c, values, n);
   else
     function_levels(c, stretch);
   for (guint s = 0; s < ASTRO_STRETCH_STEPS; s++) {

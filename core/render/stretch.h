@@ -14,12 +14,15 @@ typedef enum {
   ASTRO_STRETCH_ASINH,      /* asinh(100 t) / asinh(100) */
   ASTRO_STRETCH_LOG,        /* log(1 + 1000 t) / log(1001) */
   ASTRO_STRETCH_PERCENTILE, /* the part of the values that is smaller */
+  ASTRO_STRETCH_AUTO, /* asinh about the median, linear as far as most values reach; renderers take
+                         it for images and spectra, and proportion for all else */
   ASTRO_N_STRETCHES
 } AstroStretch;
 #define ASTRO_TYPE_STRETCH astro_stretch_get_type()
 GType astro_stretch_get_type(void);
 
-/* 0 to 1 in, 0 to 1 out. Not for ASTRO_STRETCH_PERCENTILE, which is no function of t alone. */
+/* 0 to 1 in, 0 to 1 out. Not for ASTRO_STRETCH_PERCENTILE and ASTRO_STRETCH_AUTO, which are no
+ * functions of t alone. */
 double astro_stretch(AstroStretch stretch, double t);
 
 #define ASTRO_STRETCH_STEPS 65536
@@ -33,6 +36,8 @@ typedef struct {
   AstroStretch stretch;
   AstroColormap colormap;
   guint32 blank;
+  /* Of ASTRO_STRETCH_AUTO: about which value, and how far from it, it is linear. */
+  double centre, softness, at_low, scale_auto;
 } AstroColouring;
 
 /* The step of a value; ASTRO_STRETCH_STEPS of what is no number. */
@@ -48,8 +53,11 @@ static inline guint32 astro_colouring_step(const AstroColouring *c, float value)
  * least and the largest. FALSE where none is finite: 0 and 1. */
 gboolean astro_range_find(const float *values, gsize n, double percent, float *low, float *high);
 
-/* The table; nothing to do where it is there already. values: what ASTRO_STRETCH_PERCENTILE counts.
- * blank: 0xRRGGBB of what is no number. */
+/* What ASTRO_STRETCH_AUTO makes of a value, 0 to 1 from c->low to c->high. */
+double astro_stretch_auto(const AstroColouring *c, double value);
+
+/* The table; nothing to do where it is there already. values: what ASTRO_STRETCH_PERCENTILE and
+ * ASTRO_STRETCH_AUTO go by. blank: 0xRRGGBB of what is no number. */
 void astro_colouring_set(AstroColouring *c, AstroColormap colormap, AstroStretch stretch, float low,
                          float high, const float *values, gsize n, guint32 blank,
                          gboolean red_first);

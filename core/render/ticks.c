@@ -25,6 +25,37 @@ void astro_tick_text(char *text, gsize bytes, double value, double step)
   g_ascii_formatd(text, (gint)bytes, format, value);
 }
 
+#define STEPS_AROUND 6
+
+void astro_axis_around(AstroPanelAxis *axis, double low, double high)
+{
+  const double most = fmax(fabs(low), fabs(high));
+  const double step = astro_tick_step(fmax(high - low, fmax(most * 1e-6, 1e-3)), STEPS_AROUND);
+  axis->from = floor(low / step) * step;
+  axis->to = ceil(high / step) * step;
+  if (!(axis->to > axis->from))
+    axis->to = axis->from + step;
+}
+
+/* Parts of a circle that are whole in degrees. */
+static double angle_step(double span, guint most)
+{
+  static const double steps[] = { 1, 2, 5, 10, 15, 30, 45, 90, 180 };
+  for (guint i = 0; i < G_N_ELEMENTS(steps); i++)
+    if (steps[i] * MAX(most, 1) >= span)
+      return steps[i];
+  return 360;
+}
+
+/* Things are named where there are names for all of them, else counted. */
+static void write_text(const AstroPanelAxis *axis, double value, double step, AstroTick *tick)
+{
+  if (axis->names && value >= 0 && value < axis->n_names)
+    g_strlcpy(tick->text, axis->names[(guint)(value + 0.5)], sizeof tick->text);
+  else
+    astro_tick_text(tick->text, sizeof tick->text, value, step);
+}
+
 static guint linear_ticks(const AstroPanelAxis *axis, guint most, AstroTick *ticks)
 {
   double low = fmin(axis->from, axis->to), high = fmax(axis->from, axis->to);
@@ -34,14 +65,34 @@ static guint linear_ticks(const AstroPanelAxis *axis, guint most, AstroTick *tic
     return 0;
   if (axis->whole)
     step = fmax(step, 1);
+  if (axis->is_angle && high - low > 1)
+    step = angle_step(high - low, most);
   for (double k = ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) {
     if (n == ASTRO_MAX_TICKS)
       break;
     AstroTick *tick = &ticks[n++];
     tick->value = k * step;
     tick->place = (tick->value - axis->from) / (axis->to - axis->from);
-    astro_tick_text(tick->text, sizeof tick->text, tick->value, step);
+    write_text(axis, tick->value, step, tick);
   }
+  return n;
+}
+
+/* Of few decades twos and fives too, that a reader has more than their ends. */
+static guint parts_of_decades(const AstroPanelAxis *axis, double low, double high, AstroTick *ticks)
+{
+  static const double parts[] = { 1, 2, 5 };
+  guint n = 0;
+  for (double k = floor(low); k <= high + 1e-9; k++)
+    for (guint i = 0; i < G_N_ELEMENTS(parts) && n < ASTRO_MAX_TICKS; i++) {
+      double at = k + log10(parts[i]);
+      if (at < low - 1e-9 || at > high + 1e-9)
+        continue;
+      AstroTick *tick = &ticks[n++];
+      tick->value = parts[i] * pow(10, k);
+      tick->place = (at - low) / (high - low);
+      g_ascii_formatd(tick->text, sizeof tick->text, "%.6g", tick->value);
+    }
   return n;
 }
 
@@ -50,6 +101,8 @@ static guint log_ticks(const AstroPanelAxis *axis, guint most, AstroTick *ticks)
   double low = log10(axis->from), high = log10(axis->to);
   double step = fmax(1, ceil((high - low) / MAX(most, 1)));
   guint n = 0;
+  if (3 * (high - low) + 1 <= most)
+    return parts_of_decades(axis, low, high, ticks);
   for (double k = ceil(low - 1e-9); k <= high + 1e-9 && n < ASTRO_MAX_TICKS; k += step) {
     AstroTick *tick = &ticks[n++];
     tick->value = pow(10, k);

@@ -16,10 +16,13 @@ typedef struct {
 double astro_tick_step(double span, guint most);
 /* As many decimals as the step needs. */
 void astro_tick_text(char *text, gsize bytes, double value, double step);
+/* From and to at whole steps around that range, which may be one value. */
+void astro_axis_around(AstroPanelAxis *axis, double low, double high);
 /* At most ASTRO_MAX_TICKS. */
 guint astro_ticks(const AstroPanelAxis *axis, guint most, AstroTick *ticks);
 
-/* Right ascension (of_ra) or declination along the straight line between two pixels, in degrees.
+/* Right ascension (of_ra) or declination along the straight line between two pixels: values in
+ * degrees, texts in hours and degrees with their minutes and seconds.
  * step: the one that a grid has. */
 typedef struct {
   double step[2];         /* of RA and declination, degrees; 0: there is nothing to draw */

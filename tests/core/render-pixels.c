@@ -241,7 +241,8 @@ static void sky_ticks(void)
         g_assert_cmpfloat_with_epsilon(remainder(degrees - ticks[t].value, 360), 0, 0.02);
         g_assert_cmpfloat_with_epsilon(remainder(ticks[t].value, grid.step[of_ra ? 0 : 1]), 0,
                                        1e-9);
-        g_assert_cmpfloat_with_epsilon(g_ascii_strtod(ticks[t].text, NULL), ticks[t].value, 1e-9);
+        g_assert_cmpfloat_with_epsilon(test_read_sexagesimal(ticks[t].text, of_ra), ticks[t].value,
+                                       1e-9);
       }
     }
     g_assert_cmpuint(found, >=, 3);

@@ -21,6 +21,9 @@ static const struct {
     2 * 16 * 5 * 16 },
   { TEST_VISIBILITIES "channels=2,baselines=6,pols=2", 2 * 6 * 4 * 8 },
   { TEST_VISIBILITIES "channels=2,baselines=1,pols=1", 2 * 1 * 8 },
+  { TEST_VISIBILITIES "channels=4,baselines=3,pols=2,rate=(fraction)1/10,frequency=(double)1e8,"
+                      "bandwidth=(double)1e6",
+    4 * 3 * 4 * 8 },
   { TEST_CORRELATION "columns=theta:low:high:w:error,bins=9", 5 * 9 * 8 },
 };
 
@@ -54,8 +57,12 @@ static void any_frame(void)
       gsize stride = w * 4 + TEST_GAP;
       g_autofree guint8 *data = g_malloc(streams[s].bytes);
       test_fill(data, streams[s].bytes, s);
-      g_autoptr(AstroRenderer) a = test_new_render(streams[s].caps, &test_plain),
-                               b = test_new_render(streams[s].caps, &test_plain);
+      AstroRenderStyle style = test_plain;
+      style.view = ASTRO_VIEW_AUTO;
+      style.scaling = ASTRO_SCALING_SMOOTH;
+      style.stretch = ASTRO_STRETCH_AUTO;
+      g_autoptr(AstroRenderer) a = test_new_render(streams[s].caps, &style),
+                               b = test_new_render(streams[s].caps, &style);
       guint8 *blue = test_draw_frame(a, data, streams[s].bytes, w, h, FALSE),
              *red = test_draw_frame(b, data, streams[s].bytes, w, h, TRUE);
       for (guint y = 0; y < h; y++)
@@ -271,7 +278,7 @@ static void tiny_pixels(void)
 }
 
 /* The beam is an ellipse in the lower left corner, as wide as it is in pixels, of which a model has
- * none; the major axis goes from north to east, which is to the left. */
+ * none, with its axes beside it; the major axis goes from north to east, which is to the left. */
 static void beam(void)
 {
   enum { W = 400, H = 400, N = 100 };
@@ -295,26 +302,166 @@ static void beam(void)
                              b = test_new_render(cases[i].caps, &test_plain);
     guint8 *with = test_draw_moment(a, zeros, cases[i].bytes, &moment, W, H, FALSE),
            *without = test_draw_frame(b, zeros, cases[i].bytes, W, H, FALSE);
-    gint left = W, right = 0, top = H, bottom = 0, top_x = 0;
-    for (gint y = 0; y < H; y++)
-      for (gint x = 0; x < W; x++)
-        if (test_pixel_at(with, W, x, y) != test_pixel_at(without, W, x, y)) {
-          top_x = y < top ? x : top_x;
-          left = MIN(left, x);
-          right = MAX(right, x);
-          top = MIN(top, y);
-          bottom = MAX(bottom, y);
+    gint left = W, right = 0, top = H, bottom = 0, top_x = 0, beside = 0;
+    for (gint x = 0; x < W; x++)
+      for (gint y = 0; y < H; y++) {
+        if (test_pixel_at(with, W, x, y) == test_pixel_at(without, W, x, y))
+          continue;
+        if (left < W && x > right + 1) { /* a column between them is free */
+          beside++;
+          continue;
         }
+        top_x = y < top ? x : top_x;
+        left = MIN(left, x);
+        right = MAX(right, x);
+        top = MIN(top, y);
+        bottom = MAX(bottom, y);
+      }
     g_assert_cmpint(right > left, ==, cases[i].drawn);
     if (cases[i].drawn) {
       g_assert_cmpint(right, <, W / 2);
       g_assert_cmpint(top, >, H / 2);
       g_assert_cmpint(ABS((right - left) - (bottom - top)), <=, 2);
       g_assert_cmpint(top_x, <, (left + right) / 2); /* the upper end is the eastern one */
+      g_assert_cmpint(beside, >, 100);               /* pixels of its axes in figures */
     }
     test_free(with);
     test_free(without);
   }
+}
+
+/* Where two frames of an image differ: the middle of all such pixels, and their number. */
+static guint differing(const guint8 *a, const guint8 *b, guint width, guint height,
+                       double middle[2])
+{
+  guint n = 0;
+  middle[0] = middle[1] = 0;
+  for (guint y = 0; y < height; y++)
+    for (guint x = 0; x < width; x++)
+      if (test_pixel_at(a, width, x, y) != test_pixel_at(b, width, x, y)) {
+        middle[0] += x;
+        middle[1] += y;
+        n++;
+      }
+  middle[0] /= n;
+  middle[1] /= n;
+  return n;
+}
+
+/* A source is marked where it is; none is where there is none, or nobody wants marks, or in the
+ * point-spread function. */
+static void marks(void)
+{
+  enum { W = 400, H = 400, N = 100 };
+  static const float zeros[N * N];
+  const AstroRenderMark mark = { 3, -0.02, 0.03, TRUE }, lost = { 3, -0.02, 0.03, FALSE },
+                        outside = { 3, 0.2, 0, TRUE };
+  const struct {
+    const AstroRenderMark *mark;
+    gboolean wanted;
+    const char *products;
+    gboolean drawn;
+  } cases[] = {
+    { &mark, TRUE, "I", TRUE },   { &lost, TRUE, "I", TRUE },    { &outside, TRUE, "I", FALSE },
+    { &mark, FALSE, "I", FALSE }, { &mark, TRUE, "PSF", FALSE },
+  };
+  guint drawn[G_N_ELEMENTS(cases)];
+  if (without_fonts())
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *caps =
+        g_strdup_printf(TEST_IMAGE "width=100,height=100,pols=1,pixel=(double)0.001,products=%s",
+                        cases[i].products);
+    AstroRenderStyle style = test_plain;
+    AstroRenderMoment moment = test_five;
+    double middle[2];
+    style.marks = cases[i].wanted;
+    style.axes = style.colour_bar = style.grid = FALSE;
+    style.title = "";
+    g_autoptr(AstroRenderer) render = test_new_render(caps, &style);
+    guint8 *without = test_draw_moment(render, zeros, sizeof zeros, &moment, W, H, FALSE);
+    moment.marks = cases[i].mark;
+    moment.n_marks = 1;
+    guint8 *with = test_draw_moment(render, zeros, sizeof zeros, &moment, W, H, FALSE);
+    drawn[i] = differing(with, without, W, H, middle);
+    g_assert_cmpint(drawn[i] > 0, ==, cases[i].drawn);
+    if (drawn[i]) {
+      /* Margins of 17 and 8 pixels, 3 pixels a value: x = 50 + 20, y = 50 + 30, from below. */
+      g_assert_cmpfloat_with_epsilon(middle[0], W / 2. + 20.5 * 3, 8);
+      g_assert_cmpfloat_with_epsilon(middle[1], H / 2. - 30.5 * 3, 10);
+    }
+    test_free(with);
+    test_free(without);
+  }
+  g_assert_cmpuint(drawn[1], <, drawn[0]); /* dashed */
+}
+
+/* The sky's first and last column in a frame of a white image on a dark page. */
+static guint width_of_image(AstroScaling scaling, guint n)
+{
+  enum { W = 500, H = 500 };
+  g_autofree float *values = g_new(float, (gsize)n *n);
+  AstroRenderStyle style = test_plain;
+  guint first = W, last = 0;
+  for (gsize i = 0; i < (gsize)n * n; i++)
+    values[i] = 1;
+  style.colormap = ASTRO_COLORMAP_GRAY;
+  style.low = 0;
+  style.high = 1;
+  style.axes = style.colour_bar = style.grid = FALSE;
+  style.scaling = scaling;
+  g_autofree char *caps = g_strdup_printf(TEST_IMAGE "width=%u,height=%u,pols=1", n, n);
+  g_autoptr(AstroRenderer) render = test_new_render(caps, &style);
+  guint8 *frame = test_draw_frame(render, values, (gsize)n * n * 4, W, H, FALSE);
+  for (guint x = 0; x < W; x++)
+    if (test_pixel_at(frame, W, x, H / 2) == 0xffffff) {
+      first = MIN(first, x);
+      last = MAX(last, x);
+    }
+  test_free(frame);
+  return last + 1 - first;
+}
+
+/* An image fills its place where it may be interpolated, and else as many whole pixels a value as
+ * there is room for. */
+static void fills_its_place(void)
+{
+  static const guint sizes[] = { 7, 64, 100, 256, 300 };
+  const guint most = width_of_image(ASTRO_SCALING_SMOOTH, 50);
+  if (without_fonts())
+    return;
+  g_assert_cmpuint(most, >, 400);
+  for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+    g_assert_cmpuint(width_of_image(ASTRO_SCALING_SMOOTH, sizes[i]), ==, most);
+    g_assert_cmpuint(width_of_image(ASTRO_SCALING_EXACT, sizes[i]), ==, most / sizes[i] * sizes[i]);
+  }
+}
+
+/* Every colour of a page is the theme's: on the light one nothing of the dark one is left. */
+static void themes(void)
+{
+  enum { W = 400, H = 300 };
+  static const guint32 pages[] = { 0x111111, 0xffffff };
+  if (without_fonts())
+    return;
+  for (guint s = 0; s < G_N_ELEMENTS(streams); s++)
+    for (AstroTheme theme = ASTRO_THEME_DARK; theme <= ASTRO_THEME_LIGHT; theme++) {
+      AstroRenderStyle style = test_plain;
+      g_autofree guint8 *data = g_malloc0(streams[s].bytes);
+      guint page = 0, other = 0;
+      style.theme = theme;
+      g_autoptr(AstroRenderer) render = test_new_render(streams[s].caps, &style);
+      guint8 *frame = test_draw_frame(render, data, streams[s].bytes, W, H, FALSE);
+      for (guint i = 0; i < W; i++) { /* along the edges */
+        page += (test_pixel_at(frame, W, i, 0) == pages[theme]) +
+                (test_pixel_at(frame, W, i, H - 1) == pages[theme]);
+        other += (test_pixel_at(frame, W, i, 0) == pages[!theme]) +
+                 (test_pixel_at(frame, W, i, H - 1) == pages[!theme]);
+      }
+      g_assert_cmpuint(page, >, 2 * W - 20);
+      g_assert_cmpuint(other, ==, 0);
+      test_free(frame);
+    }
 }
 
 static void refused(void)
@@ -392,6 +539,9 @@ static void add_tests(void)
   g_test_add_func("/render/kept-page", kept_page);
   g_test_add_func("/render/tiny-pixels", tiny_pixels);
   g_test_add_func("/render/beam", beam);
+  g_test_add_func("/render/marks", marks);
+  g_test_add_func("/render/fills-its-place", fills_its_place);
+  g_test_add_func("/render/themes", themes);
   g_test_add_func("/render/refused", refused);
   g_test_add_func("/render/wrong-size", wrong_size);
 }

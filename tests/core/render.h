@@ -80,3 +80,21 @@ static inline guint32 test_pixel_at(const guint8 *frame, guint width, guint x, g
   const guint8 *p = frame + y * (width * 4 + TEST_GAP) + x * 4;
   return (guint32)p[2] << 16 | (guint32)p[1] << 8 | p[0];
 }
+
+/* Degrees of "19ʰ26ᵐ30.5ˢ" (of_ra) or "−30°15′". */
+static inline double test_read_sexagesimal(const char *text, gboolean of_ra)
+{
+  const double sign = g_str_has_prefix(text, "−") ? -1 : 1;
+  double value = 0, unit = of_ra ? 15 : 1;
+  while (*text) {
+    char *end;
+    if (!g_ascii_isdigit(*text)) {
+      text = g_utf8_next_char(text);
+      continue;
+    }
+    value += g_ascii_strtod(text, &end) * unit;
+    unit /= 60;
+    text = end;
+  }
+  return sign * value;
+}

@@ -164,6 +164,75 @@ static void known_observation(void)
   g_free(frames[1]);
 }
 
+static GstEvent *new_sources(guint channel, double l)
+{
+  GstStructure *told = gst_structure_new("astro-sources", "channel", G_TYPE_UINT, channel, NULL);
+  GValue sources = G_VALUE_INIT, value = G_VALUE_INIT;
+  g_value_init(&sources, GST_TYPE_ARRAY);
+  g_value_init(&value, GST_TYPE_STRUCTURE);
+  g_value_take_boxed(
+      &value, gst_structure_new("source", "l", G_TYPE_DOUBLE, l, "m", G_TYPE_DOUBLE, 0.0, NULL));
+  gst_value_array_append_and_take_value(&sources, &value);
+  gst_structure_take_value(told, "sources", &sources);
+  return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, told);
+}
+
+static guint8 *frame_behind(const char *line, GstEvent *event)
+{
+  GstHarness *h = gst_harness_new_parse(line);
+  g_autoptr(AstroObservation) o = astro_observation_new(0);
+  gsize n;
+  o->has_phase_centre = TRUE;
+  gst_harness_set_sink_caps_str(h, "video/x-raw,width=640,height=480");
+  gst_harness_set_src_caps_str(h, IMAGE);
+  gst_harness_push_event(h, astro_observation_to_event(o));
+  if (event)
+    gst_harness_push_event(h, event);
+  gst_harness_push(h, test_buffer(BYTES, 1));
+  guint8 *frame = pull_frame(h, &n);
+  g_assert_cmpuint(n, ==, 640 * 480 * 4);
+  gst_harness_teardown(h);
+  return frame;
+}
+
+/* Sources that astromeasure looked for are marked: those of the channel that is shown. */
+static void sources_marked(void)
+{
+  static const struct {
+    const char *line;
+    gint channel; /* of the event; -1: there is none */
+    gboolean marked;
+  } cases[] = {
+    { "astrorender title=x", 0, TRUE },
+    { "astrorender title=x", 1, FALSE },
+    { "astrorender title=x marks=false", 0, FALSE },
+    { "astromeasure sky=0.001,0.001,1 ! astrorender title=x", -1, TRUE },
+    { "astromeasure sky=0.5,0.5,1 ! astrorender title=x", -1, FALSE }, /* outside */
+  };
+  g_autofree guint8 *plain = frame_behind("astrorender title=x", NULL);
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree guint8 *frame = frame_behind(
+        cases[i].line, cases[i].channel < 0 ? NULL : new_sources((guint)cases[i].channel, 0.001));
+    g_assert_cmpint(memcmp(frame, plain, 640 * 480 * 4) != 0, ==, cases[i].marked);
+  }
+}
+
+/* What others put into such an event is no picture's fault. */
+static void foreign_sources(void)
+{
+  g_autofree guint8 *plain = frame_behind("astrorender title=x", NULL);
+  static const char *const told[] = { "astro-sources", "astro-sources, sources=(int)3",
+                                      "astro-sources, sources=(int)< 1, 2 >",
+                                      "astro-sources, channel=(string)x" };
+  for (guint i = 0; i < G_N_ELEMENTS(told); i++) {
+    GstStructure *s = gst_structure_from_string(told[i], NULL);
+    g_assert_nonnull(s);
+    g_autofree guint8 *frame =
+        frame_behind("astrorender title=x", gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, s));
+    g_assert_cmpmem(frame, 640 * 480 * 4, plain, 640 * 480 * 4);
+  }
+}
+
 /* Caps may change in the middle, and properties say what is shown. */
 static void new_caps(void)
 {
@@ -193,6 +262,9 @@ static void bad(void)
     { "astroskysrc stations=2 num-buffers=1 ! astrochannelizer channels=4 ! astrotranspose ! "
       "astrocorrelator integration=4 ! astrorender channel=9 ! fakesink",
       "no channel 9" },
+    { "astroskysrc stations=1 num-buffers=1 ! astrochannelizer channels=4 ! astrotranspose ! "
+      "astrocorrelator integration=4 ! astrorender view=fringe ! fakesink",
+      "a fringe is of two stations, and there is one: expected view=spectrum or matrix" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     test_refused(cases[i].line, cases[i].says);
@@ -210,6 +282,12 @@ static void graphs(void)
       "fakesink" },
     { "astroskysrc stations=3 num-buffers=4 ! astrochannelizer channels=16 ! astrotranspose ! "
       "astrocorrelator integration=4096 ! astrorender ! fakesink",
+      "fakesink" },
+    { "astroskysrc stations=1 num-buffers=4 ! astrochannelizer channels=16 ! astrotranspose ! "
+      "astrocorrelator integration=4096 ! astrorender ! fakesink",
+      "fakesink" },
+    { "astroskysrc stations=2 num-buffers=4 ! astrochannelizer channels=16 ! astrotranspose ! "
+      "astrocorrelator integration=4096 ! astrorender theme=light ! fakesink",
       "fakesink" },
     { "astrohistogram name=h regions=4 min-angle=100 max-angle=10000 bins-per-decade=3 ! "
       "astrotpacf ! astrorender ! fakesink  astrocatsrc points=300 ! h.data  "
@@ -262,6 +340,8 @@ static void add_tests(void)
   g_test_add_func("/astrorender/observation", observation);
   g_test_add_func("/astrorender/known-observation", known_observation);
   g_test_add_func("/astrorender/new-caps", new_caps);
+  g_test_add_func("/astrorender/sources-marked", sources_marked);
+  g_test_add_func("/astrorender/foreign-sources", foreign_sources);
   g_test_add_func("/astrorender/bad", bad);
   g_test_add_func("/astrorender/product-meanwhile", product_meanwhile);
   g_test_add_func("/astrorender/graphs", graphs);

@@ -1,0 +1,28 @@
+/* The lags of a band: what a correlator that multiplies delayed samples would have found. */
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct _AstroLags AstroLags;
+
+/* Of so many channels, as several times that many lags (zeros beside the band make the steps
+ * finer), up to a number that a picture shows. */
+guint astro_lags_count(guint64 channels);
+AstroLags *astro_lags_new(guint64 channels);
+void astro_lags_free(AstroLags *lags);
+
+/* spectrum: real and imaginary parts, [channel][2]; what is no number counts as 0. amplitudes:
+ * astro_lags_count of them, from the most negative lag up, lag 0 in the middle; a tone of amplitude
+ * A that turns once from channel to channel a lag's step is A. Where several lags share a place it
+ * has the largest. */
+void astro_lags_find(AstroLags *lags, const double (*spectrum)[2], float *amplitudes);
+
+/* The whole range of lags: 1 / the width of a channel. */
+static inline double astro_lags_range(double bandwidth, guint64 channels)
+{
+  return (double)channels / bandwidth;
+}
+
+G_END_DECLS
