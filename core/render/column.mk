@@ -23,5 +23,6 @@ tests_core_render_LDADD = $(LDADD) $(DRAWING_LIBS)
 element_tests += tests/elements/astrorender
 tests_elements_astrorender_LDADD = $(LDADD) $(GST_VIDEO_LIBS)
 tests_elements_astrorender_CFLAGS = $(AM_CFLAGS) $(GST_VIDEO_CFLAGS)
+graph_tests += tests/graphs/pictures
 bench_programs += tests/bench/render
 example_files += examples/picture.sh

@@ -1,0 +1,69 @@
+/* Graphs that end in a picture: it is there, and shows what was asked for. */
+#include "tests/graphs/program.h"
+
+/* A PNG file's bytes; NULL where this machine has no plugin that writes it. */
+static GBytes *draw(const char *line, const char *picture)
+{
+  g_autofree char *path = in_folder(picture);
+  char *bytes = NULL;
+  gsize n = 0;
+  g_auto(Result) result = run("run %s picture=%s", line, picture);
+  if (result.status && strstr(result.err, "no element")) {
+    g_test_skip(result.err);
+    return NULL;
+  }
+  g_assert_cmpstr(result.status ? result.err : "", ==, "");
+  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+  g_assert_cmpuint(n, >, 5000);
+  g_assert_cmpmem(bytes, 8, "\x89PNG\r\n\x1a\n", 8);
+  return g_bytes_new_take(bytes, n);
+}
+
+/* The same twice is the same picture, in which the last integration is too; another input is
+ * another one. */
+static void check(const char *graph, const char *other)
+{
+  g_autofree char *changed = g_strdup_printf("%s %s", graph, other);
+  g_autoptr(GBytes) a = draw(graph, "a.png"), b = a ? draw(graph, "b.png") : NULL,
+                    c = a ? draw(changed, "c.png") : NULL;
+  if (!a)
+    return;
+  g_assert_true(g_bytes_equal(a, b));
+  g_assert_false(g_bytes_equal(a, c));
+}
+
+static void spectrum(void)
+{
+  check("filterbank channels=16 integration=100 duration=0.01 output=graph.uvfits", "taps=1");
+}
+
+static void fringe(void)
+{
+  check("fringe duration=300 output=graph.uvfits", "sky=0,0,10");
+}
+
+/* Parameters have defaults, and a folder that is not there is refused before anything is made. */
+static void names(void)
+{
+  static const char *const graphs[] = { "filterbank", "fringe" };
+  for (guint i = 0; i < G_N_ELEMENTS(graphs); i++) {
+    g_autofree char *parameter = g_strdup_printf("  picture=%s.png ", graphs[i]);
+    g_auto(Result) shown = run("show %s", graphs[i]);
+    g_assert_nonnull(strstr(shown.out, parameter));
+    g_auto(Result) refused = run("run %s output=none.uvfits picture=absent/a.png", graphs[i]);
+    assert_refused(&refused, 1, "would write to absent/a.png, but there is no folder absent");
+    g_assert_cmpint(file_size("none.uvfits"), <, 0);
+  }
+}
+
+static void add_tests(void)
+{
+  g_test_add_func("/pictures/spectrum", spectrum);
+  g_test_add_func("/pictures/fringe", fringe);
+  g_test_add_func("/pictures/names", names);
+}
+
+int main(int argc, char **argv)
+{
+  return test_program(argc, argv, add_tests);
+}
