@@ -56,12 +56,12 @@ static const struct {
 #define SMALL_FIELD 20.0              /* arcsec */
 #define ARCSEC (3600 * ASTRO_DEGREES) /* of a radian */
 
-/* Where offsets count from, to a hundredth of a pixel. */
+/* Where offsets count from, to a tenth of a pixel. */
 static char *place_of(double degrees, double pixel, gboolean of_ra)
 {
   char text[48];
   astro_sexagesimal_text(text, sizeof text, of_ra, degrees,
-                         fmin(pixel * ASTRO_DEGREES * 0.01, 1 / 3600.0));
+                         fmin(pixel * ASTRO_DEGREES * 0.1, 1 / 3600.0));
   return g_strdup(text);
 }
 

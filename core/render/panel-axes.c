@@ -52,17 +52,18 @@ void astro_panel_draw_x_axis(const AstroPen *pen, cairo_t *cr, const AstroPanel 
 {
   AstroTick ticks[ASTRO_MAX_TICKS];
   guint em = pen->em, n = edge_ticks(em, panel, p, TRUE, ticks);
-  double bottom = p->y + p->height, last = -INFINITY;
+  double bottom = p->y + p->height, last = -INFINITY, last_half = 0;
   for (guint i = 0; i < n; i++) {
     double x = p->x + ticks[i].place * p->width,
            half = (double)g_utf8_strlen(ticks[i].text, -1) * em * 0.33;
     cairo_move_to(cr, floor(x) + 0.5, bottom);
     cairo_line_to(cr, floor(x) + 0.5, bottom + TICK * em);
     cairo_stroke(cr);
-    if (x - half < last)
+    if (fabs(x - last) < half + last_half) /* values may fall from left to right */
       continue;
     astro_pen_text(pen, cr, ticks[i].text, x, bottom + 2 * TICK * em, 0.5, 0, FALSE);
-    last = x + half;
+    last = x;
+    last_half = half;
   }
   astro_pen_text(pen, cr, panel->x.label, p->x + p->width * 0.5, bottom + 2.1 * em, 0.5, 0, FALSE);
 }

@@ -104,6 +104,31 @@ void astro_panel_draw_fit(const AstroPen *pen, cairo_t *cr, const AstroPanel *pa
 
 /* ---- curves ---- */
 
+/* More values than a line could show: what a column of pixels has of them, from the least to the
+ * largest, and as far as the column before, so that nothing is torn apart. */
+static void draw_columns(cairo_t *cr, const AstroPanel *panel, const AstroPanelPlace *p,
+                         const float *values, double em)
+{
+  const double thick = MAX(em / 10.0, 1);
+  double last = NAN;
+  for (gint i = 0; i < p->width; i++) {
+    const guint from = (guint)((guint64)i * panel->width / (guint)p->width),
+                to = (guint)(((guint64)i + 1) * panel->width / (guint)p->width);
+    double top = isnan(last) ? INFINITY : last, bottom = isnan(last) ? -INFINITY : last;
+    for (guint k = from; k < MAX(to, from + 1); k++) {
+      last = y_of(panel, p, values[k]);
+      if (!isfinite(last))
+        last = NAN;
+      top = fmin(top, last);
+      bottom = fmax(bottom, last);
+    }
+    if (top <= bottom)
+      cairo_rectangle(cr, p->x + i, floor(fmax(top, -1e5) - thick / 2), 1,
+                      ceil(fmin(bottom, 1e5) - fmax(top, -1e5) + thick));
+  }
+  cairo_fill(cr);
+}
+
 static void draw_curve(cairo_t *cr, const AstroPanel *panel, const AstroPanelPlace *p,
                        const float *values, double em)
 {
@@ -143,12 +168,16 @@ void astro_panel_draw_curves(const AstroPen *pen, cairo_t *cr, const AstroPanel 
 {
   begin(cr, p);
   cairo_set_line_width(cr, MAX(pen->em / 10.0, 1));
-  cairo_set_line_join(cr, CAIRO_LINE_JOIN_ROUND);
+  cairo_set_line_join(cr, CAIRO_LINE_JOIN_BEVEL);
   for (guint i = 0; i < panel->height; i++) {
     set_colour(cr,
                panel->height == 1 ? pen->theme->mark : astro_curve_colours[i % ASTRO_CURVE_COLOURS],
                red_first);
-    draw_curve(cr, panel, p, panel->values + (gsize)i * panel->width, pen->em);
+    const float *values = panel->values + (gsize)i * panel->width;
+    if (2 * (guint64)panel->width > (guint)p->width)
+      draw_columns(cr, panel, p, values, pen->em);
+    else
+      draw_curve(cr, panel, p, values, pen->em);
     if (panel->height > 1 && panel->height <= MOST_NAMED && !is_bare)
       name_curve(pen, cr, panel, p, i);
   }

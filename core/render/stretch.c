@@ -6,7 +6,7 @@
 
 #define ASINH_AT_END 100.0
 #define LOG_AT_END 1000.0
-#define SAMPLES 65536       /* values that tell how far most of them reach */
+#define SAMPLES 16384       /* values that tell how far most of them reach */
 #define QUARTILES 1.349     /* from one to the other, of a normal distribution, in deviations */
 #define LINEAR_WITHIN 3     /* deviations */
 #define LEAST_SOFTNESS 3e-4 /* of the range: steps of the table tell values apart down to here */

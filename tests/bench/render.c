@@ -46,7 +46,12 @@ static void begin(Picture *p, const char *text, gsize bytes, AstroStretch stretc
                              .colour_bar = TRUE,
                              .channel = -1,
                              .rows = 256,
-                             .stretch = stretch };
+                             .stretch = stretch,
+                             .marks = TRUE,
+                             .view = ASTRO_VIEW_AUTO,
+                             /* Linear rows are of the pixels alone, others of what users see. */
+                             .scaling = stretch == ASTRO_STRETCH_LINEAR ? ASTRO_SCALING_EXACT
+                                                                        : ASTRO_SCALING_SMOOTH };
   g_autoptr(GstCaps) caps = gst_caps_from_string(text);
   g_autoptr(AstroObservation) o = astro_observation_new(0);
   GError *error = NULL;
@@ -95,6 +100,13 @@ static void show(const char *what, const char *caps, gsize bytes, AstroStretch s
   "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=16,"    \
   "baselines=2080,pols=2"
 
+#define ONE_STATION                                                                                \
+  "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=4096,"  \
+  "baselines=1,pols=2,frequency=(double)1e8,bandwidth=(double)1e6"
+#define TWO_STATIONS                                                                               \
+  "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=256,"   \
+  "baselines=3,pols=2,frequency=(double)1e8,bandwidth=(double)1e6"
+
 int main(int argc, char **argv)
 {
   gst_init(&argc, &argv);
@@ -107,9 +119,19 @@ int main(int argc, char **argv)
        ASTRO_STRETCH_ASINH, 99.5);
   show("image of 1024 x 1024, percentile", IMAGE(1024), 1024 * 1024 * 4, ASTRO_STRETCH_PERCENTILE,
        100);
+  show("image of 256 x 256, smooth, as it comes", IMAGE(256), 256 * 256 * 4, ASTRO_STRETCH_AUTO,
+       100);
+  show("image of 2048 x 2048, smooth, as it comes", IMAGE(2048), 2048 * 2048 * 4,
+       ASTRO_STRETCH_AUTO, 100);
+  show("image of 4096 x 4096, as it comes", IMAGE(4096), 4096 * 4096 * 4, ASTRO_STRETCH_AUTO, 100);
   show("image of 4096 x 4096, linear", IMAGE(4096), 4096 * 4096 * 4, ASTRO_STRETCH_LINEAR, 100);
   show("waterfall of 4096 channels, 64 spectra a buffer", SPECTRA, 64 * 4096 * 8,
        ASTRO_STRETCH_LINEAR, 100);
+  show("waterfall of 4096 channels, as it comes", SPECTRA, 64 * 4096 * 8, ASTRO_STRETCH_AUTO, 100);
+  show("spectrum of one station, 4096 channels", ONE_STATION, 4096 * 4 * 8, ASTRO_STRETCH_LINEAR,
+       100);
+  show("fringe of two stations, 256 channels", TWO_STATIONS, 256 * 3 * 4 * 8, ASTRO_STRETCH_LINEAR,
+       100);
   show("visibilities of 64 stations, 16 channels", VISIBILITIES, 16 * 2080 * 4 * 8,
        ASTRO_STRETCH_LINEAR, 100);
   g_free(frame);
