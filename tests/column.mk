@@ -5,7 +5,7 @@ dist_files += tests/tests.h tests/comma.h tests/device.h tests/distance.h tests/
   tests/core/fake-device.h tests/core/on-device.h \
   tests/elements/astrostage.h tests/elements/elements.h tests/elements/left.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
   tests/bench/bench.h tests/bench/block.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
-  tests/bench/library.h tests/bench/on-device.h tests/bench/play.h \
+  tests/bench/library.h tests/bench/openblas.h tests/bench/on-device.h tests/bench/play.h \
   tests/bench/cpu-notes.md tests/bench/gpu-notes.md tests/fuzz/corpus
 
 if INSTALLED_TESTS

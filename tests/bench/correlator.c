@@ -8,7 +8,7 @@
 #include "core/correlator/tile-registers.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
-#include "tests/bench/library.h"
+#include "tests/bench/openblas.h"
 #include "tests/tests.h"
 #include <stdlib.h>
 #ifdef ASTRO_X86_KERNELS
@@ -277,20 +277,18 @@ static void against_each_other(void)
 
 /* OpenBLAS's cherk, channel by channel: what a user would write without us. Benchmark only. */
 typedef struct {
-  void (*cherk)(int order, int uplo, int trans, int n, int k, float alpha, const void *a, int lda,
-                float beta, void *c, int ldc);
+  OpenblasCherk cherk;
   Case *c;
   float *out;
 } Cherk;
 
 static void run_cherk(gpointer data)
 {
-  enum { COLUMN_MAJOR = 102, LOWER = 122, NO_TRANSPOSE = 111 };
   Cherk *cherk = data;
   const AstroCorrelatorConfig *config = &cherk->c->config;
   int n = (int)(config->stations * config->pols), k = (int)cherk->c->arguments.steps;
   for (guint i = 0; i < config->channels; i++)
-    cherk->cherk(COLUMN_MAJOR, LOWER, NO_TRANSPOSE, n, k, 1,
+    cherk->cherk(OPENBLAS_COLUMN_MAJOR, OPENBLAS_LOWER, OPENBLAS_NO_TRANSPOSE, n, k, 1,
                  (const float *)cherk->c->in.data + (gsize)i * 2 * n * k, n, 0,
                  cherk->out + (gsize)i * 2 * n * n, n);
 }
@@ -299,21 +297,12 @@ static void run_cherk(gpointer data)
  * others need: without a rest these seem half as fast. */
 #define CHERK_REST 300000
 
-static void against_cherk(void)
+static void against_cherk(const Openblas *blas, const OpenblasTrial *own, const OpenblasTrial *best)
 {
-  static const char *const names[] = { "libopenblas.so.0", NULL };
-  Cherk cherk = { 0 };
-  char *(*version)(void) = NULL, *(*processor)(void) = NULL;
-  const BenchFunction functions[] = { { "cblas_cherk", (void **)&cherk.cherk },
-                                      { "openblas_get_config", (void **)&version },
-                                      { "openblas_get_corename", (void **)&processor } };
+  Cherk cherk = { .cherk = blas->cherk };
   bench_head("Against OpenBLAS cherk on CF32");
-  if (!bench_load(names, functions, G_N_ELEMENTS(functions))) {
-    printf("no libopenblas.so.0 here: not compared\n");
-    return;
-  }
-  /* Its oldest ones on a processor that it does not know, unless OPENBLAS_CORETYPE names one. */
-  printf("%s, kernels for %s\n", version(), processor());
+  printf("%s\nits fastest kernels here: %s (%.3g TOP/s); by itself it takes %s (%.3g TOP/s)\n",
+         blas->config(), best->name, best->rate, own->name, own->rate);
   for (guint stations = 64; stations <= 256; stations *= 4) {
     guint channels = stations == 64 ? 16 : 8;
     Case floats =
@@ -328,15 +317,18 @@ static void against_cherk(void)
 #ifdef ASTRO_X86_KERNELS
     if (astro_cpu_level() >= ASTRO_CPU_AVX512) {
       double theirs_alone, peak;
-      g_autofree char *of_peak = g_strdup_printf("cherk itself, %u x 2, of AVX-512 FMA", stations);
+      g_autofree char *of_peak =
+          g_strdup_printf("cherk (%s) itself, %u x 2, of AVX-512 FMA", blas->kernels(), stations);
       bench_pair_rested(run_cherk, &cherk, run_peak, (gpointer)&peaks[FMA_512], 5, CHERK_REST,
                         &theirs_alone, &peak);
       bench_row(of_peak, floats.operations / theirs_alone * 1e-12,
                 peaks[FMA_512].operations * TASKS / peak * 1e-12, "TOP/s", 0);
     }
 #endif
-    g_autofree char *what = g_strdup_printf("CF32LE, %u x 2", stations);
-    g_autofree char *what_8 = g_strdup_printf("CI8, %u x 2", stations);
+    g_autofree char *what = g_strdup_printf("CF32LE cpu/%s of cherk (%s), %u x 2", floats.variant,
+                                            blas->kernels(), stations);
+    g_autofree char *what_8 = g_strdup_printf("CI8 cpu/%s of cherk (%s), %u x 2", bytes.variant,
+                                              blas->kernels(), stations);
     bench_row(what, floats.operations / ours * 1e-12, floats.operations / theirs * 1e-12, "TOP/s",
               1.5);
     bench_row(what_8, bytes.operations / ours_8 * 1e-12, bytes.operations / theirs_8 * 1e-12,
@@ -368,11 +360,17 @@ static void growth(void)
 
 int main(void)
 {
+  Openblas blas;
+  OpenblasTrial own, best;
+  const gboolean has_blas = openblas_open(&blas, &own, &best);
 #ifdef ASTRO_X86_KERNELS
   against_peaks();
 #endif
   against_each_other();
-  against_cherk();
+  if (has_blas)
+    against_cherk(&blas, &own, &best);
+  else
+    printf("\nno libopenblas.so.0 here: not compared\n");
   growth();
   return 0;
 }
