@@ -156,6 +156,8 @@ static gboolean set_caps(GstBaseTransform *base, GstCaps *in, GstCaps *out)
   if (gst_base_transform_is_passthrough(base))
     return TRUE;
   gst_caps_replace(&self->caps, in);
+  if (is_new) /* sources were those of other images */
+    g_array_set_size(self->marks, 0);
   if (!gst_video_info_from_caps(&self->info, out))
     return FALSE;
   return (!is_new && self->render) || make_render(self);

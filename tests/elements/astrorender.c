@@ -217,6 +217,30 @@ static void sources_marked(void)
   }
 }
 
+/* Images of other caps have none until something is said of them. */
+static void sources_of_other_images(void)
+{
+  g_autoptr(GstCaps) other = gst_caps_from_string(IMAGE);
+  guint8 *frames[2];
+  for (guint marked = 0; marked < 2; marked++) {
+    GstHarness *h = gst_harness_new_parse("astrorender title=x");
+    gsize n;
+    gst_harness_set_sink_caps_str(h, "video/x-raw,width=640,height=480");
+    gst_harness_set_src_caps_str(h, IMAGE ",frequency=(double)1e8");
+    if (marked)
+      gst_harness_push_event(h, new_sources(0, 0.001));
+    gst_harness_push(h, test_buffer(BYTES, 1));
+    g_free(pull_frame(h, &n));
+    gst_harness_push_event(h, gst_event_new_caps(other)); /* without a new segment */
+    gst_harness_push(h, test_buffer(BYTES, 1));
+    frames[marked] = pull_frame(h, &n);
+    gst_harness_teardown(h);
+  }
+  g_assert_cmpmem(frames[0], 640 * 480 * 4, frames[1], 640 * 480 * 4);
+  g_free(frames[0]);
+  g_free(frames[1]);
+}
+
 /* What others put into such an event is no picture's fault. */
 static void foreign_sources(void)
 {
@@ -341,6 +365,7 @@ static void add_tests(void)
   g_test_add_func("/astrorender/known-observation", known_observation);
   g_test_add_func("/astrorender/new-caps", new_caps);
   g_test_add_func("/astrorender/sources-marked", sources_marked);
+  g_test_add_func("/astrorender/sources-of-other-images", sources_of_other_images);
   g_test_add_func("/astrorender/foreign-sources", foreign_sources);
   g_test_add_func("/astrorender/bad", bad);
   g_test_add_func("/astrorender/product-meanwhile", product_meanwhile);
