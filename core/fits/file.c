@@ -88,31 +88,44 @@ static gboolean fill(AstroFitsFile *file, guint64 at, guint8 *data, gsize bytes,
   return TRUE;
 }
 
-gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
-                              GError **error)
+static gboolean check_whole(AstroFitsFile *file, guint64 at, gsize done, gsize bytes,
+                            GError **error)
 {
-  gsize done = 0;
-  if (bytes > CACHE) {
-    if (!fill(file, at, data, bytes, &done, error))
-      return FALSE;
-  } else {
-    if (at < file->cached_at || at + bytes > file->cached_at + file->cached) {
-      gboolean goes_on = at >= file->cached_at && at <= file->cached_at + file->cached;
-      file->ahead = goes_on ? CLAMP(2 * file->ahead, FIRST_AHEAD, CACHE) : FIRST_AHEAD;
-      file->cached = 0;
-      file->cached_at = at;
-      if (!fill(file, at, file->cache, MAX(file->ahead, bytes), &file->cached, error))
-        return FALSE;
-    }
-    done = MIN(bytes, file->cached_at + file->cached - at);
-    memcpy(data, file->cache + (at - file->cached_at), done);
-  }
   if (done == bytes)
     return TRUE;
   return astro_fits_wrong(file, error,
                           "cut short: the file ends at %" G_GUINT64_FORMAT
                           " bytes, within what its headers tell of",
                           at + done);
+}
+
+const guint8 *astro_fits_file_look(AstroFitsFile *file, guint64 at, gsize bytes, guint8 *room,
+                                   GError **error)
+{
+  gsize done = 0;
+  if (bytes > CACHE)
+    return fill(file, at, room, bytes, &done, error) && check_whole(file, at, done, bytes, error)
+               ? room
+               : NULL;
+  if (at < file->cached_at || at + bytes > file->cached_at + file->cached) {
+    gboolean goes_on = at >= file->cached_at && at <= file->cached_at + file->cached;
+    file->ahead = goes_on ? CLAMP(2 * file->ahead, FIRST_AHEAD, CACHE) : FIRST_AHEAD;
+    file->cached = 0;
+    file->cached_at = at;
+    if (!fill(file, at, file->cache, MAX(file->ahead, bytes), &file->cached, error))
+      return NULL;
+  }
+  done = MIN(bytes, file->cached_at + file->cached - at);
+  return check_whole(file, at, done, bytes, error) ? file->cache + (at - file->cached_at) : NULL;
+}
+
+gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
+                              GError **error)
+{
+  const guint8 *found = astro_fits_file_look(file, at, bytes, data, error);
+  if (found && found != data)
+    memcpy(data, found, bytes);
+  return found != NULL;
 }
 
 /* A card's value as text: without quotes, its spaces at the end and the comment. Strings get a

@@ -88,23 +88,24 @@ static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfit
                           astro_uvfits_parameter(r, p), first);
 }
 
-static gboolean fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n, GError **error)
+/* Numbers as the file has them, up to the next that are fetched; NULL is an error. */
+static const guint8 *fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n,
+                           GError **error)
 {
   guint64 width = ABS(r->header->bitpix) / 8;
-  return astro_fits_file_read(
+  return astro_fits_file_look(
       r->file,
       r->header->data +
           (astro_uvfits_place(r, index) * (r->n_parameters + r->group_values) + first) * width,
-      r->raw, n * width, error);
+      n * width, r->raw, error);
 }
 
 static gboolean fetch_parameters(AstroUvfitsReader *r, guint64 index, GError **error)
 {
-  if (!fetch(r, index, 0, r->n_parameters, error))
-    return FALSE;
-  for (guint i = 0; i < r->n_parameters; i++)
-    r->parameters[i] = astro_fits_value(r->raw, r->header->bitpix, i, NULL);
-  return TRUE;
+  const guint8 *raw = fetch(r, index, 0, r->n_parameters, error);
+  for (guint i = 0; raw && i < r->n_parameters; i++)
+    r->parameters[i] = astro_fits_value(raw, r->header->bitpix, i, NULL);
+  return raw != NULL;
 }
 
 gboolean astro_uvfits_read_time(AstroUvfitsReader *r, guint64 index, double *time, GError **error)
@@ -266,9 +267,10 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
 
 gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error)
 {
-  if (!fetch(r, index, r->n_parameters, r->group_values, error))
+  const guint8 *raw = fetch(r, index, r->n_parameters, r->group_values, error);
+  if (!raw)
     return FALSE;
-  astro_fits_floats(r->raw, r->header->bitpix, r->group_values, r->has_blank ? &r->blank : NULL,
+  astro_fits_floats(raw, r->header->bitpix, r->group_values, r->has_blank ? &r->blank : NULL,
                     r->value_scale, r->value_zero, r->values);
   return TRUE;
 }

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The count of the largest weight where weights are no counts: as fine as single precision is, and
- * with room for weights that are larger than all that were looked at. */
-#define FULL_SCALE 4194304.0
-#define GROUPS_TO_TELL 128 /* whether they are */
-
 static gboolean recognises(const AstroFitsFile *file)
 {
   const AstroFitsHeader *primary = astro_fits_file_primary(file);
@@ -26,33 +21,6 @@ static void close_reader(gpointer reader)
   g_free(r->values);
   g_free(r->raw);
   g_free(r);
-}
-
-/* Weights of our files are counts already. Others may be small fractions: the largest is then given
- * a large count, so that few of their digits are lost. Groups from all over the file tell, since
- * the first may be no example. Shares of the largest are what visibilities are weighed by, so it is
- * one for all frames. */
-static gboolean choose_weight_scale(AstroUvfitsReader *r, GError **error)
-{
-  guint64 n = r->axes[COMPLEX].n == 3 ? MIN(r->n_groups, GROUPS_TO_TELL) : 0;
-  double largest = 0;
-  gboolean whole = TRUE;
-  for (guint64 k = 0; k < n; k++) {
-    guint64 group = n < r->n_groups ? (guint64)(fmod(k * ASTRO_UVFITS_GOLDEN, 1) * r->n_groups) : k;
-    if (!astro_uvfits_read_values(r, group, error))
-      return FALSE;
-    for (guint64 i = 0; i < r->group_values / 3; i++) {
-      guint64 stride = r->axes[COMPLEX].stride;
-      double weight = r->values[i / stride * 3 * stride + i % stride + 2 * stride];
-      if (!(weight > 0 && isfinite(weight)))
-        continue;
-      whole = whole && weight == floor(weight) && weight < G_MAXUINT32;
-      largest = MAX(largest, weight);
-    }
-  }
-  r->weight_scale = whole ? 1 : FULL_SCALE / largest;
-  r->full = whole ? (guint32)MAX(largest, 1) : (guint32)FULL_SCALE;
-  return TRUE;
 }
 
 static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options,
@@ -78,7 +46,7 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
       !astro_uvfits_read_start(r, contents->observation, error) ||
       !astro_uvfits_read_times(r, contents, error) ||
       !astro_uvfits_read_phase_centre(r, contents->observation, error) ||
-      !astro_uvfits_describe(r, contents, error) || !choose_weight_scale(r, error))
+      !astro_uvfits_describe(r, contents, error) || !astro_uvfits_scale_weights(r, contents, error))
     goto failed;
   astro_uvfits_place_stations(r, contents);
   return r;

@@ -1,6 +1,7 @@
 /* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-band.c its
  * frequencies, uvfits-groups.c reads a group and its time, uvfits-order.c sorts groups by it,
- * uvfits-places.c finds where stations are, uvfits-read.c puts groups together to frames. */
+ * uvfits-places.c finds where stations are, uvfits-weights.c what weights count, uvfits-read.c puts
+ * groups together to frames. */
 #pragma once
 
 #include "core/fits/reader.h"
@@ -58,7 +59,7 @@ typedef struct {
   double value_scale, value_zero;
   gboolean has_blank;
   gint64 blank;
-  guint8 *raw; /* as in the file */
+  guint8 *raw; /* room for what the file does not keep */
   double *parameters;
   float *values;
 } AstroUvfitsReader;
@@ -89,6 +90,9 @@ gboolean astro_uvfits_read_time(AstroUvfitsReader *r, guint64 index, double *tim
 gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error);
 /* Of the group that was read last. */
 double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p);
+/* Chooses what weights are multiplied by to be counts; after the order is known. */
+gboolean astro_uvfits_scale_weights(AstroUvfitsReader *r, AstroFitsContents *contents,
+                                    GError **error);
 /* Sets the stations' positions, after the times are known. */
 void astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsContents *contents);
 /* Groups of one frame have one time, give or take what a float of days loses. */

@@ -24,6 +24,7 @@ static const Foreign foreign_files[] = {
   { .name = "no-weight", .no_weight = TRUE },
   { .name = "small-weights", .weight = 1e-4 },
   { .name = "whole-weight-first", .weight = 0.125, .whole_first = TRUE },
+  { .name = "whole-weight-first-doubles", .weight = 0.125, .whole_first = TRUE, .bitpix = -64 },
   { .name = "heavier-later", .heavier = 100 },
   { .name = "missing-baseline", .skip = 2 },
   { .name = "by-baseline", .sorted_by_baseline = TRUE },
@@ -153,12 +154,12 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
       g_assert_cmpfloat(found[0], ==, 0);
       continue;
     }
-    double largest = o->whole_first ? 1 : (float)(3 * o->weight), fraction = o->weight * (pair + 1);
-    if (o->weight) /* the largest is 2^22, the others in proportion */
-      g_assert_cmpuint(frame->counts[at], ==,
-                       o->whole_first && time == 0 && pair == 0
-                           ? 1 << 22
-                           : (guint)round((1 << 22) * (double)(float)fraction / largest));
+    /* Shares of the largest weight are those of the file, to the last digit. */
+    double largest = o->whole_first ? 1 : (float)(3 * o->weight),
+           fraction =
+               o->whole_first && time == 0 && pair == 0 ? 1 : (float)(o->weight * (pair + 1));
+    if (o->weight)
+      g_assert_cmpfloat(frame->counts[at] * largest, ==, fraction * frame->full);
     else
       g_assert_cmpuint(frame->counts[at], ==, weight);
     double epsilon = o->scale ? 1e-3 : 1e-9;
