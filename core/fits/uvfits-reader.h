@@ -50,6 +50,7 @@ typedef struct {
   gint product_at[ASTRO_UVFITS_PRODUCTS]; /* on the STOKES axis; -1: not in the file */
   gboolean upside_down;                   /* frequencies fall along the axis */
   gboolean conjugated;                    /* values are those of station 2 with station 1 */
+  gboolean lengths_are_days;              /* INTTIM */
   gint64 integration_ns;                  /* 0: not known */
   guint64 next;                           /* group, from 0 */
   gint64 last_ns;                         /* middle of the frame before */

@@ -14,7 +14,9 @@
 typedef struct {
   const char *name;
   const char *expect; /* in the error message; NULL: it is read */
-  int bitpix;         /* 0: -32 */
+  const char
+      *notes; /* in the note of a file that is read; NULL: nothing but what other fields do */
+  int bitpix; /* 0: -32 */
   guint channels, ifs;
   double if_gap;       /* Hz between IFs */
   gboolean no_fq;      /* no table of IFs */
@@ -44,6 +46,10 @@ typedef struct {
   gboolean second_array_first;
   gboolean other_axes;   /* RA and DEC are of another source */
   double source_equinox; /* 0: no such column */
+  double inttim;         /* 0: FOREIGN_STEP */
+  gboolean array_twice;  /* two tables of array 1 */
+  double last_subarray;  /* SUBARRAY of the last group, beside BASELINE; 0: no such parameter */
+  const char *timesys;   /* NULL: no such keyword */
   const char *timsys, *hand, *frame, *date_obs;
   const char *places; /* of stations by (u,v,w): straight, turned, left, elsewhere; NULL: all
                          (u,v,w) are 0 */
@@ -113,6 +119,8 @@ static inline void foreign_stations(fitsfile *f, const Foreign *o, int version, 
   foreign_double(f, "ARRAYY", 0, o->frame ? 4e6 : 0, status);
   foreign_double(f, "ARRAYZ", 0, o->frame ? 5e6 : 0, status);
   foreign_text(f, "TIMSYS", 0, o->timsys ? o->timsys : "UTC", status);
+  if (o->timesys)
+    foreign_text(f, "TIMESYS", 0, o->timesys, status);
   foreign_double(f, "IATUTC", 0, 37, status);
   foreign_text(f, "XYZHAND", 0, o->hand ? o->hand : "RIGHT", status);
   if (o->frame)
@@ -133,8 +141,8 @@ static inline void foreign_tables(fitsfile *f, const Foreign *o, guint ifs, guin
 {
   const char *su[] = { "ID. NO.", "RAEPO", "DECEPO", "EPOCH" },
              *su_form[] = { "1J", "1D", "1D", "1D" };
-  if (o->second_array_first)
-    foreign_stations(f, o, 2, status);
+  if (o->second_array_first || o->array_twice)
+    foreign_stations(f, o, o->array_twice ? 0 : 2, status);
   if (!o->no_an)
     foreign_stations(f, o, o->second_array_first, status);
   if ((ifs > 1 || o->if_first || o->setup) && !o->no_fq) {
@@ -217,6 +225,9 @@ static inline void foreign_write(const char *path, const Foreign *o)
   } else {
     parameters[n++] = "BASELINE";
   }
+  guint subarray_at = n;
+  if (o->last_subarray)
+    parameters[n++] = "SUBARRAY";
   guint source_at = n;
   if (o->sources)
     parameters[n++] = "SOURCE";
@@ -288,7 +299,10 @@ static inline void foreign_write(const char *path, const Foreign *o)
     p[3] = o->one_date ? days : 0.25;
     if (!o->one_date)
       p[4] = days - 0.25;
-    p[first_number] = 256 * n1 + n2 + (o->subarray ? (o->subarray - 1) * 0.01 : 0);
+    p[first_number] = (n1 > 255 || n2 > 255 ? 65536 + 2048 * n1 : 256 * n1) + n2 +
+                      (o->subarray ? (o->subarray - 1) * 0.01 : 0);
+    if (o->last_subarray)
+      p[subarray_at] = last ? o->last_subarray : 1;
     if (o->numbers_apart) {
       p[first_number] = n1;
       p[first_number + 1] = n2;
@@ -299,7 +313,7 @@ static inline void foreign_write(const char *path, const Foreign *o)
     if (o->setup)
       p[setup_at] = o->setup;
     if (!o->no_inttim)
-      p[inttim_at] = FOREIGN_STEP;
+      p[inttim_at] = o->inttim ? o->inttim : FOREIGN_STEP;
     for (guint c = 0; c < channels * ifs; c++)
       for (guint s = 0; s < n_stokes; s++) {
         guint at = o->freq_before_stokes ? c + channels * ifs * s : s + n_stokes * c;

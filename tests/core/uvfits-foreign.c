@@ -21,6 +21,11 @@ static const Foreign foreign_files[] = {
   { .name = "one-hand", .n_stokes = 1, .first_stokes = -2 },
   { .name = "stokes-i", .n_stokes = 1, .first_stokes = 1 },
   { .name = "no-inttim", .no_inttim = TRUE },
+  { .name = "inttim-in-days", .inttim = FOREIGN_STEP / 86400, .notes = "are days: taken for 10 s" },
+  { .name = "station-numbers-large", .number_step = 200 },
+  { .name = "both-clocks", .timsys = "IAT", .timesys = "TAI" },
+  { .name = "one-clock-empty", .timsys = "IAT", .timesys = "" },
+  { .name = "subarray-not-said", .last_subarray = 1 },
   { .name = "no-weight", .no_weight = TRUE },
   { .name = "small-weights", .weight = 1e-4 },
   { .name = "whole-weight-first", .weight = 0.125, .whole_first = TRUE },
@@ -65,6 +70,20 @@ static const Foreign foreign_files[] = {
   { .name = "unknown-station", .bad_number = 9, .expect = "group 6 is of station 9" },
   { .name = "subarray", .subarray = 2, .expect = "subarray 2" },
   { .name = "subarray-apart", .subarray = 2, .numbers_apart = TRUE, .expect = "subarray 2" },
+  { .name = "subarray-beside-baseline", .last_subarray = 2, .expect = "group 6 is of subarray 2" },
+  { .name = "subarray-too-large-to-tell",
+    .number_step = 200,
+    .second_array_first = TRUE,
+    .expect = "BASELINE of 479634, too large to tell" },
+  { .name = "array-twice", .array_twice = TRUE, .expect = "two tables AIPS AN are of array 1" },
+  { .name = "clocks-differ",
+    .timsys = "UTC",
+    .timesys = "TAI",
+    .expect = "\"TAI\" by TIMESYS and of \"UTC\" by TIMSYS" },
+  { .name = "clocks-differ-otherwise",
+    .timsys = "IAT",
+    .timesys = "UTC",
+    .expect = "\"UTC\" by TIMESYS and of \"IAT\" by TIMSYS" },
   { .name = "twice", .repeat = TRUE, .expect = "second of stations 1 and 3" },
   { .name = "two-sources", .sources = TRUE, .source_changes = TRUE, .expect = "SOURCE" },
   { .name = "unknown-setup", .setup = 9, .expect = "FREQSEL 9" },
@@ -113,7 +132,10 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   for (guint k = 0; k < 3; k++)
     g_assert_cmpfloat_with_epsilon(p[3 + k], place[k], 1e-6);
   const gboolean renamed = o->first_stokes == -2 || o->first_stokes == 1;
-  g_assert_true((c->note != NULL) == (g_strcmp0(o->places, "elsewhere") == 0 || renamed));
+  g_assert_true((c->note != NULL) ==
+                (g_strcmp0(o->places, "elsewhere") == 0 || renamed || o->notes));
+  if (o->notes)
+    test_says(c->note, o->notes);
   if (renamed)
     test_says(c->note, o->first_stokes == 1 ? "are Stokes I" : "are LL");
 

@@ -150,6 +150,47 @@ static void one_without_length(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Short integrations far apart may be days: a warning says what they are taken for. */
+static void short_or_days(TestPlace *place, gconstpointer data)
+{
+  static const struct {
+    guint64 duration_us, step_s;
+    const char *says;
+  } cases[] = {
+    { 10000, 1, NULL }, /* 864 s in days: longer than the step */
+    { 100, 10,
+      "0.0001 are taken for seconds, as they should be; were they days, they would be "
+      "8.64 s" },
+    { 100, 0, "were they days" }, /* one integration */
+    { 100, 1, NULL },
+    { 1000000, 86400, NULL }, /* a second once a day */
+  };
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    const guint64 duration_ns = cases[k].duration_us * 1000;
+    g_autoptr(GError) error = NULL;
+    AstroFitsFrames blocks[2] = {
+      { .data = values, .frames = 1, .duration_ns = duration_ns },
+      { .data = values,
+        .frames = 1,
+        .start_ns = cases[k].step_s * GST_SECOND,
+        .duration_ns = duration_ns },
+    };
+    test_write_uvfits(place->path, &c, blocks, cases[k].step_s ? 2 : 1, NULL);
+    AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+    g_assert_no_error(error);
+    const AstroFitsContents *found = astro_fits_reader_contents(reader);
+    g_assert_true(!!found->note == !!cases[k].says);
+    if (cases[k].says)
+      test_says(found->note, cases[k].says);
+    g_assert_cmpfloat_with_epsilon((double)found->stream.rate_d / found->stream.rate_n,
+                                   duration_ns * 1e-9, duration_ns * 1e-15);
+    astro_fits_reader_close(reader);
+  }
+  astro_fits_contents_clear(&c);
+}
+
 #define MANY_FRAMES 4000
 #define ODD_FRAME 2777 /* no sample of some hundred groups has it */
 
@@ -325,6 +366,7 @@ static void add_tests(void)
     { "one-without-length", one_without_length },
     { "mixed-lengths", mixed_lengths },
     { "far-middle", far_middle },
+    { "short-or-days", short_or_days },
     { "odd-weight", odd_weight },
     { "any-order", any_order },
     { "not-uvfits", not_uvfits },
