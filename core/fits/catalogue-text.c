@@ -71,8 +71,10 @@ static gpointer open_text(AstroFitsFile *file, const AstroFitsOptions *options,
   r->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
   astro_catalogue_describe(contents, &options->columns);
   if (options->where ? refuse(file, error, "\"where\" takes rows of FITS tables only")
-                     : parse(r, file, &options->columns, error))
+                     : parse(r, file, &options->columns, error)) {
+    contents->note = g_strdup(r->points.note);
     return r;
+  }
   close_text(r);
   return NULL;
 }
