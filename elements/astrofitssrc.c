@@ -10,7 +10,8 @@
  * FITS (binary or ASCII) or text, come one a buffer, from as many files as the location's pattern
  * fits, and count as a second of the stream each; in a text, another one begins where its heading
  * line comes again, as astrofitssink writes several. What gzip packed is unpacked into the folder
- * of temporary files (TMPDIR). */
+ * of temporary files (TMPDIR). Of a Measurement Set, uvh5, a recording or another file that is
+ * known and not read the error says what it is, and what makes one of it that is read. */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"

@@ -1,5 +1,6 @@
 #include "core/fits/file.h"
 #include "core/fits/fits.h"
+#include "core/fits/foreign.h"
 #include "core/fits/open.h"
 
 #include <errno.h>
@@ -371,6 +372,16 @@ static gboolean begins_as_text(AstroFitsFile *file)
   return TRUE;
 }
 
+static gboolean check_kind(AstroFitsFile *file, GError **error)
+{
+  const gsize bytes = MIN(file->bytes, ASTRO_FOREIGN_BYTES);
+  g_autofree guint8 *room = g_malloc(MAX(bytes, 1));
+  const guint8 *begin = astro_fits_file_look(file, 0, bytes, room, NULL);
+  const char *told = begin ? astro_foreign_bytes(begin, bytes) : NULL;
+  return !told ||
+         astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", file->name, told);
+}
+
 AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
 {
   struct stat there;
@@ -383,7 +394,7 @@ AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
   file->bytes = fstat(fd, &there) == 0 ? there.st_size : 0;
   file->headers = g_ptr_array_new_with_free_func(header_free);
   file->cache = g_malloc(CACHE);
-  if (begins_as_text(file) || read_headers(file, error))
+  if (check_kind(file, error) && (begins_as_text(file) || read_headers(file, error)))
     return file;
   astro_fits_file_close(file);
   return NULL;

@@ -1,5 +1,6 @@
 #include "core/fits/fits.h"
 #include "core/fits/catalogue-read.h"
+#include "core/fits/foreign.h"
 #include "core/fits/gzip.h"
 #include "core/fits/image-reader.h"
 #include "core/fits/table-write.h"
@@ -155,6 +156,11 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
                 "%s: found an image that is packed in tiles (ZIMAGE), expected one that is not: "
                 "unpack it with funpack",
                 name);
+    return NULL;
+  }
+  const char *foreign = astro_foreign_fits(file);
+  if (foreign) {
+    astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", name, foreign);
     return NULL;
   }
   for (guint i = 0; reader_kinds[i]; i++) {
