@@ -55,8 +55,10 @@ typedef struct {
   guint64 next;                           /* group, from 0 */
   gint64 last_ns;                         /* middle of the frame before */
   gboolean any_before;
-  double weight_scale; /* from weights to counts */
-  guint32 full;        /* the largest of them */
+  double reference_wavelength; /* metres; of the axis FREQ */
+  double metres_per_unit;      /* of the file's (u,v,w), where they go on; else 0 */
+  double weight_scale;         /* from weights to counts */
+  guint32 full;                /* the largest of them */
   double value_scale, value_zero;
   gboolean has_blank;
   gint64 blank;
@@ -94,8 +96,12 @@ double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p
 /* Chooses what weights are multiplied by to be counts; after the order is known. */
 gboolean astro_uvfits_scale_weights(AstroUvfitsReader *r, AstroFitsContents *contents,
                                     GError **error);
-/* Sets the stations' positions, after the times are known. */
-void astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsContents *contents);
+/* Sets the stations' positions, after the times and the band are known. An error where a picture by
+ * the groups' (u,v,w) would be another one, unless uvw says whose hold. */
+gboolean astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsUvw uvw,
+                                     AstroFitsContents *contents, GError **error);
+/* Of the group that was read last, in metres, as the file has them; FALSE: they are no numbers. */
+gboolean astro_uvfits_group_uvw(const AstroUvfitsReader *r, double uvw[3]);
 /* Groups of one frame have one time, give or take what a float of days loses. */
 gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b);
 

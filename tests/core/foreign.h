@@ -51,9 +51,13 @@ typedef struct {
   double last_subarray;  /* SUBARRAY of the last group, beside BASELINE; 0: no such parameter */
   const char *timesys;   /* NULL: no such keyword */
   const char *timsys, *hand, *frame, *date_obs;
-  const char *places; /* of stations by (u,v,w): straight, turned, left, elsewhere; NULL: all
-                         (u,v,w) are 0 */
-  double uvw_unit;    /* metres; 0: a second's of light */
+  const char *places;           /* of stations by (u,v,w): straight, turned, left; NULL: all
+                                   (u,v,w) are 0 */
+  double uvw_unit;              /* metres; 0: a second's of light */
+  double spread;                /* 0: 1; times that, the stations' distances */
+  double uvw_turn;              /* radians: that u and v are turned by */
+  double mirror[3];             /* what u, v and w are multiplied by; 0: 1 */
+  AstroFitsUvw uvw;             /* whom to believe */
   gboolean nan, endless_weight; /* of the last group's first value */
   gsize cut;                    /* bytes taken off the file's end; 1: into the groups */
   double scale;                 /* 0: 1; of parameters and values */
@@ -65,14 +69,16 @@ static inline void foreign_value(guint baseline, guint time, guint channel, guin
   value[1] = -0.5 * (value[0] + 3);
 }
 
-/* Where a station is whose table says (100 + i, 200 + i i, 300 - i) metres from the middle. */
+/* Where a station is whose table says (100 + i, 200 + i i, 300 - i) metres from the middle, with a
+ * spread of 1. */
 static inline void foreign_place(const Foreign *o, guint i, gboolean turned, gboolean left,
                                  double place[3])
 {
-  double x = 100 + i, y = left ? -(200.0 + i * i) : 200.0 + i * i;
+  const double spread = o->spread ? o->spread : 1;
+  double x = 100 + spread * i, y = left ? -(200 + spread * i * i) : 200 + spread * i * i;
   place[0] = turned ? -y : x; /* the middle is at 90 degrees east */
   place[1] = (turned ? x : y) + (o->frame ? 4e6 : 0);
-  place[2] = 300.0 - i + (o->frame ? 5e6 : 0);
+  place[2] = 300 - spread * i + (o->frame ? 5e6 : 0);
 }
 
 /* Of two stations, by the groups' word. */
@@ -90,8 +96,11 @@ static inline void foreign_uvw(const Foreign *o, guint a1, guint a2, double days
   astro_uvw(at, (gint64)(days * 86400e9), metres);
   for (guint k = 0; k < 3; k++)
     uvw[k] = (metres[k] - metres[3 + k]) / unit;
-  if (g_str_equal(o->places, "elsewhere"))
-    uvw[1] = -uvw[1];
+  const double u = uvw[0], v = uvw[1];
+  uvw[0] = (float)(u * cos(o->uvw_turn) - v * sin(o->uvw_turn));
+  uvw[1] = (float)(u * sin(o->uvw_turn) + v * cos(o->uvw_turn));
+  for (guint k = 0; k < 3; k++)
+    uvw[k] *= o->mirror[k] ? (float)o->mirror[k] : 1;
 }
 
 static inline void foreign_text(fitsfile *f, const char *key, guint n, const char *value,
@@ -127,7 +136,9 @@ static inline void foreign_stations(fitsfile *f, const Foreign *o, int version, 
     foreign_text(f, "FRAME", 0, o->frame, status);
   for (int i = 0; i < FOREIGN_STATIONS; i++) {
     int apart = MAX(version, 1), number = o->number_step ? 2 + o->number_step * i : 1 + i;
-    double xyz[3] = { apart * (100 + i), apart * (200 + i * i), apart * (300 - i) };
+    const double spread = o->spread ? o->spread : 1;
+    double xyz[3] = { apart * (100 + spread * i), apart * (200 + spread * i * i),
+                      apart * (300 - spread * i) };
     char text[9] = "ST0     ", *name = text;
     text[2] += i;
     fits_write_col(f, TSTRING, 1, i + 1, 1, 1, &name, status);
