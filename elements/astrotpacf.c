@@ -10,9 +10,9 @@
  *
  * Counts are divided by the pairs that there are of different points: n (n - 1) / 2 in a catalogue
  * with itself, with weights (W^2 - sum of w^2) / 2 where W is their sum. TreeCorr divides by
- * W^2 / 2, which has half a pair of every point with itself: its w(theta) of 5000 points is lower
- * by 1 / 5000 of 1 + w with the same counts, and the same where its NNCorrelation.tot of both auto
- * counts is multiplied by 1 - (sum of w^2) / W^2.
+ * W^2 / 2, which has half a pair of every point with itself: with the same counts its w(theta) of n
+ * points, and many more random ones, is lower by (1 + w) / n. It is the same where the tot of its
+ * NNCorrelation of either catalogue with itself is multiplied by 1 - (sum of w^2) / W^2.
  *
  * |[
  * gst-launch-1.0 astrocatsrc slope=-0.8 ! h.data astrocatsrc points=30000 seed=2 ! h.random \

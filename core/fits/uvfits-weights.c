@@ -24,7 +24,7 @@ typedef struct {
 static inline void look_at(float weight, Weights *w)
 {
   const gboolean good = weight > 0 && weight <= FLT_MAX;
-  const float clipped = weight < WHOLE_FROM ? weight : 0;
+  const float clipped = good && weight < WHOLE_FROM ? weight : 0;
   w->whole &= !good || (float)(gint32)clipped == clipped;
   w->largest = good && weight > w->largest ? weight : w->largest;
   w->least = good && weight < w->least ? weight : w->least;
