@@ -2,7 +2,7 @@
  * are multiplied by a power of two that gives the largest a count of 32 bits, so that their digits
  * stay and all shares of the largest are the file's. The largest of all, and whether all are whole,
  * only all of them tell: a sample missed fractions, which then were rounded to 1. So all are looked
- * at when the file is opened, some ten times faster than they are read afterwards. */
+ * at when the file is opened, some five times faster than they are read afterwards. */
 #include "core/fits/uvfits-reader.h"
 
 #include <float.h>
