@@ -204,7 +204,11 @@ static gboolean read_file(AstroCatSrc *self, GError **error)
                                     astro_field_given(s->weight_column),
                                     astro_field_given(s->region_column) };
   self->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
-  return astro_fits_read_text(s->location, &columns, &self->file, self->ends, error);
+  if (!astro_fits_read_text(s->location, &columns, &self->file, self->ends, error))
+    return FALSE;
+  if (self->file.note)
+    GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s", self->file.note), (NULL));
+  return TRUE;
 }
 
 static AstroRegions *lay_out_regions(const AstroFootprint *footprint, guint n_regions,

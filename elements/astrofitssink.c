@@ -19,6 +19,7 @@
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/stream/undelayed.h"
+#include "core/stream/uvw-meta.h"
 #include "core/tpacf/about.h"
 #include "elements/astroincoming.h"
 #include "elements/astrofields.h"
@@ -363,6 +364,15 @@ static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames,
   return TRUE;
 }
 
+static gboolean find_uvw(const AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames *frames,
+                         GError **error)
+{
+  const guint64 baselines = astro_stream_extent(&self->contents.stream, ASTRO_AXIS_BASELINE);
+  return self->kind->quantity != ASTRO_QUANTITY_VISIBILITIES ||
+         astro_buffer_find_uvw(buffer, self->contents.observation, frames->frames, baselines,
+                               &frames->uvw, error);
+}
+
 static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(sink);
@@ -414,7 +424,7 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     return GST_FLOW_ERROR;
   }
   frames.data = map.data;
-  gboolean done = write_frames(self, &frames, &error);
+  gboolean done = find_uvw(self, buffer, &frames, &error) && write_frames(self, &frames, &error);
   gst_buffer_unmap(aligned, &map);
   if (done)
     return GST_FLOW_OK;

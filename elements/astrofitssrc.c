@@ -1,20 +1,25 @@
 /* astrofitssrc: FITS files as streams; the file decides of what.
  *
  * UVFITS gives an integration a buffer. Stations are put where the file's own (u,v,w) have them,
- * since writers differ in how they state positions; where none fit, the table's are taken, with a
- * warning. Values that are NaN or infinite count as flagged; a warning at the end tells how many.
- * Images and cubes come one a buffer, with their beam and CLEAN's border. What astrofitssink adds
- * to an image as extensions (MODEL, RESIDUAL, PSF) comes with it as products. An image in other
- * coordinates than RA---SIN and DEC--SIN with north up is read without its place in the sky, with a
- * warning. One channel gives layout pol:y:x, more give channel:pol:y:x. Catalogues, as tables of
- * FITS (binary or ASCII) or text, come one a buffer, from as many files as the location's pattern
- * fits, and count as a second of the stream each; in a text, another one begins where its heading
- * line comes again, as astrofitssink writes several. What gzip packed is unpacked into the folder
- * of temporary files (TMPDIR). */
+ * since writers differ in how they state positions. (u,v,w) are then computed anew. Where the
+ * file's would make another picture (a source 256 beams from the phase centre moves by more than a
+ * tenth of one), the file is refused, unless uvw says whom to believe: the file, whose (u,v,w) then
+ * go with the buffers to astrogridder or astrofitssink, or the table of stations. Values that are
+ * NaN or infinite count as flagged; a warning at the end tells how many. Images and cubes come one
+ * a buffer, with their beam and CLEAN's border. What astrofitssink adds to an image as extensions
+ * (MODEL, RESIDUAL, PSF) comes with it as products. An image in other coordinates than RA---SIN and
+ * DEC--SIN with north up is read without its place in the sky, with a warning. One channel gives
+ * layout pol:y:x, more give channel:pol:y:x. Catalogues, as tables of FITS (binary or ASCII) or
+ * text, come one a buffer, from as many files as the location's pattern fits, and count as a second
+ * of the stream each; in a text, another one begins where its heading line comes again, as
+ * astrofitssink writes several. What gzip packed is unpacked into the folder of temporary files
+ * (TMPDIR). Of a Measurement Set, uvh5, a recording or another file that is known and not read the
+ * error says what it is, and what makes one of it that is read. */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "core/stream/uvw-meta.h"
 #include "elements/astrofields.h"
 #include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
@@ -26,6 +31,7 @@
 typedef struct {
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
+  AstroFitsUvw uvw;
 } Settings;
 
 struct _AstroFitsSrc {
@@ -51,6 +57,7 @@ enum {
   PROP_WEIGHT_COLUMN,
   PROP_REGION_COLUMN,
   PROP_WHERE,
+  PROP_UVW,
   N_PROPERTIES
 };
 static GParamSpec *properties[N_PROPERTIES];
@@ -69,6 +76,7 @@ static const AstroField fields[] = {
   ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
   ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
   ASTRO_FIELD(PROP_WHERE, Settings, where),
+  ASTRO_FIELD(PROP_UVW, Settings, uvw),
   { 0 },
 };
 
@@ -89,6 +97,17 @@ static gboolean is_catalogue(const AstroFitsReader *reader)
 static gboolean has_counts(const AstroFitsReader *reader)
 {
   return astro_fits_reader_contents(reader)->stream.quantity == ASTRO_QUANTITY_VISIBILITIES;
+}
+
+static gboolean brings_uvw(const AstroFitsReader *reader)
+{
+  const AstroObservation *observation = astro_fits_reader_contents(reader)->observation;
+  return observation && observation->uvw_metres > 0;
+}
+
+static guint64 n_baselines(const AstroFitsReader *reader)
+{
+  return astro_stream_extent(&astro_fits_reader_contents(reader)->stream, ASTRO_AXIS_BASELINE);
 }
 
 static gboolean fail(AstroFitsSrc *self, const GError *error)
@@ -134,10 +153,11 @@ static gboolean open_next_file(AstroFitsSrc *self)
   g_autoptr(GError) error = NULL;
   const Settings *now = &self->now;
   AstroFitsOptions options = {
-    { astro_field_given(now->ra_column), astro_field_given(now->dec_column),
-      astro_field_given(now->weight_column), astro_field_given(now->region_column) },
-    astro_field_given(now->where),
-    self->wanted
+    .columns = { astro_field_given(now->ra_column), astro_field_given(now->dec_column),
+                 astro_field_given(now->weight_column), astro_field_given(now->region_column) },
+    .where = astro_field_given(now->where),
+    .wanted = self->wanted,
+    .uvw = now->uvw,
   };
   const char *name = self->files->pdata[self->next_file++];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
@@ -391,6 +411,7 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
   g_autoptr(GError) error = NULL;
   AstroFitsFrame frame = { 0 };
   AstroValidityMeta *validity;
+  AstroUvwMeta *uvw = NULL;
   GstMapInfo map;
   gboolean end;
   guint64 steps;
@@ -403,6 +424,9 @@ static GstFlowReturn create(GstPushSrc *src, GstBuffer **out)
     return flow;
   frame.data = map.data;
   frame.counts = validity ? validity->counts : NULL;
+  if (brings_uvw(self->reader))
+    uvw = astro_buffer_add_uvw(buffer, steps, n_baselines(self->reader));
+  frame.uvw = uvw ? uvw->uvw : NULL;
   gboolean done = astro_fits_reader_read(self->reader, &frame, &end, &error);
   gst_buffer_unmap(buffer, &map);
   if (done) {
@@ -467,10 +491,16 @@ static void install_properties(GObjectClass *object)
                      "FLAG == 0; NULL or empty is all",
                      NULL },
   };
-  for (guint id = PROP_LOCATION; id < N_PROPERTIES; id++)
+  for (guint id = PROP_LOCATION; id <= PROP_WHERE; id++)
     properties[id] = g_param_spec_string(
         texts[id].name, texts[id].nick, texts[id].blurb, texts[id].value,
         G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  properties[PROP_UVW] = g_param_spec_enum(
+      "uvw", "Whose (u,v,w)",
+      "Of visibilities, where a file's own (u,v,w) are not those of its stations: whose hold",
+      ASTRO_TYPE_FITS_UVW, ASTRO_FITS_UVW_AUTO,
+      G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  gst_type_mark_as_plugin_api(ASTRO_TYPE_FITS_UVW, 0);
   g_object_class_install_properties(object, N_PROPERTIES, properties);
 }
 

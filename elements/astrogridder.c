@@ -3,9 +3,9 @@
  *
  * Puts visibilities on a grid in (u,v), and in w where that is needed, whose Fourier transform
  * (astrofft) becomes an image of the sky (astroimage). (u,v,w) are computed from the stream's
- * observation. Visibilities whose delays were not taken out (no astrodelay came before the
- * correlator) are refused, but for those of a flat array whose zenith is the phase centre: a
- * warning says how wrong they are.
+ * observation, or are those that buffers bring (astrofitssrc uvw=file). Visibilities whose delays
+ * were not taken out (no astrodelay came before the correlator) are refused, but for those of a
+ * flat array whose zenith is the phase centre: a warning says how wrong they are.
  *
  * All that comes until the end of the stream goes into one grid; with an interval, a grid is sent
  * every so many blocks of visibilities, so that an image can be watched while it grows; none is
@@ -35,6 +35,7 @@
 
 #include <string.h>
 
+#include "core/stream/uvw-meta.h"
 #include "elements/astrofft.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
@@ -400,15 +401,20 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroGridder *self = ASTRO_GRIDDER(stage);
+  const guint baselines = self->config.prepare.baselines;
+  const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP);
+  const double *uvw = NULL;
   AstroLayout shape;
   AstroCollectArguments arguments = { .validity = astro_buffer_get_validity(in), .shape = &shape };
 
-  if (!observe(self, error))
+  if (!observe(self, error) || !(is_gap || astro_buffer_find_uvw(in, astro_stage_observation(stage),
+                                                                 steps, baselines, &uvw, error)))
     return FALSE;
   astro_stream_shape(astro_stage_in(stage), steps, &shape);
   for (guint64 i = 0; i < steps; i++) {
     GstClockTime times[2];
     arguments.number = i;
+    arguments.uvw = uvw ? uvw + 3 * i * baselines : NULL;
     if (!astro_stage_step_times(stage, in, first, i, steps, times, error) ||
         !add_dump(self, in, &arguments, times, error))
       return FALSE;

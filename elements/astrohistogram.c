@@ -4,7 +4,8 @@
  * Counts the pairs of points of catalogues by their separation on the sky: DD once, DR and RR with
  * every catalogue that comes on the pad random, all summed up, sent at the end. Buffers on a data
  * pad are parts of one catalogue. With data2 (and random2) pairs are those of two catalogues: D1D2,
- * D1R2, R1D2 and R1R2. Without random catalogues it counts DD alone.
+ * D1R2, R1D2 and R1R2. Without random catalogues it counts DD alone. No point is a pair with
+ * itself, neither in counts nor in the totals that they are divided by (see astrotpacf).
  *
  * |[
  * gst-launch-1.0 astrohistogram name=h regions=10 ! filesink location=pairs.u64 \

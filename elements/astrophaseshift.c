@@ -102,6 +102,11 @@ static gboolean check_observation(AstroStage *stage, GError **error)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "%u stations in the observation, %u in the caps", o->n_stations,
                                stations);
+  if (o->uvw_metres > 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "these visibilities bring (u,v,w) of their own (astrofitssrc "
+                               "uvw=file), of which nobody knows what they are for another centre: "
+                               "expected those of the stations, as uvw=table has it there");
   return astro_history_delays(&o->done, ASTRO_QUANTITY_VISIBILITIES) == ASTRO_DELAYS_OUT ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "the delays of the phase centre have not been taken out of these "

@@ -8,6 +8,12 @@
  * event "astro-correlation" before the output tells the estimator and how many points and pairs
  * there are, which astrofitssink writes into a table's header.
  *
+ * Counts are divided by the pairs that there are of different points: n (n - 1) / 2 in a catalogue
+ * with itself, with weights (W^2 - sum of w^2) / 2 where W is their sum. TreeCorr divides by
+ * W^2 / 2, which has half a pair of every point with itself: with the same counts its w(theta) of n
+ * points, and many more random ones, is lower by (1 + w) / n. It is the same where the tot of its
+ * NNCorrelation of either catalogue with itself is multiplied by 1 - (sum of w^2) / W^2.
+ *
  * |[
  * gst-launch-1.0 astrocatsrc slope=-0.8 ! h.data astrocatsrc points=30000 seed=2 ! h.random \
  *   astrohistogram name=h regions=20 ! astrotpacf estimator=hamilton ! filesink location=w.f64

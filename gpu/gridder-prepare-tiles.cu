@@ -173,7 +173,9 @@ static __global__ void __launch_bounds__(THREADS) prepare_tiles(const __grid_con
   stations_of(min(row, work.pairs - 1), &i, &j);
 #pragma unroll
   for (guint k = 0; k < 3; k++)
-    uvw[k] = __dadd_rn(along(work.axes[k], work.positions + 3 * i), -along(work.axes[k], work.positions + 3 * j));
+    uvw[k] = work.given ? work.given[3 * ((gsize)i * (i + 1) / 2 + j) + k]
+                        : __dadd_rn(along(work.axes[k], work.positions + 3 * i),
+                                    -along(work.axes[k], work.positions + 3 * j));
   if (blockIdx.y == 0 && warp < 3 && row < work.pairs) {
     const double mine = warp == 0 ? uvw[0] : warp == 1 ? uvw[1] : uvw[2];
     work.uvw[3 * (gsize)row + warp] = uvw[2] < 0 ? -mine : mine;

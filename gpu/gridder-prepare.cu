@@ -21,6 +21,7 @@ struct _AstroPrepare {
   float *weights, *factors; /* where they are kept */
   gpointer values;
   gpointer aligned; /* a dump whose address suits no load */
+  double *given;    /* (u,v,w) that a dump brings; NULL: none did yet */
 
   gboolean totals_known; /* what follows is what totals says */
   AstroGridCounts known;
@@ -166,6 +167,14 @@ static gboolean align(AstroPrepare *self, gconstpointer *dump, GError **error)
   return TRUE;
 }
 
+/* Few streams have them: from pageable memory, which the call has read when it returns. */
+static gboolean send_uvw(AstroPrepare *self, const double *uvw, GError **error)
+{
+  const gsize bytes = 3 * (gsize)self->dumps.config.baselines * sizeof *uvw;
+  return (self->given || alloc(self, &self->given, bytes, error)) &&
+         CUDA_TRY(cudaMemcpyAsync(self->given, uvw, bytes, cudaMemcpyHostToDevice, stream_of(self)));
+}
+
 static void describe(AstroPrepare *self, PrepareRun *work)
 {
   const AstroDumps *dumps = &self->dumps;
@@ -196,7 +205,8 @@ static void describe(AstroPrepare *self, PrepareRun *work)
 }
 
 static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityMeta *validity,
-                    const AstroLayout *shape, guint64 number, gint64 middle_ns, GError **error)
+                    const AstroLayout *shape, guint64 number, gint64 middle_ns, const double *uvw,
+                    GError **error)
 {
   const gboolean from_double = self->dumps.config.format == ASTRO_FORMAT_CF64LE;
   PrepareRun work = {};
@@ -205,10 +215,13 @@ static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityM
   if (!make_room(self, error))
     return FALSE;
   astro_dumps_count(&work.counts, validity, shape, number);
-  if (!send_counts(self, &work.counts, error) || !align(self, &dump, error))
+  if (!send_counts(self, &work.counts, error) || !align(self, &dump, error) || (uvw && !send_uvw(self, uvw, error)))
     return FALSE;
   work.dump = dump;
-  astro_track_axes(self->dumps.track, middle_ns, work.axes);
+  if (uvw)
+    work.given = self->given;
+  else
+    astro_track_axes(self->dumps.track, middle_ns, work.axes);
   describe(self, &work);
   self->rows += self->pairs;
   self->totals_known = FALSE;
@@ -309,6 +322,7 @@ static void destroy(AstroPrepare *self)
   astro_cuda_free(&self->place, &self->wavenumbers);
   astro_cuda_free(&self->place, &self->totals);
   astro_cuda_free(&self->place, &self->aligned);
+  astro_cuda_free(&self->place, &self->given);
   astro_dumps_clear(&self->dumps);
   g_free(self->sums);
   g_free(self);

@@ -20,6 +20,7 @@ GQuark astro_catalogue_error_quark(void);
 typedef struct {
   guint64 n;
   double *ra, *dec, *weight, *region;
+  char *note; /* what the text that it was read from leaves in doubt; NULL: nothing */
 } AstroCatalogue;
 void astro_catalogue_clear(AstroCatalogue *catalogue);
 /* FALSE and an error that names the points. */
@@ -88,7 +89,8 @@ typedef struct {
  * and "dec" are the first two. Degrees, but where ECSV's header says radians. The heading line said
  * again begins another catalogue: all points follow each other, and how many there are up to the
  * end of each catalogue is added to ends (of guint64; may be NULL), where one without points is an
- * error. name is for errors. */
+ * error. A last line that was cut is one too; where it may have been, the catalogue has a note.
+ * name is for errors. */
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
                                     GArray *ends, GError **error);

@@ -1,5 +1,6 @@
 core_sources += core/catalogue/catalogue.h core/catalogue/random.c core/catalogue/mock.c \
   core/catalogue/mask.h core/catalogue/mask.c core/catalogue/regions.c core/catalogue/text.c \
+  core/catalogue/last-line.h core/catalogue/last-line.c \
   core/catalogue/values.h core/catalogue/values.c \
   core/catalogue/units.h core/catalogue/units.c core/catalogue/ecsv.c \
   core/catalogue/columns.h core/catalogue/columns.c

@@ -31,6 +31,7 @@ void astro_catalogue_clear(AstroCatalogue *catalogue)
   g_clear_pointer(&catalogue->dec, g_free);
   g_clear_pointer(&catalogue->weight, g_free);
   g_clear_pointer(&catalogue->region, g_free);
+  g_clear_pointer(&catalogue->note, g_free);
   catalogue->n = 0;
 }
 

@@ -1,5 +1,6 @@
 /* Catalogues in text: semicolons, commas, tabs or blanks between values. */
 #include "core/catalogue/catalogue.h"
+#include "core/catalogue/last-line.h"
 #include "core/catalogue/units.h"
 #include "core/catalogue/values.h"
 
@@ -20,6 +21,7 @@ typedef struct {
   gboolean is_radians[N_WANTED];
   guint n_needed; /* columns that a line must have */
   guint64 n;      /* points */
+  char *note;
   double *values[N_WANTED];
 } Reader;
 
@@ -302,6 +304,32 @@ static gboolean take_line(Reader *reader, const AstroCatalogueColumns *columns, 
   return !point || read_line(reader, line, error);
 }
 
+/* What is wrong in the last line may be that the rest of it is missing. */
+static gboolean say_unended(GError **error)
+{
+  if (error && *error) {
+    g_autofree char *message = (*error)->message;
+    (*error)->message =
+        g_strconcat(message, " (the text ends within this line: was the file cut?)", NULL);
+  }
+  return FALSE;
+}
+
+/* Of a last line that nothing ends: an error where it was cut, a note where it may have been. */
+static gboolean check_last_line(Reader *reader, const char *text, gsize length, GError **error)
+{
+  char *told;
+  const AstroLastLine found =
+      astro_last_line_judge(text, length, reader->separator, reader->column, N_WANTED, &told);
+  g_autofree char *what = told;
+  if (found == ASTRO_LAST_LINE_CUT)
+    return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "%s: the file was cut", what);
+  if (found == ASTRO_LAST_LINE_DOUBTFUL)
+    reader->note = g_strdup_printf("%s, line %" G_GUINT64_FORMAT ": the last line has %s",
+                                   reader->name, reader->line, what);
+  return TRUE;
+}
+
 static gboolean read_lines(Reader *reader, const char *text, gsize length,
                            const AstroCatalogueColumns *columns, GError **error)
 {
@@ -318,8 +346,11 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
     reader->line++;
     if (has_zero)
       return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "a zero byte, which no text has");
+    const guint64 before = reader->n;
     if (!is_empty(reader, line, !reader->separator) &&
         !take_line(reader, columns, line, &is_names, error))
+      return stop == end ? say_unended(error) : FALSE;
+    if (stop == end && reader->n > before && !check_last_line(reader, text, length, error))
       return FALSE;
   }
   return end_catalogue(reader, error);
@@ -336,8 +367,10 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
                   read_lines(&reader, text, length, columns, error);
   g_ptr_array_unref(reader.comments);
   g_free(reader.heading);
-  *catalogue = (AstroCatalogue){ reader.n, reader.values[RA], reader.values[DEC],
-                                 reader.values[WEIGHT], reader.values[REGION] };
+  *catalogue = (AstroCatalogue){
+    reader.n,   reader.values[RA], reader.values[DEC], reader.values[WEIGHT], reader.values[REGION],
+    reader.note
+  };
   if (!good)
     astro_catalogue_clear(catalogue);
   return good;

@@ -1,5 +1,6 @@
 #include "config.h"
 #include "core/fft/planner.h"
+#include "core/fft/wisdom.h"
 
 #include <fftw3.h>
 #include <stdlib.h>
@@ -9,13 +10,13 @@ static GMutex lock;
 
 /* Single precision and double know nothing of each other. */
 static struct {
-  const char *file;
+  const char *file, *version;
   char *(*export)(void);
   int (*import)(const char *text);
-  char *kept; /* the wisdom that the file holds, as far as we know */
+  char *kept; /* the wisdom that the file holds, as far as we know; NULL: to be replaced */
 } wisdoms[] = {
-  { "fftwf-wisdom", fftwf_export_wisdom_to_string, fftwf_import_wisdom_from_string },
-  { "fftw-wisdom", fftw_export_wisdom_to_string, fftw_import_wisdom_from_string },
+  { "fftwf-wisdom", fftwf_version, fftwf_export_wisdom_to_string, fftwf_import_wisdom_from_string },
+  { "fftw-wisdom", fftw_version, fftw_export_wisdom_to_string, fftw_import_wisdom_from_string },
 };
 
 char *astro_fft_planner_file(gboolean is_double)
@@ -23,14 +24,15 @@ char *astro_fft_planner_file(gboolean is_double)
   return g_build_filename(g_get_user_cache_dir(), "gst-astro", wisdoms[!!is_double].file, NULL);
 }
 
-/* Adds the file's wisdom to our own. FFTW refuses what another version or machine wrote. */
-static void read_file(guint i, const char *path)
+/* Adds the file's wisdom to our own; FALSE where what has its name is none. FFTW refuses what
+ * another machine wrote. */
+static gboolean read_file(guint i, const char *path)
 {
-  g_autofree char *text = NULL;
-  if (!g_file_get_contents(path, &text, NULL, NULL))
-    return;
-  if (!wisdoms[i].import(text))
-    g_debug("%s: no wisdom of this FFTW and machine", path);
+  gboolean is_there;
+  g_autofree char *text = astro_wisdom_read(path, wisdoms[i].version, &is_there);
+  if (text && !wisdoms[i].import(text))
+    g_debug("%s: no wisdom of this machine", path);
+  return text || !is_there;
 }
 
 void astro_fft_planner_lock(void)
@@ -43,8 +45,7 @@ void astro_fft_planner_lock(void)
   read = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS(wisdoms); i++) {
     g_autofree char *path = astro_fft_planner_file(i);
-    read_file(i, path);
-    wisdoms[i].kept = wisdoms[i].export();
+    wisdoms[i].kept = read_file(i, path) ? wisdoms[i].export() : NULL;
   }
 }
 
@@ -69,7 +70,7 @@ static void keep(guint i)
   free(wisdoms[i].kept);
   wisdoms[i].kept = wisdoms[i].export();
   g_mkdir_with_parents(folder, 0700);
-  if (wisdoms[i].kept && !g_file_set_contents(path, wisdoms[i].kept, -1, &error))
+  if (wisdoms[i].kept && !astro_wisdom_write(path, wisdoms[i].kept, wisdoms[i].version, &error))
     g_debug("wisdom is not kept: %s", error->message);
 }
 

@@ -4,7 +4,8 @@
  * What it learns about this machine (wisdom) is kept in the user's cache folder, so that a shape is
  * measured once and planned at once ever after, and so that the same shape gives the same plan,
  * hence the same bits, in every instance. A folder that cannot be written costs only the time to
- * measure again. */
+ * measure again. A file of that name that is not whole, not ours or no file at all is left unread
+ * and replaced (wisdom.h). */
 #pragma once
 
 #include <glib.h>

@@ -1,4 +1,5 @@
 #include "core/fits/catalogue-read.h"
+#include "core/fits/foreign.h"
 #include "core/fits/open.h"
 
 #include <unistd.h>
@@ -53,6 +54,9 @@ gboolean astro_fits_read_text(const char *path, const AstroCatalogueColumns *col
   if (astro_fits_is_beginning(text, length))
     return astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN,
                       "%s is a FITS file, expected text: astrofitssrc reads it", path);
+  const char *foreign = astro_foreign_bytes((const guint8 *)text, MIN(length, ASTRO_FOREIGN_BYTES));
+  if (foreign)
+    return astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", path, foreign);
   return astro_catalogue_parse_text(text, length, path, columns, catalogue, ends, error);
 }
 
@@ -71,8 +75,10 @@ static gpointer open_text(AstroFitsFile *file, const AstroFitsOptions *options,
   r->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
   astro_catalogue_describe(contents, &options->columns);
   if (options->where ? refuse(file, error, "\"where\" takes rows of FITS tables only")
-                     : parse(r, file, &options->columns, error))
+                     : parse(r, file, &options->columns, error)) {
+    contents->note = g_strdup(r->points.note);
     return r;
+  }
   close_text(r);
   return NULL;
 }

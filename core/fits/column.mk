@@ -6,8 +6,8 @@ core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fit
   core/fits/uvfits-writer.h core/fits/uvfits-write.c core/fits/uvfits-write.h \
   core/fits/uvfits-write-header.c core/fits/uvfits-write-groups.c \
   core/fits/uvfits-read.c core/fits/uvfits-read.h \
-  core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c core/fits/uvfits-order.c core/fits/uvfits-places.c core/fits/uvfits-band.c \
-  core/fits/open.c core/fits/open.h core/fits/gzip.c core/fits/gzip.h core/fits/write-all.h core/fits/units.c core/fits/units.h core/fits/row-filter.c core/fits/row-filter.h \
+  core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c core/fits/uvfits-order.c core/fits/uvfits-places.c core/fits/uvfits-uvw.c core/fits/uvfits-uvw.h core/fits/uvfits-weights.c core/fits/uvfits-band.c \
+  core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/gzip.c core/fits/gzip.h core/fits/write-all.h core/fits/units.c core/fits/units.h core/fits/row-filter.c core/fits/row-filter.h \
   core/fits/catalogue-read.c core/fits/catalogue-read.h core/fits/catalogue-text.c \
   core/fits/table-write.c core/fits/table-write.h core/fits/cards.c core/fits/cards.h \
   core/fits/image.h core/fits/image-products.c core/fits/image-write.c core/fits/image-reader.h \
@@ -16,19 +16,21 @@ core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
-core_tests += tests/core/part-file tests/core/fits-file tests/core/uvfits tests/core/uvfits-header tests/core/uvfits-read \
+core_tests += tests/core/part-file tests/core/fits-file tests/core/fits-not-read tests/core/uvfits tests/core/uvfits-header tests/core/uvfits-read \
   tests/core/uvfits-foreign tests/core/fits-catalogue tests/core/fits-catalogue-refused tests/core/fits-catalogue-write \
   tests/core/fits-image tests/core/fits-image-foreign
-element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-tables \
+element_tests += tests/elements/astrofits tests/elements/astrofits-source tests/elements/astrofits-uvw tests/elements/astrofits-tables \
   tests/elements/astrofitsimages
 bench_programs += tests/bench/fits
-fuzz_programs += tests/fuzz/fits
+fuzz_programs += tests/fuzz/fits tests/fuzz/foreign
 dist_files += tests/core/place.h tests/core/uvfits.h tests/core/uvfits-written.h tests/core/foreign.h \
   tests/core/fits-image.h tests/core/fits-key.h tests/core/fits-catalogue.h \
   tests/elements/astrofits.h tests/interop/check tests/interop/to-ms.cc \
   tests/interop/checks.py tests/interop/uvfits.py tests/interop/peaks.py tests/interop/synthesis.py tests/interop/tables.py tests/interop/images.py
 
 # These look at files with CFITSIO themselves.
+tests_core_fits_not_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_fits_not_read_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_uvfits_header_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
 tests_core_uvfits_header_LDADD = $(LDADD) $(CFITSIO_LIBS)
 tests_core_uvfits_read_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)

@@ -1,5 +1,6 @@
 #include "core/fits/file.h"
 #include "core/fits/fits.h"
+#include "core/fits/foreign.h"
 #include "core/fits/open.h"
 
 #include <errno.h>
@@ -88,31 +89,44 @@ static gboolean fill(AstroFitsFile *file, guint64 at, guint8 *data, gsize bytes,
   return TRUE;
 }
 
-gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
-                              GError **error)
+static gboolean check_whole(AstroFitsFile *file, guint64 at, gsize done, gsize bytes,
+                            GError **error)
 {
-  gsize done = 0;
-  if (bytes > CACHE) {
-    if (!fill(file, at, data, bytes, &done, error))
-      return FALSE;
-  } else {
-    if (at < file->cached_at || at + bytes > file->cached_at + file->cached) {
-      gboolean goes_on = at >= file->cached_at && at <= file->cached_at + file->cached;
-      file->ahead = goes_on ? CLAMP(2 * file->ahead, FIRST_AHEAD, CACHE) : FIRST_AHEAD;
-      file->cached = 0;
-      file->cached_at = at;
-      if (!fill(file, at, file->cache, MAX(file->ahead, bytes), &file->cached, error))
-        return FALSE;
-    }
-    done = MIN(bytes, file->cached_at + file->cached - at);
-    memcpy(data, file->cache + (at - file->cached_at), done);
-  }
   if (done == bytes)
     return TRUE;
   return astro_fits_wrong(file, error,
                           "cut short: the file ends at %" G_GUINT64_FORMAT
                           " bytes, within what its headers tell of",
                           at + done);
+}
+
+const guint8 *astro_fits_file_look(AstroFitsFile *file, guint64 at, gsize bytes, guint8 *room,
+                                   GError **error)
+{
+  gsize done = 0;
+  if (bytes > CACHE)
+    return fill(file, at, room, bytes, &done, error) && check_whole(file, at, done, bytes, error)
+               ? room
+               : NULL;
+  if (at < file->cached_at || at + bytes > file->cached_at + file->cached) {
+    gboolean goes_on = at >= file->cached_at && at <= file->cached_at + file->cached;
+    file->ahead = goes_on ? CLAMP(2 * file->ahead, FIRST_AHEAD, CACHE) : FIRST_AHEAD;
+    file->cached = 0;
+    file->cached_at = at;
+    if (!fill(file, at, file->cache, MAX(file->ahead, bytes), &file->cached, error))
+      return NULL;
+  }
+  done = MIN(bytes, file->cached_at + file->cached - at);
+  return check_whole(file, at, done, bytes, error) ? file->cache + (at - file->cached_at) : NULL;
+}
+
+gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
+                              GError **error)
+{
+  const guint8 *found = astro_fits_file_look(file, at, bytes, data, error);
+  if (found && found != data)
+    memcpy(data, found, bytes);
+  return found != NULL;
 }
 
 /* A card's value as text: without quotes, its spaces at the end and the comment. Strings get a
@@ -358,6 +372,16 @@ static gboolean begins_as_text(AstroFitsFile *file)
   return TRUE;
 }
 
+static gboolean check_kind(AstroFitsFile *file, GError **error)
+{
+  const gsize bytes = MIN(file->bytes, ASTRO_FOREIGN_BYTES);
+  g_autofree guint8 *room = g_malloc(MAX(bytes, 1));
+  const guint8 *begin = astro_fits_file_look(file, 0, bytes, room, NULL);
+  const char *told = begin ? astro_foreign_bytes(begin, bytes) : NULL;
+  return !told ||
+         astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", file->name, told);
+}
+
 AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
 {
   struct stat there;
@@ -370,7 +394,7 @@ AstroFitsFile *astro_fits_file_open(const char *path, GError **error)
   file->bytes = fstat(fd, &there) == 0 ? there.st_size : 0;
   file->headers = g_ptr_array_new_with_free_func(header_free);
   file->cache = g_malloc(CACHE);
-  if (begins_as_text(file) || read_headers(file, error))
+  if (check_kind(file, error) && (begins_as_text(file) || read_headers(file, error)))
     return file;
   astro_fits_file_close(file);
   return NULL;

@@ -48,6 +48,10 @@ gboolean astro_fits_is_text_table(const AstroFitsHeader *header);
 const AstroFitsHeader *astro_fits_file_find_table(const AstroFitsFile *file, const char *name);
 gboolean astro_fits_file_read(AstroFitsFile *file, guint64 at, gpointer data, gsize bytes,
                               GError **error);
+/* The same without a copy where the file keeps them: room, which takes them all where it does not,
+ * or a place that is good up to the next read. NULL is an error. */
+const guint8 *astro_fits_file_look(AstroFitsFile *file, guint64 at, gsize bytes, guint8 *room,
+                                   GError **error);
 
 GMappedFile *astro_fits_file_map(const AstroFitsFile *file, GError **error);
 

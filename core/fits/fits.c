@@ -1,5 +1,7 @@
 #include "core/fits/fits.h"
+#include "core/enum.h"
 #include "core/fits/catalogue-read.h"
+#include "core/fits/foreign.h"
 #include "core/fits/gzip.h"
 #include "core/fits/image-reader.h"
 #include "core/fits/table-write.h"
@@ -11,6 +13,12 @@
 #include <string.h>
 
 G_DEFINE_QUARK(astro_fits_error, astro_fits_error)
+
+ASTRO_ENUM_TYPE(astro_fits_uvw_get_type, "AstroFitsUvw",
+                { ASTRO_FITS_UVW_AUTO,
+                  "The stations', refused where the file's own make another picture", "auto" },
+                { ASTRO_FITS_UVW_FILE, "The file's own, which go with the buffers", "file" },
+                { ASTRO_FITS_UVW_TABLE, "Those of the stations, times and phase centre", "table" })
 
 const AstroFitsWriterKind *const astro_fits_writer_kinds[] = {
   &astro_uvfits_writer,      &astro_catalogue_csv_writer,   &astro_catalogue_ecsv_writer,
@@ -155,6 +163,11 @@ static const AstroFitsReaderKind *find_kind(const AstroFitsFile *file,
                 "%s: found an image that is packed in tiles (ZIMAGE), expected one that is not: "
                 "unpack it with funpack",
                 name);
+    return NULL;
+  }
+  const char *foreign = astro_foreign_fits(file);
+  if (foreign) {
+    astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", name, foreign);
     return NULL;
   }
   for (guint i = 0; reader_kinds[i]; i++) {

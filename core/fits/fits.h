@@ -55,7 +55,8 @@ typedef struct {
   const AstroValidityMeta *validity; /* NULL: nothing is known to be missing */
   gint64 start_ns, duration_ns;      /* of all frames together; 0: not known */
   const AstroImageMeta *image;       /* NULL: there is none */
-  const GstStructure *about;         /* of correlation functions: core/tpacf/about.h; NULL: none */
+  const double *uvw;         /* of visibilities, that the buffer brings; NULL: the stations' */
+  const GstStructure *about; /* of correlation functions: core/tpacf/about.h; NULL: none */
 } AstroFitsFrames;
 
 /* What was written; to begin with all of it is 0. */
@@ -90,6 +91,7 @@ const AstroFitsWriterKind *astro_fits_writer_kind(AstroQuantity quantity, const 
 typedef struct {
   gpointer data;
   guint32 *counts;
+  double *uvw;        /* metres, 3 a baseline, where the observation has uvw_metres; else unused */
   guint32 full;       /* the count of a value that lost nothing, as the file tells; one for all */
   guint64 not_finite; /* visibilities with a weight that are no numbers: their counts are 0 */
   gint64 start_ns;
@@ -101,10 +103,20 @@ typedef struct {
 
 typedef struct _AstroFitsReader AstroFitsReader;
 
+/* Whose (u,v,w) visibilities of a file have. */
+typedef enum {
+  ASTRO_FITS_UVW_AUTO, /* the stations', which the groups' have to agree with */
+  ASTRO_FITS_UVW_FILE,
+  ASTRO_FITS_UVW_TABLE,
+} AstroFitsUvw;
+#define ASTRO_TYPE_FITS_UVW astro_fits_uvw_get_type()
+GType astro_fits_uvw_get_type(void);
+
 typedef struct {
   AstroCatalogueColumns columns; /* of a catalogue; ra and dec NULL: RA and DEC */
   const char *where;             /* rows of a catalogue, as CFITSIO's row filters; NULL: all */
   GstCaps *wanted;               /* kinds of files that give other caps are none; NULL: any */
+  AstroFitsUvw uvw;              /* of visibilities */
 } AstroFitsOptions;
 
 /* options: NULL for none. */

@@ -1,5 +1,6 @@
 #include "core/fits/open.h"
 #include "core/fits/fits.h"
+#include "core/fits/foreign.h"
 #include "core/fits/gzip.h"
 
 #include <errno.h>
@@ -14,6 +15,15 @@ static gboolean refuse(GError **error, AstroFitsError code, const char *doing, c
 {
   g_set_error(error, ASTRO_FITS_ERROR, code, "cannot %s %s: %s", doing, path, why);
   return FALSE;
+}
+
+/* A folder may be how another program keeps such data. */
+static gboolean refuse_kind(GError **error, const char *path, const struct stat *there)
+{
+  const char *told = S_ISDIR(there->st_mode) ? astro_foreign_folder(path) : NULL;
+  if (!told)
+    return refuse(error, ASTRO_FITS_ERROR_OPEN, "open", path, "it is not a regular file");
+  return astro_fail(error, ASTRO_FITS_ERROR, ASTRO_FITS_ERROR_OPEN, "%s is %s", path, told);
 }
 
 static gboolean unpack(int from, int to, const char *path, GError **error)
@@ -58,7 +68,7 @@ int astro_fits_open(const char *path, GError **error)
   if (fd < 0 || fstat(fd, &there) < 0)
     refuse(error, ASTRO_FITS_ERROR_OPEN, "open", path, g_strerror(errno));
   else if (!S_ISREG(there.st_mode))
-    refuse(error, ASTRO_FITS_ERROR_OPEN, "open", path, "it is not a regular file");
+    refuse_kind(error, path, &there);
   else if (pread(fd, beginning, sizeof beginning, 0) != sizeof beginning ||
            !astro_gzip_is_packed(beginning, sizeof beginning))
     return fd;

@@ -14,6 +14,7 @@
  */
 #define GATHER (1u << 20)
 #define MOST_LINKS 40 /* one to the next, as in Linux */
+#define MOST_TRIES 16 /* where other writers come and go under the same name */
 
 struct _AstroPartFile {
   char *path, *part;
@@ -60,22 +61,83 @@ static char *follow(const char *path)
   return name;
 }
 
+/* What somebody else put there under the name of a part is neither followed nor emptied. */
+static gboolean check_left_part(const struct stat *there, const char *part, GError **error)
+{
+  const char *found = !S_ISREG(there->st_mode)     ? "something that is no regular file"
+                      : there->st_uid != geteuid() ? "a file of another user"
+                      : there->st_nlink > 1        ? "a file that has other names too"
+                                                   : NULL;
+  if (!found)
+    return TRUE;
+  g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS,
+              "cannot create %s: found %s, expected nothing or a part that was left behind: remove "
+              "it or choose another name",
+              part, found);
+  return FALSE;
+}
+
+/* A descriptor of the part, made anew or left behind by a writer that was killed; -1 with an error.
+ * Nothing waits for the other end of a FIFO. */
+static int open_or_make(const char *part, GError **error)
+{
+  int fd = -1;
+  struct stat there;
+  for (guint i = 0; fd < 0 && i < MOST_TRIES; i++) {
+    if ((fd = g_open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) >= 0)
+      return fd;
+    if (errno != EEXIST)
+      break;
+    fd = g_open(part, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    if (fd < 0 && errno != ENOENT)
+      break;
+  }
+  if (fd < 0) {
+    const int cause = errno;
+    if (cause == ELOOP)
+      g_set_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS,
+                  "cannot create %s: found a symbolic link, which is not followed: remove it or "
+                  "choose another name",
+                  part);
+    else
+      set_error(error, "create", part, cause);
+    return -1;
+  }
+  if (fstat(fd, &there) == 0 && check_left_part(&there, part, error))
+    return fd;
+  close(fd);
+  return -1;
+}
+
+/* Whether what was opened still has the name: a writer that ended meanwhile has renamed it. */
+static gboolean has_name(int fd, const char *part)
+{
+  struct stat open, named;
+  return fstat(fd, &open) == 0 && lstat(part, &named) == 0 && open.st_dev == named.st_dev &&
+         open.st_ino == named.st_ino;
+}
+
 /* Locked before it is cut, so that the part of a writer that is still at work stays whole. */
 static int open_part(const char *part, GError **error)
 {
-  int fd = g_open(part, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) {
-    set_error(error, "create", part, errno);
-    return -1;
+  for (guint i = 0; i < MOST_TRIES; i++) {
+    int fd = open_or_make(part, error);
+    if (fd < 0)
+      return -1;
+    const gboolean is_held = flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+    if (!is_held && has_name(fd, part)) {
+      if (ftruncate(fd, 0) == 0)
+        return fd;
+      set_error(error, "empty", part, errno);
+      close(fd);
+      return -1;
+    }
+    close(fd);
+    if (is_held)
+      break;
   }
-  if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-    g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "cannot create %s: another writer holds it",
-                part);
-  else if (ftruncate(fd, 0) < 0)
-    set_error(error, "empty", part, errno);
-  else
-    return fd;
-  close(fd);
+  g_set_error(error, G_IO_ERROR, G_IO_ERROR_BUSY, "cannot create %s: another writer holds it",
+              part);
   return -1;
 }
 
@@ -95,7 +157,13 @@ static int open_plain(const char *part, GError **error)
 AstroPartFile *astro_part_file_create(const char *name, GError **error)
 {
   struct stat there;
-  if (stat(name, &there) == 0 && !S_ISREG(there.st_mode)) {
+  const gboolean is_there = stat(name, &there) == 0;
+  if (!is_there && errno == ELOOP) {
+    g_set_error(error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_LINKS,
+                "cannot create %s: it is a symbolic link that leads back to itself", name);
+    return NULL;
+  }
+  if (is_there && !S_ISREG(there.st_mode)) {
     g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE,
                 "cannot create %s: it exists and is not a regular file", name);
     return NULL;

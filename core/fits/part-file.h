@@ -8,8 +8,10 @@ G_BEGIN_DECLS
 
 typedef struct _AstroPartFile AstroPartFile;
 
-/* Refuses names of things that are no regular files, which a rename would replace, and a part that
- * another writer holds. A symbolic link stays: what it leads to is written. */
+/* Refuses names of things that are no regular files, which a rename would replace, links that lead
+ * nowhere but round, a part that another writer holds, and what is no part but has its name: a
+ * link, a file of another user's or with other names. A symbolic link of the final name stays: what
+ * it leads to is written. */
 AstroPartFile *astro_part_file_create(const char *name, GError **error);
 gboolean astro_part_file_write(AstroPartFile *file, gconstpointer data, gsize bytes,
                                GError **error);

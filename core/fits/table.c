@@ -55,16 +55,19 @@ double astro_fits_scaled_value(const guint8 *data, gint bitpix, guint64 i, const
 void astro_fits_floats(const guint8 *data, gint bitpix, guint64 n, const gint64 *blank,
                        double scale, double zero, float *restrict out)
 {
-  for (guint64 i = 0; bitpix != -32 && i < n; i++)
-    out[i] = (float)(astro_fits_value(data, bitpix, i, blank) * scale + zero);
-  for (guint64 i = 0; bitpix == -32 && i < n; i++) { /* nearly all there are: vectors */
+  if (bitpix != -32) {
+    for (guint64 i = 0; i < n; i++)
+      out[i] = (float)(astro_fits_value(data, bitpix, i, blank) * scale + zero);
+    return;
+  }
+  for (guint64 i = 0; i < n; i++) { /* nearly all there are: vectors */
     guint32 bits;
-    float value;
     memcpy(&bits, data + 4 * i, sizeof bits);
     bits = GUINT32_FROM_BE(bits);
-    memcpy(&value, &bits, sizeof value);
-    out[i] = (float)((double)value * scale + zero);
+    memcpy(&out[i], &bits, sizeof bits);
   }
+  for (guint64 i = 0; i < n && (scale != 1 || zero != 0); i++)
+    out[i] = (float)((double)out[i] * scale + zero);
 }
 
 /* Types of columns, and the BITPIX of the numbers. */

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#define TABLE "AIPS AN"
 #define MJD_ZERO 2400000.5
 #define SIDEREAL_DEGREES_PER_DAY 360.98564736629 /* of UT1, IAU 1982 as memo 117 has it */
 #define SECONDS_TT_MINUS_TAI 32.184
@@ -124,7 +125,7 @@ static void create_table(fitsfile *file, const AstroObservation *o, int *status)
     units[k] = columns[k].unit;
   }
   fits_create_tbl(file, BINARY_TBL, o->n_stations, N_COLUMNS, (char **)names, (char **)forms,
-                  (char **)units, "AIPS AN", status);
+                  (char **)units, TABLE, status);
 }
 
 static void write_station(fitsfile *file, const AstroObservation *o, guint i, int *status)
@@ -164,25 +165,70 @@ void astro_uvfits_antennas_clear(AstroUvfitsAntennas *antennas)
 }
 
 /* IAT and TAI are one clock with two names. */
+static gboolean is_atomic(const char *clock)
+{
+  return g_str_equal(clock, "IAT") || g_str_equal(clock, "TAI");
+}
+
+/* AIPS memo 117 has the keyword TIMESYS; CASA and others write TIMSYS. Half a minute lies between
+ * what the two may say. */
+static gboolean find_clock(const AstroFitsTable *table, const char **clock, GError **error)
+{
+  const char *standard = "", *usual = "";
+  astro_fits_get_string(table->header, "TIMESYS", &standard);
+  astro_fits_get_string(table->header, "TIMSYS", &usual);
+  *clock = usual[0] ? usual : standard[0] ? standard : "UTC";
+  if (!standard[0] || !usual[0] || g_str_equal(standard, usual) ||
+      (is_atomic(standard) && is_atomic(usual)))
+    return TRUE;
+  return astro_fits_wrong(table->file, error,
+                          "table AIPS AN: times are of clock \"%s\" by TIMESYS and of \"%s\" by "
+                          "TIMSYS, expected one of them or the same twice: delete the wrong one",
+                          standard, usual);
+}
+
 static gboolean read_clock(const AstroFitsTable *table, double *seconds_to_utc, GError **error)
 {
-  const char *clock = "UTC";
+  const char *clock;
   double offset = 0;
-  if (!astro_fits_get_string(table->header, "TIMSYS", &clock))
-    astro_fits_get_string(table->header, "TIMESYS", &clock);
-  if (g_str_equal(clock, "UTC") || clock[0] == 0) {
+  if (!find_clock(table, &clock, error))
+    return FALSE;
+  if (g_str_equal(clock, "UTC")) {
     astro_fits_get_double(table->header, "DATUTC", &offset);
     *seconds_to_utc = -offset;
     return TRUE;
   }
-  gboolean atomic = g_str_equal(clock, "IAT") || g_str_equal(clock, "TAI");
-  if (!atomic || !astro_fits_get_double(table->header, "IATUTC", &offset))
+  if (!is_atomic(clock) || !astro_fits_get_double(table->header, "IATUTC", &offset))
     return astro_fits_wrong(
         table->file, error,
         "times are of clock \"%s\" (TIMSYS), expected UTC, or IAT or TAI with their offset "
         "to UTC (IATUTC)",
         clock);
   *seconds_to_utc = -offset;
+  return TRUE;
+}
+
+/* Every array of a file has a table, numbered by EXTVER; groups of the others are refused when they
+ * come, unless nothing tells whose they are. */
+static gboolean count_arrays(AstroFitsFile *file, guint *arrays, GError **error)
+{
+  const AstroFitsHeader *header;
+  gboolean has_first = FALSE;
+  *arrays = 0;
+  for (guint i = 1; (header = astro_fits_file_header(file, i)); i++) {
+    const char *name = "";
+    gint64 version = 1;
+    astro_fits_get_string(header, "EXTNAME", &name);
+    if (!astro_fits_is_binary_table(header) || !g_str_equal(name, TABLE))
+      continue;
+    astro_fits_get_integer(header, "EXTVER", &version);
+    if (version == 1 && has_first)
+      return astro_fits_wrong(file, error,
+                              "two tables AIPS AN are of array 1 (EXTVER), expected one of each "
+                              "array: whose stations are meant is not known");
+    has_first = has_first || version == 1;
+    ++*arrays;
+  }
   return TRUE;
 }
 
@@ -264,14 +310,15 @@ static gboolean read_rows(AstroFitsTable *table, AstroUvfitsAntennas *antennas, 
 gboolean astro_uvfits_read_antennas(AstroFitsFile *file, AstroUvfitsAntennas *antennas,
                                     GError **error)
 {
-  const AstroFitsHeader *header = astro_fits_file_find_table(file, "AIPS AN");
+  const AstroFitsHeader *header = astro_fits_file_find_table(file, TABLE);
   const char *array = "";
   AstroFitsTable table;
 
   memset(antennas, 0, sizeof *antennas);
   if (!header)
     return astro_fits_wrong(file, error, "no table AIPS AN, which holds the stations' positions");
-  if (!astro_fits_table_open(&table, file, header, error))
+  if (!count_arrays(file, &antennas->arrays, error) ||
+      !astro_fits_table_open(&table, file, header, error))
     return FALSE;
   gboolean good = table.n_rows >= 1 && table.n_rows <= ASTRO_UVFITS_MAX_STATIONS;
   if (!good)

@@ -1,5 +1,6 @@
 /* Frequencies: the axis FREQ, and where several setups or IFs are in a file, table AIPS FQ. */
 #include "core/fits/uvfits-reader.h"
+#include "core/stream/uvw.h"
 #include "core/units.h"
 
 #include <math.h>
@@ -77,6 +78,7 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
 {
   const AstroUvfitsAxis *freq = &r->axes[FREQ];
   AstroStream *s = &contents->stream;
+  r->reference_wavelength = ASTRO_LIGHT_SPEED / freq->value;
   if (!read_setups(r, error))
     return FALSE;
   guint64 channels = freq->n * r->axes[IF].n, stations = r->antennas.n,

@@ -5,11 +5,14 @@
 #include <string.h>
 
 #define JD_OF_MJD_ZERO 2400000.5
-#define MANY_STATIONS 65536 /* baselines from here on are 2048 a1 + a2 beyond it, as some write */
+#define MANY_STATIONS 65536  /* baselines from here on are 2048 a1 + a2 beyond it, as some write */
+#define NO_HUNDREDTHS 131072 /* single precision loses them from here on */
 /* Integration times are floats of seconds. Where frames follow each other at about that distance,
  * the distance, which is known better, is the integration time. */
 #define INTTIM_SLACK 1e-5
-#define SAME_INTTIM 1e-3 /* of its length, that groups' may differ by */
+#define SAME_INTTIM 1e-3           /* of its length, that groups' may differ by */
+#define LONGEST_IN_DAYS (1.0 / 24) /* that an integration time may be: an hour */
+#define SAME_AS_STEP 0.01          /* of the step in time, that INTTIM in days may differ by */
 #define UNTOLD_NS 1000000000
 #define FRAMES_TO_TELL 16 /* the step in time */
 
@@ -48,12 +51,36 @@ static gboolean find_station(const AstroUvfitsReader *r, guint64 group, double n
   return TRUE;
 }
 
+/* SUBARRAY tells, or the hundredths of BASELINE, as far as single precision has them. */
+static gboolean check_subarray(const AstroUvfitsReader *r, guint64 index, double baseline,
+                               double subarray, GError **error)
+{
+  if (r->place[SUBARRAY] >= 0) {
+    const double told = astro_uvfits_parameter(r, SUBARRAY);
+    subarray = told == 0 && r->antennas.arrays == 1 ? 1 : told;
+  } else if (baseline >= NO_HUNDREDTHS && r->header->bitpix == -32 && r->antennas.arrays > 1) {
+    return astro_fits_wrong(r->file, error,
+                            "group %" G_GUINT64_FORMAT " has a BASELINE of %.0f, too large to tell "
+                            "of which of %u arrays (tables AIPS AN) it is, and no SUBARRAY: split "
+                            "the file by array first",
+                            astro_uvfits_place(r, index) + 1, baseline, r->antennas.arrays);
+  }
+  if (fabs(subarray - 1) < 0.5)
+    return TRUE;
+  return astro_fits_wrong(
+      r->file, error,
+      "group %" G_GUINT64_FORMAT
+      " is of subarray %g, expected one array only: split the file by array first",
+      astro_uvfits_place(r, index) + 1, subarray);
+}
+
 static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUvfitsGroup *group,
                               GError **error)
 {
-  double number[2], subarray = 1;
+  double number[2], subarray = 1, baseline = 0;
   if (r->place[BASELINE] >= 0) {
-    double baseline = astro_uvfits_parameter(r, BASELINE), whole = floor(baseline + 0.001);
+    baseline = astro_uvfits_parameter(r, BASELINE);
+    double whole = floor(baseline + 0.001);
     guint64 base = 256, code = whole >= 0 && whole < G_MAXUINT32 ? (guint64)whole : 0;
     subarray = 1 + round((baseline - whole) * 100);
     if (code >= MANY_STATIONS) {
@@ -65,14 +92,9 @@ static gboolean read_stations(const AstroUvfitsReader *r, guint64 index, AstroUv
   } else {
     number[0] = astro_uvfits_parameter(r, ANTENNA1);
     number[1] = astro_uvfits_parameter(r, ANTENNA2);
-    if (r->place[SUBARRAY] >= 0)
-      subarray = astro_uvfits_parameter(r, SUBARRAY);
   }
-  if (!(fabs(subarray - 1) < 0.5))
-    return astro_fits_wrong(
-        r->file, error, "group %" G_GUINT64_FORMAT " is of subarray %g, expected one array only",
-        astro_uvfits_place(r, index) + 1, subarray);
-  return find_station(r, index, number[0], &group->station[0], error) &&
+  return check_subarray(r, index, baseline, subarray, error) &&
+         find_station(r, index, number[0], &group->station[0], error) &&
          find_station(r, index, number[1], &group->station[1], error);
 }
 
@@ -88,23 +110,24 @@ static gboolean check_same(const AstroUvfitsReader *r, guint64 index, AstroUvfit
                           astro_uvfits_parameter(r, p), first);
 }
 
-static gboolean fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n, GError **error)
+/* Numbers as the file has them, up to the next that are fetched; NULL is an error. */
+static const guint8 *fetch(AstroUvfitsReader *r, guint64 index, guint64 first, guint64 n,
+                           GError **error)
 {
   guint64 width = ABS(r->header->bitpix) / 8;
-  return astro_fits_file_read(
+  return astro_fits_file_look(
       r->file,
       r->header->data +
           (astro_uvfits_place(r, index) * (r->n_parameters + r->group_values) + first) * width,
-      r->raw, n * width, error);
+      n * width, r->raw, error);
 }
 
 static gboolean fetch_parameters(AstroUvfitsReader *r, guint64 index, GError **error)
 {
-  if (!fetch(r, index, 0, r->n_parameters, error))
-    return FALSE;
-  for (guint i = 0; i < r->n_parameters; i++)
-    r->parameters[i] = astro_fits_value(r->raw, r->header->bitpix, i, NULL);
-  return TRUE;
+  const guint8 *raw = fetch(r, index, 0, r->n_parameters, error);
+  for (guint i = 0; raw && i < r->n_parameters; i++)
+    r->parameters[i] = astro_fits_value(raw, r->header->bitpix, i, NULL);
+  return raw != NULL;
 }
 
 gboolean astro_uvfits_read_time(AstroUvfitsReader *r, guint64 index, double *time, GError **error)
@@ -128,6 +151,8 @@ gboolean astro_uvfits_read_group(AstroUvfitsReader *r, guint64 index, AstroUvfit
                             astro_uvfits_place(r, index) + 1, middle / ASTRO_NS_PER_DAY);
   group->middle_ns = llround(middle);
   group->seconds = r->place[INTTIM] < 0 ? 0 : astro_uvfits_parameter(r, INTTIM);
+  if (r->lengths_are_days)
+    group->seconds *= ASTRO_NS_PER_DAY / ASTRO_NS_PER_SECOND;
   if (!(group->seconds > 0 && group->seconds < 1e6))
     group->seconds = 0;
   return check_same(r, index, SOURCE, r->first_source, error) &&
@@ -182,6 +207,32 @@ static void move_start(AstroUvfitsReader *r, AstroObservation *o, gint64 first_n
   r->start_ns = o->start_ns;
 }
 
+/* Lengths are seconds, yet some write days, 86400 times too few. Those are known by the next
+ * integration, which begins where such a one ends; where none tells, a warning does. */
+static void find_unit_of_lengths(AstroUvfitsReader *r, AstroUvfitsGroup *first, gint64 step,
+                                 double *other_seconds, AstroFitsContents *contents)
+{
+  const char *file = astro_fits_file_name(r->file);
+  const double told = first->seconds, per_day = ASTRO_NS_PER_DAY / ASTRO_NS_PER_SECOND,
+               days_ns = told * ASTRO_NS_PER_DAY;
+  if (!(told > 0) || told > LONGEST_IN_DAYS)
+    return;
+  if (step > 0 && fabs(days_ns - step) <= step * SAME_AS_STEP) {
+    r->lengths_are_days = TRUE;
+    first->seconds *= per_day;
+    *other_seconds *= per_day;
+    astro_fits_contents_note(contents, file,
+                             "integration times (INTTIM) of %g with %g s from one to the next are "
+                             "days: taken for %g s",
+                             told, step / ASTRO_NS_PER_SECOND, first->seconds);
+  } else if (step == 0 || days_ns < step) {
+    astro_fits_contents_note(contents, file,
+                             "integration times (INTTIM) of %g are taken for seconds, as they "
+                             "should be; were they days, they would be %g s",
+                             told, told * per_day);
+  }
+}
+
 gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *contents, GError **error)
 {
   AstroUvfitsGroup first, last;
@@ -193,6 +244,8 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
   r->integration_ns = llround(first.seconds * ASTRO_NS_PER_SECOND);
   if (!find_step(r, &first, &step, &other_seconds, error))
     return FALSE;
+  find_unit_of_lengths(r, &first, step, &other_seconds, contents);
+  r->integration_ns = llround(first.seconds * ASTRO_NS_PER_SECOND);
   if (step > 0 && (first.seconds == 0 ||
                    fabs(step - first.seconds * ASTRO_NS_PER_SECOND) <= step * INTTIM_SLACK + 1))
     r->integration_ns = step;
@@ -266,9 +319,10 @@ gboolean astro_uvfits_read_start(AstroUvfitsReader *r, AstroObservation *o, GErr
 
 gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error)
 {
-  if (!fetch(r, index, r->n_parameters, r->group_values, error))
+  const guint8 *raw = fetch(r, index, r->n_parameters, r->group_values, error);
+  if (!raw)
     return FALSE;
-  astro_fits_floats(r->raw, r->header->bitpix, r->group_values, r->has_blank ? &r->blank : NULL,
+  astro_fits_floats(raw, r->header->bitpix, r->group_values, r->has_blank ? &r->blank : NULL,
                     r->value_scale, r->value_zero, r->values);
   return TRUE;
 }

@@ -5,11 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The count of the largest weight where weights are no counts: as fine as single precision is, and
- * with room for weights that are larger than all that were looked at. */
-#define FULL_SCALE 4194304.0
-#define GROUPS_TO_TELL 128 /* whether they are */
-
 static gboolean recognises(const AstroFitsFile *file)
 {
   const AstroFitsHeader *primary = astro_fits_file_primary(file);
@@ -26,33 +21,6 @@ static void close_reader(gpointer reader)
   g_free(r->values);
   g_free(r->raw);
   g_free(r);
-}
-
-/* Weights of our files are counts already. Others may be small fractions: the largest is then given
- * a large count, so that few of their digits are lost. Groups from all over the file tell, since
- * the first may be no example. Shares of the largest are what visibilities are weighed by, so it is
- * one for all frames. */
-static gboolean choose_weight_scale(AstroUvfitsReader *r, GError **error)
-{
-  guint64 n = r->axes[COMPLEX].n == 3 ? MIN(r->n_groups, GROUPS_TO_TELL) : 0;
-  double largest = 0;
-  gboolean whole = TRUE;
-  for (guint64 k = 0; k < n; k++) {
-    guint64 group = n < r->n_groups ? (guint64)(fmod(k * ASTRO_UVFITS_GOLDEN, 1) * r->n_groups) : k;
-    if (!astro_uvfits_read_values(r, group, error))
-      return FALSE;
-    for (guint64 i = 0; i < r->group_values / 3; i++) {
-      guint64 stride = r->axes[COMPLEX].stride;
-      double weight = r->values[i / stride * 3 * stride + i % stride + 2 * stride];
-      if (!(weight > 0 && isfinite(weight)))
-        continue;
-      whole = whole && weight == floor(weight) && weight < G_MAXUINT32;
-      largest = MAX(largest, weight);
-    }
-  }
-  r->weight_scale = whole ? 1 : FULL_SCALE / largest;
-  r->full = whole ? (guint32)MAX(largest, 1) : (guint32)FULL_SCALE;
-  return TRUE;
 }
 
 static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options,
@@ -78,9 +46,11 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
       !astro_uvfits_read_start(r, contents->observation, error) ||
       !astro_uvfits_read_times(r, contents, error) ||
       !astro_uvfits_read_phase_centre(r, contents->observation, error) ||
-      !astro_uvfits_describe(r, contents, error) || !choose_weight_scale(r, error))
+      !astro_uvfits_describe(r, contents, error) ||
+      !astro_uvfits_place_stations(r, options ? options->uvw : ASTRO_FITS_UVW_AUTO, contents,
+                                   error) ||
+      !astro_uvfits_scale_weights(r, contents, error))
     goto failed;
-  astro_uvfits_place_stations(r, contents);
   return r;
 
 failed:
@@ -139,6 +109,29 @@ static void place_values(AstroUvfitsReader *r, const AstroUvfitsGroup *group, As
   }
 }
 
+/* Our V_ij goes with (u,v,w) from i to j, a group's with those from its first station to its
+ * second. Values without (u,v,w) cannot be used. */
+static void place_uvw(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
+                      AstroFitsFrame *frame)
+{
+  const double sign = group->station[0] <= group->station[1] ? -1 : 1;
+  const guint64 baselines = (guint64)r->antennas.n * (r->antennas.n + 1) / 2,
+                baseline = baseline_of(group);
+  const guint products = r->pols * r->pols;
+  double uvw[3];
+  if (astro_uvfits_group_uvw(r, uvw)) {
+    for (guint k = 0; k < 3; k++)
+      frame->uvw[3 * baseline + k] = sign * uvw[k];
+    return;
+  }
+  for (guint64 c = 0; c < r->channels; c++)
+    for (guint k = 0; k < products; k++) {
+      const guint64 at = (c * baselines + baseline) * products + k;
+      frame->not_finite += frame->counts[at] > 0;
+      frame->counts[at] = 0;
+    }
+}
+
 /* Where integration times vary, a baseline may come again before the first one's is over. */
 static gboolean is_of_next_frame(const AstroUvfitsReader *r, const AstroUvfitsGroup *group,
                                  const AstroUvfitsGroup *first, const guint8 *seen)
@@ -169,6 +162,8 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
         astro_uvfits_place(r, r->next) + 1, (r->last_ns - first.middle_ns) / ASTRO_NS_PER_SECOND);
   memset(frame->data, 0, samples * 2 * sizeof(float));
   memset(frame->counts, 0, samples * sizeof *frame->counts);
+  if (r->metres_per_unit > 0)
+    memset(frame->uvw, 0, 3 * (stations * (stations + 1) / 2) * sizeof *frame->uvw);
   frame->not_finite = 0;
 
   g_autofree guint8 *seen = g_malloc0(stations * (stations + 1) / 2);
@@ -184,6 +179,8 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
     if (!astro_uvfits_read_values(r, r->next, error))
       return FALSE;
     place_values(r, &group, frame);
+    if (r->metres_per_unit > 0)
+      place_uvw(r, &group, frame);
     if (++r->next < r->n_groups && !astro_uvfits_read_group(r, r->next, &group, error))
       return FALSE;
   } while (r->next < r->n_groups && !is_of_next_frame(r, &group, &first, seen));

@@ -1,6 +1,7 @@
 /* Inside the reader of UVFITS: uvfits-header.c finds out what is in a file, uvfits-band.c its
  * frequencies, uvfits-groups.c reads a group and its time, uvfits-order.c sorts groups by it,
- * uvfits-places.c finds where stations are, uvfits-read.c puts groups together to frames. */
+ * uvfits-places.c finds where stations are, uvfits-weights.c what weights count, uvfits-read.c puts
+ * groups together to frames. */
 #pragma once
 
 #include "core/fits/reader.h"
@@ -49,16 +50,19 @@ typedef struct {
   gint product_at[ASTRO_UVFITS_PRODUCTS]; /* on the STOKES axis; -1: not in the file */
   gboolean upside_down;                   /* frequencies fall along the axis */
   gboolean conjugated;                    /* values are those of station 2 with station 1 */
+  gboolean lengths_are_days;              /* INTTIM */
   gint64 integration_ns;                  /* 0: not known */
   guint64 next;                           /* group, from 0 */
   gint64 last_ns;                         /* middle of the frame before */
   gboolean any_before;
-  double weight_scale; /* from weights to counts */
-  guint32 full;        /* the largest of them */
+  double reference_wavelength; /* metres; of the axis FREQ */
+  double metres_per_unit;      /* of the file's (u,v,w), where they go on; else 0 */
+  double weight_scale;         /* from weights to counts */
+  guint32 full;                /* the largest of them */
   double value_scale, value_zero;
   gboolean has_blank;
   gint64 blank;
-  guint8 *raw; /* as in the file */
+  guint8 *raw; /* room for what the file does not keep */
   double *parameters;
   float *values;
 } AstroUvfitsReader;
@@ -89,8 +93,15 @@ gboolean astro_uvfits_read_time(AstroUvfitsReader *r, guint64 index, double *tim
 gboolean astro_uvfits_read_values(AstroUvfitsReader *r, guint64 index, GError **error);
 /* Of the group that was read last. */
 double astro_uvfits_parameter(const AstroUvfitsReader *r, AstroUvfitsParameter p);
-/* Sets the stations' positions, after the times are known. */
-void astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsContents *contents);
+/* Chooses what weights are multiplied by to be counts; after the order is known. */
+gboolean astro_uvfits_scale_weights(AstroUvfitsReader *r, AstroFitsContents *contents,
+                                    GError **error);
+/* Sets the stations' positions, after the times and the band are known. An error where a picture by
+ * the groups' (u,v,w) would be another one, unless uvw says whose hold. */
+gboolean astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsUvw uvw,
+                                     AstroFitsContents *contents, GError **error);
+/* Of the group that was read last, in metres, as the file has them; FALSE: they are no numbers. */
+gboolean astro_uvfits_group_uvw(const AstroUvfitsReader *r, double uvw[3]);
 /* Groups of one frame have one time, give or take what a float of days loses. */
 gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b);
 

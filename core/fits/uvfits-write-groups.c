@@ -89,15 +89,16 @@ static inline guint32 big_endian(float value)
   return GUINT32_TO_BE(bits);
 }
 
+/* given: (u,v,w) of our baseline, which is the pair's the other way round; NULL: the stations'. */
 static void put_parameters(const AstroUvfitsWriter *w, guint32 *group, guint i, guint j,
-                           double days, double seconds)
+                           const double *given, double days, double seconds)
 {
   float values[N_KNOWN_PARAMETERS];
   const double *u1 = &w->uvw[3 * j], *u2 = &w->uvw[3 * i];
   double coarse = floor(days * DATE_STEPS_PER_DAY) / DATE_STEPS_PER_DAY;
 
   for (guint k = 0; k < 3; k++)
-    values[UU + k] = (float)((u1[k] - u2[k]) / ASTRO_LIGHT_SPEED);
+    values[UU + k] = (float)((given ? -given[k] : u1[k] - u2[k]) / ASTRO_LIGHT_SPEED);
   values[DATE] = (float)coarse;
   values[DATE_REST] = (float)(days - values[DATE]);
   values[BASELINE] = 256.0f * (j + 1) + (i + 1);
@@ -184,6 +185,7 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
   gint64 end = gst_util_uint64_scale(frames->duration_ns, index + 1, frames->frames);
   gint64 middle = frames->start_ns + begin + (end - begin) / 2;
   double days = (w->contents.observation->start_ns + (double)middle) / ASTRO_NS_PER_DAY;
+  const double *uvw = frames->uvw ? frames->uvw + 3 * index * w->baselines : NULL;
   double axes[3][3];
   guint i = 0, j = 0;
 
@@ -193,7 +195,8 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
   for (guint64 first = 0; first < w->baselines; first += w->gather_groups) {
     guint n = MIN(w->gather_groups, w->baselines - first);
     for (guint b = 0; b < n; b++) {
-      put_parameters(w, w->gather + b * w->group_floats, i, j, days, (end - begin) * 1e-9);
+      put_parameters(w, w->gather + b * w->group_floats, i, j, uvw ? uvw + 3 * (first + b) : NULL,
+                     days, (end - begin) * 1e-9);
       if (++j > i) {
         i++;
         j = 0;

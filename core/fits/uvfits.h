@@ -52,6 +52,7 @@ typedef enum {
 } AstroUvfitsFrame;
 
 typedef struct {
+  guint arrays; /* tables in the file, of one array each */
   guint n;
   gint *numbers;          /* of each station in the file, NOSTA */
   char **names;           /* n, then NULL */

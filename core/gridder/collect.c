@@ -145,7 +145,8 @@ static gboolean add_dump(AstroCollect *self, const AstroBlock *in, const AstroBl
       !self->funcs->zero(&self->place, out->data, out->bytes, error))
     return FALSE;
   return self->funcs->prepare->add(self->prepare, dump, arguments->validity, arguments->shape,
-                                   arguments->number, arguments->middle_ns, error) &&
+                                   arguments->number, arguments->middle_ns, arguments->uvw,
+                                   error) &&
          (!self->at_once || add_rows(self, self->funcs->together, out->data, error));
 }
 

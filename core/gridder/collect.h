@@ -30,9 +30,10 @@ typedef struct {
   const AstroLayout *shape;
   guint64 number;
   gint64 middle_ns;
-  gboolean is_new;  /* what dumps go into: it begins with zeros */
-  gboolean is_copy; /* the block in is a grid that dumps went into, copied to the block out */
-  double w, w_step; /* out, of a plane */
+  const double *uvw; /* of the dump, where buffers bring them: see AstroPrepareFuncs.add */
+  gboolean is_new;   /* what dumps go into: it begins with zeros */
+  gboolean is_copy;  /* the block in is a grid that dumps went into, copied to the block out */
+  double w, w_step;  /* out, of a plane */
 } AstroCollectArguments;
 
 typedef struct _AstroCollect AstroCollect; /* an instance of these backends */

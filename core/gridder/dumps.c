@@ -10,7 +10,7 @@
 
 static gboolean check_positions(const AstroObservation *o, GError **error)
 {
-  for (guint i = 0; i < o->n_stations; i++) {
+  for (guint i = 0; o->uvw_metres == 0 && i < o->n_stations; i++) {
     const double *p = &o->positions[3 * i], radius = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
     if (!(radius > EARTH_CORE))
       return astro_backend_refuse(
@@ -134,8 +134,9 @@ double astro_prepare_longest(const AstroPrepareConfig *config, const AstroObserv
 {
   const double highest =
       config->frequency + config->bandwidth / 2 * (1 - 1.0 / MAX(config->channels, 1));
-  double longest = 0;
-  for (guint i = 0; i < observation->n_stations; i++)
+  const guint n = observation->uvw_metres > 0 ? 0 : observation->n_stations;
+  double longest = observation->uvw_metres;
+  for (guint i = 0; i < n; i++)
     for (guint j = 0; j < i; j++) {
       const double *a = &observation->positions[3 * i], *b = &observation->positions[3 * j];
       longest = MAX(longest, hypot(hypot(a[0] - b[0], a[1] - b[1]), a[2] - b[2]));

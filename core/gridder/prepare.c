@@ -51,7 +51,7 @@ static AstroPrepare *create(const AstroPrepareConfig *config, const AstroGrid *g
 {
   AstroPrepare *self = g_new0(AstroPrepare, 1);
   if (astro_dumps_init(&self->dumps, config, grid, observation, error)) {
-    self->positions = g_new(double, 3 * (gsize)self->dumps.stations);
+    self->positions = g_new0(double, 3 * (gsize)self->dumps.stations);
     self->sums = g_new0(double, config->channels);
     return self;
   }
@@ -259,25 +259,33 @@ static void add_row(AstroPrepare *self, gconstpointer dump, const Counts *counts
   self->rows++;
 }
 
-static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityMeta *validity,
-                    const AstroLayout *shape, guint64 number, gint64 middle_ns, GError **error)
+static void place_stations(AstroPrepare *self, gint64 middle_ns)
 {
   double axes[3][3];
-  Counts counts;
-  if (!make_room(self, error))
-    return FALSE;
-  counts_init(&counts, &self->dumps.config, validity, shape, number);
   astro_track_axes(self->dumps.track, middle_ns, axes);
   for (guint s = 0; s < self->dumps.stations; s++)
     for (guint i = 0; i < 3; i++) {
       const double *p = &self->dumps.observation->positions[3 * s];
       self->positions[3 * s + i] = axes[i][0] * p[0] + axes[i][1] * p[1] + axes[i][2] * p[2];
     }
+}
+
+static gboolean add(AstroPrepare *self, gconstpointer dump, const AstroValidityMeta *validity,
+                    const AstroLayout *shape, guint64 number, gint64 middle_ns, const double *uvw,
+                    GError **error)
+{
+  Counts counts;
+  if (!make_room(self, error))
+    return FALSE;
+  counts_init(&counts, &self->dumps.config, validity, shape, number);
+  if (!uvw)
+    place_stations(self, middle_ns);
   for (guint i = 1; i < self->dumps.stations; i++)
     for (guint j = 0; j < i; j++) {
+      const guint baseline = i * (i + 1) / 2 + j;
       const double *a = &self->positions[3 * i], *b = &self->positions[3 * j];
-      const double uvw[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
-      add_row(self, dump, &counts, i * (i + 1) / 2 + j, uvw);
+      const double of_stations[3] = { a[0] - b[0], a[1] - b[1], a[2] - b[2] };
+      add_row(self, dump, &counts, baseline, uvw ? &uvw[3 * (gsize)baseline] : of_stations);
     }
   counts_clear(&counts);
   return TRUE;

@@ -18,9 +18,11 @@ typedef struct {
   /* Adds a dump, the one of that number in a buffer of shape, whose middle is that many nanoseconds
    * after the observation's start. A correlation's weight is its share of good samples; a product's
    * is the harmonic mean of those that it is made of, and all products of a visibility have one
-   * weight, that of the worst: they are left out together. validity NULL: all is valid. */
+   * weight, that of the worst: they are left out together. validity NULL: all is valid. uvw:
+   * metres, 3 a baseline, which take the place of the stations'; NULL: the stations' hold. */
   gboolean (*add)(AstroPrepare *prepare, gconstpointer dump, const AstroValidityMeta *validity,
-                  const AstroLayout *shape, guint64 number, gint64 middle_ns, GError **error);
+                  const AstroLayout *shape, guint64 number, gint64 middle_ns, const double *uvw,
+                  GError **error);
   /* Counts a dump of which nothing came. */
   void (*add_missing)(AstroPrepare *prepare);
   void (*rows)(AstroPrepare *prepare, AstroGridRows *rows);

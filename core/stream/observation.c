@@ -169,6 +169,8 @@ GstEvent *astro_observation_to_event(const AstroObservation *o)
   if (o->has_start)
     gst_structure_set(s, "start-mjd", G_TYPE_INT, o->start_mjd, "start-ns", G_TYPE_UINT64,
                       o->start_ns, NULL);
+  if (o->uvw_metres > 0)
+    gst_structure_set(s, "uvw-metres", G_TYPE_DOUBLE, o->uvw_metres, NULL);
   astro_history_to_structure(&o->done, s);
   return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, s);
 }
@@ -278,6 +280,8 @@ static gboolean check_fields(const GstStructure *s, GError **error)
       "a double, -pi / 2 to pi / 2 radians" },
     { "start-mjd", "start-ns", G_TYPE_INT, -678575, 2973483, "an int, a day of years 1 to 9999" },
     { "start-ns", "start-mjd", G_TYPE_UINT64, 0, 86401e9, "a guint64, nanoseconds into the day" },
+    { "uvw-metres", NULL, G_TYPE_DOUBLE, 0, ASTRO_OBSERVATION_MAX_METRES,
+      "a double, metres of the longest (u,v,w) that buffers bring" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
     const GValue *value = gst_structure_get_value(s, fields[i].field);
@@ -308,6 +312,7 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
                         gst_structure_get_double(s, "phase-dec", &o->phase_dec);
   o->has_start = gst_structure_get_int(s, "start-mjd", &o->start_mjd) &&
                  gst_structure_get_uint64(s, "start-ns", &o->start_ns);
+  gst_structure_get_double(s, "uvw-metres", &o->uvw_metres);
   if (!astro_history_from_structure(&o->done, s, error))
     return NULL;
   return g_steal_pointer(&o);

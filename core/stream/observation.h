@@ -24,6 +24,9 @@ typedef struct {
   guint64 start_ns;  /* and the nanoseconds into it */
   char *basis;       /* "linear" (X, Y) or "circular" (R, L) */
   AstroHistory done; /* to the stream */
+  /* The longest (u,v,w) that buffers bring with them (uvw-meta.h), in place of the stations'; 0:
+   * they bring none. */
+  double uvw_metres;
 } AstroObservation;
 
 AstroObservation *astro_observation_new(guint n_stations);

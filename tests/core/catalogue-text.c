@@ -112,6 +112,64 @@ static void test_several(void)
   }
 }
 
+/* A text cut anywhere within its last line gives that line's values, an error or a note. */
+static void test_cut(void)
+{
+  static const struct {
+    const char *text;
+    gboolean is_certain; /* digits that are missing are seen */
+  } cases[] = {
+    { "ra,dec\n10.250,20.125\n11.500,21.250\n12.750,22.500\n13.125,23.375\n", TRUE },
+    { "ra,dec\n10.250,2.0125e+01\n11.500,2.1250e+01\n12.750,2.2500e+01\n13.125,2.3375e+01\n",
+      TRUE },
+    { "ra dec\n10.25 20.125\n11.5 21.25\n12.75 22.5\n13.125 23.375\n", FALSE },
+    { "ra;dec\n10;20\n11;21\n12;22\n13;23\n", FALSE },
+    { "ra\tdec\n13.125\t23.375\n", FALSE },
+    { "# ra dec\n10.250 20.125\n\n11.500 21.250\n12.750 22.500 # here\n12.750 22.500\n13.125 "
+      "23.375\n",
+      TRUE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    gsize length = strlen(cases[i].text), line = length - 1;
+    while (cases[i].text[line - 1] != '\n')
+      line--;
+    for (; length > line; length--) {
+      g_autofree char *cut = g_strndup(cases[i].text, length);
+      AstroCatalogue whole, found;
+      g_autoptr(GError) error = NULL;
+      parse(cases[i].text, "ra", "dec", NULL, NULL, &whole, &error);
+      g_assert_no_error(error);
+      g_assert_null(whole.note);
+      parse(cut, "ra", "dec", NULL, NULL, &found, &error);
+      const gboolean same = !error && found.n == whole.n &&
+                            found.ra[found.n - 1] == whole.ra[whole.n - 1] &&
+                            found.dec[found.n - 1] == whole.dec[whole.n - 1];
+      const gboolean ends = cut[length - 1] == '\n', no_end = length == strlen(cases[i].text) - 1;
+      g_test_message("%s: %s", cut + line, error ? error->message : found.note);
+      if (error)
+        test_says(error->message, "cut");
+      else if (!ends && !(no_end && cases[i].is_certain))
+        test_says(found.note, "if the file was cut there");
+      g_assert_true(same || error || found.note);
+      g_assert_true(!ends || (same && !found.note));
+      g_assert_true(!(no_end && error));
+      g_assert_true(!cases[i].is_certain || same || error);
+      astro_catalogue_clear(&whole);
+      astro_catalogue_clear(&found);
+    }
+  }
+  /* a name behind the numbers may be cut as it likes, a column may not be missing */
+  AstroCatalogue catalogue;
+  g_autoptr(GError) error = NULL;
+  parse("ra,dec,name\n1,2,M 31\n3,4,M", "ra", "dec", NULL, NULL, &catalogue, &error);
+  g_assert_no_error(error);
+  g_assert_null(catalogue.note);
+  astro_catalogue_clear(&catalogue);
+  parse("dec,z,ra,w\n1,2,3,4\n3,4,5", "3", "1", NULL, NULL, &catalogue, &error);
+  g_assert_nonnull(error);
+  test_says(error->message, "3 values and no end of the line, where lines above have 4");
+}
+
 static void test_numbers(void)
 {
   static const struct {
@@ -277,6 +335,7 @@ int main(int argc, char **argv)
   g_test_init(&argc, &argv, NULL);
   g_test_add_func("/catalogue/text", test_text);
   g_test_add_func("/catalogue/several", test_several);
+  g_test_add_func("/catalogue/cut", test_cut);
   g_test_add_func("/catalogue/numbers", test_numbers);
   g_test_add_func("/catalogue/ecsv", test_ecsv);
   g_test_add_func("/catalogue/bad-text", test_bad_text);

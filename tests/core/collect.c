@@ -1,6 +1,7 @@
 /* The stage "gridder" without pipelines: dumps with flags, NaN and what lies outside become grids,
  * by every backend the same. */
 #include "core/gridder/collect.h"
+#include "core/stream/uvw.h"
 #include "tests/core/on-device.h"
 #include "tests/core/touched.h"
 #include "tests/distance.h"
@@ -30,6 +31,7 @@ typedef struct {
   guint interval; /* dumps a grid */
   gboolean off_centre;
   Losses losses;
+  double mirror; /* dumps bring (u,v,w) of their own: u times that; 0: they are the stations' */
 } Setting;
 
 static AstroObservation *observe(guint stations)
@@ -235,6 +237,21 @@ static void send_grid(Run *run)
   g_assert_true(astro_collect_end(run->collect, &error));
 }
 
+/* What dumps bring, to be freed; NULL: nothing. */
+static double *bring_uvw(const Setting *s, gint64 middle_ns)
+{
+  g_autoptr(AstroObservation) observation = observe(s->stations);
+  g_autofree double *places = g_new(double, 3 * s->stations);
+  double *uvw = s->mirror ? g_new0(double, 3 * baselines_of(s)) : NULL;
+  astro_uvw(observation, middle_ns, places);
+  for (guint i = 0; uvw && i < s->stations; i++)
+    for (guint j = 0; j < i; j++)
+      for (guint k = 0; k < 3; k++)
+        uvw[3 * (i * (i + 1) / 2 + j) + k] =
+            (places[3 * i + k] - places[3 * j + k]) * (k ? 1 : s->mirror);
+  return uvw;
+}
+
 static void add_dumps(Run *run, gpointer dumps, GRand *random)
 {
   const Setting *s = run->setting;
@@ -246,11 +263,13 @@ static void add_dumps(Run *run, gpointer dumps, GRand *random)
     make_shape(s, n, &shape);
     lose(s, buffer, &shape, random);
     for (guint i = 0; i < n; i++) {
+      const gint64 middle_ns = (first + i) * G_GINT64_CONSTANT(90000000000);
+      g_autofree double *uvw = bring_uvw(s, middle_ns);
       AstroCollectArguments arguments = { .validity = astro_buffer_get_validity(buffer),
                                           .shape = &shape,
                                           .number = i,
-                                          .middle_ns =
-                                              (first + i) * G_GINT64_CONSTANT(90000000000) };
+                                          .middle_ns = middle_ns,
+                                          .uvw = uvw };
       if (!run->open && run->bytes && astro_collect_adds_at_once(run->collect)) {
         run->open = test_alloc(run->bytes);
         run->open_is_new = TRUE;
@@ -356,7 +375,41 @@ static const Setting settings[] = {
     .interval = 5,
     .per_channel = TRUE,
     .losses = BY_BASELINE },
+  { .stations = 6,
+    .channels = 4,
+    .pols = 2,
+    .products = "I,PSF",
+    .interval = 5,
+    .is_double = TRUE,
+    .mirror = -1 },
 };
+
+/* (u,v,w) that dumps bring are taken, whether they are the stations' or not. */
+static void test_brought(gconstpointer data)
+{
+  g_autoptr(GRand) random = g_rand_new_with_seed(77);
+  Setting s = { .algorithm = data,
+                .stations = 6,
+                .channels = 4,
+                .pols = 2,
+                .products = "I,PSF",
+                .interval = 5,
+                .format = ASTRO_FORMAT_CF32LE };
+  g_autofree gpointer dumps = make_dumps(&s, random);
+  Run own, same, mirrored;
+  grid_all(&own, &s, &astro_gridder_cpu, dumps, 0, FALSE);
+  s.mirror = 1;
+  grid_all(&same, &s, &astro_gridder_cpu, dumps, 0, FALSE);
+  assert_alike(&s, &same.grids[0], &own.grids[0]);
+  s.mirror = -1;
+  grid_all(&mirrored, &s, &astro_gridder_cpu, dumps, 0, FALSE);
+  g_assert_cmpuint(mirrored.grids[0].counts.used, >, 0);
+  g_assert_true(mirrored.grids[0].planes->len != own.grids[0].planes->len ||
+                test_bytes_distance(mirrored.grids[0].planes, own.grids[0].planes, FALSE) > 0.1);
+  clear_run(&own);
+  clear_run(&same);
+  clear_run(&mirrored);
+}
 
 static void test_backends(gconstpointer data)
 {
@@ -565,6 +618,9 @@ static void add_tests(void)
   g_test_add_data_func("/collect/given-up/direct", &astro_direct, test_given_up);
   g_test_add_data_func("/collect/given-up/wprojection", &astro_wprojection, test_given_up);
   g_test_add_data_func("/collect/given-up/wstacking", &astro_wstacking, test_given_up);
+  g_test_add_data_func("/collect/brought/direct", &astro_direct, test_brought);
+  g_test_add_data_func("/collect/brought/wprojection", &astro_wprojection, test_brought);
+  g_test_add_data_func("/collect/brought/wstacking", &astro_wstacking, test_brought);
   g_test_add_func("/collect/maps", test_maps);
   g_test_add_func("/collect/maps/refused", test_refused_maps);
 }

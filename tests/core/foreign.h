@@ -14,7 +14,9 @@
 typedef struct {
   const char *name;
   const char *expect; /* in the error message; NULL: it is read */
-  int bitpix;         /* 0: -32 */
+  const char
+      *notes; /* in the note of a file that is read; NULL: nothing but what other fields do */
+  int bitpix; /* 0: -32 */
   guint channels, ifs;
   double if_gap;       /* Hz between IFs */
   gboolean no_fq;      /* no table of IFs */
@@ -44,10 +46,18 @@ typedef struct {
   gboolean second_array_first;
   gboolean other_axes;   /* RA and DEC are of another source */
   double source_equinox; /* 0: no such column */
+  double inttim;         /* 0: FOREIGN_STEP */
+  gboolean array_twice;  /* two tables of array 1 */
+  double last_subarray;  /* SUBARRAY of the last group, beside BASELINE; 0: no such parameter */
+  const char *timesys;   /* NULL: no such keyword */
   const char *timsys, *hand, *frame, *date_obs;
-  const char *places; /* of stations by (u,v,w): straight, turned, left, elsewhere; NULL: all
-                         (u,v,w) are 0 */
-  double uvw_unit;    /* metres; 0: a second's of light */
+  const char *places;           /* of stations by (u,v,w): straight, turned, left; NULL: all
+                                   (u,v,w) are 0 */
+  double uvw_unit;              /* metres; 0: a second's of light */
+  double spread;                /* 0: 1; times that, the stations' distances */
+  double uvw_turn;              /* radians: that u and v are turned by */
+  double mirror[3];             /* what u, v and w are multiplied by; 0: 1 */
+  AstroFitsUvw uvw;             /* whom to believe */
   gboolean nan, endless_weight; /* of the last group's first value */
   gsize cut;                    /* bytes taken off the file's end; 1: into the groups */
   double scale;                 /* 0: 1; of parameters and values */
@@ -59,14 +69,16 @@ static inline void foreign_value(guint baseline, guint time, guint channel, guin
   value[1] = -0.5 * (value[0] + 3);
 }
 
-/* Where a station is whose table says (100 + i, 200 + i i, 300 - i) metres from the middle. */
+/* Where a station is whose table says (100 + i, 200 + i i, 300 - i) metres from the middle, with a
+ * spread of 1. */
 static inline void foreign_place(const Foreign *o, guint i, gboolean turned, gboolean left,
                                  double place[3])
 {
-  double x = 100 + i, y = left ? -(200.0 + i * i) : 200.0 + i * i;
+  const double spread = o->spread ? o->spread : 1;
+  double x = 100 + spread * i, y = left ? -(200 + spread * i * i) : 200 + spread * i * i;
   place[0] = turned ? -y : x; /* the middle is at 90 degrees east */
   place[1] = (turned ? x : y) + (o->frame ? 4e6 : 0);
-  place[2] = 300.0 - i + (o->frame ? 5e6 : 0);
+  place[2] = 300 - spread * i + (o->frame ? 5e6 : 0);
 }
 
 /* Of two stations, by the groups' word. */
@@ -84,8 +96,11 @@ static inline void foreign_uvw(const Foreign *o, guint a1, guint a2, double days
   astro_uvw(at, (gint64)(days * 86400e9), metres);
   for (guint k = 0; k < 3; k++)
     uvw[k] = (metres[k] - metres[3 + k]) / unit;
-  if (g_str_equal(o->places, "elsewhere"))
-    uvw[1] = -uvw[1];
+  const double u = uvw[0], v = uvw[1];
+  uvw[0] = (float)(u * cos(o->uvw_turn) - v * sin(o->uvw_turn));
+  uvw[1] = (float)(u * sin(o->uvw_turn) + v * cos(o->uvw_turn));
+  for (guint k = 0; k < 3; k++)
+    uvw[k] *= o->mirror[k] ? (float)o->mirror[k] : 1;
 }
 
 static inline void foreign_text(fitsfile *f, const char *key, guint n, const char *value,
@@ -113,13 +128,17 @@ static inline void foreign_stations(fitsfile *f, const Foreign *o, int version, 
   foreign_double(f, "ARRAYY", 0, o->frame ? 4e6 : 0, status);
   foreign_double(f, "ARRAYZ", 0, o->frame ? 5e6 : 0, status);
   foreign_text(f, "TIMSYS", 0, o->timsys ? o->timsys : "UTC", status);
+  if (o->timesys)
+    foreign_text(f, "TIMESYS", 0, o->timesys, status);
   foreign_double(f, "IATUTC", 0, 37, status);
   foreign_text(f, "XYZHAND", 0, o->hand ? o->hand : "RIGHT", status);
   if (o->frame)
     foreign_text(f, "FRAME", 0, o->frame, status);
   for (int i = 0; i < FOREIGN_STATIONS; i++) {
     int apart = MAX(version, 1), number = o->number_step ? 2 + o->number_step * i : 1 + i;
-    double xyz[3] = { apart * (100 + i), apart * (200 + i * i), apart * (300 - i) };
+    const double spread = o->spread ? o->spread : 1;
+    double xyz[3] = { apart * (100 + spread * i), apart * (200 + spread * i * i),
+                      apart * (300 - spread * i) };
     char text[9] = "ST0     ", *name = text;
     text[2] += i;
     fits_write_col(f, TSTRING, 1, i + 1, 1, 1, &name, status);
@@ -133,8 +152,8 @@ static inline void foreign_tables(fitsfile *f, const Foreign *o, guint ifs, guin
 {
   const char *su[] = { "ID. NO.", "RAEPO", "DECEPO", "EPOCH" },
              *su_form[] = { "1J", "1D", "1D", "1D" };
-  if (o->second_array_first)
-    foreign_stations(f, o, 2, status);
+  if (o->second_array_first || o->array_twice)
+    foreign_stations(f, o, o->array_twice ? 0 : 2, status);
   if (!o->no_an)
     foreign_stations(f, o, o->second_array_first, status);
   if ((ifs > 1 || o->if_first || o->setup) && !o->no_fq) {
@@ -217,6 +236,9 @@ static inline void foreign_write(const char *path, const Foreign *o)
   } else {
     parameters[n++] = "BASELINE";
   }
+  guint subarray_at = n;
+  if (o->last_subarray)
+    parameters[n++] = "SUBARRAY";
   guint source_at = n;
   if (o->sources)
     parameters[n++] = "SOURCE";
@@ -288,7 +310,10 @@ static inline void foreign_write(const char *path, const Foreign *o)
     p[3] = o->one_date ? days : 0.25;
     if (!o->one_date)
       p[4] = days - 0.25;
-    p[first_number] = 256 * n1 + n2 + (o->subarray ? (o->subarray - 1) * 0.01 : 0);
+    p[first_number] = (n1 > 255 || n2 > 255 ? 65536 + 2048 * n1 : 256 * n1) + n2 +
+                      (o->subarray ? (o->subarray - 1) * 0.01 : 0);
+    if (o->last_subarray)
+      p[subarray_at] = last ? o->last_subarray : 1;
     if (o->numbers_apart) {
       p[first_number] = n1;
       p[first_number + 1] = n2;
@@ -299,7 +324,7 @@ static inline void foreign_write(const char *path, const Foreign *o)
     if (o->setup)
       p[setup_at] = o->setup;
     if (!o->no_inttim)
-      p[inttim_at] = FOREIGN_STEP;
+      p[inttim_at] = o->inttim ? o->inttim : FOREIGN_STEP;
     for (guint c = 0; c < channels * ifs; c++)
       for (guint s = 0; s < n_stokes; s++) {
         guint at = o->freq_before_stokes ? c + channels * ifs * s : s + n_stokes * c;

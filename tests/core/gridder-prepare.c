@@ -84,7 +84,7 @@ static void test_prepare(void)
 
   fill_dump(dump, 11);
   g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0,
-                              5000 * G_GINT64_CONSTANT(1000000000), &error));
+                              5000 * G_GINT64_CONSTANT(1000000000), NULL, &error));
   prepares->rows(prepare, &rows);
   g_assert_cmpuint(rows.rows, ==, 6);
   astro_uvw(observation, 5000 * G_GINT64_CONSTANT(1000000000), stations);
@@ -148,7 +148,7 @@ static void test_left_out(void)
   validity->counts[BASELINES + 7] = 4; /* 3 and 1, the other channel */
   for (guint c = 0; c < CHANNELS; c++)
     validity->counts[c * BASELINES + 8] = 0; /* 3 and 2: no row at all */
-  g_assert_true(prepares->add(prepare, dump, validity, &dump_shape, 0, 0, &error));
+  g_assert_true(prepares->add(prepare, dump, validity, &dump_shape, 0, 0, NULL, &error));
   g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
   prepares->rows(prepare, &rows);
   g_assert_cmpuint(rows.rows, ==, 5);
@@ -175,7 +175,7 @@ static void test_left_out(void)
   g_autoptr(AstroObservation) observation = observe();
   prepare = prepares->create(&prepare_config, &small, observation, NULL, &error);
   fill_dump(dump, 13);
-  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0, 0, &error));
+  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0, 0, NULL, &error));
   g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
   g_assert_cmpuint(counts->outside, >, 0);
   g_assert_cmpuint(counts->used, >, 0);
@@ -203,7 +203,7 @@ static void test_from_zero(void)
   AstroPrepare *prepare = prepares->create(&config, &grid, observation, NULL, &error);
   g_assert_no_error(error);
   fill_dump(dump, 14);
-  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0, 0, &error));
+  g_assert_true(prepares->add(prepare, dump, NULL, &dump_shape, 0, 0, NULL, &error));
   g_assert_true(prepares->totals(prepare, &counts, &sums, &error));
   g_assert_cmpuint(counts->flagged, ==, 6);
   g_assert_cmpuint(counts->used, ==, 6 * (CHANNELS - 1));

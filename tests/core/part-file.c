@@ -217,6 +217,93 @@ static void refused(Names *names, gconstpointer data)
   check_refused(inside, G_IO_ERROR_NOT_FOUND);
 }
 
+/* A file whose content a planted part would have emptied stays as it is. */
+static void check_part_refused(const Names *names, const char *target, const char *expect)
+{
+  g_autoptr(GError) error = NULL;
+  g_autofree char *found = NULL;
+  g_assert_null(astro_part_file_create(names->path, &error));
+  g_assert_error(error, G_IO_ERROR, G_IO_ERROR_EXISTS);
+  g_test_message("%s", error->message);
+  g_assert_nonnull(strstr(error->message, names->part));
+  g_assert_nonnull(strstr(error->message, expect));
+  g_assert_true(!target || g_file_get_contents(target, &found, NULL, NULL));
+  g_assert_cmpstr(found, ==, target ? "precious" : NULL);
+  g_assert_false(g_file_test(names->path, G_FILE_TEST_EXISTS));
+  g_assert_cmpint(g_remove(names->part), ==, 0);
+}
+
+static void planted_part(Names *names, gconstpointer data)
+{
+  g_autofree char *target = g_build_filename(names->folder, "target", NULL);
+  g_assert_true(g_file_set_contents(target, "precious", -1, NULL));
+  g_assert_cmpint(symlink("target", names->part), ==, 0);
+  check_part_refused(names, target, "symbolic link");
+  g_assert_cmpint(symlink("not there", names->part), ==, 0);
+  check_part_refused(names, NULL, "symbolic link");
+  g_assert_cmpint(link(target, names->part), ==, 0);
+  check_part_refused(names, target, "other names");
+  g_assert_cmpint(mkfifo(names->part, 0600), ==, 0);
+  check_part_refused(names, NULL, "no regular file");
+  g_unlink(target);
+  if (geteuid() == 0) {
+    g_assert_true(g_file_set_contents(names->part, "theirs", -1, NULL));
+    g_assert_cmpint(chown(names->part, 12345, 12345), ==, 0);
+    check_part_refused(names, NULL, "another user");
+  }
+}
+
+static void link_loop(Names *names, gconstpointer data)
+{
+  g_autofree char *other = g_build_filename(names->folder, "other", NULL);
+  g_autofree char *part = g_strconcat(other, ".part", NULL);
+  g_assert_cmpint(symlink("other", names->path), ==, 0);
+  g_assert_cmpint(symlink("a name.uvfits", other), ==, 0);
+  check_refused(names->path, G_IO_ERROR_TOO_MANY_LINKS);
+  g_assert_false(g_file_test(part, G_FILE_TEST_EXISTS));
+  g_unlink(other);
+}
+
+typedef struct {
+  const char *path;
+  gint stop; /* atomic */
+} Writers;
+
+/* Writes again and again until it is to stop; a name that another holds is no failure. */
+static gpointer write_again(gpointer data)
+{
+  Writers *writers = data;
+  while (!g_atomic_int_get(&writers->stop)) {
+    AstroPartFile *file = astro_part_file_create(writers->path, NULL);
+    if (!file)
+      continue;
+    g_assert_true(astro_part_file_write(file, "0123456789", 10, NULL));
+    g_assert_true(astro_part_file_commit(file, NULL));
+  }
+  return NULL;
+}
+
+/* One that opens the part while another renames it must not empty what has its final name by then.
+ */
+static void writers_in_turn(Names *names, gconstpointer data)
+{
+  Writers writers = { .path = names->path };
+  GThread *threads[3];
+  AstroPartFile *first = create(names->path);
+  g_assert_true(astro_part_file_write(first, "0123456789", 10, NULL));
+  g_assert_true(astro_part_file_commit(first, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+    threads[i] = g_thread_new("writer", write_again, &writers);
+  for (gint64 end = g_get_monotonic_time() + 300000; g_get_monotonic_time() < end;) {
+    g_autofree char *found = NULL;
+    g_assert_true(g_file_get_contents(names->path, &found, NULL, NULL));
+    g_assert_cmpstr(found, ==, "0123456789");
+  }
+  g_atomic_int_set(&writers.stop, 1);
+  for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
+    g_thread_join(threads[i]);
+}
+
 static void write_until_full(const Names *names, gsize piece, gboolean patch)
 {
   g_autoptr(GError) error = NULL;
@@ -275,6 +362,9 @@ int main(int argc, char **argv)
     { "stale-part", stale_part },
     { "two-writers", two_writers },
     { "refused", refused },
+    { "planted-part", planted_part },
+    { "link-loop", link_loop },
+    { "writers-in-turn", writers_in_turn },
     { "gzipped", gzipped },
     { "gzipped-full", gzipped_full },
     { "full", full },

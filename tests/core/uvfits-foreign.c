@@ -21,9 +21,15 @@ static const Foreign foreign_files[] = {
   { .name = "one-hand", .n_stokes = 1, .first_stokes = -2 },
   { .name = "stokes-i", .n_stokes = 1, .first_stokes = 1 },
   { .name = "no-inttim", .no_inttim = TRUE },
+  { .name = "inttim-in-days", .inttim = FOREIGN_STEP / 86400, .notes = "are days: taken for 10 s" },
+  { .name = "station-numbers-large", .number_step = 200 },
+  { .name = "both-clocks", .timsys = "IAT", .timesys = "TAI" },
+  { .name = "one-clock-empty", .timsys = "IAT", .timesys = "" },
+  { .name = "subarray-not-said", .last_subarray = 1 },
   { .name = "no-weight", .no_weight = TRUE },
   { .name = "small-weights", .weight = 1e-4 },
   { .name = "whole-weight-first", .weight = 0.125, .whole_first = TRUE },
+  { .name = "whole-weight-first-doubles", .weight = 0.125, .whole_first = TRUE, .bitpix = -64 },
   { .name = "heavier-later", .heavier = 100 },
   { .name = "missing-baseline", .skip = 2 },
   { .name = "by-baseline", .sorted_by_baseline = TRUE },
@@ -42,11 +48,28 @@ static const Foreign foreign_files[] = {
   { .name = "unknown-frame-not-turned", .frame = "????", .places = "straight" },
   { .name = "right-hand-told-left", .places = "left" },
   { .name = "left-hand-told-right", .hand = "LEFT", .places = "straight" },
-  { .name = "in-wavelengths", .frame = "ITRF", .places = "turned", .uvw_unit = 0.3 },
+  { .name = "in-wavelengths",
+    .frame = "ITRF",
+    .places = "turned",
+    .uvw_unit = ASTRO_LIGHT_SPEED / 1e9 },
+  { .name = "in-metres", .frame = "ITRF", .places = "turned", .uvw_unit = 1 },
+  { .name = "turned-a-little", .places = "straight", .spread = 100, .uvw_turn = 3e-4 },
+  { .name = "turned-files", .places = "straight", .uvw_turn = 0.1, .uvw = ASTRO_FITS_UVW_FILE },
+  { .name = "turned-table", .places = "straight", .uvw_turn = 0.1, .uvw = ASTRO_FITS_UVW_TABLE },
+  { .name = "mirrored-files", .places = "straight", .mirror = { -1 }, .uvw = ASTRO_FITS_UVW_FILE },
+  { .name = "mirrored-table", .places = "straight", .mirror = { -1 }, .uvw = ASTRO_FITS_UVW_TABLE },
+  { .name = "files-swapped", .places = "straight", .swapped = TRUE, .uvw = ASTRO_FITS_UVW_FILE },
+  { .name = "files-from-station-2",
+    .places = "straight",
+    .uvw_unit = -1,
+    .uvw = ASTRO_FITS_UVW_FILE },
+  { .name = "files-by-baseline",
+    .places = "straight",
+    .sorted_by_baseline = TRUE,
+    .uvw = ASTRO_FITS_UVW_FILE },
   { .name = "from-station-2", .places = "straight", .uvw_unit = -1 },
   { .name = "swapped-with-places", .swapped = TRUE, .frame = "ITRF", .places = "turned" },
   { .name = "second-array-first", .second_array_first = TRUE, .places = "straight" },
-  { .name = "other-places", .frame = "ITRF", .places = "elsewhere" },
   { .name = "start-told", .date_obs = "2023-02-25T11:59:40" },
   { .name = "start-too-late", .date_obs = "2023-02-25T12:00:05" },
   { .name = "unknown-axis-of-one", .extra_axis = "SPIN", .extra_length = 1 },
@@ -64,13 +87,62 @@ static const Foreign foreign_files[] = {
   { .name = "unknown-station", .bad_number = 9, .expect = "group 6 is of station 9" },
   { .name = "subarray", .subarray = 2, .expect = "subarray 2" },
   { .name = "subarray-apart", .subarray = 2, .numbers_apart = TRUE, .expect = "subarray 2" },
+  { .name = "subarray-beside-baseline", .last_subarray = 2, .expect = "group 6 is of subarray 2" },
+  { .name = "subarray-too-large-to-tell",
+    .number_step = 200,
+    .second_array_first = TRUE,
+    .expect = "BASELINE of 479634, too large to tell" },
+  { .name = "array-twice", .array_twice = TRUE, .expect = "two tables AIPS AN are of array 1" },
+  { .name = "clocks-differ",
+    .timsys = "UTC",
+    .timesys = "TAI",
+    .expect = "\"TAI\" by TIMESYS and of \"UTC\" by TIMSYS" },
+  { .name = "clocks-differ-otherwise",
+    .timsys = "IAT",
+    .timesys = "UTC",
+    .expect = "\"UTC\" by TIMESYS and of \"IAT\" by TIMSYS" },
   { .name = "twice", .repeat = TRUE, .expect = "second of stations 1 and 3" },
   { .name = "two-sources", .sources = TRUE, .source_changes = TRUE, .expect = "SOURCE" },
   { .name = "unknown-setup", .setup = 9, .expect = "FREQSEL 9" },
   { .name = "b1950-source", .sources = TRUE, .source_equinox = 1950, .expect = "1950" },
   { .name = "b1950", .equinox = 1950, .expect = "1950" },
+  { .name = "turned-by-minutes",
+    .spread = 100,
+    .places = "straight",
+    .uvw_turn = 8e-4,
+    .expect = "the edge of a picture of 512 beams" },
+  { .name = "turned-by-degrees",
+    .spread = 100,
+    .places = "straight",
+    .uvw_turn = 0.14,
+    .expect = "uvw=file takes" },
+  { .name = "stretched",
+    .spread = 100,
+    .places = "straight",
+    .uvw_unit = 0.3,
+    .expect = "would be moved by" },
+  { .name = "u-mirrored",
+    .spread = 100,
+    .places = "straight",
+    .mirror = { -1 },
+    .expect = "u has the other sign" },
+  { .name = "v-mirrored",
+    .spread = 100,
+    .places = "straight",
+    .mirror = { 0, -1 },
+    .expect = "v has the other sign" },
+  { .name = "w-mirrored",
+    .spread = 100,
+    .places = "straight",
+    .mirror = { 0, 0, -1 },
+    .expect = "w has the other sign" },
+  { .name = "files-not-there",
+    .uvw = ASTRO_FITS_UVW_FILE,
+    .expect = "longest (u,v,w) of all groups" },
   { .name = "odd-clock", .timsys = "LST", .expect = "LST" },
 };
+
+#define FOREIGN_UVW_BYTES (FOREIGN_STATIONS * (FOREIGN_STATIONS + 1) / 2 * 3 * sizeof(double))
 
 static const Foreign foreign_usual = { .channels = 2, .ifs = 1, .n_stokes = 4, .freq_step = 1e6 };
 
@@ -97,7 +169,7 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
                                  1e-12);
 
   /* What the groups' (u,v,w) tell, else the keywords. */
-  gboolean told = o->places && !g_str_equal(o->places, "elsewhere");
+  gboolean told = o->places != NULL;
   double place[3];
   foreign_place(o, 1,
                 g_str_equal(told       ? o->places
@@ -112,7 +184,10 @@ static void check_foreign_contents(const Foreign *o, const AstroFitsContents *c)
   for (guint k = 0; k < 3; k++)
     g_assert_cmpfloat_with_epsilon(p[3 + k], place[k], 1e-6);
   const gboolean renamed = o->first_stokes == -2 || o->first_stokes == 1;
-  g_assert_true((c->note != NULL) == (g_strcmp0(o->places, "elsewhere") == 0 || renamed));
+  g_assert_true((c->note != NULL) == (renamed || o->notes));
+  g_assert_true((c->observation->uvw_metres > 0) == (o->uvw == ASTRO_FITS_UVW_FILE));
+  if (o->notes)
+    test_says(c->note, o->notes);
   if (renamed)
     test_says(c->note, o->first_stokes == 1 ? "are Stokes I" : "are LL");
 
@@ -153,20 +228,34 @@ static void check_foreign_value(const Foreign *o, const AstroFitsFrame *frame, g
       g_assert_cmpfloat(found[0], ==, 0);
       continue;
     }
-    double largest = o->whole_first ? 1 : (float)(3 * o->weight), fraction = o->weight * (pair + 1);
-    if (o->weight) /* the largest is 2^22, the others in proportion */
-      g_assert_cmpuint(frame->counts[at], ==,
-                       o->whole_first && time == 0 && pair == 0
-                           ? 1 << 22
-                           : (guint)round((1 << 22) * (double)(float)fraction / largest));
+    /* Shares of the largest weight are those of the file, to the last digit. */
+    double largest = o->whole_first ? 1 : (float)(3 * o->weight),
+           fraction =
+               o->whole_first && time == 0 && pair == 0 ? 1 : (float)(o->weight * (pair + 1));
+    if (o->weight)
+      g_assert_cmpfloat(frame->counts[at] * largest, ==, fraction * frame->full);
     else
       g_assert_cmpuint(frame->counts[at], ==, weight);
     double epsilon = o->scale ? 1e-3 : 1e-9;
     g_assert_cmpfloat_with_epsilon(found[0], expected[0], epsilon);
     /* Counted from station 2 to 1, (u,v,w) are those of the conjugate. */
-    gboolean ours_is_theirs = o->swapped != (o->uvw_unit < 0);
+    gboolean ours_is_theirs = o->swapped != (o->uvw_unit < 0 && o->uvw != ASTRO_FITS_UVW_FILE);
     g_assert_cmpfloat_with_epsilon(found[1], ours_is_theirs ? expected[1] : -expected[1], epsilon);
   }
+}
+
+/* By the file's own word its values are those of (u,v,w) from a group's first station to its
+ * second, ours of (u,v,w) from i to j. */
+static void check_uvw(const Foreign *o, const AstroFitsFrame *frame, guint time, guint i, guint j)
+{
+  const double *found = &frame->uvw[3 * (i * (i + 1) / 2 + j)],
+               days = (43200 + (time + 0.5) * FOREIGN_STEP) / 86400,
+               unit = o->uvw_unit ? fabs(o->uvw_unit) : ASTRO_LIGHT_SPEED;
+  float uvw[3] = { 0 };
+  if (i != j)
+    foreign_uvw(o, o->swapped ? i : j, o->swapped ? j : i, days, uvw);
+  for (guint k = 0; k < 3; k++)
+    g_assert_cmpfloat(found[k], ==, (o->swapped ? 1 : -1) * unit * uvw[k]);
 }
 
 static void foreign(TestPlace *place, gconstpointer data)
@@ -177,8 +266,9 @@ static void foreign(TestPlace *place, gconstpointer data)
   gboolean end = FALSE;
   guint time = 0, full = 0;
 
+  const AstroFitsOptions options = { .uvw = o->uvw };
   foreign_write(place->path, o);
-  AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+  AstroFitsReader *reader = astro_fits_reader_open(place->path, &options, &error);
   if (reader) {
     const AstroFitsContents *c = astro_fits_reader_contents(reader);
     guint channels = astro_stream_extent(&c->stream, ASTRO_AXIS_CHANNEL);
@@ -188,6 +278,7 @@ static void foreign(TestPlace *place, gconstpointer data)
       check_foreign_contents(o, c);
     frame.data = test_alloc(bytes);
     frame.counts = test_alloc(4 * n);
+    frame.uvw = test_alloc(FOREIGN_UVW_BYTES);
     for (; astro_fits_reader_read(reader, &frame, &end, &error); time++) {
       if (o->expect)
         continue;
@@ -198,14 +289,19 @@ static void foreign(TestPlace *place, gconstpointer data)
       full = time ? full : frame.full;
       g_assert_cmpuint(frame.full, ==, full);
       for (guint i = 0; i < FOREIGN_STATIONS; i++)
-        for (guint j = 0; j <= i; j++)
+        for (guint j = 0; j <= i; j++) {
           for (guint k = 0; k < channels; k++)
             check_foreign_value(o, &frame, time, i, j, k, channels);
+          if (o->uvw == ASTRO_FITS_UVW_FILE)
+            check_uvw(o, &frame, time, i, j);
+        }
     }
     test_check_guard(frame.data, bytes);
     test_check_guard(frame.counts, 4 * n);
     test_free(frame.data);
     test_free(frame.counts);
+    test_check_guard(frame.uvw, FOREIGN_UVW_BYTES);
+    test_free(frame.uvw);
     astro_fits_reader_close(reader);
   }
   if (o->expect) {

@@ -150,6 +150,107 @@ static void one_without_length(TestPlace *place, gconstpointer data)
   astro_fits_contents_clear(&c);
 }
 
+/* Short integrations far apart may be days: a warning says what they are taken for. */
+static void short_or_days(TestPlace *place, gconstpointer data)
+{
+  static const struct {
+    guint64 duration_us, step_s;
+    const char *says;
+  } cases[] = {
+    { 10000, 1, NULL }, /* 864 s in days: longer than the step */
+    { 100, 10,
+      "0.0001 are taken for seconds, as they should be; were they days, they would be "
+      "8.64 s" },
+    { 100, 0, "were they days" }, /* one integration */
+    { 100, 1, NULL },
+    { 1000000, 86400, NULL }, /* a second once a day */
+  };
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  float values[3][2] = { { 1, 0 }, { 2, 1 }, { 3, 0 } };
+  for (guint k = 0; k < G_N_ELEMENTS(cases); k++) {
+    const guint64 duration_ns = cases[k].duration_us * 1000;
+    g_autoptr(GError) error = NULL;
+    AstroFitsFrames blocks[2] = {
+      { .data = values, .frames = 1, .duration_ns = duration_ns },
+      { .data = values,
+        .frames = 1,
+        .start_ns = cases[k].step_s * GST_SECOND,
+        .duration_ns = duration_ns },
+    };
+    test_write_uvfits(place->path, &c, blocks, cases[k].step_s ? 2 : 1, NULL);
+    AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+    g_assert_no_error(error);
+    const AstroFitsContents *found = astro_fits_reader_contents(reader);
+    g_assert_true(!!found->note == !!cases[k].says);
+    if (cases[k].says)
+      test_says(found->note, cases[k].says);
+    g_assert_cmpfloat_with_epsilon((double)found->stream.rate_d / found->stream.rate_n,
+                                   duration_ns * 1e-9, duration_ns * 1e-15);
+    astro_fits_reader_close(reader);
+  }
+  astro_fits_contents_clear(&c);
+}
+
+#define MANY_FRAMES 4000
+#define ODD_FRAME 2777 /* no sample of some hundred groups has it */
+
+/* Sets the weight of one group of a file of such frames; more than the file keeps is read at once.
+ */
+static void set_weight(const char *path, float weight)
+{
+  const gsize group = 4 * (7 + 3);
+  guint32 bits;
+  memcpy(&bits, &weight, sizeof bits);
+  bits = GUINT32_TO_BE(bits);
+  g_autofree char *bytes = NULL;
+  gsize length, at = 0;
+  g_assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+  while (memcmp(bytes + at, "END     ", 8) != 0)
+    at += 80;
+  at = (at / 2880 + 1) * 2880 + (3 * ODD_FRAME + 1) * group + 4 * (7 + 2);
+  memcpy(bytes + at, &bits, sizeof bits);
+  g_assert_true(g_file_set_contents(path, bytes, length, NULL));
+}
+
+/* One weight among thousands is a fraction, larger or smaller than all others: it keeps its share,
+ * where a sample decided before and it became 1, or as large as counts are. */
+static void odd_weight(TestPlace *place, gconstpointer data)
+{
+  static const float weights[] = { 0.3f, 1.0f / 3, 7e12f, 1e-30f, 5 };
+  AstroFitsContents c = test_contents(2, 1, 1, ASTRO_FORMAT_CF32LE);
+  g_autofree float *values = test_make_data(&c, MANY_FRAMES, 5);
+  AstroFitsFrames block = { .data = values,
+                            .frames = MANY_FRAMES,
+                            .duration_ns = MANY_FRAMES * GST_SECOND };
+  for (guint k = 0; k < G_N_ELEMENTS(weights); k++) {
+    const double largest = MAX(weights[k], 1);
+    float found[6];
+    guint32 counts[3];
+    AstroFitsFrame frame = { .data = found, .counts = counts };
+    g_autoptr(GError) error = NULL;
+    gboolean end;
+    test_write_uvfits(place->path, &c, &block, 1, NULL);
+    set_weight(place->path, weights[k]);
+    AstroFitsReader *reader = astro_fits_reader_open(place->path, NULL, &error);
+    g_assert_no_error(error);
+    const char *note = astro_fits_reader_contents(reader)->note;
+    g_assert_true(!!note ==
+                  (weights[k] > 1e6 || weights[k] < 1e-6)); /* more than counts can tell */
+    g_assert_true(!note || strstr(note, "farther apart than counts can tell"));
+    for (guint i = 0; i < MANY_FRAMES; i++) {
+      g_assert_true(astro_fits_reader_read(reader, &frame, &end, &error));
+      for (guint b = 0; b < 3; b++) {
+        const double weight = i == ODD_FRAME && b == 1 ? weights[k] : 1;
+        g_assert_cmpuint(counts[b], >, 0);
+        g_assert_cmpfloat_with_epsilon((double)counts[b] / frame.full, weight / largest,
+                                       note ? 1e-9 : 1e-15);
+      }
+    }
+    astro_fits_reader_close(reader);
+  }
+  astro_fits_contents_clear(&c);
+}
+
 #define ORDER_FRAMES 1000 /* more groups than are looked at to tell whether they are in order */
 
 /* Where the group that was at i goes. */
@@ -265,6 +366,8 @@ static void add_tests(void)
     { "one-without-length", one_without_length },
     { "mixed-lengths", mixed_lengths },
     { "far-middle", far_middle },
+    { "short-or-days", short_or_days },
+    { "odd-weight", odd_weight },
     { "any-order", any_order },
     { "not-uvfits", not_uvfits },
   };

@@ -177,6 +177,35 @@ static void test_empty_files(void)
   g_rmdir(folder);
 }
 
+/* A last line that nothing ends may lack digits: both readers of text warn of it. */
+static void test_unended_file(void)
+{
+  static const char *const sources[] = { "astrocatsrc", "astrofitssrc" };
+  g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
+                  *path = g_build_filename(folder, "points.csv", NULL);
+  g_assert_true(g_file_set_contents(path, "ra,dec\n1.5,2.25\n3.25,4.5", -1, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS(sources); i++) {
+    GError *error = NULL;
+    g_autofree char *line =
+        g_strdup_printf("%s name=file location=%s ! fakesink", sources[i], path);
+    GstElement *pipeline = gst_parse_launch(line, &error);
+    g_assert_no_error(error);
+    g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+        bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+    g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_WARNING);
+    gst_message_parse_warning(message, &error, NULL);
+    g_assert_cmpstr(GST_MESSAGE_SRC_NAME(message), ==, "file");
+    test_says(error->message, "points.csv, line 3: the last line has \"4.5\" and no end");
+    g_error_free(error);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(pipeline);
+  }
+  g_unlink(path);
+  g_rmdir(folder);
+}
+
 /* Random points where those of a file lie. */
 static void test_like_file(void)
 {
@@ -337,6 +366,7 @@ static void add_tests(void)
   g_test_add_func("/astrocatsrc/packed-file", test_packed_file);
   g_test_add_func("/astrocatsrc/fits-file", test_fits_file);
   g_test_add_func("/astrocatsrc/empty-files", test_empty_files);
+  g_test_add_func("/astrocatsrc/unended-file", test_unended_file);
   g_test_add_func("/astrocatsrc/like-file", test_like_file);
   g_test_add_func("/astrocatsrc/same-as-ever", test_same_as_ever);
   g_test_add_func("/astrocatsrc/refusals", test_refusals);

@@ -37,8 +37,11 @@ static gboolean read_frame(AstroFitsReader *reader, guint64 steps, GError **erro
   guint64 samples = astro_layout_samples(&contents->stream.layout);
   if (bytes > MOST_BYTES)
     return FALSE;
+  const guint64 baselines =
+      has_counts ? astro_stream_extent(&contents->stream, ASTRO_AXIS_BASELINE) : 0;
   AstroFitsFrame frame = { .data = g_malloc(bytes),
-                           .counts = has_counts ? g_new(guint32, samples) : NULL };
+                           .counts = has_counts ? g_new(guint32, samples) : NULL,
+                           .uvw = g_new(double, 3 * baselines) };
   g_autoptr(GstCaps) caps = astro_fits_contents_to_caps(contents);
   AstroStream stream;
   if (!astro_stream_from_caps(&stream, caps, NULL))
@@ -51,6 +54,7 @@ static gboolean read_frame(AstroFitsReader *reader, guint64 steps, GError **erro
       abort();
   g_free(frame.data);
   g_free(frame.counts);
+  g_free(frame.uvw);
   return done;
 }
 
@@ -71,6 +75,8 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize size)
 {
   static const AstroFitsOptions options[] = {
     { .where = NULL },
+    { .uvw = ASTRO_FITS_UVW_FILE },
+    { .uvw = ASTRO_FITS_UVW_TABLE },
     { .columns = { "1", "2", "3", "4" }, .where = "RA > 1 || MAG < 20 || NAME == 'x'" },
   };
   if (ftruncate(file, 0) < 0 || pwrite(file, data, size, 0) != (gssize)size)

@@ -1,0 +1,138 @@
+#include "core/fits/foreign.h"
+
+#include <string.h>
+
+#define CARD 80
+#define SAMPLES                                                                                    \
+  ": its headers are not read here; samples without them, as baseband's or a recorder's own "      \
+  "tools "                                                                                         \
+  "unpack them, go by filesrc and astroobserve"
+#define TO_UVFITS " makes UVFITS of it, which astrofitssrc reads"
+
+/* ---- folders ---- */
+
+static const struct {
+  const char *files[2]; /* that are in it */
+  const char *told;
+} folders[] = {
+  { { "table.dat", "ANTENNA/table.dat" }, "a Measurement Set: CASA's exportuvfits" TO_UVFITS },
+  { { "table.dat" }, "a CASA table, part of a Measurement Set: of that exportuvfits" TO_UVFITS },
+  { { "visdata", "header" }, "a MIRIAD data set: its task fits with op=uvout" TO_UVFITS },
+};
+
+const char *astro_foreign_folder(const char *path)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(folders); i++) {
+    gboolean has_all = TRUE;
+    for (guint k = 0; k < G_N_ELEMENTS(folders[i].files) && folders[i].files[k]; k++) {
+      g_autofree char *name = g_build_filename(path, folders[i].files[k], NULL);
+      has_all = has_all && g_file_test(name, G_FILE_TEST_IS_REGULAR);
+    }
+    if (has_all)
+      return folders[i].told;
+  }
+  return NULL;
+}
+
+/* ---- bytes ---- */
+
+static gboolean is_card(const guint8 *card, const char *key)
+{
+  return memcmp(card, key, strlen(key)) == 0;
+}
+
+/* Cards as FITS has them, without SIMPLE, up to END; one tells the bytes of a block. */
+static gboolean is_guppi(const guint8 *bytes, gsize n)
+{
+  gboolean has_block = FALSE;
+  for (gsize at = 0; at + CARD <= n; at += CARD) {
+    const guint8 *card = bytes + at;
+    if (is_card(card, "END "))
+      return has_block;
+    if (card[8] != '=' || is_card(card, "SIMPLE "))
+      return FALSE;
+    has_block = has_block || is_card(card, "BLOCSIZE");
+  }
+  return FALSE;
+}
+
+/* Lines of a keyword and a value, filled up with zeros. */
+static gboolean is_dada(const guint8 *bytes, gsize n)
+{
+  g_autofree char *text = g_strndup((const char *)bytes, MIN(n, 4096));
+  return strlen(text) < n && strstr(text, "HDR_SIZE") && strstr(text, "NBIT");
+}
+
+typedef struct {
+  guint32 words[4];
+} Vdif;
+
+static gboolean vdif_at(const guint8 *bytes, gsize n, gsize at, Vdif *header)
+{
+  if (at > n || n - at < sizeof *header)
+    return FALSE;
+  memcpy(header, bytes + at, sizeof *header);
+  for (guint i = 0; i < G_N_ELEMENTS(header->words); i++)
+    header->words[i] = GUINT32_FROM_LE(header->words[i]);
+  return TRUE;
+}
+
+/* VDIF has no mark of its own. Two frames with one epoch, length, version and number of bits, in
+ * one second or the next, are no accident. */
+static gboolean is_vdif(const guint8 *bytes, gsize n)
+{
+  Vdif a, b;
+  if (!vdif_at(bytes, n, 0, &a))
+    return FALSE;
+  const gsize frame = 8 * (gsize)(a.words[2] & 0xffffff);
+  const guint32 seconds = a.words[0] & 0x3fffffff, spare = a.words[1] >> 30;
+  if (frame <= 32 || seconds == 0 || spare || !vdif_at(bytes, n, frame, &b))
+    return FALSE;
+  return (b.words[0] & 0x3fffffff) - seconds <= 1 && a.words[1] >> 24 == b.words[1] >> 24 &&
+         a.words[2] == b.words[2] && a.words[3] >> 26 == b.words[3] >> 26;
+}
+
+/* A mark at the beginning, or a function that knows. */
+static const struct {
+  const char *mark;
+  gsize length;
+  gboolean (*is)(const guint8 *bytes, gsize n);
+  const char *told;
+} kinds[] = {
+  { "\x89HDF\r\n\x1a\n", 8, NULL,
+    "an HDF5 file: of visibilities in it (uvh5) pyuvdata's UVData.write_uvfits makes UVFITS, which "
+    "astrofitssrc reads" },
+  { "\x0c\0\0\0HEADER_START", 16, NULL, "a SIGPROC file of powers" SAMPLES },
+  { "\xed\xde\xad\xab", 4, NULL, "a Mark 5B recording" SAMPLES },
+  { NULL, 0, is_guppi, "a GUPPI raw recording" SAMPLES },
+  { NULL, 0, is_dada, "a DADA recording" SAMPLES },
+  { NULL, 0, is_vdif, "a VDIF recording" SAMPLES },
+};
+
+const char *astro_foreign_bytes(const guint8 *bytes, gsize n)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+    if (kinds[i].is ? kinds[i].is(bytes, n)
+                    : n >= kinds[i].length && memcmp(bytes, kinds[i].mark, kinds[i].length) == 0)
+      return kinds[i].told;
+  return NULL;
+}
+
+/* ---- FITS ---- */
+
+const char *astro_foreign_fits(const AstroFitsFile *file)
+{
+  const AstroFitsHeader *primary = astro_fits_file_primary(file);
+  const char *type = "";
+  if (!primary)
+    return NULL;
+  astro_fits_get_string(primary, "FITSTYPE", &type);
+  if (g_str_equal(type, "PSRFITS"))
+    return "a PSRFITS file: nothing here reads powers or profiles of pulsars; PSRCHIVE and PRESTO "
+           "do";
+  if (!primary->groups && astro_fits_file_find_table(file, "UV_DATA"))
+    return "a FITS-IDI file: CASA's importfitsidi and exportuvfits, or AIPS's "
+           "FITLD "
+           "and FITTP, make UVFITS of it, which astrofitssrc reads";
+  return NULL;
+}
