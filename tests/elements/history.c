@@ -126,7 +126,8 @@ static void test_undelayed(void)
   }
 }
 
-/* Raw correlations may be written; of one station delays do not matter. */
+/* Raw correlations may be written, and are read as what they are; of one station delays do not
+ * matter. */
 static void test_undelayed_file(void)
 {
   g_autofree char *folder = g_dir_make_tmp("history-XXXXXX", NULL),
@@ -135,6 +136,9 @@ static void test_undelayed_file(void)
   g_auto(Told) raw = correlate(4, "disc", "200,-30", "", to);
   g_assert_cmpstr(raw.error, ==, NULL);
   test_says(raw.warnings, "the delays of the phase centre have not been taken out");
+  g_autofree char *read = g_strdup_printf("astrofitssrc location=%s " TO_IMAGE, path);
+  g_auto(Told) again = play(read);
+  test_says(again.error, "expected astrodelay");
   g_auto(Told) alone = correlate(1, "disc", "200,-30", "", to);
   g_assert_cmpstr(alone.warnings, ==, NULL);
   g_auto(Told) phased = correlate(4, "disc", "200,-30", "astrodelay ! ", to);
