@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "core/backend/shuffle.h"
 #include "core/backend/threads.h"
 
 #define TASK_BASELINES 4096 /* about so many a task, in whole rows of stations */
@@ -71,9 +72,17 @@ static void make_phasors(gpointer data, guint64 task)
 
 #define STRIP 64 /* baselines whose turns are made at a time */
 
-/* Rows of stations, each with all before it and itself, of n values a baseline. One text for either
- * precision; n is a constant where it is called, so that loops are unrolled. */
-#define TURN(name, Real)                                                                           \
+typedef float Floats __attribute__((vector_size(16)));
+typedef float AnyFloats __attribute__((vector_size(16), aligned(4), may_alias));
+typedef gint32 FloatPlaces __attribute__((vector_size(16)));
+typedef double Doubles __attribute__((vector_size(32)));
+typedef double AnyDoubles __attribute__((vector_size(32), aligned(8), may_alias));
+typedef gint64 DoublePlaces __attribute__((vector_size(32)));
+
+/* Rows of stations, each with all before it and itself, of n values a baseline, two at a time. One
+ * text for either precision; n is a constant where it is called, so that what follows from it is
+ * known when it is compiled. */
+#define TURN(name, Real, Pair, AnyPair, Places)                                                    \
   static inline __attribute__((always_inline)) void name(                                          \
       const Phasor *phasors, guint first, guint end, const Real *in, Real *out, guint n)           \
   {                                                                                                \
@@ -86,7 +95,16 @@ static void make_phasors(gpointer data, guint64 task)
           re[k] = (Real)(a.re * b.re + a.im * b.im);                                               \
           im[k] = (Real)(a.im * b.re - a.re * b.im);                                               \
         }                                                                                          \
-        for (guint k = 0; k < length * n; k++) {                                                   \
+        guint k = 0;                                                                               \
+        for (; k + 1 < length * n; k += 2) {                                                       \
+          const guint a = k / n, b = (k + 1) / n;                                                  \
+          const Pair x = *(const AnyPair *)&in[2 * k];                                             \
+          const Pair along = { re[a], re[a], re[b], re[b] };                                       \
+          const Pair across = { -im[a], im[a], -im[b], im[b] };                                    \
+          *(AnyPair *)&out[2 * k] =                                                                \
+              x * along + ASTRO_SHUFFLE(x, ((Places){ 1, 0, 3, 2 })) * across;                     \
+        }                                                                                          \
+        for (; k < length * n; k++) {                                                              \
           const Real x = in[2 * k], y = in[2 * k + 1];                                             \
           out[2 * k] = x * re[k / n] - y * im[k / n];                                              \
           out[2 * k + 1] = x * im[k / n] + y * re[k / n];                                          \
@@ -96,8 +114,8 @@ static void make_phasors(gpointer data, guint64 task)
       }                                                                                            \
   }
 
-TURN(turn_floats, float)
-TURN(turn_doubles, double)
+TURN(turn_floats, float, Floats, AnyFloats, FloatPlaces)
+TURN(turn_doubles, double, Doubles, AnyDoubles, DoublePlaces)
 
 static void turn_rows(const Work *work, const Phasor *phasors, guint first, guint end, gsize at)
 {
