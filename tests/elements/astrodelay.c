@@ -546,6 +546,21 @@ static void test_in_a_row(void)
   g_unlink(path);
 }
 
+/* With a file it would have floats made of integers, agreed on before the observation says that
+ * there is nothing to do: integers pass then. */
+static void test_keeps_format(void)
+{
+  g_autofree char *path = write_file("gain A002 * 0.5 45\n");
+  g_autofree char *set = g_strdup_printf("calibration=%s", path);
+  g_autofree char *first =
+      g_strdup_printf(SKY "application/x-astro-voltages,format=CI8 ! ", "CF32LE", set);
+  g_autofree char *once = g_strconcat(first, SINK, NULL),
+                  *twice = g_strconcat(first, "astrodelay ", set, " ! " SINK, NULL);
+  g_autoptr(GByteArray) expected = run_to_end(once), found = run_to_end(twice);
+  g_assert_cmpmem(found->data, found->len, expected->data, expected->len);
+  g_unlink(path);
+}
+
 /* Formats that come while it runs. */
 static void test_unknown_format(void)
 {
@@ -608,6 +623,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/errors", test_errors);
   g_test_add_func("/astrodelay/passes", test_passes);
   g_test_add_func("/astrodelay/in-a-row", test_in_a_row);
+  g_test_add_func("/astrodelay/keeps-format", test_keeps_format);
   g_test_add_func("/astrodelay/unknown-format", test_unknown_format);
   g_test_add_func("/astrodelay/warns-of-loss", test_warns_of_loss);
   int result = g_test_run();
