@@ -360,7 +360,7 @@ static void reset(AstroStage *stage)
 static guint64 latency_steps(AstroStage *stage)
 {
   AstroDelay *self = ASTRO_DELAY(stage);
-  if (!self->model || !is_voltages(stage))
+  if (!self->model || self->only_passes || !is_voltages(stage))
     return 0;
   return astro_delay_margin(self->model, astro_stage_in(stage)) + ASTRO_DELAY_TILE - 1;
 }

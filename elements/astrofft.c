@@ -47,6 +47,8 @@
 #include "config.h"
 #include "elements/astrofft.h"
 
+#include <math.h>
+
 #include "core/enum.h"
 #include "core/fft/cut.h"
 #include "core/fft/validity.h"
@@ -163,6 +165,24 @@ static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_thr
       self->counted[self->n_counted++] = in->layout.axes[i];
   if (self->kind == ASTRO_FFT_JOINS_TIME)
     self->samples = transform->extents[astro_layout_find(&in->layout, ASTRO_AXIS_CHANNEL)];
+  return TRUE;
+}
+
+/* Forward has no factor: noise comes out stronger by the number of samples, and weaker by it on the
+ * way back. What other axes of samples become has no flux. */
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  const AstroFft *self = ASTRO_FFT(stage);
+  const AstroQuantity quantity = astro_stage_in(stage)->quantity;
+  AstroHistory *done = &observation->done;
+  if (self->kind == ASTRO_FFT_SPLITS_TIME)
+    done->scale *= sqrt((double)self->cut_length);
+  else if (self->kind == ASTRO_FFT_JOINS_TIME)
+    done->scale /= sqrt((double)self->samples);
+  else if (quantity != ASTRO_QUANTITY_UVGRID && quantity != ASTRO_QUANTITY_IMAGE)
+    done->scale = 0;
+  if (self->kind != ASTRO_FFT_SAME_STEPS)
+    done->filter_bank = self->kind == ASTRO_FFT_SPLITS_TIME;
   return TRUE;
 }
 
@@ -387,6 +407,7 @@ static void astro_fft_class_init(AstroFftClass *klass)
   stage->configure = configure;
   stage->work = work;
   stage->validity = validity;
+  stage->amend = amend;
   stage->feed = feed;
   stage->finish = finish;
   stage->reset = reset;

@@ -20,6 +20,7 @@ typedef struct {
   AstroSimulation now;
   guint64 end;   /* step, by the scene's duration; G_MAXUINT64: never */
   gboolean told; /* the observation */
+  double told_scale;
   GstCaps *caps; /* all that may be made, under the element's lock: asked for by any thread */
   GstBufferPool *pool;
   AstroLiveClock clock;
@@ -288,15 +289,18 @@ GstBuffer *astro_simulator_new_block(AstroSimulator *self, gsize bytes)
 
 /* ---- blocks ---- */
 
-/* Before the first buffer: the observation. A live source's time begins here. */
+/* Before the first buffer: the observation; and again where other caps brought another scale. A
+ * live source's time begins with the first. */
 static void announce(AstroSimulator *self)
 {
   AstroSimulatorPrivate *own = parts(self);
-  if (own->told)
+  const double scale = own->now.observation->done.scale;
+  if (own->told && own->told_scale == scale)
     return;
-  own->told = TRUE;
-  if (gst_base_src_is_live(GST_BASE_SRC(self)))
+  if (!own->told && gst_base_src_is_live(GST_BASE_SRC(self)))
     astro_live_clock_begin(&own->clock, GST_BASE_SRC(self));
+  own->told = TRUE;
+  own->told_scale = scale;
   gst_pad_push_event(GST_BASE_SRC_PAD(self), astro_observation_to_event(own->now.observation));
 }
 

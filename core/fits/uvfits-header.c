@@ -257,10 +257,11 @@ AstroObservation *astro_uvfits_new_observation(const AstroUvfitsReader *r,
                                                const AstroUvfitsBasis *basis)
 {
   AstroObservation *o = astro_observation_new(r->antennas.n);
-  const char *telescope = "";
+  const char *telescope = "", *delays = "";
   if (!astro_fits_get_string(r->header, "TELESCOP", &telescope) || !telescope[0])
     telescope = r->antennas.array;
-  o->done.delays = ASTRO_DELAYS_OUT;
+  astro_fits_get_string(r->header, ASTRO_UVFITS_DELAYS, &delays);
+  o->done.delays = g_str_equal(delays, "IN") ? ASTRO_DELAYS_IN : ASTRO_DELAYS_OUT;
   o->done.scale = read_scale(r->header);
   g_free(o->telescope);
   o->telescope = g_utf8_make_valid(telescope[0] ? telescope : ASTRO_TELESCOPE_UNKNOWN, -1);

@@ -128,6 +128,8 @@ static void write_keys(const AstroUvfitsWriter *w, fitsfile *file, int *status)
   write_text(file, "INSTRUME", telescope, status);
   write_text(file, "DATE-OBS", start ? start : "", status);
   write_text(file, "BUNIT", o->done.scale > 0 ? "JY" : "UNCALIB", status);
+  if (astro_history_delays(&o->done, stream->quantity) == ASTRO_DELAYS_IN)
+    write_text(file, ASTRO_UVFITS_DELAYS, "IN", status);
   fits_write_key(file, TDOUBLE, "BSCALE", &one, NULL, status);
   fits_write_key(file, TDOUBLE, "BZERO", &zero, NULL, status);
   fits_write_key(file, TDOUBLE, "EQUINOX", &equinox, NULL, status);

@@ -15,6 +15,9 @@ G_BEGIN_DECLS
   "application/x-astro-visibilities, format = (string) { CF32LE, CI32LE }, "                       \
   "layout = (string) channel:baseline:pol:pol, channels = (int) [ 1, MAX ], "                      \
   "baselines = (int) [ 1, MAX ], pols = (int) [ 1, 2 ]"
+/* A key of our own: "IN" in a file of raw correlations, whose delays nobody took out. */
+#define ASTRO_UVFITS_DELAYS "DELAYS"
+
 #define ASTRO_UVFITS_MAX_STATIONS 65535
 /* Days from MJD 0 that an observation may begin on: what is read beyond is no Julian date. */
 #define ASTRO_UVFITS_DAYS 100000

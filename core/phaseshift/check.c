@@ -81,6 +81,12 @@ double astro_phaseshift_wavenumber(const AstroStream *stream, guint channel)
          astro_channel_frequency(stream->frequency, stream->bandwidth, channels, channel);
 }
 
+double astro_phaseshift_spacing(const AstroStream *stream)
+{
+  const guint64 channels = astro_stream_extent(stream, ASTRO_AXIS_CHANNEL);
+  return -2 * G_PI / ASTRO_LIGHT_SPEED * stream->bandwidth / (double)channels;
+}
+
 void astro_phaseshift_means(const AstroPhaseshiftConfig *config,
                             const AstroPhaseshiftArguments *arguments, guint64 step, guint channel,
                             gconstpointer in, gpointer out)

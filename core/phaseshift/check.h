@@ -17,8 +17,9 @@ typedef struct {
 
 AstroPhaseshiftSize astro_phaseshift_size(const AstroStream *stream);
 
-/* -2 pi f / c of a channel. */
+/* -2 pi f / c of a channel, and from one channel to the next. */
 double astro_phaseshift_wavenumber(const AstroStream *stream, guint channel);
+double astro_phaseshift_spacing(const AstroStream *stream);
 
 /* Makes means of the sums of a channel of a step. */
 void astro_phaseshift_means(const AstroPhaseshiftConfig *config,

@@ -1,10 +1,11 @@
-/* Sines and cosines are taken of stations alone: what a baseline is turned by is the product of its
- * two stations' phasors. Memory is what is left to wait for. */
+/* Sines and cosines are taken of stations alone, and of few channels: what a baseline is turned by
+ * is the product of its two stations' phasors. Memory is what is left to wait for. */
 #include "config.h"
 #include "core/phaseshift/check.h"
 
 #include <math.h>
 
+#include "core/backend/shuffle.h"
 #include "core/backend/threads.h"
 
 #define TASK_BASELINES 4096 /* about so many a task, in whole rows of stations */
@@ -31,43 +32,90 @@ typedef struct {
 
 /* ---- phasors ---- */
 
+#define GROUP 64 /* channels, each turned from the one before: rounding stays at 1e-14 */
+
+static Phasor phasor_at(double angle)
+{
+  return (Phasor){ cos(angle), sin(angle) };
+}
+
+static guint n_groups(const Phaseshift *self)
+{
+  return (self->size.channels + GROUP - 1) / GROUP;
+}
+
+/* A group of channels of a step. Angles are taken from the first station: what all have in common
+ * no baseline sees. */
 static void make_phasors(gpointer data, guint64 task)
 {
   const Work *work = data;
   const AstroPhaseshiftSize *size = &work->self->size;
-  const double *nearer = work->arguments->nearer + task / size->channels * size->stations;
-  const double wavenumber =
-      astro_phaseshift_wavenumber(&work->self->config.in, (guint)(task % size->channels));
-  Phasor *phasors = work->phasors + task * size->stations;
-  /* From the first station: the sum of all turns is what no baseline sees. */
+  const AstroStream *stream = &work->self->config.in;
+  const guint64 step = task / n_groups(work->self);
+  const guint first = (guint)(task % n_groups(work->self)) * GROUP;
+  const guint end = MIN(first + GROUP, size->channels);
+  const double *nearer = work->arguments->nearer + step * size->stations;
+  const double wavenumber = astro_phaseshift_wavenumber(stream, first);
+  const double between = astro_phaseshift_spacing(stream);
   for (guint i = 0; i < size->stations; i++) {
-    const double angle = wavenumber * (nearer[i] - nearer[0]);
-    phasors[i] = (Phasor){ cos(angle), sin(angle) };
+    const double metres = nearer[i] - nearer[0];
+    const Phasor onward = phasor_at(between * metres);
+    Phasor at = phasor_at(wavenumber * metres);
+    for (guint channel = first; channel < end; channel++) {
+      work->phasors[(step * size->channels + channel) * size->stations + i] = at;
+      at = (Phasor){ at.re * onward.re - at.im * onward.im, at.re * onward.im + at.im * onward.re };
+    }
   }
 }
 
 /* ---- values ---- */
 
-/* Rows of stations, each with all before it and itself, of so many values. One text for either
- * precision; n is a constant where it is called, so that loops are unrolled. */
-#define TURN(name, Real)                                                                           \
+#define STRIP 64 /* baselines whose turns are made at a time */
+
+typedef float Floats __attribute__((vector_size(16)));
+typedef float AnyFloats __attribute__((vector_size(16), aligned(4), may_alias));
+typedef gint32 FloatPlaces __attribute__((vector_size(16)));
+typedef double Doubles __attribute__((vector_size(32)));
+typedef double AnyDoubles __attribute__((vector_size(32), aligned(8), may_alias));
+typedef gint64 DoublePlaces __attribute__((vector_size(32)));
+
+/* Rows of stations, each with all before it and itself, of n values a baseline, two at a time. One
+ * text for either precision; n is a constant where it is called, so that what follows from it is
+ * known when it is compiled. */
+#define TURN(name, Real, Pair, AnyPair, Places)                                                    \
   static inline __attribute__((always_inline)) void name(                                          \
       const Phasor *phasors, guint first, guint end, const Real *in, Real *out, guint n)           \
   {                                                                                                \
     for (guint i = first; i < end; i++)                                                            \
-      for (guint j = 0; j <= i; j++, in += 2 * n, out += 2 * n) {                                  \
-        const Real re = (Real)(phasors[i].re * phasors[j].re + phasors[i].im * phasors[j].im);     \
-        const Real im = (Real)(phasors[i].im * phasors[j].re - phasors[i].re * phasors[j].im);     \
-        for (guint v = 0; v < n; v++) {                                                            \
-          const Real x = in[2 * v], y = in[2 * v + 1];                                             \
-          out[2 * v] = x * re - y * im;                                                            \
-          out[2 * v + 1] = x * im + y * re;                                                        \
+      for (guint start = 0; start <= i; start += STRIP) {                                          \
+        const guint length = MIN(STRIP, i + 1 - start);                                            \
+        Real re[STRIP], im[STRIP];                                                                 \
+        for (guint k = 0; k < length; k++) {                                                       \
+          const Phasor a = phasors[i], b = phasors[start + k];                                     \
+          re[k] = (Real)(a.re * b.re + a.im * b.im);                                               \
+          im[k] = (Real)(a.im * b.re - a.re * b.im);                                               \
         }                                                                                          \
+        guint k = 0;                                                                               \
+        for (; k + 1 < length * n; k += 2) {                                                       \
+          const guint a = k / n, b = (k + 1) / n;                                                  \
+          const Pair x = *(const AnyPair *)&in[2 * k];                                             \
+          const Pair along = { re[a], re[a], re[b], re[b] };                                       \
+          const Pair across = { -im[a], im[a], -im[b], im[b] };                                    \
+          *(AnyPair *)&out[2 * k] =                                                                \
+              x * along + ASTRO_SHUFFLE(x, ((Places){ 1, 0, 3, 2 })) * across;                     \
+        }                                                                                          \
+        for (; k < length * n; k++) {                                                              \
+          const Real x = in[2 * k], y = in[2 * k + 1];                                             \
+          out[2 * k] = x * re[k / n] - y * im[k / n];                                              \
+          out[2 * k + 1] = x * im[k / n] + y * re[k / n];                                          \
+        }                                                                                          \
+        in += 2 * (gsize)length * n;                                                               \
+        out += 2 * (gsize)length * n;                                                              \
       }                                                                                            \
   }
 
-TURN(turn_floats, float)
-TURN(turn_doubles, double)
+TURN(turn_floats, float, Floats, AnyFloats, FloatPlaces)
+TURN(turn_doubles, double, Doubles, AnyDoubles, DoublePlaces)
 
 static void turn_rows(const Work *work, const Phasor *phasors, guint first, guint end, gsize at)
 {
@@ -124,7 +172,7 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   work.in = in->data;
   work.out = out->data;
   work.phasors = phasors;
-  astro_parallel(channels, self->threads, make_phasors, &work);
+  astro_parallel(arguments->steps * n_groups(self), self->threads, make_phasors, &work);
   if (self->config.in.format == ASTRO_FORMAT_CI32LE) {
     astro_parallel(channels, self->threads, make_means, &work);
     work.in = work.out;

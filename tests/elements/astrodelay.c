@@ -4,6 +4,7 @@
 #include "core/stream/stream.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
+#include "tests/observe.h"
 #include <glib/gstdio.h>
 
 #define VOLTAGES                                                                                   \
@@ -467,6 +468,29 @@ static void test_errors(void)
   g_unlink(other);
 }
 
+/* One that has nothing to do holds nothing back. */
+static void test_passes(void)
+{
+  GstHarness *h = gst_harness_new("astrodelay");
+  g_autoptr(AstroObservation) o = test_observe("disc", 3);
+  o->done.delays = ASTRO_DELAYS_OUT;
+  gst_harness_set_src_caps_str(h, VOLTAGES);
+  gst_harness_push_event(h, astro_observation_to_event(o));
+  GstBuffer *in = block(0, 100);
+  g_autoptr(GstBuffer) out = gst_harness_push_and_pull(h, in);
+  g_assert_true(out == in);
+  g_assert_cmpuint(gst_harness_query_latency(h), ==, 0);
+  /* and one that has something to do again does it */
+  o->done.delays = ASTRO_DELAYS_IN;
+  gst_harness_push_event(h, astro_observation_to_event(o));
+  gst_harness_push(h, block(100, 5000));
+  g_autoptr(GstBuffer) later = gst_harness_pull(h);
+  g_assert_cmpuint(GST_BUFFER_OFFSET(later), ==, 100);
+  g_assert_cmpuint(gst_buffer_get_size(later), <, 5000 * 6);
+  g_assert_cmpuint(gst_harness_query_latency(h), >, 0);
+  gst_harness_teardown(h);
+}
+
 static GByteArray *run_to_end(const char *line)
 {
   g_autoptr(GError) error = NULL;
@@ -519,6 +543,21 @@ static void test_in_a_row(void)
     g_assert_cmpuint(expected->len, >, 0);
     g_assert_cmpmem(found->data, found->len, expected->data, expected->len);
   }
+  g_unlink(path);
+}
+
+/* With a file it would have floats made of integers, agreed on before the observation says that
+ * there is nothing to do: integers pass then. */
+static void test_keeps_format(void)
+{
+  g_autofree char *path = write_file("gain A002 * 0.5 45\n");
+  g_autofree char *set = g_strdup_printf("calibration=%s", path);
+  g_autofree char *first =
+      g_strdup_printf(SKY "application/x-astro-voltages,format=CI8 ! ", "CF32LE", set);
+  g_autofree char *once = g_strconcat(first, SINK, NULL),
+                  *twice = g_strconcat(first, "astrodelay ", set, " ! " SINK, NULL);
+  g_autoptr(GByteArray) expected = run_to_end(once), found = run_to_end(twice);
+  g_assert_cmpmem(found->data, found->len, expected->data, expected->len);
   g_unlink(path);
 }
 
@@ -582,7 +621,9 @@ int main(int argc, char **argv)
   g_test_add_func("/astrodelay/no-observation", test_no_observation);
   g_test_add_func("/astrodelay/calibrated-format", test_calibrated_format);
   g_test_add_func("/astrodelay/errors", test_errors);
+  g_test_add_func("/astrodelay/passes", test_passes);
   g_test_add_func("/astrodelay/in-a-row", test_in_a_row);
+  g_test_add_func("/astrodelay/keeps-format", test_keeps_format);
   g_test_add_func("/astrodelay/unknown-format", test_unknown_format);
   g_test_add_func("/astrodelay/warns-of-loss", test_warns_of_loss);
   int result = g_test_run();

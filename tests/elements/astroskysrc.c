@@ -424,6 +424,54 @@ static void test_set_in_mid_stream(void)
                          settings);
 }
 
+/* What was said of the steps in use; -1: nothing. */
+static double told_scale(GstHarness *h)
+{
+  GstEvent *event = gst_pad_get_sticky_event(h->sinkpad, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, 0);
+  if (!event)
+    return -1;
+  g_autoptr(AstroObservation) o = astro_observation_from_event(event, NULL);
+  gst_event_unref(event);
+  g_assert_cmpint(o->done.delays, ==, ASTRO_DELAYS_IN);
+  return o->done.scale;
+}
+
+/* The source runs ahead of who pulls: until another scale than that was said. */
+static double pull_until_other(GstHarness *h, double scale)
+{
+  for (guint i = 0; i < 1000000; i++) {
+    gst_buffer_unref(gst_harness_pull(h));
+    if (told_scale(h) != scale)
+      return told_scale(h);
+  }
+  g_error("no other scale was told");
+}
+
+/* Other samples have other steps, and the observation says so anew; test patterns have none. */
+static void test_scale_follows_format(void)
+{
+  GstHarness *h = gst_harness_new_parse(
+      "astroskysrc name=s stations=2 pols=1 block-steps=1024 sky=0,0,3 noise=1 ! capsfilter name=f "
+      "caps=application/x-astro-voltages,format=CI8");
+  g_autoptr(GstElement) filter = gst_bin_get_by_name(GST_BIN(h->element), "f");
+  g_autoptr(GstElement) source = gst_bin_get_by_name(GST_BIN(h->element), "s");
+  double active;
+  gst_harness_play(h);
+  const double first = pull_until_other(h, -1);
+  gst_util_set_object_arg(G_OBJECT(filter), "caps", "application/x-astro-voltages,format=CI4");
+  const double second = pull_until_other(h, first);
+  g_object_get(source, "active-scale", &active, NULL);
+  g_assert_cmpfloat(first, >, 2 * second);
+  g_assert_cmpfloat(second, ==, active);
+  gst_harness_teardown(h);
+
+  GstHarness *ramp = gst_harness_new_parse("astroskysrc stations=2 pattern=ramp num-buffers=1");
+  gst_harness_play(ramp);
+  gst_buffer_unref(gst_harness_pull(ramp));
+  g_assert_cmpfloat(told_scale(ramp), ==, 0);
+  gst_harness_teardown(ramp);
+}
+
 int main(int argc, char **argv)
 {
   g_test_init(&argc, &argv, NULL);
@@ -446,6 +494,7 @@ int main(int argc, char **argv)
   g_test_add_func("/astroskysrc/again", test_again);
   g_test_add_func("/astroskysrc/bandwidths", test_bandwidths);
   g_test_add_func("/astroskysrc/errors", test_errors);
+  g_test_add_func("/astroskysrc/scale-follows-format", test_scale_follows_format);
   int result = g_test_run();
   gst_deinit();
   return result;

@@ -126,7 +126,8 @@ static void test_undelayed(void)
   }
 }
 
-/* Raw correlations may be written; of one station delays do not matter. */
+/* Raw correlations may be written, and are read as what they are; of one station delays do not
+ * matter. */
 static void test_undelayed_file(void)
 {
   g_autofree char *folder = g_dir_make_tmp("history-XXXXXX", NULL),
@@ -135,6 +136,9 @@ static void test_undelayed_file(void)
   g_auto(Told) raw = correlate(4, "disc", "200,-30", "", to);
   g_assert_cmpstr(raw.error, ==, NULL);
   test_says(raw.warnings, "the delays of the phase centre have not been taken out");
+  g_autofree char *read = g_strdup_printf("astrofitssrc location=%s " TO_IMAGE, path);
+  g_auto(Told) again = play(read);
+  test_says(again.error, "expected astrodelay");
   g_auto(Told) alone = correlate(1, "disc", "200,-30", "", to);
   g_assert_cmpstr(alone.warnings, ==, NULL);
   g_auto(Told) phased = correlate(4, "disc", "200,-30", "astrodelay ! ", to);
@@ -153,8 +157,9 @@ static void test_undelayed_file(void)
   "filesrc location=%s ! application/x-astro-voltages,format=CI8,layout=time:station:pol,"         \
   "stations=16,pols=2,rate=1000000/1,frequency=150e6,bandwidth=1e6 ! astroobserve array=disc "     \
   "phase-centre=200,30 start-time=2026-11-20T12:00:00 %s "
+#define BANK "astrochannelizer channels=16"
 #define TO_FLUX                                                                                    \
-  "! astrodelay ! astrochannelizer channels=16 ! %s ! astrocorrelator integration=2000 ! tee "     \
+  "! astrodelay ! %s ! astrocorrelator integration=2000 ! tee "                                    \
   "name=t t. ! queue ! astrogridder size=64 cell=120 ! astrofft ! astroimage ! astromeasure "      \
   "sky=" SKY                                                                                       \
   " ! astrofitssink location=%s async=false t. ! queue ! astrofitssink location=%s async=false"
@@ -174,10 +179,10 @@ static char *unit_of(const char *path)
   return NULL;
 }
 
-static void check_flux(const Files *files, const char *from, const char *between, const char *unit,
+static void check_flux(const Files *files, const char *from, const char *bank, const char *unit,
                        double flux, const char *of_image, const char *of_visibilities)
 {
-  g_autofree char *rest = g_strdup_printf(TO_FLUX, between, files->image, files->visibilities);
+  g_autofree char *rest = g_strdup_printf(TO_FLUX, bank, files->image, files->visibilities);
   g_autofree char *line = g_strconcat(from, rest, NULL), *read = NULL;
   g_auto(Told) told = play(line);
   g_assert_cmpstr(told.error, ==, NULL);
@@ -205,19 +210,24 @@ static void test_jansky(void)
   files.image = g_build_filename(files.folder, "i.fits", NULL);
   files.visibilities = g_build_filename(files.folder, "v.uvfits", NULL);
 
-  check_flux(&files, VOLTAGES, "identity", "Jy/beam", 2, "JY/BEAM", "JY");
-  check_flux(&files, VOLTAGES, "astroconvert scale=0.5 ! application/x-astro-spectra,format=CF32LE",
+  check_flux(&files, VOLTAGES, BANK, "Jy/beam", 2, "JY/BEAM", "JY");
+  check_flux(&files, VOLTAGES, "application/x-astro-voltages,format=CF32LE ! astrofft length=16",
              "Jy/beam", 2, "JY/BEAM", "JY");
-  check_flux(&files, VOLTAGES, "astroconvert scale=auto ! application/x-astro-spectra,format=CI8",
+  check_flux(&files, VOLTAGES,
+             "astrochannelizer channels=16 gain=3 ! astroconvert scale=0.5 ! "
+             "application/x-astro-spectra,format=CF32LE",
              "Jy/beam", 2, "JY/BEAM", "JY");
+  check_flux(&files, VOLTAGES,
+             BANK " ! astroconvert scale=auto ! application/x-astro-spectra,format=CI8", "Jy/beam",
+             2, "JY/BEAM", "JY");
 
   g_autofree char *record = g_strdup_printf(VOLTAGES "! filesink location=%s", files.voltages);
   g_auto(Told) recorded = play(record);
   g_assert_cmpstr(recorded.error, ==, NULL);
   g_autofree char *silent = g_strdup_printf(RECORDED, files.voltages, "");
-  check_flux(&files, silent, "identity", "arb./beam", raw, "UNCALIB", "UNCALIB");
+  check_flux(&files, silent, BANK, "arb./beam", raw, "UNCALIB", "UNCALIB");
   g_autofree char *said = g_strdup_printf(RECORDED, files.voltages, "scale=13");
-  check_flux(&files, said, "identity", "Jy/beam", 2, "JY/BEAM", "JY");
+  check_flux(&files, said, BANK, "Jy/beam", 2, "JY/BEAM", "JY");
 
   g_unlink(files.voltages);
   g_unlink(files.image);
