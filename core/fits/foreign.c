@@ -111,7 +111,7 @@ static const struct {
 
 const char *astro_foreign_bytes(const guint8 *bytes, gsize n)
 {
-  for (guint i = 0; i < G_N_ELEMENTS(kinds); i++)
+  for (guint i = 0; n > 0 && i < G_N_ELEMENTS(kinds); i++)
     if (kinds[i].is ? kinds[i].is(bytes, n)
                     : n >= kinds[i].length && memcmp(bytes, kinds[i].mark, kinds[i].length) == 0)
       return kinds[i].told;
