@@ -159,12 +159,36 @@ AstroGraph *astro_find_graph(const char *graph, GError **error)
   return parsed;
 }
 
+/* A parameter that this graph lacks may be one of another: those are named behind what the error
+ * says. */
+static void add_graphs_with(const AstroGraph *graph, const char *assignment, GError **error)
+{
+  g_autofree char *parameter = g_strndup(assignment, strcspn(assignment, "="));
+  g_autoptr(GString) having = g_string_new(NULL);
+  g_auto(GStrv) names = astro_find_graph_names();
+  if (astro_graph_parameter(graph, parameter) || !error || !*error)
+    return;
+  for (guint i = 0; names[i]; i++) {
+    g_autoptr(AstroGraph) other = astro_find_graph(names[i], NULL);
+    if (other && astro_graph_parameter(other, parameter))
+      g_string_append_printf(having, "%s%s", having->len ? ", " : "", names[i]);
+  }
+  if (!having->len)
+    return;
+  char *longer =
+      g_strdup_printf("%s. Graphs that have %s: %s", (*error)->message, parameter, having->str);
+  g_free((*error)->message);
+  (*error)->message = longer;
+}
+
 static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **error)
 {
   g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, error);
   for (guint i = 0; graph && i < arguments->values->len; i++)
-    if (!astro_graph_set(graph, arguments->values->pdata[i], error))
+    if (!astro_graph_set(graph, arguments->values->pdata[i], error)) {
+      add_graphs_with(graph, arguments->values->pdata[i], error);
       return NULL;
+    }
   return g_steal_pointer(&graph);
 }
 

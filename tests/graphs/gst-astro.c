@@ -188,6 +188,14 @@ static void test_print_refused(void)
 {
   g_auto(Result) unknown = run("print good blocsk=2");
   assert_refused(&unknown, 1, "no parameter blocsk");
+  g_assert_null(strstr(unknown.err, "Graphs that have"));
+  /* A parameter of other graphs is answered with their names. */
+  g_auto(Result) other = run("print good iterations=3");
+  assert_refused(&other, 1,
+                 "good.graph: no parameter iterations; it has blocks, output. Graphs "
+                 "that have iterations: image, synthesis, watch\n");
+  g_auto(Result) twice = run("print good blocks=2 blocks=3");
+  assert_refused(&twice, 1, "parameter blocks is given twice\n");
   g_auto(Result) many = run("print good blocks=many");
   assert_refused(&many, 1, "good.graph:4: could not set property \"num-buffers\"");
   g_auto(Result) lacks = run("print correlate-file frequency=150e6");
