@@ -129,7 +129,7 @@ static const char *const elsewhere[] = { "astro-stats", "astro-file", "astro-sou
                                          "astro-server", NULL };
 
 /* Results, which are why a graph was run. */
-static const char *const results[] = { "astro-mock", "astro-tpacf", NULL };
+static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
 {

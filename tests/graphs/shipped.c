@@ -157,6 +157,20 @@ static void image_bytes(const char *settings, GBytes **image)
   *image = g_bytes_new_take(g_steal_pointer(&bytes), n);
 }
 
+/* Seconds of a visibility in place of a number of spectra: the nearest number is said. */
+static void test_integration_time(void)
+{
+  g_auto(Result) result = run("run correlate stations=3 channels=20 duration=0.05 "
+                              "integration-time=0.0201 output=time.uvfits");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_nonnull(
+      strstr(result.err, "astrocorrelator0: integration: spectra 1005, seconds 0.0201\n"));
+  g_assert_nonnull(strstr(result.out, "integrations 3, "));
+  g_auto(Result) short_one = run("run correlate stations=3 duration=0.01 integration-time=1e-7 "
+                                 "output=time.uvfits");
+  assert_refused(&short_one, 1, "less than half of one of the spectra");
+}
+
 /* Each of array, weighting and robust makes another image. */
 static void test_first_light_settings(void)
 {
@@ -250,6 +264,7 @@ static void add_tests(void)
 {
   g_test_add_func("/gst-astro/first-light", test_first_light);
   g_test_add_func("/gst-astro/first-light-settings", test_first_light_settings);
+  g_test_add_func("/gst-astro/integration-time", test_integration_time);
   g_test_add_func("/gst-astro/images", test_images);
   g_test_add_func("/gst-astro/own-voltages", test_own_voltages);
   g_test_add_func("/gst-astro/graphs", test_graphs);
