@@ -5,10 +5,12 @@
 #include "core/backend/backend.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <glib/gstdio.h>
 
+#define PROGRAM "gst-astro"
 #define ENDING ".graph"
 #define STANDARD_INPUT "-"
 
@@ -217,4 +219,38 @@ char *astro_find_plugin(void)
                                      : astro_relocate(ASTRO_PLUGINDIR);
   g_autofree char *full = g_canonicalize_filename(directory, NULL);
   return gst_registry_scan_path(gst_registry_get(), full) ? g_steal_pointer(&full) : NULL;
+}
+
+/* The link that bootstrap puts at the top of the sources, where it is there; else libtool's script:
+ * the program beside it finds no libraries by itself. */
+static char *build_command(const char *build)
+{
+  g_autofree char *source = g_build_filename(build, "source", NULL);
+  g_autofree char *graphs = g_file_read_link(source, NULL);
+  g_autofree char *below = graphs ? g_build_filename(graphs, "..", NULL) : NULL;
+  g_autofree char *top = below ? g_canonicalize_filename(below, NULL) : NULL;
+  g_autofree char *here = g_get_current_dir();
+  g_autofree char *link = top ? g_build_filename(top, PROGRAM, NULL) : NULL;
+  if (link && g_file_test(link, G_FILE_TEST_IS_EXECUTABLE))
+    return g_str_equal(here, top) ? g_strdup("./" PROGRAM) : g_steal_pointer(&link);
+  return g_build_filename(build, PROGRAM, NULL);
+}
+
+/* Whether the shell finds this program by its name. */
+static gboolean is_in_path(const char *own)
+{
+  g_autofree char *found = g_find_program_in_path(PROGRAM);
+  char *real = found ? realpath(found, NULL) : NULL;
+  const gboolean same = g_strcmp0(real, own) == 0;
+  free(real);
+  return same;
+}
+
+char *astro_find_command(void)
+{
+  g_autofree char *build = build_directory(), *own = g_file_read_link("/proc/self/exe", NULL);
+  if (!build)
+    return !own || is_in_path(own) ? g_strdup(PROGRAM) : astro_format_word(own);
+  g_autofree char *command = build_command(build);
+  return astro_format_word(command);
 }

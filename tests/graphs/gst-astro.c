@@ -142,7 +142,12 @@ static void test_list_and_show(void)
   g_assert_true(g_str_has_prefix(show.out, "Zeros to a file.\nMore words.\n\nParameters:\n"
                                            "  blocks=10         how many\n"
                                            "  output='a b.raw'  the file\n"));
-  g_assert_nonnull(strstr(show.out, "filesink location=${output}\n"));
+  /* Each thing once: the description and parameters are not said again with the pipeline. */
+  g_assert_true(g_str_has_suffix(show.out,
+                                 "good.graph:\nfakesrc num-buffers=${blocks} sizetype=fixed "
+                                 "sizemax=1000 filltype=zero\n! filesink location=${output}\n"));
+  g_assert_true(strstr(show.out, "Zeros to") == g_strrstr(show.out, "Zeros to"));
+  g_assert_null(strchr(show.out, '@'));
   g_auto(Result) absent = run("show godo");
   assert_refused(&absent, 1, "no graph godo, did you mean good?");
 }

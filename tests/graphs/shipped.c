@@ -44,6 +44,7 @@ static void test_first_light(void)
       "integrations 7, start 2026-11-20T12:00:00.000000000Z, seconds 0.056, least-weight [0-9]+, "
       "most-weight 500, flagged 0\n",
       result.out, 0, 0));
+  g_assert_true(g_str_has_suffix(result.out, "\npicture: light.png\n")); /* --quiet */
   /* A run that fails leaves no file, and the picture of the last one as it was. */
   gint64 pictured = file_size("light.png");
   g_auto(Result) failed = run("run first-light stations=4 channels=16 integration=500 "
@@ -157,6 +158,33 @@ static void image_bytes(const char *settings, GBytes **image)
   *image = g_bytes_new_take(g_steal_pointer(&bytes), n);
 }
 
+/* The last lines are commands that work as they stand. */
+static void test_next_commands(void)
+{
+  g_auto(Result) result = run("run first-light stations=4 channels=4 integration=500 "
+                              "duration=0.01 size=64 output='a b.uvfits' image=n.fits "
+                              "picture=n.png");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  const char *next = strstr(result.out, "\npicture: n.png\nto try next:\n  ");
+  g_assert_nonnull(next);
+  g_auto(GStrv) lines = g_strsplit(strstr(next, "next:\n") + 6, "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, 4); /* the last is empty */
+  for (guint i = 0; i < 3; i++) {
+    /* The second waits for somebody to look. */
+    g_autofree char *script = g_strdup_printf("timeout 10 %s%s", lines[i],
+                                              i == 1 ? " wait=false duration=60 port=0" : "");
+    g_auto(Result) followed = run_shell(script);
+    g_assert_cmpint(followed.status, ==, 0);
+  }
+  g_assert_nonnull(strstr(lines[0], "uvfits='a b.uvfits'"));
+  g_assert_cmpint(file_size("image.png"), >, 0);
+  g_auto(Result) shown = run("help first-light");
+  g_assert_nonnull(strstr(shown.out, "uvfits=first-light.uvfits size="));
+  g_assert_null(strstr(shown.out, "${"));
+}
+
 /* Seconds of a visibility in place of a number of spectra: the nearest number is said. */
 static void test_integration_time(void)
 {
@@ -264,6 +292,7 @@ static void add_tests(void)
 {
   g_test_add_func("/gst-astro/first-light", test_first_light);
   g_test_add_func("/gst-astro/first-light-settings", test_first_light_settings);
+  g_test_add_func("/gst-astro/next-commands", test_next_commands);
   g_test_add_func("/gst-astro/integration-time", test_integration_time);
   g_test_add_func("/gst-astro/images", test_images);
   g_test_add_func("/gst-astro/own-voltages", test_own_voltages);
