@@ -45,6 +45,9 @@ static char *describe_reals(double least, double most)
 /* NULL for what is neither a number nor one of some names. */
 static char *describe(GParamSpec *spec)
 {
+  const char *own = g_param_spec_get_qdata(spec, g_quark_from_static_string("astro-expected"));
+  if (own)
+    return g_strdup(own);
   if (G_IS_PARAM_SPEC_ENUM(spec))
     return describe_values(G_PARAM_SPEC_ENUM(spec)->enum_class);
   if (G_IS_PARAM_SPEC_BOOLEAN(spec))
