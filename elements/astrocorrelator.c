@@ -584,6 +584,12 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Correlator", "Filter/Analyzer",
       "Correlates every station with every other and sums over time", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "spectra CI4 CI8 CI16LE CF16LE CF32LE: time, channel, station and pol in any order");
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "gives",
+      "visibilities CF32LE, of integers CI32LE too: channel:baseline:pol:pol");
 }
 
 static void astro_correlator_init(AstroCorrelator *self)
