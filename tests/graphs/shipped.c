@@ -271,6 +271,11 @@ static void test_own_voltages(void)
     { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
     { "stations=14 array=disc centre=1,2", "no start time" },
     { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
+    { "stations=0 array=disc", "parameter stations is \"0\", expected a whole number of at least 1 "
+                               "in caps: how many stations there are" },
+    { "stations=2 pols=0",
+      "parameter pols is \"0\", expected a whole number of at least 1 in caps: "
+      "polarisations of each, 1 or 2" },
     { "stations=14 array=disc start=2026-11-20T12:00:00 centre=zenith format=I8",
       "bandwidth=200000 Hz, expected at most 100000 Hz, which real samples" },
   };
