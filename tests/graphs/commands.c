@@ -80,6 +80,59 @@ static void test_bootstrap(void)
   g_assert_cmpstr(rules.out, ==, "");
 }
 
+/* A program of that name in bin/, which is found first. */
+static void write_program(const char *name, const char *script)
+{
+  g_autofree char *file = g_strconcat("bin/", name, NULL), *path = in_folder(file);
+  g_autofree char *text = g_strconcat("#!/bin/sh\n", script, "\n", NULL);
+  write_file(file, text, -1);
+  g_assert_cmpint(g_chmod(path, 0700), ==, 0);
+}
+
+/* A machine without the packages, played by programs that do nothing: each step is said. */
+static void test_bootstrap_steps(void)
+{
+  g_autofree char *path = source_file("bootstrap");
+  if (!path)
+    return;
+  g_autofree char *script = g_strdup_printf(
+      "mkdir -p tree/core tree/elements tree/gpu tree/graphs tree/tests bin && cp '%s' tree/ && "
+      "echo first-light: > tree/Makefile.am",
+      path);
+  g_auto(Result) prepared = run_shell(script);
+  g_assert_cmpint(prepared.status, ==, 0);
+  write_program("dpkg-query", "exit 1");
+  write_program("sudo", "exec \"$@\"");
+  write_program("apt-get", "case \"$*\" in *' -s '*) echo Inst a; echo Inst b ;; "
+                           "*' install '*) echo Setting up a; echo Setting up b ;; esac");
+  write_program("autoreconf", "printf '#!/bin/sh\\necho checking a; touch config.status\\n' "
+                              ">configure; chmod +x configure");
+  write_program("make", "case \"$*\" in '-n '*) echo 'echo \"  CC      \" a.o' ;; "
+                        "*first-light*) echo made first-light ;; *) echo '  CC      a.o' ;; esac");
+  g_auto(Result) result = run_shell("PATH=$PWD/bin:$PATH tree/bootstrap first-light");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpstr(result.out, ==, "made first-light\n");
+  g_assert_true(g_regex_match_simple("^bootstrap: these packages are missing: autoconf [^\n]*\n"
+                                     "bootstrap: installing\n"
+                                     "bootstrap: making configure\n"
+                                     "bootstrap: configuring\n"
+                                     "bootstrap: building\n$",
+                                     result.err, 0, 0));
+  g_autofree char *link = in_folder("tree/gst-astro"), *target = g_file_read_link(link, NULL);
+  g_assert_cmpstr(target, ==, "build/graphs/gst-astro");
+  /* Without a target it says what can be typed now. */
+  g_auto(Result) plain = run_shell("PATH=$PWD/bin:$PATH tree/bootstrap");
+  g_assert_cmpint(plain.status, ==, 0);
+  g_assert_nonnull(
+      strstr(plain.err, "bootstrap: done: ./gst-astro list shows the graphs there are"));
+  g_assert_nonnull(strstr(plain.err, "/tree/build/elements/.libs\n"));
+  /* What fails says so, with the end of what was told. */
+  write_program("apt-get",
+                "case \"$*\" in *' -s '*) echo Inst a ;; *) echo no network; exit 1 ;; esac");
+  g_auto(Result) offline = run_shell("PATH=$PWD/bin:$PATH tree/bootstrap");
+  g_assert_nonnull(strstr(offline.err, "no network\nbootstrap: going on with what is here\n"));
+}
+
 /* The program is where picture.sh looks for it where the path has none. */
 static void test_picture(void)
 {
@@ -145,6 +198,7 @@ static void add_tests(void)
 {
   g_test_add_func("/commands/readme", test_readme);
   g_test_add_func("/commands/bootstrap", test_bootstrap);
+  g_test_add_func("/commands/bootstrap-steps", test_bootstrap_steps);
   g_test_add_func("/commands/picture", test_picture);
   g_test_add_func("/commands/look", test_look);
 }
