@@ -194,6 +194,12 @@ static void test_integration_time(void)
   g_assert_nonnull(
       strstr(result.err, "astrocorrelator0: integration: spectra 1005, seconds 0.0201\n"));
   g_assert_nonnull(strstr(result.out, "integrations 3, "));
+  static const char *const others[] = { "first-light", "filterbank", "fringe",
+                                        "correlate-file rate=1000 frequency=1e8" };
+  for (guint i = 0; i < G_N_ELEMENTS(others); i++) {
+    g_auto(Result) other = run("print %s integration-time=0.25", others[i]);
+    g_assert_nonnull(strstr(other.out, " integration-time=0.25 "));
+  }
   g_auto(Result) short_one = run("run correlate stations=3 duration=0.01 integration-time=1e-7 "
                                  "output=time.uvfits");
   assert_refused(&short_one, 1, "less than half of one of the spectra");
