@@ -4,7 +4,7 @@
 set -eu
 [ $# -ge 2 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
 program=$(command -v gst-astro) || program=$(dirname "$0")/../gst-astro
-[ -x "$program" ] || { echo "picture.sh: gst-astro is not on PATH, nor above this folder: ./bootstrap or make install makes it" >&2; exit 1; }
+[ -x "$program" ] && [ ! -d "$program" ] || { echo "picture.sh: gst-astro is not on PATH, nor above this folder: ./bootstrap or make install makes it" >&2; exit 1; }
 in=$1 out=$2 properties=
 shift 2
 for property; do
