@@ -567,4 +567,6 @@ static void astro_cat_src_class_init(AstroCatSrcClass *klass)
   gst_element_class_set_static_metadata(element, "Catalogue source", "Source/Catalogue",
                                         "Makes or reads catalogues of points on the sky",
                                         ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      element, "gives", "catalogues F64LE: column:point with columns ra, dec and those of a file");
 }

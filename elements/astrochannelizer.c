@@ -461,6 +461,12 @@ static void astro_channelizer_class_init(AstroChannelizerClass *klass)
   astro_stage_class_add_pads(stage, sink, src);
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Channelizer", "Filter/Converter",
                                         "Polyphase filter bank: voltages to spectra", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "voltages CI4 CI8 CI16LE CF16LE CF32LE, real ones I8 I16LE "
+                                        "F32LE: time, station and pol in any order");
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "gives",
+      "spectra CF32LE CF16LE CI16LE CI8 CI4: time, channel, station and pol");
 }
 
 static void astro_channelizer_init(AstroChannelizer *self)

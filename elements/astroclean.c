@@ -336,6 +336,10 @@ static void astro_clean_class_init(AstroCleanClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Clean", "Filter/Converter",
       "Takes the point-spread function from images, by Hogbom's minor cycles", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "images F32LE F64LE with their point-spread function: pol:y:x or channel:pol:y:x");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 
 static void astro_clean_init(AstroClean *self)

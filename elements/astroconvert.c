@@ -375,6 +375,10 @@ static void astro_convert_class_init(AstroConvertClass *klass)
   gst_element_class_set_static_metadata(GST_ELEMENT_CLASS(klass), "Convert", "Filter/Converter",
                                         "Turns samples into the format that downstream wants",
                                         ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "any stream of any format");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
+                                        "the same of another format");
 }
 
 static void astro_convert_init(AstroConvert *self)

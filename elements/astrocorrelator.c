@@ -7,6 +7,9 @@
  * zero, so that loss and cuts do not move them. What was lost lowers the counts of the baselines
  * concerned (their validity), as does a stream that begins or ends inside an integration.
  *
+ * With integration-time the number of spectra is the whole one nearest to so many seconds, by the
+ * rate of the caps; an element message astro-integration tells it and the seconds that it makes.
+ *
  * Spectra may come in any order of their axes. The one that the backend likes best is named first
  * in the caps, so that an astrotranspose before this element gives it: channel:time:station:pol for
  * the CPU, channel:station:pol:time for a GPU. Where a GPU has no room for the sums of all
@@ -27,6 +30,7 @@
 #include <string.h>
 
 #include "core/correlator/correlator.h"
+#include "core/correlator/integration.h"
 #include "core/enum.h"
 #include "elements/astrofields.h"
 
@@ -39,6 +43,7 @@ struct _AstroCorrelator {
   AstroStage parent;
   /* properties */
   guint integration;
+  double integration_time; /* seconds, in its place; 0: not set */
   guint channel_step, time_step;
   AstroTriangle triangle;
   /* as they were when the backend was made: properties may be set at any time */
@@ -54,6 +59,7 @@ struct _AstroCorrelator {
 
 enum {
   PROP_INTEGRATION = ASTRO_STAGE_N_PROPERTIES,
+  PROP_INTEGRATION_TIME,
   PROP_TRIANGLE,
   PROP_CHANNEL_STEP,
   PROP_TIME_STEP
@@ -63,10 +69,25 @@ G_DEFINE_TYPE(AstroCorrelator, astro_correlator, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrocorrelator, "astrocorrelator", GST_RANK_NONE,
                             ASTRO_TYPE_CORRELATOR)
 
-/* Spectra behind one block of visibilities: to be taken once, since another thread may set them. */
-static guint64 dump_spectra(const AstroCorrelator *self)
+/* Spectra of one integration. seconds: integration-time, taken once, since another thread may set
+ * it. */
+static gboolean find_integration(const AstroCorrelator *self, double seconds, gint rate_n,
+                                 gint rate_d, guint *integration, GError **error)
 {
-  return (guint64)self->integration * self->time_step;
+  *integration = self->integration;
+  return seconds == 0 || astro_integration_spectra(seconds, rate_n, rate_d, integration, error);
+}
+
+/* Spectra behind one block of visibilities; 0: not known without a rate, or refused. */
+static guint64 dump_spectra(const AstroCorrelator *self, const GstStructure *spectra)
+{
+  gint rate_n = 0, rate_d = 1;
+  guint integration;
+  if (spectra)
+    gst_structure_get_fraction(spectra, "rate", &rate_n, &rate_d);
+  return find_integration(self, self->integration_time, rate_n, rate_d, &integration, NULL)
+             ? (guint64)integration * self->time_step
+             : 0;
 }
 
 ASTRO_STATIC_ENUM_TYPE(triangle_get_type, "AstroTriangle",
@@ -168,7 +189,7 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   copy_fields(to, from);
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
-  turn_rate(to, from, 1, dump_spectra(self));
+  turn_rate(to, from, 1, dump_spectra(self, from));
   return to;
 }
 
@@ -193,7 +214,7 @@ static GstStructure *to_spectra(AstroCorrelator *self, const GstStructure *from,
   /* With a step left to the backend, which says so where it does not divide the channels. */
   if (self->channel_step == 1 && gst_structure_get_int(from, "channels", &channels))
     turn_int(to, "channels", (guint64)MAX(channels, 0));
-  turn_rate(to, from, dump_spectra(self), 1);
+  turn_rate(to, from, dump_spectra(self, NULL), 1);
   copy_fields(to, from);
   return to;
 }
@@ -292,14 +313,29 @@ static gboolean check_spectra(const AstroCorrelatorConfig *config, guint integra
                              (double)config->integration * config->channel_step, G_MAXUINT32);
 }
 
+/* Of an integration in seconds the whole number of spectra, and how long that is. */
+static void tell_integration(AstroCorrelator *self, guint integration, const AstroStream *in)
+{
+  gst_element_post_message(
+      GST_ELEMENT(self),
+      gst_message_new_element(
+          GST_OBJECT(self),
+          gst_structure_new("astro-integration", "spectra", G_TYPE_UINT, integration, "seconds",
+                            G_TYPE_DOUBLE, integration * (double)in->rate_d / in->rate_n, NULL)));
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   const AstroStream *in = astro_stage_in(stage), *out = astro_stage_out(stage);
   AstroCorrelatorConfig *config = configuration;
-  const guint integration = self->integration, time_step = self->time_step;
+  const guint time_step = self->time_step;
+  const double seconds = self->integration_time;
+  guint integration;
 
+  if (!find_integration(self, seconds, in->rate_n, in->rate_d, &integration, error))
+    return FALSE;
   *config = (AstroCorrelatorConfig){
     .stations = (guint)astro_stream_extent(in, ASTRO_AXIS_STATION),
     .pols = (guint)astro_stream_extent(in, ASTRO_AXIS_POL),
@@ -320,6 +356,8 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->spectra = config->integration;
   self->full = (guint32)config->integration * config->channel_step;
   self->stale = FALSE;
+  if (seconds > 0)
+    tell_integration(self, integration, in);
   return TRUE;
 }
 
@@ -466,6 +504,7 @@ static guint64 latency_steps(AstroStage *stage)
 
 static const AstroField fields[] = {
   ASTRO_FIELD(PROP_INTEGRATION, AstroCorrelator, integration),
+  ASTRO_FIELD(PROP_INTEGRATION_TIME, AstroCorrelator, integration_time),
   ASTRO_FIELD(PROP_TRIANGLE, AstroCorrelator, triangle),
   ASTRO_FIELD(PROP_CHANNEL_STEP, AstroCorrelator, channel_step),
   ASTRO_FIELD(PROP_TIME_STEP, AstroCorrelator, time_step),
@@ -511,6 +550,13 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
                         "Spectra that are summed into one block of visibilities, at least 1", 0,
                         G_MAXUINT, 1024, flags));
   g_object_class_install_property(
+      object, PROP_INTEGRATION_TIME,
+      g_param_spec_double("integration-time", "Integration time",
+                          "Seconds that are summed into one block of visibilities: the nearest "
+                          "number of spectra, by the rate in caps, in place of integration; 0: as "
+                          "integration says",
+                          0, 1e9, 0, flags));
+  g_object_class_install_property(
       object, PROP_TRIANGLE,
       g_param_spec_enum("triangle", "Triangle", "Which pairs of stations are given",
                         triangle_get_type(), ASTRO_TRIANGLE_LOWER, flags));
@@ -538,6 +584,12 @@ static void astro_correlator_class_init(AstroCorrelatorClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Correlator", "Filter/Analyzer",
       "Correlates every station with every other and sums over time", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "spectra CI4 CI8 CI16LE CF16LE CF32LE: time, channel, station and pol in any order");
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "gives",
+      "visibilities CF32LE, of integers CI32LE too: channel:baseline:pol:pol");
 }
 
 static void astro_correlator_init(AstroCorrelator *self)

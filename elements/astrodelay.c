@@ -419,6 +419,13 @@ static void astro_delay_class_init(AstroDelayClass *klass)
                                         "Removes delays of geometry and instrument: of voltages, "
                                         "or, where they are short beside a spectrum, of spectra",
                                         ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "voltages CI4 CI8 CI16LE CF32LE, real ones I8 I16LE F32LE, or spectra CI4 CI8 CI16LE CF32LE: "
+      "time, station and others in any order");
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "gives",
+      "the same, of another such format where downstream asks for it");
 }
 
 static void astro_delay_init(AstroDelay *self)

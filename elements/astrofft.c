@@ -419,6 +419,11 @@ static void astro_fft_class_init(AstroFftClass *klass)
       GST_ELEMENT_CLASS(klass), "Fourier transform", "Filter/Converter",
       "Transforms a stream along any of its axes: grids to images, voltages to spectra",
       ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "any stream CF32LE CF64LE, real ones F32LE F64LE, with the axes to be transformed");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
+                                        "the same, complex or, of an inverse transform, real");
 }
 
 static void astro_fft_init(AstroFft *self)

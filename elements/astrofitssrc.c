@@ -487,8 +487,9 @@ static void install_properties(GObjectClass *object)
                              "is none",
                              NULL },
     [PROP_WHERE] = { "where", "Rows",
-                     "Which rows of a FITS table are read, as CFITSIO's row filters: MAG < 20 && "
-                     "FLAG == 0; NULL or empty is all",
+                     "Which rows of a table, or of text, are read, as CFITSIO's row filters: "
+                     "MAG < 20 && FLAG == 0 (columns of text without names are col1, col2, ...); "
+                     "NULL or empty is all",
                      NULL },
   };
   for (guint id = PROP_LOCATION; id <= PROP_WHERE; id++)

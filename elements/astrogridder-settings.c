@@ -3,6 +3,7 @@
 
 #include "core/enum.h"
 #include "elements/astrofields.h"
+#include "elements/astronumberorauto.h"
 #include "elements/astrostage.h"
 
 #include <math.h>
@@ -181,22 +182,6 @@ GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const G
 
 /* ---- properties ---- */
 
-/* A number, or the word auto. */
-static GType support_get_type(void)
-{
-  static gsize type = 0;
-  static GEnumValue values[ASTRO_TAPS_MAX_SUPPORT + 2];
-  if (g_once_init_enter(&type)) {
-    values[0] = (GEnumValue){ 0, "As few as the accuracy allows", "auto" };
-    for (gint n = 1; n <= ASTRO_TAPS_MAX_SUPPORT; n++) {
-      g_autofree char *nick = g_strdup_printf("%d", n);
-      values[n] = (GEnumValue){ n, "Cells", g_intern_string(nick) };
-    }
-    g_once_init_leave(&type, g_enum_register_static("AstroSupport", values));
-  }
-  return type;
-}
-
 enum {
   SIZE = ASTRO_STAGE_N_PROPERTIES,
   CELL,
@@ -316,8 +301,10 @@ void astro_gridder_settings_install(GObjectClass *object)
                                         "are in double precision",
                                         1e-12, 0.1, 1e-4, flags));
   INSTALL(SUPPORT,
-          g_param_spec_enum("support", "Support", "Cells a side that a visibility is spread over",
-                            support_get_type(), 0, flags));
+          astro_param_spec_number_or_auto(
+              "support", "Support",
+              "Cells a side that a visibility is spread over: a number from 1 to 256, or auto",
+              "As few as the accuracy allows", ASTRO_TAPS_MAX_SUPPORT, flags));
   INSTALL(PADDING,
           g_param_spec_double("padding", "Padding",
                               "Of the grid over the image (0: what is fastest)", 0, 8, 0, flags));

@@ -550,6 +550,11 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
                                         "Puts visibilities on a grid, which a Fourier transform "
                                         "makes an image of",
                                         ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "visibilities CF32LE CF64LE: channel:baseline:pol:pol");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
+                                        "uvgrids CF32LE CF64LE: plane:pol:v:u of wstacking, else "
+                                        "pol:v:u, with channel where they are per channel");
 }
 
 static void astro_gridder_init(AstroGridder *self)

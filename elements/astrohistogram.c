@@ -611,4 +611,10 @@ static void astro_histogram_class_init(AstroHistogramClass *klass)
   gst_element_class_set_static_metadata(element, "Pair counter", "Filter/Catalogue",
                                         "Counts pairs of points on the sky by their separation",
                                         ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      element, "takes",
+      "catalogues F64LE: column:point with columns ra, dec and perhaps weight and region");
+  gst_element_class_add_static_metadata(
+      element, "gives",
+      "histograms U64LE, of weights F64LE: pairs:bin, of regions pairs:region:region:bin");
 }

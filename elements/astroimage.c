@@ -336,6 +336,11 @@ static void astro_image_class_init(AstroImageClass *klass)
       GST_ELEMENT_CLASS(klass), "Image", "Filter/Converter",
       "Makes images of transformed grids of visibilities, in Jy/beam where these are known in Jy",
       ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "grids CF32LE CF64LE that astrofft has transformed: "
+                                        "plane:pol:y:x or pol:y:x, perhaps with channel");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
+                                        "images F32LE F64LE: pol:y:x or channel:pol:y:x");
 }
 
 static void astro_image_init(AstroImage *self)

@@ -308,6 +308,9 @@ static void astro_measure_class_init(AstroMeasureClass *klass)
   gst_element_class_set_static_metadata(element, "Source finder", "Filter/Analyzer",
                                         "Places and fluxes of the point sources in images",
                                         ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(element, "takes",
+                                        "images F32LE F64LE: pol:y:x or channel:pol:y:x");
+  gst_element_class_add_static_metadata(element, "gives", "the same, as they came");
 }
 
 static void astro_measure_init(AstroMeasure *self)

@@ -592,6 +592,9 @@ static void astro_observe_class_init(AstroObserveClass *klass)
   gst_element_class_set_static_metadata(
       element, "Observation", "Filter/Metadata",
       "Says which array looked where and when; makes blocks of a stream of bytes", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      element, "takes", "voltages, spectra and visibilities of any format, also as bytes");
+  gst_element_class_add_static_metadata(element, "gives", "the same, with their observation");
 }
 
 static void astro_observe_init(AstroObserve *self)

@@ -238,6 +238,11 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Phase shift", "Filter/Effect",
       "Turns visibilities to another phase centre: phases and (u,v,w)", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "visibilities CF32LE CF64LE, or sums CI32LE with their counts: channel:baseline:pol:pol");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
+                                        "visibilities CF32LE CF64LE: channel:baseline:pol:pol");
 }
 
 static void astro_phaseshift_init(AstroPhaseshift *self)

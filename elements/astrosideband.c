@@ -123,6 +123,10 @@ static void astro_sideband_class_init(AstroSidebandClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Sideband", "Filter/Effect",
       "Turns a band that came upside down: before delays and filter bank", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "voltages of any format with a sign, or spectra of any complex one");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 
 static void astro_sideband_init(AstroSideband *self)

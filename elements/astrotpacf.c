@@ -459,4 +459,8 @@ static void astro_tpacf_class_init(AstroTpacfClass *klass)
   astro_element_class_say_once(element);
   gst_element_class_set_static_metadata(element, "Correlation function", "Filter/Catalogue",
                                         "Estimates w(theta) from counts of pairs", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      element, "takes", "histograms U64LE F64LE: pairs:bin or pairs:region:region:bin");
+  gst_element_class_add_static_metadata(element, "gives",
+                                        "correlation functions F64LE: column:bin; or text/csv");
 }

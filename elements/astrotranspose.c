@@ -232,6 +232,10 @@ static void astro_transpose_class_init(AstroTransposeClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Transpose", "Filter/Converter",
       "Puts the axes of a stream in the order that downstream wants", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "any stream of any format");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives",
+                                        "the same in another order of axes");
 }
 
 static void astro_transpose_init(AstroTranspose *self)

@@ -6,9 +6,11 @@ element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h
   elements/astrostage-properties.c \
   elements/astroincoming.c elements/astroincoming.h elements/astroonce.c elements/astroonce.h elements/astrooutgoing.c elements/astrooutgoing.h elements/astrodeadline.c elements/astrodeadline.h elements/astrofields.c elements/astrofields.h \
   elements/astroreader.c elements/astroreader.h
+element_sources += elements/astronumberorauto.c elements/astronumberorauto.h
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/device \
   tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory tests/elements/interrupted
+element_tests += tests/elements/streams
 
 # A module needs an rpath to be made shared; it is never installed.
 check_LTLIBRARIES = tests/elements/fake-module.la

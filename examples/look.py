@@ -5,8 +5,11 @@
 """
 import sys
 
-import numpy as np
-from astropy.io import fits
+try:
+    import numpy as np
+    from astropy.io import fits
+except ImportError as error:
+    sys.exit(f"look.py: {error}: apt install python3-astropy, or pip install astropy")
 
 WIDTH = 60  # characters of a line's drawing
 FLOOR = -120  # dB
@@ -16,6 +19,8 @@ def read(path, first, second):
     """Visibilities time:channel of a baseline in the first product, their weights, seconds, Hz."""
     with fits.open(path) as hdus:
         header, data = hdus[0].header, hdus[0].data
+        if not hasattr(data, "parnames"):
+            sys.exit(f"{path}: no UVFITS file: there are no visibilities in random groups")
         names = data.parnames
         if "BASELINE" in names:
             chosen = data.par("BASELINE") == 256 * first + second

@@ -10,7 +10,7 @@ graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/interrupted.h
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
-  tests/graphs/report tests/graphs/shipped tests/graphs/correlate tests/graphs/watch
+  tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c graphs/locate.c \
@@ -20,7 +20,7 @@ graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c gr
   graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/run.c graphs/run.h \
   graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
   graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/sinks.c graphs/sinks.h \
-  graphs/values.c graphs/values.h graphs/format.c graphs/format.h
+  graphs/next.c graphs/next.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/format.c graphs/format.h
 graphs_gst_astro_LDADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
 # A moved prefix is found from where the program is.
 graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
@@ -40,6 +40,5 @@ CLEANFILES += graphs/source graphs/completion/gst-astro
 
 .PHONY: first-light
 first-light: all
-	graphs/gst-astro run first-light --stats
-	@echo 'first-light.uvfits, read back:'
-	@echo 'astrofitssrc location=first-light.uvfits ! fakesink' | graphs/gst-astro run -
+	@graphs/gst-astro run first-light output='$(abs_builddir)/first-light.uvfits' \
+	  image='$(abs_builddir)/first-light.fits' picture='$(abs_builddir)/first-light.png'

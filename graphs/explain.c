@@ -1,6 +1,7 @@
 #include "graphs/explain.h"
 #include "graphs/find.h"
 #include "graphs/format.h"
+#include "graphs/next.h"
 #include "graphs/values.h"
 #include <gst/gst.h>
 #include <stdio.h>
@@ -35,13 +36,12 @@ static void print_parameters(const AstroGraph *graph)
   g_autoptr(GPtrArray) shown = g_ptr_array_new_with_free_func(g_free);
   for (guint i = 0; i < graph->parameters->len; i++) {
     const AstroParameter *parameter = graph->parameters->pdata[i];
-    const char *value = astro_parameter_value(parameter);
-    g_autofree char *quoted =
-        value[strcspn(value, " \t\"'\\$`;|&<>(){}*?!#~")] ? g_shell_quote(value) : g_strdup(value);
+    g_autofree char *quoted = astro_format_word(astro_parameter_value(parameter));
     g_ptr_array_add(shown, g_strdup_printf("%s=%s", parameter->name, quoted));
     width = MAX(width, strlen(shown->pdata[i]));
   }
-  printf("%s%s", graph->description, *graph->description ? "\n\n" : "");
+  g_autofree char *description = astro_next_description(graph);
+  printf("%s%s", description, *description ? "\n\n" : "");
   printf(shown->len ? "Parameters:\n" : "No parameters.\n");
   for (guint i = 0; i < shown->len; i++)
     printf("  %-*s  %s\n", (int)width, (char *)shown->pdata[i],
@@ -58,6 +58,30 @@ int astro_explain(const AstroArguments *arguments)
   return EXIT_SUCCESS;
 }
 
+static gboolean declares(const AstroGraph *graph, guint line)
+{
+  for (guint i = 0; i < graph->parameters->len; i++)
+    if (((AstroParameter *)graph->parameters->pdata[i])->line == line)
+      return TRUE;
+  return FALSE;
+}
+
+/* The text without what was shown of it already: the comment that begins it, and parameters. */
+static void print_pipeline(const AstroGraph *graph)
+{
+  g_auto(GStrv) lines = g_strsplit(graph->text, "\n", -1);
+  guint i = 0;
+  gboolean begun = FALSE;
+  while (lines[i] &&
+         (!lines[i][strspn(lines[i], " \t\r")] || lines[i][strspn(lines[i], " \t\r")] == '#'))
+    i++;
+  for (; lines[i]; i++) {
+    begun |= lines[i][strspn(lines[i], " \t\r")] && !declares(graph, i + 1);
+    if (begun && !declares(graph, i + 1) && (*lines[i] || lines[i + 1]))
+      printf("%s\n", lines[i]);
+  }
+}
+
 int astro_show(const AstroArguments *arguments)
 {
   g_autoptr(GError) error = NULL;
@@ -65,7 +89,8 @@ int astro_show(const AstroArguments *arguments)
   if (!graph)
     return astro_refuse(error->message);
   print_parameters(graph);
-  printf("\n%s:\n%s%s", graph->file, graph->text, g_str_has_suffix(graph->text, "\n") ? "" : "\n");
+  printf("\n%s:\n", graph->file);
+  print_pipeline(graph);
   return EXIT_SUCCESS;
 }
 

@@ -5,10 +5,12 @@
 #include "core/backend/backend.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <glib/gstdio.h>
 
+#define PROGRAM "gst-astro"
 #define ENDING ".graph"
 #define STANDARD_INPUT "-"
 
@@ -159,12 +161,36 @@ AstroGraph *astro_find_graph(const char *graph, GError **error)
   return parsed;
 }
 
+/* A parameter that this graph lacks may be one of another: those are named behind what the error
+ * says. */
+static void add_graphs_with(const AstroGraph *graph, const char *assignment, GError **error)
+{
+  g_autofree char *parameter = g_strndup(assignment, strcspn(assignment, "="));
+  g_autoptr(GString) having = g_string_new(NULL);
+  g_auto(GStrv) names = astro_find_graph_names();
+  if (astro_graph_parameter(graph, parameter) || !error || !*error)
+    return;
+  for (guint i = 0; names[i]; i++) {
+    g_autoptr(AstroGraph) other = astro_find_graph(names[i], NULL);
+    if (other && astro_graph_parameter(other, parameter))
+      g_string_append_printf(having, "%s%s", having->len ? ", " : "", names[i]);
+  }
+  if (!having->len)
+    return;
+  char *longer =
+      g_strdup_printf("%s. Graphs that have %s: %s", (*error)->message, parameter, having->str);
+  g_free((*error)->message);
+  (*error)->message = longer;
+}
+
 static AstroGraph *find_asked_graph(const AstroArguments *arguments, GError **error)
 {
   g_autoptr(AstroGraph) graph = astro_find_graph(arguments->graph, error);
   for (guint i = 0; graph && i < arguments->values->len; i++)
-    if (!astro_graph_set(graph, arguments->values->pdata[i], error))
+    if (!astro_graph_set(graph, arguments->values->pdata[i], error)) {
+      add_graphs_with(graph, arguments->values->pdata[i], error);
       return NULL;
+    }
   return g_steal_pointer(&graph);
 }
 
@@ -193,4 +219,38 @@ char *astro_find_plugin(void)
                                      : astro_relocate(ASTRO_PLUGINDIR);
   g_autofree char *full = g_canonicalize_filename(directory, NULL);
   return gst_registry_scan_path(gst_registry_get(), full) ? g_steal_pointer(&full) : NULL;
+}
+
+/* The link that bootstrap puts at the top of the sources, where it is there; else libtool's script:
+ * the program beside it finds no libraries by itself. */
+static char *build_command(const char *build)
+{
+  g_autofree char *source = g_build_filename(build, "source", NULL);
+  g_autofree char *graphs = g_file_read_link(source, NULL);
+  g_autofree char *below = graphs ? g_build_filename(graphs, "..", NULL) : NULL;
+  g_autofree char *top = below ? g_canonicalize_filename(below, NULL) : NULL;
+  g_autofree char *here = g_get_current_dir();
+  g_autofree char *link = top ? g_build_filename(top, PROGRAM, NULL) : NULL;
+  if (link && g_file_test(link, G_FILE_TEST_IS_EXECUTABLE))
+    return g_str_equal(here, top) ? g_strdup("./" PROGRAM) : g_steal_pointer(&link);
+  return g_build_filename(build, PROGRAM, NULL);
+}
+
+/* Whether the shell finds this program by its name. */
+static gboolean is_in_path(const char *own)
+{
+  g_autofree char *found = g_find_program_in_path(PROGRAM);
+  char *real = found ? realpath(found, NULL) : NULL;
+  const gboolean same = g_strcmp0(real, own) == 0;
+  free(real);
+  return same;
+}
+
+char *astro_find_command(void)
+{
+  g_autofree char *build = build_directory(), *own = g_file_read_link("/proc/self/exe", NULL);
+  if (!build)
+    return !own || is_in_path(own) ? g_strdup(PROGRAM) : astro_format_word(own);
+  g_autofree char *command = build_command(build);
+  return astro_format_word(command);
 }

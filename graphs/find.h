@@ -26,4 +26,7 @@ char **astro_find_graph_names(void);
 /* Makes our elements known if they are not yet. The directory that this took, or NULL. */
 char *astro_find_plugin(void);
 
+/* How this program is called by a shell that is in this folder: its name, or a path. */
+char *astro_find_command(void);
+
 G_END_DECLS

@@ -65,6 +65,11 @@ char *astro_format_line(const char *text)
   return g_strchomp(g_string_free(line, FALSE));
 }
 
+char *astro_format_word(const char *value)
+{
+  return value[strcspn(value, " \t\"'\\$`;|&<>(){}*?!#~")] ? g_shell_quote(value) : g_strdup(value);
+}
+
 int astro_refuse(const char *message)
 {
   g_autofree char *line = astro_format_line(message);

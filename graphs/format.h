@@ -16,6 +16,9 @@ char *astro_format_fields(const GstStructure *structure);
 /* All of it on one line, spaces squeezed. */
 char *astro_format_line(const char *text);
 
+/* As one word of a shell's line. */
+char *astro_format_word(const char *value);
+
 /* Tells the user on one line why there is nothing; the status to exit with. */
 int astro_refuse(const char *message);
 

@@ -36,7 +36,7 @@ static const AstroCommand commands[] = {
     "\nInterrupt it once to end the stream and keep what was made, twice to stop at once.",
     TRUE, TRUE, run_options, astro_run },
   { "list", "", "Lists the graphs there are.", NULL, FALSE, FALSE, NULL, astro_list },
-  { "show", "GRAPH", "Shows what a graph does, its parameters and its text.", GRAPH_HELP, TRUE,
+  { "show", "GRAPH", "Shows what a graph does, its parameters and its pipeline.", GRAPH_HELP, TRUE,
     FALSE, NULL, astro_show },
   { "print", "GRAPH [name=value ...]",
     "Prints the line for a shell that runs the graph with gst-launch-1.0.", GRAPH_HELP, TRUE, TRUE,

@@ -4,6 +4,8 @@
 #include "graphs/find.h"
 #include "graphs/format.h"
 #include "graphs/interrupt.h"
+#include "graphs/next.h"
+#include "graphs/pictures.h"
 #include "graphs/progress.h"
 #include "graphs/sinks.h"
 #include "graphs/sources.h"
@@ -16,6 +18,7 @@
 
 typedef struct {
   const AstroArguments *arguments;
+  const AstroGraph *graph;
   GstElement *pipeline;
   GMainLoop *loop;
   AstroProgress *progress;
@@ -24,6 +27,7 @@ typedef struct {
   GHashTable *told_at_end; /* first part of the text -> the rest */
   GHashTable *sources;     /* element and channel -> lines on the sources of its last image */
   GPtrArray *files;        /* a line on each file that was written */
+  GPtrArray *pictures;     /* their names; NULL: it did not end */
   gboolean ended;          /* at EOS, with all that was to be made */
   int status;
 } Run;
@@ -129,7 +133,7 @@ static const char *const elsewhere[] = { "astro-stats", "astro-file", "astro-sou
                                          "astro-server", NULL };
 
 /* Results, which are why a graph was run. */
-static const char *const results[] = { "astro-mock", "astro-tpacf", NULL };
+static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration", NULL };
 
 static void on_file(Run *run, const GstStructure *structure)
 {
@@ -307,6 +311,7 @@ static void play(Run *run)
   gst_element_set_state(run->pipeline, GST_STATE_PLAYING);
   g_main_loop_run(run->loop);
   if (run->ended) {
+    run->pictures = astro_pictures_written(run->pipeline);
     astro_progress_finish(run->progress);
     if (run->stats)
       astro_stats_print(run->stats, stdout);
@@ -317,6 +322,18 @@ static void play(Run *run)
   astro_interrupt_unwatch();
   g_source_remove(watch);
   gst_bus_remove_watch(bus);
+}
+
+/* After all else, so that it is what the user sees last. */
+static void tell_pictures(const Run *run)
+{
+  g_auto(GStrv) commands = astro_next_commands(run->graph);
+  for (guint i = 0; run->pictures && i < run->pictures->len; i++)
+    printf("picture: %s\n", (char *)run->pictures->pdata[i]);
+  if (run->status != EXIT_SUCCESS || run->arguments->quiet)
+    return;
+  for (guint i = 0; commands[i]; i++)
+    printf("%s  %s\n", i ? "" : "to try next:\n", commands[i]);
 }
 
 static void tell_at_end(Run *run)
@@ -335,11 +352,16 @@ static void tell_at_end(Run *run)
   }
   for (guint i = 0; i < run->files->len; i++)
     printf("%s\n", (char *)run->files->pdata[i]);
+  tell_pictures(run);
 }
 
-static int play_pipeline(GstElement *pipeline, const char *name, const AstroArguments *arguments)
+static int play_pipeline(GstElement *pipeline, const AstroGraph *graph,
+                         const AstroArguments *arguments)
 {
-  Run run = { .arguments = arguments, .pipeline = pipeline, .status = EXIT_FAILURE };
+  Run run = {
+    .arguments = arguments, .graph = graph, .pipeline = pipeline, .status = EXIT_FAILURE
+  };
+  g_autofree char *name = graph_name(graph);
   run.loop = g_main_loop_new(NULL, FALSE);
   run.warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   run.told_at_end = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -357,6 +379,7 @@ static int play_pipeline(GstElement *pipeline, const char *name, const AstroArgu
   g_hash_table_unref(run.told_at_end);
   g_hash_table_unref(run.sources);
   g_ptr_array_unref(run.files);
+  g_clear_pointer(&run.pictures, g_ptr_array_unref);
   g_main_loop_unref(run.loop);
   return run.status;
 }
@@ -396,8 +419,7 @@ static int run_line(const AstroGraph *graph, const char *line, const AstroArgume
   g_autofree char *trouble = astro_check_pipeline(pipeline);
   if (trouble)
     return refuse_pipeline(graph, trouble);
-  g_autofree char *name = graph_name(graph);
-  return play_pipeline(pipeline, name, arguments);
+  return play_pipeline(pipeline, graph, arguments);
 }
 
 int astro_run(const AstroArguments *arguments)

@@ -45,6 +45,9 @@ static char *describe_reals(double least, double most)
 /* NULL for what is neither a number nor one of some names. */
 static char *describe(GParamSpec *spec)
 {
+  const char *own = g_param_spec_get_qdata(spec, g_quark_from_static_string("astro-expected"));
+  if (own)
+    return g_strdup(own);
   if (G_IS_PARAM_SPEC_ENUM(spec))
     return describe_values(G_PARAM_SPEC_ENUM(spec)->enum_class);
   if (G_IS_PARAM_SPEC_BOOLEAN(spec))
@@ -164,14 +167,37 @@ static const char *expected_of_caps(const char *before, const char *value)
   return !*end && !isfinite(number) ? "a finite number" : NULL;
 }
 
-/* In caps punctuation is a token by itself. */
-static gboolean check_caps(const AstroGraph *graph, const AstroToken *before,
-                           const AstroToken *token, GError **error)
+/* How many there are of something: 0 of it is a mistake, which elements would tell one by one. */
+static gboolean is_count(const char *field)
 {
+  static const char *const counts[] = { "stations", "pols", "channels", "baselines", NULL };
+  return field && g_strv_contains(counts, field);
+}
+
+static const char *expected_of_field(const char *field, const char *before, const char *value)
+{
+  const char *expected = expected_of_caps(before, value);
+  if (expected || g_strcmp0(before, "=") != 0 || !is_count(field))
+    return expected;
+  return g_ascii_string_to_unsigned(value, 10, 1, G_MAXINT, NULL, NULL)
+             ? NULL
+             : "a whole number of at least 1";
+}
+
+static const char *caps_literal(const AstroGraph *graph, guint token)
+{
+  return astro_token_literal(graph->tokens->pdata[token], ASTRO_TOKEN_CAPS);
+}
+
+/* In caps punctuation is a token by itself. */
+static gboolean check_caps(const AstroGraph *graph, guint at, GError **error)
+{
+  const AstroToken *token = graph->tokens->pdata[at];
   const AstroPart *part = token->parts->pdata[0];
   g_autofree char *text = astro_token_text(graph, token);
   const char *expected = part->parameter
-                             ? expected_of_caps(astro_token_literal(before, ASTRO_TOKEN_CAPS), text)
+                             ? expected_of_field(at > 1 ? caps_literal(graph, at - 2) : NULL,
+                                                 caps_literal(graph, at - 1), text)
                              : NULL;
 
   if (!expected)
@@ -184,8 +210,8 @@ static gboolean check_caps(const AstroGraph *graph, const AstroToken *before,
                 parameter->name, parameter->help);
   else
     g_set_error(error, ASTRO_GRAPH_ERROR, ASTRO_GRAPH_ERROR_PARAMETER,
-                "%s:%u: parameter %s is \"%s\", expected %s in caps", graph->file, token->line,
-                parameter->name, text, expected);
+                "%s:%u: parameter %s is \"%s\", expected %s in caps: %s", graph->file, token->line,
+                parameter->name, text, expected, parameter->help);
   return FALSE;
 }
 
@@ -203,7 +229,7 @@ gboolean astro_values_check(const AstroGraph *graph, GError **error)
       good = check_once(graph, token, element, spec, set, error) &&
              check(graph, token, element, spec, error);
     if (token->kind == ASTRO_TOKEN_CAPS && i > 0 && token->parts->len > 0)
-      good = check_caps(graph, graph->tokens->pdata[i - 1], token, error);
+      good = check_caps(graph, i, error);
     spec = NULL;
     if (token->kind != ASTRO_TOKEN_WORD)
       continue;

@@ -94,6 +94,15 @@ typedef struct {
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
                                     GArray *ends, GError **error);
+/* Sees each point before it is read, as its values in all columns; names: of the columns, NULL
+ * where they have none. *take: whether it is read at all. FALSE: error says why nothing is. */
+typedef gboolean (*AstroCatalogueSee)(gpointer data, const GPtrArray *names,
+                                      const GPtrArray *values, gboolean *take, GError **error);
+/* The same of the points that see takes. */
+gboolean astro_catalogue_parse_seen(const char *text, gsize length, const char *name,
+                                    const AstroCatalogueColumns *columns, AstroCatalogueSee see,
+                                    gpointer data, AstroCatalogue *catalogue, GArray *ends,
+                                    GError **error);
 /* Catalogue i of those, in the memory of all of them. */
 AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i);
 

@@ -19,8 +19,12 @@ typedef struct {
   GPtrArray *comments;   /* above the first line, without their # */
   gint column[N_WANTED]; /* counted from 0; -1: not wanted */
   gboolean is_radians[N_WANTED];
-  guint n_needed; /* columns that a line must have */
-  guint64 n;      /* points */
+  guint n_needed;        /* columns that a line must have */
+  AstroCatalogueSee see; /* NULL: every point is taken */
+  gpointer see_data;
+  GPtrArray *names; /* of the columns, for see; NULL: they have none */
+  guint64 n_seen;   /* of this catalogue */
+  guint64 n;        /* points */
   char *note;
   double *values[N_WANTED];
 } Reader;
@@ -189,6 +193,14 @@ static gboolean read_below_names(Reader *reader, const char *line)
   return TRUE;
 }
 
+static GPtrArray *copy_names(const GPtrArray *names)
+{
+  GPtrArray *copy = g_ptr_array_new_with_free_func(g_free);
+  for (guint i = 0; i < names->len; i++)
+    g_ptr_array_add(copy, g_strdup(names->pdata[i]));
+  return copy;
+}
+
 /* Looks at the first line, and at the comments above it. */
 static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *columns, const char *line,
                              gboolean *point, GError **error)
@@ -201,8 +213,11 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
   *point = is_point(line, first);
   g_autofree char *below = NULL;
   g_autoptr(GPtrArray) heading = *point ? find_heading(reader, first, wanted, &below) : NULL;
-  if (!place_columns(reader, wanted, *point ? heading : first, error) || !read_units(reader, error))
+  const GPtrArray *names = *point ? heading : first;
+  if (!place_columns(reader, wanted, names, error) || !read_units(reader, error))
     return FALSE;
+  if (reader->see && names)
+    reader->names = copy_names(names);
   if (heading && below)
     read_below_names(reader, below);
   return TRUE;
@@ -230,6 +245,23 @@ static gboolean read_line(Reader *reader, char *line, GError **error)
   reader->n++;
   return n == reader->n_needed || refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error,
                                          "%u columns, expected %u at least", n, reader->n_needed);
+}
+
+static gboolean is_taken(Reader *reader, const char *line, gboolean *take, GError **error)
+{
+  g_autofree char *copy = g_strdup(line);
+  *take = TRUE;
+  reader->n_seen++;
+  if (!reader->see)
+    return TRUE;
+  g_autoptr(GPtrArray) values = astro_values_split(copy, separator_here(reader, line));
+  return reader->see(reader->see_data, reader->names, values, take, error);
+}
+
+static gboolean take_point(Reader *reader, char *line, GError **error)
+{
+  gboolean take;
+  return is_taken(reader, line, &take, error) && (!take || read_line(reader, line, error));
 }
 
 /* Cuts a comment off, and keeps it where it is all there is, and above the first line. */
@@ -273,15 +305,22 @@ static gboolean make_room(Reader *reader, const AstroCatalogueColumns *columns, 
 
 static gboolean end_catalogue(Reader *reader, GError **error)
 {
+  const guint64 seen = reader->n_seen;
+  reader->n_seen = 0;
   if (!reader->ends)
     return TRUE;
   g_array_append_val(reader->ends, reader->n);
   const guint last = reader->ends->len - 1;
   if (reader->n > (last ? g_array_index(reader->ends, guint64, last - 1) : 0))
     return TRUE;
-  g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_TEXT,
-              "%s: catalogue %u has no points, expected a line of values for each", reader->name,
-              last + 1);
+  if (seen)
+    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_TEXT,
+                "%s: none of the %" G_GUINT64_FORMAT " points of catalogue %u is taken",
+                reader->name, seen, last + 1);
+  else
+    g_set_error(error, ASTRO_CATALOGUE_ERROR, ASTRO_CATALOGUE_ERROR_TEXT,
+                "%s: catalogue %u has no points, expected a line of values for each", reader->name,
+                last + 1);
   return FALSE;
 }
 
@@ -301,7 +340,7 @@ static gboolean take_line(Reader *reader, const AstroCatalogueColumns *columns, 
   if (*is_names)
     point = !read_below_names(reader, line);
   *is_names = !point;
-  return !point || read_line(reader, line, error);
+  return !point || take_point(reader, line, error);
 }
 
 /* What is wrong in the last line may be that the rest of it is missing. */
@@ -356,17 +395,21 @@ static gboolean read_lines(Reader *reader, const char *text, gsize length,
   return end_catalogue(reader, error);
 }
 
-gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
-                                    const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
-                                    GArray *ends, GError **error)
+gboolean astro_catalogue_parse_seen(const char *text, gsize length, const char *name,
+                                    const AstroCatalogueColumns *columns, AstroCatalogueSee see,
+                                    gpointer data, AstroCatalogue *catalogue, GArray *ends,
+                                    GError **error)
 {
   Reader reader = { .name = name,
                     .ends = ends,
+                    .see = see,
+                    .see_data = data,
                     .comments = g_ptr_array_new_with_free_func(g_free) };
   gboolean good = make_room(&reader, columns, count_lines(text, length), error) &&
                   read_lines(&reader, text, length, columns, error);
   g_ptr_array_unref(reader.comments);
   g_free(reader.heading);
+  g_clear_pointer(&reader.names, g_ptr_array_unref);
   *catalogue = (AstroCatalogue){
     reader.n,   reader.values[RA], reader.values[DEC], reader.values[WEIGHT], reader.values[REGION],
     reader.note
@@ -374,6 +417,14 @@ gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *
   if (!good)
     astro_catalogue_clear(catalogue);
   return good;
+}
+
+gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
+                                    const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
+                                    GArray *ends, GError **error)
+{
+  return astro_catalogue_parse_seen(text, length, name, columns, NULL, NULL, catalogue, ends,
+                                    error);
 }
 
 AstroCatalogue astro_catalogue_part(const AstroCatalogue *all, const GArray *ends, guint i)

@@ -1,7 +1,7 @@
 core_sources += core/correlator/correlator.h core/correlator/reference.c \
   core/correlator/counts.c core/correlator/counts.h core/correlator/sums.c core/correlator/sums.h \
   core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
-  core/correlator/packing.c core/correlator/packing.h core/correlator/panels.c core/correlator/panels.h core/correlator/plan.c core/correlator/plan.h \
+  core/correlator/packing.c core/correlator/packing.h core/correlator/panels.c core/correlator/panels.h core/correlator/plan.c core/correlator/plan.h core/correlator/integration.c core/correlator/integration.h \
   core/correlator/ahead.h core/correlator/kernels.c core/correlator/kernels.h \
   core/correlator/outer.h core/correlator/outer-block.h core/correlator/pack-outer.h \
   core/correlator/quads.h core/correlator/amx.h core/correlator/tile-registers.h core/correlator/digits.h core/correlator/tile.h core/correlator/tile-avx512.h \

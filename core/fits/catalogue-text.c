@@ -1,6 +1,7 @@
 #include "core/fits/catalogue-read.h"
 #include "core/fits/foreign.h"
 #include "core/fits/open.h"
+#include "core/fits/text-filter.h"
 
 #include <unistd.h>
 
@@ -23,19 +24,25 @@ static gboolean refuse(const AstroFitsFile *file, GError **error, const char *wh
   return FALSE;
 }
 
-static gboolean parse(Reader *r, const AstroFitsFile *file, const AstroCatalogueColumns *columns,
+static gboolean parse(Reader *r, AstroFitsFile *file, const AstroFitsOptions *options,
                       GError **error)
 {
+  const AstroCatalogueColumns *columns = &options->columns;
   AstroCatalogueColumns named = { columns->ra ? columns->ra : "RA",
                                   columns->dec ? columns->dec : "DEC", columns->weight,
                                   columns->region };
   g_autoptr(GError) why = NULL;
   g_autoptr(GMappedFile) bytes = astro_fits_file_map(file, &why);
-  if (!bytes || !astro_catalogue_parse_text(
-                    g_mapped_file_get_contents(bytes), g_mapped_file_get_length(bytes),
-                    astro_fits_file_name(file), &named, &r->points, r->ends, &why))
+  if (!bytes)
     return refuse(file, error, why->message);
-  return TRUE;
+  const char *text = g_mapped_file_get_contents(bytes);
+  const gsize length = g_mapped_file_get_length(bytes);
+  const gboolean good = options->where
+                            ? astro_text_filter_parse(file, text, length, &named, options->where,
+                                                      &r->points, r->ends, &why)
+                            : astro_catalogue_parse_text(text, length, astro_fits_file_name(file),
+                                                         &named, &r->points, r->ends, &why);
+  return good || refuse(file, error, why->message);
 }
 
 gboolean astro_fits_read_text(const char *path, const AstroCatalogueColumns *columns,
@@ -74,8 +81,7 @@ static gpointer open_text(AstroFitsFile *file, const AstroFitsOptions *options,
   Reader *r = g_new0(Reader, 1);
   r->ends = g_array_new(FALSE, FALSE, sizeof(guint64));
   astro_catalogue_describe(contents, &options->columns);
-  if (options->where ? refuse(file, error, "\"where\" takes rows of FITS tables only")
-                     : parse(r, file, &options->columns, error)) {
+  if (parse(r, file, options, error)) {
     contents->note = g_strdup(r->points.note);
     return r;
   }

@@ -9,6 +9,7 @@ core_sources += core/fits/fits.c core/fits/fits.h core/fits/part-file.c core/fit
   core/fits/uvfits-reader.h core/fits/uvfits-header.c core/fits/uvfits-groups.c core/fits/uvfits-order.c core/fits/uvfits-places.c core/fits/uvfits-uvw.c core/fits/uvfits-uvw.h core/fits/uvfits-weights.c core/fits/uvfits-band.c \
   core/fits/open.c core/fits/open.h core/fits/foreign.c core/fits/foreign.h core/fits/gzip.c core/fits/gzip.h core/fits/write-all.h core/fits/units.c core/fits/units.h core/fits/row-filter.c core/fits/row-filter.h \
   core/fits/catalogue-read.c core/fits/catalogue-read.h core/fits/catalogue-text.c \
+  core/fits/text-filter.c core/fits/text-filter.h \
   core/fits/table-write.c core/fits/table-write.h core/fits/cards.c core/fits/cards.h \
   core/fits/image.h core/fits/image-products.c core/fits/image-write.c core/fits/image-reader.h \
   core/fits/image-header.c core/fits/image-sky.c core/fits/image-read.c
@@ -16,6 +17,7 @@ core_cflags += $(CFITSIO_CFLAGS)
 core_libs += $(CFITSIO_LIBS)
 element_sources += elements/astrofitssink.c elements/astrofitssink.h \
   elements/astrofitssrc.c elements/astrofitssrc.h
+core_tests += tests/core/fits-text-filter
 core_tests += tests/core/part-file tests/core/fits-file tests/core/fits-not-read tests/core/uvfits tests/core/uvfits-header tests/core/uvfits-read \
   tests/core/uvfits-foreign tests/core/fits-catalogue tests/core/fits-catalogue-refused tests/core/fits-catalogue-write \
   tests/core/fits-image tests/core/fits-image-foreign

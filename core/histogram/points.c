@@ -235,6 +235,13 @@ static gboolean refuse(GError **error, guint64 i, const char *what, double value
   return FALSE;
 }
 
+static gboolean refuse_region(GError **error, guint64 i, double value, guint n_regions)
+{
+  g_autofree char *expected =
+      g_strdup_printf("a whole number from 0 to %u, of %u regions", n_regions - 1, n_regions);
+  return refuse(error, i, "region", value, expected);
+}
+
 static gboolean check_point(const double *ra, const double *dec, const double *weight,
                             const double *region, guint64 i, guint n_regions, GError **error)
 {
@@ -245,8 +252,7 @@ static gboolean check_point(const double *ra, const double *dec, const double *w
   if (weight && !isfinite(weight[i]))
     return refuse(error, i, "weight", weight[i], "a number");
   if (region && !(region[i] >= 0 && region[i] < n_regions && region[i] == floor(region[i])))
-    return refuse(error, i, "region", region[i],
-                  "a whole number from 0, below the number of regions");
+    return refuse_region(error, i, region[i], n_regions);
   return TRUE;
 }
 

@@ -1,6 +1,6 @@
 # A simulated array under a simulated sky.
 core_sources += core/sky/lines.c core/sky/lines.h core/sky/array.c core/sky/array.h \
-  core/sky/sky.c core/sky/sky.h core/sky/angle.c core/sky/angle.h core/sky/setup.c core/sky/setup.h core/sky/scene.c core/sky/scene.h core/sky/voltages.c core/sky/voltages.h \
+  core/sky/sky.c core/sky/horizon.c core/sky/sky.h core/sky/angle.c core/sky/angle.h core/sky/setup.c core/sky/setup.h core/sky/scene.c core/sky/scene.h core/sky/voltages.c core/sky/voltages.h \
   core/sky/streams.c core/sky/streams.h core/sky/store.c core/sky/store.h \
   core/sky/kernels.c core/sky/kernels.h core/sky/kernels-body.h core/sky/kernels-c.c
 core_avx2_sources += core/sky/kernels-avx2.c

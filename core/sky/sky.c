@@ -1,17 +1,13 @@
 #include "config.h"
 #include "core/sky/sky.h"
 
-#include "core/sky/angle.h"
 #include "core/fail.h"
-#include "core/sky/array.h"
-#include "core/stream/track.h"
+#include "core/sky/angle.h"
+#include "core/stream/uvw.h"
 #include "core/units.h"
 
 #include <math.h>
 #include <string.h>
-
-#define DAY G_GINT64_CONSTANT(86400000000000)
-#define HORIZON_STEP G_GINT64_CONSTANT(60000000000)
 
 static AstroSky *sky_new(GArray *sources, gboolean is_celestial)
 {
@@ -142,7 +138,7 @@ gboolean astro_sky_resolve(AstroSky *sky, const AstroObservation *observation, G
     if (!(source->lmn[2] > 0)) {
       g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
                   "sky: source %u (ra %g, dec %g degrees) lies %.1f degrees from the phase "
-                  "centre, expected less than 90",
+                  "centre, expected less than 90: phase-centre nearer to it, or another sky",
                   i + 1, source->ra / ASTRO_DEGREE, source->dec / ASTRO_DEGREE,
                   acos(CLAMP(source->lmn[2], -1, 1)) / ASTRO_DEGREE);
       return FALSE;
@@ -159,42 +155,4 @@ gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error
                     "frequency of %.15g Hz, expected a bandwidth of at most %.15g Hz or a "
                     "frequency of at least %.15g Hz",
                     bandwidth, frequency, 2 * frequency, 0.5 * bandwidth);
-}
-
-static gboolean check_horizon_at(const AstroSky *sky, const AstroObservation *observation,
-                                 AstroTrack *track, const double up[3], gint64 ns, GError **error)
-{
-  double axes[3][3], zenith[3];
-  astro_track_axes(track, ns, axes);
-  for (guint k = 0; k < 3; k++)
-    zenith[k] = axes[k][0] * up[0] + axes[k][1] * up[1] + axes[k][2] * up[2];
-  for (guint i = 0; i < sky->n; i++) {
-    const AstroSource *source = &sky->sources[i];
-    double height = 0;
-    for (guint k = 0; k < 3; k++)
-      height += source->lmn[k] * zenith[k];
-    if (height < 0) {
-      g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
-                  "sky: source %u (ra %.4f, dec %.4f degrees) is %.1f degrees below the horizon of "
-                  "%s %.0f s after the start",
-                  i + 1, source->ra / ASTRO_DEGREE, source->dec / ASTRO_DEGREE,
-                  -asin(MAX(height, -1)) / ASTRO_DEGREE, observation->telescope, ns * 1e-9);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-/* What does not set within a day never does. */
-gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observation,
-                                 gint64 duration_ns, GError **error)
-{
-  g_autoptr(AstroTrack) track = astro_track_new(observation);
-  double centre[3], up[3];
-  astro_array_centre(observation, centre);
-  astro_up(centre, up);
-  for (gint64 ns = 0; ns < MIN(duration_ns, DAY); ns += HORIZON_STEP)
-    if (!check_horizon_at(sky, observation, track, up, ns, error))
-      return FALSE;
-  return check_horizon_at(sky, observation, track, up, duration_ns, error);
 }

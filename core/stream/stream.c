@@ -273,10 +273,13 @@ static gboolean read_extent(const GstStructure *s, AstroAxis axis, guint64 *exte
     return TRUE;
   }
   g_autofree char *found = gst_value_serialize(value);
-  return astro_stream_refuse(
-      error, ASTRO_STREAM_ERROR_CAPS, "caps field \"%s\" is (%s) %s, expected %s", field,
-      G_VALUE_TYPE_NAME(value), found ? found : "?",
-      axes[axis].length == LENGTH_INT ? "an int of at least 1" : "names joined by ':'");
+  g_autofree char *expected =
+      axes[axis].length == LENGTH_INT
+          ? g_strdup_printf("an int of at least 1: how many %ss there are", axes[axis].name)
+          : g_strdup("names joined by ':'");
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "caps field \"%s\" is (%s) %s, expected %s", field,
+                             G_VALUE_TYPE_NAME(value), found ? found : "?", expected);
 }
 
 static const char *read_string(const GstStructure *s, const char *field, GError **error)

@@ -3,4 +3,4 @@ core_sources += core/tpacf/tpacf.h core/tpacf/tpacf.c core/tpacf/csv.h core/tpac
 core_tests += tests/core/tpacf tests/core/tpacf-mock
 element_sources += elements/astrotpacf.c elements/astrotpacf.h
 element_tests += tests/elements/astrotpacf
-graph_files += graphs/tpacf.graph graphs/tpacf-files.graph graphs/tpacf-seed.graph
+graph_files += graphs/tpacf.graph graphs/tpacf-files.graph graphs/tpacf-cross.graph graphs/tpacf-seed.graph

@@ -77,6 +77,49 @@ static void test_time_step(void)
   assert_same(got);
 }
 
+/* Seconds are the nearest whole number of spectra, which is told, with how long it is. */
+static void test_integration_time(void)
+{
+  static const struct {
+    double seconds;
+    guint spectra, time_step;
+  } cases[] = { { 0.06, 6, 1 }, { 0.0649, 6, 1 }, { 0.055001, 6, 1 }, { 0.031, 3, 2 } };
+  guint8 stream[20 * 2 * SAMPLES];
+  test_fill(stream, sizeof stream, 13);
+  for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+    GByteArray *got[2];
+    for (guint i = 0; i < 2; i++) {
+      GstHarness *h = new_harness(i ? 1 : cases[c].spectra);
+      g_autoptr(GstBus) bus = gst_bus_new();
+      gst_element_set_bus(h->element, bus);
+      g_object_set(h->element, "time-step", cases[c].time_step, "integration-time",
+                   i ? cases[c].seconds : 0, NULL);
+      gst_harness_set_src_caps_str(h, SPECTRA("CI8") ",rate=200/2");
+      g_autoptr(GstMessage) told = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+      g_assert_cmpint(told != NULL, ==, i);
+      if (told) {
+        const GstStructure *s = gst_message_get_structure(told);
+        guint spectra;
+        double seconds;
+        g_assert_true(gst_structure_get(s, "spectra", G_TYPE_UINT, &spectra, "seconds",
+                                        G_TYPE_DOUBLE, &seconds, NULL));
+        g_assert_cmpuint(spectra, ==, cases[c].spectra);
+        g_assert_cmpfloat(seconds, ==, cases[c].spectra / 100.);
+      }
+      g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
+      gint n, d;
+      g_assert_true(gst_structure_get_fraction(gst_caps_get_structure(caps, 0), "rate", &n, &d));
+      g_assert_cmpint(n * (gint)(cases[c].spectra * cases[c].time_step), ==, 100 * d);
+      gst_harness_push(h, part(stream, 0, 20));
+      gst_harness_push_event(h, gst_event_new_eos());
+      got[i] = test_pull_all(h);
+      gst_element_set_bus(h->element, NULL);
+      gst_harness_teardown(h);
+    }
+    assert_same(got);
+  }
+}
+
 /* Properties that are set in mid-stream wait for the next caps. */
 static void test_late_properties(void)
 {
@@ -183,6 +226,14 @@ static void test_errors(void)
     { "CI8,layout=time:station,stations=2,rate=1/1000", "integration=2000000000", "",
       "rate 1/1000 divided by an integration of 2000000000 spectra is 1/2000000000000, expected a "
       "fraction of whole numbers of at most 2147483647" },
+    { "CI8,layout=time:station,stations=2", "integration-time=0.5", "",
+      "property integration-time is 0.5 s, and the spectra's caps have no rate to count it by: "
+      "expected field rate in the caps (spectra a second), or property integration (spectra)" },
+    { "CI8,layout=time:station,stations=2,rate=100/1", "integration-time=0.004", "",
+      "property integration-time is 0.004 s, less than half of one of the spectra at 100/1 a "
+      "second: expected 0.01 to " },
+    { "CI8,layout=time:station,stations=2,rate=1000000000/1", "integration-time=1e9", "",
+      "property integration-time is 1000000000 s, too many spectra at 1000000000/1 a second" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line =
@@ -214,6 +265,7 @@ static void add_tests(void)
   g_test_add_func("/astrocorrelator/full-triangle", test_full_triangle);
   g_test_add_func("/astrocorrelator/full-triangle/readers", test_readers_of_full_triangle);
   g_test_add_func("/astrocorrelator/time-step", test_time_step);
+  g_test_add_func("/astrocorrelator/integration-time", test_integration_time);
   g_test_add_func("/astrocorrelator/late-properties", test_late_properties);
   g_test_add_func("/astrocorrelator/upstream", test_upstream);
   g_test_add_func("/astrocorrelator/upstream/device", test_upstream_of_device);

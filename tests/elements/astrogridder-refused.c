@@ -240,6 +240,17 @@ static void test_support(void)
   g_object_set(gridder, "support", 32, NULL);
   g_object_get(gridder, "support", &found, NULL);
   g_assert_cmpuint(found, ==, 32);
+  /* It is no list of 256 lines. */
+  GParamSpec *spec = g_object_class_find_property(G_OBJECT_GET_CLASS(gridder), "support");
+  g_assert_cmpuint(G_PARAM_SPEC_ENUM(spec)->enum_class->n_values, ==, 1);
+  static const char *const wrong[] = { "257", "-1", "4.5", "many", "" };
+  for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+    g_autofree char *line = g_strdup_printf("astrogridder support=\"%s\"", wrong[i]);
+    g_autoptr(GError) error = NULL;
+    GstElement *made = gst_parse_launch(line, &error);
+    g_assert_nonnull(error);
+    g_clear_pointer(&made, gst_object_unref);
+  }
   gst_object_unref(gst_object_ref_sink(gridder));
 }
 

@@ -237,13 +237,48 @@ static void test_errors(void)
       "65536 stations make 2147516416 baselines, expected 2147483647" },
     { "sky=0.5,0,1 num-buffers=-1 duration=86400", "below the horizon of disc" },
     { "sky=0.5,0,1 num-buffers=8640", "below the horizon of disc" },
-    { "phase-centre=0,89", "below the horizon of disc 0 s" },
+    { "phase-centre=0,89", "below the horizon of disc 0 s after the start: it is never up there, "
+                           "expected another sky, phase-centre or array" },
+    { "phase-centre=0,-60 sky=0.9,0,1;-0.9,0,1 latitude=60 longitude=0",
+      "all sources are never up together there" },
+    { "phase-centre=180,10 num-buffers=600",
+      "it is up for 780 s from the start on, expected a duration of at most that" },
     { "! application/x-astro-visibilities,format=CI32LE", "can't handle caps" },
     { "stations=3 ! application/x-astro-visibilities,baselines=4", "downstream takes none" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     g_autofree char *line = g_strdup_printf("astrovissrc num-buffers=1 %s ! fakesink", cases[i][0]);
     test_refused(line, cases[i][1]);
+  }
+}
+
+/* Who does what the error says gets no other. */
+static void test_cure(void)
+{
+  static const char *const settings[] = {
+    "phase-centre=180,20 duration=20000",
+    "phase-centre=90,-20 sky=0.1,0,1;0.2,0,1 duration=86400",
+    "phase-centre=90,20 sky=0.9,0,1;-0.9,0,1 duration=30000",
+    "sky=0.5,0,1 duration=86400",
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++) {
+    g_autofree char *line = g_strdup_printf(
+        "astrovissrc stations=2 channels=1 integration=60 %s ! fakesink", settings[i]);
+    g_autofree char *error = test_launch(line);
+    g_test_message("%s", error);
+    g_assert_nonnull(error);
+    const char *start = strstr(error, "start-time="), *seconds = strstr(error, " up for ");
+    g_assert_nonnull(seconds);
+    const char *duration = strstr(settings[i], "duration=") + strlen("duration=");
+    g_autofree char *time = start ? g_strndup(start, strcspn(start, " ")) : g_strdup("");
+    g_autofree char *cured = g_strdup_printf(
+        "astrovissrc stations=2 channels=1 integration=60 %s %s duration=%g ! fakesink",
+        settings[i], time, MIN(g_ascii_strtod(duration, NULL), g_ascii_strtod(seconds + 8, NULL)));
+    char *last = strstr(cured, "duration="); /* said twice: the first one goes */
+    for (gsize k = 0; last[k] && last[k] != ' '; k++)
+      last[k] = ' ';
+    g_autofree char *found = test_launch(cured);
+    g_assert_cmpstr(found, ==, NULL);
   }
 }
 
@@ -270,6 +305,7 @@ static void add_tests(void)
   g_test_add_func("/astrovissrc/chain", test_chain);
   g_test_add_func("/astrovissrc/file", test_file);
   g_test_add_func("/astrovissrc/errors", test_errors);
+  g_test_add_func("/astrovissrc/cure", test_cure);
 }
 
 int main(int argc, char **argv)

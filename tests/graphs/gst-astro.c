@@ -142,7 +142,12 @@ static void test_list_and_show(void)
   g_assert_true(g_str_has_prefix(show.out, "Zeros to a file.\nMore words.\n\nParameters:\n"
                                            "  blocks=10         how many\n"
                                            "  output='a b.raw'  the file\n"));
-  g_assert_nonnull(strstr(show.out, "filesink location=${output}\n"));
+  /* Each thing once: the description and parameters are not said again with the pipeline. */
+  g_assert_true(g_str_has_suffix(show.out,
+                                 "good.graph:\nfakesrc num-buffers=${blocks} sizetype=fixed "
+                                 "sizemax=1000 filltype=zero\n! filesink location=${output}\n"));
+  g_assert_true(strstr(show.out, "Zeros to") == g_strrstr(show.out, "Zeros to"));
+  g_assert_null(strchr(show.out, '@'));
   g_auto(Result) absent = run("show godo");
   assert_refused(&absent, 1, "no graph godo, did you mean good?");
 }
@@ -188,6 +193,14 @@ static void test_print_refused(void)
 {
   g_auto(Result) unknown = run("print good blocsk=2");
   assert_refused(&unknown, 1, "no parameter blocsk");
+  g_assert_null(strstr(unknown.err, "Graphs that have"));
+  /* A parameter of other graphs is answered with their names. */
+  g_auto(Result) other = run("print good iterations=3");
+  assert_refused(&other, 1,
+                 "good.graph: no parameter iterations; it has blocks, output. Graphs "
+                 "that have iterations: image, synthesis, watch\n");
+  g_auto(Result) twice = run("print good blocks=2 blocks=3");
+  assert_refused(&twice, 1, "parameter blocks is given twice\n");
   g_auto(Result) many = run("print good blocks=many");
   assert_refused(&many, 1, "good.graph:4: could not set property \"num-buffers\"");
   g_auto(Result) lacks = run("print correlate-file frequency=150e6");

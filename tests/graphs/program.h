@@ -102,6 +102,24 @@ static inline void assert_refused(const Result *result, int status, const char *
   g_assert_true(strchr(line, '\n') == line + strlen(line) - 1);
 }
 
+/* Pictures need plugins that may be absent. */
+static inline gboolean skips(const Result *result)
+{
+  gboolean lacks = result->status && strstr(result->err, "no element");
+  if (lacks)
+    g_test_skip(result->err);
+  return lacks;
+}
+
+static inline void assert_png(const char *name)
+{
+  g_autofree char *path = in_folder(name), *bytes = NULL;
+  gsize n;
+  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+  g_assert_cmpuint(n, >, 1000);
+  g_assert_cmpmem(bytes, 8, "\x89PNG\r\n\x1a\n", 8);
+}
+
 /* A test that fails leaves no process behind. */
 static inline void end_with_parent(gpointer data)
 {

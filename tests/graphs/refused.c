@@ -56,7 +56,7 @@ static void test_refused_pipelines(void)
     { "fakesrc filltype=\"\" ! fakesink", "to \"\": expected nothing, zero, random" },
     { "fakesrc is-live=maybe ! fakesink", "to \"maybe\": expected true or false" },
     { "astrovissrc ! astrogridder support=257 ! fakesink",
-      "to \"257\": expected one of 257 values, from auto to 256" },
+      "to \"257\": expected auto or a whole number from 1 to 256" },
     { "fakesrc !\n identity ! fakesrc", "bad.graph:2: could not link identity0 to fakesrc1" },
     { "astroskysrc !\n astrocorrelator ! fakesink",
       "bad.graph:1: could not link astroskysrc0 to astrocorrelator0: astroskysrc0 gives "

@@ -44,6 +44,7 @@ static void test_first_light(void)
       "integrations 7, start 2026-11-20T12:00:00.000000000Z, seconds 0.056, least-weight [0-9]+, "
       "most-weight 500, flagged 0\n",
       result.out, 0, 0));
+  g_assert_true(g_str_has_suffix(result.out, "\npicture: light.png\n")); /* --quiet */
   /* A run that fails leaves no file, and the picture of the last one as it was. */
   gint64 pictured = file_size("light.png");
   g_auto(Result) failed = run("run first-light stations=4 channels=16 integration=500 "
@@ -109,13 +110,19 @@ static void test_images(void)
 {
   g_auto(Result) result = run("run synthesis stations=20 array=vla-like sky=0.0041,0.0033,2 "
                               "duration=3600 integration=120 channels=2 size=256 cell=20 "
-                              "centre= weighting=natural output=s.uvfits image=s.fits");
+                              "centre= weighting=natural output=s.uvfits image=s.fits "
+                              "picture=s.png");
+  if (skips(&result))
+    return;
   g_assert_cmpint(result.status, ==, 0);
+  assert_png("s.png");
   g_assert_cmpfloat(offset_of(result.out), <, 0.05);
   g_assert_nonnull(strstr(result.out, "stations 20, baselines 210, channels 2, products 4, "
                                       "integrations 30, "));
-  g_auto(Result) again = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20");
+  g_auto(Result) again = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 "
+                             "picture=i.png");
   g_assert_cmpint(again.status, ==, 0);
+  assert_png("i.png");
   assert_source(again.out, 0.0041, 0.0033);
   g_assert_nonnull(strstr(again.out, "i.fits: format FITS image, "));
   /* Cleaned, what the array adds to it is gone, and what CLEAN left along the edges is no source.
@@ -136,6 +143,93 @@ static void test_images(void)
   g_auto(Result) none = run("run image uvfits=nowhere.uvfits");
   g_assert_cmpint(none.status, ==, 1);
   g_assert_nonnull(strstr(none.err, "nowhere.uvfits"));
+}
+
+static void image_bytes(const char *settings, GBytes **image)
+{
+  g_autofree char *path = in_folder("w.fits"), *bytes = NULL;
+  gsize n;
+  g_auto(Result) result = run("run first-light stations=6 channels=4 integration=500 "
+                              "duration=0.01 size=64 output=w.uvfits image=w.fits picture=w.png "
+                              "%s",
+                              settings);
+  g_assert_cmpstr(result.status ? result.err : "", ==, "");
+  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+  *image = g_bytes_new_take(g_steal_pointer(&bytes), n);
+}
+
+/* The last lines are commands that work as they stand. */
+static void test_next_commands(void)
+{
+  g_auto(Result) result = run("run first-light stations=4 channels=4 integration=500 "
+                              "duration=0.01 size=64 output='a b.uvfits' image=n.fits "
+                              "picture=n.png");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  const char *next = strstr(result.out, "\npicture: n.png\nto try next:\n  ");
+  g_assert_nonnull(next);
+  g_auto(GStrv) lines = g_strsplit(strstr(next, "next:\n") + 6, "\n", -1);
+  g_assert_cmpuint(g_strv_length(lines), ==, 4); /* the last is empty */
+  for (guint i = 0; i < 3; i++) {
+    /* The second waits for somebody to look. */
+    g_autofree char *script = g_strdup_printf("timeout 10 %s%s", lines[i],
+                                              i == 1 ? " wait=false duration=60 port=0" : "");
+    g_auto(Result) followed = run_shell(script);
+    g_assert_cmpint(followed.status, ==, 0);
+  }
+  g_assert_nonnull(strstr(lines[0], "uvfits='a b.uvfits'"));
+  g_assert_cmpint(file_size("image.png"), >, 0);
+  g_auto(Result) shown = run("help first-light");
+  g_assert_nonnull(strstr(shown.out, "uvfits=first-light.uvfits size="));
+  g_assert_null(strstr(shown.out, "${"));
+}
+
+/* Seconds of a visibility in place of a number of spectra: the nearest number is said. */
+static void test_integration_time(void)
+{
+  g_auto(Result) result = run("run correlate stations=3 channels=20 duration=0.05 "
+                              "integration-time=0.0201 output=time.uvfits");
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_nonnull(
+      strstr(result.err, "astrocorrelator0: integration: spectra 1005, seconds 0.0201\n"));
+  g_assert_nonnull(strstr(result.out, "integrations 3, "));
+  static const char *const others[] = { "first-light", "filterbank", "fringe",
+                                        "correlate-file rate=1000 frequency=1e8" };
+  for (guint i = 0; i < G_N_ELEMENTS(others); i++) {
+    g_auto(Result) other = run("print %s integration-time=0.25", others[i]);
+    g_assert_nonnull(strstr(other.out, " integration-time=0.25 "));
+  }
+  g_auto(Result) short_one = run("run correlate stations=3 duration=0.01 integration-time=1e-7 "
+                                 "output=time.uvfits");
+  assert_refused(&short_one, 1, "less than half of one of the spectra");
+}
+
+/* Each of array, weighting and robust makes another image. */
+static void test_first_light_settings(void)
+{
+  static const char *const settings[] = {
+    "",
+    "array=vla-like",
+    "weighting=uniform",
+    "weighting=briggs robust=1",
+    "weighting=briggs robust=-1",
+  };
+  GBytes *images[G_N_ELEMENTS(settings)];
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++)
+    image_bytes(settings[i], &images[i]);
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++)
+    for (guint j = 0; j < i; j++)
+      g_assert_false(g_bytes_equal(images[i], images[j]));
+  for (guint i = 0; i < G_N_ELEMENTS(settings); i++)
+    g_bytes_unref(images[i]);
+  g_auto(Result) watch = run("print watch array=vla-like weighting=briggs robust=1");
+  g_assert_nonnull(strstr(watch.out, " array=vla-like "));
+  g_assert_nonnull(strstr(watch.out, " robust=1 "));
+  g_auto(Result) wrong = run("run image robust=9");
+  assert_refused(&wrong, 1,
+                 "could not set property \"robust\" in element \"astrogridder\" to "
+                 "\"9\": expected a number from -5 to 5");
 }
 
 /* Samples of a simulated array, behind a header that is cut off, to visibilities and an image. */
@@ -183,6 +277,11 @@ static void test_own_voltages(void)
     { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
     { "stations=14 array=disc centre=1,2", "no start time" },
     { "stations=14 array=disc start=2026-11-20T12:00:00", "no phase centre" },
+    { "stations=0 array=disc", "parameter stations is \"0\", expected a whole number of at least 1 "
+                               "in caps: how many stations there are" },
+    { "stations=2 pols=0",
+      "parameter pols is \"0\", expected a whole number of at least 1 in caps: "
+      "polarisations of each, 1 or 2" },
     { "stations=14 array=disc start=2026-11-20T12:00:00 centre=zenith format=I8",
       "bandwidth=200000 Hz, expected at most 100000 Hz, which real samples" },
   };
@@ -200,114 +299,14 @@ static void test_own_voltages(void)
   assert_refused(&no_frequency, 1, "parameter frequency has to be given: of the band's centre");
 }
 
-/* Points on a grid of 4 degrees, turned by some. */
-static void write_points(const char *name, const char *heading, double turn)
-{
-  g_autoptr(GString) text = g_string_new(heading);
-  for (guint i = 0; i < 400; i++)
-    g_string_append_printf(text, "%g,%g,%u\n", i % 20 * 4 + turn * (i / 20), i / 20 * 4 - 40.0, i);
-  write_file(name, text->str, (gssize)text->len);
-}
-
-/* Pictures need plugins that may be absent. */
-static gboolean skips(const Result *result)
-{
-  gboolean lacks = result->status && strstr(result->err, "no element");
-  if (lacks)
-    g_test_skip(result->err);
-  return lacks;
-}
-
-static void assert_png(const char *name)
-{
-  g_autofree char *path = in_folder(name), *bytes = NULL;
-  gsize n;
-  g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
-  g_assert_cmpuint(n, >, 1000);
-  g_assert_cmpmem(bytes, 8, "\x89PNG\r\n\x1a\n", 8);
-}
-
-/* A table, a picture, and the slope that is found beside the one put in. */
-static void test_tpacf(void)
-{
-  g_auto(Result) result = run("run tpacf points=20000 randoms=2 footprint=band:0,60,0,40 regions=8 "
-                              "output=mock.csv plot=mock.png");
-  if (skips(&result))
-    return;
-  g_assert_cmpint(result.status, ==, 0);
-  assert_png("mock.png");
-  g_auto(Result) refused = run("run tpacf output=mock.csv plot=absent/mock.png");
-  assert_refused(&refused, 1, "would write to absent/mock.png, but there is no folder absent");
-  g_assert_true(g_regex_match_simple("astrocatsrc[0-9]+: mock: slope -0.8, ", result.err, 0, 0));
-  g_assert_true(
-      g_regex_match_simple("astrotpacf[0-9]+: tpacf: [^\n]*slope -0\\.[6-9]", result.err, 0, 0));
-  /* Catalogues take no time that the run could be beside. */
-  g_assert_nonnull(strstr(result.err, "tpacf: 100.0 %, 3 buffers, "));
-  g_assert_null(strstr(result.err, "real time"));
-}
-
-/* A user's own files: text for the data, several for the random points, to CSV and to FITS. */
-static void test_tpacf_files(void)
-{
-  g_autofree char *table = NULL, *path = in_folder("w.csv");
-  write_points("stars.csv", "RA,DEC,MAG\n", 0);
-  write_points("random-1.csv", "RA,DEC,MAG\n", 0.25);
-  write_points("random-2.csv", "RA,DEC,MAG\n", 0.75);
-  for (guint i = 0; i < 2; i++) {
-    g_auto(Result) result = run("run tpacf-files data=stars.csv random='random-?.csv' regions=4 "
-                                "from=100 to=10000 bins=2 output=w.%s plot=w.png",
-                                i ? "fits" : "csv");
-    if (skips(&result))
-      return;
-    g_assert_cmpint(result.status, ==, 0);
-    assert_png("w.png");
-  }
-  g_assert_true(g_file_get_contents(path, &table, NULL, NULL));
-  g_assert_true(g_str_has_prefix(table, "theta,low,high,w,error,dd,dr,rr,cov0,"));
-  g_assert_cmpint(file_size("w.fits"), ==, 4 * 2880); /* the table has two blocks of header */
-  g_auto(Result) refused = run("run tpacf-files data=stars.csv random='none-*' output=none.csv "
-                               "plot=none.png");
-  g_assert_cmpint(refused.status, !=, 0);
-  g_assert_nonnull(strstr(refused.err, "No file matches none-*"));
-  g_autofree char *plot = in_folder("none.png");
-  g_assert_false(g_file_test(plot, G_FILE_TEST_EXISTS));
-}
-
-/* Random points in columns of other names, and with no weights where the data have some. */
-static void test_tpacf_random_columns(void)
-{
-  static const char *const columns[] = { "random='same-?.csv' random-weight=''",
-                                         "random='other-?.csv' random-ra=A random-dec='D 0' "
-                                         "random-weight=" };
-  char *tables[G_N_ELEMENTS(columns)] = { NULL };
-  g_autofree char *path = in_folder("columns.csv");
-  write_points("stars.csv", "RA,DEC,MAG\n", 0);
-  write_points("same-1.csv", "RA,DEC,MAG\n", 0.25);
-  write_points("other-1.csv", "A,D 0,none\n", 0.25);
-  for (guint i = 0; i < G_N_ELEMENTS(columns); i++) {
-    g_auto(Result) result = run("run tpacf-files data=stars.csv weight=MAG %s regions=4 from=100 "
-                                "bins=2 output=columns.csv plot=w.png",
-                                columns[i]);
-    if (skips(&result))
-      return;
-    g_assert_cmpstr(result.status ? result.err : "", ==, "");
-    g_assert_true(g_file_get_contents(path, &tables[i], NULL, NULL));
-  }
-  g_assert_cmpstr(tables[1], ==, tables[0]);
-  for (guint i = 0; i < G_N_ELEMENTS(columns); i++)
-    g_free(tables[i]);
-  g_auto(Result) shown = run("show tpacf-files");
-  g_assert_nonnull(strstr(shown.out, "  random-ra=RA "));
-}
-
 static void add_tests(void)
 {
   g_test_add_func("/gst-astro/first-light", test_first_light);
+  g_test_add_func("/gst-astro/first-light-settings", test_first_light_settings);
+  g_test_add_func("/gst-astro/next-commands", test_next_commands);
+  g_test_add_func("/gst-astro/integration-time", test_integration_time);
   g_test_add_func("/gst-astro/images", test_images);
-  g_test_add_func("/gst-astro/tpacf", test_tpacf);
   g_test_add_func("/gst-astro/own-voltages", test_own_voltages);
-  g_test_add_func("/gst-astro/tpacf-files", test_tpacf_files);
-  g_test_add_func("/gst-astro/tpacf-random-columns", test_tpacf_random_columns);
   g_test_add_func("/gst-astro/graphs", test_graphs);
 }
 
