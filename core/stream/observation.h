@@ -1,6 +1,7 @@
 /* The observation: what a stream is of. Travels as a sticky custom downstream event. */
 #pragma once
 
+#include "core/stream/earth.h"
 #include "core/stream/history.h"
 
 G_BEGIN_DECLS
@@ -24,6 +25,7 @@ typedef struct {
   guint64 start_ns;  /* and the nanoseconds into it */
   char *basis;       /* "linear" (X, Y) or "circular" (R, L) */
   AstroHistory done; /* to the stream */
+  AstroEarth *earth; /* that delays and (u,v,w) of the stream are computed with; NULL: not known */
 } AstroObservation;
 
 AstroObservation *astro_observation_new(guint n_stations);
