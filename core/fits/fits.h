@@ -105,6 +105,7 @@ typedef struct {
   AstroCatalogueColumns columns; /* of a catalogue; ra and dec NULL: RA and DEC */
   const char *where;             /* rows of a catalogue, as CFITSIO's row filters; NULL: all */
   GstCaps *wanted;               /* kinds of files that give other caps are none; NULL: any */
+  const char *earth_orientation; /* of visibilities: core/sky/earth-file.h; NULL: the file's own */
 } AstroFitsOptions;
 
 /* options: NULL for none. */
