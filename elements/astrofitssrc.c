@@ -10,11 +10,15 @@
  * FITS (binary or ASCII) or text, come one a buffer, from as many files as the location's pattern
  * fits, and count as a second of the stream each; in a text, another one begins where its heading
  * line comes again, as astrofitssink writes several. What gzip packed is unpacked into the folder
- * of temporary files (TMPDIR). */
+ * of temporary files (TMPDIR).
+ *
+ * UT1 - UTC and polar motion are those that a file of ours was written with; of others' files UT1UTC
+ * of the table AIPS AN, or what a file of the IERS says (earth-orientation). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "core/sky/earth-file.h"
 #include "elements/astrofields.h"
 #include "elements/astroonce.h"
 #include "elements/astrooutgoing.h"
@@ -26,6 +30,7 @@
 typedef struct {
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
+  char *earth_orientation;
 } Settings;
 
 struct _AstroFitsSrc {
@@ -51,6 +56,7 @@ enum {
   PROP_WEIGHT_COLUMN,
   PROP_REGION_COLUMN,
   PROP_WHERE,
+  PROP_EARTH_ORIENTATION,
   N_PROPERTIES
 };
 static GParamSpec *properties[N_PROPERTIES];
@@ -69,6 +75,7 @@ static const AstroField fields[] = {
   ASTRO_FIELD(PROP_WEIGHT_COLUMN, Settings, weight_column),
   ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
   ASTRO_FIELD(PROP_WHERE, Settings, where),
+  ASTRO_FIELD(PROP_EARTH_ORIENTATION, Settings, earth_orientation),
   { 0 },
 };
 
@@ -137,7 +144,8 @@ static gboolean open_next_file(AstroFitsSrc *self)
     { astro_field_given(now->ra_column), astro_field_given(now->dec_column),
       astro_field_given(now->weight_column), astro_field_given(now->region_column) },
     astro_field_given(now->where),
-    self->wanted
+    self->wanted,
+    astro_field_given(now->earth_orientation)
   };
   const char *name = self->files->pdata[self->next_file++];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
@@ -466,6 +474,9 @@ static void install_properties(GObjectClass *object)
                      "Which rows of a FITS table are read, as CFITSIO's row filters: MAG < 20 && "
                      "FLAG == 0; NULL or empty is all",
                      NULL },
+    [PROP_EARTH_ORIENTATION] = { "earth-orientation", "Earth orientation",
+                                 ASTRO_EARTH_HELP " of a UVFITS file (unset: the file's own)",
+                                 NULL },
   };
   for (guint id = PROP_LOCATION; id < N_PROPERTIES; id++)
     properties[id] = g_param_spec_string(
