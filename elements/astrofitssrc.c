@@ -12,8 +12,8 @@
  * line comes again, as astrofitssink writes several. What gzip packed is unpacked into the folder
  * of temporary files (TMPDIR).
  *
- * UT1 - UTC and polar motion are those that a file of ours was written with; of others' files UT1UTC
- * of the table AIPS AN, or what a file of the IERS says (earth-orientation). */
+ * UT1 - UTC and polar motion are those that a file of ours was written with; of others' files
+ * UT1UTC of the table AIPS AN, or what a file of the IERS says (earth-orientation). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
