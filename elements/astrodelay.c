@@ -24,6 +24,10 @@
  * asked for CF32LE first. Real voltages are delayed as complex ones are, in about twice the time
  * for the same band.
  *
+ * Where the earth stands is what the stream's observation says, or a file of the IERS in
+ * earth-orientation; where neither does, UT1 is taken for UTC, and a warning tells what that may
+ * cost where it is more than a tenth of the beam.
+ *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 phase-centre=200,-30 duration=1 ! \
  *   application/x-astro-voltages,format=CI8 ! astrodelay ! filesink location=sky.ci8
@@ -35,11 +39,15 @@
 #include "core/delay/delay.h"
 #include "core/delay/due.h"
 #include "core/delay/losses.h"
+#include "core/sky/earth-error.h"
+#include "core/stream/uvw.h"
+#include "elements/astroearth.h"
 #include "elements/astrofields.h"
 
 struct _AstroDelay {
   AstroStage parent;
-  char *calibration; /* property */
+  char *calibration, *earth_orientation; /* properties */
+  AstroEarthUse earth;
 
   /* Planned when an observation and caps are known. */
   AstroDelayModel *model;
@@ -53,7 +61,7 @@ struct _AstroDelay {
   AstroDelayLosses *losses;
 };
 
-enum { PROP_CALIBRATION = ASTRO_STAGE_N_PROPERTIES };
+enum { PROP_CALIBRATION = ASTRO_STAGE_N_PROPERTIES, PROP_EARTH_ORIENTATION };
 
 G_DEFINE_TYPE(AstroDelay, astro_delay, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrodelay, "astrodelay", GST_RANK_NONE, ASTRO_TYPE_DELAY)
@@ -187,6 +195,9 @@ static gboolean plan(AstroDelay *self, GError **error)
   self->model = astro_delay_model_new((AstroObservation *)observation, due.geometry, pols,
                                       g_steal_pointer(&calibration), error);
   g_atomic_int_set(&self->only_passes, !due.geometry && !due.gains && !due.bandpass);
+  if (due.geometry && self->model)
+    astro_earth_use_tell(&self->earth, GST_ELEMENT(self), observation, astro_stage_in(stage),
+                         astro_earth_error_of_delays(observation), "");
   return self->model != NULL;
 }
 
@@ -334,11 +345,22 @@ static void warn_of_loss(AstroDelay *self, guint64 first)
         (NULL));
 }
 
+/* Of a step, which may be the one behind the last. */
+static gboolean check_time(AstroDelay *self, guint64 step, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  const AstroStream *stream = astro_stage_in(stage);
+  return stream->rate_n == 0 ||
+         astro_uvw_check_time(astro_stage_observation(stage),
+                              (gint64)astro_stream_time(stream, step) + astro_stage_epoch(stage),
+                              error);
+}
+
 static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
 {
   AstroDelay *self = ASTRO_DELAY(stage);
   const gboolean is_new = !self->told_of_loss;
-  if (!plan(self, error))
+  if (!plan(self, error) || !check_time(self, first + steps, error))
     return FALSE;
   astro_delay_model_set_epoch(self->model, astro_stage_epoch(stage));
   if (is_voltages(stage))
@@ -357,6 +379,12 @@ static void reset(AstroStage *stage)
   astro_delay_losses_clear(self->losses);
 }
 
+static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  AstroDelay *self = ASTRO_DELAY(stage);
+  return astro_earth_use(&self->earth, &self->earth_orientation, observation, error);
+}
+
 static guint64 latency_steps(AstroStage *stage)
 {
   AstroDelay *self = ASTRO_DELAY(stage);
@@ -369,16 +397,20 @@ static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_delay_parent_class)->stop(trans);
   forget_plan(ASTRO_DELAY(trans));
+  ASTRO_DELAY(trans)->earth = (AstroEarthUse){ 0 };
   return ok;
 }
 
 static const AstroField fields[] = { ASTRO_FIELD(PROP_CALIBRATION, AstroDelay, calibration),
+                                     ASTRO_FIELD(PROP_EARTH_ORIENTATION, AstroDelay,
+                                                 earth_orientation),
                                      { 0 } };
 
 static void finalize(GObject *object)
 {
   AstroDelay *self = ASTRO_DELAY(object);
   g_free(self->calibration);
+  g_free(self->earth_orientation);
   astro_delay_losses_free(self->losses);
   G_OBJECT_CLASS(astro_delay_parent_class)->finalize(object);
 }
@@ -401,6 +433,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
           "NANOSECONDS and bandpass [STATION POL] HZ AMPLITUDE (* is every STATION or POL): "
           "what the instrument did, to be undone; a bandpass in spectra alone",
           NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  astro_earth_install_property(object, PROP_EARTH_ORIENTATION);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = fixate_caps;
   trans->stop = stop;
@@ -411,6 +444,7 @@ static void astro_delay_class_init(AstroDelayClass *klass)
   stage->feed = feed;
   stage->finish = finish;
   stage->reset = reset;
+  stage->orient = orient;
   stage->observed = observed;
   stage->amend = amend;
   stage->latency_steps = latency_steps;

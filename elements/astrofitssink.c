@@ -6,6 +6,9 @@
  * RESIDUAL and PSF; EXTVER numbers them from 1, DATE-OBS and TELAPSE tell when each was taken. Of
  * what was cleaned CLBORDER says how many pixels along the edges were left out of that.
  *
+ * (u,v,w) of visibilities have the Earth orientation of the stream, or of a file of the IERS
+ * (earth-orientation), which the file says too.
+ *
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.
  *
@@ -18,10 +21,13 @@
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
+#include "core/sky/earth-error.h"
 #include "core/stream/undelayed.h"
 #include "core/stream/uvw-meta.h"
 #include "core/tpacf/about.h"
+#include "core/units.h"
 #include "elements/astroincoming.h"
+#include "elements/astroearth.h"
 #include "elements/astrofields.h"
 #include "elements/astroonce.h"
 #include "elements/astroreader.h"
@@ -31,7 +37,9 @@
 
 struct _AstroFitsSink {
   GstBaseSink parent;
-  char *location; /* property: of the next file */
+  char *location;          /* property: of the next file */
+  char *earth_orientation; /* property */
+  AstroEarthUse earth;
 
   AstroPartFile *file; /* open from READY on to the end of the stream */
   char *name;          /* what it is to be called, whatever the property says by then */
@@ -48,8 +56,7 @@ struct _AstroFitsSink {
   gboolean failed;         /* and said so: nothing more is written, up to a flush */
 };
 
-enum { PROP_0, PROP_LOCATION, N_PROPERTIES };
-static GParamSpec *properties[N_PROPERTIES];
+enum { PROP_0, PROP_LOCATION, PROP_EARTH_ORIENTATION };
 
 GST_DEBUG_CATEGORY_STATIC(fits_sink_debug);
 #define GST_CAT_DEFAULT fits_sink_debug
@@ -181,6 +188,7 @@ static gboolean finish(AstroFitsSink *self)
 static gboolean start(AstroFitsSink *self)
 {
   self->frames = 0;
+  self->earth = (AstroEarthUse){ 0 };
   self->refused = self->failed = FALSE;
   return open_file(self);
 }
@@ -242,13 +250,14 @@ static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
   if (self->observation && gst_structure_is_equal(gst_event_get_structure(self->observation),
                                                   gst_event_get_structure(event)))
     return TRUE;
-  AstroObservation *observation = astro_observation_from_event(event, &error);
-  if (!observation) {
+  const gboolean is_timed = !self->kind || self->kind->is_timed; /* (u,v,w) are written */
+  g_autoptr(AstroObservation) observation = astro_observation_from_event(event, &error);
+  if (!observation ||
+      (is_timed && !astro_earth_use(&self->earth, &self->earth_orientation, observation, &error))) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s: %s", self->name, error->message), (NULL));
     return FALSE;
   }
   if (self->writer) {
-    astro_observation_unref(observation);
     GST_ELEMENT_ERROR(self, STREAM, FORMAT,
                       ("%s: the observation changed and one file holds one: end the stream between "
                        "observations",
@@ -257,7 +266,7 @@ static gboolean take_observation(AstroFitsSink *self, GstEvent *event)
     return FALSE;
   }
   g_clear_pointer(&self->contents.observation, astro_observation_unref);
-  self->contents.observation = observation;
+  self->contents.observation = g_steal_pointer(&observation);
   gst_event_replace(&self->observation, event);
   return TRUE;
 }
@@ -351,8 +360,13 @@ static void warn_of_delays(AstroFitsSink *self, const AstroFitsFrames *frames)
 
 static gboolean write_frames(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
 {
-  if (!self->writer)
+  if (!self->writer) {
     self->writer = self->kind->create(self->file, &self->contents, error);
+    if (self->writer && self->kind->is_timed)
+      astro_earth_use_tell(&self->earth, GST_ELEMENT(self), self->contents.observation,
+                           &self->contents.stream, astro_earth_error_of_uvw(ASTRO_DEGREE),
+                           " a degree from the phase centre");
+  }
   if (!self->writer || !self->kind->write(self->writer, frames, &self->tally, error))
     return FALSE;
   if (self->written == 0) {
@@ -438,12 +452,17 @@ static gboolean propose_allocation(GstBaseSink *sink, GstQuery *query)
   return TRUE;
 }
 
-static const AstroField fields[] = { ASTRO_FIELD(PROP_LOCATION, AstroFitsSink, location), { 0 } };
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_LOCATION, AstroFitsSink, location),
+  ASTRO_FIELD(PROP_EARTH_ORIENTATION, AstroFitsSink, earth_orientation),
+  { 0 },
+};
 
 static void finalize(GObject *object)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(object);
   g_free(self->location);
+  g_free(self->earth_orientation);
   g_free(self->name);
   G_OBJECT_CLASS(astro_fits_sink_parent_class)->finalize(object);
 }
@@ -476,13 +495,15 @@ static void astro_fits_sink_class_init(AstroFitsSinkClass *class)
 
   astro_fields_install(object, fields, 0);
   object->finalize = finalize;
-  properties[PROP_LOCATION] = g_param_spec_string(
-      "location", "File name",
-      "Name of the FITS file (a path); it is written as NAME.part and gets its name when whole. "
-      "Tables become CSV where it ends in .csv, and ECSV, which tells units and how w was made, "
-      "where it ends in .ecsv; where it ends in .gz the file is packed as gzip does",
-      NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
-  g_object_class_install_properties(object, N_PROPERTIES, properties);
+  g_object_class_install_property(
+      object, PROP_LOCATION,
+      g_param_spec_string(
+          "location", "File name",
+          "Name of the FITS file (a path); it is written as NAME.part and gets its name when "
+          "whole. Tables become CSV where it ends in .csv, and ECSV, which tells units and how w "
+          "was made, where it ends in .ecsv; where it ends in .gz the file is packed as gzip does",
+          NULL, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  astro_earth_install_property(object, PROP_EARTH_ORIENTATION);
 
   add_template(element);
   astro_element_class_say_once(element);

@@ -14,11 +14,15 @@
  * of the stream each; in a text, another one begins where its heading line comes again, as
  * astrofitssink writes several. What gzip packed is unpacked into the folder of temporary files
  * (TMPDIR). Of a Measurement Set, uvh5, a recording or another file that is known and not read the
- * error says what it is, and what makes one of it that is read. */
+ * error says what it is, and what makes one of it that is read.
+ *
+ * UT1 - UTC and polar motion are those that a file of ours was written with; of others' files
+ * UT1UTC of the table AIPS AN, or what a file of the IERS says (earth-orientation). */
 #include "elements/astrofitssrc.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "core/sky/earth-file.h"
 #include "core/stream/uvw-meta.h"
 #include "elements/astrofields.h"
 #include "elements/astroonce.h"
@@ -32,6 +36,7 @@ typedef struct {
   char *location;
   char *ra_column, *dec_column, *weight_column, *region_column, *where;
   AstroFitsUvw uvw;
+  char *earth_orientation;
 } Settings;
 
 struct _AstroFitsSrc {
@@ -57,6 +62,7 @@ enum {
   PROP_WEIGHT_COLUMN,
   PROP_REGION_COLUMN,
   PROP_WHERE,
+  PROP_EARTH_ORIENTATION,
   PROP_UVW,
   N_PROPERTIES
 };
@@ -77,6 +83,7 @@ static const AstroField fields[] = {
   ASTRO_FIELD(PROP_REGION_COLUMN, Settings, region_column),
   ASTRO_FIELD(PROP_WHERE, Settings, where),
   ASTRO_FIELD(PROP_UVW, Settings, uvw),
+  ASTRO_FIELD(PROP_EARTH_ORIENTATION, Settings, earth_orientation),
   { 0 },
 };
 
@@ -158,6 +165,7 @@ static gboolean open_next_file(AstroFitsSrc *self)
     .where = astro_field_given(now->where),
     .wanted = self->wanted,
     .uvw = now->uvw,
+    .earth_orientation = astro_field_given(now->earth_orientation),
   };
   const char *name = self->files->pdata[self->next_file++];
   AstroFitsReader *reader = astro_fits_reader_open(name, &options, &error);
@@ -491,6 +499,9 @@ static void install_properties(GObjectClass *object)
                      "MAG < 20 && FLAG == 0 (columns of text without names are col1, col2, ...); "
                      "NULL or empty is all",
                      NULL },
+    [PROP_EARTH_ORIENTATION] = { "earth-orientation", "Earth orientation",
+                                 ASTRO_EARTH_HELP " of a UVFITS file (unset: the file's own)",
+                                 NULL },
   };
   for (guint id = PROP_LOCATION; id <= PROP_WHERE; id++)
     properties[id] = g_param_spec_string(

@@ -2,6 +2,7 @@
 #include "elements/astrogridder-settings.h"
 
 #include "core/enum.h"
+#include "elements/astroearth.h"
 #include "elements/astrofields.h"
 #include "elements/astronumberorauto.h"
 #include "elements/astrostage.h"
@@ -202,7 +203,8 @@ enum {
   W_PLANES,
   KERNEL,
   TAPER,
-  DETERMINISTIC
+  DETERMINISTIC,
+  EARTH_ORIENTATION
 };
 
 void astro_gridder_settings_init(AstroGridderSettings *s)
@@ -233,6 +235,7 @@ static const AstroField fields[] = {
   ASTRO_FIELD(KERNEL, AstroGridderSettings, kernel),
   ASTRO_FIELD(TAPER, AstroGridderSettings, taper),
   ASTRO_FIELD(DETERMINISTIC, AstroGridderSettings, deterministic),
+  ASTRO_FIELD(EARTH_ORIENTATION, AstroGridderSettings, earth_orientation),
   { 0 },
 };
 
@@ -261,6 +264,7 @@ gboolean astro_gridder_settings_get(const AstroGridderSettings *s, guint propert
 void astro_gridder_settings_install(GObjectClass *object)
 {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
+  astro_earth_install_property(object, EARTH_ORIENTATION);
 #define INSTALL(id, spec) g_object_class_install_property(object, id, spec)
   INSTALL(SIZE, g_param_spec_uint("size", "Size", "Pixels of the image a side, an even number", 0,
                                   G_MAXINT, 1024, flags));

@@ -37,6 +37,7 @@ typedef struct {
   AstroTapsKind kernel;
   AstroSpreadKind taper;
   char *centre; /* "l,m", NULL: 0,0 */
+  char *earth_orientation;
 } AstroGridderSettings;
 
 const AstroGridAlgorithm *astro_gridder_settings_algorithm(const AstroGridderSettings *settings);

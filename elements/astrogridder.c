@@ -3,9 +3,12 @@
  *
  * Puts visibilities on a grid in (u,v), and in w where that is needed, whose Fourier transform
  * (astrofft) becomes an image of the sky (astroimage). (u,v,w) are computed from the stream's
- * observation, or are those that buffers bring (astrofitssrc uvw=file). Visibilities whose delays
- * were not taken out (no astrodelay came before the correlator) are refused, but for those of a
- * flat array whose zenith is the phase centre: a warning says how wrong they are.
+ * observation, or are those that buffers bring (astrofitssrc uvw=file), with its Earth orientation
+ * or that of a file of the IERS in earth-orientation; where there is neither UT1 is taken for UTC,
+ * and a warning tells what that may cost at the image's corners where it is more than a tenth of
+ * the beam. Visibilities whose delays were not taken out (no astrodelay came before the correlator)
+ * are refused, but for those of a flat array whose zenith is the phase centre: a warning says how
+ * wrong they are.
  *
  * All that comes until the end of the stream goes into one grid; with an interval, a grid is sent
  * every so many blocks of visibilities, so that an image can be watched while it grows; none is
@@ -35,7 +38,10 @@
 
 #include <string.h>
 
+#include "core/sky/earth-error.h"
 #include "core/stream/uvw-meta.h"
+#include "core/stream/uvw.h"
+#include "elements/astroearth.h"
 #include "elements/astrofft.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
@@ -49,6 +55,7 @@ struct _AstroGridder {
   AstroStage parent;
   AstroGridderSettings settings;
 
+  AstroEarthUse earth;
   AstroCollectConfig config; /* what was agreed on */
   AstroGrid grid;            /* its grid, with products */
   guint interval;            /* dumps of a grid; 0: all */
@@ -354,11 +361,14 @@ static gboolean observe(AstroGridder *self, GError **error)
   if (self->observed)
     return TRUE;
   self->before = self->counts;
+  AstroObservation *observation = (AstroObservation *)astro_stage_observation(stage);
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
-  self->undelayed = astro_undelayed_new((AstroObservation *)astro_stage_observation(stage),
-                                        astro_stage_in(stage));
-  self->observed = astro_collect_observe(astro_stage_instance(stage),
-                                         (AstroObservation *)astro_stage_observation(stage), error);
+  self->undelayed = astro_undelayed_new(observation, astro_stage_in(stage));
+  self->observed = astro_collect_observe(astro_stage_instance(stage), observation, error);
+  if (self->observed)
+    astro_earth_use_tell(&self->earth, GST_ELEMENT(self), observation, astro_stage_in(stage),
+                         astro_earth_error_of_uvw(astro_grid_farthest(&self->grid)),
+                         " in the image's corners");
   return self->observed;
 }
 
@@ -387,7 +397,8 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
                                     &self->warned_of_delays, error))
       return FALSE;
     arguments->is_new = self->open_is_new;
-    if (!astro_stage_submit_part(stage, in, self->open, arguments, self->open_is_new, FALSE, error))
+    if (!astro_uvw_check_time(astro_stage_observation(stage), arguments->middle_ns, error) ||
+        !astro_stage_submit_part(stage, in, self->open, arguments, self->open_is_new, FALSE, error))
       return FALSE;
     self->open_is_new = FALSE;
   }
@@ -447,6 +458,12 @@ static gboolean finish(AstroStage *stage, GError **error)
   return TRUE;
 }
 
+static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  AstroGridder *self = ASTRO_GRIDDER(stage);
+  return astro_earth_use(&self->earth, &self->settings.earth_orientation, observation, error);
+}
+
 static gboolean observed(AstroStage *stage, GError **error)
 {
   ASTRO_GRIDDER(stage)->observed = FALSE;
@@ -482,6 +499,7 @@ static gboolean start(GstBaseTransform *trans)
   g_auto(AstroGridderSettings) settings;
   g_autoptr(GError) error = NULL;
   astro_gridder_settings_copy(&settings, &self->settings);
+  self->earth = (AstroEarthUse){ 0 };
   if (astro_gridder_settings_check(&settings, &error)) {
     self->begin = GST_CLOCK_TIME_NONE;
     return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->start(trans);
@@ -538,6 +556,7 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   stage->feed = feed;
   stage->finish = finish;
   stage->latency_steps = latency_steps;
+  stage->orient = orient;
   stage->observed = observed;
   stage->reset = reset;
   astro_stage_class_add_pads(stage, visibilities, grids);

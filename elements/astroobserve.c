@@ -3,7 +3,9 @@
  *
  * Says what a stream is of: which array looked where and when. Behind a file or a socket it makes
  * of bytes and caps what all other elements take, and behind a stream that has an observation it
- * says another phase centre, say, or better positions. What is not set stays as it came.
+ * says another phase centre, say, or better positions. What is not set stays as it came. With
+ * earth-orientation, a file of the IERS, all elements from here on compute with its UT1 - UTC and
+ * polar motion.
  *
  * What delays were computed with, phase centre, start and array, stays once they are out of the
  * stream: another one is refused behind astrodelay and of visibilities, whose phase centre
@@ -21,7 +23,8 @@
  * gst-launch-1.0 filesrc location=voltages.ci8 ! \
  *   "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=8,pols=2,\
  *   rate=1000000/1,frequency=150e6,bandwidth=1e6" ! \
- *   astroobserve array=positions.txt phase-centre=200,-30 start-time=2026-11-20T12:00:00 ! \
+ *   astroobserve array=positions.txt phase-centre=200,-30 start-time=2026-11-20T12:00:00 \
+ *   earth-orientation=finals2000A.all ! \
  *   astrodelay ! astrochannelizer channels=64 ! astrotranspose ! astrocorrelator integration=3125 !
  * \ astrofitssink location=voltages.uvfits
  * ]|
@@ -32,6 +35,7 @@
 #include <string.h>
 
 #include "core/enum.h"
+#include "core/sky/earth-file.h"
 #include "core/sky/setup.h"
 #include "elements/astrobytes.h"
 #include "elements/astrofields.h"
@@ -95,6 +99,7 @@ enum {
   PROP_LONGITUDE,
   PROP_PHASE_CENTRE,
   PROP_START_TIME,
+  PROP_EARTH_ORIENTATION,
   PROP_BASIS,
   PROP_SKIP,
   PROP_BLOCK,
@@ -112,6 +117,7 @@ static const AstroField fields[] = {
   ASTRO_FIELD(PROP_LONGITUDE, Settings, setup.longitude),
   ASTRO_FIELD(PROP_PHASE_CENTRE, Settings, setup.phase_centre),
   ASTRO_FIELD(PROP_START_TIME, Settings, setup.start_time),
+  ASTRO_FIELD(PROP_EARTH_ORIENTATION, Settings, setup.earth_orientation),
   ASTRO_FIELD(PROP_BASIS, Settings, basis),
   ASTRO_FIELD(PROP_SKIP, Settings, skip),
   ASTRO_FIELD(PROP_BLOCK, Settings, block),
@@ -131,9 +137,10 @@ static gboolean is_set(const Settings *settings)
 {
   const AstroSetup *setup = &settings->setup;
   return astro_field_given(setup->array) || astro_field_given(setup->phase_centre) ||
-         astro_field_given(setup->start_time) || astro_field_given(settings->telescope) ||
-         settings->basis != BASIS_AS_IT_CAME || setup->has_latitude || setup->has_longitude ||
-         settings->delays != DELAYS_AS_THEY_CAME || settings->scale > 0;
+         astro_field_given(setup->start_time) || astro_field_given(setup->earth_orientation) ||
+         astro_field_given(settings->telescope) || settings->basis != BASIS_AS_IT_CAME ||
+         setup->has_latitude || setup->has_longitude || settings->delays != DELAYS_AS_THEY_CAME ||
+         settings->scale > 0;
 }
 
 static void replace(char **text, const char *with)
@@ -529,6 +536,8 @@ static void add_properties(GObjectClass *klass)
            "start (unset: as it came)");
   add_text(klass, PROP_START_TIME, "start-time", "Start time",
            "UTC of time zero, as 2026-11-20T12:00:00[.fraction] (unset: as it came)");
+  add_text(klass, PROP_EARTH_ORIENTATION, "earth-orientation", "Earth orientation",
+           ASTRO_EARTH_HELP " of all elements from here on (unset: as it came)");
   g_object_class_install_property(klass, PROP_BASIS,
                                   g_param_spec_enum("basis", "Basis",
                                                     "What the two polarisations are",

@@ -8,7 +8,8 @@
  * integration's length smears, is no sharper for it.
  *
  * Weights stay as they are. Sums (CI32LE) become means (CF32LE), by their counts. Visibilities
- * whose delays were not taken out have no phase centre to be turned from, and are refused.
+ * whose delays were not taken out have no phase centre to be turned from, and are refused. (u,v,w)
+ * have the stream's Earth orientation, or that of a file of the IERS in earth-orientation.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrophaseshift centre=13:31:08.3,+30:30:33 ! \
@@ -19,20 +20,24 @@
 #include "elements/astrophaseshift.h"
 
 #include "core/phaseshift/phaseshift.h"
+#include "core/sky/earth-error.h"
 #include "core/sky/setup.h"
+#include "core/stream/uvw.h"
+#include "elements/astroearth.h"
 #include "elements/astrofields.h"
 #include "elements/astrosteptimes.h"
 
 struct _AstroPhaseshift {
   AstroStage parent;
-  char *centre; /* property */
+  char *centre, *earth_orientation; /* properties */
+  AstroEarthUse earth;
 
   AstroObservation *shifted; /* NULL: not made yet, of what came */
   AstroShift *shift;
   guint64 first; /* step of the block in work */
 };
 
-enum { PROP_CENTRE = ASTRO_STAGE_N_PROPERTIES };
+enum { PROP_CENTRE = ASTRO_STAGE_N_PROPERTIES, PROP_EARTH_ORIENTATION };
 
 G_DEFINE_TYPE(AstroPhaseshift, astro_phaseshift, ASTRO_TYPE_STAGE)
 GST_ELEMENT_REGISTER_DEFINE(astrophaseshift, "astrophaseshift", GST_RANK_NONE,
@@ -127,8 +132,17 @@ static gboolean prepare(AstroPhaseshift *self, GError **error)
   if (!astro_setup_point(shifted, "centre", centre, error))
     return FALSE;
   self->shift = astro_shift_new(came, shifted);
+  astro_earth_use_tell(&self->earth, GST_ELEMENT(self), came, astro_stage_in(stage),
+                       astro_earth_error_of_uvw(astro_shift_distance(self->shift)),
+                       " at the other centre");
   self->shifted = g_steal_pointer(&shifted);
   return TRUE;
+}
+
+static gboolean orient(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  AstroPhaseshift *self = ASTRO_PHASESHIFT(stage);
+  return astro_earth_use(&self->earth, &self->earth_orientation, observation, error);
 }
 
 static gboolean observed(AstroStage *stage, GError **error)
@@ -162,8 +176,10 @@ static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 s
     GstClockTime times[2];
     if (!astro_stage_step_times(stage, in, self->first, i, steps, times, error))
       return FALSE;
-    astro_shift_at(self->shift, (gint64)(times[0] + (times[1] - times[0]) / 2),
-                   nearer + i * stations);
+    const gint64 middle = (gint64)(times[0] + (times[1] - times[0]) / 2);
+    if (!astro_uvw_check_time(astro_stage_observation(stage), middle, error))
+      return FALSE;
+    astro_shift_at(self->shift, middle, nearer + i * stations);
   }
   return astro_stage_submit(stage, in, out, &arguments, error);
 }
@@ -196,16 +212,22 @@ static gboolean stop(GstBaseTransform *trans)
 {
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_phaseshift_parent_class)->stop(trans);
   forget(ASTRO_PHASESHIFT(trans));
+  ASTRO_PHASESHIFT(trans)->earth = (AstroEarthUse){ 0 };
   return ok;
 }
 
 static void finalize(GObject *object)
 {
   g_free(ASTRO_PHASESHIFT(object)->centre);
+  g_free(ASTRO_PHASESHIFT(object)->earth_orientation);
   G_OBJECT_CLASS(astro_phaseshift_parent_class)->finalize(object);
 }
 
-static const AstroField fields[] = { ASTRO_FIELD(PROP_CENTRE, AstroPhaseshift, centre), { 0 } };
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_CENTRE, AstroPhaseshift, centre),
+  ASTRO_FIELD(PROP_EARTH_ORIENTATION, AstroPhaseshift, earth_orientation),
+  { 0 },
+};
 
 static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
 {
@@ -223,6 +245,7 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
                           "13:31:08.3,+30:30:33; or zenith: of the array at the start",
                           NULL,
                           G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+  astro_earth_install_property(object, PROP_EARTH_ORIENTATION);
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_same;
   trans->start = start;
@@ -232,6 +255,7 @@ static void astro_phaseshift_class_init(AstroPhaseshiftClass *klass)
   stage->configure = configure;
   stage->work = work;
   stage->feed = feed;
+  stage->orient = orient;
   stage->observed = observed;
   stage->amend = amend;
   astro_stage_class_add_pads(stage, quantities, quantities);

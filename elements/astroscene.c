@@ -2,6 +2,7 @@
 #include "elements/astroscene.h"
 
 #include "core/sky/array.h"
+#include "core/sky/earth-file.h"
 #include "elements/astrofields.h"
 
 static const AstroField fields[] = {
@@ -12,6 +13,7 @@ static const AstroField fields[] = {
   ASTRO_FIELD(ASTRO_SCENE_PROP_SKY, AstroScene, sky),
   ASTRO_FIELD(ASTRO_SCENE_PROP_PHASE_CENTRE, AstroScene, setup.phase_centre),
   ASTRO_FIELD(ASTRO_SCENE_PROP_START_TIME, AstroScene, setup.start_time),
+  ASTRO_FIELD(ASTRO_SCENE_PROP_EARTH_ORIENTATION, AstroScene, setup.earth_orientation),
   ASTRO_FIELD(ASTRO_SCENE_PROP_FREQUENCY, AstroScene, frequency),
   ASTRO_FIELD(ASTRO_SCENE_PROP_BANDWIDTH, AstroScene, bandwidth),
   ASTRO_FIELD(ASTRO_SCENE_PROP_POLS, AstroScene, pols),
@@ -89,6 +91,8 @@ void astro_scene_install_properties(GObjectClass *klass, double noise, const cha
              NULL);
   add_string(klass, ASTRO_SCENE_PROP_START_TIME, "start-time", "Start time",
              "UTC of the first sample, as 2026-11-20T12:00:00", "2026-11-20T12:00:00");
+  add_string(klass, ASTRO_SCENE_PROP_EARTH_ORIENTATION, "earth-orientation", "Earth orientation",
+             ASTRO_EARTH_HELP " (unset: UT1 = UTC, with no polar motion)", NULL);
   astro_install_double(klass, ASTRO_SCENE_PROP_FREQUENCY, "frequency", "Frequency",
                        "Centre of the band, Hz", 0, 1e13, 150e6, ASTRO_SCENE_FLAGS);
   astro_install_double(klass, ASTRO_SCENE_PROP_BANDWIDTH, "bandwidth", "Bandwidth", bandwidth, 1e-3,

@@ -3,6 +3,7 @@
 
 #include "core/memory/memory.h"
 #include "core/memory/pool.h"
+#include "core/stream/uvw.h"
 #include "elements/astrodeadline.h"
 #include "elements/astroliveclock.h"
 #include "elements/astroonce.h"
@@ -107,7 +108,8 @@ static guint64 find_end(AstroSimulator *self)
   return buffers >= 0 ? MIN(end, (guint64)buffers * block) : end;
 }
 
-static gboolean check_horizon(AstroSimulator *self, GError **error)
+/* The sky has to be above the horizon, and the Earth orientation known, until the end. */
+static gboolean check_span(AstroSimulator *self, GError **error)
 {
   AstroSimulatorClass *klass = ASTRO_SIMULATOR_GET_CLASS(self);
   const AstroSimulation *now = &parts(self)->now;
@@ -117,8 +119,9 @@ static gboolean check_horizon(AstroSimulator *self, GError **error)
   if (!steps)
     return TRUE;
   double seconds = steps == G_MAXUINT64 ? 0 : (double)steps * now->rate_d / now->rate_n;
-  return astro_sky_check_horizon(now->sky, now->observation, (gint64)MIN(seconds * 1e9, 1e18),
-                                 error);
+  const gint64 duration_ns = (gint64)MIN(seconds * 1e9, 1e18);
+  return astro_uvw_check_time(now->observation, duration_ns, error) &&
+         astro_sky_check_horizon(now->sky, now->observation, duration_ns, error);
 }
 
 /* ---- from start to stop ---- */
@@ -192,7 +195,7 @@ static gboolean start(GstBaseSrc *base)
   if (klass->take(self, &rate_n, &rate_d, &error)) {
     set_rate(self, rate_n, rate_d);
     set_block(self, klass->block_steps ? 0 : 1);
-    if (observe(self, &error) && check_horizon(self, &error)) {
+    if (observe(self, &error) && check_span(self, &error)) {
       offer(self, describe(self));
       return TRUE;
     }
@@ -236,7 +239,7 @@ static gboolean choose_block(AstroSimulator *self, GError **error)
   if (!klass->block_steps)
     return TRUE;
   set_block(self, klass->block_steps(self));
-  return check_horizon(self, error);
+  return check_span(self, error);
 }
 
 static gboolean set_caps(GstBaseSrc *base, GstCaps *caps)
@@ -332,6 +335,17 @@ static GstFlowReturn wait_for_clock(AstroSimulator *self, GstBuffer **block)
   return flow;
 }
 
+/* A stream without an end comes to the end of what is known of the earth. */
+static gboolean check_time(AstroSimulator *self, guint64 step)
+{
+  g_autoptr(GError) error = NULL;
+  if (astro_uvw_check_time(parts(self)->now.observation, (gint64)astro_simulator_time(self, step),
+                           &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
 /* A block that is given up is not there; the stream has ended before it where that was a user's
  * wish. */
 static GstFlowReturn make(AstroSimulator *self, guint64 steps, GstBuffer **block)
@@ -357,6 +371,8 @@ static GstFlowReturn create(GstPushSrc *push, GstBuffer **block)
 
   if (steps == 0)
     return GST_FLOW_EOS;
+  if (!check_time(self, now->next + steps))
+    return GST_FLOW_ERROR;
   const GstFlowReturn flow = make(self, steps, block);
   if (flow == GST_FLOW_ERROR)
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,

@@ -7,6 +7,9 @@
  * centre in the zenith (the default) and a short observation of a small array come close. Complex
  * samples come at the rate of the bandwidth, real ones (I8, I16LE, F32LE) at twice that.
  *
+ * With earth-orientation, a file of the IERS, stations stand where UT1 - UTC and polar motion have
+ * them; all elements behind it know that from the observation, and compute with the same.
+ *
  * |[
  * gst-launch-1.0 astroskysrc stations=8 sky="0.01,0.02,3;-0.02,0.005,1" noise=100 duration=1 ! \
  *   application/x-astro-voltages,format=CI8 ! filesink location=sky.ci8

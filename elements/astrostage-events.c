@@ -150,6 +150,23 @@ static gboolean segment_event(AstroStage *stage, GstEvent *event)
   return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
 }
 
+/* The observation of an event; NULL and an error, or with the event in place of which it goes on.
+ */
+static AstroObservation *read_observation(AstroStage *stage, GstEvent **event, GError **error)
+{
+  AstroStageClass *klass = ASTRO_STAGE_GET_CLASS(stage);
+  g_autoptr(AstroObservation) observation = astro_observation_from_event(*event, error);
+  if (!observation || !klass->orient)
+    return g_steal_pointer(&observation);
+  if (!klass->orient(stage, observation, error))
+    return NULL;
+  GstEvent *oriented = astro_observation_to_event(observation);
+  gst_event_set_seqnum(oriented, gst_event_get_seqnum(*event));
+  gst_event_unref(*event);
+  *event = oriented;
+  return g_steal_pointer(&observation);
+}
+
 /* What is held belongs to the observation before. */
 static gboolean observation_event(AstroStage *stage, GstEvent *event)
 {
@@ -164,7 +181,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
     gst_event_unref(event);
     return FALSE;
   }
-  observation = astro_observation_from_event(event, &error);
+  observation = read_observation(stage, &event, &error);
   if (observation) {
     g_clear_pointer(&priv->observation, astro_observation_unref);
     priv->observation = observation;

@@ -45,6 +45,9 @@ struct _AstroStageClass {
   void (*drained)(AstroStage *stage);
   /* Forgets what is held: at a flush and a stop. */
   void (*reset)(AstroStage *stage);
+  /* Settles the Earth orientation of a new observation before the stage has it; so it goes on
+   * downstream. Of what computes delays or (u,v,w). */
+  gboolean (*orient)(AstroStage *stage, AstroObservation *observation, GError **error);
   /* A new observation came (astro_stage_observation). */
   gboolean (*observed)(AstroStage *stage, GError **error);
   /* Writes into a copy of the observation what this stage does to the stream, or refuses what was

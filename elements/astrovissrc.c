@@ -13,6 +13,9 @@
  * Optional are the receivers' thermal noise, errors of the stations' gains, and lost data, which
  * lowers the counts of good samples as it does in astrocorrelator.
  *
+ * With earth-orientation, a file of the IERS, stations stand where UT1 - UTC and polar motion have
+ * them; all elements behind it know that from the observation, and compute with the same.
+ *
  * |[
  * gst-launch-1.0 astrovissrc num-buffers=20 ! astrofitssink location=a.uvfits
  * ]|

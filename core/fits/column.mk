@@ -57,3 +57,9 @@ interop_programs += tests/interop/predict
 .PHONY: check-interop
 check-interop: all tests/interop/predict
 	srcdir=$(srcdir) CXX="$(CXX)" $(srcdir)/tests/interop/check
+
+# Earth orientation in UVFITS.
+core_sources += core/fits/uvfits-earth.c core/fits/uvfits-earth.h
+core_tests += tests/core/uvfits-earth
+tests_core_uvfits_earth_CFLAGS = $(AM_CFLAGS) $(CFITSIO_CFLAGS)
+tests_core_uvfits_earth_LDADD = $(LDADD) $(CFITSIO_LIBS)

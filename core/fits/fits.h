@@ -117,6 +117,7 @@ typedef struct {
   const char *where;             /* rows of a catalogue, as CFITSIO's row filters; NULL: all */
   GstCaps *wanted;               /* kinds of files that give other caps are none; NULL: any */
   AstroFitsUvw uvw;              /* of visibilities */
+  const char *earth_orientation; /* of visibilities: core/sky/earth-file.h; NULL: the file's own */
 } AstroFitsOptions;
 
 /* options: NULL for none. */

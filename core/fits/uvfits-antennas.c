@@ -2,6 +2,7 @@
  * which is the one form that all readers take alike: offsets from a middle elsewhere are turned by
  * AIPS and pyuvdata, as AIPS memo 117 wants it, and not by casacore. */
 #include "core/fits/uvfits.h"
+#include "core/fits/uvfits-earth.h"
 #include "core/units.h"
 
 #include <erfa.h>
@@ -18,16 +19,19 @@
 static const char *const middle_keys[3] = { "ARRAYX", "ARRAYY", "ARRAYZ" };
 
 /* Greenwich's sidereal time and TAI - UTC at the start of the observation's day. */
-static void clocks(gint32 mjd, double *sidereal_degrees, double *tai_minus_utc)
+static void clocks(const AstroObservation *o, double *sidereal_degrees, double *tai_minus_utc)
 {
+  const gint32 mjd = o->start_mjd;
+  AstroEarthDay earth;
   int year, month, day;
   double fraction;
   eraJd2cal(MJD_ZERO, mjd, &year, &month, &day, &fraction);
   *tai_minus_utc = 0;
   eraDat(year, month, day, 0, tai_minus_utc);
+  astro_earth_at(o->earth, mjd, 0, &earth);
   *sidereal_degrees =
-      ASTRO_DEGREES *
-      eraGst06a(MJD_ZERO, mjd, MJD_ZERO, mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
+      ASTRO_DEGREES * eraGst06a(MJD_ZERO, mjd + earth.ut1_utc / 86400.0, MJD_ZERO,
+                                mjd + (*tai_minus_utc + SECONDS_TT_MINUS_TAI) / 86400.0);
 }
 
 static void write_key(fitsfile *file, const char *key, double value, const char *comment,
@@ -54,7 +58,7 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
   int year, month, day;
   double fraction;
 
-  clocks(o->start_mjd, &sidereal, &tai_minus_utc);
+  clocks(o, &sidereal, &tai_minus_utc);
   eraJd2cal(MJD_ZERO, o->start_mjd, &year, &month, &day, &fraction);
   g_autofree char *date = g_strdup_printf("%04d-%02d-%02d", year, month, day);
   g_autofree char *array = astro_fits_ascii(o->telescope);
@@ -66,9 +70,7 @@ static void write_keys(fitsfile *file, const AstroObservation *o, double frequen
   write_key(file, "DEGPDY", SIDEREAL_DEGREES_PER_DAY, "rotation of the earth (deg/day)", status);
   write_key(file, "FREQ", frequency, "reference frequency (Hz)", status);
   write_text(file, "RDATE", date, "day that times count from", status);
-  write_key(file, "POLARX", 0, "pole, taken as 0 (arcsec)", status);
-  write_key(file, "POLARY", 0, "pole, taken as 0 (arcsec)", status);
-  write_key(file, "UT1UTC", 0, "UT1 - UTC, taken as 0 (s)", status);
+  astro_uvfits_write_earth_keys(file, o, status);
   write_key(file, "DATUTC", 0, "time of the data - UTC (s)", status);
   write_key(file, "IATUTC", tai_minus_utc, "TAI - UTC (s)", status);
   /* Readers look at one or the other. */

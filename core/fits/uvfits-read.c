@@ -1,4 +1,5 @@
 #include "core/fits/uvfits-read.h"
+#include "core/fits/uvfits-earth.h"
 #include "core/fits/uvfits-reader.h"
 #include "core/units.h"
 
@@ -46,6 +47,7 @@ static gpointer open_reader(AstroFitsFile *file, const AstroFitsOptions *options
       !astro_uvfits_read_start(r, contents->observation, error) ||
       !astro_uvfits_read_times(r, contents, error) ||
       !astro_uvfits_read_phase_centre(r, contents->observation, error) ||
+      !astro_uvfits_read_earth(r, options, contents, error) ||
       !astro_uvfits_describe(r, contents, error) ||
       !astro_uvfits_place_stations(r, options ? options->uvw : ASTRO_FITS_UVW_AUTO, contents,
                                    error) ||

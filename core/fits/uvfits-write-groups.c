@@ -189,6 +189,8 @@ static gboolean put_frame(AstroUvfitsWriter *w, const AstroFitsFrames *frames,
   double axes[3][3];
   guint i = 0, j = 0;
 
+  if (!astro_uvw_check_time(w->contents.observation, middle, error))
+    return FALSE;
   /* a track, since nutation took more time than all else of a short frame of few baselines */
   astro_track_axes(w->track, middle, axes);
   astro_uvw_along(w->contents.observation, axes, w->uvw);

@@ -1,3 +1,4 @@
+#include "core/fits/uvfits-earth.h"
 #include "core/fits/uvfits-writer.h"
 #include "core/units.h"
 
@@ -168,10 +169,13 @@ gboolean astro_uvfits_write_header(AstroUvfitsWriter *w, GError **error)
   if (!astro_fits_check(status, "writing the header", error) ||
       !astro_uvfits_write_antennas(
           scratch.file, w->contents.observation,
-          channel_frequency(&w->contents.stream, reference_channel(&w->contents.stream)), error))
+          channel_frequency(&w->contents.stream, reference_channel(&w->contents.stream)), error) ||
+      !astro_uvfits_write_earth(scratch.file, w->contents.observation, error))
     goto out;
   fits_flush_file(scratch.file, &status);
-  fits_get_hduaddrll(scratch.file, &start, NULL, &end, &status);
+  fits_get_hduaddrll(scratch.file, NULL, NULL, &end, &status);
+  fits_movabs_hdu(scratch.file, 2, NULL, &status);
+  fits_get_hduaddrll(scratch.file, &start, NULL, NULL, &status);
   fits_movabs_hdu(scratch.file, 1, NULL, &status);
   fits_get_hduaddrll(scratch.file, NULL, &data, NULL, &status);
   if (!astro_fits_check(status, "writing the header", error))

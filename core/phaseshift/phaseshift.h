@@ -35,6 +35,8 @@ typedef struct AstroShift AstroShift;
 AstroShift *astro_shift_new(AstroObservation *from, AstroObservation *to);
 void astro_shift_free(AstroShift *shift);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroShift, astro_shift_free)
+/* Between the centres: of a chord, at most 2. */
+double astro_shift_distance(const AstroShift *shift);
 /* d of each station then. One thread at a time. */
 void astro_shift_at(AstroShift *shift, gint64 ns_since_start, double *nearer);
 

@@ -1,16 +1,22 @@
 #include "config.h"
 #include "core/phaseshift/phaseshift.h"
 
+#include <math.h>
+
 #include "core/stream/track.h"
 
 struct AstroShift {
   AstroObservation *observation;
+  double distance;
   AstroTrack *from, *to;
 };
 
 AstroShift *astro_shift_new(AstroObservation *from, AstroObservation *to)
 {
   AstroShift *shift = g_new(AstroShift, 1);
+  double lmn[3];
+  astro_lmn_from_direction(from, to->phase_ra, to->phase_dec, lmn);
+  shift->distance = hypot(hypot(lmn[0], lmn[1]), 1 - lmn[2]);
   shift->observation = astro_observation_ref(from);
   shift->from = astro_track_new(from);
   shift->to = astro_track_new(to);
@@ -23,6 +29,11 @@ void astro_shift_free(AstroShift *shift)
   astro_track_free(shift->to);
   astro_observation_unref(shift->observation);
   g_free(shift);
+}
+
+double astro_shift_distance(const AstroShift *shift)
+{
+  return shift->distance;
 }
 
 /* The difference of the directions first: stations are far from the geocentre, and apart little. */

@@ -14,3 +14,12 @@ element_tests += tests/elements/astroskysrc tests/elements/astroobserve
 bench_programs += tests/bench/sky
 fuzz_programs += tests/fuzz/sky
 example_files += examples/voltages.sh
+
+# Earth orientation: the days that an observation carries, the IERS's files, what elements do with them.
+core_sources += core/stream/earth.c core/stream/earth.h core/sky/earth-file.c core/sky/earth-file.h \
+  core/sky/earth-error.c core/sky/earth-error.h
+element_sources += elements/astroearth.c elements/astroearth.h
+core_tests += tests/core/earth
+element_tests += tests/elements/earth
+fuzz_programs += tests/fuzz/earth
+dist_files += tests/earth-orientation.h

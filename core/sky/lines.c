@@ -45,13 +45,23 @@ void astro_lines_clear(AstroLines *lines)
   g_clear_pointer(&lines->text, g_free);
 }
 
+char *astro_lines_next_whole(AstroLines *lines)
+{
+  if (!*lines->next)
+    return NULL;
+  char *line = lines->next, *end = line + strcspn(line, "\n");
+  lines->next = *end ? end + 1 : end;
+  lines->line++;
+  *end = '\0';
+  if (end > line && end[-1] == '\r')
+    end[-1] = '\0';
+  return line;
+}
+
 char **astro_lines_next(AstroLines *lines)
 {
-  while (*lines->next) {
-    char *line = lines->next, *end = line + strcspn(line, "\n");
-    lines->next = *end ? end + 1 : end;
-    lines->line++;
-    *end = '\0';
+  char *line;
+  while ((line = astro_lines_next_whole(lines))) {
     line[strcspn(line, "#")] = '\0';
 
     GPtrArray *fields = g_ptr_array_new();

@@ -27,6 +27,10 @@ void astro_lines_clear(AstroLines *lines);
 /* The fields of the next line that has any; NULL at the end. Free with g_strfreev(). */
 char **astro_lines_next(AstroLines *lines);
 
+/* The next line as it is, for files of columns that have no comments; NULL at the end. Lives as
+ * long as the lines do. */
+char *astro_lines_next_whole(AstroLines *lines);
+
 /* "FILE:LINE: ..." */
 void astro_lines_error(const AstroLines *lines, GError **error, const char *format, ...)
     G_GNUC_PRINTF(3, 4);

@@ -23,6 +23,9 @@ AstroObservation *astro_scene_observe(const AstroScene *scene, GError **error)
   if (!setup.phase_centre || !*setup.phase_centre)
     setup.phase_centre = (char *)ASTRO_SETUP_ZENITH;
   g_autoptr(AstroObservation) observation = astro_setup_amend(&setup, NULL, scene->stations, error);
+  /* Whoever takes the simulated delays out again knows by that that UT1 was UTC. */
+  if (observation && !observation->earth)
+    observation->earth = astro_earth_new_none();
   if (!observation || (observation->n_stations && observation->has_start))
     return g_steal_pointer(&observation);
   g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "%s is empty, expected %s",

@@ -6,6 +6,7 @@
 
 #include "core/sky/angle.h"
 #include "core/sky/array.h"
+#include "core/sky/earth-file.h"
 #include "core/fail.h"
 #include "core/stream/uvw.h"
 #include "core/units.h"
@@ -15,6 +16,7 @@ void astro_setup_clear(AstroSetup *setup)
   g_free(setup->array);
   g_free(setup->phase_centre);
   g_free(setup->start_time);
+  g_free(setup->earth_orientation);
   memset(setup, 0, sizeof *setup);
 }
 
@@ -95,6 +97,9 @@ static gboolean amend(const AstroSetup *setup, guint n_stations, AstroObservatio
     return FALSE;
   if (is_said(setup->start_time) &&
       !astro_observation_set_start(observation, setup->start_time, error))
+    return FALSE;
+  if (!astro_earth_amend(observation, setup->earth_orientation, error) ||
+      !astro_uvw_check_time(observation, 0, error))
     return FALSE;
   return !is_said(setup->phase_centre) ||
          astro_setup_point(observation, "phase-centre", setup->phase_centre, error);

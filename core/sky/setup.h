@@ -12,6 +12,7 @@ typedef struct {
   char *array;        /* a preset's name or a file */
   char *phase_centre; /* ra,dec as core/sky/angle.h reads them, or ASTRO_SETUP_ZENITH */
   char *start_time;
+  char *earth_orientation;    /* a file, core/sky/earth-file.h */
   double latitude, longitude; /* degrees */
   gboolean has_latitude, has_longitude;
 } AstroSetup;

@@ -168,6 +168,12 @@ void astro_grid_clear(AstroGrid *grid)
   g_clear_pointer(&grid->products, g_strfreev);
 }
 
+double astro_grid_farthest(const AstroGrid *grid)
+{
+  return MIN(hypot(grid->centre_l, grid->centre_m) + G_SQRT2 / 2 * grid->image_size * grid->pixel,
+             1);
+}
+
 gint astro_grid_find(const AstroGrid *grid, const char *product)
 {
   for (gint i = 0; grid->products && grid->products[i]; i++)

@@ -63,6 +63,9 @@ gboolean astro_image_check_layout(const AstroStream *stream, GError **error);
 void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps);
 void astro_grid_clear(AstroGrid *grid);
 
+/* From the phase centre to the image's farthest corner: direction cosines, at most 1. */
+double astro_grid_farthest(const AstroGrid *grid);
+
 gint astro_grid_find(const AstroGrid *grid, const char *product); /* -1: it has none */
 
 /* Where touched-only=true is agreed on, a plane's buffer says of tiles of so many cells a side

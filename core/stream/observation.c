@@ -30,6 +30,7 @@ AstroObservation *astro_observation_copy(const AstroObservation *observation)
   copy->positions = g_memdup2(observation->positions, 3 * observation->n_stations * sizeof(double));
   copy->basis = g_strdup(observation->basis);
   astro_history_copy(&copy->done, &observation->done);
+  copy->earth = observation->earth ? astro_earth_ref(observation->earth) : NULL;
   return copy;
 }
 
@@ -63,6 +64,7 @@ void astro_observation_unref(AstroObservation *observation)
   g_free(observation->positions);
   g_free(observation->basis);
   astro_history_clear(&observation->done);
+  g_clear_pointer(&observation->earth, astro_earth_unref);
   g_free(observation);
 }
 
@@ -157,6 +159,18 @@ static void set_strings(GstStructure *s, const char *field, char **values, guint
   gst_structure_take_value(s, field, &array);
 }
 
+#define EARTH_VALUES 3 /* of a day: AstroEarthDay's fields */
+
+static void set_earth(GstStructure *s, const AstroEarth *earth)
+{
+  G_STATIC_ASSERT(sizeof(AstroEarthDay) == EARTH_VALUES * sizeof(double));
+  gst_structure_set(s, "earth-orientation", G_TYPE_STRING, earth->name, NULL);
+  if (earth->n == 0)
+    return;
+  gst_structure_set(s, "earth-orientation-mjd", G_TYPE_INT, earth->first_mjd, NULL);
+  set_doubles(s, "earth-orientation-days", &earth->days->pole_x, EARTH_VALUES * (gsize)earth->n);
+}
+
 GstEvent *astro_observation_to_event(const AstroObservation *o)
 {
   GstStructure *s = gst_structure_new(ASTRO_OBSERVATION_EVENT, "telescope", G_TYPE_STRING,
@@ -172,6 +186,8 @@ GstEvent *astro_observation_to_event(const AstroObservation *o)
   if (o->uvw_metres > 0)
     gst_structure_set(s, "uvw-metres", G_TYPE_DOUBLE, o->uvw_metres, NULL);
   astro_history_to_structure(&o->done, s);
+  if (o->earth)
+    set_earth(s, o->earth);
   return gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, s);
 }
 
@@ -236,6 +252,28 @@ static gboolean get_positions(const GstStructure *s, AstroObservation *o, GError
   return TRUE;
 }
 
+/* A name alone says that UT1 is taken for UTC. */
+static gboolean get_earth(const GstStructure *s, AstroObservation *o, GError **error)
+{
+  const char *name = gst_structure_get_string(s, "earth-orientation");
+  const GValue *array = NULL;
+  gint first_mjd;
+  if (name && !gst_structure_get_int(s, "earth-orientation-mjd", &first_mjd)) {
+    o->earth = astro_earth_new_none();
+    return TRUE;
+  }
+  if (name && !(array = get_array(s, "earth-orientation-days", 0, error)))
+    return FALSE;
+  if (!name)
+    return TRUE;
+  const guint n = gst_value_array_get_size(array) / EARTH_VALUES;
+  g_autofree double *values = g_new(double, EARTH_VALUES *(gsize)n);
+  if (!get_doubles(s, "earth-orientation-days", values, EARTH_VALUES * n, error))
+    return FALSE;
+  o->earth = astro_earth_new(name, first_mjd, (const AstroEarthDay *)values, n, error);
+  return o->earth != NULL;
+}
+
 static void replace_string(const GstStructure *s, const char *field, char **text)
 {
   const char *value = gst_structure_get_string(s, field);
@@ -282,6 +320,9 @@ static gboolean check_fields(const GstStructure *s, GError **error)
     { "start-ns", "start-mjd", G_TYPE_UINT64, 0, 86401e9, "a guint64, nanoseconds into the day" },
     { "uvw-metres", NULL, G_TYPE_DOUBLE, 0, ASTRO_OBSERVATION_MAX_METRES,
       "a double, metres of the longest (u,v,w) that buffers bring" },
+    { "earth-orientation", "earth-orientation-mjd", G_TYPE_STRING, 0, 0, "a string" },
+    { "earth-orientation-mjd", "earth-orientation-days", G_TYPE_INT, -678575, 2973483,
+      "an int, a day of years 1 to 9999" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(fields); i++) {
     const GValue *value = gst_structure_get_value(s, fields[i].field);
@@ -313,7 +354,7 @@ AstroObservation *astro_observation_from_event(GstEvent *event, GError **error)
   o->has_start = gst_structure_get_int(s, "start-mjd", &o->start_mjd) &&
                  gst_structure_get_uint64(s, "start-ns", &o->start_ns);
   gst_structure_get_double(s, "uvw-metres", &o->uvw_metres);
-  if (!astro_history_from_structure(&o->done, s, error))
+  if (!astro_history_from_structure(&o->done, s, error) || !get_earth(s, o, error))
     return NULL;
   return g_steal_pointer(&o);
 }

@@ -1,6 +1,7 @@
 /* The observation: what a stream is of. Travels as a sticky custom downstream event. */
 #pragma once
 
+#include "core/stream/earth.h"
 #include "core/stream/history.h"
 
 G_BEGIN_DECLS
@@ -27,6 +28,7 @@ typedef struct {
   /* The longest (u,v,w) that buffers bring with them (uvw-meta.h), in place of the stations'; 0:
    * they bring none. */
   double uvw_metres;
+  AstroEarth *earth; /* that delays and (u,v,w) of the stream are computed with; NULL: not known */
 } AstroObservation;
 
 AstroObservation *astro_observation_new(guint n_stations);

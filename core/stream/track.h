@@ -1,5 +1,6 @@
 /* The axes of (u,v,w) as time goes on, at the cost of a rotation: astro_uvw_axes() is asked once a
- * minute only. Within 1e-12 of it, continuous, and the same whatever times were asked before. */
+ * minute only. Within 1e-12 of it, or 5e-12 with polar motion, since the earth then turns about an
+ * axis beside the positions'; continuous, and the same whatever times were asked before. */
 #pragma once
 
 #include "core/stream/uvw.h"

@@ -1,5 +1,6 @@
 #include "config.h"
 #include "core/stream/uvw.h"
+#include "core/stream/stream.h"
 #include "core/units.h"
 #include <erfa.h>
 #include <erfam.h>
@@ -24,13 +25,17 @@ static void moment_at(const AstroObservation *observation, gint64 ns_since_start
 {
   double tt[2], ut1[2], heliocentric[2][3], barycentric[2][3], tai_minus_utc = 0, fraction;
   int year, month, day;
+  AstroEarthDay earth;
   eraJd2cal(MJD_ZERO, observation->start_mjd, &year, &month, &day, &fraction);
   eraDat(year, month, day, 0.0, &tai_minus_utc);
   ut1[0] = MJD_ZERO + observation->start_mjd;
   ut1[1] = observation->start_ns / ASTRO_NS_PER_DAY + ns_since_start / ASTRO_NS_PER_DAY;
   tt[0] = ut1[0];
   tt[1] = ut1[1] + (tai_minus_utc + ERFA_TTMTAI) / ERFA_DAYSEC;
-  eraC2t06a(tt[0], tt[1], ut1[0], ut1[1], 0.0, 0.0, moment->to_earth);
+  astro_earth_at(observation->earth, observation->start_mjd, ut1[1], &earth);
+  ut1[1] += earth.ut1_utc / ERFA_DAYSEC;
+  eraC2t06a(tt[0], tt[1], ut1[0], ut1[1], earth.pole_x * ERFA_DAS2R, earth.pole_y * ERFA_DAS2R,
+            moment->to_earth);
 
   eraEpv00(tt[0], tt[1], heliocentric, barycentric);
   for (guint i = 0; i < 3; i++)
@@ -68,6 +73,22 @@ static void carry_along(const double from[3], const double to[3], double vector[
                       axis[0] * vector[1] - axis[1] * vector[0] };
   for (guint i = 0; i < 3; i++)
     vector[i] = cosine * vector[i] + cross[i] + along * axis[i];
+}
+
+gboolean astro_uvw_check_time(const AstroObservation *observation, gint64 ns_since_start,
+                              GError **error)
+{
+  const AstroEarth *earth = observation->earth;
+  const double days =
+      (double)observation->start_ns / ASTRO_NS_PER_DAY + (double)ns_since_start / ASTRO_NS_PER_DAY;
+  if (!earth || !observation->has_start || astro_earth_covers(earth, observation->start_mjd, days))
+    return TRUE;
+  g_autofree char *span = astro_earth_span(earth);
+  g_autofree char *time = astro_observation_get_time(observation, (guint64)ns_since_start);
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "the Earth orientation of %s covers %s, and the stream has come to "
+                             "%s: expected a file that covers it, or another start",
+                             earth->name, span, time ? time : "no time");
 }
 
 void astro_uvw_axes(const AstroObservation *observation, gint64 ns_since_start, double axes[3][3])

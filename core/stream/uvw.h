@@ -1,9 +1,11 @@
 /* Where the stations are as seen from the phase centre: the one place that turns an observation and
  * a time into (u,v,w), and so into delays.
  *
- * Modelled with ERFA: precession and nutation (IAU 2006/2000A), the earth's rotation with UT1 =
- * UTC, leap seconds, annual aberration. Left out: polar motion (0.3 arcsec), dUT1 (below 15 arcsec
- * of rotation), diurnal aberration (0.3 arcsec), gravitational deflection, refraction. The phase
+ * Modelled with ERFA: precession and nutation (IAU 2006/2000A), the earth's rotation, leap seconds,
+ * annual aberration; UT1 - UTC and polar motion where the observation has them (earth.h), else UT1
+ * = UTC (up to 13.5 arcsec of rotation) and no polar motion (0.5 arcsec). Left out: what the IERS
+ * measures of nutation beside the model and of tides within a day (0.001 arcsec), diurnal
+ * aberration (0.3 arcsec), gravitational deflection, refraction. The phase
  * centre stands at its aberrated place; offsets from it (l,m) are not stretched by aberration, a
  * ten-thousandth of the offset. All lengths are kept: u^2 + v^2 + w^2 is the square of the
  * position.
@@ -16,6 +18,10 @@
 G_BEGIN_DECLS
 
 #define ASTRO_LIGHT_SPEED 299792458.0 /* m/s */
+
+/* Whether the observation's days of UT1 - UTC and the pole, if it has any, reach that far. */
+gboolean astro_uvw_check_time(const AstroObservation *observation, gint64 ns_since_start,
+                              GError **error);
 
 /* Unit vectors in the frame of the positions (ITRF) at that many nanoseconds from the start: [0]
  * east, [1] north (both of ICRS, at the phase centre) and [2] toward the phase centre. */

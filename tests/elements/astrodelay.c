@@ -21,6 +21,7 @@ static void push_observation_at(GstHarness *h, guint stations, double ra)
   observation->has_phase_centre = TRUE;
   observation->phase_ra = ra;
   observation->phase_dec = 1.2;
+  observation->earth = astro_earth_new_none(); /* as of simulators: nothing is to be told of it */
   gst_harness_push_event(h, astro_observation_to_event(observation));
 }
 

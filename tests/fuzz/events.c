@@ -81,9 +81,21 @@ static void take_array(Input *in, GValue *array)
 
 static GstStructure *take_structure(Input *in)
 {
-  static const char *const names[] = { "stations", "positions",   "telescope",    "basis",
-                                       "phase-ra", "phase-dec",   "start-mjd",    "start-ns",
-                                       "delays",   "filter-bank", "gains-undone", "scale" };
+  static const char *const names[] = { "stations",
+                                       "positions",
+                                       "telescope",
+                                       "basis",
+                                       "phase-ra",
+                                       "phase-dec",
+                                       "start-mjd",
+                                       "start-ns",
+                                       "delays",
+                                       "filter-bank",
+                                       "gains-undone",
+                                       "scale",
+                                       "earth-orientation",
+                                       "earth-orientation-mjd",
+                                       "earth-orientation-days" };
   GstStructure *s = gst_structure_new_empty(ASTRO_OBSERVATION_EVENT);
   while (in->at < in->end) {
     const char *name = names[take_byte(in) % G_N_ELEMENTS(names)];

@@ -1,4 +1,5 @@
 /* The graphs that come with us, made small. */
+#include "tests/earth-orientation.h"
 #include "tests/graphs/program.h"
 
 /* Each ends with a line on the file that it wrote. */
@@ -232,6 +233,27 @@ static void test_first_light_settings(void)
                  "\"9\": expected a number from -5 to 5");
 }
 
+/* The graphs that take a file of the IERS pass it on, from voltages to an image. */
+static void check_earth_orientation(void)
+{
+  write_file("finals2000A.all", test_finals_2026, -1);
+  g_auto(Result) result = run("run correlate-file input=own.raw skip=30 stations=14 rate=400000 "
+                              "bandwidth=200000 frequency=150e6 array=positions.txt "
+                              "centre=200,-30 start=2026-11-20T12:00:00 channels=20 "
+                              "integration=500 format=I8 sideband=lower output=earth.uvfits "
+                              "earth-orientation=finals2000A.all");
+  g_assert_cmpint(result.status, ==, 0);
+  g_auto(Result) image = run("run image uvfits=earth.uvfits output=earth.fits size=256 cell=20 "
+                             "earth-orientation=finals2000A.all");
+  g_assert_cmpint(image.status, ==, 0);
+  /* Samples were simulated with UT1 = UTC, so that the sky is an arcsec off for the file's days. */
+  assert_source(image.out, 0.0040935, 0.0033);
+  /* own.uvfits was made without. */
+  g_auto(Result) other = run("run image uvfits=own.uvfits output=bad.fits size=256 cell=20 "
+                             "earth-orientation=finals2000A.all");
+  assert_refused(&other, 1, "was made with the Earth orientation none, UT1 = UTC");
+}
+
 /* Samples of a simulated array, behind a header that is cut off, to visibilities and an image. */
 static void check_own_voltages(const char *format, gssize bytes, const char *sideband)
 {
@@ -272,6 +294,7 @@ static void test_own_voltages(void)
   check_own_voltages("CI8", 2, "lower");
   check_own_voltages("I8", 1, "upper");
   check_own_voltages("I8", 1, "lower");
+  check_earth_orientation();
   static const char *const bad[][2] = {
     { "stations=13 array=positions.txt", "positions.txt: 14 stations found, expected 13" },
     { "stations=14 start=2026-11-20T12:00:00", "array is not set and none came" },
