@@ -503,7 +503,7 @@ static void install_properties(GObjectClass *object)
                                  ASTRO_EARTH_HELP " of a UVFITS file (unset: the file's own)",
                                  NULL },
   };
-  for (guint id = PROP_LOCATION; id <= PROP_WHERE; id++)
+  for (guint id = PROP_LOCATION; id < PROP_UVW; id++)
     properties[id] = g_param_spec_string(
         texts[id].name, texts[id].nick, texts[id].blurb, texts[id].value,
         G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
