@@ -248,6 +248,10 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
   }
+  if (trans->queued_buf && !astro_stream_check_counts(&self->stream, trans->queued_buf, &error)) {
+    gst_clear_buffer(&trans->queued_buf);
+    return refuse(self, error);
+  }
   if (!self->is_bytes)
     return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->generate_output(trans, out);
   if (trans->queued_buf) {
@@ -438,7 +442,8 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   g_autoptr(GError) error = NULL;
 
   self->is_told = FALSE;
-  self->has_stream = astro_stream_from_caps(&self->stream, in, &error);
+  self->has_stream = astro_stream_from_caps(&self->stream, in, &error) &&
+                     astro_stream_check_sums(&self->stream, &error);
   if (!self->has_stream) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return FALSE;
