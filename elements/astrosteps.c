@@ -6,6 +6,9 @@
 /* Steps and their times are added to one another and rounded up, as signed numbers. */
 #define FARTHEST (G_GUINT64_CONSTANT(1) << 62)
 
+/* Nanoseconds within which times that were rounded agree. */
+#define ROUNDING 2
+
 /* Part of a step by which a loss that PTS alone tells of may differ from whole steps. */
 #define WHOLE 8
 
@@ -67,7 +70,8 @@ static GstClockTime since_epoch(const AstroSteps *s, GstClockTime time)
   return s->epoch > 0 && time < (guint64)s->epoch ? 0 : time - (guint64)s->epoch;
 }
 
-GstClockTime astro_nearest_step(const AstroStream *stream, GstClockTime time, guint64 *step)
+/* The time that is a whole number of steps nearest to a time, and that number. */
+static GstClockTime nearest_step(const AstroStream *stream, GstClockTime time, guint64 *step)
 {
   *step = gst_util_uint64_scale_round(time, (guint64)stream->rate_n,
                                       GST_SECOND * (guint64)stream->rate_d);
@@ -106,7 +110,7 @@ void astro_steps_follow_rate(AstroSteps *s, const AstroStream *before, const Ast
 
 /* ---- what a buffer says ---- */
 
-gboolean astro_offset_spans(GstBuffer *buffer, guint64 n)
+static gboolean offset_spans(GstBuffer *buffer, guint64 n)
 {
   return GST_BUFFER_OFFSET_IS_VALID(buffer) && GST_BUFFER_OFFSET_END_IS_VALID(buffer) &&
          GST_BUFFER_OFFSET_END(buffer) - GST_BUFFER_OFFSET(buffer) == n;
@@ -123,9 +127,9 @@ static Said look_at(const AstroSteps *s, const AstroStream *stream, GstBuffer *b
 {
   Said said = { 0 };
   if (s->counts_time)
-    said.has_step = astro_offset_spans(buffer, n) ||
+    said.has_step = offset_spans(buffer, n) ||
                     (GST_BUFFER_OFFSET_IS_VALID(buffer) && !GST_BUFFER_OFFSET_END_IS_VALID(buffer));
-  said.has_bytes = !said.has_step && astro_offset_spans(buffer, gst_buffer_get_size(buffer));
+  said.has_bytes = !said.has_step && offset_spans(buffer, gst_buffer_get_size(buffer));
   said.has_time = s->counts_time && stream->rate_n > 0 && GST_BUFFER_PTS_IS_VALID(buffer);
   said.is_retimed =
       said.has_time && (!s->is_started || s->retime || s->is_anew || GST_BUFFER_IS_DISCONT(buffer));
@@ -180,8 +184,7 @@ static GstClockTimeDiff later(const AstroSteps *s, const AstroStream *stream, gu
 static void note_time(AstroSteps *s, const AstroStream *stream, const Said *said, guint64 step,
                       GstClockTime time)
 {
-  if (s->time.is_known && !said->is_retimed &&
-      ABS(later(s, stream, step, time)) > ASTRO_STEPS_ROUNDING)
+  if (s->time.is_known && !said->is_retimed && ABS(later(s, stream, step, time)) > ROUNDING)
     return;
   s->time.is_known = TRUE;
   s->time.step = step;
@@ -194,7 +197,7 @@ static gboolean check_offset(const AstroSteps *s, const AstroStream *stream, Gst
   const GstClockTimeDiff one = (GstClockTimeDiff)astro_stream_time(stream, 1);
   const GstClockTimeDiff off = later(s, stream, GST_BUFFER_OFFSET(buffer), GST_BUFFER_PTS(buffer));
 
-  if (ABS(off) < MAX(one - ASTRO_STEPS_ROUNDING, 2 * ASTRO_STEPS_ROUNDING))
+  if (ABS(off) < MAX(one - ROUNDING, 2 * ROUNDING))
     return TRUE;
   return astro_stream_refuse(
       error, ASTRO_STREAM_ERROR_SIZE,
@@ -225,9 +228,9 @@ static gboolean refuse_arrival(const AstroStream *stream, GstClockTime time, Gst
 static gboolean is_whole(const AstroStream *stream, GstClockTimeDiff off, guint64 *jump)
 {
   const GstClockTime distance = (GstClockTime)ABS(off);
-  const GstClockTime rounded = astro_nearest_step(stream, distance, jump);
+  const GstClockTime rounded = nearest_step(stream, distance, jump);
   const GstClockTime rest = MAX(distance, rounded) - MIN(distance, rounded);
-  return rest <= MAX(astro_stream_time(stream, 1) / WHOLE, ASTRO_STEPS_ROUNDING);
+  return rest <= MAX(astro_stream_time(stream, 1) / WHOLE, ROUNDING);
 }
 
 /* Live sources stamp both with the time of arrival; samples have no time to be decoded at. */
@@ -250,11 +253,11 @@ static gboolean find_anew(AstroSteps *s, const AstroStream *stream, GstBuffer *b
   guint64 jump;
 
   if (!follows && looks_stamped(buffer)) {
-    const GstClockTime whole = astro_nearest_step(stream, time, &jump);
-    if (MAX(time, whole) - MIN(time, whole) > ASTRO_STEPS_ROUNDING)
+    const GstClockTime whole = nearest_step(stream, time, &jump);
+    if (MAX(time, whole) - MIN(time, whole) > ROUNDING)
       return refuse_arrival(stream, time, 0, error);
   }
-  astro_nearest_step(stream, since_epoch(s, time), &found->first);
+  nearest_step(stream, since_epoch(s, time), &found->first);
   const GstClockTime due = astro_steps_time(s, stream, s->next);
   if (!follows || found->first >= s->next ||
       is_whole(stream, (GstClockTimeDiff)(time - due), &jump))
@@ -268,8 +271,7 @@ static gboolean knows_duration(const AstroStream *stream, GstBuffer *buffer, gui
   const GstClockTimeDiff longer =
       (GstClockTimeDiff)(GST_BUFFER_DURATION(buffer) - astro_stream_time(stream, n));
   return GST_BUFFER_DURATION_IS_VALID(buffer) &&
-         (GstClockTime)ABS(longer) <=
-             MAX(astro_stream_time(stream, 1) / WHOLE, ASTRO_STEPS_ROUNDING);
+         (GstClockTime)ABS(longer) <= MAX(astro_stream_time(stream, 1) / WHOLE, ROUNDING);
 }
 
 /* Where nothing is said to be missing. */
@@ -281,7 +283,7 @@ static gboolean find_by_time(AstroSteps *s, const AstroStream *stream, GstBuffer
   guint64 jump;
 
   found->first = s->next;
-  if ((GstClockTime)ABS(off) <= MAX(one / 2, ASTRO_STEPS_ROUNDING))
+  if ((GstClockTime)ABS(off) <= MAX(one / 2, ROUNDING))
     return TRUE;
   if (!is_whole(stream, off, &jump)) {
     said->is_retimed = off > 0 && knows_duration(stream, buffer, n);
@@ -327,10 +329,20 @@ static gboolean find_renumbered(AstroSteps *s, const AstroStream *stream, GstBuf
   s->is_anew |= !said->has_time;
   if (!said->has_time)
     return TRUE;
-  astro_nearest_step(stream, since_epoch(s, GST_BUFFER_PTS(buffer)), &step);
+  nearest_step(stream, since_epoch(s, GST_BUFFER_PTS(buffer)), &step);
   found->back = step < s->next ? s->next - step : 0;
   s->next = found->first + found->back;
   return TRUE;
+}
+
+gboolean astro_steps_check_alone(const AstroSteps *s, GError **error)
+{
+  return !s->is_back ||
+         astro_stream_refuse(
+             error, ASTRO_STREAM_ERROR_SIZE,
+             "a stream came back after another in its place, and its buffers do not say which "
+             "steps they hold: streams of several sources are mixed (by funnel, for instance). "
+             "Expected one stream, or OFFSET and OFFSET_END that count time steps");
 }
 
 /* Before any buffer said a time, steps were timed from the epoch. */
@@ -363,13 +375,7 @@ static gboolean find(AstroSteps *s, const AstroStream *stream, GstBuffer *buffer
     return find_by_time(s, stream, buffer, n, said, found, error);
   if (said->has_bytes && is_strict && s->bytes.is_known)
     return find_by_bytes(s, stream, buffer, found, error);
-  if (s->is_back && is_strict)
-    return astro_stream_refuse(
-        error, ASTRO_STREAM_ERROR_SIZE,
-        "a stream came back after another in its place, and its buffers do not say which steps "
-        "they hold: streams of several sources are mixed (by funnel, for instance). Expected one "
-        "stream, or OFFSET and OFFSET_END that count time steps");
-  return TRUE;
+  return !is_strict || astro_steps_check_alone(s, error);
 }
 
 /* ---- and kept ---- */
@@ -435,4 +441,40 @@ char *astro_steps_describe_again(const AstroSteps *s, const AstroStepsPlace *pla
                          " came again, or late, and are left out: each counts once. More of them "
                          "are counted without a word",
                          place->again, s->next);
+}
+
+/* ---- streams that pass ---- */
+
+static gboolean is_live(GstPad *sink)
+{
+  GstQuery *query = gst_query_new_latency();
+  gboolean live = FALSE;
+
+  if (gst_pad_peer_query(sink, query))
+    gst_query_parse_latency(query, &live, NULL, NULL);
+  gst_query_unref(query);
+  return live;
+}
+
+gboolean astro_check_times_of_samples(GstPad *sink, const AstroStream *stream, GstBuffer *buffer,
+                                      GError **error)
+{
+  const guint64 n = gst_buffer_get_size(buffer) / astro_stream_step_bytes(stream);
+  const GstClockTime time = GST_BUFFER_PTS(buffer);
+  guint64 step;
+
+  if (!counts_once(stream) || stream->rate_n == 0 || offset_spans(buffer, n))
+    return TRUE;
+  if (GST_CLOCK_TIME_IS_VALID(time) && time <= FARTHEST) {
+    const GstClockTime whole = nearest_step(stream, time, &step);
+    return MAX(time, whole) - MIN(time, whole) <= ROUNDING || knows_duration(stream, buffer, n) ||
+           refuse_arrival(stream, time, whole, error);
+  }
+  return !is_live(sink) ||
+         astro_stream_refuse(
+             error, ASTRO_STREAM_ERROR_SIZE,
+             "buffers of a live source say neither which steps they hold nor when these were taken "
+             "(udpsrc): what is lost would move all that follows. Expected OFFSET and OFFSET_END "
+             "that count time steps, or PTS of the samples, or bytes from a file or a pipe "
+             "(filesrc, fdsrc)");
 }

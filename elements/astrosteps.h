@@ -51,15 +51,16 @@ GstClockTime astro_steps_time(const AstroSteps *steps, const AstroStream *stream
 gboolean astro_steps_find(AstroSteps *steps, const AstroStream *stream, GstBuffer *buffer,
                           guint64 n, AstroStepsPlace *place, GError **error);
 
+/* Whether a stream whose buffers do not say which steps they hold came in the place of no other
+ * that came in its own; the error. */
+gboolean astro_steps_check_alone(const AstroSteps *steps, GError **error);
+
 /* For who sends a warning about the first steps that were left out. */
 char *astro_steps_describe_again(const AstroSteps *steps, const AstroStepsPlace *place);
 
-/* Whether a buffer's OFFSET counts so many steps. */
-gboolean astro_offset_spans(GstBuffer *buffer, guint64 n);
-
-/* The time that is a whole number of steps nearest to a time, and that number. */
-GstClockTime astro_nearest_step(const AstroStream *stream, GstClockTime time, guint64 *step);
-/* Nanoseconds within which times that were rounded agree. */
-#define ASTRO_STEPS_ROUNDING 2
+/* Whether buffers that come at a sink pad with a TIME segment say which steps they hold, or when
+ * these were taken, and not when they came; the error. */
+gboolean astro_check_times_of_samples(GstPad *sink, const AstroStream *stream, GstBuffer *buffer,
+                                      GError **error);
 
 G_END_DECLS
