@@ -9,6 +9,9 @@
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.
  *
+ * An integration that came already is left out, with a warning; one of another stream or segment at
+ * a time that the file has is an error, since nobody reads such a file.
+ *
  * An element message "astro-file" says what the finished file holds: location and format; of tables
  * how many tables and rows there are, and the columns; of images how many there are, width, height,
  * channels and products; of visibilities stations,

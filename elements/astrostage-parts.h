@@ -70,7 +70,8 @@ typedef struct {
 
   /* statistics */
   GstPadChainFunction chain;
-  AstroStageStats stats; /* under the object's lock: asked for by any thread */
+  AstroStageStats stats;  /* under the object's lock: asked for by any thread */
+  AstroStageStats passed; /* by the call in work, at the end of which it is counted */
   gint64 chain_left;
 } AstroStagePrivate;
 

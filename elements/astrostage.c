@@ -134,8 +134,8 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     if (*out && flow == GST_FLOW_OK)
       flow = astro_stage_pass(stage, out);
     if (*out) {
-      astro_stage_count(
-          stage, &(AstroStageStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(*out) });
+      priv->passed.buffers_out++;
+      priv->passed.bytes_out += gst_buffer_get_size(*out);
     }
     return flow;
   }
@@ -167,8 +167,9 @@ static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buff
   GstFlowReturn flow = priv->chain(pad, parent, buffer);
   priv->chain_left = astro_stage_now();
   const gint64 worked = priv->stats.busy_ns - busy;
-  astro_stage_count(stage,
-                    &(AstroStageStats){ .output_wait_ns = priv->chain_left - entered - worked });
+  priv->passed.output_wait_ns = priv->chain_left - entered - worked;
+  astro_stage_count(stage, &priv->passed);
+  priv->passed = (AstroStageStats){ 0 };
   return flow;
 }
 
