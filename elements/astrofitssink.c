@@ -16,8 +16,9 @@
  * how many tables and rows there are, and the columns; of images how many there are, width, height,
  * channels and products; of visibilities stations,
  * baselines, channels, products, integrations, start (UTC) and seconds (from the first integration
- * to the end of the last), least-weight and most-weight of values with a weight, and flagged, the
- * fraction of values without one. */
+ * to the end of the last), least-weight and most-weight of values with a weight, flagged, the
+ * fraction of values without one, and again, integrations that came already and were left out,
+ * where there are any. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
@@ -121,7 +122,7 @@ static GstStructure *visibilities_of_file(AstroFitsSink *self)
   gint pols = (gint)astro_stream_extent(stream, ASTRO_AXIS_POL);
   g_autofree char *start =
       astro_observation_get_time(self->contents.observation, (guint64)self->begin_ns);
-  return gst_structure_new(
+  GstStructure *file = gst_structure_new(
       "astro-file", "location", G_TYPE_STRING, self->name, "format", G_TYPE_STRING,
       self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,
       "baselines", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_BASELINE), "channels",
@@ -130,6 +131,9 @@ static GstStructure *visibilities_of_file(AstroFitsSink *self)
       "seconds", G_TYPE_DOUBLE, (double)(self->end_ns - self->begin_ns) / GST_SECOND,
       "least-weight", G_TYPE_UINT, tally->least, "most-weight", G_TYPE_UINT, tally->most, "flagged",
       G_TYPE_DOUBLE, (double)tally->flagged / (double)tally->values, NULL);
+  if (self->steps.again)
+    gst_structure_set(file, "again", G_TYPE_UINT64, self->steps.again, NULL);
+  return file;
 }
 
 static GstStructure *tables_of_file(AstroFitsSink *self)

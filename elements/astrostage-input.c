@@ -152,7 +152,9 @@ static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, g
   gst_buffer_unref(*in);
   *in = rest;
   *steps -= place.again;
-  if (!rest)
+  if (rest) /* what is cut off is not missing */
+    GST_BUFFER_FLAG_UNSET(rest, GST_BUFFER_FLAG_DISCONT);
+  else
     return astro_backend_no_memory(error, "no memory for a part of a block");
   return gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage)) ||
          astro_stage_align(priv, in, error);

@@ -247,9 +247,10 @@ static gboolean looks_stamped(GstBuffer *buffer)
   return GST_BUFFER_DTS_IS_VALID(buffer) && GST_BUFFER_DTS(buffer) == GST_BUFFER_PTS(buffer);
 }
 
-/* A place before next, which may be before step 0. */
+/* The step where a buffer begins, and where one that follows would; or how many steps before that
+ * it does, which may be before step 0. */
 typedef struct {
-  guint64 first, back;
+  guint64 first, due, back;
 } Found;
 
 /* Where a stream begins anew, or says that something is missing. */
@@ -339,7 +340,7 @@ static gboolean find_renumbered(AstroSteps *s, const AstroStream *stream, GstBuf
     return TRUE;
   nearest_step(stream, since_epoch(s, GST_BUFFER_PTS(buffer)), &step);
   found->back = step < s->next ? s->next - step : 0;
-  s->next = found->first + found->back;
+  found->due = found->first + found->back;
   return TRUE;
 }
 
@@ -368,7 +369,7 @@ static gboolean find(AstroSteps *s, const AstroStream *stream, GstBuffer *buffer
 {
   const gboolean is_strict = counts_once(stream) && s->is_started && !s->is_anew;
 
-  *found = (Found){ .first = s->next };
+  *found = (Found){ .first = s->next, .due = s->next };
   if (said->has_time && is_strict)
     anchor_time(s);
   if (said->has_step && is_strict && s->is_renumbered)
@@ -399,13 +400,12 @@ static gboolean refuse_mixed(const AstroSteps *s, guint64 first, GError **error)
 }
 
 static void keep(AstroSteps *s, const AstroStream *stream, GstBuffer *buffer, const Said *said,
-                 guint64 first, guint64 n)
+                 guint64 first, guint64 n, gboolean is_whole)
 {
-  const gboolean is_whole = first >= s->next || !s->is_started || s->is_anew;
   s->next = first + n;
-  if (said->is_retimed && is_whole)
+  if (said->is_retimed)
     set_epoch(s, stream, first, GST_BUFFER_PTS(buffer));
-  if (said->has_time && is_whole)
+  if (said->is_retimed || (said->has_time && is_whole))
     note_time(s, stream, said, first, GST_BUFFER_PTS(buffer));
   s->bytes.is_known = said->has_bytes;
   s->bytes.step = s->next;
@@ -425,8 +425,8 @@ gboolean astro_steps_find(AstroSteps *s, const AstroStream *stream, GstBuffer *b
       !check_range(stream, buffer, found.first, n, error))
     return FALSE;
   const gboolean follows = s->is_started && !s->is_anew;
-  if (counts_once(stream) && follows && found.first < s->next && !found.back)
-    found.back = s->next - found.first;
+  if (counts_once(stream) && follows && found.first < found.due && !found.back)
+    found.back = found.due - found.first;
   const guint64 again = MIN(found.back, n);
   if (again && s->is_back)
     return refuse_mixed(s, found.first, error);
@@ -435,10 +435,11 @@ gboolean astro_steps_find(AstroSteps *s, const AstroStream *stream, GstBuffer *b
   if (again == n)
     return TRUE;
   /* Of steps that were there before the rest follows on. */
-  const guint64 first = again ? s->next - again : found.first;
+  const guint64 first = again ? found.due - again : found.first;
   place->first = first + again;
-  place->is_cut = !again && (GST_BUFFER_IS_DISCONT(buffer) || (s->is_started && first != s->next));
-  keep(s, stream, buffer, &said, first, n);
+  place->is_cut =
+      !again && (GST_BUFFER_IS_DISCONT(buffer) || (s->is_started && first != found.due));
+  keep(s, stream, buffer, &said, first, n, again == 0);
   return TRUE;
 }
 

@@ -2,7 +2,8 @@
  * values.
  *
  * The meta counts over some of the stream's axes, in the stream's own order; axes that it leaves
- * out are groups that share one count. A buffer without counts is wholly valid. */
+ * out are groups that share one count. A buffer without counts is wholly valid, unless its stream's
+ * caps say counts=true (stream.h): then they were lost. */
 #pragma once
 
 #include "core/stream/stream.h"

@@ -185,6 +185,36 @@ static void test_counts_of_rest(void)
   gst_harness_teardown(h);
 }
 
+/* Under caps of another rate OFFSET may count on, or anew; what came again is told by the time. */
+static void test_new_rate(void)
+{
+  static const guint64 offsets[] = { 10, 20, 0 };
+  for (guint i = 0; i < G_N_ELEMENTS(offsets); i++) {
+    GstHarness *h = test_harness("astrotranspose");
+    g_autofree char *twice = test_replace(IN_CAPS, "1000/3", "2000/3");
+    gst_harness_set_sink_caps_str(h, "application/x-astro-voltages,layout=" TIMES);
+    gst_harness_set_src_caps_str(h, IN_CAPS);
+    gst_harness_push(h, said(BY_BOTH, 0, 10));
+    expect(h, 0, 10, FALSE);
+    gst_harness_set_src_caps_str(h, twice);
+    for (guint k = 0; k < 3; k++) { /* before, across and after where the first ended */
+      const guint64 from = k * 8 + 6, offset = offsets[i] + from;
+      gst_harness_push(h, stamp(block(from, 8), offset, offset + 8, time_of(from) / 2));
+    }
+    for (guint k = 1; k < 3; k++) {
+      const guint64 from = k == 1 ? 20 : 22;
+      g_autoptr(GstBuffer) out = gst_harness_try_pull(h);
+      g_assert_nonnull(out);
+      g_assert_cmpuint(GST_BUFFER_OFFSET(out), ==, offsets[i] + from);
+      g_assert_cmpuint(GST_BUFFER_OFFSET_END(out), ==, offsets[i] + (k == 1 ? 22 : 30));
+      g_assert_cmpuint(GST_BUFFER_PTS(out), ==, time_of(from) / 2);
+    }
+    g_assert_null(gst_harness_try_pull(h));
+    check_again(h, 8 + 6);
+    gst_harness_teardown(h);
+  }
+}
+
 /* ---- what may go back ---- */
 
 static void begin_segment(GstHarness *h, guint64 base)
@@ -412,6 +442,7 @@ static void add_tests(void)
   }
   g_test_add_func("/steps/again/passed", test_passed);
   g_test_add_func("/steps/again/counts", test_counts_of_rest);
+  g_test_add_func("/steps/again/new-rate", test_new_rate);
   g_test_add_func("/steps/anew", test_anew);
   g_test_add_func("/steps/planes", test_planes);
   for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
