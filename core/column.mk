@@ -24,7 +24,7 @@ core_sources += core/enum.h core/split-mix.h core/units.h core/fail.c core/fail.
   core/stream/stream.c core/stream/stream.h \
   core/stream/observation.c core/stream/observation.h \
   core/stream/history.c core/stream/history.h \
-  core/stream/validity.c core/stream/validity.h \
+  core/stream/validity.c core/stream/validity-cut.c core/stream/validity.h \
   core/memory/device.c core/memory/device.h \
   core/memory/faces.c core/memory/reaper.c core/memory/faces.h \
   core/memory/memory.c core/memory/buffer.c core/memory/memory.h \

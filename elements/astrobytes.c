@@ -17,7 +17,13 @@ void astro_bytes_seek(AstroBytes *bytes, guint64 position)
 {
   gst_adapter_clear(bytes->adapter);
   bytes->position = position;
-  bytes->is_begun = FALSE;
+  bytes->is_begun = bytes->is_counted = FALSE;
+}
+
+void astro_bytes_begin_stream(AstroBytes *bytes)
+{
+  bytes->end = GST_BUFFER_OFFSET_NONE;
+  bytes->is_counted = FALSE;
 }
 
 void astro_bytes_follow_rate(AstroBytes *bytes, const AstroStream *before,
@@ -52,29 +58,57 @@ static void begin(AstroBytes *bytes, const AstroStream *stream)
   bytes->is_begun = bytes->is_discont = TRUE;
 }
 
-/* Others count buffers there: bytes are what an offset's end agrees with, or what it is said to be
- * discontinuous in. */
-static gboolean counts_bytes(GstBuffer *buffer)
+/* Others count buffers there: bytes are what an offset's end agrees with, or the one before, or
+ * what it is said to be discontinuous in. */
+static gboolean counts_bytes(const AstroBytes *bytes, GstBuffer *buffer)
 {
   return GST_BUFFER_OFFSET_IS_VALID(buffer) &&
          (GST_BUFFER_OFFSET_END_IS_VALID(buffer)
               ? GST_BUFFER_OFFSET_END(buffer) - GST_BUFFER_OFFSET(buffer) ==
                     gst_buffer_get_size(buffer)
-              : GST_BUFFER_IS_DISCONT(buffer));
+              : bytes->is_counted || GST_BUFFER_IS_DISCONT(buffer));
+}
+
+static gboolean is_known(const AstroBytes *bytes, GstBuffer *buffer)
+{
+  return bytes->is_begun && bytes->end != GST_BUFFER_OFFSET_NONE && counts_bytes(bytes, buffer);
+}
+
+GstBuffer *astro_bytes_cut(const AstroBytes *bytes, GstBuffer *buffer, guint64 *again)
+{
+  const gsize size = gst_buffer_get_size(buffer);
+  const guint64 at = GST_BUFFER_OFFSET(buffer);
+
+  *again = is_known(bytes, buffer) && at < bytes->end ? MIN(bytes->end - at, size) : 0;
+  if (*again == 0)
+    return buffer;
+  GstBuffer *rest =
+      *again == size
+          ? NULL
+          : gst_buffer_copy_region(buffer, GST_BUFFER_COPY_MEMORY | GST_BUFFER_COPY_FLAGS, *again,
+                                   size - *again);
+  if (rest) {
+    GST_BUFFER_OFFSET(rest) = bytes->end;
+    GST_BUFFER_OFFSET_END(rest) = bytes->end + size - *again;
+  }
+  gst_buffer_unref(buffer);
+  return rest;
 }
 
 guint64 astro_bytes_lost(const AstroBytes *bytes, GstBuffer *buffer)
 {
-  const gboolean is_known =
-      bytes->is_begun && bytes->end != GST_BUFFER_OFFSET_NONE && counts_bytes(buffer);
-  return is_known && GST_BUFFER_OFFSET(buffer) > bytes->end ? GST_BUFFER_OFFSET(buffer) - bytes->end
-                                                            : 0;
+  return is_known(bytes, buffer) && GST_BUFFER_OFFSET(buffer) > bytes->end
+             ? GST_BUFFER_OFFSET(buffer) - bytes->end
+             : 0;
 }
 
 static void follow(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer)
 {
   if (!bytes->is_begun)
     begin(bytes, stream);
+  else
+    bytes->is_counted |= GST_BUFFER_OFFSET_IS_VALID(buffer) && GST_BUFFER_OFFSET(buffer) > 0 &&
+                         GST_BUFFER_OFFSET(buffer) == bytes->end;
   bytes->end = GST_BUFFER_OFFSET_IS_VALID(buffer)
                    ? GST_BUFFER_OFFSET(buffer) + gst_buffer_get_size(buffer)
                    : GST_BUFFER_OFFSET_NONE;

@@ -14,6 +14,7 @@ typedef struct {
   GstAdapter *adapter; /* what waits for more */
   guint64 position;    /* where the bytes begin that come next */
   guint64 end;         /* of the last buffer, as that counts bytes, which may be NONE */
+  gboolean is_counted; /* buffers begin at the byte where those before them end */
   gboolean is_begun;   /* since then */
   guint64 drop;        /* bytes, up to the first whole step */
   guint64 next;        /* step */
@@ -25,6 +26,8 @@ void astro_bytes_clear(AstroBytes *bytes);
 
 /* Steps count from the first byte after skip, wherever the bytes that come next begin. */
 void astro_bytes_seek(AstroBytes *bytes, guint64 position);
+/* Another stream, whose source counts its own bytes: steps go on. */
+void astro_bytes_begin_stream(AstroBytes *bytes);
 /* Other caps: steps go on at the time where those of the stream before end. */
 void astro_bytes_follow_rate(AstroBytes *bytes, const AstroStream *before,
                              const AstroStream *stream);
@@ -33,6 +36,9 @@ void astro_bytes_follow_rate(AstroBytes *bytes, const AstroStream *before,
  * block is one array, and 0: what comes is. */
 gsize astro_bytes_of_block(const AstroBytes *bytes, const AstroStream *stream);
 
+/* Of counted bytes, those of a buffer that came already, which are cut off. Takes the buffer; NULL:
+ * all of it did. */
+GstBuffer *astro_bytes_cut(const AstroBytes *bytes, GstBuffer *buffer, guint64 *again);
 /* Of counted bytes, those that did not come before a buffer's. */
 guint64 astro_bytes_lost(const AstroBytes *bytes, GstBuffer *buffer);
 void astro_bytes_add(AstroBytes *bytes, const AstroStream *stream, GstBuffer *buffer);

@@ -16,7 +16,8 @@
  * channels, they take turns there in groups, and active-backend says of how many channels.
  *
  * Visibilities are means (CF32LE), or exact sums (CI32LE) where downstream's caps ask for them and
- * samples are integers.
+ * samples are integers. Each block has counts, which its caps say (counts=true): sums that come
+ * without are refused by whoever takes them.
  *
  * |[
  * gst-launch-1.0 filesrc location=s.ci8 blocksize=8388608 ! \
@@ -52,7 +53,6 @@ struct _AstroCorrelator {
 
   gboolean open;  /* steps of an integration came */
   guint64 number; /* of that integration */
-  guint64 next;   /* the step after the last that came */
   gboolean stale; /* the backend still holds an integration that was given up */
   guint32 *counts;
 };
@@ -190,6 +190,7 @@ static GstStructure *to_visibilities(AstroCorrelator *self, const GstStructure *
   if (self->triangle == ASTRO_TRIANGLE_FULL)
     gst_structure_set(to, "triangle", G_TYPE_STRING, "full", NULL);
   turn_rate(to, from, 1, dump_spectra(self, from));
+  gst_structure_set(to, "counts", G_TYPE_BOOLEAN, TRUE, NULL);
   return to;
 }
 
@@ -467,16 +468,14 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
   for (guint64 done = 0; done < steps; done += arguments.count) {
     guint64 at = first + done, number = at / self->spectra;
-    /* Steps that never came took the rest of the integration with them; steps that come again make
-     * one of their own, since none counts twice in one. */
-    if (self->open && (number != self->number || at < self->next) && !end_integration(stage, error))
+    /* Steps that never came took the rest of the integration with them. */
+    if (self->open && number != self->number && !end_integration(stage, error))
       return FALSE;
     self->open = TRUE;
     self->number = number;
     arguments.first = done;
     arguments.count = MIN(steps - done, (number + 1) * self->spectra - at);
     arguments.dump = at + arguments.count == (number + 1) * self->spectra;
-    self->next = at + arguments.count;
     if (gap ? arguments.dump && !end_integration(stage, error) : !add(stage, in, &arguments, error))
       return FALSE;
   }

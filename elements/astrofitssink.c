@@ -12,12 +12,16 @@
  * What was received is finished as a whole file at EOS, and also where the pipeline stops without
  * one (Ctrl-C, an error upstream). Where writing itself failed no file appears under the name.
  *
+ * An integration that came already is left out, with a warning; one of another stream or segment at
+ * a time that the file has is an error, since nobody reads such a file.
+ *
  * An element message "astro-file" says what the finished file holds: location and format; of tables
  * how many tables and rows there are, and the columns; of images how many there are, width, height,
  * channels and products; of visibilities stations,
  * baselines, channels, products, integrations, start (UTC) and seconds (from the first integration
- * to the end of the last), least-weight and most-weight of values with a weight, and flagged, the
- * fraction of values without one. */
+ * to the end of the last), least-weight and most-weight of values with a weight, flagged, the
+ * fraction of values without one, and again, integrations that came already and were left out,
+ * where there are any. */
 #include "elements/astrofitssink.h"
 #include "core/fits/fits.h"
 #include "core/memory/memory.h"
@@ -32,6 +36,7 @@
 #include "elements/astroonce.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
+#include "elements/astrosteps.h"
 
 #include <gio/gio.h>
 
@@ -48,10 +53,11 @@ struct _AstroFitsSink {
   AstroFitsContents contents;
   GstEvent *observation; /* the event that contents' observation is from */
   GstEvent *about;       /* of the correlation functions that follow it */
-  guint64 frames;        /* received, lost ones too: the clock of streams with no timestamps */
+  AstroSteps steps;      /* of visibilities: the clock of streams with no timestamps */
   guint64 written;       /* frames, or tables */
   AstroFitsTally tally;
   gint64 begin_ns, end_ns; /* of what was written */
+  gint64 last_ns;          /* when the last integration began */
   gboolean refused;        /* the observation that came last: no frame of it is written */
   gboolean failed;         /* and said so: nothing more is written, up to a flush */
 };
@@ -123,7 +129,7 @@ static GstStructure *visibilities_of_file(AstroFitsSink *self)
   gint pols = (gint)astro_stream_extent(stream, ASTRO_AXIS_POL);
   g_autofree char *start =
       astro_observation_get_time(self->contents.observation, (guint64)self->begin_ns);
-  return gst_structure_new(
+  GstStructure *file = gst_structure_new(
       "astro-file", "location", G_TYPE_STRING, self->name, "format", G_TYPE_STRING,
       self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,
       "baselines", G_TYPE_INT, (gint)astro_stream_extent(stream, ASTRO_AXIS_BASELINE), "channels",
@@ -132,6 +138,9 @@ static GstStructure *visibilities_of_file(AstroFitsSink *self)
       "seconds", G_TYPE_DOUBLE, (double)(self->end_ns - self->begin_ns) / GST_SECOND,
       "least-weight", G_TYPE_UINT, tally->least, "most-weight", G_TYPE_UINT, tally->most, "flagged",
       G_TYPE_DOUBLE, (double)tally->flagged / (double)tally->values, NULL);
+  if (self->steps.again)
+    gst_structure_set(file, "again", G_TYPE_UINT64, self->steps.again, NULL);
+  return file;
 }
 
 static GstStructure *tables_of_file(AstroFitsSink *self)
@@ -187,7 +196,7 @@ static gboolean finish(AstroFitsSink *self)
 
 static gboolean start(AstroFitsSink *self)
 {
-  self->frames = 0;
+  self->steps = (AstroSteps){ .counts_time = TRUE };
   self->earth = (AstroEarthUse){ 0 };
   self->refused = self->failed = FALSE;
   return open_file(self);
@@ -198,6 +207,7 @@ static void stop(AstroFitsSink *self)
   if (self->written)
     finish(self);
   discard(self);
+  astro_steps_reset(&self->steps);
   astro_fits_contents_clear(&self->contents);
   gst_clear_event(&self->observation);
   gst_clear_event(&self->about);
@@ -234,7 +244,8 @@ static gboolean set_caps(GstBaseSink *sink, GstCaps *caps)
                       (NULL));
     return FALSE;
   }
-  if (!astro_fits_contents_from_caps(&self->contents, caps, &error)) {
+  if (!astro_fits_contents_from_caps(&self->contents, caps, &error) ||
+      !astro_stream_check_sums(&self->contents.stream, &error)) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return FALSE;
   }
@@ -300,38 +311,35 @@ static gboolean event(GstBaseSink *sink, GstEvent *event)
   else if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     /* A flush takes back what came before it. */
     discard(self);
-    self->frames = 0;
+    astro_steps_reset(&self->steps);
     self->failed = FALSE;
-  }
+  } else
+    astro_steps_take_event(&self->steps, GST_BASE_SINK_PAD(sink), event);
   if (good)
     return GST_BASE_SINK_CLASS(astro_fits_sink_parent_class)->event(sink, event);
   gst_event_unref(event);
   return FALSE;
 }
 
-/* Buffers without timestamps follow each other at the caps' rate from zero on. */
-static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, AstroFitsFrames *frames)
+/* Buffers without timestamps are timed by their steps, from zero on. */
+static gboolean time_of(AstroFitsSink *self, GstBuffer *buffer, guint64 step,
+                        AstroFitsFrames *frames, GError **error)
 {
   const AstroStream *stream = &self->contents.stream;
   gboolean has_rate = stream->rate_n > 0;
   guint64 second = (guint64)GST_SECOND * stream->rate_d;
 
-  if (!(GST_BUFFER_PTS_IS_VALID(buffer) && GST_BUFFER_DURATION_IS_VALID(buffer)) && !has_rate) {
-    GST_ELEMENT_ERROR(self, STREAM, FORMAT,
-                      ("%s: buffers carry no time and duration, and caps no \"rate\": the times of "
-                       "integrations are not known",
-                       self->name),
-                      (NULL));
-    return FALSE;
-  }
+  if (!(GST_BUFFER_PTS_IS_VALID(buffer) && GST_BUFFER_DURATION_IS_VALID(buffer)) && !has_rate)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                               "buffers carry no time and duration, and caps no \"rate\": the "
+                               "times of integrations are not known");
   frames->start_ns = GST_BUFFER_PTS_IS_VALID(buffer)
                          ? GST_BUFFER_PTS(buffer)
-                         : gst_util_uint64_scale(self->frames, second, stream->rate_n);
-  frames->duration_ns =
-      GST_BUFFER_DURATION_IS_VALID(buffer)
-          ? GST_BUFFER_DURATION(buffer)
-          : gst_util_uint64_scale(self->frames + frames->frames, second, stream->rate_n) -
-                gst_util_uint64_scale(self->frames, second, stream->rate_n);
+                         : gst_util_uint64_scale(step, second, stream->rate_n);
+  frames->duration_ns = GST_BUFFER_DURATION_IS_VALID(buffer)
+                            ? GST_BUFFER_DURATION(buffer)
+                            : gst_util_uint64_scale(step + frames->frames, second, stream->rate_n) -
+                                  gst_util_uint64_scale(step, second, stream->rate_n);
   return TRUE;
 }
 
@@ -387,11 +395,107 @@ static gboolean find_uvw(const AstroFitsSink *self, GstBuffer *buffer, AstroFits
                                &frames->uvw, error);
 }
 
+static void warn_of_again(AstroFitsSink *self, const AstroStepsPlace *place)
+{
+  if (self->steps.again > place->again)
+    return;
+  g_autofree char *text = astro_steps_describe_again(&self->steps, place);
+  GST_ELEMENT_WARNING(self, STREAM, FORMAT, ("%s: %s", self->name, text), (NULL));
+}
+
+/* What readers refuse: one baseline twice at one time. Steps of one stream are not written twice,
+ * but others may begin at a time that the file has had. */
+static gboolean check_order(AstroFitsSink *self, const AstroFitsFrames *frames, GError **error)
+{
+  const gint64 last = frames->start_ns +
+                      frames->duration_ns / (gint64)frames->frames * (gint64)(frames->frames - 1);
+  if (self->written > 0 && frames->start_ns <= self->last_ns)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_SIZE,
+        "an integration begins at %.9f s where the file has one at %.9f s already: expected times "
+        "that rise. Streams of several sources or of several runs go to a file each",
+        (double)frames->start_ns / GST_SECOND, (double)self->last_ns / GST_SECOND);
+  self->last_ns = last;
+  return TRUE;
+}
+
+/* Of steps that came already the block is freed: *buffer becomes what is left of it, or NULL. */
+static gboolean place_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFrames *frames,
+                             GError **error)
+{
+  const AstroStream *stream = &self->contents.stream;
+  AstroStepsPlace place;
+
+  if (!astro_check_times(GST_BUFFER_PTS_IS_VALID(*buffer) ? GST_BUFFER_PTS(*buffer) : 0,
+                         GST_BUFFER_DURATION_IS_VALID(*buffer) ? GST_BUFFER_DURATION(*buffer) : 0,
+                         error) ||
+      !astro_steps_find(&self->steps, stream, *buffer, frames->frames, &place, error))
+    return FALSE;
+  if (place.again)
+    warn_of_again(self, &place);
+  const guint64 all = frames->frames;
+  GstBuffer *rest = NULL;
+  if (place.again && place.again < all &&
+      !(rest = astro_buffer_from_step(*buffer, stream, all, place.again)))
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "no memory for a part of a block");
+  frames->frames -= place.again;
+  if (frames->frames == 0) {
+    gst_clear_buffer(buffer);
+    return TRUE;
+  }
+  if (rest) {
+    const GstClockTime length = GST_BUFFER_DURATION(*buffer);
+    if (GST_BUFFER_PTS_IS_VALID(*buffer) && GST_CLOCK_TIME_IS_VALID(length)) {
+      GST_BUFFER_PTS(rest) =
+          GST_BUFFER_PTS(*buffer) + gst_util_uint64_scale(length, place.again, all);
+      GST_BUFFER_DURATION(rest) = GST_BUFFER_PTS(*buffer) + length - GST_BUFFER_PTS(rest);
+    }
+    gst_buffer_unref(*buffer);
+    *buffer = rest;
+  }
+  return time_of(self, *buffer, place.first, frames, error) &&
+         (GST_BUFFER_FLAG_IS_SET(*buffer, GST_BUFFER_FLAG_GAP) || check_order(self, frames, error));
+}
+
+static gboolean time_image(GstBuffer *buffer, AstroFitsFrames *frames, GError **error)
+{
+  frames->image = astro_buffer_get_image(buffer);
+  frames->start_ns = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
+  frames->duration_ns =
+      GST_BUFFER_DURATION_IS_VALID(buffer) ? (gint64)GST_BUFFER_DURATION(buffer) : 0;
+  return astro_check_times((guint64)frames->start_ns, (guint64)frames->duration_ns, error);
+}
+
+/* Fills in what frames a buffer holds and when they were taken; *buffer may become a part of it, or
+ * NULL, where there is none to write. */
+static gboolean read_frames(AstroFitsSink *self, GstBuffer **buffer, AstroFitsFrames *frames,
+                            GError **error)
+{
+  const AstroStream *stream = &self->contents.stream;
+
+  if (!astro_stream_steps(stream, gst_buffer_get_size(*buffer), &frames->frames, error) ||
+      !astro_stream_check_counts(stream, *buffer, error))
+    return FALSE;
+  if (self->kind->is_timed && frames->frames == 0)
+    gst_clear_buffer(buffer);
+  else if (self->kind->is_timed && !place_frames(self, buffer, frames, error))
+    return FALSE;
+  else if (self->kind->quantity == ASTRO_QUANTITY_IMAGE && !time_image(*buffer, frames, error))
+    return FALSE;
+  if (self->kind->quantity == ASTRO_QUANTITY_CORRELATION_FUNCTION && self->about)
+    frames->about = gst_event_get_structure(self->about);
+  /* What is wholly missing is left out: a file need not hold a group for it. */
+  if (*buffer && GST_BUFFER_FLAG_IS_SET(*buffer, GST_BUFFER_FLAG_GAP))
+    gst_clear_buffer(buffer);
+  return TRUE;
+}
+
 static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
 {
   AstroFitsSink *self = ASTRO_FITS_SINK(sink);
   g_autoptr(GError) error = NULL;
-  AstroFitsFrames frames = { .validity = astro_buffer_get_validity(buffer) };
+  g_autoptr(GstBuffer) taken = gst_buffer_ref(buffer);
+  AstroFitsFrames frames = { 0 };
   GstMapInfo map;
 
   if (self->refused || self->failed || (!self->file && !open_file(self)))
@@ -400,46 +504,22 @@ static GstFlowReturn render(GstBaseSink *sink, GstBuffer *buffer)
     give_up(self);
     return GST_FLOW_NOT_NEGOTIATED;
   }
-  if (!astro_stream_steps(&self->contents.stream, gst_buffer_get_size(buffer), &frames.frames,
-                          &error)) {
+  if (!read_frames(self, &taken, &frames, &error) ||
+      (taken && !astro_buffer_align(&taken, NULL, ASTRO_SAMPLES_ALIGN, &error))) {
     fail(self, error);
     return GST_FLOW_ERROR;
   }
-  if (self->kind->is_timed && frames.frames == 0)
+  if (!taken)
     return GST_FLOW_OK;
-  if (self->kind->is_timed && !time_of(self, buffer, &frames)) {
-    give_up(self);
-    return GST_FLOW_ERROR;
-  }
-  if (self->kind->quantity == ASTRO_QUANTITY_IMAGE) {
-    frames.image = astro_buffer_get_image(buffer);
-    frames.start_ns = GST_BUFFER_PTS_IS_VALID(buffer) ? GST_BUFFER_PTS(buffer) : 0;
-    frames.duration_ns = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
-  }
-  if (self->kind->quantity == ASTRO_QUANTITY_CORRELATION_FUNCTION && self->about)
-    frames.about = gst_event_get_structure(self->about);
-  if (!astro_check_times((guint64)frames.start_ns, (guint64)frames.duration_ns, &error)) {
-    fail(self, error);
-    return GST_FLOW_ERROR;
-  }
-  self->frames += frames.frames;
-  /* What is wholly missing is left out: a file need not hold a group for it. */
-  if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP))
-    return GST_FLOW_OK;
-
-  g_autoptr(GstBuffer) aligned = gst_buffer_ref(buffer);
-  if (!astro_buffer_align(&aligned, NULL, ASTRO_SAMPLES_ALIGN, &error)) {
-    fail(self, error);
-    return GST_FLOW_ERROR;
-  }
-  if (!gst_buffer_map(aligned, &map, GST_MAP_READ)) {
+  if (!gst_buffer_map(taken, &map, GST_MAP_READ)) {
     GST_ELEMENT_ERROR(self, RESOURCE, READ, ("A buffer cannot be mapped for reading."), (NULL));
     give_up(self);
     return GST_FLOW_ERROR;
   }
   frames.data = map.data;
-  gboolean done = find_uvw(self, buffer, &frames, &error) && write_frames(self, &frames, &error);
-  gst_buffer_unmap(aligned, &map);
+  frames.validity = astro_buffer_get_validity(taken);
+  gboolean done = find_uvw(self, taken, &frames, &error) && write_frames(self, &frames, &error);
+  gst_buffer_unmap(taken, &map);
   if (done)
     return GST_FLOW_OK;
   fail(self, error);

@@ -322,10 +322,13 @@ static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *f
 {
   gint64 begin = MAX(frame->start_ns, 0);
   gboolean has_steps = frame->duration_ns && has_counts(self->reader);
-  /* Counted from the frames before, so that steps never move by more than half of one. */
+  /* Counted from the frames before, so that steps move by half of one at most, or by less than one
+   * where integrations overlap: each has a step of its own. */
   guint64 offset = has_steps ? gst_util_uint64_scale_round((guint64)MAX(begin - self->epoch, 0), 1,
                                                            frame->duration_ns)
                              : self->frames;
+  if (has_steps && self->frames > 0)
+    offset = MAX(offset, self->next);
   gint64 epoch = has_steps ? begin - (gint64)(offset * frame->duration_ns) : 0;
   GST_BUFFER_PTS(buffer) = begin;
   GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;

@@ -69,6 +69,7 @@ struct _AstroGridder {
   guint64 number;          /* of that grid */
   guint64 sent;            /* grids; of those before it that had any visibilities */
   GstClockTime begin, end; /* of what is in it */
+  GstClockTime last;       /* when the last dump in it begins; NONE: it has none */
   gboolean at_end;         /* the stream's last */
   gboolean warned;
   AstroGridCounts counts; /* of grids, those too that were not sent */
@@ -134,7 +135,7 @@ static void forget_grid(AstroGridder *self)
 {
   gst_clear_buffer(&self->open);
   self->dumps = 0;
-  self->begin = GST_CLOCK_TIME_NONE;
+  self->begin = self->last = GST_CLOCK_TIME_NONE;
 }
 
 static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *config, GError **error)
@@ -362,6 +363,7 @@ static gboolean observe(AstroGridder *self, GError **error)
     return TRUE;
   self->before = self->counts;
   AstroObservation *observation = (AstroObservation *)astro_stage_observation(stage);
+  self->last = GST_CLOCK_TIME_NONE;
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
   self->undelayed = astro_undelayed_new(observation, astro_stage_in(stage));
   self->observed = astro_collect_observe(astro_stage_instance(stage), observation, error);
@@ -382,11 +384,24 @@ static gboolean open_grid(AstroGridder *self, GError **error)
   return self->open != NULL;
 }
 
+/* Steps of one stream come once; but a grid that goes on over segments may be given a time again.
+ */
+static gboolean check_time(const AstroGridder *self, GstClockTime begin, GError **error)
+{
+  if (!GST_CLOCK_TIME_IS_VALID(self->last) || begin > self->last)
+    return TRUE;
+  return astro_stream_refuse(
+      error, ASTRO_STREAM_ERROR_SIZE,
+      "visibilities of %.9f s came, and the grid has some of %.9f s already: expected times that "
+      "rise, since each counts once. cumulative=false begins a grid with every segment",
+      (double)begin / GST_SECOND, (double)self->last / GST_SECOND);
+}
+
 static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArguments *arguments,
                          const GstClockTime times[2], GError **error)
 {
   AstroStage *stage = ASTRO_STAGE(self);
-  if (!open_grid(self, error))
+  if (!check_time(self, times[0], error) || !open_grid(self, error))
     return FALSE;
   if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP)) {
     astro_collect_add_missing(astro_stage_instance(stage));
@@ -405,6 +420,7 @@ static gboolean add_dump(AstroGridder *self, GstBuffer *in, AstroCollectArgument
   if (!GST_CLOCK_TIME_IS_VALID(self->begin))
     self->begin = times[0];
   self->end = times[1];
+  self->last = times[0];
   self->dumps++;
   return self->interval == 0 || self->dumps < self->interval || send_grid(self, error);
 }
@@ -501,7 +517,7 @@ static gboolean start(GstBaseTransform *trans)
   astro_gridder_settings_copy(&settings, &self->settings);
   self->earth = (AstroEarthUse){ 0 };
   if (astro_gridder_settings_check(&settings, &error)) {
-    self->begin = GST_CLOCK_TIME_NONE;
+    self->begin = self->last = GST_CLOCK_TIME_NONE;
     return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->start(trans);
   }
   GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));

@@ -18,10 +18,9 @@ static char *media_types_of(GstPad *pad)
 
 gboolean astro_has_caps(GstPad *sink)
 {
-  g_autoptr(GstElement) element = gst_pad_get_parent_element(sink);
-
   if (gst_pad_has_current_caps(sink))
     return TRUE;
+  g_autoptr(GstElement) element = gst_pad_get_parent_element(sink);
   g_autofree char *names = media_types_of(sink);
   GST_ELEMENT_ERROR(element, STREAM, FORMAT,
                     ("a buffer came without caps, which say what it holds: expected %s, as a "

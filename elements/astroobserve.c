@@ -14,8 +14,13 @@
  *
  * A stream of bytes, as filesrc and fdsrc send it, may be cut anywhere: blocks of whole steps
  * leave, with times counted from the first byte after skip. Where such a source counts its bytes,
- * as both do, and something dropped some, they are missing and what follows is not moved. Streams
- * with times of their own pass as they are. A step is a sample of each input, a spectrum of each,
+ * as both do, and something dropped some, they are missing and what follows is not moved; bytes
+ * that come again are left out. Streams with times of their own pass as they are, where OFFSET and
+ * OFFSET_END count their steps, or PTS is that of whole steps since the start, or DURATION is that
+ * of the steps. Sources that stamp times of arrival are refused, since these say neither when
+ * samples were taken nor what was lost: udpsrc, and fdsrc, tcpclientsrc, shmsrc or appsrc with
+ * do-timestamp=true. Without it all but udpsrc are good, as is filesrc: they lose nothing, so that
+ * counting does. A step is a sample of each input, a spectrum of each,
  * or a frame of visibilities; in layouts whose slowest axis is not time, block says how much is one
  * array.
  *
@@ -43,6 +48,7 @@
 #include "elements/astroonce.h"
 #include "elements/astroreader.h"
 #include "elements/astrostage.h"
+#include "elements/astrosteps.h"
 
 typedef enum { BASIS_AS_IT_CAME, BASIS_LINEAR, BASIS_CIRCULAR } Basis;
 
@@ -89,7 +95,9 @@ struct _AstroObserve {
   gboolean is_told;       /* of these caps, what came and what is set */
   gboolean is_bytes;      /* what comes */
   AstroBytes bytes;
-  Asked asked; /* under the object's lock */
+  AstroSteps steps;   /* which streams came */
+  gboolean is_warned; /* of bytes that came again */
+  Asked asked;        /* under the object's lock */
 };
 
 enum {
@@ -227,9 +235,29 @@ static GstFlowReturn push(AstroObserve *self, GstBuffer *block)
   return block ? gst_pad_push(src_pad(self), block) : GST_FLOW_OK;
 }
 
+static void warn_of_again(AstroObserve *self, guint64 bytes)
+{
+  if (self->is_warned)
+    return;
+  self->is_warned = TRUE;
+  GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                      ("%" G_GUINT64_FORMAT " bytes before byte %" G_GUINT64_FORMAT
+                       " came again, or late, and are left out, as are more of them: each counts "
+                       "once",
+                       bytes, self->bytes.end),
+                      (NULL));
+}
+
 /* Samples that a queue dropped, say, or that are a gap, shift none of those that follow. */
 static GstFlowReturn take_in(AstroObserve *self, GstBuffer *buffer)
 {
+  guint64 again;
+
+  buffer = astro_bytes_cut(&self->bytes, buffer, &again);
+  if (again)
+    warn_of_again(self, again);
+  if (!buffer)
+    return GST_FLOW_OK;
   const gboolean is_gap = GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP);
   const guint64 lost = astro_bytes_lost(&self->bytes, buffer);
   GstFlowReturn flow =
@@ -255,9 +283,24 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
   }
-  if (!self->is_bytes)
+  if (trans->queued_buf && !astro_stream_check_counts(&self->stream, trans->queued_buf, &error)) {
+    gst_clear_buffer(&trans->queued_buf);
+    return refuse(self, error);
+  }
+  if (!self->is_bytes) {
+    if (trans->queued_buf &&
+        !astro_check_times_of_samples(GST_BASE_TRANSFORM_SINK_PAD(trans), &self->stream,
+                                      trans->queued_buf, &error)) {
+      gst_clear_buffer(&trans->queued_buf);
+      return refuse(self, error);
+    }
     return GST_BASE_TRANSFORM_CLASS(astro_observe_parent_class)->generate_output(trans, out);
+  }
   if (trans->queued_buf) {
+    if (!astro_steps_check_alone(&self->steps, &error)) {
+      gst_clear_buffer(&trans->queued_buf);
+      return refuse(self, error);
+    }
     const GstFlowReturn flow = take_in(self, g_steal_pointer(&trans->queued_buf));
     if (flow != GST_FLOW_OK)
       return flow;
@@ -365,6 +408,7 @@ static gboolean has_caps(AstroObserve *self, GstEvent *event)
 static void forget(AstroObserve *self)
 {
   send_rest(self);
+  astro_bytes_begin_stream(&self->bytes);
   g_clear_pointer(&self->came, astro_observation_unref);
   self->is_told = FALSE;
 }
@@ -377,10 +421,11 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
     return observation_event(self, event);
   switch (GST_EVENT_TYPE(event)) {
   case GST_EVENT_STREAM_START: /* of another, which may have no observation */
-    if (!astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(trans), event))
+    if (astro_steps_take_event(&self->steps, GST_BASE_TRANSFORM_SINK_PAD(trans), event))
       forget(self);
     break;
   case GST_EVENT_SEGMENT:
+    astro_steps_take_event(&self->steps, GST_BASE_TRANSFORM_SINK_PAD(trans), event);
     event = segment_event(self, event);
     break;
   case GST_EVENT_CAPS:
@@ -396,6 +441,7 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
     tell(self);
     break;
   case GST_EVENT_FLUSH_STOP:
+    astro_steps_reset(&self->steps);
     astro_bytes_seek(&self->bytes, 0);
     break;
   default:
@@ -445,7 +491,8 @@ static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
   g_autoptr(GError) error = NULL;
 
   self->is_told = FALSE;
-  self->has_stream = astro_stream_from_caps(&self->stream, in, &error);
+  self->has_stream = astro_stream_from_caps(&self->stream, in, &error) &&
+                     astro_stream_check_sums(&self->stream, &error);
   if (!self->has_stream) {
     GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
     return FALSE;
@@ -462,6 +509,7 @@ static gboolean start(GstBaseTransform *trans)
   AstroObserve *self = ASTRO_OBSERVE(trans);
   astro_fields_clear(fields, &self->now);
   astro_fields_copy(fields, &self->now, &self->settings, sizeof self->now);
+  self->is_warned = FALSE;
   self->bytes.skip = self->now.skip;
   self->bytes.block = self->now.block;
   return TRUE;
@@ -472,6 +520,7 @@ static gboolean stop(GstBaseTransform *trans)
   AstroObserve *self = ASTRO_OBSERVE(trans);
   g_clear_pointer(&self->came, astro_observation_unref);
   astro_bytes_seek(&self->bytes, 0);
+  astro_steps_reset(&self->steps);
   memset(&self->stream, 0, sizeof self->stream);
   self->has_stream = self->is_told = self->is_bytes = FALSE;
   tell_queries(self);

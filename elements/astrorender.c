@@ -52,6 +52,7 @@ struct _AstroRender {
   Settings settings;
 
   GstCaps *caps; /* of the sink pad */
+  AstroStream stream;
   GstVideoInfo info;
   AstroObservation *observation;
   AstroRenderer *render; /* NULL: to be made anew */
@@ -143,7 +144,9 @@ static gboolean make_render(AstroRender *self)
   style->product = astro_field_given(settings.product);
   if (!(style->low < style->high))
     style->low = style->high = NAN;
-  self->render = astro_renderer_new(self->caps, style, self->observation, &error);
+  if (astro_stream_from_caps(&self->stream, self->caps, &error) &&
+      astro_stream_check_sums(&self->stream, &error))
+    self->render = astro_renderer_new(self->caps, style, self->observation, &error);
   astro_fields_clear(fields, &settings);
   return self->render || fail(self, error);
 }
@@ -282,7 +285,8 @@ static gboolean draw(AstroRender *self, const GstMapInfo *in, const GstBuffer *b
   };
   guint64 duration = GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
   gint64 begin = GST_BUFFER_PTS_IS_VALID(buffer) ? (gint64)GST_BUFFER_PTS(buffer) : 0;
-  if (!astro_check_times((guint64)begin, duration, error))
+  if (!astro_check_times((guint64)begin, duration, error) ||
+      !astro_stream_check_counts(&self->stream, (GstBuffer *)buffer, error))
     return FALSE;
   const AstroRenderMoment moment = {
     .middle_ns = begin + (gint64)(duration / 2),

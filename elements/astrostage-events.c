@@ -15,7 +15,7 @@ static GstBaseTransformClass *parent_class(void)
 static gboolean read_caps(AstroStage *stage, AstroStream *stream, GstCaps *caps)
 {
   g_autoptr(GError) error = NULL;
-  if (astro_stream_from_caps(stream, caps, &error))
+  if (astro_stream_from_caps(stream, caps, &error) && astro_stream_check_sums(stream, &error))
     return TRUE;
   GST_ELEMENT_ERROR(stage, STREAM, WRONG_TYPE, ("%s", error->message),
                     ("caps: %" GST_PTR_FORMAT, caps));
@@ -46,7 +46,7 @@ gboolean astro_stage_set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out
   priv->counting = priv->told = FALSE;
   if (!read_caps(stage, &priv->in, in) || !read_caps(stage, &priv->out, out))
     return FALSE;
-  astro_stage_follow_rate(priv, &before);
+  astro_steps_follow_rate(&priv->steps, &before, &priv->in);
   memset(priv->config, 0, sizeof priv->config);
   if (!pass_through && !klass->configure(stage, priv->config, &pass_through, &error)) {
     astro_stage_post_error(stage, error);
@@ -130,16 +130,9 @@ static gboolean caps_event(AstroStage *stage, GstEvent *event)
 static gboolean segment_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);
-  const GstSegment *segment;
-
-  gst_event_parse_segment(event, &segment);
-  if (!astro_segment_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), segment))
-    astro_stage_drain(stage);
-  priv->time_segment = segment->format == GST_FORMAT_TIME;
   priv->sends_time =
-      priv->time_segment || !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage));
-  priv->retime = TRUE;
-  if (priv->sends_time && !priv->time_segment) {
+      priv->steps.counts_time || !gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage));
+  if (priv->sends_time && !priv->steps.counts_time) {
     GstSegment time;
     gst_segment_init(&time, GST_FORMAT_TIME);
     GstEvent *replaced = gst_event_new_segment(&time);
@@ -167,7 +160,7 @@ static AstroObservation *read_observation(AstroStage *stage, GstEvent **event, G
   return g_steal_pointer(&observation);
 }
 
-/* What is held belongs to the observation before. */
+/* What is held belongs to the observation before, and steps count from an observation's start. */
 static gboolean observation_event(AstroStage *stage, GstEvent *event)
 {
   AstroStagePrivate *priv = PRIV(stage);
@@ -181,6 +174,7 @@ static gboolean observation_event(AstroStage *stage, GstEvent *event)
     gst_event_unref(event);
     return FALSE;
   }
+  priv->steps.is_anew = TRUE;
   observation = read_observation(stage, &event, &error);
   if (observation) {
     g_clear_pointer(&priv->observation, astro_observation_unref);
@@ -201,8 +195,7 @@ static gboolean gap_event(AstroStage *stage, GstEvent *event)
   AstroStagePrivate *priv = PRIV(stage);
   gboolean ok = astro_stage_complete(stage);
 
-  priv->retime = TRUE;
-  if (!priv->started || !ASTRO_STAGE_GET_CLASS(stage)->finish)
+  if (!priv->steps.is_started || !ASTRO_STAGE_GET_CLASS(stage)->finish)
     return parent_class()->sink_event(GST_BASE_TRANSFORM(stage), event);
   gst_event_unref(event);
   return ok;
@@ -223,13 +216,11 @@ gboolean astro_stage_sink_event(GstBaseTransform *trans, GstEvent *event)
 {
   AstroStage *stage = ASTRO_STAGE(trans);
 
+  if (astro_steps_take_event(&PRIV(stage)->steps, GST_BASE_TRANSFORM_SINK_PAD(trans), event))
+    astro_stage_drain(stage);
   switch (GST_EVENT_TYPE(event)) {
   case GST_EVENT_CAPS:
     return caps_event(stage, event);
-  case GST_EVENT_STREAM_START: /* where what is held was of another */
-    if (!astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(stage), event))
-      astro_stage_drain(stage);
-    break;
   case GST_EVENT_SEGMENT:
     return segment_event(stage, event);
   case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:

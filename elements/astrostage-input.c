@@ -2,88 +2,7 @@
 #include "elements/astrostage-parts.h"
 
 #include "core/memory/memory.h"
-
-/* The step nearest to a time. */
-static guint64 step_at(const AstroStagePrivate *priv, GstClockTime time)
-{
-  const guint64 since = time - (guint64)priv->epoch;
-  const gboolean is_early = priv->epoch > 0 && time < (guint64)priv->epoch;
-  return gst_util_uint64_scale_round(is_early ? 0 : since, (guint64)priv->in.rate_n,
-                                     GST_SECOND * (guint64)priv->in.rate_d);
-}
-
-/* Where step 0 is moved to for the step to begin at that time, in ns. */
-static GstClockTimeDiff epoch_moves(const AstroStagePrivate *priv, guint64 step, GstClockTime time)
-{
-  const guint64 epoch = time - astro_stream_time(&priv->in, step);
-  return (GstClockTimeDiff)(epoch - (guint64)priv->epoch);
-}
-
-/* A nanosecond is how times are rounded. */
-static void set_epoch(AstroStagePrivate *priv, guint64 step, GstClockTime time)
-{
-  const GstClockTimeDiff moves = epoch_moves(priv, step, time);
-  if (moves < -1 || moves > 1)
-    priv->epoch = (GstClockTimeDiff)((guint64)priv->epoch + (guint64)moves);
-}
-
-void astro_stage_follow_rate(AstroStagePrivate *priv, const AstroStream *before)
-{
-  priv->retime = TRUE;
-  if (!priv->started || before->rate_n == 0 || priv->in.rate_n == 0)
-    return;
-  const GstClockTime end = astro_stream_time(before, priv->next_step) + (guint64)priv->epoch;
-  priv->next_step = astro_stream_step_of_rate(before, priv->next_step, &priv->in);
-  set_epoch(priv, priv->next_step, end);
-}
-
-/* The time step that a block begins with: its OFFSET where that counts steps, else its PTS where it
- * need not follow the block before, else one after the last. Notes jumps, and where between two
- * steps counted from zero the PTS lies: half an integration is seconds. */
-static guint64 first_step(AstroStage *stage, GstBuffer *in, guint64 steps)
-{
-  AstroStagePrivate *priv = astro_stage_parts(stage);
-  guint64 step = priv->next_step, offset = GST_BUFFER_OFFSET(in), end = GST_BUFFER_OFFSET_END(in);
-  const gboolean timed = priv->time_segment && priv->in.rate_n > 0 && GST_BUFFER_PTS_IS_VALID(in) &&
-                         (!priv->started || priv->retime || GST_BUFFER_IS_DISCONT(in));
-
-  if (priv->time_segment && offset != GST_BUFFER_OFFSET_NONE &&
-      (end == GST_BUFFER_OFFSET_NONE || end - offset == steps))
-    step = offset;
-  else if (timed)
-    step = step_at(priv, GST_BUFFER_PTS(in));
-  if (timed) {
-    const GstClockTimeDiff moves = epoch_moves(priv, step, GST_BUFFER_PTS(in));
-    const GstClockTimeDiff one = MAX((GstClockTimeDiff)astro_stream_time(&priv->in, 1), 2);
-    /* Steps are counted from elsewhere: what is held has other times. */
-    if (priv->started && (moves <= -one || moves >= one))
-      astro_stage_drain(stage);
-    set_epoch(priv, step, GST_BUFFER_PTS(in));
-  }
-  if (GST_BUFFER_IS_DISCONT(in) || (priv->started && step != priv->next_step))
-    priv->discont = TRUE;
-  priv->started = TRUE;
-  priv->retime = FALSE;
-  priv->next_step = step + steps;
-  return step;
-}
-
-/* Steps and their times are added to one another and rounded up, as signed numbers. */
-#define FARTHEST (G_GUINT64_CONSTANT(1) << 62)
-
-static gboolean check_step(const AstroStream *stream, GstBuffer *in, guint64 first, guint64 steps,
-                           GError **error)
-{
-  if (first <= FARTHEST && steps <= FARTHEST &&
-      (!GST_BUFFER_PTS_IS_VALID(in) || GST_BUFFER_PTS(in) <= FARTHEST) &&
-      (stream->rate_n == 0 || astro_stream_time(stream, first + steps) <= FARTHEST))
-    return TRUE;
-  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                             "a buffer's OFFSET or PTS makes %" G_GUINT64_FORMAT
-                             " the first of its %" G_GUINT64_FORMAT
-                             " steps: expected numbers, and times in nanoseconds, up to 2^62",
-                             first, steps);
-}
+#include "elements/astroincoming.h"
 
 static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
 {
@@ -183,30 +102,77 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
   return TRUE;
 }
 
-static gboolean check_validity(const AstroStream *stream, GstBuffer *in, guint64 steps,
-                               GError **error)
+/* ---- blocks in ---- */
+
+static gboolean check_counts(const AstroStream *stream, GstBuffer *in, guint64 steps,
+                             GError **error)
 {
   const AstroValidityMeta *meta = astro_buffer_get_validity(in);
   AstroLayout shape;
 
   if (!meta)
-    return TRUE;
+    return astro_stream_check_counts(stream, in, error);
   astro_stream_shape(stream, steps, &shape);
   return astro_validity_check(meta, &shape, error);
 }
 
-static gboolean feed_steps(AstroStage *stage, GstBuffer *in, guint64 steps, GError **error)
+static void leave_out(AstroStage *stage, const AstroStepsPlace *place)
 {
-  const AstroStream *stream = &astro_stage_parts(stage)->in;
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  const gboolean is_first = priv->steps.again == place->again;
 
-  if (!check_validity(stream, in, steps, error))
-    return FALSE;
-  const guint64 first = first_step(stage, in, steps);
-  return check_step(stream, in, first, steps, error) &&
-         ASTRO_STAGE_GET_CLASS(stage)->feed(stage, in, first, steps, error);
+  astro_stage_count(stage, &(AstroStageStats){ .steps_again = place->again });
+  if (!is_first)
+    return;
+  g_autofree char *text = astro_steps_describe_again(&priv->steps, place);
+  GST_ELEMENT_WARNING(stage, STREAM, FORMAT, ("%s in stats (steps-again)", text), (NULL));
 }
 
-GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
+/* Replaces a block by the steps of it that were not there yet; NULL: all were. */
+static gboolean place_block(AstroStage *stage, GstBuffer **in, guint64 *steps, guint64 *first,
+                            GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  AstroStepsPlace place;
+
+  if (!check_counts(&priv->in, *in, *steps, error) ||
+      !astro_steps_find(&priv->steps, &priv->in, *in, *steps, &place, error))
+    return FALSE;
+  if (place.again)
+    leave_out(stage, &place);
+  if (place.again == *steps) {
+    gst_clear_buffer(in);
+    return TRUE;
+  }
+  *first = place.first;
+  priv->discont |= place.is_cut;
+  if (!place.again)
+    return TRUE;
+  GstBuffer *rest = astro_buffer_from_step(*in, &priv->in, *steps, place.again);
+  gst_buffer_unref(*in);
+  *in = rest;
+  *steps -= place.again;
+  if (rest) /* what is cut off is not missing */
+    GST_BUFFER_FLAG_UNSET(rest, GST_BUFFER_FLAG_DISCONT);
+  else
+    return astro_backend_no_memory(error, "no memory for a part of a block");
+  return gst_base_transform_is_passthrough(GST_BASE_TRANSFORM(stage)) ||
+         astro_stage_align(priv, in, error);
+}
+
+static gboolean feed_steps(AstroStage *stage, guint64 steps, GError **error)
+{
+  AstroStagePrivate *priv = astro_stage_parts(stage);
+  guint64 first;
+
+  if (!place_block(stage, &priv->input, &steps, &first, error))
+    return FALSE;
+  if (!priv->input)
+    return TRUE;
+  return ASTRO_STAGE_GET_CLASS(stage)->feed(stage, priv->input, first, steps, error);
+}
+
+GstFlowReturn astro_stage_feed(AstroStage *stage)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
   g_autoptr(GError) error = NULL;
@@ -214,10 +180,11 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
   gint64 start = astro_stage_now();
   priv->pushed = GST_FLOW_OK;
   astro_deadline_begin(&priv->deadline);
-  gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, &error);
+  gboolean ok = astro_stream_steps(&priv->in, gst_buffer_get_size(priv->input), &steps, &error);
 
   if (ok && steps > 0)
-    ok = feed_steps(stage, in, steps, &error);
+    ok = feed_steps(stage, steps, &error);
+  gst_clear_buffer(&priv->input);
   astro_stage_count(stage, &(AstroStageStats){ .busy_ns = astro_stage_now() - start });
   if (ok)
     return priv->pushed;
@@ -225,19 +192,26 @@ GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in)
   return astro_deadline_is_stopped(&priv->deadline) ? GST_FLOW_FLUSHING : GST_FLOW_ERROR;
 }
 
-GstBuffer *astro_stage_pass(AstroStage *stage, GstBuffer *in)
+GstFlowReturn astro_stage_pass(AstroStage *stage, GstBuffer **in)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
-  guint64 steps;
+  g_autoptr(GError) error = NULL;
+  guint64 steps, first;
 
-  if (!astro_stream_steps(&priv->in, gst_buffer_get_size(in), &steps, NULL) || steps == 0)
-    return in;
-  const guint64 first = first_step(stage, in, steps);
-  if (priv->time_segment || !priv->sends_time || !check_step(&priv->in, in, first, steps, NULL)) {
-    priv->discont = FALSE;
-    return in;
+  if (!astro_stream_steps(&priv->in, gst_buffer_get_size(*in), &steps, NULL) || steps == 0)
+    return GST_FLOW_OK;
+  const guint64 came = steps;
+  if (!place_block(stage, in, &steps, &first, &error)) {
+    gst_clear_buffer(in);
+    astro_stage_post_error(stage, error);
+    return GST_FLOW_ERROR;
   }
-  in = gst_buffer_make_writable(in);
-  astro_stage_time_block(stage, &priv->in, in, first, steps);
-  return in;
+  if (!*in)
+    return GST_FLOW_OK;
+  if (steps < came || (priv->sends_time && !priv->steps.counts_time)) {
+    *in = gst_buffer_make_writable(*in);
+    astro_stage_time_block(stage, &priv->in, *in, first, steps);
+  }
+  priv->discont = FALSE;
+  return GST_FLOW_OK;
 }

@@ -70,18 +70,10 @@ GstBuffer *astro_stage_new_aside(AstroStage *stage, gsize bytes, GError **error)
   return take_block(astro_stage_parts(stage), &astro_stage_parts(stage)->aside, bytes, error);
 }
 
-static GstClockTime step_time(const AstroStagePrivate *priv, const AstroStream *stream,
-                              guint64 step)
-{
-  const GstClockTime since = astro_stream_time(stream, step);
-  const guint64 early = priv->epoch < 0 ? 0 - (guint64)priv->epoch : 0;
-  return early > since ? 0 : since + (guint64)priv->epoch;
-}
-
 GstClockTime astro_stage_time_in(AstroStage *stage, guint64 step)
 {
   const AstroStagePrivate *priv = astro_stage_parts(stage);
-  return step_time(priv, &priv->in, step);
+  return astro_steps_time(&priv->steps, &priv->in, step);
 }
 
 /* A jump in the input is noted before what was half made leaves, and the blocks after it are as far
@@ -99,8 +91,9 @@ void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuf
   GST_BUFFER_OFFSET(block) = first;
   GST_BUFFER_OFFSET_END(block) = first + steps;
   if (stream->rate_n > 0) {
-    GST_BUFFER_PTS(block) = step_time(priv, stream, first);
-    GST_BUFFER_DURATION(block) = step_time(priv, stream, first + steps) - GST_BUFFER_PTS(block);
+    GST_BUFFER_PTS(block) = astro_steps_time(&priv->steps, stream, first);
+    GST_BUFFER_DURATION(block) =
+        astro_steps_time(&priv->steps, stream, first + steps) - GST_BUFFER_PTS(block);
     priv->block_duration = GST_BUFFER_DURATION(block);
   }
   if (is_discont(priv, first))
@@ -111,10 +104,22 @@ void astro_stage_time_block(AstroStage *stage, const AstroStream *stream, GstBuf
   priv->next_out = first + steps;
 }
 
+/* Where every block has counts, what lost nothing says so too, and a gap that it is one. */
+static void ensure_counts(const AstroStream *stream, GstBuffer *block)
+{
+  static const AstroLayout one = { 0 };
+  if (!stream->has_counts || astro_buffer_get_validity(block))
+    return;
+  AstroValidityMeta *meta = astro_buffer_add_validity(block, &one, 1);
+  if (GST_BUFFER_FLAG_IS_SET(block, GST_BUFFER_FLAG_GAP))
+    meta->counts[0] = 0;
+}
+
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps)
 {
   AstroStagePrivate *priv = astro_stage_parts(stage);
 
+  ensure_counts(&priv->out, out);
   astro_stage_time_block(stage, &priv->out, out, first, steps);
   g_queue_push_tail(&priv->ready, out);
 }

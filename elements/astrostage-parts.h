@@ -6,6 +6,7 @@
 #include "core/memory/pool.h"
 #include "elements/astrodeadline.h"
 #include "elements/astrostage.h"
+#include "elements/astrosteps.h"
 
 G_BEGIN_DECLS
 
@@ -28,7 +29,7 @@ typedef struct {
 } AstroStageChoice;
 
 typedef struct {
-  guint64 buffers_in, buffers_out, bytes_in, bytes_out, host_copies;
+  guint64 buffers_in, buffers_out, bytes_in, bytes_out, host_copies, steps_again;
   gint64 busy_ns, input_wait_ns, output_wait_ns;
 } AstroStageStats;
 
@@ -59,12 +60,8 @@ typedef struct {
   GstFlowReturn pushed;   /* what downstream said to the last blocks */
 
   /* timing */
-  gboolean time_segment; /* upstream's segment counts time, so its OFFSET counts steps */
-  gboolean sends_time;   /* so does the one that downstream has */
-  gboolean started;
-  gboolean retime; /* after a gap, caps or a segment: the next block's time is its PTS */
-  guint64 next_step;
-  GstClockTimeDiff epoch; /* the time of step 0, which may be before the stream's */
+  AstroSteps steps;    /* of the input */
+  gboolean sends_time; /* the segment that downstream has counts time */
   gboolean discont;
   gboolean counting; /* out_first, next_out: of the last block out */
   guint64 out_first, next_out;
@@ -73,7 +70,8 @@ typedef struct {
 
   /* statistics */
   GstPadChainFunction chain;
-  AstroStageStats stats; /* under the object's lock: asked for by any thread */
+  AstroStageStats stats;  /* under the object's lock: asked for by any thread */
+  AstroStageStats passed; /* by the call in work, at the end of which it is counted */
   gint64 chain_left;
 } AstroStagePrivate;
 
@@ -111,12 +109,14 @@ gboolean astro_stage_writes_on_device(const AstroStagePrivate *priv);
 
 /* ---- input ---- */
 
-/* Steps from here on are those of priv->in, the ones before were those of another stream. */
-void astro_stage_follow_rate(AstroStagePrivate *priv, const AstroStream *before);
-GstFlowReturn astro_stage_feed(AstroStage *stage, GstBuffer *in);
+/* Replaces a block by one whose samples lie as the backend wants them. */
+gboolean astro_stage_align(AstroStagePrivate *priv, GstBuffer **block, GError **error);
+/* The block in work, priv->input. */
+GstFlowReturn astro_stage_feed(AstroStage *stage);
 /* A block that passes as it is: its steps count, for when there is work again. Where upstream
- * counts bytes and downstream was told to expect times it gets them. */
-GstBuffer *astro_stage_pass(AstroStage *stage, GstBuffer *in);
+ * counts bytes and downstream was told to expect times it gets them. Takes *in, which becomes what
+ * passes, or NULL. */
+GstFlowReturn astro_stage_pass(AstroStage *stage, GstBuffer **in);
 /* One block in, one block out, the same steps; a block that is all gap is not computed. */
 gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
                                   GError **error);

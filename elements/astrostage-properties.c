@@ -36,6 +36,7 @@ void astro_stage_count(AstroStage *stage, const AstroStageStats *more)
   stats->bytes_in += more->bytes_in;
   stats->bytes_out += more->bytes_out;
   stats->host_copies += more->host_copies;
+  stats->steps_again += more->steps_again;
   stats->busy_ns += more->busy_ns;
   stats->input_wait_ns += more->input_wait_ns;
   stats->output_wait_ns += more->output_wait_ns;
@@ -54,8 +55,8 @@ static GstStructure *told_stats(AstroStage *stage)
       stats.buffers_out, "bytes-in", G_TYPE_UINT64, stats.bytes_in, "bytes-out", G_TYPE_UINT64,
       stats.bytes_out, "busy-ns", G_TYPE_UINT64, (guint64)stats.busy_ns, "input-wait-ns",
       G_TYPE_UINT64, (guint64)stats.input_wait_ns, "output-wait-ns", G_TYPE_UINT64,
-      (guint64)stats.output_wait_ns, "host-copies", G_TYPE_UINT64, stats.host_copies, "backend",
-      G_TYPE_STRING, backend, NULL);
+      (guint64)stats.output_wait_ns, "host-copies", G_TYPE_UINT64, stats.host_copies, "steps-again",
+      G_TYPE_UINT64, stats.steps_again, "backend", G_TYPE_STRING, backend, NULL);
 }
 
 gboolean astro_stage_post_stats(AstroStage *stage)
@@ -138,6 +139,7 @@ void astro_stage_install_properties(GObjectClass *object)
   g_object_class_install_property(
       object, ASTRO_STAGE_PROP_STATS,
       g_param_spec_boxed("stats", "Statistics",
-                         "Buffers, bytes, and nanoseconds of work and of waiting since the start",
+                         "Buffers, bytes, nanoseconds of work and of waiting, and time steps that "
+                         "came again or late and were left out, since the start",
                          GST_TYPE_STRUCTURE, read));
 }

@@ -48,7 +48,7 @@ gpointer astro_stage_instance(AstroStage *stage)
 
 GstClockTimeDiff astro_stage_epoch(AstroStage *stage)
 {
-  return PRIV(stage)->epoch;
+  return PRIV(stage)->steps.epoch;
 }
 
 gboolean astro_stage_prefers_device(AstroStage *stage)
@@ -78,9 +78,7 @@ void astro_stage_reset(AstroStage *stage)
   AstroStagePrivate *priv = PRIV(stage);
 
   g_queue_clear_full(&priv->ready, (GDestroyNotify)gst_buffer_unref);
-  priv->started = priv->retime = FALSE;
-  priv->next_step = 0;
-  priv->epoch = 0;
+  astro_steps_reset(&priv->steps);
   priv->discont = priv->counting = FALSE;
   if (ASTRO_STAGE_GET_CLASS(stage)->reset)
     ASTRO_STAGE_GET_CLASS(stage)->reset(stage);
@@ -133,18 +131,18 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
   if (gst_base_transform_is_passthrough(trans)) {
     GstFlowReturn flow =
         GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->generate_output(trans, out);
+    if (*out && flow == GST_FLOW_OK)
+      flow = astro_stage_pass(stage, out);
     if (*out) {
-      *out = astro_stage_pass(stage, *out);
-      astro_stage_count(
-          stage, &(AstroStageStats){ .buffers_out = 1, .bytes_out = gst_buffer_get_size(*out) });
+      priv->passed.buffers_out++;
+      priv->passed.bytes_out += gst_buffer_get_size(*out);
     }
     return flow;
   }
   *out = NULL;
   if (trans->queued_buf) {
     priv->input = g_steal_pointer(&trans->queued_buf);
-    GstFlowReturn flow = astro_stage_feed(stage, priv->input);
-    gst_clear_buffer(&priv->input);
+    GstFlowReturn flow = astro_stage_feed(stage);
     astro_stage_tell_latency(stage);
     if (flow != GST_FLOW_OK)
       return flow;
@@ -169,8 +167,9 @@ static GstFlowReturn timed_chain(GstPad *pad, GstObject *parent, GstBuffer *buff
   GstFlowReturn flow = priv->chain(pad, parent, buffer);
   priv->chain_left = astro_stage_now();
   const gint64 worked = priv->stats.busy_ns - busy;
-  astro_stage_count(stage,
-                    &(AstroStageStats){ .output_wait_ns = priv->chain_left - entered - worked });
+  priv->passed.output_wait_ns = priv->chain_left - entered - worked;
+  astro_stage_count(stage, &priv->passed);
+  priv->passed = (AstroStageStats){ 0 };
   return flow;
 }
 
@@ -233,7 +232,8 @@ static gboolean start(GstBaseTransform *trans)
   const AstroStageChoice choice = astro_stage_choice(stage);
 
   priv->chain_left = 0;
-  priv->time_segment = priv->sends_time = TRUE;
+  priv->steps = (AstroSteps){ .counts_time = TRUE };
+  priv->sends_time = TRUE;
   priv->block_duration = 0;
   GST_OBJECT_LOCK(stage);
   priv->latency = 0;
@@ -289,12 +289,21 @@ static gboolean src_event(GstBaseTransform *trans, GstEvent *event)
 }
 
 /* A device's loads are of whole samples. */
+static gsize unit(const AstroStagePrivate *priv)
+{
+  const gsize bytes = priv->agreed ? astro_stream_sample_bytes(&priv->in) : 1;
+  return priv->device ? bytes : MIN(bytes, ASTRO_SAMPLES_ALIGN);
+}
+
+gboolean astro_stage_align(AstroStagePrivate *priv, GstBuffer **block, GError **error)
+{
+  return astro_buffer_align(block, priv->device, unit(priv), error);
+}
+
 static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, GstBuffer *buffer)
 {
   AstroStagePrivate *priv = astro_stage_parts(ASTRO_STAGE(trans));
-  const gsize bytes = priv->agreed ? astro_stream_sample_bytes(&priv->in) : 1;
-  return astro_transform_submit_aligned(trans, is_discont, buffer, priv->device,
-                                        priv->device ? bytes : MIN(bytes, ASTRO_SAMPLES_ALIGN));
+  return astro_transform_submit_aligned(trans, is_discont, buffer, priv->device, unit(priv));
 }
 
 static void astro_stage_class_init(AstroStageClass *klass)
@@ -330,7 +339,7 @@ static void astro_stage_init(AstroStage *stage)
   g_queue_init(&priv->ready);
   g_queue_init(&priv->in_flight);
   astro_deadline_init(&priv->deadline);
-  priv->time_segment = priv->sends_time = TRUE;
+  priv->steps.counts_time = priv->sends_time = TRUE;
   gst_base_transform_set_gap_aware(GST_BASE_TRANSFORM(stage), TRUE);
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(stage), FALSE);
   priv->chain = GST_PAD_CHAINFUNC(sink);

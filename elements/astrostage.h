@@ -1,5 +1,6 @@
 /* What every stage with one input and one output needs once: backends and their properties, timing
- * from the sample index, DISCONT, GAP, draining, flushing, the observation, statistics and latency.
+ * from the sample index, each step once (elements/astrosteps.h), DISCONT, GAP, draining, flushing,
+ * the observation, statistics and latency.
  *
  * A subclass says how streams map (GstBaseTransform's transform_caps and fixate_caps) and
  * implements configure and either work (one block in, one block out, the same time steps) or feed

@@ -179,7 +179,8 @@ static void astro_vis_src_class_init(AstroVisSrcClass *klass)
   g_autoptr(GstCaps) caps = gst_caps_from_string(
       "application/x-astro-visibilities, format = { CF32LE, CF64LE }, "
       "layout = channel:baseline:pol:pol, baselines = [ 1, 2147483647 ], "
-      "channels = [ 1, 2147483647 ], pols = [ 1, 2 ], rate = [ 0/1, 2147483647/1 ]");
+      "channels = [ 1, 2147483647 ], pols = [ 1, 2 ], rate = [ 0/1, 2147483647/1 ], "
+      "counts = (boolean) true");
 
   simulator->made = "visibilities";
   simulator->blocks = "integrations";

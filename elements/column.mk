@@ -3,12 +3,12 @@ plugin_LTLIBRARIES = elements/libgstastro.la
 element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h \
   elements/astrostage-parts.h elements/astrostage-backend.c elements/astrostage-input.c \
   elements/astrostage-output.c elements/astrostage-caps.c elements/astrostage-events.c \
-  elements/astrostage-properties.c \
+  elements/astrostage-properties.c elements/astrosteps.c elements/astrosteps.h \
   elements/astroincoming.c elements/astroincoming.h elements/astroonce.c elements/astroonce.h elements/astrooutgoing.c elements/astrooutgoing.h elements/astrodeadline.c elements/astrodeadline.h elements/astrofields.c elements/astrofields.h \
   elements/astroreader.c elements/astroreader.h
 element_sources += elements/astronumberorauto.c elements/astronumberorauto.h
 example_files += examples/transpose.sh examples/requantise.sh
-element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/device \
+element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/astrosteps tests/elements/counts tests/elements/device \
   tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory tests/elements/interrupted
 element_tests += tests/elements/streams
 

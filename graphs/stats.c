@@ -84,7 +84,7 @@ AstroStats *astro_stats_new(GstElement *pipeline)
 typedef struct {
   guint64 buffers_in, buffers_out, bytes_in, bytes_out;
   gboolean own; /* the element counts for itself: what follows is known */
-  guint64 busy, input_wait, output_wait, host_copies;
+  guint64 busy, input_wait, output_wait, host_copies, again;
   char *backend;
 } Counts;
 
@@ -103,6 +103,7 @@ static Counts read_own(const GstStructure *own)
     { "input-wait-ns", &counts.input_wait },
     { "output-wait-ns", &counts.output_wait },
     { "host-copies", &counts.host_copies },
+    { "steps-again", &counts.again },
   };
   for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
     gst_structure_get_uint64(own, fields[i].field, fields[i].value);
@@ -144,6 +145,7 @@ enum {
   INPUT_WAIT,
   OUTPUT_WAIT,
   HOST_COPIES,
+  AGAIN,
   BACKEND,
   COLUMNS
 };
@@ -163,6 +165,7 @@ static const struct {
   [INPUT_WAIT] = { "waits in" },
   [OUTPUT_WAIT] = { "out" },
   [HOST_COPIES] = { "host copies" },
+  [AGAIN] = { "again" }, /* steps that came again, or late, and were left out */
   [BACKEND] = { "backend", TRUE },
 };
 
@@ -192,6 +195,7 @@ static void add_row(AstroStats *stats, GstElement *element, double seconds, GArr
     row[INPUT_WAIT] = astro_format_seconds(counts.input_wait / 1e9);
     row[OUTPUT_WAIT] = astro_format_seconds(counts.output_wait / 1e9);
     row[HOST_COPIES] = format_count(counts.host_copies);
+    row[AGAIN] = format_count(counts.again);
   }
   for (guint i = 0; i < COLUMNS; i++)
     if (!row[i])

@@ -102,6 +102,7 @@ gboolean astro_uvfits_describe(AstroUvfitsReader *r, AstroFitsContents *contents
   contents->stations = stations;
   s->quantity = ASTRO_QUANTITY_VISIBILITIES;
   s->format = ASTRO_FORMAT_CF32LE;
+  s->has_counts = TRUE;
   s->layout =
       (AstroLayout){ 4,
                      { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_BASELINE, ASTRO_AXIS_POL, ASTRO_AXIS_POL },

@@ -1,6 +1,8 @@
 #include "config.h"
 #include "core/stream/stream.h"
 
+#include "core/stream/validity.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +49,7 @@ static const struct {
 };
 
 #define MEDIA_PREFIX "application/x-astro-"
+#define COUNTS_FIELD "counts"
 
 static const char *const quantities[ASTRO_N_QUANTITIES] = {
   [ASTRO_QUANTITY_VOLTAGES] = MEDIA_PREFIX "voltages",
@@ -346,6 +349,20 @@ static gboolean read_triangle(const GstStructure *s, AstroStream *stream, GError
                              found ? found : "?");
 }
 
+static gboolean read_has_counts(const GstStructure *s, AstroStream *stream, GError **error)
+{
+  const GValue *value = gst_structure_get_value(s, COUNTS_FIELD);
+  stream->has_counts = value && G_VALUE_HOLDS_BOOLEAN(value) && g_value_get_boolean(value);
+  if (!value || G_VALUE_HOLDS_BOOLEAN(value))
+    return TRUE;
+  g_autofree char *found = gst_value_serialize(value);
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "caps field \"" COUNTS_FIELD
+                             "\" is (%s) %s, expected (boolean) true or false: whether every "
+                             "buffer has counts of good samples",
+                             G_VALUE_TYPE_NAME(value), found ? found : "?");
+}
+
 gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError **error)
 {
   g_return_val_if_fail(caps, FALSE);
@@ -391,7 +408,8 @@ gboolean astro_stream_from_caps(AstroStream *stream, const GstCaps *caps, GError
     }
   }
   return read_rate(s, stream, error) && read_hertz(s, "frequency", &stream->frequency, error) &&
-         read_hertz(s, "bandwidth", &stream->bandwidth, error) && read_triangle(s, stream, error);
+         read_hertz(s, "bandwidth", &stream->bandwidth, error) && read_triangle(s, stream, error) &&
+         read_has_counts(s, stream, error);
 }
 
 GstCaps *astro_stream_to_caps(const AstroStream *stream)
@@ -414,6 +432,8 @@ GstCaps *astro_stream_to_caps(const AstroStream *stream)
     gst_caps_set_simple(caps, "bandwidth", G_TYPE_DOUBLE, stream->bandwidth, NULL);
   if (stream->is_full_triangle)
     gst_caps_set_simple(caps, "triangle", G_TYPE_STRING, "full", NULL);
+  if (stream->has_counts)
+    gst_caps_set_simple(caps, COUNTS_FIELD, G_TYPE_BOOLEAN, TRUE, NULL);
   return caps;
 }
 
@@ -446,6 +466,29 @@ gboolean astro_stream_check_lower(const AstroStream *visibilities, GError **erro
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                              "the caps have triangle=full, expected lower: each pair of stations "
                              "once");
+}
+
+gboolean astro_stream_check_sums(const AstroStream *stream, GError **error)
+{
+  return stream->quantity != ASTRO_QUANTITY_VISIBILITIES || stream->format != ASTRO_FORMAT_CI32LE ||
+         stream->has_counts ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "visibilities in CI32LE are sums, and the caps do not say "
+                             "counts=true: without counts nobody knows of how many samples. "
+                             "Expected them as astrocorrelator sends them, or means (CF32LE), "
+                             "which it sends where its caps say so");
+}
+
+gboolean astro_stream_check_counts(const AstroStream *stream, GstBuffer *buffer, GError **error)
+{
+  return !stream->has_counts || astro_buffer_get_validity(buffer) ||
+         GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_GAP) ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "the caps say counts=true and a buffer has no counts of good samples: "
+                             "something in between dropped them, such as gdppay, a file or a "
+                             "socket, which keep samples and caps alone. Expected the stream as "
+                             "it was made, or one that went through astrofitssink and "
+                             "astrofitssrc, which keep them");
 }
 
 gsize astro_stream_sample_bytes(const AstroStream *stream)

@@ -2,7 +2,11 @@
  *
  * A stream is an array of samples. Its layout names the axes, slowest first. At most one axis is
  * free: its length follows from a buffer's size (time in most streams, point in catalogues). Where
- * the layout names no free axis, buffers hold whole frames and the frames are the time steps. */
+ * the layout names no free axis, buffers hold whole frames and the frames are the time steps.
+ *
+ * With counts=true every buffer has counts of the good samples behind its values (validity.h). Caps
+ * go where a buffer's meta does not, as through a file or an element that makes new buffers: what
+ * comes out there without counts is refused, and not taken for whole. */
 #pragma once
 
 #include <gst/gst.h>
@@ -87,6 +91,7 @@ typedef struct {
   gint rate_n, rate_d;         /* steps of the time axis per second; 0/1 where the caps give none */
   double frequency, bandwidth; /* Hz; 0 where the caps give none */
   gboolean is_full_triangle;   /* visibilities have each pair of stations in both orders */
+  gboolean has_counts;         /* with every buffer */
 } AstroStream;
 
 #define ASTRO_STREAM_ERROR astro_stream_error_quark()
@@ -153,6 +158,12 @@ guint64 astro_stream_step_of_rate(const AstroStream *stream, guint64 step,
 
 /* For who takes each pair of stations once. */
 gboolean astro_stream_check_lower(const AstroStream *visibilities, GError **error);
+
+/* Whether sums, of visibilities in CI32LE, come with counts, without which nobody knows what they
+ * are sums of; and whether a buffer has the counts that its stream's caps tell of. What is a gap
+ * needs none. */
+gboolean astro_stream_check_sums(const AstroStream *stream, GError **error);
+gboolean astro_stream_check_counts(const AstroStream *stream, GstBuffer *buffer, GError **error);
 
 /* Whether voltages' band is no wider than their rate carries, as far as both are known. Narrower it
  * may be, of samples taken faster than they have to be. */

@@ -2,7 +2,8 @@
  * values.
  *
  * The meta counts over some of the stream's axes, in the stream's own order; axes that it leaves
- * out are groups that share one count. A buffer without counts is wholly valid. */
+ * out are groups that share one count. A buffer without counts is wholly valid, unless its stream's
+ * caps say counts=true (stream.h): then they were lost. */
 #pragma once
 
 #include "core/stream/stream.h"
@@ -86,6 +87,11 @@ gboolean astro_validity_is_whole(const AstroValiditySamples *samples, guint64 ti
  * first channel. FALSE: there is none. */
 gboolean astro_validity_next_loss(const AstroValiditySamples *samples, guint64 station,
                                   guint64 *from, guint64 *to);
+
+/* The steps of a buffer of so many from the one at first on, with their counts: a new buffer, which
+ * shares memory with the old one where time is the slowest axis. NULL: no memory. */
+GstBuffer *astro_buffer_from_step(GstBuffer *buffer, const AstroStream *stream, guint64 steps,
+                                  guint64 first);
 
 /* Copies src's counts to dest in the order in which the axes stand in layout. */
 gboolean astro_validity_follow(GstBuffer *dest, GstBuffer *src, const AstroLayout *layout);

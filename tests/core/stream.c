@@ -1,4 +1,5 @@
 #include "core/stream/stream.h"
+#include "core/stream/validity.h"
 #include "tests/tests.h"
 
 #define VOLTAGES                                                                                   \
@@ -13,7 +14,7 @@ static void test_round_trip(void)
     "application/x-astro-visibilities,format=CI32LE,layout=channel:baseline:pol:pol,channels=5,"
     "baselines=10,pols=2",
     "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,channels=5,"
-    "baselines=9,pols=2,triangle=full",
+    "baselines=9,pols=2,triangle=full,counts=true",
     "application/x-astro-uvgrid,format=CF64LE,layout=pol:v:u,pols=4,width=2048,height=1024",
     "application/x-astro-image,format=F32LE,layout=pol:y:x,pols=1,width=3,height=2",
   };
@@ -92,6 +93,40 @@ static void test_stations(void)
   }
 }
 
+/* Sums say nothing without counts; and what caps tell of has to be there. */
+static void test_counts(void)
+{
+  static const struct {
+    const char *caps;
+    gboolean has_sums, has_any; /* whether they will do; and buffers without counts */
+  } cases[] = {
+    { "application/x-astro-visibilities,format=CI32LE,counts=true", TRUE, FALSE },
+    { "application/x-astro-visibilities,format=CI32LE,counts=false", FALSE, TRUE },
+    { "application/x-astro-visibilities,format=CI32LE", FALSE, TRUE },
+    { "application/x-astro-visibilities,format=CF32LE", TRUE, TRUE },
+    { "application/x-astro-spectra,format=CI32LE", TRUE, TRUE },
+    { "application/x-astro-spectra,format=CI8,counts=true", TRUE, FALSE },
+  };
+  static const AstroLayout one = { 0 };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = g_strconcat(cases[i].caps, ",layout=channel,channels=3", NULL);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+    g_autoptr(GstBuffer) buffer = gst_buffer_new();
+    g_autoptr(GError) sums = NULL, without = NULL;
+    AstroStream stream;
+    g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+    g_assert_cmpint(astro_stream_check_sums(&stream, &sums), ==, cases[i].has_sums);
+    g_assert_cmpint(astro_stream_check_counts(&stream, buffer, &without), ==, cases[i].has_any);
+    g_assert_true((sums != NULL) != cases[i].has_sums);
+    g_assert_true((without != NULL) != cases[i].has_any);
+    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_GAP);
+    g_assert_true(astro_stream_check_counts(&stream, buffer, NULL));
+    GST_BUFFER_FLAG_UNSET(buffer, GST_BUFFER_FLAG_GAP);
+    astro_buffer_add_validity(buffer, &one, 1);
+    g_assert_true(astro_stream_check_counts(&stream, buffer, NULL));
+  }
+}
+
 /* Each bad caps, and a word that its error must hold. */
 static const struct {
   const char *caps, *word;
@@ -122,6 +157,8 @@ static const struct {
     "bandwidth" },
   { "application/x-astro-visibilities,format=CF32LE,layout=baseline,baselines=3,triangle=upper",
     "triangle" },
+  { "application/x-astro-visibilities,format=CF32LE,layout=baseline,baselines=3,counts=(int)1",
+    "expected (boolean) true or false" },
   { "application/x-astro-catalogue,format=F64LE,layout=column:point,columns=(string)\"\"",
     "columns" },
   { "application/"
@@ -188,6 +225,7 @@ static void add_tests(void)
   g_test_add_func("/stream/round-trip", test_round_trip);
   g_test_add_func("/stream/sizes", test_sizes);
   g_test_add_func("/stream/frames", test_frames);
+  g_test_add_func("/stream/counts", test_counts);
   g_test_add_func("/stream/stations", test_stations);
   g_test_add_func("/stream/names", test_names);
   g_test_add_func("/stream/channel-frequency", test_channel_frequency);

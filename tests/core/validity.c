@@ -217,6 +217,61 @@ static void test_check(void)
   }
 }
 
+/* What is left of a buffer holds the samples of its steps, and their counts, wherever time is. */
+static void test_from_step(void)
+{
+  static const struct {
+    const char *layout;
+    AstroLayout counted;
+  } cases[] = {
+    { "time:station:channel", { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { 6, 3 } } },
+    { "station:time:channel", { 2, { ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 3, 3 } } },
+    { "channel:station:time",
+      { 3, { ASTRO_AXIS_CHANNEL, ASTRO_AXIS_STATION, ASTRO_AXIS_TIME }, { 2, 3, 2 } } },
+    { "channel:station", { 2, { ASTRO_AXIS_TIME, ASTRO_AXIS_STATION }, { 6, 3 } } },
+    { "channel:station", { 1, { ASTRO_AXIS_STATION }, { 3 } } },
+    { "time:station:channel", { 0 } },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = g_strdup_printf(
+        "application/x-astro-spectra,format=CI8,stations=3,channels=2,layout=%s", cases[i].layout);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(text);
+    AstroStream stream;
+    AstroLayout whole, part;
+    guint8 bytes[6 * 3 * 2 * 2];
+    GstMapInfo map;
+    g_assert_true(astro_stream_from_caps(&stream, caps, NULL));
+    test_fill(bytes, sizeof bytes, i);
+    g_autoptr(GstBuffer) buffer = gst_buffer_new_memdup(bytes, sizeof bytes);
+    AstroValidityMeta *meta = astro_buffer_add_validity(buffer, &cases[i].counted, 100);
+    for (guint64 k = 0; k < astro_validity_n_counts(meta); k++)
+      meta->counts[k] = (guint32)k;
+    g_autoptr(GstBuffer) rest = astro_buffer_from_step(buffer, &stream, 6, 2);
+    const AstroValidityMeta *kept = astro_buffer_get_validity(rest);
+    g_assert_nonnull(kept);
+    astro_stream_shape(&stream, 6, &whole);
+    astro_stream_shape(&stream, 4, &part);
+    g_assert_true(astro_validity_check(kept, &part, NULL));
+    g_assert_true(gst_buffer_map(rest, &map, GST_MAP_READ));
+    g_assert_cmpuint(map.size, ==, 4 * 3 * 2 * 2);
+    guint64 at[ASTRO_MAX_AXES], index[ASTRO_MAX_AXES] = { 0 };
+    astro_layout_strides(&whole, at);
+    for (guint64 k = 0; k < 4 * 3 * 2; k++) {
+      guint64 from = 0, source[ASTRO_MAX_AXES];
+      for (guint a = 0; a < whole.n_axes; a++) {
+        source[a] = index[a] + (whole.axes[a] == ASTRO_AXIS_TIME ? 2 : 0);
+        from += source[a] * at[a];
+      }
+      g_assert_cmpmem(map.data + 2 * k, 2, bytes + 2 * from, 2);
+      g_assert_cmpuint(astro_validity_at(kept, &part, index), ==,
+                       astro_validity_at(meta, &whole, source));
+      for (guint a = part.n_axes; a-- > 0 && ++index[a] == part.extents[a];)
+        index[a] = 0;
+    }
+    gst_buffer_unmap(rest, &map);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/validity/follow", test_follow);
@@ -227,6 +282,7 @@ static void add_tests(void)
   g_test_add_func("/validity/groups", test_groups);
   g_test_add_func("/validity/whole", test_whole);
   g_test_add_func("/validity/check", test_check);
+  g_test_add_func("/validity/from-step", test_from_step);
 }
 
 int main(int argc, char **argv)

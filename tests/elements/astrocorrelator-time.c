@@ -84,7 +84,7 @@ static void test_integrations(gconstpointer format)
     g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
     g_autofree char *text = g_strdup_printf(
         "application/x-astro-visibilities,format=%s,layout=channel:baseline:pol:pol,baselines=6,"
-        "channels=4,pols=2,rate=1000/%u,frequency=1e9,bandwidth=1e6",
+        "channels=4,pols=2,rate=1000/%u,frequency=1e9,bandwidth=1e6,counts=true",
         astro_format_info(to)->name, (guint)n);
     g_autoptr(GstCaps) wanted = gst_caps_from_string(text);
     g_assert_true(gst_caps_is_equal(caps, wanted));
@@ -350,12 +350,14 @@ static void test_new_caps(void)
   gst_harness_teardown(h);
 }
 
-/* Steps that come again count in an integration of their own. */
+/* Steps that come again count once, also where their integration has left already. */
 static void test_overlap(void)
 {
-  static const guint64 firsts[] = { 0, 20, 30 }, counts[] = { 40, 20, 10 };
-  static const guint dumps[] = { 40, 20, 10 };
+  static const guint64 firsts[] = { 0, 20, 30, 30, 0, 55 }, counts[] = { 40, 20, 10, 25, 50, 5 };
+  static const guint dumps[] = { 50, 10 };
   guint8 stream[60 * 2 * SAMPLES];
+  guint64 again;
+  g_autoptr(GstStructure) stats = NULL;
   GstHarness *h = new_harness(50);
 
   test_fill(stream, sizeof stream, 4);
@@ -366,11 +368,15 @@ static void test_overlap(void)
   for (guint i = 0; i < G_N_ELEMENTS(dumps); i++) {
     g_autoptr(GstBuffer) buffer = gst_harness_try_pull(h);
     g_assert_nonnull(buffer);
-    check_values(buffer, stream, firsts[i], dumps[i], ASTRO_FORMAT_CF32LE);
+    check_values(buffer, stream, 50 * i, dumps[i], ASTRO_FORMAT_CF32LE);
     check_count(buffer, dumps[i], 50);
-    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, 0);
+    g_assert_cmpuint(GST_BUFFER_OFFSET(buffer), ==, i);
+    g_assert_false(GST_BUFFER_IS_DISCONT(buffer));
   }
   g_assert_null(gst_harness_try_pull(h));
+  g_object_get(h->element, "stats", &stats, NULL);
+  g_assert_true(gst_structure_get_uint64(stats, "steps-again", &again));
+  g_assert_cmpuint(again, ==, 20 + 10 + 10 + 50);
   gst_harness_teardown(h);
 }
 

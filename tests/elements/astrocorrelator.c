@@ -30,7 +30,7 @@ static void test_full_triangle(void)
   g_autoptr(GstCaps) caps = gst_pad_get_current_caps(h->sinkpad);
   g_autoptr(GstCaps) wanted = gst_caps_from_string(
       "application/x-astro-visibilities,format=CF32LE,layout=channel:baseline:pol:pol,baselines=9,"
-      "channels=2,pols=2,triangle=full");
+      "channels=2,pols=2,triangle=full,counts=true");
   g_assert_true(gst_caps_is_equal(caps, wanted));
   gst_harness_teardown(h);
 }

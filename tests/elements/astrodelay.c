@@ -104,16 +104,19 @@ static void test_steps_from_elsewhere(void)
   }
 }
 
-/* Steps that are counted anew go on in time, and what was held keeps its own. */
+/* Steps that a new segment counts anew go on in time, and what was held keeps its own. */
 static void test_counted_anew(void)
 {
   GstHarness *h = new_harness(VOLTAGES);
   GstClockTime next = 0;
+  GstSegment segment;
   GstBuffer *buffer;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
   for (guint i = 0; i < 3; i++) {
     buffer = block(0, 1000);
     GST_BUFFER_PTS(buffer) = i * GST_MSECOND;
-    GST_BUFFER_FLAG_SET(buffer, GST_BUFFER_FLAG_DISCONT);
+    segment.base = i * GST_MSECOND;
+    gst_harness_push_event(h, gst_event_new_segment(&segment));
     gst_harness_push(h, buffer);
   }
   gst_harness_push_event(h, gst_event_new_eos());

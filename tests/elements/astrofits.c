@@ -159,6 +159,77 @@ static void wild_times(TestFile *place, gconstpointer data)
   }
 }
 
+static GstFlowReturn send_stamped(GstHarness *h, guint index, guint frames, gboolean is_stamped)
+{
+  GstBuffer *buffer = test_new_frame(index);
+  for (guint i = 1; i < frames; i++)
+    buffer = gst_buffer_append(buffer, test_new_frame(index + i));
+  GST_BUFFER_PTS(buffer) = index * TEST_DUMP;
+  GST_BUFFER_DURATION(buffer) = frames * TEST_DUMP;
+  if (is_stamped) {
+    GST_BUFFER_OFFSET(buffer) = index;
+    GST_BUFFER_OFFSET_END(buffer) = index + frames;
+  }
+  return gst_harness_push(h, buffer);
+}
+
+/* Integrations that came already, one by one or within a buffer, are in the file once. */
+static void again(TestFile *place, gconstpointer data)
+{
+  static const guint written[] = { 0, 1, 2, 3, 5, 6 };
+  static const struct {
+    guint index, frames;
+  } sent[] = { { 0, 1 }, { 0, 1 }, { 1, 2 }, { 0, 3 }, { 2, 2 }, { 5, 1 }, { 4, 1 }, { 1, 6 } };
+  for (guint is_stamped = 0; is_stamped < 2; is_stamped++) {
+    GstHarness *h = test_begin(place);
+    for (guint i = 0; i < G_N_ELEMENTS(sent); i++)
+      g_assert_cmpint(send_stamped(h, sent[i].index, sent[i].frames, is_stamped), ==, GST_FLOW_OK);
+    gst_harness_push_event(h, gst_event_new_eos());
+    g_autofree char *warning = test_pop(place, GST_MESSAGE_WARNING);
+    test_says(warning, "came again, or late");
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(
+        place->bus, GST_MESSAGE_ELEMENT | GST_MESSAGE_WARNING | GST_MESSAGE_ERROR);
+    guint64 count = 0;
+    g_assert_nonnull(message);
+    gst_structure_get_uint64(gst_message_get_structure(message), "again", &count);
+    g_assert_cmpuint(count, ==, 1 + 3 + 1 + 1 + 5);
+    test_expect_frames(place, written, G_N_ELEMENTS(written));
+    gst_harness_teardown(h);
+  }
+}
+
+/* Another stream may begin anywhere, but not at a time that the file has. */
+static void again_of_another(TestFile *place, gconstpointer data)
+{
+  for (guint first = 1; first < 3; first++) {
+    GstHarness *h = test_begin(place);
+    send_stamped(h, 0, 2, TRUE);
+    gst_harness_push_event(h, gst_event_new_stream_start("another"));
+    g_assert_cmpint(send_stamped(h, first, 1, TRUE), ==, first == 1 ? GST_FLOW_ERROR : GST_FLOW_OK);
+    if (first == 1)
+      test_expect_error(place, "an integration begins at 2.000000000 s where the file has one");
+    gst_harness_push_event(h, gst_event_new_eos());
+    gst_harness_teardown(h);
+  }
+}
+
+/* Frames that tell their steps and no time are timed by them. */
+static void times_by_step(TestFile *place, gconstpointer data)
+{
+  static const guint written[] = { 0, 4, 5 };
+  GstHarness *h = test_begin(place);
+  for (guint i = 0; i < 3; i++) {
+    GstBuffer *buffer = test_new_frame(written[i]);
+    GST_BUFFER_PTS(buffer) = GST_BUFFER_DURATION(buffer) = GST_CLOCK_TIME_NONE;
+    GST_BUFFER_OFFSET(buffer) = written[i];
+    GST_BUFFER_OFFSET_END(buffer) = written[i] + 1;
+    g_assert_cmpint(gst_harness_push(h, buffer), ==, GST_FLOW_OK);
+  }
+  gst_harness_push_event(h, gst_event_new_eos());
+  test_expect_frames(place, written, 3);
+  gst_harness_teardown(h);
+}
+
 static void flush(TestFile *place, gconstpointer data)
 {
   static const guint kept[] = { 5 };
@@ -429,6 +500,9 @@ int main(int argc, char **argv)
     { "nothing", nothing },
     { "gaps", gaps },
     { "no-timestamps", no_timestamps },
+    { "again", again },
+    { "again/of-another", again_of_another },
+    { "times-by-step", times_by_step },
     { "no-time-at-all", no_time_at_all },
     { "wild-times", wild_times },
     { "flush", flush },

@@ -125,6 +125,60 @@ static void test_intervals(void)
     }
 }
 
+/* Dumps that come twice, or late, are in the grid once. */
+static void test_again(void)
+{
+  static const guint order[] = { 0, 0, 1, 0, 2, 1, 3, 3, 4, 5, 2, 5 };
+  g_autofree complex float *all = test_predict(0.01, 0.02);
+  AstroGrid grid;
+  GstClockTime times[2];
+  TestRig rig, once;
+
+  test_rig_open(&once, "", NULL);
+  test_rig_run(&once, all, TRUE);
+  g_autofree double *expected = test_rig_image(&once, &grid, 1, times);
+  astro_grid_clear(&grid);
+  test_rig_open(&rig, "", NULL);
+  test_rig_start(&rig, TRUE);
+  for (guint i = 0; i < G_N_ELEMENTS(order); i++)
+    g_assert_cmpint(gst_harness_push(rig.h, test_dumps(all, order[i], 1)), ==, GST_FLOW_OK);
+  gst_harness_push(rig.h, test_dumps(all, 0, TEST_DUMPS));
+  g_assert_true(gst_harness_push_event(rig.h, gst_event_new_eos()));
+  g_autofree double *image = test_rig_image(&rig, &grid, 1, times);
+  g_assert_nonnull(image);
+  g_assert_cmpmem(image, 64 * 64 * sizeof *image, expected, 64 * 64 * sizeof *image);
+  astro_grid_clear(&grid);
+  test_rig_close(&rig);
+  test_rig_close(&once);
+}
+
+/* A segment may begin anywhere; but a grid that goes on over it does not take a time again. */
+static void test_again_in_segment(void)
+{
+  g_autofree complex float *all = test_predict(0.01, 0.02);
+  for (guint cumulative = 0; cumulative < 2; cumulative++)
+    for (guint anew = 0; anew < 2; anew++) {
+      GstSegment segment;
+      TestRig rig;
+      test_rig_open(&rig, cumulative ? "interval=2 cumulative=true" : "interval=2", NULL);
+      test_rig_start(&rig, TRUE);
+      g_assert_cmpint(gst_harness_push(rig.h, test_dumps(all, 0, 3)), ==, GST_FLOW_OK);
+      gst_segment_init(&segment, GST_FORMAT_TIME);
+      segment.base = GST_SECOND;
+      g_assert_true(gst_harness_push_event(rig.h, gst_event_new_segment(&segment)));
+      g_assert_cmpint(gst_harness_push(rig.h, test_dumps(all, anew ? 3 : 2, 1)), ==,
+                      cumulative && !anew ? GST_FLOW_ERROR : GST_FLOW_OK);
+      g_autoptr(GstMessage) message = gst_bus_pop_filtered(rig.bus, GST_MESSAGE_ERROR);
+      g_autoptr(GError) error = NULL;
+      g_assert_true((message != NULL) == (cumulative && !anew));
+      if (message)
+        gst_message_parse_error(message, &error, NULL);
+      if (error)
+        test_says(error->message, "visibilities of 1200.000000000 s came, and the grid has some");
+      test_rig_close(&rig);
+    }
+}
+
 /* What the message at the end says, and how many warnings and errors there were. */
 static char *told_grids(TestRig *rig, guint *warnings, guint *errors)
 {
@@ -278,10 +332,16 @@ static void test_next_stream(void)
 static void add_tests(void)
 {
   static const TestNamed tests[] = {
-    { "intervals", test_intervals },         { "lost-intervals", test_lost_intervals },
-    { "told-of-all", test_told_of_all },     { "clock", test_clock },
-    { "between-steps", test_between_steps }, { "next-stream", test_next_stream },
-    { "late-interval", test_late_interval }, { "latency", test_latency },
+    { "intervals", test_intervals },
+    { "lost-intervals", test_lost_intervals },
+    { "told-of-all", test_told_of_all },
+    { "clock", test_clock },
+    { "between-steps", test_between_steps },
+    { "next-stream", test_next_stream },
+    { "late-interval", test_late_interval },
+    { "latency", test_latency },
+    { "again", test_again },
+    { "again/in-segment", test_again_in_segment },
   };
   test_add_on_backends(tests, G_N_ELEMENTS(tests));
 }

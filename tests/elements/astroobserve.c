@@ -3,7 +3,10 @@
 #include "core/stream/observation.h"
 #include "tests/elements/elements.h"
 #include "tests/observe.h"
+#include <fcntl.h>
 #include <glib/gstdio.h>
+
+#define NONE GST_BUFFER_OFFSET_NONE
 
 #define STEP 6 /* bytes: three stations, one polarisation */
 #define VOLTAGES                                                                                   \
@@ -22,6 +25,7 @@ static GstHarness *new_harness(const char *properties, const char *caps, GstForm
   GstHarness *h = gst_harness_new_parse(line);
   GstSegment segment;
 
+  gst_harness_set_live(h, FALSE); /* as files are */
   gst_segment_init(&segment, format);
   segment.start = segment.time = segment.position = from;
   gst_harness_push_event(h, gst_event_new_stream_start("bytes"));
@@ -286,18 +290,113 @@ static void test_flush(void)
   gst_harness_teardown(h);
 }
 
-/* Buffers with times of their own are the same buffers afterwards. */
+/* Buffers with times of their own are the same buffers afterwards, and those with times of arrival
+ * are refused. A step takes 285714285.7 ns. */
 static void test_timed(void)
 {
-  GstHarness *h = new_harness(SET, VOLTAGES, GST_FORMAT_TIME, 0);
-  GstBuffer *in = test_buffer(STEP + 1, 8);
-  GST_BUFFER_PTS(in) = 12345;
-  GstBuffer *out = gst_harness_push_and_pull(h, gst_buffer_ref(in));
-  g_assert_true(out == in);
-  g_assert_cmpuint(GST_BUFFER_PTS(out), ==, 12345);
-  gst_buffer_unref(in);
-  gst_buffer_unref(out);
-  gst_harness_teardown(h);
+  static const struct {
+    GstClockTime time, duration;
+    guint64 offset, end; /* set to these */
+    gboolean is_live;
+    const char *refused; /* says so; NULL: it passes */
+  } cases[] = {
+    { 285714285, NONE, NONE, NONE, FALSE, NULL },
+    { 1428571428, NONE, NONE, NONE, TRUE, NULL },
+    { 12345, 571428571, NONE, NONE, FALSE, NULL }, /* as visibilities between steps */
+    { 12345, NONE, 7, 9, TRUE, NULL },
+    { NONE, NONE, NONE, NONE, FALSE, NULL },
+    { NONE, NONE, 7, 9, TRUE, NULL },
+    { 12345, NONE, NONE, NONE, FALSE, "times of arrival" },
+    { 1123456789, NONE, NONE, NONE, TRUE, "times of arrival" },
+    { 12345, NONE, 7, NONE, FALSE, "times of arrival" },
+    { 12345, NONE, 0, 2 * STEP, FALSE, "times of arrival" },
+    { NONE, NONE, NONE, NONE, TRUE, "buffers of a live source say neither" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GstBus) bus = gst_bus_new();
+    GstHarness *h = new_harness(SET, VOLTAGES, GST_FORMAT_TIME, 0);
+    gst_element_set_bus(h->element, bus);
+    gst_harness_set_live(h, cases[i].is_live);
+    g_autoptr(GstBuffer) in = test_buffer(2 * STEP, 8);
+    GST_BUFFER_PTS(in) = cases[i].time;
+    GST_BUFFER_DURATION(in) = cases[i].duration;
+    GST_BUFFER_OFFSET(in) = cases[i].offset;
+    GST_BUFFER_OFFSET_END(in) = cases[i].end;
+    g_assert_cmpint(gst_harness_push(h, gst_buffer_ref(in)), ==,
+                    cases[i].refused ? GST_FLOW_ERROR : GST_FLOW_OK);
+    g_autoptr(GstBuffer) out = gst_harness_try_pull(h);
+    g_assert_true(out == (cases[i].refused ? NULL : in));
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR);
+    g_autoptr(GError) error = NULL;
+    if (cases[i].refused) {
+      g_assert_nonnull(message);
+      gst_message_parse_error(message, &error, NULL);
+      test_says(error->message, cases[i].refused);
+      test_says(error->message, "filesrc, fdsrc");
+    }
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+    gst_bus_set_flushing(bus, TRUE);
+  }
+}
+
+/* A source that GStreamer makes stamp what it reads. */
+static void test_stamped_by_source(void)
+{
+  const gint fd = g_open("/dev/zero", O_RDONLY, 0);
+  g_autofree char *line = g_strdup_printf("fdsrc fd=%d do-timestamp=true blocksize=600 ! " VOLTAGES
+                                          " ! astroobserve " SET " ! fakesink",
+                                          fd);
+  test_refused_by(line, "astroobserve", "times of arrival");
+  g_close(fd, NULL);
+}
+
+/* Bytes that come twice, in part or late, are in what follows once, however buffers say where they
+ * begin. */
+static void test_again(void)
+{
+  static const gsize pieces[][2] = { { 0, 100 },   { 100, 160 }, { 0, 100 },   { 130, 200 },
+                                     { 200, 300 }, { 100, 450 }, { 440, 450 }, { 450, 613 } };
+  guint8 bytes[613];
+  test_fill(bytes, sizeof bytes, 5);
+  for (guint has_end = 0; has_end < 2; has_end++) {
+    g_autoptr(GstBus) bus = gst_bus_new();
+    GstHarness *h = new_harness(SET " skip=13 block=60", VOLTAGES, GST_FORMAT_BYTES, 0);
+    gboolean came[100] = { FALSE };
+    gst_element_set_bus(h->element, bus);
+    for (guint i = 0; i < G_N_ELEMENTS(pieces); i++) {
+      GstBuffer *piece = gst_buffer_new_memdup(bytes + pieces[i][0], pieces[i][1] - pieces[i][0]);
+      GST_BUFFER_OFFSET(piece) = pieces[i][0];
+      if (has_end)
+        GST_BUFFER_OFFSET_END(piece) = pieces[i][1];
+      g_assert_cmpint(gst_harness_push(h, piece), ==, GST_FLOW_OK);
+    }
+    g_assert_true(gst_harness_push_event(h, gst_event_new_eos()));
+    g_assert_cmpuint(check_places(h, bytes, came), ==, 1);
+    for (guint step = 0; step < 100; step++)
+      g_assert_true(came[step]);
+    g_assert_true(is_warned(bus, "bytes before byte 160 came again, or late"));
+    g_assert_false(is_warned(bus, ""));
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+    gst_bus_set_flushing(bus, TRUE);
+  }
+}
+
+/* Files in turn, as from a funnel, are none; one after the other they are. */
+static void test_mixed(void)
+{
+  for (guint back = 0; back < 2; back++) {
+    GstHarness *h = new_harness(SET, VOLTAGES, GST_FORMAT_BYTES, 0);
+    guint8 bytes[60] = { 0 };
+    push_cut(h, bytes, 0, 60, 60);
+    gst_harness_push_event(h, gst_event_new_stream_start("another"));
+    push_cut(h, bytes, 0, 60, 60);
+    gst_harness_push_event(h, gst_event_new_stream_start(back ? "bytes" : "third"));
+    g_assert_cmpint(gst_harness_push(h, test_buffer(60, 1)), ==,
+                    back ? GST_FLOW_ERROR : GST_FLOW_OK);
+    gst_harness_teardown(h);
+  }
 }
 
 static void assert_same_array(const AstroObservation *a, const AstroObservation *b)
@@ -478,6 +577,7 @@ static void test_queries(void)
 {
   GstQuery *query = gst_query_new_duration(GST_FORMAT_TIME);
   GstHarness *h = new_harness(SET " block=60", VOLTAGES, GST_FORMAT_BYTES, 0);
+  gst_harness_set_live(h, TRUE);
   gst_buffer_unref(gst_harness_push_and_pull(h, test_buffer(60, 1)));
   g_assert_cmpuint(gst_harness_query_latency(h), ==, 10 * 2 * GST_SECOND / 7);
   g_assert_false(gst_pad_peer_query(h->sinkpad, query)); /* nobody knows how many bytes come */
@@ -616,6 +716,9 @@ static void add_tests(void)
   g_test_add_func("/observe/said-again", test_said_again);
   g_test_add_func("/observe/flush", test_flush);
   g_test_add_func("/observe/timed", test_timed);
+  g_test_add_func("/observe/stamped-by-source", test_stamped_by_source);
+  g_test_add_func("/observe/again", test_again);
+  g_test_add_func("/observe/mixed", test_mixed);
   g_test_add_func("/observe/said", test_said);
   g_test_add_func("/observe/baselines", test_baselines);
   g_test_add_func("/observe/another-stream", test_another_stream);

@@ -170,7 +170,7 @@ static void test_sums(void)
     { 10, 0 }, { 20, 0 }, { 30, 0 }, { 4, 3 }, { 50, 0 }, { 6, 0 }
   };
   const AstroLayout shape = { 1, { ASTRO_AXIS_BASELINE }, { 6 } };
-  g_autofree char *caps = g_strdup_printf(VISIBILITIES, "CI32LE");
+  g_autofree char *caps = g_strdup_printf(VISIBILITIES ",counts=true", "CI32LE");
   GstHarness *h = gst_harness_new_parse("astrophaseshift centre=zenith");
   g_autoptr(AstroObservation) o = test_observe("disc", 3);
   gst_harness_set_src_caps_str(h, caps);

@@ -73,13 +73,25 @@ static void push_between(GstHarness *h, GstClockTime time, guint64 offset)
   }
 }
 
-/* A stream need not begin at a whole number of steps: of visibilities a step is seconds. */
+/* One that was not said before. */
+static void push_segment(GstHarness *h, guint64 base)
+{
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  segment.base = base;
+  g_assert_true(gst_harness_push_event(h, gst_event_new_segment(&segment)));
+}
+
+/* A stream need not begin at a whole number of steps: of visibilities a step is seconds. Nor does a
+ * segment, whose OFFSET may count from elsewhere. */
 static void test_between_steps(void)
 {
   GstHarness *h = new_harness();
   push_between(h, 10 * GST_MSECOND, GST_BUFFER_OFFSET_NONE);
   push_between(h, 20 * GST_MSECOND, GST_BUFFER_OFFSET_NONE);
+  push_segment(h, 1);
   push_between(h, 100 * GST_MSECOND, 40); /* which would be at 120 */
+  push_segment(h, 2);
   push_between(h, 200 * GST_MSECOND, 60); /* at 180 */
   push_between(h, 300 * GST_MSECOND + 1500000, GST_BUFFER_OFFSET_NONE);
   gst_harness_teardown(h);

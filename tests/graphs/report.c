@@ -15,13 +15,14 @@ static void test_stats(void)
   g_assert_cmpstr(result.err, ==, "");
   static const char *const rows[] = {
     ("element +factory +buffers in +out +bytes in +out +rate +busy +waits in +out +host copies "
+     "+again "
      "+backend"),
-    "src +fakesrc +0 +7 +0 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
-    "t +tee +7 +14 +700 B +1\\.40 kB +[0-9.]+ .?B/s +- +- +- +- +-",
-    "q +queue +7 +7 +700 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
-    "i +identity +7 +7 +700 B +700 B +[0-9.]+ .?B/s +- +- +- +- +-",
-    "one +fakesink +7 +0 +700 B +0 B +[0-9.]+ .?B/s +- +- +- +- +-",
-    "two +fakesink +7 +0 +700 B +0 B +[0-9.]+ .?B/s +- +- +- +- +-",
+    "src +fakesrc +0 +7 +0 B +700 B +[0-9.]+ .?B/s +- +- +- +- +- +-",
+    "t +tee +7 +14 +700 B +1\\.40 kB +[0-9.]+ .?B/s +- +- +- +- +- +-",
+    "q +queue +7 +7 +700 B +700 B +[0-9.]+ .?B/s +- +- +- +- +- +-",
+    "i +identity +7 +7 +700 B +700 B +[0-9.]+ .?B/s +- +- +- +- +- +-",
+    "one +fakesink +7 +0 +700 B +0 B +[0-9.]+ .?B/s +- +- +- +- +- +-",
+    "two +fakesink +7 +0 +700 B +0 B +[0-9.]+ .?B/s +- +- +- +- +- +-",
   };
   for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
     g_autofree char *pattern = g_strdup_printf("(?m)^%s$", rows[i]);

@@ -31,7 +31,7 @@ static void test_first_light(void)
   g_assert_cmpint(result.status, ==, 0);
   g_assert_true(g_regex_match_simple("(?m)^astrotranspose0 +astrotranspose +[0-9]+ +[0-9]+ "
                                      "+3.[0-9]+ MB +3.[0-9]+ MB +[0-9.]+ .?B/s +[0-9.]+ s "
-                                     "+[0-9.]+ s +[0-9.]+ s +[0-9]+ +(cpu|cuda)/",
+                                     "+[0-9.]+ s +[0-9.]+ s +[0-9]+ +0 +(cpu|cuda)/",
                                      result.out, 0, 0));
   /* The last lines say what is in the image and in the files. */
   g_assert_cmpint(file_size("light.uvfits"), >, 0);
