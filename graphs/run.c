@@ -1,3 +1,4 @@
+#include "config.h"
 #include "graphs/run.h"
 #include "core/stream/stream.h"
 #include "graphs/check.h"
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
   const AstroArguments *arguments;
@@ -384,11 +386,22 @@ static int play_pipeline(GstElement *pipeline, const AstroGraph *graph,
   return run.status;
 }
 
+/* What GStreamer says where an element was left out of this build. */
+static const char *left_out(const char *message)
+{
+#ifndef HAVE_SOUP
+  if (strstr(message, "\"astrohttpsink\""))
+    return ": it takes libsoup-3.0 (3.2 or later), without which gst-astro was built";
+#endif
+  return "";
+}
+
 static int refuse_pipeline(const AstroGraph *graph, const char *message)
 {
   guint line = astro_graph_locate(graph, message);
-  g_autofree char *text = line ? g_strdup_printf("%s:%u: %s", graph->file, line, message)
-                               : g_strdup_printf("%s: %s", graph->file, message);
+  g_autofree char *text =
+      line ? g_strdup_printf("%s:%u: %s%s", graph->file, line, message, left_out(message))
+           : g_strdup_printf("%s: %s", graph->file, message);
   return astro_refuse(text);
 }
 

@@ -88,13 +88,21 @@ static void on_bytes(SoupServerMessage *message, guint bytes, gpointer data)
   astro_caller_note(message, ASTRO_CALLER_TAKES);
 }
 
-static void on_viewer_finished(SoupServerMessage *message, gpointer data)
+static G_DEFINE_QUARK(astro - viewer, viewer)
+
+/* With the message, which a server that is closed gives up before it is finished. */
+static void free_viewer(gpointer data)
 {
   Viewer *viewer = data;
   g_queue_remove(&viewer->answers->viewers, viewer);
   astro_picture_server_count_viewer(viewer->answers->pictures, -1);
-  g_signal_handlers_disconnect_by_data(message, viewer);
   g_free(viewer);
+}
+
+static void on_finished(SoupServerMessage *message, gpointer viewer)
+{
+  g_signal_handlers_disconnect_by_data(message, viewer);
+  g_object_set_qdata(G_OBJECT(message), viewer_quark(), NULL);
 }
 
 static gboolean is_waiting(const Viewer *viewer)
@@ -139,7 +147,8 @@ static void begin_stream(AstroAnswers *answers, SoupServerMessage *message)
   *viewer = (Viewer){ .answers = answers, .message = message };
   g_queue_push_tail(&answers->viewers, viewer);
   g_signal_connect(message, "wrote-chunk", G_CALLBACK(on_chunk), viewer);
-  g_signal_connect(message, "finished", G_CALLBACK(on_viewer_finished), viewer);
+  g_signal_connect(message, "finished", G_CALLBACK(on_finished), viewer);
+  g_object_set_qdata_full(G_OBJECT(message), viewer_quark(), viewer, free_viewer);
   send_text(viewer, "--" ASTRO_PAGE_BOUNDARY "\r\n");
   astro_picture_server_count_viewer(answers->pictures, 1);
 }

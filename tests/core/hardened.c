@@ -4,6 +4,24 @@
 #include "core/paths.h"
 #include "tests/tests.h"
 
+/* What configure did not define is not there. */
+#ifndef ASTRO_RELRO
+#define ASTRO_RELRO 0
+#endif
+#ifndef ASTRO_STACK_PROTECTOR
+#define ASTRO_STACK_PROTECTOR 0
+#endif
+#ifndef ASTRO_FORTIFIED
+#define ASTRO_FORTIFIED 0
+#endif
+
+static gboolean is_on(gboolean configured)
+{
+  if (!configured)
+    g_test_skip("configured without, or not optimised");
+  return configured;
+}
+
 /* What readelf tells of a file; NULL: there is no such file, or no readelf. */
 static char *read_elf(const char *options, const char *path)
 {
@@ -58,30 +76,21 @@ static void check_all(const char *options, const char *const *words)
 /* Whoever overwrites memory finds no table of functions to write to. */
 static void relocations(void)
 {
-#ifdef ASTRO_RELRO
-  check_all("-ld", (const char *const[]){ "GNU_RELRO", "BIND_NOW", NULL });
-#else
-  g_test_skip("configured without");
-#endif
+  if (is_on(ASTRO_RELRO))
+    check_all("-ld", (const char *const[]){ "GNU_RELRO", "BIND_NOW", NULL });
 }
 
 static void stacks(void)
 {
-#ifdef ASTRO_STACK_PROTECTOR
-  check_all("--dyn-syms", (const char *const[]){ "__stack_chk_fail", NULL });
-#else
-  g_test_skip("configured without");
-#endif
+  if (is_on(ASTRO_STACK_PROTECTOR))
+    check_all("--dyn-syms", (const char *const[]){ "__stack_chk_fail", NULL });
 }
 
 static void functions(void)
 {
-#ifdef ASTRO_FORTIFIED
   g_autofree char *program = find_program();
-  check_file(program, "--dyn-syms", (const char *const[]){ "__fprintf_chk", NULL });
-#else
-  g_test_skip("configured without, or not optimised");
-#endif
+  if (is_on(ASTRO_FORTIFIED))
+    check_file(program, "--dyn-syms", (const char *const[]){ "__fprintf_chk", NULL });
 }
 
 static void add_tests(void)

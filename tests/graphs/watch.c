@@ -73,6 +73,21 @@ static gboolean have_elements(void)
   return have("jpegdec") && have("astrohttpsink");
 }
 
+/* A build without libsoup says so. */
+static void left_out(void)
+{
+#ifdef HAVE_SOUP
+  g_test_skip("it is not left out");
+#else
+  g_autofree char *name = find_program(), *err = NULL;
+  char *argv[] = { name, "run", "watch", NULL };
+  int status;
+  g_assert_true(g_spawn_sync(NULL, argv, NULL, 0, NULL, NULL, NULL, &err, &status, NULL));
+  g_assert_cmpint(exit_status(status), !=, 0);
+  test_says(err, "no element \"astrohttpsink\": it takes libsoup-3.0");
+#endif
+}
+
 static void watch(void)
 {
   guint port, pictures = 0;
@@ -115,6 +130,7 @@ static void interrupt(void)
 
 static void add_tests(void)
 {
+  g_test_add_func("/watch/left-out", left_out);
   g_test_add_func("/watch/viewer", watch);
   g_test_add_func("/watch/interrupt", interrupt);
 }
