@@ -46,7 +46,7 @@ static char *advise(AstroCollect *collect, const AstroGrid *grid)
   return g_strdup_printf("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f: "
                          "expected a cell of at most %.3g arcsec, which is a field-of-view of "
                          "%.3g degrees",
-                         cell, reach, longest, enough, enough * grid->image_size / 3600);
+                         cell, reach, longest, enough, enough * astro_grid_wanted(grid) / 3600);
 }
 
 void astro_gridder_warn_of_losses(GstElement *element, AstroCollect *collect, const AstroGrid *grid,

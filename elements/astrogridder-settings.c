@@ -70,11 +70,24 @@ static char **product_names(const AstroGridderSettings *s, gboolean psf)
   return g_strsplit_set(all, ",:", -1);
 }
 
-gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean is_double,
-                                       gboolean psf, AstroGridderConfig *config, AstroGrid *grid,
-                                       GError **error)
+/* W-projection's functions of w would be four times as large, and the table of them eight times. */
+static gboolean may_be_wide(const AstroGridderSettings *s, const AstroGrid *grid)
 {
-  *config = (AstroGridderConfig){ .is_double = is_double,
+  double least, greatest;
+  return s->algorithm != ASTRO_ALGORITHM_WPROJECTION && grid->image_size <= G_MAXINT &&
+         astro_grid_n_range(grid, &least, &greatest, NULL);
+}
+
+static void widen(AstroGrid *grid)
+{
+  grid->middle = grid->image_size;
+  grid->image_size *= 2;
+}
+
+gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, const AstroGridChoice *choice,
+                                       AstroGridderConfig *config, AstroGrid *grid, GError **error)
+{
+  *config = (AstroGridderConfig){ .is_double = choice->is_double,
                                   .channels = 1,
                                   .padding = s->padding,
                                   .accuracy = s->accuracy,
@@ -88,8 +101,11 @@ gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean i
   grid->pixel =
       s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * ASTRO_DEGREE / MAX(s->size, 1);
   read_centre(s->centre, &grid->centre_l, &grid->centre_m);
-  grid->products = product_names(s, psf);
-  if (astro_gridder_settings_algorithm(s)->choose(config, grid, error))
+  if (choice->wide_psf)
+    widen(grid);
+  grid->products = product_names(s, choice->psf);
+  if ((!choice->wide_psf || may_be_wide(s, grid)) &&
+      astro_gridder_settings_algorithm(s)->choose(config, grid, error))
     return TRUE;
   astro_grid_clear(grid);
   return FALSE;
@@ -114,6 +130,7 @@ static gboolean check_products(const AstroGridderSettings *s, GError **error)
 
 gboolean astro_gridder_settings_check(const AstroGridderSettings *s, GError **error)
 {
+  static const AstroGridChoice choice = { .is_double = TRUE };
   AstroGridderConfig config;
   AstroGrid grid;
   double l, m;
@@ -133,7 +150,7 @@ gboolean astro_gridder_settings_check(const AstroGridderSettings *s, GError **er
                                "property centre is \"%s\", expected \"l,m\" (direction cosines)",
                                s->centre);
   if (!check_products(s, error) ||
-      !astro_gridder_settings_choose(s, TRUE, FALSE, &config, &grid, error))
+      !astro_gridder_settings_choose(s, &choice, &config, &grid, error))
     return FALSE;
   astro_grid_clear(&grid);
   return TRUE;
@@ -149,22 +166,22 @@ static void copy_field(GstStructure *to, const GstStructure *from, const char *f
 }
 
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const GstStructure *from,
-                                          gboolean is_double, gboolean psf, gboolean touched_only)
+                                          const AstroGridChoice *choice)
 {
   AstroGridderConfig config;
   AstroGrid grid;
   const gboolean has_planes = astro_gridder_settings_algorithm(s)->has_planes;
-  if ((touched_only && !has_planes) ||
-      !astro_gridder_settings_choose(s, is_double, psf, &config, &grid, NULL))
+  if ((choice->touched_only && !has_planes) ||
+      !astro_gridder_settings_choose(s, choice, &config, &grid, NULL))
     return NULL;
   g_autofree char *layout =
       g_strconcat(has_planes ? "plane:" : "", s->per_channel ? "channel:" : "", "pol:v:u", NULL);
-  g_autoptr(GstCaps) caps =
-      gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID), "format", G_TYPE_STRING,
-                          is_double ? "CF64LE" : "CF32LE", "layout", G_TYPE_STRING, layout, "pols",
-                          G_TYPE_INT, (gint)g_strv_length(grid.products), "height", G_TYPE_INT,
-                          (gint)grid.size, "width", G_TYPE_INT, (gint)grid.size, "psf",
-                          G_TYPE_BOOLEAN, psf, "touched-only", G_TYPE_BOOLEAN, touched_only, NULL);
+  g_autoptr(GstCaps) caps = gst_caps_new_simple(
+      astro_quantity_media_type(ASTRO_QUANTITY_UVGRID), "format", G_TYPE_STRING,
+      choice->is_double ? "CF64LE" : "CF32LE", "layout", G_TYPE_STRING, layout, "pols", G_TYPE_INT,
+      (gint)g_strv_length(grid.products), "height", G_TYPE_INT, (gint)grid.size, "width",
+      G_TYPE_INT, (gint)grid.size, "psf", G_TYPE_BOOLEAN, choice->psf, "wide-psf", G_TYPE_BOOLEAN,
+      choice->wide_psf, "touched-only", G_TYPE_BOOLEAN, choice->touched_only, NULL);
   if (has_planes)
     gst_caps_set_simple(caps, "planes", G_TYPE_INT, 1, NULL);
   astro_grid_to_caps(&grid, caps);

@@ -53,6 +53,7 @@ struct _AstroGridder {
   AstroGrid grid;            /* its grid, with products */
   guint interval;            /* dumps of a grid; 0: all */
   gboolean touched_only;     /* planes go with a map of what visibilities reached */
+  gboolean wide_psf;         /* grids are twice as large as the image */
   gboolean observed;         /* the instance knows the observation */
   AstroUndelayed *undelayed; /* NULL: delays are out, as they should be */
   guint warned_of_delays;
@@ -79,6 +80,26 @@ static gboolean is_for_fft(AstroGridder *self)
   return astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TYPE_FFT);
 }
 
+/* Whoever does not say what he wants gets the first: nothing that he may not know of. */
+static const AstroGridChoice choices[] = {
+  { FALSE, FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE, FALSE }, { TRUE, FALSE, FALSE, FALSE },
+  { TRUE, TRUE, FALSE, FALSE },   { FALSE, FALSE, FALSE, TRUE }, { FALSE, TRUE, FALSE, TRUE },
+  { TRUE, FALSE, FALSE, TRUE },   { TRUE, TRUE, FALSE, TRUE },   { FALSE, TRUE, TRUE, FALSE },
+  { TRUE, TRUE, TRUE, FALSE },    { FALSE, TRUE, TRUE, TRUE },   { TRUE, TRUE, TRUE, TRUE },
+};
+
+static void append_choices(const AstroGridderSettings *settings, const GstStructure *from,
+                           gboolean for_fft, GstCaps *result)
+{
+  for (guint i = 0; i < G_N_ELEMENTS(choices); i++) {
+    if ((choices[i].touched_only || choices[i].wide_psf) && !for_fft)
+      continue;
+    GstStructure *to = astro_gridder_settings_caps(settings, from, &choices[i]);
+    if (to)
+      gst_caps_append_structure(result, to);
+  }
+}
+
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
@@ -90,15 +111,9 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
         filter);
   g_auto(AstroGridderSettings) settings;
   GstCaps *result = gst_caps_new_empty();
-  const guint choices = is_for_fft(self) ? 8 : 4;
   astro_gridder_settings_copy(&settings, &self->settings);
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
-    for (guint choice = 0; choice < choices; choice++) {
-      GstStructure *to = astro_gridder_settings_caps(&settings, gst_caps_get_structure(caps, i),
-                                                     choice & 2, choice & 1, choice & 4);
-      if (to)
-        gst_caps_append_structure(result, to);
-    }
+    append_choices(&settings, gst_caps_get_structure(caps, i), is_for_fft(self), result);
   /* Settings that give no grid are told of at the start, which linking must not stand before. */
   if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
     gst_caps_append(result,
@@ -119,7 +134,9 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
-  self->touched_only = astro_field_is_true(gst_caps_get_structure(out, 0), "touched-only");
+  const GstStructure *agreed = gst_caps_get_structure(out, 0);
+  self->touched_only = astro_field_is_true(agreed, "touched-only");
+  self->wide_psf = astro_field_is_true(agreed, "wide-psf");
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
 }
 
@@ -138,6 +155,22 @@ static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *confi
     return astro_stage_refuse_late(error);
   return astro_stage_check_extent(stage, ASTRO_AXIS_U, self->grid.size, error) &&
          astro_stage_check_extent(stage, ASTRO_AXIS_POL, g_strv_length(self->grid.products), error);
+}
+
+/* With the point-spread function where what was agreed on has one product more. */
+static gboolean choose_grid(AstroGridder *self, const AstroGridderSettings *settings,
+                            const AstroStream *out, AstroGridderConfig *config, GError **error)
+{
+  AstroGridChoice choice = { .is_double = out->format == ASTRO_FORMAT_CF64LE,
+                             .wide_psf = self->wide_psf };
+  astro_grid_clear(&self->grid);
+  if (!astro_gridder_settings_choose(settings, &choice, config, &self->grid, error))
+    return FALSE;
+  if (astro_stream_extent(out, ASTRO_AXIS_POL) <= g_strv_length(self->grid.products))
+    return TRUE;
+  choice.psf = TRUE;
+  astro_grid_clear(&self->grid);
+  return astro_gridder_settings_choose(settings, &choice, config, &self->grid, error);
 }
 
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
@@ -160,16 +193,9 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
         astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
   if (!astro_stream_check_lower(in, error))
     return FALSE;
-  const gboolean is_double = out->format == ASTRO_FORMAT_CF64LE;
   memset(config, 0, sizeof *config);
-  astro_grid_clear(&self->grid);
-  if (!astro_gridder_settings_choose(s, is_double, FALSE, &config->gridder, &self->grid, error))
+  if (!choose_grid(self, s, out, &config->gridder, error))
     return FALSE;
-  if (astro_stream_extent(out, ASTRO_AXIS_POL) > g_strv_length(self->grid.products)) {
-    astro_grid_clear(&self->grid);
-    if (!astro_gridder_settings_choose(s, is_double, TRUE, &config->gridder, &self->grid, error))
-      return FALSE;
-  }
   config->algorithm = astro_gridder_settings_algorithm(s);
   if (!check_agreed(self, config, error))
     return FALSE;
@@ -186,7 +212,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .format = in->format,
     .frequency = in->frequency,
     .bandwidth = in->bandwidth,
-    .is_double = is_double,
+    .is_double = config->gridder.is_double,
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
   };
   self->config = *config;

@@ -75,7 +75,7 @@ static void warn(AstroImageBeam *beam, GstElement *element, const AstroImageConf
                          meta->major * arcsec, meta->minor * arcsec),
                         ("cell %.4g arcsec, expected at most %.3g arcsec, which is a field-of-view "
                          "of %.3g degrees",
-                         cell, enough, enough * config->grid.image_size / 3600));
+                         cell, enough, enough * astro_grid_wanted(&config->grid) / 3600));
   else
     GST_ELEMENT_WARNING(element, STREAM, FAILED,
                         ("no beam can be fitted to the point-spread function"),

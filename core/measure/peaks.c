@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "core/noise.h"
+
 void astro_plane_init(AstroPlane *plane, const AstroStream *stream, gconstpointer block,
                       guint channel, guint product)
 {
@@ -180,12 +182,6 @@ GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach
   return kept_finish(&kept);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 double astro_plane_rms(const AstroPlane *plane)
 {
   const guint from = border_of(plane), side = plane->size - 2 * from;
@@ -198,8 +194,5 @@ double astro_plane_rms(const AstroPlane *plane)
     if (isfinite(value))
       sizes[used++] = fabs(value);
   }
-  if (used == 0)
-    return NAN;
-  qsort(sizes, used, sizeof *sizes, compare_doubles);
-  return sizes[used / 2] * 1.482602218505602;
+  return astro_noise_of_sizes(sizes, used);
 }
