@@ -41,6 +41,7 @@
 
 #include "core/clean/clean.h"
 #include "core/enum.h"
+#include "core/image/image.h"
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "elements/astrofields.h"
@@ -260,8 +261,27 @@ static void describe_levels(const AstroClean *self, const AstroCleanResult *resu
     }
 }
 
+/* Of the channel in the middle, as the beam is. The one that comes was of the point-spread
+ * function's middle alone. */
+static double sidelobe_of(const AstroClean *self, GstBuffer *in)
+{
+  const AstroCleanConfig *config = &self->config;
+  const gsize image = (gsize)config->in_size * config->in_size;
+  const gsize psf = config->channels / 2 * (config->products + 1) + config->products;
+  double sidelobe = 0;
+  GstMapInfo map;
+
+  if (gst_buffer_map(in, &map, GST_MAP_READ)) {
+    sidelobe = astro_image_sidelobe(
+        config->format, map.data + psf * image * astro_format_info(config->format)->bytes,
+        config->in_size);
+    gst_buffer_unmap(in, &map);
+  }
+  return sidelobe;
+}
+
 /* The beam goes on, and the border is told; weights are those of what products were made of. */
-static void describe(const AstroClean *self, const AstroImageMeta *from,
+static void describe(const AstroClean *self, GstBuffer *in_buffer, const AstroImageMeta *from,
                      const AstroCleanResult *results, GstBuffer *out)
 {
   guint in = self->config.products + 1, n = astro_clean_products_out(&self->config);
@@ -273,7 +293,7 @@ static void describe(const AstroClean *self, const AstroImageMeta *from,
   to->major = from->major;
   to->minor = from->minor;
   to->angle = from->angle;
-  to->sidelobe = from->sidelobe;
+  to->sidelobe = MAX(from->sidelobe, sidelobe_of(self, in_buffer));
   to->border = self->config.iterations > 0 ? self->config.border : 0;
   describe_levels(self, results, to);
   if (from->n_weights != self->config.channels * in)
@@ -310,7 +330,7 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
     return FALSE;
   }
   tell(self, results);
-  describe(self, meta, results, out);
+  describe(self, in, meta, results, out);
   GST_BUFFER_PTS(out) = GST_BUFFER_PTS(in);
   GST_BUFFER_DURATION(out) = GST_BUFFER_DURATION(in);
   astro_stage_emit(stage, out, number, 1);

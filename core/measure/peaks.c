@@ -182,6 +182,22 @@ GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach
   return kept_finish(&kept);
 }
 
+/* Between pixels a sidelobe is a little higher than at them, and noise adds to it. */
+#define MARGIN 1.1
+
+double astro_peaks_trust(GArray *peaks, const AstroSidelobes *sidelobes)
+{
+  double sum = 0;
+  for (guint i = 0; i < peaks->len; i++) {
+    const double value = g_array_index(peaks, AstroPeak, i).value;
+    if (i > 0 && value <= MARGIN * sidelobes->sidelobe * sum)
+      g_array_set_size(peaks, i);
+    else
+      sum += MIN(value, sidelobes->left);
+  }
+  return MARGIN * sidelobes->sidelobe * sum;
+}
+
 double astro_plane_rms(const AstroPlane *plane)
 {
   const guint from = border_of(plane), side = plane->size - 2 * from;
