@@ -128,29 +128,41 @@ static gboolean check_products(const AstroGridderSettings *s, GError **error)
   return TRUE;
 }
 
+/* What the data are asked for is not known yet, and may be anything. */
+static AstroGridderSettings with_any(const AstroGridderSettings *s)
+{
+  AstroGridderSettings any = *s;
+  if (any.size == 0)
+    any.size = 64;
+  if (!(any.cell > 0) && (!(any.field > 0) || s->size == 0)) {
+    any.cell = 1;
+    any.field = 0;
+  }
+  return any;
+}
+
 gboolean astro_gridder_settings_check(const AstroGridderSettings *s, GError **error)
 {
   static const AstroGridChoice choice = { .is_double = TRUE };
+  const AstroGridderSettings any = with_any(s);
   AstroGridderConfig config;
   AstroGrid grid;
   double l, m;
-  if (s->size == 0 || s->size % 2)
+  if (s->size % 2)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "property size is %u pixels, expected an even number above 0",
+                               "property size is %u pixels, expected an even number, or 0 for one "
+                               "from the stations",
                                s->size);
   if (s->cell > 0 && s->field > 0)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
         "properties cell and field-of-view are both set, expected one of them");
-  if (!(s->cell > 0) && !(s->field > 0))
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "neither property cell (arcsec) nor field-of-view (degrees) is set");
   if (!read_centre(s->centre, &l, &m))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "property centre is \"%s\", expected \"l,m\" (direction cosines)",
                                s->centre);
   if (!check_products(s, error) ||
-      !astro_gridder_settings_choose(s, &choice, &config, &grid, error))
+      !astro_gridder_settings_choose(&any, &choice, &config, &grid, error))
     return FALSE;
   astro_grid_clear(&grid);
   return TRUE;
@@ -239,9 +251,9 @@ enum {
 
 void astro_gridder_settings_init(AstroGridderSettings *s)
 {
-  *s = (AstroGridderSettings){
-    .size = 1024, .accuracy = 1e-4, .oversampling = 8, .taper = ASTRO_SPREAD_KAISER_BESSEL
-  };
+  *s = (AstroGridderSettings){ .accuracy = 1e-4,
+                               .oversampling = 8,
+                               .taper = ASTRO_SPREAD_KAISER_BESSEL };
 }
 
 static const AstroField fields[] = {
@@ -294,10 +306,14 @@ void astro_gridder_settings_install(GObjectClass *object)
 {
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
 #define INSTALL(id, spec) g_object_class_install_property(object, id, spec)
-  INSTALL(SIZE, g_param_spec_uint("size", "Size", "Pixels of the image a side, an even number", 0,
-                                  G_MAXINT, 1024, flags));
-  INSTALL(CELL, g_param_spec_double("cell", "Cell", "Of the image: a pixel's side, arcsec", 0,
-                                    G_MAXDOUBLE, 0, flags));
+  INSTALL(SIZE, g_param_spec_uint("size", "Size",
+                                  "Pixels of the image a side, an even number (0: from the field "
+                                  "of view, or the shortest baseline)",
+                                  0, G_MAXINT, 0, flags));
+  INSTALL(CELL, g_param_spec_double("cell", "Cell",
+                                    "Of the image: a pixel's side, arcsec (0: from the field of "
+                                    "view and the size, or the longest baseline)",
+                                    0, G_MAXDOUBLE, 0, flags));
   INSTALL(FIELD, g_param_spec_double("field-of-view", "Field of view",
                                      "Of the image: all pixels of a side, degrees, in place of "
                                      "cell",

@@ -20,8 +20,8 @@ GType astro_taps_kind_get_type(void);
 GType astro_taper_get_type(void);
 
 typedef struct {
-  guint size;
-  double cell;  /* arcsec; 0: from the field */
+  guint size;   /* 0: from the data (elements/astrogridder-auto.h) */
+  double cell;  /* arcsec; 0: from field and size, or the data */
   double field; /* degrees */
   char *pols;   /* NULL: stokes */
   AstroStokes stokes;

@@ -25,9 +25,17 @@
  * algorithm=wprojection in no order there, so that its last bits differ from run to run;
  * deterministic=true puts an end to that, at a cost.
  *
+ * Where cell and field-of-view are not set, pixels are a quarter of the beam that the baselines of
+ * the observation's stations make at the highest frequency: with natural weights all of them, else
+ * the longest, which is never lost. Where size is not set, the
+ * image is as large as the field-of-view, or holds what a station sees that is as large as the
+ * shortest baseline: 1024 to 2048 pixels, and no more than there is above the horizon.
+ *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft \
  *   ! astroimage ! astrofitssink location=a.fits
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder ! astrofft ! astroimage \
+ *   ! astroclean ! astrofitssink location=a.fits
  * ]|
  */
 #include "config.h"
@@ -37,6 +45,7 @@
 
 #include "core/stream/uvw-meta.h"
 #include "elements/astrofft.h"
+#include "elements/astrogridder-auto.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/astroincoming.h"
@@ -48,6 +57,7 @@
 struct _AstroGridder {
   AstroStage parent;
   AstroGridderSettings settings;
+  AstroGridderAuto automatic; /* what they leave to the data */
 
   AstroCollectConfig config; /* what was agreed on */
   AstroGrid grid;            /* its grid, with products */
@@ -88,13 +98,20 @@ static const AstroGridChoice choices[] = {
   { TRUE, TRUE, TRUE, FALSE },    { FALSE, TRUE, TRUE, TRUE },   { TRUE, TRUE, TRUE, TRUE },
 };
 
-static void append_choices(const AstroGridderSettings *settings, const GstStructure *from,
-                           gboolean for_fft, GstCaps *result)
+static void append_choices(AstroGridder *self, const GstStructure *from, gboolean for_fft,
+                           GstCaps *result)
 {
+  g_auto(AstroGridderSettings) settings;
+  double frequency = 0, bandwidth = 0;
+  astro_gridder_settings_copy(&settings, &self->settings);
+  gst_structure_get_double(from, "frequency", &frequency);
+  gst_structure_get_double(from, "bandwidth", &bandwidth);
+  if (!astro_gridder_auto_fill(&self->automatic, &settings, frequency, bandwidth, NULL))
+    return;
   for (guint i = 0; i < G_N_ELEMENTS(choices); i++) {
     if ((choices[i].touched_only || choices[i].wide_psf) && !for_fft)
       continue;
-    GstStructure *to = astro_gridder_settings_caps(settings, from, &choices[i]);
+    GstStructure *to = astro_gridder_settings_caps(&settings, from, &choices[i]);
     if (to)
       gst_caps_append_structure(result, to);
   }
@@ -109,12 +126,11 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
         gst_caps_from_string("application/x-astro-visibilities,format={CF32LE,CF64LE},"
                              "layout=" INPUT_LAYOUT),
         filter);
-  g_auto(AstroGridderSettings) settings;
   GstCaps *result = gst_caps_new_empty();
-  astro_gridder_settings_copy(&settings, &self->settings);
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
-    append_choices(&settings, gst_caps_get_structure(caps, i), is_for_fft(self), result);
-  /* Settings that give no grid are told of at the start, which linking must not stand before. */
+    append_choices(self, gst_caps_get_structure(caps, i), is_for_fft(self), result);
+  /* Settings that give no grid are told of at the start, which linking must not stand before; what
+   * they leave to the data is not known yet. */
   if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
     gst_caps_append(result,
                     gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
@@ -191,7 +207,8 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
         "input is %s of layout %s in %s, expected visibilities of layout " INPUT_LAYOUT
         " in CF32LE or CF64LE",
         astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
-  if (!astro_stream_check_lower(in, error))
+  if (!astro_stream_check_lower(in, error) ||
+      !astro_gridder_auto_fill(&self->automatic, &settings, in->frequency, in->bandwidth, error))
     return FALSE;
   memset(config, 0, sizeof *config);
   if (!choose_grid(self, s, out, &config->gridder, error))
@@ -490,16 +507,112 @@ static void reset(AstroStage *stage)
   self->counts = self->before = (AstroGridCounts){ 0 };
 }
 
+static gboolean leaves_to_data(AstroGridder *self)
+{
+  g_auto(AstroGridderSettings) settings;
+  astro_gridder_settings_copy(&settings, &self->settings);
+  return astro_gridder_auto_is_asked(&settings);
+}
+
+/* Whether what the settings leave to the data is known, of visibilities of that band; or the error.
+ */
+static gboolean check_known(AstroGridder *self, const AstroStream *in)
+{
+  g_auto(AstroGridderSettings) settings;
+  g_autoptr(GError) error = NULL;
+  astro_gridder_settings_copy(&settings, &self->settings);
+  if (astro_gridder_auto_fill(&self->automatic, &settings, in->frequency, in->bandwidth, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+static gboolean stage_event(AstroGridder *self, GstEvent *event)
+{
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)
+      ->sink_event(GST_BASE_TRANSFORM(self), event);
+}
+
+/* Without it no caps could be made of these, and nobody would say why. */
+static gboolean caps_event(AstroGridder *self, GstEvent *event)
+{
+  AstroStream in;
+  GstCaps *caps;
+  gst_event_parse_caps(event, &caps);
+  if (!astro_stream_from_caps(&in, caps, NULL) || check_known(self, &in))
+    return stage_event(self, event);
+  gst_event_unref(event);
+  return FALSE;
+}
+
+/* What waited for the stations goes on before them, as it came. Of another array the image is
+ * another one, but where grids go on adding up. */
+static gboolean observation_event(AstroGridder *self, GstEvent *event)
+{
+  const gboolean is_known = astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(self), event);
+  gboolean ok = TRUE;
+  GstEvent *held;
+  if (self->config.cumulative && self->number > 0)
+    return stage_event(self, event);
+  astro_gridder_auto_observe(&self->automatic, event);
+  if (!astro_gridder_auto_is_waiting(&self->automatic)) {
+    ok = stage_event(self, event);
+    if (!is_known && leaves_to_data(self))
+      gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
+    return ok;
+  }
+  /* Whoever asked for memory in the meantime was not told. */
+  gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(self));
+  while ((held = g_queue_pop_head(&self->automatic.held)))
+    ok &= GST_EVENT_TYPE(held) == GST_EVENT_CAPS ? caps_event(self, held) : stage_event(self, held);
+  return stage_event(self, event) && ok;
+}
+
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
   const gboolean is_end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
 
   self->at_end = is_end;
-  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->sink_event(trans, event);
+  if (astro_event_is_observation(event))
+    return observation_event(self, event);
+  if (astro_gridder_auto_holds(&self->automatic, leaves_to_data(self), event))
+    return TRUE;
+  if (is_end && astro_gridder_auto_is_waiting(&self->automatic)) {
+    check_known(self, &(AstroStream){ 0 });
+    astro_gridder_auto_forget(&self->automatic);
+  }
+  gboolean ok =
+      GST_EVENT_TYPE(event) == GST_EVENT_CAPS ? caps_event(self, event) : stage_event(self, event);
   if (is_end) /* what comes behind it is another stream */
     reset(ASTRO_STAGE(self));
   return ok;
+}
+
+static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, GstBuffer *buffer)
+{
+  AstroGridder *self = ASTRO_GRIDDER(trans);
+  if (!astro_gridder_auto_is_waiting(&self->automatic))
+    return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)
+        ->submit_input_buffer(trans, is_discont, buffer);
+  gst_buffer_unref(buffer);
+  check_known(self, &(AstroStream){ 0 });
+  return GST_FLOW_ERROR;
+}
+
+/* To answer how much memory is wanted, the base would agree on caps. */
+static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *asked)
+{
+  if (GST_QUERY_TYPE(asked) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK &&
+      astro_gridder_auto_is_waiting(&ASTRO_GRIDDER(trans)->automatic))
+    return FALSE;
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->query(trans, direction, asked);
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  astro_gridder_auto_forget(&ASTRO_GRIDDER(trans)->automatic);
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->stop(trans);
 }
 
 static gboolean start(GstBaseTransform *trans)
@@ -535,6 +648,7 @@ static void finalize(GObject *object)
   AstroGridder *self = ASTRO_GRIDDER(object);
   gst_clear_buffer(&self->open);
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
+  astro_gridder_auto_clear(&self->automatic);
   astro_grid_clear(&self->grid);
   astro_gridder_settings_clear(&self->settings);
   G_OBJECT_CLASS(astro_gridder_parent_class)->finalize(object);
@@ -558,6 +672,9 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   trans->set_caps = set_caps;
   trans->sink_event = sink_event;
   trans->start = start;
+  trans->stop = stop;
+  trans->query = query;
+  trans->submit_input_buffer = submit_input;
   stage->stage = "gridder";
   stage->backends = astro_gridder_backends;
   stage->configure = configure;
@@ -581,4 +698,5 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
 static void astro_gridder_init(AstroGridder *self)
 {
   astro_gridder_settings_init(&self->settings);
+  astro_gridder_auto_init(&self->automatic);
 }

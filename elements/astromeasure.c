@@ -8,17 +8,19 @@
  * noise and these peaks are those inside it. The noise is that which astroclean measured before it
  * took any of it away, else that of the image. Where the point-spread function is known (behind
  * astroclean, or astroimage psf=true) a peak counts only where it is higher than the sidelobes
- * of brighter ones may add up to: those of all of a dirty image, and of what astroclean left.
+ * of brighter ones may add up to: those of all of a dirty image, and of what astroclean left. Of
+ * a cleaned image of intensity a peak counts only where it is higher than the image is deep: what
+ * is below zero there is what CLEAN cannot take out.
  *
  * For each image (of several channels: each channel's; of several products: the first) there is an
  * element message "astro-sources": product, channel, rms (of the noise), pixel (radians), unit
  * (Jy/beam where that is known of the image), size (pixels), border, cleaned (by astroclean),
  * beam-major, beam-minor and beam-angle (degrees, where there is a beam), without a sky limit (what
- * peaks had to exceed) and limited-by (noise or sidelobes), and sources, an array of structures
- * "source" with l and m (direction cosines), ra and dec (degrees) and flux. With a sky they have
- * true-l, true-m, true-flux (Jy) and offset (pixels from the true place); what is not found has the
- * true ones alone, and outside=true where that place is not in the image. gst-astro prints them.
- * The same goes downstream as an event before the image, where astrorender marks them.
+ * peaks had to exceed) and limited-by (noise, sidelobes or depth), and sources, an array of
+ * structures "source" with l and m (direction cosines), ra and dec (degrees) and flux. With a sky
+ * they have true-l, true-m, true-flux (Jy) and offset (pixels from the true place); what is not
+ * found has the true ones alone, and outside=true where that place is not in the image. gst-astro
+ * prints them. The same goes downstream as an event before the image, where astrorender marks them.
  *
  * |[
  * gst-launch-1.0 -m astrofitssrc location=a.fits ! astromeasure ! fakesink
@@ -43,6 +45,9 @@
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);
 #define GST_CAT_DEFAULT measure_debug
+
+/* An image that errors take so far below zero has as much of them above it, or a little more. */
+#define MARGIN 1.2
 
 #define REACH 3 /* pixels about a source, where the beam is not known */
 
@@ -196,14 +201,28 @@ static void look_for_sky(AstroMeasure *self, const AstroPlane *plane, double rea
   }
 }
 
+/* What is below zero nowhere, but for errors. */
+static gboolean is_intensity(const char *product)
+{
+  static const char *const names[] = { "I", "XX", "YY", "RR", "LL", NULL };
+  return g_strv_contains(names, product);
+}
+
 static void look_for_any(AstroMeasure *self, const AstroPlane *plane, double reach, double rms,
                          const AstroSidelobes *sidelobes, GstStructure *told, GValue *found)
 {
-  const double stands_out = self->now.threshold * rms;
-  g_autoptr(GArray) peaks = astro_peaks_find(plane, stands_out, reach, self->now.max);
+  const gboolean is_cleaned = sidelobes->left < HUGE_VAL;
+  const double noise = self->now.threshold * rms;
+  const double depth =
+      is_cleaned && is_intensity(self->grid.products[0]) ? MARGIN * astro_plane_depth(plane) : 0;
+  g_autoptr(GArray) peaks = astro_peaks_find(plane, MAX(noise, depth), reach, self->now.max);
   const double trusted = astro_peaks_trust(peaks, sidelobes);
-  gst_structure_set(told, "limit", G_TYPE_DOUBLE, MAX(stands_out, trusted), "limited-by",
-                    G_TYPE_STRING, trusted > stands_out ? "sidelobes" : "noise", NULL);
+  gst_structure_set(told, "limit", G_TYPE_DOUBLE, MAX(MAX(noise, depth), trusted), "limited-by",
+                    G_TYPE_STRING,
+                    trusted > MAX(noise, depth) ? "sidelobes"
+                    : depth > noise             ? "depth"
+                                                : "noise",
+                    NULL);
   for (guint i = 0; i < peaks->len; i++)
     append(found, describe(self, &g_array_index(peaks, AstroPeak, i)));
 }

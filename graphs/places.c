@@ -76,6 +76,12 @@ char *astro_places_direction(double ra, double dec, double beam)
   return g_strdup_printf("%s, %c%s", east, dec < 0 ? '-' : '+', north);
 }
 
+char *astro_places_angle(double angle)
+{
+  const guint i = unit_of(angle);
+  return g_strdup_printf("%.4g %s", angle / units[i].unit, units[i].name);
+}
+
 char *astro_places_beam(double major, double minor, double angle)
 {
   const guint i = unit_of(major);

@@ -12,6 +12,9 @@ char *astro_places_offset(double l, double m, double beam);
 /* Degrees: "12:30:49.4234, +12:23:28.044". */
 char *astro_places_direction(double ra, double dec, double beam);
 
+/* Radians: "1.5 arcsec". */
+char *astro_places_angle(double angle);
+
 /* Radians: "426 x 406 arcsec, position angle 56 degrees". */
 char *astro_places_beam(double major, double minor, double angle);
 

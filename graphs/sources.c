@@ -88,6 +88,16 @@ char *astro_beam_text(const GstStructure *message)
   return beam_text(message, "");
 }
 
+/* Which somebody may not have set. */
+static void append_pixels(GString *line, const GstStructure *message)
+{
+  guint size = 0;
+  if (!gst_structure_get_uint(message, "size", &size))
+    return;
+  g_autofree char *pixel = astro_places_angle(number(message, "pixel"));
+  g_string_append_printf(line, ", %u x %u pixels of %s", size, size, pixel);
+}
+
 static char *headline(const GstStructure *message, guint n)
 {
   const char *product = gst_structure_get_string(message, "product");
@@ -105,19 +115,23 @@ static char *headline(const GstStructure *message, guint n)
     g_autofree char *beam = beam_text(message, "beam-");
     g_string_append_printf(line, ", beam %s", beam);
   }
+  append_pixels(line, message);
   return g_string_free(line, FALSE);
 }
 
-/* Where the brightest ones hide what is fainter. */
+/* What may be as faint as something else; NULL: noise alone. */
 static char *what_is_hidden(const GstStructure *message)
 {
-  if (!is_limited(message))
-    return NULL;
-  return g_strdup_printf("peaks below %.3g %s are not listed: they may be sidelobes of these, "
-                         "which %s",
-                         number(message, "limit"), unit_of(message),
-                         is_true(message, "cleaned") ? "more iterations of CLEAN take away"
-                                                     : "CLEAN takes away (iterations=1000)");
+  const char *why = NULL;
+  if (is_limited(message))
+    why = is_true(message, "cleaned")
+              ? "they may be sidelobes of these, which more iterations of CLEAN take away"
+              : "they may be sidelobes of these, which CLEAN takes away (iterations=1000)";
+  else if (!g_strcmp0(gst_structure_get_string(message, "limited-by"), "depth"))
+    why = "the image goes as far below zero, where no sources are";
+  return why ? g_strdup_printf("peaks below %.3g %s are not listed: %s", number(message, "limit"),
+                               unit_of(message), why)
+             : NULL;
 }
 
 GPtrArray *astro_sources_lines(const GstStructure *message)

@@ -39,8 +39,12 @@ typedef struct {
 } AstroSidelobes;
 
 /* Cuts off a list of peaks, the brightest first, where the next may be made of the sidelobes of
- * those before it. Returns what peaks must exceed behind the last one. */
+ * those before it. Returns below what that is, 0 where nothing may be. */
 double astro_peaks_trust(GArray *peaks, const AstroSidelobes *sidelobes);
+
+/* How far the plane goes below zero, where an image of intensity has no sources: what is as high
+ * above it may be as little of one. 0: nowhere. */
+double astro_plane_depth(const AstroPlane *plane);
 
 /* Of the noise, by the median of the values' sizes, which sources do not move; NaN is left out. */
 double astro_plane_rms(const AstroPlane *plane);

@@ -187,15 +187,27 @@ GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach
 
 double astro_peaks_trust(GArray *peaks, const AstroSidelobes *sidelobes)
 {
-  double sum = 0;
+  double sum = 0, last = HUGE_VAL;
   for (guint i = 0; i < peaks->len; i++) {
     const double value = g_array_index(peaks, AstroPeak, i).value;
-    if (i > 0 && value <= MARGIN * sidelobes->sidelobe * sum)
+    if (i > 0 && value <= MARGIN * sidelobes->sidelobe * sum) {
       g_array_set_size(peaks, i);
-    else
+    } else {
       sum += MIN(value, sidelobes->left);
+      last = value;
+    }
   }
-  return MARGIN * sidelobes->sidelobe * sum;
+  return MIN(MARGIN * sidelobes->sidelobe * sum, last);
+}
+
+double astro_plane_depth(const AstroPlane *plane)
+{
+  const guint from = border_of(plane), to = plane->size - from;
+  double lowest = 0;
+  for (guint y = from; y < to; y++)
+    for (guint x = from; x < to; x++)
+      lowest = at(plane, x, y) < lowest ? at(plane, x, y) : lowest;
+  return -lowest;
 }
 
 double astro_plane_rms(const AstroPlane *plane)

@@ -227,7 +227,7 @@ static void test_trust(void)
     { { 0, HUGE_VAL }, 5, 0 },
     { { 0.1, HUGE_VAL }, 3, 1.1 * 0.1 * 17 }, /* 10 + 5 + 2 */
     { { 0.5, HUGE_VAL }, 1, 1.1 * 0.5 * 10 },
-    { { 2, HUGE_VAL }, 1, 1.1 * 2 * 10 },
+    { { 2, HUGE_VAL }, 1, 10 },       /* the brightest is told whatever they come to */
     { { 0.5, 1 }, 3, 1.1 * 0.5 * 3 }, /* CLEAN left 1 of each at most */
     { { 0.5, 0.01 }, 5, 1.1 * 0.5 * 0.05 },
   };
@@ -244,6 +244,22 @@ static void test_trust(void)
   }
   g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
   g_assert_cmpfloat(astro_peaks_trust(none, &cases[1].sidelobes), ==, 0);
+}
+
+/* How deep a plane is inside its border, beside what is no number. */
+static void test_depth(void)
+{
+  AstroPlane plane = new_plane();
+  for (guint i = 0; i < SIZE * SIZE; i++)
+    plane.values[i] = 1;
+  g_assert_cmpfloat(astro_plane_depth(&plane), ==, 0);
+  plane.values[3] = -7;
+  plane.values[20 * SIZE + 30] = -2;
+  plane.values[21 * SIZE + 30] = NAN;
+  g_assert_cmpfloat(astro_plane_depth(&plane), ==, 7);
+  plane.border = 4;
+  g_assert_cmpfloat(astro_plane_depth(&plane), ==, 2);
+  astro_plane_clear(&plane);
 }
 
 static int by_value(const void *a, const void *b)
@@ -283,6 +299,7 @@ static void add_tests(void)
   g_test_add_func("/measure/planes", test_planes);
   g_test_add_func("/measure/border", test_border);
   g_test_add_func("/measure/trust", test_trust);
+  g_test_add_func("/measure/depth", test_depth);
   g_test_add_func("/measure/noise", test_noise);
 }
 

@@ -196,6 +196,40 @@ static void test_sidelobes(void)
   }
 }
 
+/* What is as far above zero as a cleaned image is below it may be as little of a source; nothing is
+ * known of one that was not cleaned, or that is below zero by its nature. */
+static void test_depth(void)
+{
+  static const double below[][3] = { { 0.0203, -0.0108, 1 },
+                                     { -0.0021, -0.0302, 3 },
+                                     { 0.03, -0.04, -1.5 } };
+  static const struct {
+    gboolean cleaned;
+    const char *product, *limited;
+    guint n;
+  } cases[] = { { TRUE, "I", "depth", 1 }, { FALSE, "I", "noise", 2 }, { TRUE, "Q", "noise", 2 } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = gst_harness_new("astromeasure");
+    g_autoptr(GstBus) bus = gst_bus_new();
+    GstBuffer *image = new_image(below, 3);
+    AstroImageMeta *meta = astro_buffer_add_image(image, 1);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(CAPS);
+    meta->cleaned = cases[i].cleaned;
+    meta->levels[0] = (AstroImageLevels){ 0.02, 0.01 };
+    gst_caps_set_simple(caps, "products", G_TYPE_STRING, cases[i].product, NULL);
+    gst_element_set_bus(h->element, bus);
+    gst_harness_set_src_caps(h, g_steal_pointer(&caps));
+    gst_buffer_unref(gst_harness_push_and_pull(h, image));
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+    const GstStructure *told = gst_message_get_structure(message);
+    g_assert_cmpuint(gst_value_array_get_size(gst_structure_get_value(told, "sources")), ==,
+                     cases[i].n);
+    g_assert_cmpstr(gst_structure_get_string(told, "limited-by"), ==, cases[i].limited);
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+  }
+}
+
 /* Pixels that begin at any address, as behind another program's header, are read from a copy that
  * is aligned; what goes on is the buffer that came. */
 static void test_unaligned(void)
@@ -295,6 +329,7 @@ static void add_tests(void)
   g_test_add_func("/astromeasure/cleaned", test_cleaned);
   g_test_add_func("/astromeasure/outside", test_outside);
   g_test_add_func("/astromeasure/sidelobes", test_sidelobes);
+  g_test_add_func("/astromeasure/depth", test_depth);
   g_test_add_func("/astromeasure/unaligned", test_unaligned);
   g_test_add_func("/astromeasure/late-sky", test_late_sky);
   g_test_add_func("/astromeasure/late-sky-without-place", test_late_sky_without_place);

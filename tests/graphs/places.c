@@ -66,11 +66,28 @@ static void test_beams(void)
   }
 }
 
+static void test_angles(void)
+{
+  static const struct {
+    double arcsec;
+    const char *expected;
+  } cases[] = { { 45, "45 arcsec" },
+                { 1.7, "1.7 arcsec" },
+                { 0.00012, "0.12 mas" },
+                { 2e-5, "20 uas" },
+                { 5400, "1.5 degrees" } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *text = astro_places_angle(cases[i].arcsec * ARCSEC);
+    g_assert_cmpstr(text, ==, cases[i].expected);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/places/offsets", test_offsets);
   g_test_add_func("/places/directions", test_directions);
   g_test_add_func("/places/beams", test_beams);
+  g_test_add_func("/places/angles", test_angles);
 }
 
 int main(int argc, char **argv)

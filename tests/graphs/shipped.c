@@ -38,7 +38,7 @@ static void test_first_light(void)
   g_assert_cmpint(file_size("light.png"), >, 0);
   g_assert_nonnull(strstr(result.out, "\nimage I, channel 0: 3 sources, noise "));
   g_assert_true(g_regex_match_simple("noise [0-9.]+ Jy/beam, beam [0-9]+ x [0-9]+ arcsec, position "
-                                     "angle -?[0-9]+ degrees\n",
+                                     "angle -?[0-9]+ degrees, 256 x 256 pixels of 45 arcsec\n",
                                      result.out, 0, 0));
   g_assert_nonnull(strstr(result.out, "\nsource 3: true l 0.001000, m -0.007000, 0.5 Jy; "));
   g_assert_nonnull(strstr(result.out, "\nlight.fits: format FITS image, images 1, width 256, "));
@@ -168,6 +168,11 @@ static void test_lists(void)
                                      "0.[23][0-9]+ Jy/beam, at [0-9]+:[0-9]+:[0-9.]+, "
                                      "[+-][0-9]+:[0-9]+:[0-9.]+\n",
                                      cleaned.out, 0, 0));
+  /* Whose pixels and field nobody set: they follow from the stations. */
+  g_auto(Result) unset = run("run image uvfits=s.uvfits output=i.fits iterations=1000");
+  g_assert_nonnull(strstr(unset.out, "image I, channel 0: 3 sources, noise "));
+  g_assert_nonnull(strstr(unset.out, ", 1024 x 1024 pixels of "));
+  g_assert_null(strstr(unset.err, "warning"));
   /* Without a list the beam has a line of its own. */
   write_file("beam.graph",
              "astrofitssrc location=s.uvfits ! astrogridder size=256 cell=20 ! astrofft ! "
