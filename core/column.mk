@@ -19,7 +19,7 @@ core/paths.h: Makefile
 	   echo '#define ASTRO_MANDIR "$(mandir)"'; echo '#define ASTRO_COMPLETIONDIR "$(completiondir)"'; } >$@.new
 	@cmp -s $@.new $@ && rm -f $@.new || mv $@.new $@
 
-core_sources += core/enum.h core/split-mix.h core/units.h core/fail.c core/fail.h \
+core_sources += core/enum.h core/split-mix.h core/units.h core/fail.c core/fail.h core/noise.c core/noise.h \
   core/power-law.c core/power-law.h \
   core/stream/stream.c core/stream/stream.h \
   core/stream/observation.c core/stream/observation.h \

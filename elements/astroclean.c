@@ -9,15 +9,27 @@
  * residual give these; all gives the three and the point-spread function, as products I, I-MODEL,
  * I-RESIDUAL and PSF.
  *
- * The point-spread function is as large as the image, so sources are looked for inside a border of
- * a quarter of the image, where all is exact then: image twice the field that has the sources. A
- * smaller border is less exact towards the edges. Pixels that are NaN are masked: no sources are
- * looked for there, and they stay NaN. It does not go back to the visibilities, as major cycles do.
+ * To reach from any source to every pixel the point-spread function has to be twice as large as the
+ * image. Where the grid's elements stand in one line before it (astrogridder, astrofft, astroimage)
+ * it asks them for that (wide-psf=true in caps): grids and images are twice as large then, of which
+ * the middle is cleaned and sent on, as large as astrogridder's size. That takes four times the
+ * memory of a grid; wide-psf=false on astroclean does without. An image that comes otherwise (a
+ * file's, one that others read too, or of algorithm=wprojection, whose functions would be four
+ * times as large) has a point-spread function as large as itself: sources are looked for inside a
+ * border of a quarter of the image then, where all is exact. A smaller border is less exact towards
+ * the edges. Pixels that are NaN are masked: no sources are looked for there, and they stay NaN. It
+ * does not go back to the visibilities, as major cycles do.
+ *
+ * The cycles end where no peak is higher than threshold or, where that is not set, than
+ * auto-threshold times the noise: what they would take from there on is noise, and an image that it
+ * is taken from looks better than it is. The noise is told of what is left (by the median, which
+ * sources do not move) at the moment when nothing stands out any more, and goes on with the image,
+ * for astromeasure.
  *
  * An element message "astro-clean" for each product and channel tells how it went: iterations, peak
- * (of what is left, Jy/beam), flux (of the model, Jy) and end: iterations, threshold, diverged,
- * interrupted (by a user: the image has what was done, with a warning), or empty where there was
- * nothing but NaN.
+ * (of what is left, Jy/beam), noise (Jy/beam), flux (of the model, Jy) and end: iterations,
+ * threshold, noise, diverged, interrupted (by a user: the image has what was done, with a warning),
+ * or empty where there was nothing but NaN.
  *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=2048 cell=2 ! astrofft ! \
@@ -29,6 +41,7 @@
 
 #include "core/clean/clean.h"
 #include "core/enum.h"
+#include "core/image/image.h"
 #include "core/memory/memory.h"
 #include "core/stream/grid.h"
 #include "elements/astrofields.h"
@@ -37,9 +50,10 @@ struct _AstroClean {
   AstroStage parent;
   /* properties */
   AstroCleanOutput output;
-  double gain, threshold;
+  double gain, threshold, auto_threshold;
   guint iterations;
-  gint border; /* -1: a quarter of the image */
+  gint border; /* -1: as small as is exact */
+  gboolean wide_psf;
 
   AstroGrid grid; /* of the input's caps */
   AstroCleanConfig config;
@@ -50,7 +64,9 @@ enum {
   PROP_GAIN,
   PROP_ITERATIONS,
   PROP_THRESHOLD,
-  PROP_BORDER
+  PROP_AUTO_THRESHOLD,
+  PROP_BORDER,
+  PROP_WIDE_PSF
 };
 
 G_DEFINE_TYPE(AstroClean, astro_clean, ASTRO_TYPE_STAGE)
@@ -98,8 +114,12 @@ static char *products_out(const AstroClean *self, const GstStructure *s, guint *
 static void describe_output(const AstroClean *self, GstStructure *s)
 {
   guint n;
+  gint middle;
   g_autofree char *products = products_out(self, s, &n);
 
+  if (gst_structure_get_int(s, "middle", &middle) && middle > 0)
+    gst_structure_set(s, "width", G_TYPE_INT, middle, "height", G_TYPE_INT, middle, NULL);
+  gst_structure_remove_fields(s, "middle", "wide-psf", NULL);
   gst_structure_set(s, "psf", G_TYPE_BOOLEAN, self->output == ASTRO_CLEAN_ALL, NULL);
   if (products && *products)
     gst_structure_set(s, "products", G_TYPE_STRING, products, "pols", G_TYPE_INT, (gint)n, NULL);
@@ -107,21 +127,33 @@ static void describe_output(const AstroClean *self, GstStructure *s)
     gst_structure_remove_fields(s, "products", "pols", NULL);
 }
 
+/* Where nothing is cleaned a wide point-spread function is of no use. */
+static void append_input(const AstroClean *self, const GstStructure *given, GstCaps *result)
+{
+  GstStructure *s = gst_structure_copy(given), *wide;
+
+  gst_structure_remove_fields(s, "products", "pols", "middle", "wide-psf", NULL);
+  gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
+  if (self->wide_psf && self->iterations > 0) {
+    wide = gst_structure_copy(s);
+    gst_structure_remove_fields(wide, "width", "height", NULL);
+    gst_structure_set(wide, "wide-psf", G_TYPE_BOOLEAN, TRUE, NULL);
+    gst_caps_append_structure(result, wide);
+  }
+  gst_caps_append_structure(result, s);
+}
+
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
   const AstroClean *self = ASTRO_CLEAN(trans);
-  GstCaps *result = gst_caps_copy(caps);
+  GstCaps *result = direction == GST_PAD_SINK ? gst_caps_copy(caps) : gst_caps_new_empty();
 
-  for (guint i = 0; i < gst_caps_get_size(result); i++) {
-    GstStructure *s = gst_caps_get_structure(result, i);
-    if (direction == GST_PAD_SINK) {
-      describe_output(self, s);
-    } else {
-      gst_structure_remove_fields(s, "products", "pols", NULL);
-      gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
-    }
-  }
+  for (guint i = 0; i < gst_caps_get_size(caps); i++)
+    if (direction == GST_PAD_SINK)
+      describe_output(self, gst_caps_get_structure(result, i));
+    else
+      append_input(self, gst_caps_get_structure(caps, i), result);
   return astro_stage_filter_caps(result, filter);
 }
 
@@ -155,19 +187,23 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
         "an image of products %s, expected at least one and the point-spread function "
         "(PSF) after them: astroimage psf=true makes it",
         names);
+  const guint size = astro_grid_wanted(&self->grid);
   self->config = (AstroCleanConfig){
     .format = in->format,
-    .size = self->grid.size,
+    .size = size,
+    .in_size = self->grid.size,
     .channels = (guint)astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
     .products = pols - 1,
     .gain = self->gain,
     .iterations = self->iterations,
     .threshold = self->threshold,
-    .border = border < 0 ? self->grid.size / 4 : (guint)border,
+    .auto_threshold = self->threshold > 0 ? 0 : self->auto_threshold,
+    .border = border < 0 ? astro_clean_exact_border(size, self->grid.size) : (guint)border,
     .output = self->output,
   };
   *(AstroCleanConfig *)given = self->config;
-  return astro_stage_check_extent(stage, ASTRO_AXIS_POL, astro_clean_products_out(&self->config),
+  return astro_stage_check_extent(stage, ASTRO_AXIS_X, size, error) &&
+         astro_stage_check_extent(stage, ASTRO_AXIS_POL, astro_clean_products_out(&self->config),
                                   error);
 }
 
@@ -175,19 +211,19 @@ static gboolean configure(AstroStage *stage, gpointer given, gboolean *pass_thro
 
 static void tell(AstroClean *self, const AstroCleanResult *results)
 {
-  static const char *const ends[] = { [ASTRO_CLEAN_ITERATIONS] = "iterations",
-                                      [ASTRO_CLEAN_THRESHOLD] = "threshold",
-                                      [ASTRO_CLEAN_DIVERGED] = "diverged",
-                                      [ASTRO_CLEAN_EMPTY] = "empty",
-                                      [ASTRO_CLEAN_INTERRUPTED] = "interrupted" };
+  static const char *const ends[] = {
+    [ASTRO_CLEAN_ITERATIONS] = "iterations", [ASTRO_CLEAN_THRESHOLD] = "threshold",
+    [ASTRO_CLEAN_NOISE] = "noise",           [ASTRO_CLEAN_DIVERGED] = "diverged",
+    [ASTRO_CLEAN_EMPTY] = "empty",           [ASTRO_CLEAN_INTERRUPTED] = "interrupted"
+  };
   guint n = self->config.products;
 
   for (guint i = 0; i < self->config.channels * n; i++) {
-    GstStructure *s = gst_structure_new("astro-clean", "channel", G_TYPE_UINT, i / n, "product",
-                                        G_TYPE_STRING, self->grid.products[i % n], "iterations",
-                                        G_TYPE_UINT, results[i].iterations, "peak", G_TYPE_DOUBLE,
-                                        results[i].peak, "flux", G_TYPE_DOUBLE, results[i].flux,
-                                        "end", G_TYPE_STRING, ends[results[i].end], NULL);
+    GstStructure *s = gst_structure_new(
+        "astro-clean", "channel", G_TYPE_UINT, i / n, "product", G_TYPE_STRING,
+        self->grid.products[i % n], "iterations", G_TYPE_UINT, results[i].iterations, "peak",
+        G_TYPE_DOUBLE, results[i].peak, "noise", G_TYPE_DOUBLE, results[i].noise, "flux",
+        G_TYPE_DOUBLE, results[i].flux, "end", G_TYPE_STRING, ends[results[i].end], NULL);
     gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
     if (results[i].end == ASTRO_CLEAN_DIVERGED)
       GST_ELEMENT_WARNING(self, STREAM, FAILED,
@@ -205,8 +241,48 @@ static void tell(AstroClean *self, const AstroCleanResult *results)
   }
 }
 
+/* Of the output's products, those that were not made of an image: the point-spread function. */
+static gboolean is_psf(const AstroClean *self, guint product)
+{
+  return self->config.output == ASTRO_CLEAN_ALL && product == 3 * self->config.products;
+}
+
+/* What CLEAN left of each; of the point-spread function nothing is known. */
+static void describe_levels(const AstroClean *self, const AstroCleanResult *results,
+                            AstroImageMeta *to)
+{
+  const guint products = self->config.products, n = astro_clean_products_out(&self->config);
+
+  to->cleaned = self->config.iterations > 0;
+  for (guint i = 0; i < to->n_weights && to->cleaned; i++)
+    if (!is_psf(self, i % n)) {
+      const AstroCleanResult *result = &results[i / n * products + i % n % products];
+      to->levels[i] = (AstroImageLevels){ result->noise, result->peak };
+    }
+}
+
+/* Of the channel in the middle, as the beam is. The one that comes was of the point-spread
+ * function's middle alone. */
+static double sidelobe_of(const AstroClean *self, GstBuffer *in)
+{
+  const AstroCleanConfig *config = &self->config;
+  const gsize image = (gsize)config->in_size * config->in_size;
+  const gsize psf = config->channels / 2 * (config->products + 1) + config->products;
+  double sidelobe = 0;
+  GstMapInfo map;
+
+  if (gst_buffer_map(in, &map, GST_MAP_READ)) {
+    sidelobe = astro_image_sidelobe(
+        config->format, map.data + psf * image * astro_format_info(config->format)->bytes,
+        config->in_size);
+    gst_buffer_unmap(in, &map);
+  }
+  return sidelobe;
+}
+
 /* The beam goes on, and the border is told; weights are those of what products were made of. */
-static void describe(const AstroClean *self, const AstroImageMeta *from, GstBuffer *out)
+static void describe(const AstroClean *self, GstBuffer *in_buffer, const AstroImageMeta *from,
+                     const AstroCleanResult *results, GstBuffer *out)
 {
   guint in = self->config.products + 1, n = astro_clean_products_out(&self->config);
 
@@ -217,12 +293,14 @@ static void describe(const AstroClean *self, const AstroImageMeta *from, GstBuff
   to->major = from->major;
   to->minor = from->minor;
   to->angle = from->angle;
+  to->sidelobe = MAX(from->sidelobe, sidelobe_of(self, in_buffer));
   to->border = self->config.iterations > 0 ? self->config.border : 0;
+  describe_levels(self, results, to);
   if (from->n_weights != self->config.channels * in)
     return;
   for (guint channel = 0; channel < self->config.channels; channel++)
     for (guint i = 0; i < n; i++) {
-      guint product = self->config.output == ASTRO_CLEAN_ALL && i == n - 1 ? in - 1 : i % (in - 1);
+      guint product = is_psf(self, i) ? in - 1 : i % (in - 1);
       to->weights[channel * n + i] = from->weights[channel * in + product];
     }
 }
@@ -252,7 +330,7 @@ static gboolean clean_image(AstroClean *self, GstBuffer *in, const AstroImageMet
     return FALSE;
   }
   tell(self, results);
-  describe(self, meta, out);
+  describe(self, in, meta, results, out);
   GST_BUFFER_PTS(out) = GST_BUFFER_PTS(in);
   GST_BUFFER_DURATION(out) = GST_BUFFER_DURATION(in);
   astro_stage_emit(stage, out, number, 1);
@@ -285,7 +363,9 @@ static const AstroField fields[] = {
   ASTRO_FIELD(PROP_GAIN, AstroClean, gain),
   ASTRO_FIELD(PROP_ITERATIONS, AstroClean, iterations),
   ASTRO_FIELD(PROP_THRESHOLD, AstroClean, threshold),
+  ASTRO_FIELD(PROP_AUTO_THRESHOLD, AstroClean, auto_threshold),
   ASTRO_FIELD(PROP_BORDER, AstroClean, border),
+  ASTRO_FIELD(PROP_WIDE_PSF, AstroClean, wide_psf),
   { 0 },
 };
 
@@ -317,11 +397,24 @@ static void astro_clean_class_init(AstroCleanClass *klass)
                           "Ends where no peak is higher than this, Jy/beam", -G_MAXDOUBLE,
                           G_MAXDOUBLE, 0, flags));
   g_object_class_install_property(
+      object, PROP_AUTO_THRESHOLD,
+      g_param_spec_double(
+          "auto-threshold", "Automatic threshold",
+          "Without a threshold: ends where no peak is higher than so many times the "
+          "noise (0: goes on)",
+          -G_MAXDOUBLE, G_MAXDOUBLE, 3, flags));
+  g_object_class_install_property(
       object, PROP_BORDER,
       g_param_spec_int("border", "Border",
-                       "Pixels along the edges where no sources are looked for (-1: a quarter of "
-                       "the image)",
+                       "Pixels along the edges where no sources are looked for (-1: none with a "
+                       "wide point-spread function, a quarter of the image without)",
                        -1, G_MAXINT, -1, flags));
+  g_object_class_install_property(
+      object, PROP_WIDE_PSF,
+      g_param_spec_boolean("wide-psf", "Wide point-spread function",
+                           "Asks for one twice as large as the image, which reaches from any "
+                           "source to every pixel",
+                           TRUE, flags));
   trans->transform_caps = transform_caps;
   trans->fixate_caps = astro_stage_fixate_same;
   trans->set_caps = set_caps;

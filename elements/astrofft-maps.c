@@ -54,7 +54,9 @@ void astro_fft_append_inputs(const AstroFftSettings *settings, const GstStructur
   const AstroFftSettings alone = astro_fft_rows_alone(settings);
   g_autoptr(GstCaps) mapped = gst_caps_new_empty();
 
-  if (of_rows && !(rows && in == ASTRO_QUANTITY_UVGRID && takes_maps(settings)))
+  /* Neither of the two is for anybody but an astroimage that is our one reader. */
+  if ((of_rows && !(rows && in == ASTRO_QUANTITY_UVGRID && takes_maps(settings))) ||
+      (astro_field_is_true(given, "wide-psf") && !rows))
     return;
   astro_fft_map_structure(of_rows ? &alone : settings, given, in, FALSE, mapped);
   if (in == ASTRO_QUANTITY_UVGRID && takes_maps(settings))

@@ -128,7 +128,7 @@ static GstStructure *visibilities_of_file(AstroFitsSink *self)
   const AstroFitsTally *tally = &self->tally;
   gint pols = (gint)astro_stream_extent(stream, ASTRO_AXIS_POL);
   g_autofree char *start =
-      astro_observation_get_time(self->contents.observation, (guint64)self->begin_ns);
+      astro_observation_tell_time(self->contents.observation, (guint64)self->begin_ns);
   GstStructure *file = gst_structure_new(
       "astro-file", "location", G_TYPE_STRING, self->name, "format", G_TYPE_STRING,
       self->kind->name, "stations", G_TYPE_INT, (gint)self->contents.observation->n_stations,

@@ -46,7 +46,7 @@ static char *advise(AstroCollect *collect, const AstroGrid *grid)
   return g_strdup_printf("cell %.4g arcsec reaches %.0f wavelengths, the longest baseline is %.0f: "
                          "expected a cell of at most %.3g arcsec, which is a field-of-view of "
                          "%.3g degrees",
-                         cell, reach, longest, enough, enough * grid->image_size / 3600);
+                         cell, reach, longest, enough, enough * astro_grid_wanted(grid) / 3600);
 }
 
 void astro_gridder_warn_of_losses(GstElement *element, AstroCollect *collect, const AstroGrid *grid,
@@ -65,9 +65,9 @@ void astro_gridder_warn_of_losses(GstElement *element, AstroCollect *collect, co
 void astro_gridder_warn_of_gap(GstElement *element, GstClockTime begin, GstClockTime end)
 {
   GST_ELEMENT_WARNING(element, STREAM, FAILED,
-                      ("no grid is sent of %" GST_TIME_FORMAT " to %" GST_TIME_FORMAT
-                       " after the start: none of its visibilities can be used",
-                       GST_TIME_ARGS(begin), GST_TIME_ARGS(end)),
+                      ("no grid is sent of %.9g to %.9g seconds after the start: none of its "
+                       "visibilities can be used",
+                       (double)begin / GST_SECOND, (double)end / GST_SECOND),
                       (NULL));
 }
 

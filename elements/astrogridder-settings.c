@@ -72,11 +72,24 @@ static char **product_names(const AstroGridderSettings *s, gboolean psf)
   return g_strsplit_set(all, ",:", -1);
 }
 
-gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean is_double,
-                                       gboolean psf, AstroGridderConfig *config, AstroGrid *grid,
-                                       GError **error)
+/* W-projection's functions of w would be four times as large, and the table of them eight times. */
+static gboolean may_be_wide(const AstroGridderSettings *s, const AstroGrid *grid)
 {
-  *config = (AstroGridderConfig){ .is_double = is_double,
+  double least, greatest;
+  return s->algorithm != ASTRO_ALGORITHM_WPROJECTION && grid->image_size <= G_MAXINT &&
+         astro_grid_n_range(grid, &least, &greatest, NULL);
+}
+
+static void widen(AstroGrid *grid)
+{
+  grid->middle = grid->image_size;
+  grid->image_size *= 2;
+}
+
+gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, const AstroGridChoice *choice,
+                                       AstroGridderConfig *config, AstroGrid *grid, GError **error)
+{
+  *config = (AstroGridderConfig){ .is_double = choice->is_double,
                                   .channels = 1,
                                   .padding = s->padding,
                                   .accuracy = s->accuracy,
@@ -90,8 +103,11 @@ gboolean astro_gridder_settings_choose(const AstroGridderSettings *s, gboolean i
   grid->pixel =
       s->cell > 0 ? s->cell * RADIANS_PER_ARCSEC : s->field * ASTRO_DEGREE / MAX(s->size, 1);
   read_centre(s->centre, &grid->centre_l, &grid->centre_m);
-  grid->products = product_names(s, psf);
-  if (astro_gridder_settings_algorithm(s)->choose(config, grid, error))
+  if (choice->wide_psf)
+    widen(grid);
+  grid->products = product_names(s, choice->psf);
+  if ((!choice->wide_psf || may_be_wide(s, grid)) &&
+      astro_gridder_settings_algorithm(s)->choose(config, grid, error))
     return TRUE;
   astro_grid_clear(grid);
   return FALSE;
@@ -114,28 +130,41 @@ static gboolean check_products(const AstroGridderSettings *s, GError **error)
   return TRUE;
 }
 
+/* What the data are asked for is not known yet, and may be anything. */
+static AstroGridderSettings with_any(const AstroGridderSettings *s)
+{
+  AstroGridderSettings any = *s;
+  if (any.size == 0)
+    any.size = 64;
+  if (!(any.cell > 0) && (!(any.field > 0) || s->size == 0)) {
+    any.cell = 1;
+    any.field = 0;
+  }
+  return any;
+}
+
 gboolean astro_gridder_settings_check(const AstroGridderSettings *s, GError **error)
 {
+  static const AstroGridChoice choice = { .is_double = TRUE };
+  const AstroGridderSettings any = with_any(s);
   AstroGridderConfig config;
   AstroGrid grid;
   double l, m;
-  if (s->size == 0 || s->size % 2)
+  if (s->size % 2)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "property size is %u pixels, expected an even number above 0",
+                               "property size is %u pixels, expected an even number, or 0 for one "
+                               "from the stations",
                                s->size);
   if (s->cell > 0 && s->field > 0)
     return astro_stream_refuse(
         error, ASTRO_STREAM_ERROR_CAPS,
         "properties cell and field-of-view are both set, expected one of them");
-  if (!(s->cell > 0) && !(s->field > 0))
-    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
-                               "neither property cell (arcsec) nor field-of-view (degrees) is set");
   if (!read_centre(s->centre, &l, &m))
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "property centre is \"%s\", expected \"l,m\" (direction cosines)",
                                s->centre);
   if (!check_products(s, error) ||
-      !astro_gridder_settings_choose(s, TRUE, FALSE, &config, &grid, error))
+      !astro_gridder_settings_choose(&any, &choice, &config, &grid, error))
     return FALSE;
   astro_grid_clear(&grid);
   return TRUE;
@@ -151,22 +180,22 @@ static void copy_field(GstStructure *to, const GstStructure *from, const char *f
 }
 
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *s, const GstStructure *from,
-                                          gboolean is_double, gboolean psf, gboolean touched_only)
+                                          const AstroGridChoice *choice)
 {
   AstroGridderConfig config;
   AstroGrid grid;
   const gboolean has_planes = astro_gridder_settings_algorithm(s)->has_planes;
-  if ((touched_only && !has_planes) ||
-      !astro_gridder_settings_choose(s, is_double, psf, &config, &grid, NULL))
+  if ((choice->touched_only && !has_planes) ||
+      !astro_gridder_settings_choose(s, choice, &config, &grid, NULL))
     return NULL;
   g_autofree char *layout =
       g_strconcat(has_planes ? "plane:" : "", s->per_channel ? "channel:" : "", "pol:v:u", NULL);
-  g_autoptr(GstCaps) caps =
-      gst_caps_new_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID), "format", G_TYPE_STRING,
-                          is_double ? "CF64LE" : "CF32LE", "layout", G_TYPE_STRING, layout, "pols",
-                          G_TYPE_INT, (gint)g_strv_length(grid.products), "height", G_TYPE_INT,
-                          (gint)grid.size, "width", G_TYPE_INT, (gint)grid.size, "psf",
-                          G_TYPE_BOOLEAN, psf, "touched-only", G_TYPE_BOOLEAN, touched_only, NULL);
+  g_autoptr(GstCaps) caps = gst_caps_new_simple(
+      astro_quantity_media_type(ASTRO_QUANTITY_UVGRID), "format", G_TYPE_STRING,
+      choice->is_double ? "CF64LE" : "CF32LE", "layout", G_TYPE_STRING, layout, "pols", G_TYPE_INT,
+      (gint)g_strv_length(grid.products), "height", G_TYPE_INT, (gint)grid.size, "width",
+      G_TYPE_INT, (gint)grid.size, "psf", G_TYPE_BOOLEAN, choice->psf, "wide-psf", G_TYPE_BOOLEAN,
+      choice->wide_psf, "touched-only", G_TYPE_BOOLEAN, choice->touched_only, NULL);
   if (has_planes)
     gst_caps_set_simple(caps, "planes", G_TYPE_INT, 1, NULL);
   astro_grid_to_caps(&grid, caps);
@@ -209,9 +238,9 @@ enum {
 
 void astro_gridder_settings_init(AstroGridderSettings *s)
 {
-  *s = (AstroGridderSettings){
-    .size = 1024, .accuracy = 1e-4, .oversampling = 8, .taper = ASTRO_SPREAD_KAISER_BESSEL
-  };
+  *s = (AstroGridderSettings){ .accuracy = 1e-4,
+                               .oversampling = 8,
+                               .taper = ASTRO_SPREAD_KAISER_BESSEL };
 }
 
 static const AstroField fields[] = {
@@ -266,10 +295,14 @@ void astro_gridder_settings_install(GObjectClass *object)
   const GParamFlags flags = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
   astro_earth_install_property(object, EARTH_ORIENTATION);
 #define INSTALL(id, spec) g_object_class_install_property(object, id, spec)
-  INSTALL(SIZE, g_param_spec_uint("size", "Size", "Pixels of the image a side, an even number", 0,
-                                  G_MAXINT, 1024, flags));
-  INSTALL(CELL, g_param_spec_double("cell", "Cell", "Of the image: a pixel's side, arcsec", 0,
-                                    G_MAXDOUBLE, 0, flags));
+  INSTALL(SIZE, g_param_spec_uint("size", "Size",
+                                  "Pixels of the image a side, an even number (0: from the field "
+                                  "of view, or the shortest baseline)",
+                                  0, G_MAXINT, 0, flags));
+  INSTALL(CELL, g_param_spec_double("cell", "Cell",
+                                    "Of the image: a pixel's side, arcsec (0: from the field of "
+                                    "view and the size, or the longest baseline)",
+                                    0, G_MAXDOUBLE, 0, flags));
   INSTALL(FIELD, g_param_spec_double("field-of-view", "Field of view",
                                      "Of the image: all pixels of a side, degrees, in place of "
                                      "cell",

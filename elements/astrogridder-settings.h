@@ -20,8 +20,8 @@ GType astro_taps_kind_get_type(void);
 GType astro_taper_get_type(void);
 
 typedef struct {
-  guint size;
-  double cell;  /* arcsec; 0: from the field */
+  guint size;   /* 0: from the data (elements/astrogridder-auto.h) */
+  double cell;  /* arcsec; 0: from field and size, or the data */
   double field; /* degrees */
   char *pols;   /* NULL: stokes */
   AstroStokes stokes;
@@ -45,17 +45,23 @@ const AstroGridAlgorithm *astro_gridder_settings_algorithm(const AstroGridderSet
 /* Whether a grid can be made of them, in any precision; the error names the property. */
 gboolean astro_gridder_settings_check(const AstroGridderSettings *settings, GError **error);
 
+/* What a grid may be beyond the settings, as caps agree on it. */
+typedef struct {
+  gboolean is_double;
+  gboolean psf;
+  gboolean wide_psf; /* twice as large as the image, with the PSF: core/stream/grid.h */
+  gboolean touched_only;
+} AstroGridChoice;
+
 /* The algorithm's configuration and grid, its products with or without the PSF; to be cleared with
  * astro_grid_clear(). */
-gboolean astro_gridder_settings_choose(const AstroGridderSettings *settings, gboolean is_double,
-                                       gboolean psf, AstroGridderConfig *config, AstroGrid *grid,
-                                       GError **error);
+gboolean astro_gridder_settings_choose(const AstroGridderSettings *settings,
+                                       const AstroGridChoice *choice, AstroGridderConfig *config,
+                                       AstroGrid *grid, GError **error);
 
-/* The caps of its grids of visibilities of those caps; NULL: in that precision, or with only tiles
- * that were touched, there are none. */
+/* The caps of its grids of visibilities of those caps; NULL: of that choice there are none. */
 GstStructure *astro_gridder_settings_caps(const AstroGridderSettings *settings,
-                                          const GstStructure *from, gboolean is_double,
-                                          gboolean psf, gboolean touched_only);
+                                          const GstStructure *from, const AstroGridChoice *choice);
 
 /* Ids follow those of AstroStage. */
 void astro_gridder_settings_install(GObjectClass *object);

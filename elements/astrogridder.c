@@ -28,9 +28,17 @@
  * algorithm=wprojection in no order there, so that its last bits differ from run to run;
  * deterministic=true puts an end to that, at a cost.
  *
+ * Where cell and field-of-view are not set, pixels are a quarter of the beam that the baselines of
+ * the observation's stations make at the highest frequency: with natural weights all of them, else
+ * the longest, which is never lost. Where size is not set, the
+ * image is as large as the field-of-view, or holds what a station sees that is as large as the
+ * shortest baseline: 1024 to 2048 pixels, and no more than there is above the horizon.
+ *
  * |[
  * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder size=1024 cell=10 ! astrofft \
  *   ! astroimage ! astrofitssink location=a.fits
+ * gst-launch-1.0 astrofitssrc location=a.uvfits ! astrogridder ! astrofft ! astroimage \
+ *   ! astroclean ! astrofitssink location=a.fits
  * ]|
  */
 #include "config.h"
@@ -43,6 +51,7 @@
 #include "core/stream/uvw.h"
 #include "elements/astroearth.h"
 #include "elements/astrofft.h"
+#include "elements/astrogridder-auto.h"
 #include "elements/astrogridder-reports.h"
 #include "elements/astrogridder-settings.h"
 #include "elements/astroincoming.h"
@@ -54,12 +63,14 @@
 struct _AstroGridder {
   AstroStage parent;
   AstroGridderSettings settings;
+  AstroGridderAuto automatic; /* what they leave to the data */
 
   AstroEarthUse earth;
   AstroCollectConfig config; /* what was agreed on */
   AstroGrid grid;            /* its grid, with products */
   guint interval;            /* dumps of a grid; 0: all */
   gboolean touched_only;     /* planes go with a map of what visibilities reached */
+  gboolean wide_psf;         /* grids are twice as large as the image */
   gboolean observed;         /* the instance knows the observation */
   AstroUndelayed *undelayed; /* NULL: delays are out, as they should be */
   guint warned_of_delays;
@@ -87,6 +98,33 @@ static gboolean is_for_fft(AstroGridder *self)
   return astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TYPE_FFT);
 }
 
+/* Whoever does not say what he wants gets the first: nothing that he may not know of. */
+static const AstroGridChoice choices[] = {
+  { FALSE, FALSE, FALSE, FALSE }, { FALSE, TRUE, FALSE, FALSE }, { TRUE, FALSE, FALSE, FALSE },
+  { TRUE, TRUE, FALSE, FALSE },   { FALSE, FALSE, FALSE, TRUE }, { FALSE, TRUE, FALSE, TRUE },
+  { TRUE, FALSE, FALSE, TRUE },   { TRUE, TRUE, FALSE, TRUE },   { FALSE, TRUE, TRUE, FALSE },
+  { TRUE, TRUE, TRUE, FALSE },    { FALSE, TRUE, TRUE, TRUE },   { TRUE, TRUE, TRUE, TRUE },
+};
+
+static void append_choices(AstroGridder *self, const GstStructure *from, gboolean for_fft,
+                           GstCaps *result)
+{
+  g_auto(AstroGridderSettings) settings;
+  double frequency = 0, bandwidth = 0;
+  astro_gridder_settings_copy(&settings, &self->settings);
+  gst_structure_get_double(from, "frequency", &frequency);
+  gst_structure_get_double(from, "bandwidth", &bandwidth);
+  if (!astro_gridder_auto_fill(&self->automatic, &settings, frequency, bandwidth, NULL))
+    return;
+  for (guint i = 0; i < G_N_ELEMENTS(choices); i++) {
+    if ((choices[i].touched_only || choices[i].wide_psf) && !for_fft)
+      continue;
+    GstStructure *to = astro_gridder_settings_caps(&settings, from, &choices[i]);
+    if (to)
+      gst_caps_append_structure(result, to);
+  }
+}
+
 static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
                                GstCaps *filter)
 {
@@ -96,18 +134,11 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
         gst_caps_from_string("application/x-astro-visibilities,format={CF32LE,CF64LE},"
                              "layout=" INPUT_LAYOUT),
         filter);
-  g_auto(AstroGridderSettings) settings;
   GstCaps *result = gst_caps_new_empty();
-  const guint choices = is_for_fft(self) ? 8 : 4;
-  astro_gridder_settings_copy(&settings, &self->settings);
   for (guint i = 0; i < gst_caps_get_size(caps); i++)
-    for (guint choice = 0; choice < choices; choice++) {
-      GstStructure *to = astro_gridder_settings_caps(&settings, gst_caps_get_structure(caps, i),
-                                                     choice & 2, choice & 1, choice & 4);
-      if (to)
-        gst_caps_append_structure(result, to);
-    }
-  /* Settings that give no grid are told of at the start, which linking must not stand before. */
+    append_choices(self, gst_caps_get_structure(caps, i), is_for_fft(self), result);
+  /* Settings that give no grid are told of at the start, which linking must not stand before; what
+   * they leave to the data is not known yet. */
   if (gst_caps_is_empty(result) && !gst_caps_is_empty(caps))
     gst_caps_append(result,
                     gst_caps_new_empty_simple(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)));
@@ -127,7 +158,9 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
-  self->touched_only = astro_field_is_true(gst_caps_get_structure(out, 0), "touched-only");
+  const GstStructure *agreed = gst_caps_get_structure(out, 0);
+  self->touched_only = astro_field_is_true(agreed, "touched-only");
+  self->wide_psf = astro_field_is_true(agreed, "wide-psf");
   return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->set_caps(trans, in, out);
 }
 
@@ -148,6 +181,22 @@ static gboolean check_agreed(AstroGridder *self, const AstroCollectConfig *confi
          astro_stage_check_extent(stage, ASTRO_AXIS_POL, g_strv_length(self->grid.products), error);
 }
 
+/* With the point-spread function where what was agreed on has one product more. */
+static gboolean choose_grid(AstroGridder *self, const AstroGridderSettings *settings,
+                            const AstroStream *out, AstroGridderConfig *config, GError **error)
+{
+  AstroGridChoice choice = { .is_double = out->format == ASTRO_FORMAT_CF64LE,
+                             .wide_psf = self->wide_psf };
+  astro_grid_clear(&self->grid);
+  if (!astro_gridder_settings_choose(settings, &choice, config, &self->grid, error))
+    return FALSE;
+  if (astro_stream_extent(out, ASTRO_AXIS_POL) <= g_strv_length(self->grid.products))
+    return TRUE;
+  choice.psf = TRUE;
+  astro_grid_clear(&self->grid);
+  return astro_gridder_settings_choose(settings, &choice, config, &self->grid, error);
+}
+
 static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *pass_through,
                           GError **error)
 {
@@ -166,18 +215,12 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
         "input is %s of layout %s in %s, expected visibilities of layout " INPUT_LAYOUT
         " in CF32LE or CF64LE",
         astro_quantity_name(in->quantity), layout, astro_format_info(in->format)->name);
-  if (!astro_stream_check_lower(in, error))
+  if (!astro_stream_check_lower(in, error) ||
+      !astro_gridder_auto_fill(&self->automatic, &settings, in->frequency, in->bandwidth, error))
     return FALSE;
-  const gboolean is_double = out->format == ASTRO_FORMAT_CF64LE;
   memset(config, 0, sizeof *config);
-  astro_grid_clear(&self->grid);
-  if (!astro_gridder_settings_choose(s, is_double, FALSE, &config->gridder, &self->grid, error))
+  if (!choose_grid(self, s, out, &config->gridder, error))
     return FALSE;
-  if (astro_stream_extent(out, ASTRO_AXIS_POL) > g_strv_length(self->grid.products)) {
-    astro_grid_clear(&self->grid);
-    if (!astro_gridder_settings_choose(s, is_double, TRUE, &config->gridder, &self->grid, error))
-      return FALSE;
-  }
   config->algorithm = astro_gridder_settings_algorithm(s);
   if (!check_agreed(self, config, error))
     return FALSE;
@@ -194,7 +237,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
     .format = in->format,
     .frequency = in->frequency,
     .bandwidth = in->bandwidth,
-    .is_double = is_double,
+    .is_double = config->gridder.is_double,
     .keep_weights = s->weighting != ASTRO_WEIGHTING_NATURAL,
   };
   self->config = *config;
@@ -497,16 +540,112 @@ static void reset(AstroStage *stage)
   self->counts = self->before = (AstroGridCounts){ 0 };
 }
 
+static gboolean leaves_to_data(AstroGridder *self)
+{
+  g_auto(AstroGridderSettings) settings;
+  astro_gridder_settings_copy(&settings, &self->settings);
+  return astro_gridder_auto_is_asked(&settings);
+}
+
+/* Whether what the settings leave to the data is known, of visibilities of that band; or the error.
+ */
+static gboolean check_known(AstroGridder *self, const AstroStream *in)
+{
+  g_auto(AstroGridderSettings) settings;
+  g_autoptr(GError) error = NULL;
+  astro_gridder_settings_copy(&settings, &self->settings);
+  if (astro_gridder_auto_fill(&self->automatic, &settings, in->frequency, in->bandwidth, &error))
+    return TRUE;
+  GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message), (NULL));
+  return FALSE;
+}
+
+static gboolean stage_event(AstroGridder *self, GstEvent *event)
+{
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)
+      ->sink_event(GST_BASE_TRANSFORM(self), event);
+}
+
+/* Without it no caps could be made of these, and nobody would say why. */
+static gboolean caps_event(AstroGridder *self, GstEvent *event)
+{
+  AstroStream in;
+  GstCaps *caps;
+  gst_event_parse_caps(event, &caps);
+  if (!astro_stream_from_caps(&in, caps, NULL) || check_known(self, &in))
+    return stage_event(self, event);
+  gst_event_unref(event);
+  return FALSE;
+}
+
+/* What waited for the stations goes on before them, as it came. Of another array the image is
+ * another one, but where grids go on adding up. */
+static gboolean observation_event(AstroGridder *self, GstEvent *event)
+{
+  const gboolean is_known = astro_event_is_known(GST_BASE_TRANSFORM_SINK_PAD(self), event);
+  gboolean ok = TRUE;
+  GstEvent *held;
+  if (self->config.cumulative && self->number > 0)
+    return stage_event(self, event);
+  astro_gridder_auto_observe(&self->automatic, event);
+  if (!astro_gridder_auto_is_waiting(&self->automatic)) {
+    ok = stage_event(self, event);
+    if (!is_known && leaves_to_data(self))
+      gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(self));
+    return ok;
+  }
+  /* Whoever asked for memory in the meantime was not told. */
+  gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(self));
+  while ((held = g_queue_pop_head(&self->automatic.held)))
+    ok &= GST_EVENT_TYPE(held) == GST_EVENT_CAPS ? caps_event(self, held) : stage_event(self, held);
+  return stage_event(self, event) && ok;
+}
+
 static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
   const gboolean is_end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
 
   self->at_end = is_end;
-  gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->sink_event(trans, event);
+  if (astro_event_is_observation(event))
+    return observation_event(self, event);
+  if (astro_gridder_auto_holds(&self->automatic, leaves_to_data(self), event))
+    return TRUE;
+  if (is_end && astro_gridder_auto_is_waiting(&self->automatic)) {
+    check_known(self, &(AstroStream){ 0 });
+    astro_gridder_auto_forget(&self->automatic);
+  }
+  gboolean ok =
+      GST_EVENT_TYPE(event) == GST_EVENT_CAPS ? caps_event(self, event) : stage_event(self, event);
   if (is_end) /* what comes behind it is another stream */
     reset(ASTRO_STAGE(self));
   return ok;
+}
+
+static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, GstBuffer *buffer)
+{
+  AstroGridder *self = ASTRO_GRIDDER(trans);
+  if (!astro_gridder_auto_is_waiting(&self->automatic))
+    return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)
+        ->submit_input_buffer(trans, is_discont, buffer);
+  gst_buffer_unref(buffer);
+  check_known(self, &(AstroStream){ 0 });
+  return GST_FLOW_ERROR;
+}
+
+/* To answer how much memory is wanted, the base would agree on caps. */
+static gboolean query(GstBaseTransform *trans, GstPadDirection direction, GstQuery *asked)
+{
+  if (GST_QUERY_TYPE(asked) == GST_QUERY_ALLOCATION && direction == GST_PAD_SINK &&
+      astro_gridder_auto_is_waiting(&ASTRO_GRIDDER(trans)->automatic))
+    return FALSE;
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->query(trans, direction, asked);
+}
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  astro_gridder_auto_forget(&ASTRO_GRIDDER(trans)->automatic);
+  return GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->stop(trans);
 }
 
 static gboolean start(GstBaseTransform *trans)
@@ -543,6 +682,7 @@ static void finalize(GObject *object)
   AstroGridder *self = ASTRO_GRIDDER(object);
   gst_clear_buffer(&self->open);
   g_clear_pointer(&self->undelayed, astro_undelayed_free);
+  astro_gridder_auto_clear(&self->automatic);
   astro_grid_clear(&self->grid);
   astro_gridder_settings_clear(&self->settings);
   G_OBJECT_CLASS(astro_gridder_parent_class)->finalize(object);
@@ -566,6 +706,9 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
   trans->set_caps = set_caps;
   trans->sink_event = sink_event;
   trans->start = start;
+  trans->stop = stop;
+  trans->query = query;
+  trans->submit_input_buffer = submit_input;
   stage->stage = "gridder";
   stage->backends = astro_gridder_backends;
   stage->configure = configure;
@@ -595,4 +738,5 @@ static void astro_gridder_class_init(AstroGridderClass *klass)
 static void astro_gridder_init(AstroGridder *self)
 {
   astro_gridder_settings_init(&self->settings);
+  astro_gridder_auto_init(&self->automatic);
 }

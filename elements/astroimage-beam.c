@@ -4,6 +4,8 @@
 
 #define MIDDLE 256     /* pixels: beams have a few */
 #define LEAST_ACROSS 2 /* pixels of a beam, for sources between them to be found */
+#define MOST_ACROSS 15 /* beyond which pixels tell nothing more, and show less of the sky */
+#define WELL_ACROSS 4
 
 void astro_image_beam_prepare(AstroImageBeam *beam, const AstroImageConfig *config)
 {
@@ -59,27 +61,46 @@ static gboolean fit_lobe(const AstroImageBeam *beam, const AstroImageConfig *con
   return found;
 }
 
-/* Each image of a stream would say the same. */
-static void warn(AstroImageBeam *beam, GstElement *element, const AstroImageConfig *config,
-                 const AstroImageMeta *meta)
+static void warn_of_cell(GstElement *element, const AstroImageConfig *config,
+                         const AstroImageMeta *meta)
 {
   const double arcsec = ASTRO_DEGREES * 3600, cell = config->grid.pixel * arcsec;
-  const double enough = meta->minor * arcsec / LEAST_ACROSS;
-  if (beam->warned || (meta->has_beam && cell <= enough))
-    return;
-  beam->warned = TRUE;
-  if (meta->has_beam)
+  const double across = meta->minor / config->grid.pixel;
+  const double enough = meta->minor * arcsec / (across > MOST_ACROSS ? WELL_ACROSS : LEAST_ACROSS);
+  const double field = enough * astro_grid_wanted(&config->grid) / 3600;
+
+  if (across < LEAST_ACROSS)
     GST_ELEMENT_WARNING(element, STREAM, FAILED,
                         ("the beam of %.4g x %.4g arcsec is narrower than two pixels: sources "
                          "between them may not be found",
                          meta->major * arcsec, meta->minor * arcsec),
                         ("cell %.4g arcsec, expected at most %.3g arcsec, which is a field-of-view "
                          "of %.3g degrees",
-                         cell, enough, enough * config->grid.image_size / 3600));
+                         cell, enough, field));
+  else if (across > MOST_ACROSS)
+    GST_ELEMENT_WARNING(element, STREAM, FAILED,
+                        ("the beam of %.4g x %.4g arcsec is %.0f pixels wide: pixels as small as "
+                         "these show no more, and less of the sky",
+                         meta->major * arcsec, meta->minor * arcsec, across),
+                        ("cell %.4g arcsec, expected about %.3g arcsec, which is a field-of-view "
+                         "of %.3g degrees",
+                         cell, enough, field));
+}
+
+/* Each image of a stream would say the same. */
+static void warn(AstroImageBeam *beam, GstElement *element, const AstroImageConfig *config,
+                 const AstroImageMeta *meta)
+{
+  if (beam->warned)
+    return;
+  beam->warned = TRUE;
+  if (meta->has_beam)
+    warn_of_cell(element, config, meta);
   else
     GST_ELEMENT_WARNING(element, STREAM, FAILED,
                         ("no beam can be fitted to the point-spread function"),
-                        ("expected a main lobe of several pixels of %.4g arcsec", cell));
+                        ("expected a main lobe of several pixels of %.4g arcsec",
+                         config->grid.pixel * ASTRO_DEGREES * 3600));
 }
 
 void astro_image_beam_fit(AstroImageBeam *beam, GstElement *element, const AstroImageConfig *config,
@@ -88,6 +109,7 @@ void astro_image_beam_fit(AstroImageBeam *beam, GstElement *element, const Astro
   if (beam->psf < 0)
     return;
   meta->has_beam = fit_lobe(beam, config, image, meta);
+  meta->sidelobe = astro_image_sidelobe(config->to, beam->middle, beam->size);
   warn(beam, element, config, meta);
   if (!meta->has_beam)
     return;

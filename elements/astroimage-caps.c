@@ -80,6 +80,8 @@ static void describe_image(GstCaps *given, const char *stokes, GstStructure *s)
                     grid.pixel, "products", G_TYPE_STRING, names->str, "centre-l", G_TYPE_DOUBLE,
                     grid.centre_l, "centre-m", G_TYPE_DOUBLE, grid.centre_m, "psf", G_TYPE_BOOLEAN,
                     astro_grid_find(&grid, ASTRO_PRODUCT_PSF) >= 0, NULL);
+  if (grid.middle)
+    gst_structure_set(s, "middle", G_TYPE_INT, (gint)grid.middle, NULL);
   astro_grid_clear(&grid);
 }
 
@@ -110,12 +112,23 @@ GstCaps *astro_image_caps_of_grids(const GstCaps *grids, const char *stokes)
   return images;
 }
 
+/* A wide one comes with a larger image than was asked for, unless somebody said how large. */
+static void ask_for_wide(GstStructure *grid, const GstStructure *image)
+{
+  gint width;
+  gst_structure_set(grid, "wide-psf", G_TYPE_BOOLEAN, TRUE, NULL);
+  if (gst_structure_get_int(image, "width", &width))
+    gst_structure_set(grid, "image-size", G_TYPE_INT, width, NULL);
+}
+
 static GstStructure *grid_of(const GstStructure *given, gboolean psf)
 {
   GstStructure *s = gst_structure_new_empty(astro_quantity_media_type(ASTRO_QUANTITY_UVGRID));
 
   if (psf || astro_field_is_true(given, "psf"))
     gst_structure_set(s, "psf", G_TYPE_BOOLEAN, TRUE, NULL);
+  if (astro_field_is_true(given, "wide-psf"))
+    ask_for_wide(s, given);
   return s;
 }
 
@@ -135,14 +148,19 @@ static void add_grids(GstCaps *grids, GstStructure *any, const GstStructure *giv
   gst_caps_append_structure(grids, any);
 }
 
-GstCaps *astro_image_caps_to_grids(const GstCaps *images, gboolean psf)
+GstCaps *astro_image_caps_to_grids(const GstCaps *images, gboolean psf, gboolean may_be_wide)
 {
   GstCaps *grids = gst_caps_new_empty(), *others = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(images); i++) {
     const GstStructure *given = gst_caps_get_structure(images, i);
+    const gboolean is_wide = astro_field_is_true(given, "wide-psf");
+    if (is_wide && !may_be_wide)
+      continue;
     GstStructure *s = grid_of(given, psf);
-    /* Any other grid is taken last, and refused where an error can say why. */
-    gst_caps_append_structure(others, gst_structure_copy(s));
+    /* Any other grid is taken last, and refused where an error can say why. What stands between
+     * hands that on as it is, so that it must not ask for what nobody else may have. */
+    if (!is_wide)
+      gst_caps_append_structure(others, gst_structure_copy(s));
     set_formats(s, FALSE);
     add_grids(grids, s, given);
   }

@@ -8,8 +8,9 @@ G_BEGIN_DECLS
 /* Images of those grids. stokes: NULL for the products as they are. */
 GstCaps *astro_image_caps_of_grids(const GstCaps *grids, const char *stokes);
 
-/* Grids for those images, the best first. psf: wanted whatever the caps say. */
-GstCaps *astro_image_caps_to_grids(const GstCaps *images, gboolean psf);
+/* Grids for those images, the best first. psf: wanted whatever the caps say; may_be_wide: a wide
+ * one too, where the caps do. */
+GstCaps *astro_image_caps_to_grids(const GstCaps *images, gboolean psf, gboolean may_be_wide);
 
 /* astrofft's output tells where it was asked for anything but what makes a sky. */
 gboolean astro_image_check_transform(const GstCaps *grids, GError **error);

@@ -34,9 +34,11 @@
 
 #include "core/image/image.h"
 #include "core/memory/memory.h"
+#include "elements/astroclean.h"
 #include "elements/astrofields.h"
 #include "elements/astroimage-beam.h"
 #include "elements/astroimage-caps.h"
+#include "elements/astroreader.h"
 
 struct _AstroImage {
   AstroStage parent;
@@ -66,8 +68,10 @@ static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection directio
 {
   AstroImage *self = ASTRO_IMAGE(trans);
   g_autofree char *stokes = astro_fields_copy_text(&self->stokes);
+  /* What is around the middle that is wanted is for astroclean's eyes alone. */
+  const gboolean wide = astro_reader_is(GST_BASE_TRANSFORM_SRC_PAD(self), ASTRO_TYPE_CLEAN);
   GstCaps *result = direction == GST_PAD_SINK ? astro_image_caps_of_grids(caps, stokes)
-                                              : astro_image_caps_to_grids(caps, self->psf);
+                                              : astro_image_caps_to_grids(caps, self->psf, wide);
   return astro_stage_filter_caps(result, filter);
 }
 

@@ -5,15 +5,22 @@
  * the pixels too. With a sky (as astroskysrc and astrovissrc take it) those of its sources are
  * looked for, and what is found stands beside what is true; without one the brightest peaks above
  * threshold times the noise are told. Of an image that astroclean cleaned inside a border, the
- * noise and these peaks are those inside it.
+ * noise and these peaks are those inside it. The noise is that which astroclean measured before it
+ * took any of it away, else that of the image. Where the point-spread function is known (behind
+ * astroclean, or astroimage psf=true) a peak counts only where it is higher than the sidelobes
+ * of brighter ones may add up to: those of all of a dirty image, and of what astroclean left. Of
+ * a cleaned image of intensity a peak counts only where it is higher than the image is deep: what
+ * is below zero there is what CLEAN cannot take out.
  *
  * For each image (of several channels: each channel's; of several products: the first) there is an
  * element message "astro-sources": product, channel, rms (of the noise), pixel (radians), unit
- * (Jy/beam where that is known of the image) and sources, an array of structures "source" with l
- * and m (direction cosines), ra and dec (degrees) and flux. With a sky they have true-l, true-m,
- * true-flux (Jy) and offset (pixels from the true place); what is not found has the true ones
- * alone. gst-astro prints them.
- * The same goes downstream as an event before the image, where astrorender marks them.
+ * (Jy/beam where that is known of the image), size (pixels), border, cleaned (by astroclean),
+ * beam-major, beam-minor and beam-angle (degrees, where there is a beam), without a sky limit (what
+ * peaks had to exceed) and limited-by (noise, sidelobes or depth), and sources, an array of
+ * structures "source" with l and m (direction cosines), ra and dec (degrees) and flux. With a sky
+ * they have true-l, true-m, true-flux (Jy) and offset (pixels from the true place); what is not
+ * found has the true ones alone, and outside=true where that place is not in the image. gst-astro
+ * prints them. The same goes downstream as an event before the image, where astrorender marks them.
  *
  * |[
  * gst-launch-1.0 -m astrofitssrc location=a.fits ! astromeasure ! fakesink
@@ -38,6 +45,9 @@
 
 GST_DEBUG_CATEGORY_STATIC(measure_debug);
 #define GST_CAT_DEFAULT measure_debug
+
+/* An image that errors take so far below zero has as much of them above it, or a little more. */
+#define MARGIN 1.2
 
 #define REACH 3 /* pixels about a source, where the beam is not known */
 
@@ -166,6 +176,12 @@ static void append(GValue *array, GstStructure *source)
   gst_value_array_append_and_take_value(array, &value);
 }
 
+/* Pixels reach half a pixel beyond their centres. */
+static gboolean is_in_image(const AstroMeasure *self, double x, double y)
+{
+  return MIN(x, y) >= -0.5 && MAX(x, y) <= self->grid.size - 0.5;
+}
+
 static void look_for_sky(AstroMeasure *self, const AstroPlane *plane, double reach, GValue *found)
 {
   for (guint i = 0; i < self->sky->n; i++) {
@@ -173,21 +189,40 @@ static void look_for_sky(AstroMeasure *self, const AstroPlane *plane, double rea
     double x = self->grid.size / 2 - (source->lmn[0] - self->grid.centre_l) / self->grid.pixel;
     double y = self->grid.size / 2 + (source->lmn[1] - self->grid.centre_m) / self->grid.pixel;
     AstroPeak peak;
-    gboolean is_there = astro_peak_near(plane, x, y, reach, &peak);
+    gboolean is_there = is_in_image(self, x, y) && astro_peak_near(plane, x, y, reach, &peak);
     GstStructure *told = is_there ? describe(self, &peak) : gst_structure_new_empty("source");
     gst_structure_set(told, "true-l", G_TYPE_DOUBLE, source->lmn[0], "true-m", G_TYPE_DOUBLE,
                       source->lmn[1], "true-flux", G_TYPE_DOUBLE, source->flux, NULL);
+    if (!is_in_image(self, x, y))
+      gst_structure_set(told, "outside", G_TYPE_BOOLEAN, TRUE, NULL);
     if (is_there)
       gst_structure_set(told, "offset", G_TYPE_DOUBLE, hypot(peak.x - x, peak.y - y), NULL);
     append(found, told);
   }
 }
 
-static void look_for_any(AstroMeasure *self, const AstroPlane *plane, double reach, double rms,
-                         GValue *found)
+/* What is below zero nowhere, but for errors. */
+static gboolean is_intensity(const char *product)
 {
-  g_autoptr(GArray) peaks =
-      astro_peaks_find(plane, self->now.threshold * rms, reach, self->now.max);
+  static const char *const names[] = { "I", "XX", "YY", "RR", "LL", NULL };
+  return g_strv_contains(names, product);
+}
+
+static void look_for_any(AstroMeasure *self, const AstroPlane *plane, double reach, double rms,
+                         const AstroSidelobes *sidelobes, GstStructure *told, GValue *found)
+{
+  const gboolean is_cleaned = sidelobes->left < HUGE_VAL;
+  const double noise = self->now.threshold * rms;
+  const double depth =
+      is_cleaned && is_intensity(self->grid.products[0]) ? MARGIN * astro_plane_depth(plane) : 0;
+  g_autoptr(GArray) peaks = astro_peaks_find(plane, MAX(noise, depth), reach, self->now.max);
+  const double trusted = astro_peaks_trust(peaks, sidelobes);
+  gst_structure_set(told, "limit", G_TYPE_DOUBLE, MAX(MAX(noise, depth), trusted), "limited-by",
+                    G_TYPE_STRING,
+                    trusted > MAX(noise, depth) ? "sidelobes"
+                    : depth > noise             ? "depth"
+                                                : "noise",
+                    NULL);
   for (guint i = 0; i < peaks->len; i++)
     append(found, describe(self, &g_array_index(peaks, AstroPeak, i)));
 }
@@ -197,6 +232,24 @@ static double reach_of(AstroMeasure *self, const AstroImageMeta *meta)
   return meta && meta->has_beam ? MAX(meta->major / self->grid.pixel / 2, REACH) : REACH;
 }
 
+/* What CLEAN told of a channel's first product; NULL: it did not. */
+static const AstroImageLevels *levels_of(const AstroMeasure *self, const AstroImageMeta *meta,
+                                         guint channel)
+{
+  const gsize pols = astro_stream_extent(&self->stream, ASTRO_AXIS_POL);
+  const gsize channels = astro_stream_extent(&self->stream, ASTRO_AXIS_CHANNEL);
+  return meta && meta->cleaned && meta->n_weights == pols * channels ? &meta->levels[channel * pols]
+                                                                     : NULL;
+}
+
+static void tell_beam(const AstroImageMeta *meta, GstStructure *told)
+{
+  if (meta && meta->has_beam)
+    gst_structure_set(told, "beam-major", G_TYPE_DOUBLE, meta->major * ASTRO_DEGREES, "beam-minor",
+                      G_TYPE_DOUBLE, meta->minor * ASTRO_DEGREES, "beam-angle", G_TYPE_DOUBLE,
+                      meta->angle * ASTRO_DEGREES, NULL);
+}
+
 static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, guint channel)
 {
   GValue found = G_VALUE_INIT;
@@ -204,20 +257,25 @@ static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, 
   g_value_init(&found, GST_TYPE_ARRAY);
   astro_plane_init(&plane, &self->stream, block, channel, 0);
   const AstroImageMeta *meta = astro_buffer_get_image(buffer);
+  const AstroImageLevels *levels = levels_of(self, meta, channel);
+  const AstroSidelobes sidelobes = { meta ? meta->sidelobe : 0, levels ? levels->left : HUGE_VAL };
   plane.border = meta ? meta->border : 0;
-  double rms = astro_plane_rms(&plane), reach = reach_of(self, meta);
-  if (self->sky)
-    look_for_sky(self, &plane, reach, &found);
-  else
-    look_for_any(self, &plane, reach, rms, &found);
-  astro_plane_clear(&plane);
+  const double reach = reach_of(self, meta);
+  const double rms = levels && levels->noise > 0 ? levels->noise : astro_plane_rms(&plane);
   GstStructure *told = gst_structure_new(
       "astro-sources", "product", G_TYPE_STRING, self->grid.products[0], "channel", G_TYPE_UINT,
       channel, "rms", G_TYPE_DOUBLE, rms, "pixel", G_TYPE_DOUBLE, self->grid.pixel, "unit",
       G_TYPE_STRING,
       astro_history_image_unit(self->observation ? &self->observation->done : NULL,
                                g_str_has_suffix(self->grid.products[0], "-MODEL")),
-      NULL);
+      "size", G_TYPE_UINT, self->grid.size, "border", G_TYPE_UINT, plane.border, "cleaned",
+      G_TYPE_BOOLEAN, levels != NULL, NULL);
+  tell_beam(meta, told);
+  if (self->sky)
+    look_for_sky(self, &plane, reach, &found);
+  else
+    look_for_any(self, &plane, reach, rms, &sidelobes, told, &found);
+  astro_plane_clear(&plane);
   gst_structure_take_value(told, "sources", &found);
   /* Whoever draws the image marks them. */
   gst_pad_push_event(GST_BASE_TRANSFORM_SRC_PAD(self),

@@ -144,7 +144,8 @@ static gboolean weigh_channels(const AstroCudaWeights *weights, const Density *d
 gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGridRows *rows, const AstroPlace *place,
                                   GError **error)
 {
-  const gsize cells = (gsize)weights->grid->image_size * weights->grid->image_size;
+  const guint size = astro_grid_wanted(weights->grid);
+  const gsize cells = (gsize)size * size;
   cudaStream_t stream = astro_cuda_stream(place->queue);
   gpointer memory = NULL;
   Density d = {};
@@ -152,12 +153,12 @@ gboolean astro_cuda_weights_apply(const AstroCudaWeights *weights, const AstroGr
     return TRUE;
   if (!place->device->funcs->alloc(place->device, (cells + 1) * sizeof *d.cells + PARTS * sizeof *d.parts, &memory,
                                    error)) {
-    g_prefix_error(error, "weights of %u x %u cells: ", weights->grid->image_size, weights->grid->image_size);
+    g_prefix_error(error, "weights of %u x %u cells: ", size, size);
     return FALSE;
   }
   d.rows = *rows;
   d.channels = weights->per_channel ? 1 : rows->channels;
-  d.size = weights->grid->image_size;
+  d.size = size;
   d.cell = 1 / (d.size * weights->grid->pixel);
   d.cells = (AstroFixed *)memory;
   d.parts = (double2 *)(d.cells + cells);

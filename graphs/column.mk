@@ -10,7 +10,8 @@ graph_files += graphs/first-light.graph graphs/correlate.graph graphs/correlate-
 example_files += examples/look.py
 dist_files += graphs/gst-astro.bash tests/graphs/program.h tests/graphs/interrupted.h
 graph_tests += tests/graphs/graph tests/graphs/gst-astro tests/graphs/refused tests/graphs/interrupt tests/graphs/interrupt-long \
-  tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch
+  tests/graphs/report tests/graphs/shipped tests/graphs/catalogues tests/graphs/commands tests/graphs/correlate tests/graphs/watch \
+  tests/graphs/places
 fuzz_programs += tests/fuzz/graph
 
 parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c graphs/locate.c \
@@ -19,13 +20,14 @@ parser_sources = graphs/graph.c graphs/graph.h graphs/scan.c graphs/expand.c gra
 graphs_gst_astro_SOURCES = $(parser_sources) graphs/main.c graphs/arguments.c graphs/arguments.h \
   graphs/find.c graphs/find.h graphs/explain.c graphs/explain.h graphs/devices.c graphs/devices.h graphs/run.c graphs/run.h \
   graphs/check.c graphs/check.h graphs/unlinked.c graphs/unlinked.h graphs/interrupt.c graphs/interrupt.h graphs/flow.c graphs/flow.h \
-  graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/sinks.c graphs/sinks.h \
+  graphs/progress.c graphs/progress.h graphs/stats.c graphs/stats.h graphs/sources.c graphs/sources.h graphs/places.c graphs/places.h graphs/sinks.c graphs/sinks.h \
   graphs/next.c graphs/next.h graphs/pictures.c graphs/pictures.h graphs/values.c graphs/values.h graphs/format.c graphs/format.h
-graphs_gst_astro_LDADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS)
+graphs_gst_astro_LDADD = core/libastro-core.la $(GST_LIBS) $(GLIB_LIBS) -lm
 # A moved prefix is found from where the program is.
 graphs_gst_astro_LDFLAGS = $(AM_LDFLAGS) \
   -Wl,-rpath,'$$ORIGIN'/"$$(realpath -ms --relative-to='$(bindir)' '$(libdir)')"
 
+tests_graphs_places_SOURCES = tests/graphs/places.c graphs/places.c graphs/places.h
 tests_graphs_graph_SOURCES = tests/graphs/graph.c $(parser_sources)
 tests_fuzz_graph_SOURCES = tests/fuzz/graph.c $(parser_sources)
 

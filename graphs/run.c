@@ -28,6 +28,7 @@ typedef struct {
   GHashTable *warned;      /* texts told already */
   GHashTable *told_at_end; /* first part of the text -> the rest */
   GHashTable *sources;     /* element and channel -> lines on the sources of its last image */
+  GHashTable *beams;       /* element -> a line on the beam of its last image */
   GPtrArray *files;        /* a line on each file that was written */
   GPtrArray *pictures;     /* their names; NULL: it did not end */
   gboolean ended;          /* at EOS, with all that was to be made */
@@ -131,8 +132,8 @@ static void on_state(Run *run, GstMessage *message)
 /* Running counts, of which only the last is of interest. */
 static const char *const at_end[] = { "astro-clipped", NULL };
 /* What the table of --stats holds anyway, and the last lines of every run. */
-static const char *const elsewhere[] = { "astro-stats", "astro-file", "astro-sources",
-                                         "astro-server", NULL };
+static const char *const elsewhere[] = { "astro-stats",  "astro-file",  "astro-sources",
+                                         "astro-server", "astro-image", NULL };
 
 /* Results, which are why a graph was run. */
 static const char *const results[] = { "astro-mock", "astro-tpacf", "astro-integration", NULL };
@@ -172,6 +173,13 @@ static void on_server(Run *run, const GstStructure *structure)
     tell(run, "open %s", gst_structure_get_string(structure, "location"));
 }
 
+static void on_image(Run *run, GstMessage *message, const GstStructure *structure)
+{
+  g_autofree char *beam = astro_beam_text(structure);
+  const char *name = GST_OBJECT_NAME(message->src);
+  g_hash_table_insert(run->beams, g_strdup(name), g_strdup_printf("%s: beam %s", name, beam));
+}
+
 static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
@@ -182,6 +190,8 @@ static void on_element(Run *run, GstMessage *message)
     on_sources(run, message, structure);
   if (g_str_equal(name, "astro-server"))
     on_server(run, structure);
+  if (g_str_equal(name, "astro-image"))
+    on_image(run, message, structure);
   if (!g_str_has_prefix(name, "astro-") || g_strv_contains(elsewhere, name) ||
       !(run->arguments->stats || run->arguments->verbose ||
         (g_strv_contains(results, name) && !run->arguments->quiet)))
@@ -326,6 +336,16 @@ static void play(Run *run)
   gst_bus_remove_watch(bus);
 }
 
+/* Lists of sources have the beam of their image. */
+static void tell_beams(Run *run)
+{
+  if (g_hash_table_size(run->sources) > 0)
+    return;
+  g_autoptr(GList) names = g_list_sort(g_hash_table_get_keys(run->beams), (GCompareFunc)g_strcmp0);
+  for (GList *name = names; name; name = name->next)
+    printf("%s\n", (char *)g_hash_table_lookup(run->beams, name->data));
+}
+
 /* After all else, so that it is what the user sees last. */
 static void tell_pictures(const Run *run)
 {
@@ -352,6 +372,7 @@ static void tell_at_end(Run *run)
     for (guint i = 0; i < lines->len; i++)
       printf("%s\n", (char *)lines->pdata[i]);
   }
+  tell_beams(run);
   for (guint i = 0; i < run->files->len; i++)
     printf("%s\n", (char *)run->files->pdata[i]);
   tell_pictures(run);
@@ -368,6 +389,7 @@ static int play_pipeline(GstElement *pipeline, const AstroGraph *graph,
   run.warned = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   run.told_at_end = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   run.files = g_ptr_array_new_with_free_func(g_free);
+  run.beams = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
   run.sources =
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
   run.stats = arguments->stats ? astro_stats_new(pipeline) : NULL;
@@ -380,6 +402,7 @@ static int play_pipeline(GstElement *pipeline, const AstroGraph *graph,
   g_hash_table_unref(run.warned);
   g_hash_table_unref(run.told_at_end);
   g_hash_table_unref(run.sources);
+  g_hash_table_unref(run.beams);
   g_ptr_array_unref(run.files);
   g_clear_pointer(&run.pictures, g_ptr_array_unref);
   g_main_loop_unref(run.loop);

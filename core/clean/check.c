@@ -21,12 +21,20 @@ gboolean astro_clean_check(gconstpointer given, GError **error)
     return astro_backend_refuse(
         error, "clean: %u channels of %u products of %u pixels, expected 1 or more",
         config->channels, config->products, config->size);
+  if (config->in_size < config->size)
+    return astro_backend_refuse(
+        error, "clean: the middle %u pixels of an image of %u, expected as many or less",
+        config->size, config->in_size);
   if (!(config->gain > 0 && config->gain <= 1))
     return astro_backend_refuse(error, "clean: gain %g, expected more than 0 and at most 1",
                                 config->gain);
   if (!(config->threshold >= 0))
     return astro_backend_refuse(error, "clean: threshold %g Jy/beam, expected at least 0",
                                 config->threshold);
+  if (!(config->auto_threshold >= 0))
+    return astro_backend_refuse(error,
+                                "clean: auto-threshold %g times the noise, expected at least 0",
+                                config->auto_threshold);
   if (2 * (guint64)config->border >= config->size)
     return astro_backend_refuse(error, "clean: a border of %u leaves nothing of %u pixels",
                                 config->border, config->size);
@@ -46,6 +54,11 @@ gboolean astro_clean_needs_beam(const AstroCleanConfig *config)
          (config->output == ASTRO_CLEAN_RESTORED || config->output == ASTRO_CLEAN_ALL);
 }
 
+guint astro_clean_exact_border(guint size, guint in_size)
+{
+  return size > in_size / 2 ? (size - in_size / 2) / 2 : 0;
+}
+
 static gsize pixels(const AstroCleanConfig *config)
 {
   return (gsize)config->size * config->size;
@@ -53,7 +66,18 @@ static gsize pixels(const AstroCleanConfig *config)
 
 gsize astro_clean_in(const AstroCleanConfig *config, guint channel, guint product)
 {
-  return (channel * (config->products + 1) + product) * pixels(config);
+  return (channel * (config->products + 1) + product) * config->in_size * config->in_size;
+}
+
+/* The centre is pixel number size / 2 of both. */
+void astro_clean_crop(const AstroCleanConfig *config, gconstpointer in, gsize at, gpointer image)
+{
+  const gsize bytes = astro_format_info(config->format)->bytes, size = config->size;
+  const gsize first = config->in_size / 2 - size / 2;
+
+  for (gsize y = 0; y < size; y++)
+    memcpy((guint8 *)image + y * size * bytes,
+           (const guint8 *)in + (at + (first + y) * config->in_size + first) * bytes, size * bytes);
 }
 
 static gsize image_out(const AstroCleanConfig *config, guint channel, guint product)
@@ -161,6 +185,6 @@ void astro_clean_write(const AstroCleanConfig *config, guint channel, guint prod
   if (all || config->output == ASTRO_CLEAN_RESIDUAL)
     copy(config, residual, out, image_out(config, channel, product + (all ? 2 * n : 0)));
   if (all && product == 0)
-    copy(config, (const guint8 *)in + astro_clean_in(config, channel, n) * bytes, out,
-         image_out(config, channel, 3 * n));
+    astro_clean_crop(config, in, astro_clean_in(config, channel, n),
+                     (guint8 *)out + image_out(config, channel, 3 * n) * bytes);
 }

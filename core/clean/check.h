@@ -13,8 +13,11 @@ gboolean astro_clean_check_call(const AstroCleanConfig *config, const AstroBlock
                                 const AstroBlock *out, guint n_out,
                                 const AstroCleanArguments *arguments, GError **error);
 
-/* Where in a block of pixels an image is; psf: product = config->products. */
+/* Where in a block of pixels an image is that comes in, in_size wide; psf: product =
+ * config->products. */
 gsize astro_clean_in(const AstroCleanConfig *config, guint channel, guint product);
+/* Its middle, the image, as its own. */
+void astro_clean_crop(const AstroCleanConfig *config, gconstpointer in, gsize at, gpointer image);
 
 /* The beam as exp(-(a x^2 + 2 b x y + c y^2)), x and y in pixels; pixels beyond reach are 0. Zeros
  * where none is needed. */

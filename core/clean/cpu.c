@@ -3,7 +3,6 @@
 #include "core/clean/hogbom.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const AstroCleanKernels *const variants[] = ASTRO_KERNELS(astro_clean_kernels);
 
@@ -64,10 +63,9 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   AstroCleanBeam beam = astro_clean_beam(config, arguments);
   for (guint channel = 0; channel < config->channels; channel++)
     for (guint product = 0; product < config->products; product++) {
-      const guint8 *image = (guint8 *)in->data + astro_clean_in(config, channel, product) * pixel;
       const guint8 *psf =
           (guint8 *)in->data + astro_clean_in(config, channel, config->products) * pixel;
-      memcpy(self->residual, image, self->bytes);
+      astro_clean_crop(config, in->data, astro_clean_in(config, channel, product), self->residual);
       arguments->results[channel * config->products + product] =
           hogbom(config, self->kernels, self->threads, psf, self->residual, self->model);
       astro_clean_write(config, channel, product, &beam, in->data, self->model, self->residual,

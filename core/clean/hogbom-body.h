@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/backend/threads.h"
+#include "core/clean/stop.h"
 
 /* What is worth a task. */
 #define TASK_PIXELS (64 * 1024)
@@ -32,13 +33,13 @@ typedef struct {
 /* What the point-spread function's row for a row of the image covers of columns begin to end. */
 static REAL subtract(const Run *run, guint row, guint begin, guint end, guint x, guint y, REAL flux)
 {
-  gint size = (gint)run->config->size;
+  gint size = (gint)run->config->in_size;
   gint from_row = (gint)row - (gint)y + size / 2, shift = size / 2 - (gint)x;
   gint first = MAX((gint)begin, -shift), last = MIN((gint)end, size - shift);
 
   if (from_row < 0 || from_row >= size || first >= last)
     return 0;
-  return run->kernels->SUBTRACT(run->residual + (gsize)row * size + first,
+  return run->kernels->SUBTRACT(run->residual + (gsize)row * run->config->size + first,
                                 run->psf + (gsize)from_row * size + first + shift,
                                 (gsize)(last - first), flux);
 }
@@ -57,8 +58,8 @@ static REAL greatest_of(const REAL *values, gsize n)
 static gboolean reaches(const Run *run)
 {
   guint size = run->config->size, border = run->config->border;
-  gint shift = (gint)size / 2 - (gint)run->x;
-  return (gint)border + shift >= 0 && (gint)(size - border) + shift <= (gint)size;
+  gint psf = (gint)run->config->in_size, shift = psf / 2 - (gint)run->x;
+  return (gint)border + shift >= 0 && (gint)(size - border) + shift <= psf;
 }
 
 static void cycle_rows(gpointer data, guint64 task)
@@ -66,12 +67,13 @@ static void cycle_rows(gpointer data, guint64 task)
   const Run *run = data;
   guint size = run->config->size, border = run->config->border, end = size - border;
   guint first = border + (guint)task * run->rows_a_task;
+  gint psf = (gint)run->config->in_size;
   gboolean whole = reaches(run);
 
   for (guint row = first; row < MIN(end, first + run->rows_a_task); row++) {
-    gint from_row = (gint)row - (gint)run->y + (gint)size / 2;
+    gint from_row = (gint)row - (gint)run->y + psf / 2;
     REAL most = subtract(run, row, border, end, run->x, run->y, run->flux);
-    if (from_row < 0 || from_row >= (gint)size)
+    if (from_row < 0 || from_row >= psf)
       continue;
     run->greatest[row] =
         whole ? most : greatest_of(run->residual + (gsize)row * size + border, end - border);
@@ -140,29 +142,22 @@ static gboolean mask(const Run *run)
 static AstroCleanResult cycle(Run *run)
 {
   const AstroCleanConfig *config = run->config;
-  AstroCleanResult result = { .end = ASTRO_CLEAN_ITERATIONS };
+  AstroCleanResult result = { 0 };
   guint rows = config->size - 2 * config->border;
+  AstroCleanStop stop;
   double first = 0;
 
   run->rows_a_task = MAX(TASK_PIXELS / rows, 1);
   for (guint row = config->border; row < config->size - config->border; row++)
     run->greatest[row] =
         greatest_of(run->residual + (gsize)row * config->size + config->border, rows);
+  astro_clean_stop_init(&stop, config, run->residual, sizeof(REAL) == sizeof(double));
   for (;; result.iterations++) {
     REAL peak = find_peak(run);
-    result.peak = fabs((double)peak);
     if (result.iterations == 0)
-      first = result.peak;
-    if (result.peak <= config->threshold)
-      result.end = ASTRO_CLEAN_THRESHOLD;
-    else if (result.peak > ASTRO_CLEAN_ASTRAY * first)
-      result.end = ASTRO_CLEAN_DIVERGED;
-    if (result.end != ASTRO_CLEAN_ITERATIONS || result.iterations == config->iterations)
-      return result;
-    if (astro_is_given_up()) {
-      result.end = ASTRO_CLEAN_INTERRUPTED;
-      return result;
-    }
+      first = fabs((double)peak);
+    if (astro_clean_stop(&stop, fabs((double)peak), first, &result))
+      break;
     run->flux = (REAL)(config->gain * (double)peak);
     run->model[run->y * config->size + run->x] += run->flux;
     result.flux += (double)run->flux;
@@ -171,12 +166,14 @@ static AstroCleanResult cycle(Run *run)
     astro_parallel((rows + run->rows_a_task - 1) / run->rows_a_task, run->threads, cycle_rows, run);
     astro_stop_set(before);
   }
+  astro_clean_stop_clear(&stop);
+  return result;
 }
 
 AstroCleanResult HOGBOM(const AstroCleanConfig *config, const AstroCleanKernels *kernels,
                         guint threads, gconstpointer psf, gpointer residual, gpointer model)
 {
-  gsize n = (gsize)config->size * config->size;
+  gsize n = (gsize)config->size * config->size, in = (gsize)config->in_size * config->in_size;
   Run run = { .config = config,
               .kernels = kernels,
               .threads = threads,
@@ -186,7 +183,7 @@ AstroCleanResult HOGBOM(const AstroCleanConfig *config, const AstroCleanKernels 
   AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
 
   memset(model, 0, n * sizeof(REAL));
-  if (!is_finite(psf, n) || !mask(&run))
+  if (!is_finite(psf, in) || !mask(&run))
     return result;
   run.greatest = g_new0(REAL, config->size);
   result = cycle(&run);

@@ -2,6 +2,7 @@
  * precision. */
 #include "config.h"
 #include "core/clean/check.h"
+#include "core/clean/stop.h"
 
 #include <math.h>
 
@@ -67,54 +68,57 @@ static void find_peak(const Image *image, guint *x, guint *y)
 /* Where the point-spread function is known. */
 static void subtract(const Image *image, guint x, guint y, double flux)
 {
-  gint size = (gint)image->config->size;
+  gint size = (gint)image->config->size, psf = (gint)image->config->in_size;
 
   for (gint row = 0; row < size; row++)
     for (gint column = 0; column < size; column++) {
-      gint from_y = row - (gint)y + size / 2, from_x = column - (gint)x + size / 2;
-      if (from_y >= 0 && from_y < size && from_x >= 0 && from_x < size)
-        image->residual[row * size + column] -= flux * image->psf[from_y * size + from_x];
+      gint from_y = row - (gint)y + psf / 2, from_x = column - (gint)x + psf / 2;
+      if (from_y >= 0 && from_y < psf && from_x >= 0 && from_x < psf)
+        image->residual[row * size + column] -= flux * image->psf[from_y * psf + from_x];
     }
 }
 
 static AstroCleanResult clean(const Image *image)
 {
   const AstroCleanConfig *config = image->config;
-  gsize n = (gsize)config->size * config->size;
   AstroCleanResult result = { .end = ASTRO_CLEAN_EMPTY };
+  AstroCleanStop stop;
   double first = 0;
 
-  if (!is_finite(image->psf, n) || !mask(image))
+  if (!is_finite(image->psf, (gsize)config->in_size * config->in_size) || !mask(image))
     return result;
+  astro_clean_stop_init(&stop, config, image->residual, TRUE);
   for (;; result.iterations++) {
     guint x = 0, y = 0;
     find_peak(image, &x, &y);
     double peak = image->residual[y * config->size + x];
-    result.peak = fabs(peak);
     if (result.iterations == 0)
-      first = result.peak;
-    result.end = result.peak <= config->threshold           ? ASTRO_CLEAN_THRESHOLD
-                 : result.peak > ASTRO_CLEAN_ASTRAY * first ? ASTRO_CLEAN_DIVERGED
-                                                            : ASTRO_CLEAN_ITERATIONS;
-    if (result.end != ASTRO_CLEAN_ITERATIONS || result.iterations == config->iterations)
-      return result;
-    if (astro_is_given_up()) {
-      result.end = ASTRO_CLEAN_INTERRUPTED;
-      return result;
-    }
+      first = fabs(peak);
+    if (astro_clean_stop(&stop, fabs(peak), first, &result))
+      break;
     image->model[y * config->size + x] += config->gain * peak;
     result.flux += config->gain * peak;
     subtract(image, x, y, config->gain * peak);
   }
+  astro_clean_stop_clear(&stop);
+  return result;
 }
 
-static double *read_image(const AstroCleanConfig *config, gconstpointer data, gsize at)
+static double *read_image(const AstroCleanConfig *config, gconstpointer data, gsize at, gsize n)
 {
-  gsize n = (gsize)config->size * config->size;
   double *values = g_new(double, n);
   for (gsize i = 0; i < n; i++)
     values[i] = astro_clean_get(config, data, at + i);
   return values;
+}
+
+/* The middle of it alone. */
+static double *read_middle(const AstroCleanConfig *config, gconstpointer data, gsize at)
+{
+  const gsize n = (gsize)config->size * config->size;
+  g_autofree gpointer middle = g_malloc(n * sizeof(double));
+  astro_clean_crop(config, data, at, middle);
+  return read_image(config, middle, 0, n);
 }
 
 /* In the image's own format, to be freed. */
@@ -138,11 +142,12 @@ static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, cons
   AstroCleanBeam beam = astro_clean_beam(config, arguments);
   for (guint channel = 0; channel < config->channels; channel++)
     for (guint product = 0; product < config->products; product++) {
-      Image image = {
-        config, read_image(config, in->data, astro_clean_in(config, channel, config->products)),
-        read_image(config, in->data, astro_clean_in(config, channel, product)),
-        g_new0(double, (gsize)config->size * config->size)
-      };
+      Image image = { config,
+                      read_image(config, in->data,
+                                 astro_clean_in(config, channel, config->products),
+                                 (gsize)config->in_size * config->in_size),
+                      read_middle(config, in->data, astro_clean_in(config, channel, product)),
+                      g_new0(double, (gsize)config->size * config->size) };
       arguments->results[channel * config->products + product] = clean(&image);
       g_autofree gpointer model = rounded(config, image.model);
       g_autofree gpointer residual = rounded(config, image.residual);

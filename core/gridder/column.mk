@@ -1,4 +1,4 @@
-core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/spread.c \
+core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/spread.c core/gridder/extent.c core/gridder/extent.h \
   core/gridder/semicircle.c core/gridder/semicircle.h core/gridder/direct.c core/gridder/direct.h \
   core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
   core/gridder/planes.c core/gridder/rows.h core/gridder/pages.h core/gridder/wstacking.c \
@@ -9,21 +9,24 @@ core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/spre
   core/gridder/collect-host.c core/gridder/dumps.c core/gridder/dumps.h core/gridder/gridding.h
 element_sources += elements/astrogridder.c elements/astrogridder.h \
   elements/astrogridder-settings.c elements/astrogridder-settings.h \
+  elements/astrogridder-auto.c elements/astrogridder-auto.h \
   elements/astrogridder-reports.c elements/astrogridder-reports.h
 core_avx2_sources += core/gridder/wstacking-avx2.c
 core_avx512_sources += core/gridder/wstacking-avx512.c
-core_tests += tests/core/gridder tests/core/gridder-cuda tests/core/gridder-prepare tests/core/sorted tests/core/collect
+core_tests += tests/core/gridder tests/core/extent tests/core/gridder-cuda tests/core/gridder-prepare tests/core/sorted tests/core/collect
 tests_core_gridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_core_gridder_cuda_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_core_gridder_cuda_LDADD = $(LDADD) $(FFTW_LIBS)
 dist_files += tests/core/gridder.h tests/core/images.h tests/core/gridding-on-device.h tests/core/touched.h \
   tests/bench/peers-gridder tests/bench/drift.h
-element_tests += tests/elements/astrogridder tests/elements/astrogridder-time tests/elements/astrogridder-refused \
+element_tests += tests/elements/astrogridder tests/elements/astrogridder-auto tests/elements/astrogridder-time tests/elements/astrogridder-refused \
   tests/elements/synthesis-device
 dist_files += tests/elements/astrogridder.h
 tests_elements_astrogridder_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_LDADD = $(LDADD) $(FFTW_LIBS)
+tests_elements_astrogridder_auto_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
+tests_elements_astrogridder_auto_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_elements_astrogridder_time_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_elements_astrogridder_time_LDADD = $(LDADD) $(FFTW_LIBS)
 tests_elements_astrogridder_refused_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)

@@ -84,7 +84,8 @@ static void change(const Density *density, const AstroWeights *weights, const As
 gboolean astro_weights_apply(const AstroWeights *weights, const AstroGridRows *rows, GError **error)
 {
   const AstroGrid *grid = weights->grid;
-  Density density = { .size = grid->image_size, .cell = 1 / (grid->image_size * grid->pixel) };
+  const guint size = astro_grid_wanted(grid);
+  Density density = { .size = size, .cell = 1 / (size * grid->pixel) };
   const guint step = weights->per_channel ? 1 : rows->channels;
   if (weights->weighting == ASTRO_WEIGHTING_NATURAL)
     return TRUE;

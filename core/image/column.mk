@@ -1,6 +1,6 @@
 # Images of the sky from transformed grids, and where in the sky they are.
 core_sources += core/image/wcs.c core/image/wcs.h core/image/image.h core/image/check.c core/image/check.h \
-  core/image/products.c core/image/reference.c core/image/beam.c core/image/cpu.c core/image/series.c core/image/series.h core/image/kernels.h \
+  core/image/products.c core/image/reference.c core/image/beam.c core/image/sidelobe.c core/image/cpu.c core/image/series.c core/image/series.h core/image/kernels.h \
   core/image/columns.c core/image/columns.h \
   core/image/kernels-body.h core/image/kernels-c.c
 core_avx2_sources += core/image/kernels-avx2.c

@@ -71,4 +71,8 @@ extern const AstroBackend *const astro_image_backends[];
 gboolean astro_image_fit_beam(AstroFormat format, gconstpointer psf, guint size, double pixel,
                               double *major, double *minor, double *angle, gboolean *cut);
 
+/* The highest peak of a point-spread function beside the one in its middle, over that; 0: there is
+ * none, or it has no peak there. */
+double astro_image_sidelobe(AstroFormat format, gconstpointer psf, guint size);
+
 G_END_DECLS

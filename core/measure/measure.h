@@ -32,6 +32,20 @@ gboolean astro_peak_near(const AstroPlane *plane, double x, double y, double rea
  * of them at most. */
 GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach, guint max);
 
+/* What a peak must exceed for not to be a sidelobe of brighter ones. */
+typedef struct {
+  double sidelobe; /* the highest, over its source */
+  double left;     /* of a source so much at most has its sidelobes yet: CLEAN took the rest */
+} AstroSidelobes;
+
+/* Cuts off a list of peaks, the brightest first, where the next may be made of the sidelobes of
+ * those before it. Returns below what that is, 0 where nothing may be. */
+double astro_peaks_trust(GArray *peaks, const AstroSidelobes *sidelobes);
+
+/* How far the plane goes below zero, where an image of intensity has no sources: what is as high
+ * above it may be as little of one. 0: nowhere. */
+double astro_plane_depth(const AstroPlane *plane);
+
 /* Of the noise, by the median of the values' sizes, which sources do not move; NaN is left out. */
 double astro_plane_rms(const AstroPlane *plane);
 

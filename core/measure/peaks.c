@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "core/noise.h"
+
 void astro_plane_init(AstroPlane *plane, const AstroStream *stream, gconstpointer block,
                       guint channel, guint product)
 {
@@ -180,10 +182,32 @@ GArray *astro_peaks_find(const AstroPlane *plane, double threshold, double reach
   return kept_finish(&kept);
 }
 
-static int compare_doubles(const void *a, const void *b)
+/* Between pixels a sidelobe is a little higher than at them, and noise adds to it. */
+#define MARGIN 1.1
+
+double astro_peaks_trust(GArray *peaks, const AstroSidelobes *sidelobes)
 {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+  double sum = 0, last = HUGE_VAL;
+  for (guint i = 0; i < peaks->len; i++) {
+    const double value = g_array_index(peaks, AstroPeak, i).value;
+    if (i > 0 && value <= MARGIN * sidelobes->sidelobe * sum) {
+      g_array_set_size(peaks, i);
+    } else {
+      sum += MIN(value, sidelobes->left);
+      last = value;
+    }
+  }
+  return MIN(MARGIN * sidelobes->sidelobe * sum, last);
+}
+
+double astro_plane_depth(const AstroPlane *plane)
+{
+  const guint from = border_of(plane), to = plane->size - from;
+  double lowest = 0;
+  for (guint y = from; y < to; y++)
+    for (guint x = from; x < to; x++)
+      lowest = at(plane, x, y) < lowest ? at(plane, x, y) : lowest;
+  return -lowest;
 }
 
 double astro_plane_rms(const AstroPlane *plane)
@@ -198,8 +222,5 @@ double astro_plane_rms(const AstroPlane *plane)
     if (isfinite(value))
       sizes[used++] = fabs(value);
   }
-  if (used == 0)
-    return NAN;
-  qsort(sizes, used, sizeof *sizes, compare_doubles);
-  return sizes[used / 2] * 1.482602218505602;
+  return astro_noise_of_sizes(sizes, used);
 }

@@ -46,9 +46,10 @@ static void grid_free(GstMeta *meta, GstBuffer *buffer)
 static void image_free(GstMeta *meta, GstBuffer *buffer)
 {
   g_free(((AstroImageMeta *)meta)->weights);
+  g_free(((AstroImageMeta *)meta)->levels);
 }
 
-/* All but the header and the weights, which the copy has of its own; a map is shared. */
+/* All but the header and the arrays, which the copy has of its own; a map is shared. */
 #define COPY_FIELDS(to, from, first)                                                               \
   memcpy(&(to)->first, &(from)->first, sizeof *(from) - ((char *)&(from)->first - (char *)(from)))
 
@@ -77,10 +78,14 @@ static gboolean image_transform(GstBuffer *dest, GstMeta *meta, GstBuffer *buffe
     return FALSE;
   AstroImageMeta *copy = astro_buffer_add_image(dest, self->n_weights);
   double *weights = copy->weights;
+  AstroImageLevels *levels = copy->levels;
   COPY_FIELDS(copy, self, has_beam);
   copy->weights = weights;
-  if (self->n_weights)
+  copy->levels = levels;
+  if (self->n_weights) {
     memcpy(weights, self->weights, self->n_weights * sizeof *weights);
+    memcpy(levels, self->levels, self->n_weights * sizeof *levels);
+  }
   return TRUE;
 }
 
@@ -135,9 +140,10 @@ AstroImageMeta *astro_buffer_add_image(GstBuffer *buffer, guint n_weights)
   AstroImageMeta *meta = astro_buffer_get_image(buffer);
   if (!meta)
     meta = (AstroImageMeta *)gst_buffer_add_meta(buffer, astro_image_meta_get_info(), NULL);
-  g_free(meta->weights);
+  image_free(&meta->meta, buffer);
   image_init(&meta->meta, NULL, buffer);
   meta->n_weights = n_weights;
   meta->weights = g_new0(double, n_weights);
+  meta->levels = g_new0(AstroImageLevels, n_weights);
   return meta;
 }

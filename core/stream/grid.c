@@ -80,6 +80,7 @@ static gboolean get_numbers(const GstStructure *fields, AstroGrid *grid, GError 
     const char *name;
     guint *value;
   } uints[] = { { "image-size", &grid->image_size },
+                { "middle", &grid->middle },
                 { "support", &grid->spread.support },
                 { "oversampling", &grid->spread.oversampling } };
   const struct {
@@ -123,6 +124,8 @@ static gboolean from_caps(AstroGrid *grid, const GstCaps *caps, gboolean is_stri
     return refuse(error, "cell (wavelengths) or pixel (radians)", "missing", "a number above 0");
   if (grid->image_size > grid->size)
     return refuse(error, "image-size", "larger than the grid", "at most its width");
+  if (grid->middle > grid->image_size)
+    return refuse(error, "middle", "larger than the image", "at most its size");
   return spread_from_name(&grid->spread.kind, gst_structure_get_string(fields, "spread"), error) &&
          products_from_text(grid, gst_structure_get_string(fields, "products"),
                             astro_stream_extent(&stream, ASTRO_AXIS_POL), error);
@@ -153,6 +156,8 @@ void astro_grid_to_caps(const AstroGrid *grid, GstCaps *caps)
   gst_caps_set_simple(caps, "pixel", G_TYPE_DOUBLE, grid->pixel, "products", G_TYPE_STRING,
                       products, "centre-l", G_TYPE_DOUBLE, grid->centre_l, "centre-m",
                       G_TYPE_DOUBLE, grid->centre_m, NULL);
+  if (grid->middle)
+    gst_caps_set_simple(caps, "middle", G_TYPE_INT, (gint)grid->middle, NULL);
   if (!g_str_equal(gst_structure_get_name(gst_caps_get_structure(caps, 0)),
                    astro_quantity_media_type(ASTRO_QUANTITY_UVGRID)))
     return;

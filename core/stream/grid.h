@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
   guint size;                /* cells of the grid along u and v */
   guint image_size;          /* pixels wanted of its middle */
+  guint middle;              /* of those, what somebody looks at; 0: all of them */
   double cell;               /* wavelengths */
   double pixel;              /* radians */
   double centre_l, centre_m; /* of the image, from the phase centre */
@@ -47,10 +48,20 @@ typedef struct {
   AstroSpread spread;
 } AstroGrid;
 
+/* Where astroclean asks for a wide point-spread function (wide-psf=true in caps), grids and images
+ * are twice as large as the user's image, which is their middle: what is around it is there for the
+ * point-spread function alone. Whatever follows from the size that a user set (cells that weights
+ * are counted in, advice) goes by this one. */
+static inline guint astro_grid_wanted(const AstroGrid *grid)
+{
+  return grid->middle ? grid->middle : grid->image_size;
+}
+
 /* pixel, image size and centre of an image's caps go by the same names; a grid's are all here:
- * cell, pixel, image-size, centre-l, centre-m, products, spread, support, beta, oversampling,
- * interpolated. Only cell or pixel must be there: others have a meaning where they are missing
- * (centre 0, no spread, the whole grid, products I, XX:YY or XX:XY:YX:YY by their number).
+ * cell, pixel, image-size, middle, centre-l, centre-m, products, spread, support, beta,
+ * oversampling, interpolated. Only cell or pixel must be there: others have a meaning where they
+ * are missing (centre 0, no spread, the whole grid, products I, XX:YY or XX:XY:YX:YY by their
+ * number).
  *
  * After the FFT image-only=true may be agreed on: nothing is promised then of what lies outside the
  * image, image-size / 2 pixels to either side of the middle. */
@@ -98,17 +109,27 @@ const GstMetaInfo *astro_grid_meta_get_info(void);
 AstroGridMeta *astro_buffer_add_grid(GstBuffer *buffer, guint n_weights);
 AstroGridMeta *astro_buffer_get_grid(GstBuffer *buffer); /* NULL: it has none */
 
+/* Of a channel and product of an image that was cleaned; zeros where none was. */
+typedef struct {
+  double noise; /* Jy/beam, as it was before CLEAN took any of it for sources; 0: not known */
+  double left;  /* Jy/beam: the highest of what CLEAN left, whose sidelobes are there yet */
+} AstroImageLevels;
+
 /* Of buffers of images: the beam (radians; full widths at half maximum, and the angle of the major
- * axis from north through east) where it was fitted; the border, pixels along the edges where CLEAN
- * looked for no sources, so that what the array adds to the image is still there (0: there is none,
- * or nothing was cleaned); and the sum of weights of each channel and product. */
+ * axis from north through east) where it was fitted; the highest sidelobe of the point-spread
+ * function, over its peak (0: not known); the border, pixels along the edges where CLEAN looked for
+ * no sources, so that what the array adds to the image is still there (0: there is none, or nothing
+ * was cleaned); and of each channel and product the sum of weights and what CLEAN left. */
 typedef struct {
   GstMeta meta;
   gboolean has_beam;
   double major, minor, angle;
+  double sidelobe;
   guint border;
+  gboolean cleaned;
   guint n_weights;
   double *weights;
+  AstroImageLevels *levels;
 } AstroImageMeta;
 
 GType astro_image_meta_api_get_type(void);

@@ -133,6 +133,17 @@ char *astro_observation_get_time(const AstroObservation *observation, guint64 ns
   return g_strdup_printf("%s.%09" G_GUINT64_FORMAT "Z", seconds, ns % GST_SECOND);
 }
 
+char *astro_observation_tell_time(const AstroObservation *observation, guint64 ns_since_start)
+{
+  g_autofree char *exact = astro_observation_get_time(observation, ns_since_start);
+  if (!exact)
+    return NULL;
+  gsize length = strlen(exact) - 1;
+  while (exact[length - 1] == '0')
+    length--;
+  return g_strdup_printf("%.*sZ", (int)(exact[length - 1] == '.' ? length - 1 : length), exact);
+}
+
 /* Numbers travel as arrays in the event's structure, so that any tool can print them. */
 static void set_doubles(GstStructure *s, const char *field, const double *values, gsize n)
 {

@@ -46,6 +46,8 @@ gboolean astro_observation_set_start(AstroObservation *observation, const char *
 char *astro_observation_get_start(const AstroObservation *observation);
 /* Of that many nanoseconds later; both are NULL where there is no start. */
 char *astro_observation_get_time(const AstroObservation *observation, guint64 ns_since_start);
+/* The same for people: no more digits of the fraction than it has. */
+char *astro_observation_tell_time(const AstroObservation *observation, guint64 ns_since_start);
 
 GstEvent *astro_observation_to_event(const AstroObservation *observation);
 gboolean astro_event_is_observation(GstEvent *event);

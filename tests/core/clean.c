@@ -11,6 +11,7 @@ static AstroCleanConfig config_of(guint size)
 {
   return (AstroCleanConfig){ .format = ASTRO_FORMAT_F64LE,
                              .size = size,
+                             .in_size = size,
                              .channels = 1,
                              .products = 1,
                              .gain = 0.1,
@@ -24,7 +25,8 @@ static double *clean(const AstroBackend *backend, const AstroCleanConfig *config
                      const double *values, AstroCleanArguments *arguments, guint threads)
 {
   gsize pixels = (gsize)config->size * config->size * config->channels;
-  gsize n_in = pixels * (config->products + 1), n = pixels * astro_clean_products_out(config);
+  gsize n_in = (gsize)config->in_size * config->in_size * config->channels * (config->products + 1);
+  gsize n = pixels * astro_clean_products_out(config);
   gboolean wide = config->format == ASTRO_FORMAT_F64LE;
   AstroPlace place = { .threads = threads };
   const char *variant = NULL;
@@ -196,13 +198,120 @@ static void test_sources(void)
   }
 }
 
+/* A point-spread function twice as wide as the image reaches everywhere: sources at the edges are
+ * found too, nothing is left of them from one edge to the other, and all is as in the middle of an
+ * image as wide as that. */
+static void test_wide(void)
+{
+  enum { SIZE = 40, WIDE = 2 * SIZE, FIRST = WIDE / 2 - SIZE / 2 };
+  const Source sources[] = { { FIRST, FIRST + 7, 1 }, { FIRST + 39, FIRST + 30, 0.4 } };
+  g_autofree double *values = sky(WIDE, sources, 2);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    AstroCleanConfig config = config_of(SIZE), whole = config_of(WIDE);
+    AstroCleanResult result, whole_result;
+    AstroCleanArguments arguments = { 4, 3, 0.4, &result },
+                        whole_arguments = { 4, 3, 0.4, &whole_result };
+    config.in_size = WIDE;
+    config.border = astro_clean_exact_border(SIZE, WIDE);
+    g_assert_cmpuint(config.border, ==, 0);
+    g_assert_cmpuint(whole.border, ==, FIRST);
+    config.threshold = whole.threshold = 1e-5;
+    g_autofree double *got = clean(backends[b], &config, values, &arguments, 0);
+    g_autofree double *expected = clean(backends[b], &whole, values, &whole_arguments, 0);
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_THRESHOLD);
+    g_assert_cmpuint(result.iterations, ==, whole_result.iterations);
+    for (guint product = 0; product < 4; product++)
+      for (guint y = 0; y < SIZE; y++)
+        for (guint x = 0; x < SIZE; x++) {
+          double value = got[(product * SIZE + y) * SIZE + x];
+          g_assert_cmpfloat_with_epsilon(
+              value, expected[(product * WIDE + FIRST + y) * WIDE + FIRST + x], 1e-12);
+          if (product == 2)
+            g_assert_cmpfloat(fabs(value), <=, 1e-5);
+        }
+  }
+}
+
+static void test_exact_border(void)
+{
+  g_assert_cmpuint(astro_clean_exact_border(512, 512), ==, 128);
+  g_assert_cmpuint(astro_clean_exact_border(512, 768), ==, 64);
+  g_assert_cmpuint(astro_clean_exact_border(512, 1024), ==, 0);
+  g_assert_cmpuint(astro_clean_exact_border(512, 4096), ==, 0);
+}
+
+/* ---- the noise ---- */
+
+/* A source in noise as the array sees it, the point-spread function in random places of the middle
+ * half, and that function. */
+static double *noisy_sky(guint size, double *rms)
+{
+  const Source source = { size / 2 + 9, size / 2 - 5, 5 };
+  double *values = sky(size, &source, 1), sum = 0;
+  const double *psf = values + (gsize)size * size;
+  g_autofree double *noise = g_new0(double, (gsize)size *size);
+  g_autoptr(GRand) rand = g_rand_new_with_seed(4);
+  const guint first = size / 4, end = 3 * size / 4;
+  for (guint i = 0; i < size * size / 12; i++) {
+    const guint x = (guint)g_rand_int_range(rand, (gint)first, (gint)end);
+    const guint y = (guint)g_rand_int_range(rand, (gint)first, (gint)end);
+    const double flux = g_rand_double_range(rand, -0.01, 0.01);
+    for (guint v = first; v < end; v++)
+      for (guint u = first; u < end; u++)
+        noise[v * size + u] += flux * psf[(v + size / 2 - y) * size + u + size / 2 - x];
+  }
+  for (guint i = 0; i < size * size; i++) {
+    values[i] += noise[i];
+    sum += noise[i] * noise[i];
+  }
+  *rms = sqrt(4 * sum / (size * size));
+  return values;
+}
+
+/* CLEAN ends in the noise, and tells it as it was, also where it is made to go on. */
+static void test_noise(void)
+{
+  double rms;
+  g_autofree double *values = noisy_sky(192, &rms);
+  for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
+    AstroCleanConfig config = config_of(96);
+    AstroCleanResult result;
+    AstroCleanArguments arguments = { 4, 3, 0, &result };
+    config.in_size = 192;
+    config.border = 0;
+    config.iterations = 4000;
+    config.auto_threshold = 3;
+    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_NOISE);
+    g_assert_cmpuint(result.iterations, >, 20);
+    g_assert_cmpuint(result.iterations, <, 400);
+    g_assert_cmpfloat(result.peak, <=, 3 * result.noise);
+    g_assert_cmpfloat_with_epsilon(result.noise, rms, 0.15 * rms);
+    const double noise = result.noise;
+
+    config.auto_threshold = 0;
+    g_autofree double *dug = clean(backends[b], &config, values, &arguments, 0);
+    g_assert_cmpint(result.end, ==, ASTRO_CLEAN_ITERATIONS);
+    g_assert_cmpfloat(result.peak, <, 1.5 * noise);
+    g_assert_cmpfloat_with_epsilon(result.noise, noise, 0.1 * noise);
+    g_free(g_steal_pointer(&dug));
+
+    /* Where sources are left, their sidelobes count: nothing was taken of the noise yet. */
+    config.iterations = 0;
+    g_free(clean(backends[b], &config, values, &arguments, 0));
+    g_assert_cmpfloat(result.noise, >, rms);
+  }
+}
+
 /* ---- cpu against the reference ---- */
 
 static const struct {
-  guint size, channels, products, border, iterations;
+  guint size, in_size, channels, products, border, iterations;
 } shapes[] = {
-  { 1, 1, 1, 0, 3 },   { 2, 1, 1, 0, 5 },    { 31, 2, 3, 7, 60 },  { 64, 1, 2, 16, 200 },
-  { 65, 1, 1, 0, 90 }, { 50, 1, 1, 5, 100 }, { 300, 1, 1, 0, 10 },
+  { 1, 1, 1, 1, 0, 3 },      { 2, 2, 1, 1, 0, 5 },    { 31, 31, 2, 3, 7, 60 },
+  { 64, 64, 1, 2, 16, 200 }, { 65, 65, 1, 1, 0, 90 }, { 50, 50, 1, 1, 5, 100 },
+  { 300, 300, 1, 1, 0, 10 }, { 31, 62, 2, 3, 0, 60 }, { 40, 57, 1, 2, 3, 100 },
+  { 33, 66, 1, 1, 4, 80 },
 };
 
 /* Smooth noise with no two pixels alike. */
@@ -210,21 +319,24 @@ static void compare(guint shape, AstroFormat format)
 {
   AstroCleanConfig config = config_of(shapes[shape].size);
   gsize pixels = (gsize)config.size * config.size;
+  gsize in_pixels = (gsize)shapes[shape].in_size * shapes[shape].in_size;
   AstroCleanResult expected_results[6], one_results[6], many_results[6];
   AstroCleanArguments arguments = { 3.3, 2.2, -0.7, expected_results };
   double tolerance = format == ASTRO_FORMAT_F64LE ? 1e-12 : 2e-5;
   config.format = format;
+  config.in_size = shapes[shape].in_size;
+  config.auto_threshold = 3;
   config.channels = shapes[shape].channels;
   config.products = shapes[shape].products;
   config.border = shapes[shape].border;
   config.iterations = shapes[shape].iterations;
-  gsize n = pixels * config.channels * (config.products + 1);
+  gsize n = in_pixels * config.channels * (config.products + 1);
   g_autofree double *values = g_new(double, n);
   for (gsize i = 0; i < n; i++) {
-    gint x = (gint)(i % config.size), y = (gint)(i / config.size % config.size);
-    gboolean psf = i / pixels % (config.products + 1) == config.products;
-    values[i] = psf ? psf_at(x - (gint)config.size / 2, y - (gint)config.size / 2)
-                    : sin(0.37 * x + 0.1 * (double)(i / pixels)) * cos(0.23 * y) +
+    gint x = (gint)(i % config.in_size), y = (gint)(i / config.in_size % config.in_size);
+    gboolean psf = i / in_pixels % (config.products + 1) == config.products;
+    values[i] = psf ? psf_at(x - (gint)config.in_size / 2, y - (gint)config.in_size / 2)
+                    : sin(0.37 * x + 0.1 * (double)(i / in_pixels)) * cos(0.23 * y) +
                           0.2 * sin(0.011 * x * y + 1);
   }
   g_autofree double *expected = clean(&astro_clean_reference, &config, values, &arguments, 1);
@@ -241,6 +353,7 @@ static void compare(guint shape, AstroFormat format)
     g_assert_cmpint(one_results[i].end, ==, expected_results[i].end);
     g_assert_cmpfloat_with_epsilon(one_results[i].peak, expected_results[i].peak, tolerance);
     g_assert_cmpfloat_with_epsilon(one_results[i].flux, expected_results[i].flux, tolerance);
+    g_assert_cmpfloat_with_epsilon(one_results[i].noise, expected_results[i].noise, tolerance);
   }
 }
 
@@ -334,9 +447,10 @@ static void test_masked(void)
 
 static void test_errors(void)
 {
-  AstroCleanConfig cases[8];
-  static const char *const says[] = { "CF32LE", "0 pixels",  "gain 0",      "gain 1.5",
-                                      "gain",   "threshold", "border of 8", "output" };
+  AstroCleanConfig cases[10];
+  static const char *const says[] = { "CF32LE",       "0 pixels",      "gain 0",      "gain 1.5",
+                                      "gain",         "threshold",     "border of 8", "output",
+                                      "image of 15,", "auto-threshold" };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++)
     cases[i] = config_of(16);
   cases[0].format = ASTRO_FORMAT_CF32LE;
@@ -347,6 +461,8 @@ static void test_errors(void)
   cases[5].threshold = -1;
   cases[6].border = 8;
   cases[7].output = ASTRO_CLEAN_ALL + 1;
+  cases[8].in_size = 15;
+  cases[9].auto_threshold = NAN;
   for (guint b = 0; b < G_N_ELEMENTS(backends); b++) {
     AstroPlace place = { 0 };
     const char *variant;
@@ -374,6 +490,9 @@ static void add_tests(void)
   g_test_add_func("/clean/outputs", test_outputs);
   g_test_add_func("/clean/masked", test_masked);
   g_test_add_func("/clean/sources", test_sources);
+  g_test_add_func("/clean/wide", test_wide);
+  g_test_add_func("/clean/exact-border", test_exact_border);
+  g_test_add_func("/clean/noise", test_noise);
   g_test_add_data_func("/clean/cpu/c", "c", test_cpu);
   g_test_add_data_func("/clean/cpu/avx2", "avx2", test_cpu);
   g_test_add_data_func("/clean/cpu/avx512", "avx512", test_cpu);

@@ -105,10 +105,18 @@ static void test_metas(void)
   image->angle = 0.25;
   image->border = 6;
   image->weights[1] = 2.5;
+  image->cleaned = TRUE;
+  image->sidelobe = 0.125;
+  image->levels[1] = (AstroImageLevels){ 0.5, 0.75 };
   gst_buffer_copy_into(b, a, GST_BUFFER_COPY_META, 0, -1);
   gst_buffer_unref(a);
   grid = astro_buffer_get_grid(b);
   image = astro_buffer_get_image(b);
+  g_assert_true(image->cleaned);
+  g_assert_cmpfloat(image->sidelobe, ==, 0.125);
+  g_assert_cmpfloat(image->levels[0].noise, ==, 0);
+  g_assert_cmpfloat(image->levels[1].noise, ==, 0.5);
+  g_assert_cmpfloat(image->levels[1].left, ==, 0.75);
   g_assert_cmpfloat(grid->w, ==, 5);
   g_assert_cmpuint(grid->planes, ==, 7);
   g_assert_cmpuint(grid->outside, ==, 11);

@@ -80,11 +80,37 @@ static void test_no_beam(void)
   g_assert_false(astro_image_fit_beam(ASTRO_FORMAT_F64LE, psf, 0, 1, &major, &minor, &angle, NULL));
 }
 
+/* The highest peak beside the one in the middle, whatever its slopes come to; none of a lobe alone,
+ * of NaN, or of too few pixels. */
+static void test_sidelobe(void)
+{
+  enum { SIZE = 40 };
+  double psf[SIZE * SIZE];
+  float single[SIZE * SIZE];
+  for (gint i = 0; i < SIZE * SIZE; i++) {
+    const double x = i % SIZE - SIZE / 2, y = i / SIZE - SIZE / 2;
+    psf[i] = 2 * exp(-(x * x + y * y) / 20);
+  }
+  g_assert_cmpfloat(astro_image_sidelobe(ASTRO_FORMAT_F64LE, psf, SIZE), ==, 0);
+  psf[30 * SIZE + 31] = 0.3;
+  psf[5 * SIZE + 6] = 0.5;
+  psf[9 * SIZE + 6] = -1;
+  psf[0] = 7; /* the rim is no peak: what is beside it is not known */
+  for (gint i = 0; i < SIZE * SIZE; i++)
+    single[i] = (float)psf[i];
+  g_assert_cmpfloat(astro_image_sidelobe(ASTRO_FORMAT_F64LE, psf, SIZE), ==, 0.25);
+  g_assert_cmpfloat(astro_image_sidelobe(ASTRO_FORMAT_F32LE, single, SIZE), ==, 0.25);
+  g_assert_cmpfloat(astro_image_sidelobe(ASTRO_FORMAT_F64LE, psf, 2), ==, 0);
+  psf[SIZE / 2 * SIZE + SIZE / 2] = NAN;
+  g_assert_cmpfloat(astro_image_sidelobe(ASTRO_FORMAT_F64LE, psf, SIZE), ==, 0);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/image/beam", test_beam);
   g_test_add_func("/image/cut-beam", test_cut_beam);
   g_test_add_func("/image/no-beam", test_no_beam);
+  g_test_add_func("/image/sidelobe", test_sidelobe);
 }
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 /* Peaks of images against Gaussians whose places are known. */
 #include "core/measure/measure.h"
+#include "core/noise.h"
 #include "tests/tests.h"
 #include <math.h>
 
@@ -215,6 +216,77 @@ static void test_border(void)
   astro_plane_clear(&plane);
 }
 
+/* What the sidelobes of brighter peaks may add up to is cut off; the brightest one never. */
+static void test_trust(void)
+{
+  static const struct {
+    AstroSidelobes sidelobes;
+    guint n;
+    double limit;
+  } cases[] = {
+    { { 0, HUGE_VAL }, 5, 0 },
+    { { 0.1, HUGE_VAL }, 3, 1.1 * 0.1 * 17 }, /* 10 + 5 + 2 */
+    { { 0.5, HUGE_VAL }, 1, 1.1 * 0.5 * 10 },
+    { { 2, HUGE_VAL }, 1, 10 },       /* the brightest is told whatever they come to */
+    { { 0.5, 1 }, 3, 1.1 * 0.5 * 3 }, /* CLEAN left 1 of each at most */
+    { { 0.5, 0.01 }, 5, 1.1 * 0.5 * 0.05 },
+  };
+  static const double values[] = { 10, 5, 2, 1, 0.5 };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(GArray) peaks = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
+    for (guint k = 0; k < G_N_ELEMENTS(values); k++) {
+      AstroPeak peak = { k, k, values[k] };
+      g_array_append_val(peaks, peak);
+    }
+    g_assert_cmpfloat_with_epsilon(astro_peaks_trust(peaks, &cases[i].sidelobes), cases[i].limit,
+                                   1e-12);
+    g_assert_cmpuint(peaks->len, ==, cases[i].n);
+  }
+  g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(AstroPeak));
+  g_assert_cmpfloat(astro_peaks_trust(none, &cases[1].sidelobes), ==, 0);
+}
+
+/* How deep a plane is inside its border, beside what is no number. */
+static void test_depth(void)
+{
+  AstroPlane plane = new_plane();
+  for (guint i = 0; i < SIZE * SIZE; i++)
+    plane.values[i] = 1;
+  g_assert_cmpfloat(astro_plane_depth(&plane), ==, 0);
+  plane.values[3] = -7;
+  plane.values[20 * SIZE + 30] = -2;
+  plane.values[21 * SIZE + 30] = NAN;
+  g_assert_cmpfloat(astro_plane_depth(&plane), ==, 7);
+  plane.border = 4;
+  g_assert_cmpfloat(astro_plane_depth(&plane), ==, 2);
+  astro_plane_clear(&plane);
+}
+
+static int by_value(const void *a, const void *b)
+{
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Selection finds what sorting does, of equal values too. */
+static void test_noise(void)
+{
+  g_autoptr(GRand) rand = g_rand_new_with_seed(2);
+  g_assert_true(isnan(astro_noise_of_sizes(NULL, 0)));
+  for (guint n = 1; n < 200; n++)
+    for (guint kind = 0; kind < 4; kind++) {
+      g_autofree double *values = g_new(double, n), *sorted = g_new(double, n);
+      for (guint i = 0; i < n; i++)
+        values[i] = kind == 0 ? g_rand_double(rand) : kind == 1 ? i : kind == 2 ? 7 : i % 3;
+      memcpy(sorted, values, n * sizeof *sorted);
+      qsort(sorted, n, sizeof *sorted, by_value);
+      g_assert_cmpfloat_with_epsilon(astro_noise_of_sizes(values, n) / 1.482602218505602,
+                                     sorted[n / 2], 1e-12);
+      qsort(values, n, sizeof *values, by_value);
+      g_assert_cmpmem(values, n * sizeof *values, sorted, n * sizeof *sorted);
+    }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/measure/fit", test_fit);
@@ -226,6 +298,9 @@ static void add_tests(void)
   g_test_add_func("/measure/rms", test_rms);
   g_test_add_func("/measure/planes", test_planes);
   g_test_add_func("/measure/border", test_border);
+  g_test_add_func("/measure/trust", test_trust);
+  g_test_add_func("/measure/depth", test_depth);
+  g_test_add_func("/measure/noise", test_noise);
 }
 
 int main(int argc, char **argv)

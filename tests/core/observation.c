@@ -84,6 +84,19 @@ static void test_start(void)
   g_assert_cmpstr(text, ==, "1969-12-31T23:59:59.500000000Z");
   g_autofree char *later = astro_observation_get_time(o, 86400500000001);
   g_assert_cmpstr(later, ==, "1970-01-02T00:00:00.000000001Z");
+  static const struct {
+    guint64 ns;
+    const char *told;
+  } told[] = { { 0, "1969-12-31T23:59:59.5Z" },
+               { 500000000, "1970-01-01T00:00:00Z" },
+               { 540000000, "1970-01-01T00:00:00.04Z" },
+               { 86400500000001, "1970-01-02T00:00:00.000000001Z" } };
+  for (guint i = 0; i < G_N_ELEMENTS(told); i++) {
+    g_autofree char *people = astro_observation_tell_time(o, told[i].ns);
+    g_assert_cmpstr(people, ==, told[i].told);
+  }
+  o->has_start = FALSE;
+  g_assert_null(astro_observation_tell_time(o, 0));
 }
 
 /* Events that are none, or lack something, are errors and not crashes. */

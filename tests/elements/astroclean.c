@@ -94,8 +94,11 @@ static void test_outputs(void)
     g_assert_cmpfloat(meta->major, ==, 3 * 0.001);
     g_assert_cmpuint(meta->border, ==, SIZE / 4);
     g_assert_cmpuint(meta->n_weights, ==, cases[i].n);
-    for (guint k = 0; k < cases[i].n; k++)
+    g_assert_true(meta->cleaned);
+    for (guint k = 0; k < cases[i].n; k++) {
       g_assert_cmpfloat(meta->weights[k], ==, k == 3 ? 11 : 10);
+      g_assert_true((meta->levels[k].left > 0 && meta->levels[k].left <= 1e-5) == (k < 3));
+    }
     g_assert_cmpuint(GST_BUFFER_PTS(out), ==, 7);
     g_assert_cmpuint(GST_BUFFER_DURATION(out), ==, 2);
     gst_buffer_unref(out);
@@ -137,6 +140,37 @@ static void test_messages(void)
   gst_element_set_bus(h->element, NULL);
   gst_object_unref(bus);
   gst_harness_teardown(h);
+}
+
+/* Without a threshold CLEAN ends in the noise, which is told; with one it goes on to that. */
+static void test_ends_in_noise(void)
+{
+  static const char *const ends[] = { "noise", "iterations" };
+  for (guint i = 0; i < G_N_ELEMENTS(ends); i++) {
+    GstHarness *h = test_harness("astroclean");
+    g_autoptr(GstBus) bus = gst_bus_new();
+    GstBuffer *in = image(1);
+    double noise = 0, peak = 0;
+    for (guint k = 0; k < PIXELS; k++) {
+      const float value = pixel(in, 0, k % SIZE, k / SIZE) + 0.01f * (float)sin(17.3 * k * k);
+      gst_buffer_fill(in, k * sizeof value, &value, sizeof value);
+    }
+    gst_element_set_bus(h->element, bus);
+    g_object_set(h->element, "threshold", i ? 1e-9 : 0., "iterations", 300, NULL);
+    gst_harness_set_src_caps_str(h, IMAGE);
+    GstBuffer *out = gst_harness_push_and_pull(h, in);
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+    const GstStructure *s = gst_message_get_structure(message);
+    g_assert_cmpstr(gst_structure_get_string(s, "end"), ==, ends[i]);
+    g_assert_true(
+        gst_structure_get(s, "noise", G_TYPE_DOUBLE, &noise, "peak", G_TYPE_DOUBLE, &peak, NULL));
+    g_assert_cmpfloat_with_epsilon(noise, 0.0085, 0.003);
+    g_assert_true((peak > 0.015) == (i == 0));
+    g_assert_cmpfloat(astro_buffer_get_image(out)->levels[0].noise, ==, noise);
+    gst_buffer_unref(out);
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+  }
 }
 
 /* A chain that has no PSF yet is asked for one. */
@@ -219,6 +253,7 @@ static void test_dirty_without_beam(void)
     GstBuffer *out = gst_harness_push_and_pull(h, in);
     g_assert_cmpfloat(pixel(out, 0, 13, 19), ==, expected);
     g_assert_false(astro_buffer_get_image(out)->has_beam);
+    g_assert_false(astro_buffer_get_image(out)->cleaned);
     g_assert_cmpuint(astro_buffer_get_image(out)->border, ==, 0);
     gst_buffer_unref(out);
     gst_harness_teardown(h);
@@ -238,6 +273,7 @@ static void test_bad_caps(void)
       "layout pol:channel:y:x" },
     { "gain=0", "layout=pol:y:x,pols=2,products=(string)I:PSF", "gain 0" },
     { "threshold=-1", "layout=pol:y:x,pols=2,products=(string)I:PSF", "threshold -1" },
+    { "auto-threshold=-1", "layout=pol:y:x,pols=2,products=(string)I:PSF", "auto-threshold -1" },
     { "border=4", "layout=pol:y:x,pols=2,products=(string)I:PSF", "border of 4" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -285,16 +321,20 @@ static void test_late_settings(void)
 static void test_properties(void)
 {
   GstHarness *h = gst_harness_new("astroclean");
-  double gain, threshold;
+  double gain, threshold, auto_threshold;
   guint iterations, output;
+  gboolean wide_psf;
   gint border;
   g_object_get(h->element, "gain", &gain, "threshold", &threshold, "iterations", &iterations,
-               "border", &border, "output", &output, NULL);
+               "border", &border, "output", &output, "auto-threshold", &auto_threshold, "wide-psf",
+               &wide_psf, NULL);
   g_assert_cmpfloat(gain, ==, 0.1);
   g_assert_cmpfloat(threshold, ==, 0);
   g_assert_cmpuint(iterations, ==, 1000);
   g_assert_cmpint(border, ==, -1);
   g_assert_cmpuint(output, ==, 0);
+  g_assert_cmpfloat(auto_threshold, ==, 3);
+  g_assert_true(wide_psf);
   gst_harness_teardown(h);
 }
 
@@ -302,6 +342,7 @@ static void add_tests(void)
 {
   g_test_add_func("/astroclean/outputs", test_outputs);
   g_test_add_func("/astroclean/messages", test_messages);
+  g_test_add_func("/astroclean/ends-in-noise", test_ends_in_noise);
   g_test_add_func("/astroclean/asks-for-psf", test_asks_for_psf);
   g_test_add_func("/astroclean/chain", test_chain);
   g_test_add_func("/astroclean/no-beam", test_no_beam);

@@ -195,9 +195,7 @@ static void test_settings(void)
   static const struct {
     const char *settings, *says;
   } cases[] = {
-    { "size=0 cell=1", "size is 0" },
     { "size=7 cell=1", "even" },
-    { "size=8", "cell" },
     { "size=8 cell=1 field-of-view=1", "both" },
     { "size=8 cell=1 pols=QQ", "QQ" },
     { "size=8 cell=1 pols=XX,QQ", "\"QQ\" is no product" },

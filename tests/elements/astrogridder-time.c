@@ -188,7 +188,12 @@ static char *told_grids(TestRig *rig, guint *warnings, guint *errors)
   while ((message = gst_bus_pop(rig->bus))) {
     const GstStructure *s = gst_message_get_structure(message);
     guint64 grids, used, flagged, not_finite;
-    *warnings += GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING;
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING) {
+      g_autoptr(GError) warning = NULL;
+      gst_message_parse_warning(message, &warning, NULL);
+      test_says(warning->message, "no grid is sent of 0 to 600 seconds after the start");
+      (*warnings)++;
+    }
     *errors += GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR;
     if (s && !told &&
         gst_structure_get(s, "grids", G_TYPE_UINT64, &grids, "used", G_TYPE_UINT64, &used,

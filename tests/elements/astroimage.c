@@ -161,7 +161,7 @@ static void test_beam(void)
   gst_harness_teardown(h);
 }
 
-/* Pixels too large for the beam are warned of, once. */
+/* Pixels too large for the beam, and too small, are warned of, once. */
 static void test_coarse(void)
 {
   static const struct {
@@ -171,6 +171,8 @@ static void test_coarse(void)
     { 6, 2.1, NULL, NULL },
     { 3, 1.8, "the beam of 1547 x 928.2 arcsec is narrower than two pixels",
       "cell 515.7 arcsec, expected at most 464 arcsec, which is a field-of-view of 1.55 degrees" },
+    { 16, 15.5, "the beam of 8251 x 7993 arcsec is 16 pixels wide",
+      "cell 515.7 arcsec, expected about 2e+03 arcsec" },
     { 0.6, 0.6, "no beam can be fitted to the point-spread function",
       "expected a main lobe of several pixels of 515.7 arcsec" },
   };

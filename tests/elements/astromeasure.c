@@ -134,6 +134,102 @@ static void test_cleaned(void)
   }
 }
 
+/* A source that is known to lie beyond the image is said to, and not looked for at the edge. */
+static void test_outside(void)
+{
+  static const double edge[][3] = { { 0.041, -0.02, 1 } };
+  GstStructure *told = measure("sky=\"0.041,-0.02,1;0.0427,-0.02,1;0.1,0,1\"", edge, 1, 0);
+  for (guint i = 0; i < 3; i++) {
+    gboolean outside = FALSE;
+    gst_structure_get_boolean(source_of(told, i), "outside", &outside);
+    g_assert_cmpint(outside, ==, i > 0);
+    g_assert_cmpint(gst_structure_has_field(source_of(told, i), "l"), ==, i == 0);
+  }
+  gst_structure_free(told);
+}
+
+/* What is known of an image: where it was not cleaned a peak that may be a sidelobe of a brighter
+ * one is no source, where it was one of what CLEAN left; the noise is that which CLEAN told. */
+static void test_sidelobes(void)
+{
+  static const struct {
+    double sidelobe;
+    gboolean cleaned;
+    double left;
+    guint n;
+    const char *limited;
+    double limit;
+  } cases[] = {
+    { 0, FALSE, 0, 2, "noise", -1 },           { 0.2, FALSE, 0, 2, "sidelobes", 0.88 },
+    { 0.4, FALSE, 0, 1, "sidelobes", 1.32 },   { 0.4, TRUE, 0.5, 2, "sidelobes", 0.44 },
+    { 0.4, TRUE, 0.01, 2, "noise", 8 * 0.02 }, { 0.4, TRUE, 3, 1, "sidelobes", 1.32 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = gst_harness_new("astromeasure");
+    g_autoptr(GstBus) bus = gst_bus_new();
+    GstBuffer *image = new_image(sources, 2);
+    AstroImageMeta *meta = astro_buffer_add_image(image, 1);
+    gboolean cleaned;
+    meta->sidelobe = cases[i].sidelobe;
+    meta->cleaned = cases[i].cleaned;
+    meta->levels[0] = (AstroImageLevels){ 0.02, cases[i].left };
+    meta->has_beam = TRUE;
+    meta->major = 3 * PIXEL;
+    meta->minor = 2 * PIXEL;
+    gst_element_set_bus(h->element, bus);
+    gst_harness_set_src_caps_str(h, CAPS);
+    gst_buffer_unref(gst_harness_push_and_pull(h, image));
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+    const GstStructure *told = gst_message_get_structure(message);
+    g_assert_cmpuint(gst_value_array_get_size(gst_structure_get_value(told, "sources")), ==,
+                     cases[i].n);
+    g_assert_cmpstr(gst_structure_get_string(told, "limited-by"), ==, cases[i].limited);
+    if (cases[i].limit > 0)
+      g_assert_cmpfloat_with_epsilon(number(told, "limit"), cases[i].limit, 1e-3);
+    g_assert_true(gst_structure_get_boolean(told, "cleaned", &cleaned));
+    g_assert_cmpint(cleaned, ==, cases[i].cleaned);
+    if (cleaned)
+      g_assert_cmpfloat(number(told, "rms"), ==, 0.02);
+    g_assert_cmpfloat_with_epsilon(number(told, "beam-minor"), 2 * PIXEL * 180 / G_PI, 1e-9);
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+  }
+}
+
+/* What is as far above zero as a cleaned image is below it may be as little of a source; nothing is
+ * known of one that was not cleaned, or that is below zero by its nature. */
+static void test_depth(void)
+{
+  static const double below[][3] = { { 0.0203, -0.0108, 1 },
+                                     { -0.0021, -0.0302, 3 },
+                                     { 0.03, -0.04, -1.5 } };
+  static const struct {
+    gboolean cleaned;
+    const char *product, *limited;
+    guint n;
+  } cases[] = { { TRUE, "I", "depth", 1 }, { FALSE, "I", "noise", 2 }, { TRUE, "Q", "noise", 2 } };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = gst_harness_new("astromeasure");
+    g_autoptr(GstBus) bus = gst_bus_new();
+    GstBuffer *image = new_image(below, 3);
+    AstroImageMeta *meta = astro_buffer_add_image(image, 1);
+    g_autoptr(GstCaps) caps = gst_caps_from_string(CAPS);
+    meta->cleaned = cases[i].cleaned;
+    meta->levels[0] = (AstroImageLevels){ 0.02, 0.01 };
+    gst_caps_set_simple(caps, "products", G_TYPE_STRING, cases[i].product, NULL);
+    gst_element_set_bus(h->element, bus);
+    gst_harness_set_src_caps(h, g_steal_pointer(&caps));
+    gst_buffer_unref(gst_harness_push_and_pull(h, image));
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(bus, GST_MESSAGE_ELEMENT);
+    const GstStructure *told = gst_message_get_structure(message);
+    g_assert_cmpuint(gst_value_array_get_size(gst_structure_get_value(told, "sources")), ==,
+                     cases[i].n);
+    g_assert_cmpstr(gst_structure_get_string(told, "limited-by"), ==, cases[i].limited);
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+  }
+}
+
 /* Pixels that begin at any address, as behind another program's header, are read from a copy that
  * is aligned; what goes on is the buffer that came. */
 static void test_unaligned(void)
@@ -231,6 +327,9 @@ static void add_tests(void)
   g_test_add_func("/astromeasure/sky", test_sky);
   g_test_add_func("/astromeasure/any", test_any);
   g_test_add_func("/astromeasure/cleaned", test_cleaned);
+  g_test_add_func("/astromeasure/outside", test_outside);
+  g_test_add_func("/astromeasure/sidelobes", test_sidelobes);
+  g_test_add_func("/astromeasure/depth", test_depth);
   g_test_add_func("/astromeasure/unaligned", test_unaligned);
   g_test_add_func("/astromeasure/late-sky", test_late_sky);
   g_test_add_func("/astromeasure/late-sky-without-place", test_late_sky_without_place);

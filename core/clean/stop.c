@@ -1,0 +1,79 @@
+#include "config.h"
+#include "core/clean/stop.h"
+
+#include <math.h>
+
+#include "core/backend/threads.h"
+#include "core/clean/check.h"
+#include "core/noise.h"
+
+/* Pixels that tell the noise to a hundredth, in a millisecond. */
+#define SAMPLE 32768
+
+/* Times the noise that the highest of its own peaks come to in a large image. */
+#define NOISE_PEAKS 4.0
+
+void astro_clean_stop_init(AstroCleanStop *stop, const AstroCleanConfig *config,
+                           gconstpointer residual, gboolean is_double)
+{
+  *stop = (AstroCleanStop){ .config = config, .residual = residual, .is_double = is_double };
+  stop->sizes = g_new(double, 2 * SAMPLE);
+}
+
+void astro_clean_stop_clear(AstroCleanStop *stop)
+{
+  g_clear_pointer(&stop->sizes, g_free);
+}
+
+static double size_at(const AstroCleanStop *stop, gsize at)
+{
+  return fabs(stop->is_double ? ((const double *)stop->residual)[at]
+                              : (double)((const float *)stop->residual)[at]);
+}
+
+/* Inside the border. An odd step, so that no sample is of a few columns alone. */
+static double measure(const AstroCleanStop *stop)
+{
+  const guint size = stop->config->size, border = stop->config->border, side = size - 2 * border;
+  const gsize n = (gsize)side * side, step = (n / SAMPLE) | 1;
+  gsize used = 0;
+
+  for (gsize i = 0; i < n; i += step) {
+    const double value = size_at(stop, (border + i / side) * size + border + i % side);
+    if (isfinite(value))
+      stop->sizes[used++] = value;
+  }
+  return astro_noise_of_sizes(stop->sizes, used);
+}
+
+/* Whether the peak is no higher than so many times the noise. */
+static gboolean is_within(AstroCleanStop *stop, double peak, double times)
+{
+  if (!stop->is_final && peak <= times * stop->noise)
+    stop->noise = measure(stop);
+  return peak <= times * stop->noise;
+}
+
+gboolean astro_clean_stop(AstroCleanStop *stop, double peak, double first, AstroCleanResult *result)
+{
+  const AstroCleanConfig *config = stop->config;
+  const double times = config->auto_threshold;
+
+  result->peak = peak;
+  if (result->iterations == 0)
+    stop->noise = measure(stop);
+  stop->is_final = stop->is_final || is_within(stop, peak, MAX(times, NOISE_PEAKS));
+  result->end = ASTRO_CLEAN_ITERATIONS;
+  if (peak <= config->threshold)
+    result->end = ASTRO_CLEAN_THRESHOLD;
+  else if (peak > ASTRO_CLEAN_ASTRAY * first)
+    result->end = ASTRO_CLEAN_DIVERGED;
+  else if (times > 0 && is_within(stop, peak, times))
+    result->end = ASTRO_CLEAN_NOISE;
+  else if (result->iterations < config->iterations && !astro_is_given_up())
+    return FALSE;
+  else if (result->iterations < config->iterations)
+    result->end = ASTRO_CLEAN_INTERRUPTED;
+  result->noise = stop->is_final ? stop->noise : measure(stop);
+  return TRUE;
+}
