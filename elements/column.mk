@@ -8,7 +8,7 @@ element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h
   elements/astroreader.c elements/astroreader.h
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/device \
-  tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory
+  tests/elements/misfits tests/elements/stress tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory
 
 # A module needs an rpath to be made shared; it is never installed.
 check_LTLIBRARIES = tests/elements/fake-module.la
