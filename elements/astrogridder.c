@@ -468,7 +468,9 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   AstroGridder *self = ASTRO_GRIDDER(trans);
   const gboolean is_end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
 
-  self->at_end = is_end;
+  /* A flush comes from any thread, while another one is at the end. */
+  if (GST_EVENT_IS_SERIALIZED(event))
+    self->at_end = is_end;
   gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_gridder_parent_class)->sink_event(trans, event);
   if (is_end) /* what comes behind it is another stream */
     reset(ASTRO_STAGE(self));

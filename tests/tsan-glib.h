@@ -9,18 +9,12 @@
 #include <gst/gst.h>
 #include <sanitizer/tsan_interface.h>
 
-#define TSAN_REAL(name) ((__typeof__(name) *)tsan_real(#name))
-
-static void *tsan_real(const char *name)
-{
-  return dlsym(RTLD_NEXT, name);
-}
-
 /* Looked up once for each: every lock goes through here. */
 #define TSAN_FIND(name)                                                                            \
-  static __typeof__(name) *real;                                                                   \
+  static __typeof__(name) *found;                                                                  \
+  __typeof__(name) *real = __atomic_load_n(&found, __ATOMIC_RELAXED);                              \
   if (!real)                                                                                       \
-  real = TSAN_REAL(name)
+  __atomic_store_n(&found, real = dlsym(RTLD_NEXT, #name), __ATOMIC_RELAXED)
 
 #define TSAN_LOCK(name, type)                                                                      \
   void name(type *lock)                                                                            \
@@ -46,7 +40,25 @@ static void *tsan_real(const char *name)
     real(lock);                                                                                    \
   }
 
+/* What was made once is seen by whoever sees that it was: by the number that is written here, after
+ * GLib, where the sanitizer sees it too. */
+#undef g_once_init_enter
+gboolean g_once_init_enter(volatile void *location)
+{
+  TSAN_FIND(g_once_init_enter);
+  const gboolean is_first = real(location);
+  __tsan_acquire((void *)location);
+  return is_first;
+}
+
 #undef g_once_init_leave
+void g_once_init_leave(volatile void *location, gsize result)
+{
+  TSAN_FIND(g_once_init_leave);
+  __tsan_release((void *)location);
+  real(location, result);
+  __atomic_fetch_add((gsize *)location, 0, __ATOMIC_SEQ_CST);
+}
 
 /* clang-format off */
 TSAN_LOCK(g_mutex_lock, GMutex)
@@ -145,6 +157,13 @@ GstMessage *gst_bus_timed_pop_filtered(GstBus *bus, GstClockTime timeout, GstMes
 void g_async_queue_push(GAsyncQueue *queue, gpointer data)
 {
   TSAN_FIND(g_async_queue_push);
+  __tsan_release(queue);
+  real(queue, data);
+}
+
+void g_async_queue_push_front(GAsyncQueue *queue, gpointer data)
+{
+  TSAN_FIND(g_async_queue_push_front);
   __tsan_release(queue);
   real(queue, data);
 }
