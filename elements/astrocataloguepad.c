@@ -11,6 +11,7 @@ static GstFlowReturn flush(GstAggregatorPad *pad, GstAggregator *aggregator)
 
   self->forget(aggregator, self);
   g_atomic_int_set(&self->flushed, TRUE);
+  self->counts = FALSE;
   return GST_FLOW_OK;
 }
 
@@ -46,6 +47,31 @@ gboolean astro_catalogue_pad_read_caps(AstroCataloguePad *pad, const GstCaps *ca
   pad->places = (AstroColumnPlaces){ 0 }; /* buffers may come all the same */
   g_prefix_error(error, "pad %s: ", GST_PAD_NAME(pad));
   return FALSE;
+}
+
+/* Files and sockets count bytes there. */
+static gboolean has_number(AstroCataloguePad *pad, GstBuffer *buffer)
+{
+  return GST_AGGREGATOR_PAD(pad)->segment.format != GST_FORMAT_BYTES &&
+         GST_BUFFER_OFFSET(buffer) != GST_BUFFER_OFFSET_NONE &&
+         GST_BUFFER_OFFSET_END(buffer) == GST_BUFFER_OFFSET(buffer) + 1;
+}
+
+gboolean astro_catalogue_pad_check_number(AstroCataloguePad *pad, GstBuffer *buffer, GError **error)
+{
+  if (!has_number(pad, buffer))
+    return TRUE;
+  const guint64 number = GST_BUFFER_OFFSET(buffer), expected = pad->next;
+  const gboolean follows = !pad->counts || number == expected;
+  pad->counts = TRUE;
+  pad->next = number + 1;
+  return follows ||
+         astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
+                             "pad %s: catalogue %" G_GUINT64_FORMAT
+                             " came (by its OFFSET), expected %" G_GUINT64_FORMAT ": %s",
+                             GST_PAD_NAME(pad), number, expected,
+                             number < expected ? "what came before would be counted twice"
+                                               : "those between are missing");
 }
 
 gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buffer,

@@ -606,7 +606,9 @@ static gboolean sink_event(GstBaseTransform *trans, GstEvent *event)
   AstroGridder *self = ASTRO_GRIDDER(trans);
   const gboolean is_end = GST_EVENT_TYPE(event) == GST_EVENT_EOS;
 
-  self->at_end = is_end;
+  /* A flush comes from any thread, while another one is at the end. */
+  if (GST_EVENT_IS_SERIALIZED(event))
+    self->at_end = is_end;
   if (astro_event_is_observation(event))
     return observation_event(self, event);
   if (astro_gridder_auto_holds(&self->automatic, leaves_to_data(self), event))

@@ -188,13 +188,14 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
   g_autoptr(GstBuffer) buffer = gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad));
   gboolean taken = buffer &&
                    check_time(self, side, g_atomic_int_exchange(&pad->flushed, FALSE), error) &&
+                   astro_catalogue_pad_check_number(pad, buffer, error) &&
                    astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, error) &&
                    astro_catalogue_pad_append(pad, buffer, catalogue, error);
   g_mutex_unlock(&self->lock);
   return taken;
 }
 
-/* What is lost is no catalogue; GstAggregator makes a buffer of a GAP event. */
+/* A buffer that says of itself that it is lost is no catalogue. */
 static gboolean drop_gaps(AstroHistogram *self)
 {
   gboolean dropped = FALSE;
@@ -400,6 +401,13 @@ static gboolean astro_histogram_sink_event(GstAggregator *aggregator, GstAggrega
   GError *error = NULL;
   GstCaps *caps;
 
+  /* Catalogues have no times, so a gap in them says nothing; their numbers say what is lost. */
+  if (GST_EVENT_TYPE(event) == GST_EVENT_GAP) {
+    gst_event_unref(event);
+    return TRUE;
+  }
+  if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT || GST_EVENT_TYPE(event) == GST_EVENT_STREAM_START)
+    ASTRO_CATALOGUE_PAD(pad)->counts = FALSE;
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
     gst_event_parse_caps(event, &caps);
     if (!astro_catalogue_pad_read_caps(ASTRO_CATALOGUE_PAD(pad), caps, &error)) {

@@ -9,8 +9,8 @@ element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h
 element_sources += elements/astronumberorauto.c elements/astronumberorauto.h
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/astrosteps tests/elements/counts tests/elements/device \
+  tests/elements/misfits tests/elements/stress tests/elements/streams \
   tests/elements/cuda tests/elements/cuda-failures tests/elements/cuda-bad-input tests/elements/imaging-memory tests/elements/interrupted
-element_tests += tests/elements/streams
 
 # A module needs an rpath to be made shared; it is never installed.
 check_LTLIBRARIES = tests/elements/fake-module.la

@@ -1,0 +1,50 @@
+/* Each element that takes a stream, with a good stream for it: several buffers, all with numbers,
+ * times and counts as our own sources and stages give them. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct {
+  const char *element;  /* its name, and its settings as in gst-launch */
+  const char *stream;   /* a line that gives what it takes */
+  const char *pad;      /* its sink pad; NULL: sink */
+  const char *wanted;   /* what downstream takes; NULL: anything */
+  const char *location; /* a sink's: what its file's name ends with; NULL: it has a source pad */
+  gboolean each_alone;  /* a buffer in is a buffer out, whatever came before */
+} TestMisfitStage;
+
+#define MISFIT_SKY                                                                                 \
+  "astroskysrc stations=4 pols=2 noise=5 frequency=1.5e8 bandwidth=1e6 block-steps=2048 "          \
+  "phase-centre=246.5,38 start-time=2026-11-20T12:00:00 duration=0.012288"
+#define MISFIT_VOLTAGES MISFIT_SKY " ! application/x-astro-voltages,format=CF32LE"
+#define MISFIT_SPECTRA                                                                             \
+  MISFIT_VOLTAGES " ! astrodelay backend=cpu ! astrochannelizer channels=16 taps=2 backend=cpu"
+#define MISFIT_VISIBILITIES                                                                        \
+  "astrovissrc stations=6 pols=2 noise=1 frequency=1.5e8 bandwidth=1e6 channels=4 integration=60 " \
+  "duration=360 phase-centre=246.5,38 start-time=2026-11-20T12:00:00"
+#define MISFIT_GRIDS                                                                               \
+  MISFIT_VISIBILITIES " ! astrogridder size=32 cell=120 interval=1 accuracy=1e-2 backend=cpu"
+#define MISFIT_IMAGES                                                                              \
+  MISFIT_GRIDS " ! astrofft backend=cpu ! astroimage backend=cpu ! application/x-astro-image,psf=" \
+               "(boolean)true"
+#define MISFIT_CATALOGUES                                                                          \
+  "astrocatsrc points=300 catalogues=6 seed=3 footprint=band:0,20,-10,10 ! "                       \
+  "application/x-astro-catalogue"
+
+static const TestMisfitStage test_misfit_stages[] = {
+  { "astroconvert backend=cpu", MISFIT_VOLTAGES, NULL, "application/x-astro-voltages,format=CI8" },
+  { "astrotranspose layout=channel:station:pol:time backend=cpu", MISFIT_SPECTRA },
+  { "astrosideband backend=cpu", MISFIT_VOLTAGES },
+  { "astrochannelizer channels=16 taps=2 backend=cpu", MISFIT_VOLTAGES },
+  { "astrodelay backend=cpu", MISFIT_VOLTAGES },
+  { "astrocorrelator integration=100 backend=cpu", MISFIT_SPECTRA " ! astrotranspose" },
+  { "astrogridder size=32 cell=120 accuracy=1e-2 backend=cpu", MISFIT_VISIBILITIES },
+  { "astrofft backend=cpu", MISFIT_GRIDS },
+  { "astroimage backend=cpu", MISFIT_GRIDS " ! astrofft backend=cpu" },
+  { "astroclean iterations=5", MISFIT_IMAGES, .each_alone = TRUE },
+  { "astromeasure", MISFIT_IMAGES, .each_alone = TRUE },
+  { "astrorender width=64 height=64", MISFIT_IMAGES, .each_alone = TRUE },
+  { "astroobserve", MISFIT_VOLTAGES },
+  { "astrohistogram", MISFIT_CATALOGUES, "data" },
+  { "astrofitssink", MISFIT_VISIBILITIES, .location = "misfit.uvfits" },
+};

@@ -1,0 +1,196 @@
+/* Elements under threads that do what applications do at the worst moment: buffers while events,
+ * seeks and changes of state come from elsewhere; and pipelines that are sought, ended, stopped and
+ * started at random. Nothing is asked of what comes out: that nothing crashes, hangs, leaks or
+ * races is the test, for as long a time as ASTRO_STRESS_SECONDS says, for each element. */
+#include "tests/elements/misfit-stages.h"
+#include "tests/elements/recorded.h"
+#include "tests/tsan-glib.h"
+
+#include <glib/gstdio.h>
+
+static gulong stress_time(void)
+{
+  const char *seconds = g_getenv("ASTRO_STRESS_SECONDS");
+  return (gulong)((seconds ? g_ascii_strtod(seconds, NULL) : 0.15) * G_USEC_PER_SEC);
+}
+
+static GstElement *new_element(const TestMisfitStage *stage)
+{
+  GError *error = NULL;
+  GstElement *element = gst_parse_launch(stage->element, &error);
+  g_assert_no_error(error);
+  if (stage->location) {
+    g_autofree char *file = g_build_filename(g_get_tmp_dir(), "stress.uvfits", NULL);
+    g_object_set(element, "location", file, NULL);
+  }
+  return element;
+}
+
+static void remove_file(const TestMisfitStage *stage)
+{
+  g_autofree char *file = g_build_filename(g_get_tmp_dir(), "stress.uvfits", NULL);
+  if (stage->location)
+    g_unlink(file);
+}
+
+/* ---- one element, many threads ---- */
+
+typedef struct {
+  GstHarness *h;
+  GPtrArray *items;
+  GstEvent *segment;
+} Pushed;
+
+/* The whole stream. GStreamer's own thread for buffers takes it for granted that nobody flushes. */
+static void push_stream(gpointer thread, gpointer data)
+{
+  const Pushed *pushed = data;
+  for (guint i = 0; i < pushed->items->len; i++) {
+    gpointer item = pushed->items->pdata[i];
+    if (GST_IS_BUFFER(item))
+      gst_harness_push(pushed->h, gst_buffer_ref(item));
+    else if (GST_EVENT_TYPE(item) != GST_EVENT_EOS)
+      gst_harness_push_event(pushed->h, gst_event_ref(item));
+  }
+}
+
+/* A flush from upstream, with the segment that follows it. */
+static void push_flush(gpointer thread, gpointer data)
+{
+  const Pushed *pushed = data;
+  gst_harness_push_event(pushed->h, gst_event_new_flush_start());
+  gst_harness_push_event(pushed->h, gst_event_new_flush_stop(FALSE));
+  gst_harness_push_event(pushed->h, gst_event_ref(pushed->segment));
+}
+
+static void push_end(gpointer thread, gpointer data)
+{
+  const Pushed *pushed = data;
+  gst_harness_push_event(pushed->h, gst_event_new_gap(0, GST_SECOND));
+  gst_harness_push_event(pushed->h, gst_event_new_eos());
+}
+
+static void ask(gpointer thread, gpointer data)
+{
+  const Pushed *pushed = data;
+  GstQuery *latency = gst_query_new_latency();
+  gst_element_query(pushed->h->element, latency);
+  gst_query_unref(latency);
+}
+
+static void start_all(Pushed *pushed, GPtrArray *threads)
+{
+  static const struct {
+    GFunc push;
+    gulong every; /* microseconds */
+  } all[] = { { push_stream, 1 }, { push_flush, 700 }, { push_end, 1900 }, { ask, 50 } };
+  for (guint i = 0; i < G_N_ELEMENTS(all); i++)
+    g_ptr_array_add(threads, gst_harness_stress_custom_start(pushed->h, NULL, all[i].push, pushed,
+                                                             all[i].every));
+  g_ptr_array_add(threads, gst_harness_stress_statechange_start_full(pushed->h, 20000));
+}
+
+static void stress_element(gconstpointer data)
+{
+  const TestMisfitStage *stage = data;
+  g_autoptr(GPtrArray) items = test_record(stage->stream);
+  g_autoptr(GPtrArray) threads = g_ptr_array_new();
+  GstElement *element = new_element(stage);
+  GstHarness *h = gst_harness_new_with_element(element, stage->pad ? stage->pad : "sink",
+                                               stage->location ? NULL : "src");
+
+  const TestLog log = test_log_of_events();
+  gst_object_unref(element);
+  if (stage->wanted)
+    gst_harness_set_sink_caps_str(h, stage->wanted);
+  if (!stage->location)
+    gst_harness_set_drop_buffers(h, TRUE);
+  Pushed pushed = { h, items, items->pdata[test_find_event(items, GST_EVENT_SEGMENT)] };
+  start_all(&pushed, threads);
+  g_usleep(stress_time());
+  for (guint i = 0; i < threads->len; i++)
+    gst_harness_stress_thread_stop(threads->pdata[i]);
+  gst_harness_teardown(h);
+  test_log_end(log);
+  remove_file(stage);
+}
+
+/* ---- pipelines ---- */
+
+/* GStreamer itself hangs where a seek or EOS finds a pipeline on its way to another state, or a
+ * source that waits for a sink in PAUSED; so these are for pipelines that play. */
+static gboolean plays(GstElement *pipeline)
+{
+  GstState state;
+  return gst_element_get_state(pipeline, &state, NULL, 20 * GST_MSECOND) ==
+             GST_STATE_CHANGE_SUCCESS &&
+         state == GST_STATE_PLAYING;
+}
+
+static void do_something(GstElement *pipeline, GRand *rand)
+{
+  static const GstState states[] = { GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY,
+                                     GST_STATE_NULL };
+  enum { FLUSHING_SEEK = G_N_ELEMENTS(states), SEEK, EOS, N_THINGS };
+  const gint what = g_rand_int_range(rand, 0, N_THINGS);
+
+  if (what < FLUSHING_SEEK)
+    gst_element_set_state(pipeline, states[what]);
+  else if (!plays(pipeline))
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  else if (what == EOS)
+    gst_element_send_event(pipeline, gst_event_new_eos());
+  else
+    gst_element_seek_simple(pipeline, GST_FORMAT_TIME,
+                            what == SEEK ? GST_SEEK_FLAG_NONE : GST_SEEK_FLAG_FLUSH,
+                            g_rand_int_range(rand, 0, 4) * GST_MSECOND);
+}
+
+static void stress_pipeline(gconstpointer data)
+{
+  const TestMisfitStage *stage = data;
+  g_autofree char *line = g_strdup_printf("%s ! queue ! identity name=here", stage->stream);
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GRand) rand = g_rand_new_with_seed(g_test_rand_int());
+  GstElement *pipeline = gst_parse_launch(line, &error), *element = new_element(stage);
+  g_assert_no_error(error);
+  g_autoptr(GstElement) here = gst_bin_get_by_name(GST_BIN(pipeline), "here");
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  const gint64 end = g_get_monotonic_time() + (gint64)stress_time();
+
+  gst_bin_add(GST_BIN(pipeline), element);
+  g_assert_true(gst_element_link_pads(here, "src", element, stage->pad ? stage->pad : "sink"));
+  if (!stage->location) {
+    GstElement *sink = gst_element_factory_make("fakesink", NULL);
+    gst_bin_add(GST_BIN(pipeline), sink);
+    g_assert_true(gst_element_link(element, sink));
+  }
+  const TestLog log = test_log_of_events();
+  while (g_get_monotonic_time() < end) {
+    do_something(pipeline, rand);
+    g_usleep((gulong)g_rand_int_range(rand, 0, 3000));
+    gst_bus_set_flushing(bus, TRUE);
+    gst_bus_set_flushing(bus, FALSE);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  gst_object_unref(pipeline);
+  test_log_end(log);
+  remove_file(stage);
+}
+
+static void add_tests(void)
+{
+  for (guint s = 0; s < G_N_ELEMENTS(test_misfit_stages); s++) {
+    const TestMisfitStage *stage = &test_misfit_stages[s];
+    g_autofree char *name = g_strndup(stage->element, strcspn(stage->element, " "));
+    g_autofree char *element = g_strdup_printf("/stress/element/%s", name);
+    g_autofree char *pipeline = g_strdup_printf("/stress/pipeline/%s", name);
+    g_test_add_data_func(element, stage, stress_element);
+    g_test_add_data_func(pipeline, stage, stress_pipeline);
+  }
+}
+
+int main(int argc, char **argv)
+{
+  return test_run(argc, argv, add_tests);
+}

@@ -1,0 +1,193 @@
+/* ThreadSanitizer with libraries that are not built for it: GLib's locks are futexes of its own,
+ * and GStreamer counts references with instructions that nobody sees. Here a test program stands
+ * before the functions that order threads and says what they order, so that what is reported is a
+ * race. To be included once, by the file with main. */
+#pragma once
+
+#ifdef __SANITIZE_THREAD__
+#include <dlfcn.h>
+#include <gst/gst.h>
+#include <sanitizer/tsan_interface.h>
+
+/* Looked up once for each: every lock goes through here. */
+#define TSAN_FIND(name)                                                                            \
+  static __typeof__(name) *found;                                                                  \
+  __typeof__(name) *real = __atomic_load_n(&found, __ATOMIC_RELAXED);                              \
+  if (!real)                                                                                       \
+  __atomic_store_n(&found, real = dlsym(RTLD_NEXT, #name), __ATOMIC_RELAXED)
+
+#define TSAN_LOCK(name, type)                                                                      \
+  void name(type *lock)                                                                            \
+  {                                                                                                \
+    TSAN_FIND(name);                                                                               \
+    real(lock);                                                                                    \
+    __tsan_acquire(lock);                                                                          \
+  }
+#define TSAN_TRYLOCK(name, type)                                                                   \
+  gboolean name(type *lock)                                                                        \
+  {                                                                                                \
+    TSAN_FIND(name);                                                                               \
+    const gboolean locked = real(lock);                                                            \
+    if (locked)                                                                                    \
+      __tsan_acquire(lock);                                                                        \
+    return locked;                                                                                 \
+  }
+#define TSAN_UNLOCK(name, type)                                                                    \
+  void name(type *lock)                                                                            \
+  {                                                                                                \
+    TSAN_FIND(name);                                                                               \
+    __tsan_release(lock);                                                                          \
+    real(lock);                                                                                    \
+  }
+
+/* What was made once is seen by whoever sees that it was: by the number that is written here, after
+ * GLib, where the sanitizer sees it too. */
+#undef g_once_init_enter
+gboolean g_once_init_enter(volatile void *location)
+{
+  TSAN_FIND(g_once_init_enter);
+  const gboolean is_first = real(location);
+  __tsan_acquire((void *)location);
+  return is_first;
+}
+
+#undef g_once_init_leave
+void g_once_init_leave(volatile void *location, gsize result)
+{
+  TSAN_FIND(g_once_init_leave);
+  __tsan_release((void *)location);
+  real(location, result);
+  __atomic_fetch_add((gsize *)location, 0, __ATOMIC_SEQ_CST);
+}
+
+/* clang-format off */
+TSAN_LOCK(g_mutex_lock, GMutex)
+TSAN_TRYLOCK(g_mutex_trylock, GMutex)
+TSAN_UNLOCK(g_mutex_unlock, GMutex)
+TSAN_LOCK(g_rec_mutex_lock, GRecMutex)
+TSAN_TRYLOCK(g_rec_mutex_trylock, GRecMutex)
+TSAN_UNLOCK(g_rec_mutex_unlock, GRecMutex)
+TSAN_LOCK(g_rw_lock_reader_lock, GRWLock)
+TSAN_UNLOCK(g_rw_lock_reader_unlock, GRWLock)
+TSAN_LOCK(g_rw_lock_writer_lock, GRWLock)
+TSAN_UNLOCK(g_rw_lock_writer_unlock, GRWLock)
+/* clang-format on */
+
+void g_cond_wait(GCond *cond, GMutex *mutex)
+{
+  TSAN_FIND(g_cond_wait);
+  __tsan_release(mutex);
+  real(cond, mutex);
+  __tsan_acquire(mutex);
+}
+
+gboolean g_cond_wait_until(GCond *cond, GMutex *mutex, gint64 end_time)
+{
+  TSAN_FIND(g_cond_wait_until);
+  __tsan_release(mutex);
+  const gboolean signalled = real(cond, mutex, end_time);
+  __tsan_acquire(mutex);
+  return signalled;
+}
+
+/* Who lets go last frees: what all others did comes before. */
+void gst_mini_object_unref(GstMiniObject *object)
+{
+  TSAN_FIND(gst_mini_object_unref);
+  __tsan_release(object);
+  __tsan_acquire(object);
+  real(object);
+}
+
+void g_object_unref(gpointer object)
+{
+  TSAN_FIND(g_object_unref);
+  __tsan_release(object);
+  __tsan_acquire(object);
+  real(object);
+}
+
+gpointer gst_object_ref(gpointer object)
+{
+  TSAN_FIND(gst_object_ref);
+  __tsan_acquire(object);
+  return real(object);
+}
+
+void gst_object_unref(gpointer object)
+{
+  TSAN_FIND(gst_object_unref);
+  __tsan_release(object);
+  __tsan_acquire(object);
+  real(object);
+}
+
+/* Blocks that a pool takes back go to whoever asks next. */
+GstFlowReturn gst_buffer_pool_acquire_buffer(GstBufferPool *pool, GstBuffer **buffer,
+                                             GstBufferPoolAcquireParams *params)
+{
+  TSAN_FIND(gst_buffer_pool_acquire_buffer);
+  const GstFlowReturn flow = real(pool, buffer, params);
+  __tsan_acquire(pool);
+  return flow;
+}
+
+void gst_buffer_pool_release_buffer(GstBufferPool *pool, GstBuffer *buffer)
+{
+  TSAN_FIND(gst_buffer_pool_release_buffer);
+  __tsan_release(pool);
+  real(pool, buffer);
+}
+
+gboolean gst_bus_post(GstBus *bus, GstMessage *message)
+{
+  TSAN_FIND(gst_bus_post);
+  __tsan_release(bus);
+  return real(bus, message);
+}
+
+GstMessage *gst_bus_timed_pop_filtered(GstBus *bus, GstClockTime timeout, GstMessageType types)
+{
+  TSAN_FIND(gst_bus_timed_pop_filtered);
+  GstMessage *message = real(bus, timeout, types);
+  __tsan_acquire(bus);
+  return message;
+}
+
+void g_async_queue_push(GAsyncQueue *queue, gpointer data)
+{
+  TSAN_FIND(g_async_queue_push);
+  __tsan_release(queue);
+  real(queue, data);
+}
+
+void g_async_queue_push_front(GAsyncQueue *queue, gpointer data)
+{
+  TSAN_FIND(g_async_queue_push_front);
+  __tsan_release(queue);
+  real(queue, data);
+}
+
+gpointer g_async_queue_try_pop(GAsyncQueue *queue)
+{
+  TSAN_FIND(g_async_queue_try_pop);
+  gpointer data = real(queue);
+  __tsan_acquire(queue);
+  return data;
+}
+
+gpointer g_async_queue_timeout_pop(GAsyncQueue *queue, guint64 timeout)
+{
+  TSAN_FIND(g_async_queue_timeout_pop);
+  gpointer data = real(queue, timeout);
+  __tsan_acquire(queue);
+  return data;
+}
+
+gboolean g_thread_pool_push(GThreadPool *pool, gpointer data, GError **error)
+{
+  TSAN_FIND(g_thread_pool_push);
+  __tsan_release(pool);
+  return real(pool, data, error);
+}
+#endif
