@@ -49,29 +49,42 @@ gboolean astro_catalogue_pad_read_caps(AstroCataloguePad *pad, const GstCaps *ca
   return FALSE;
 }
 
-/* Files and sockets count bytes there. */
-static gboolean has_number(AstroCataloguePad *pad, GstBuffer *buffer)
+/* Files and sockets count bytes there. Where catalogues have no numbers, their times follow one
+ * another; a time without a length may be that of arrival. */
+static gboolean place_of(AstroCataloguePad *pad, GstBuffer *buffer, guint64 *place, guint64 *next)
 {
-  return GST_AGGREGATOR_PAD(pad)->segment.format != GST_FORMAT_BYTES &&
-         GST_BUFFER_OFFSET(buffer) != GST_BUFFER_OFFSET_NONE &&
-         GST_BUFFER_OFFSET_END(buffer) == GST_BUFFER_OFFSET(buffer) + 1;
+  const GstFormat format = GST_AGGREGATOR_PAD(pad)->segment.format;
+  const guint64 offset = GST_BUFFER_OFFSET(buffer);
+  if (format != GST_FORMAT_BYTES && offset != GST_BUFFER_OFFSET_NONE &&
+      GST_BUFFER_OFFSET_END(buffer) == offset + 1) {
+    *place = offset;
+    *next = offset + 1;
+    return TRUE;
+  }
+  *place = GST_BUFFER_PTS(buffer);
+  *next = GST_BUFFER_PTS(buffer) + GST_BUFFER_DURATION(buffer);
+  return format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID(buffer) &&
+         GST_BUFFER_DURATION_IS_VALID(buffer);
 }
 
-gboolean astro_catalogue_pad_check_number(AstroCataloguePad *pad, GstBuffer *buffer, GError **error)
+gboolean astro_catalogue_pad_check_place(AstroCataloguePad *pad, GstBuffer *buffer, GError **error)
 {
-  if (!has_number(pad, buffer))
+  guint64 place, next;
+  if (!place_of(pad, buffer, &place, &next)) {
+    pad->counts = FALSE;
     return TRUE;
-  const guint64 number = GST_BUFFER_OFFSET(buffer), expected = pad->next;
-  const gboolean follows = !pad->counts || number == expected;
+  }
+  const guint64 expected = pad->next;
+  const gboolean follows = !pad->counts || place == expected;
   pad->counts = TRUE;
-  pad->next = number + 1;
+  pad->next = next;
   return follows ||
          astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
-                             "pad %s: catalogue %" G_GUINT64_FORMAT
-                             " came (by its OFFSET), expected %" G_GUINT64_FORMAT ": %s",
-                             GST_PAD_NAME(pad), number, expected,
-                             number < expected ? "what came before would be counted twice"
-                                               : "those between are missing");
+                             "pad %s: a catalogue came whose OFFSET or PTS is %" G_GUINT64_FORMAT
+                             ", expected %" G_GUINT64_FORMAT ": %s",
+                             GST_PAD_NAME(pad), place, expected,
+                             place < expected ? "what came before would be counted twice"
+                                              : "what lies between is missing");
 }
 
 gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buffer,
@@ -83,6 +96,9 @@ gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buf
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                "pad %s: a buffer came without caps that say what its columns are, "
                                "expected those of a catalogue",
+                               GST_PAD_NAME(pad));
+  if (gst_buffer_get_size(buffer) == 0)
+    return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: a catalogue has no points",
                                GST_PAD_NAME(pad));
   if (gst_buffer_get_size(buffer) % step)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,

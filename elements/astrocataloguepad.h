@@ -15,7 +15,7 @@ struct _AstroCataloguePad {
   GstAggregatorPad parent;
   AstroColumnPlaces places;
   gint flushed;    /* atomic: since the last catalogue */
-  gboolean counts; /* catalogues of this stream have numbers */
+  gboolean counts; /* the last catalogue had a number or a time */
   guint64 next;    /* that of the one to come */
   /* What the pad gave before a flush is none of its catalogue. */
   void (*forget)(GstAggregator *aggregator, AstroCataloguePad *pad);
@@ -23,10 +23,9 @@ struct _AstroCataloguePad {
 
 /* Errors name the pad. */
 gboolean astro_catalogue_pad_read_caps(AstroCataloguePad *pad, const GstCaps *caps, GError **error);
-/* Whether catalogues follow one another, as far as they have numbers (OFFSET): one that came twice
- * would be counted twice, and one that is missing not at all. */
-gboolean astro_catalogue_pad_check_number(AstroCataloguePad *pad, GstBuffer *buffer,
-                                          GError **error);
+/* Whether catalogues follow one another, by their numbers (OFFSET) or times (PTS): one that came
+ * twice would be counted twice, and one that is missing not at all. */
+gboolean astro_catalogue_pad_check_place(AstroCataloguePad *pad, GstBuffer *buffer, GError **error);
 gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buffer,
                                     AstroCatalogue *catalogue, GError **error);
 

@@ -59,6 +59,7 @@ struct _AstroHistogram {
   guint interval;
   gboolean announced; /* caps are set */
   gint stopping;      /* atomic: ends a count, as the next does */
+  gint flushed;       /* atomic: what was counted is forgotten before the next catalogue */
   gint flushing;      /* atomic: from FLUSH_START on all pads to FLUSH_STOP */
   gint interrupted;   /* atomic: no count is begun any more */
 
@@ -188,7 +189,7 @@ static gboolean take(AstroHistogram *self, AstroSide side, AstroCatalogue *catal
   g_autoptr(GstBuffer) buffer = gst_aggregator_pad_pop_buffer(GST_AGGREGATOR_PAD(pad));
   gboolean taken = buffer &&
                    check_time(self, side, g_atomic_int_exchange(&pad->flushed, FALSE), error) &&
-                   astro_catalogue_pad_check_number(pad, buffer, error) &&
+                   astro_catalogue_pad_check_place(pad, buffer, error) &&
                    astro_buffer_align(&buffer, NULL, ASTRO_SAMPLES_ALIGN, error) &&
                    astro_catalogue_pad_append(pad, buffer, catalogue, error);
   g_mutex_unlock(&self->lock);
@@ -371,11 +372,30 @@ static GstFlowReturn count_next(AstroHistogram *self)
   return flow;
 }
 
+static void forget(AstroHistogram *self)
+{
+  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
+    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
+    g_mutex_lock(&self->lock);
+    astro_catalogue_clear(&self->data[side]);
+    g_mutex_unlock(&self->lock);
+    if (pad)
+      g_atomic_int_set(&pad->flushed, FALSE);
+  }
+  g_clear_pointer(&self->collector, astro_collector_free);
+  g_clear_pointer(&self->device, astro_device_unref);
+  self->n_random = 0;
+  self->announced = FALSE;
+  self->progress = (AstroCountProgress){ 0 };
+}
+
 /* Called when every pad holds a buffer or is at its end: which a source may have come to because of
  * an interrupt, in the middle of the data. */
 static GstFlowReturn astro_histogram_aggregate(GstAggregator *aggregator, gboolean timeout)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  if (g_atomic_int_exchange(&self->flushed, FALSE))
+    forget(self);
   GstFlowReturn flow = g_atomic_int_get(&self->interrupted) ? FLOW_CANCELLED : count_next(self);
   if (flow != FLOW_CANCELLED)
     return flow;
@@ -466,23 +486,6 @@ static gboolean astro_histogram_negotiate(GstAggregator *aggregator)
 
 /* ---- states ---- */
 
-static void forget(AstroHistogram *self)
-{
-  for (AstroSide side = 0; side < ASTRO_N_SIDES; side++) {
-    g_autoptr(AstroCataloguePad) pad = find_pad(self, side);
-    g_mutex_lock(&self->lock);
-    astro_catalogue_clear(&self->data[side]);
-    g_mutex_unlock(&self->lock);
-    if (pad)
-      g_atomic_int_set(&pad->flushed, FALSE);
-  }
-  g_clear_pointer(&self->collector, astro_collector_free);
-  g_clear_pointer(&self->device, astro_device_unref);
-  self->n_random = 0;
-  self->announced = FALSE;
-  self->progress = (AstroCountProgress){ 0 };
-}
-
 static gboolean astro_histogram_start(GstAggregator *aggregator)
 {
   AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
@@ -492,6 +495,7 @@ static gboolean astro_histogram_start(GstAggregator *aggregator)
   astro_histogram_settings_copy(&settings, &self->settings);
   g_atomic_int_set(&self->stopping, FALSE);
   g_atomic_int_set(&self->flushing, FALSE);
+  g_atomic_int_set(&self->flushed, FALSE);
   g_atomic_int_set(&self->interrupted, FALSE);
   if (!astro_histogram_settings_config(&settings, &config, &error)) {
     GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("%s", error->message), (NULL));
@@ -516,10 +520,13 @@ static gboolean astro_histogram_stop(GstAggregator *aggregator)
   return TRUE;
 }
 
+/* Another thread may count by now, where states change at the same time: what it counts with is its
+ * own to free. */
 static GstFlowReturn astro_histogram_flush(GstAggregator *aggregator)
 {
-  forget(ASTRO_HISTOGRAM(aggregator));
-  g_atomic_int_set(&ASTRO_HISTOGRAM(aggregator)->interrupted, FALSE);
+  AstroHistogram *self = ASTRO_HISTOGRAM(aggregator);
+  g_atomic_int_set(&self->flushed, TRUE);
+  g_atomic_int_set(&self->interrupted, FALSE);
   return GST_FLOW_OK;
 }
 

@@ -221,6 +221,7 @@ static gboolean add_plane(AstroImage *self, GstBuffer *in, GstBuffer *touched,
                                "plane %u of %u of a grid came where plane %u was due", plane,
                                planes, self->next_plane);
   if (arguments.first) {
+    forget(self); /* what a submit that was given up has left */
     self->image = astro_stage_new_buffer(
         ASTRO_STAGE(self), astro_stream_step_bytes(astro_stage_out(ASTRO_STAGE(self))), error);
     self->begin = GST_BUFFER_PTS(in);

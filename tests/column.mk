@@ -1,7 +1,7 @@
 # Tests print TAP through GLib's framework; automake's driver counts every case.
 LDADD = core/libastro-core.la $(GST_CHECK_LIBS) $(GST_LIBS) $(GLIB_LIBS) -lm
 
-dist_files += tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/environment tests/subbuild tests/lsan.supp tests/tsan.supp \
+dist_files += doc/misfits.md tests/tests.h tests/tsan-glib.h tests/comma.h tests/device.h tests/distance.h tests/half.h tests/may-fail.h tests/near.h tests/observe.h tests/peak.h tests/environment tests/subbuild tests/lsan.supp tests/tsan.supp \
   tests/core/fake-device.h tests/core/on-device.h \
   tests/elements/astrostage.h tests/elements/elements.h tests/elements/misfit-kinds.h tests/elements/misfit-stages.h tests/elements/recorded.h tests/elements/left.h tests/elements/pulled.h tests/elements/running.h tests/elements/setter.h \
   tests/bench/bench.h tests/bench/block.h tests/bench/cublas.h tests/bench/cufft.h tests/bench/free-src.h \
@@ -31,7 +31,7 @@ LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver
 AM_TESTS_ENVIRONMENT = . $(srcdir)/tests/environment;
 
 # What is not made by "make check".
-.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads threads-run
+.PHONY: check-gpu-sanitizers bench bench-gpu bench-peers check-peers check-large fuzz fuzz-run check-format check-sanitizers check-threads threads-run check-stress stress-run
 
 # Each prints a table of figures beside the limit measured in the same run.
 bench: all $(bench_programs)
@@ -91,10 +91,24 @@ check-threads:
 	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
 
 thread_tests = tests/core/memory tests/core/memory-threads tests/core/memory-failures tests/core/memory-buffers \
-  tests/core/pool
+  tests/core/pool tests/elements/stress
+# What libraries that are not built for it do to memory is theirs.
 threads-run: $(BUILT_SOURCES)
-	@$(MAKE) $(thread_tests)
-	@$(MAKE) check-TESTS TESTS="$(thread_tests)"
+	@$(MAKE) $(thread_tests) elements/libgstastro.la
+	@TSAN_OPTIONS=ignore_noninstrumented_modules=1 $(MAKE) check-TESTS TESTS="$(thread_tests)"
+
+# Every element under threads that push, flush, seek, end, stop and start at random, each for so many seconds, under
+# AddressSanitizer and ThreadSanitizer; check does it for a moment.
+STRESS_SECONDS = 10
+check-stress:
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers stress-run --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
+	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-threads stress-run \
+	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
+
+stress-run: $(BUILT_SOURCES)
+	@$(MAKE) tests/elements/stress elements/libgstastro.la
+	@ASTRO_STRESS_SECONDS=$(STRESS_SECONDS) TSAN_OPTIONS=ignore_noninstrumented_modules=1 \
+	  $(MAKE) check-TESTS TESTS=tests/elements/stress
 
 # What tests leave in the build tree.
 CLEANFILES += tests/registry.bin $(fuzz_programs:=.out)

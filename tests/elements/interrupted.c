@@ -13,7 +13,7 @@ static const struct {
   guint after_ms; /* the first block came to what works long */
 } cases[] = {
   { "clean",
-    VISIBILITIES "! astrogridder size=1024 cell=20 ! astrofft ! astroimage psf=true ! " SEEN
+    VISIBILITIES "! astrogridder size=1024 cell=90 ! astrofft ! astroimage psf=true ! " SEEN
                  "! astroclean iterations=1000000000 gain=1e-7 ! fakesink",
     300 },
   { "wprojection-table",
@@ -21,7 +21,7 @@ static const struct {
                  "oversampling=16 support=16 ! astrofft ! astroimage ! fakesink",
     300 },
   { "direct",
-    VISIBILITIES "! " SEEN "! astrogridder algorithm=direct size=2048 cell=20 ! astrofft "
+    VISIBILITIES "! " SEEN "! astrogridder algorithm=direct size=2048 cell=90 ! astrofft "
                  "! astroimage ! fakesink",
     1000 },
   { "mock",
