@@ -4,6 +4,7 @@
 #include "core/fft/planner.h"
 #include "tests/core/place.h"
 
+#include <unistd.h>
 #include <fftw3.h>
 #include <signal.h>
 #include <sys/stat.h>
