@@ -475,7 +475,7 @@ static void test_errors(void)
 /* One that has nothing to do holds nothing back. */
 static void test_passes(void)
 {
-  GstHarness *h = gst_harness_new("astrodelay");
+  GstHarness *h = test_harness("astrodelay");
   g_autoptr(AstroObservation) o = test_observe("disc", 3);
   o->done.delays = ASTRO_DELAYS_OUT;
   gst_harness_set_src_caps_str(h, VOLTAGES);

@@ -22,22 +22,26 @@ typedef struct {
 
 static const Case cases[] = {
   { "clean",
-    VISIBILITIES "! astrogridder size=1024 cell=20 ! astrofft ! astroimage psf=true ! " SEEN
-                 "! astroclean iterations=1000000000 gain=1e-7 ! astrofitssink location=made.fits",
+    VISIBILITIES
+    "! astrogridder backend=cpu size=1024 cell=20 ! astrofft ! astroimage psf=true ! " SEEN
+    "! astroclean iterations=1000000000 gain=1e-7 ! astrofitssink location=made.fits",
     "seen", 400, 0, "interrupted: I of channel 0 has ", "made.fits", NULL },
   { "clean-reference",
-    VISIBILITIES "! astrogridder size=512 cell=20 ! astrofft ! astroimage psf=true ! " SEEN
-                 "! astroclean backend=reference iterations=1000000000 gain=1e-7 "
-                 "! astrofitssink location=made.fits",
+    VISIBILITIES
+    "! astrogridder backend=cpu size=512 cell=20 ! astrofft ! astroimage psf=true ! " SEEN
+    "! astroclean backend=reference iterations=1000000000 gain=1e-7 "
+    "! astrofitssink location=made.fits",
     "seen", 400, 0, "interrupted: I of channel 0 has ", "made.fits", NULL },
   { "wprojection-table",
-    VISIBILITIES "! " SEEN "! astrogridder algorithm=wprojection size=2048 cell=90 w-planes=1000 "
+    VISIBILITIES "! " SEEN
+                 "! astrogridder backend=cpu algorithm=wprojection size=2048 cell=90 w-planes=1000 "
                  "oversampling=16 support=16 ! astrofft ! astroimage "
                  "! astrofitssink location=made.fits",
     "seen", 400, 1, "interrupted in the middle of work", NULL, "made.fits" },
   { "direct",
     VISIBILITIES "! tee name=u\nu. ! queue ! astrofitssink location=made.uvfits async=false\nu. "
-                 "! " SEEN "! astrogridder algorithm=direct size=2048 cell=20 ! astrofft "
+                 "! " SEEN
+                 "! astrogridder backend=cpu algorithm=direct size=2048 cell=20 ! astrofft "
                  "! astroimage ! astrofitssink location=made.fits async=false",
     "seen", 1500, 1, "interrupted in the middle of work", "made.uvfits", "made.fits" },
   { "visibilities",
@@ -101,7 +105,8 @@ static void test_end(void)
   static const Case end = {
     "end",
     "astrovissrc stations=20 channels=1 integration=60 duration=0 sky=0.001,0.002,3 "
-    "! identity sleep-time=50000 ! " SEEN "! astrogridder algorithm=direct weighting=uniform "
+    "! identity sleep-time=50000 ! " SEEN
+    "! astrogridder backend=cpu algorithm=direct weighting=uniform "
     "size=100 cell=100 ! astrofft ! astroimage ! astrofitssink location=made.fits async=false",
     "seen",
     500,
