@@ -34,6 +34,7 @@ struct _AstroConvert {
   guint64 submitted_clipped; /* added to by the backend, the device's when it is drained */
   guint64 clipped, total;
   guint64 reported; /* total when the last message was posted */
+  gboolean warned;  /* of many that are clipped */
 };
 
 enum { PROP_SCALE = ASTRO_STAGE_N_PROPERTIES, PROP_CLIPPED };
@@ -198,6 +199,25 @@ static gboolean convert(AstroConvert *self, GstBuffer *in, GstBuffer *out, guint
   return astro_stage_submit(stage, in, out, arguments, error);
 }
 
+/* More than one in a hundred is no peak any more. */
+#define MANY_CLIPPED 0.01
+
+static void warn_of_clipping(AstroConvert *self)
+{
+  const double part = (double)self->clipped / (double)self->total;
+  if (self->warned || part < MANY_CLIPPED)
+    return;
+  self->warned = TRUE;
+  GST_ELEMENT_WARNING(
+      self, STREAM, FORMAT,
+      ("%.3g %% of the samples are beyond the range of %s with scale %.6g, and clipped: what is "
+       "made "
+       "of them is wrong. scale=auto fits samples to the format, or a smaller scale does",
+       100 * part, astro_format_name(astro_stage_out(ASTRO_STAGE(self))->format),
+       self->active_scale),
+      (NULL));
+}
+
 static void report(AstroConvert *self)
 {
   if (self->total == self->reported)
@@ -241,6 +261,8 @@ static void drained(AstroStage *stage)
   self->clipped = self->submitted_clipped;
   GST_OBJECT_UNLOCK(self);
   report(self);
+  if (self->total > 0)
+    warn_of_clipping(self);
 }
 
 /* Samples are amplitudes; visibilities and what is made of them are powers. What auto picks is
@@ -262,6 +284,7 @@ static gboolean start(GstBaseTransform *trans)
   AstroConvert *self = ASTRO_CONVERT(trans);
   GST_OBJECT_LOCK(self);
   self->submitted_clipped = self->clipped = self->total = self->reported = 0;
+  self->warned = FALSE;
   self->picked = (AstroConvertConfig){ 0 };
   GST_OBJECT_UNLOCK(self);
   return GST_BASE_TRANSFORM_CLASS(astro_convert_parent_class)->start(trans);

@@ -53,6 +53,7 @@ struct _AstroCorrelator {
 
   gboolean open;  /* steps of an integration came */
   guint64 number; /* of that integration */
+  guint64 end;    /* the step behind what came of it */
   gboolean stale; /* the backend still holds an integration that was given up */
   guint32 *counts;
 };
@@ -394,9 +395,19 @@ static void add_counts(AstroStage *stage, GstBuffer *out, const AstroCorrelatorA
   GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
 }
 
-/* Adds steps of a block (in NULL: none), and ends the integration where arguments say so. */
+/* What the stream's end cuts short has the length that it has: (u,v,w) are those of its middle. */
+static void end_early(AstroStage *stage, GstBuffer *out)
+{
+  const AstroCorrelator *self = ASTRO_CORRELATOR(stage);
+  if (astro_stage_in(stage)->rate_n > 0)
+    GST_BUFFER_DURATION(out) = astro_stage_time_in(stage, self->end) -
+                               astro_stage_time_in(stage, self->number * self->spectra);
+}
+
+/* Adds steps of a block (in NULL: none), and ends the integration where arguments say so: is_cut
+ * where no more of it comes. */
 static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *arguments,
-                    GError **error)
+                    gboolean is_cut, GError **error)
 {
   AstroCorrelator *self = ASTRO_CORRELATOR(stage);
   GstBuffer *out = NULL;
@@ -420,13 +431,15 @@ static gboolean add(AstroStage *stage, GstBuffer *in, AstroCorrelatorArguments *
   self->open = FALSE;
   add_counts(stage, out, arguments);
   astro_stage_emit(stage, out, self->number, 1);
+  if (is_cut)
+    end_early(stage, out);
   return TRUE;
 }
 
-static gboolean end_integration(AstroStage *stage, GError **error)
+static gboolean end_integration(AstroStage *stage, gboolean is_cut, GError **error)
 {
   AstroCorrelatorArguments arguments = { .dump = TRUE };
-  return !ASTRO_CORRELATOR(stage)->open || add(stage, NULL, &arguments, error);
+  return !ASTRO_CORRELATOR(stage)->open || add(stage, NULL, &arguments, is_cut, error);
 }
 
 /* Which samples of a block are whole, time:channel:station; NULL: all. A sample is good where
@@ -469,14 +482,16 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
   for (guint64 done = 0; done < steps; done += arguments.count) {
     guint64 at = first + done, number = at / self->spectra;
     /* Steps that never came took the rest of the integration with them. */
-    if (self->open && number != self->number && !end_integration(stage, error))
+    if (self->open && number != self->number && !end_integration(stage, FALSE, error))
       return FALSE;
     self->open = TRUE;
     self->number = number;
     arguments.first = done;
     arguments.count = MIN(steps - done, (number + 1) * self->spectra - at);
     arguments.dump = at + arguments.count == (number + 1) * self->spectra;
-    if (gap ? arguments.dump && !end_integration(stage, error) : !add(stage, in, &arguments, error))
+    self->end = at + arguments.count;
+    if (gap ? arguments.dump && !end_integration(stage, FALSE, error)
+            : !add(stage, in, &arguments, FALSE, error))
       return FALSE;
   }
   return TRUE;
@@ -484,7 +499,7 @@ static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 st
 
 static gboolean finish(AstroStage *stage, GError **error)
 {
-  return end_integration(stage, error);
+  return end_integration(stage, TRUE, error);
 }
 
 static void reset(AstroStage *stage)

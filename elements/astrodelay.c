@@ -9,7 +9,8 @@
  * Before the channelizer it works on voltages and is right for any array; after it, on spectra, it
  * is cheaper, and right for arrays across which light takes far less time than a spectrum does:
  * what is as late as a part of a spectrum's length loses that part of its correlation. A warning
- * says so from two hundredths on.
+ * says so from two hundredths on. The filters that move voltages by parts of a sample are flat over
+ * nine tenths of the band; towards its edges they take of the amplitude.
  *
  * The observation says what was undone, so that a second astrodelay does only what is left. A
  * bandpass of the file can be undone in spectra alone: before the channelizer it is noted as left,
@@ -340,7 +341,8 @@ static void warn_of_loss(AstroDelay *self, guint64 first)
     GST_ELEMENT_WARNING(
         self, STREAM, FAILED,
         ("delays of spectra differ by %.3g us, and a spectrum takes %.3g us: %s is lost where they "
-         "differ most. On voltages, before the channelizer, astrodelay loses nothing",
+         "differ most. On voltages, before the channelizer, astrodelay loses nothing but the "
+         "band's outer edges",
          spread * 1e6, spectrum * 1e6, spread < spectrum ? "so large a part" : "all"),
         (NULL));
 }

@@ -331,7 +331,9 @@ static void stamp(AstroFitsSrc *self, GstBuffer *buffer, const AstroFitsFrame *f
     offset = MAX(offset, self->next);
   gint64 epoch = has_steps ? begin - (gint64)(offset * frame->duration_ns) : 0;
   GST_BUFFER_PTS(buffer) = begin;
-  GST_BUFFER_DURATION(buffer) = frame->duration_ns ? frame->duration_ns : GST_CLOCK_TIME_NONE;
+  GST_BUFFER_DURATION(buffer) = frame->length_ns     ? frame->length_ns
+                                : frame->duration_ns ? frame->duration_ns
+                                                     : GST_CLOCK_TIME_NONE;
   GST_BUFFER_OFFSET(buffer) = offset;
   GST_BUFFER_OFFSET_END(buffer) = offset + 1;
   if (self->frames == 0 || offset != self->next ||

@@ -74,6 +74,15 @@ static gboolean describe(AstroStage *stage, GstBuffer *in, GstBuffer *out, GErro
   return TRUE;
 }
 
+/* An integration that the stream's end cut short stays so. */
+static void keep_length(GstBuffer *in, GstBuffer *out)
+{
+  const GstClockTime length = GST_BUFFER_DURATION(in);
+  if (GST_CLOCK_TIME_IS_VALID(length) && length > 0 && GST_BUFFER_DURATION_IS_VALID(out) &&
+      GST_BUFFER_PTS(in) == GST_BUFFER_PTS(out) && length < GST_BUFFER_DURATION(out))
+    GST_BUFFER_DURATION(out) = length;
+}
+
 gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps,
                                   GError **error)
 {
@@ -99,6 +108,8 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
     return FALSE;
   }
   astro_stage_emit(stage, out, first, steps);
+  if (steps == 1)
+    keep_length(said, out);
   return TRUE;
 }
 

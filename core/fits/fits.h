@@ -95,7 +95,8 @@ typedef struct {
   guint32 full;       /* the count of a value that lost nothing, as the file tells; one for all */
   guint64 not_finite; /* visibilities with a weight that are no numbers: their counts are 0 */
   gint64 start_ns;
-  guint64 duration_ns; /* 0: not known */
+  guint64 duration_ns; /* from one to the next; 0: not known */
+  guint64 length_ns;   /* of this one, which may be shorter; 0: as long */
   gboolean has_beam;
   double major, minor, angle; /* radians, as AstroImageMeta has them */
   guint border;               /* as there: pixels, of an image that was cleaned */

@@ -256,7 +256,7 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
                              "%g s",
                              UNTOLD_NS / ASTRO_NS_PER_SECOND);
   }
-  if (first.seconds > 0 && other_seconds > 0)
+  if (first.seconds > 0 && other_seconds > first.seconds)
     astro_fits_contents_note(contents, astro_fits_file_name(r->file),
                              "groups have integration times of %g s and %g s (INTTIM): all go on "
                              "as if %g s long",

@@ -45,7 +45,7 @@ static void test_first_light(void)
   g_assert_nonnull(strstr(result.out, "\nlight.fits: format FITS image, images 1, width 256, "));
   g_assert_true(g_regex_match_simple(
       "\nlight.uvfits: format UVFITS, stations 4, baselines 10, channels 16, products 4, "
-      "integrations 7, start 2026-11-20T12:00:00Z, seconds 0.056, least-weight [0-9]+, "
+      "integrations 7, start 2026-11-20T12:00:00Z, seconds 0.049936, least-weight [0-9]+, "
       "most-weight 500, flagged 0\n",
       result.out, 0, 0));
   g_assert_true(g_str_has_suffix(result.out, "\npicture: light.png\n")); /* --quiet */
@@ -198,6 +198,12 @@ static void test_integration_time(void)
   g_assert_nonnull(
       strstr(result.err, "astrocorrelator0: integration: spectra 1005, seconds 0.0201\n"));
   g_assert_nonnull(strstr(result.out, "integrations 3, "));
+  /* One that the end cuts short is as long as what came. */
+  g_auto(Result) cut = run("run correlate stations=3 channels=20 duration=0.05 "
+                           "integration=1000000 output=cut.uvfits");
+  g_assert_cmpint(cut.status, ==, 0);
+  g_assert_nonnull(strstr(cut.out, "integrations 1, "));
+  g_assert_nonnull(strstr(cut.out, "seconds 0.0496"));
   static const char *const others[] = { "first-light", "filterbank", "fringe",
                                         "correlate-file rate=1000 frequency=1e8" };
   for (guint i = 0; i < G_N_ELEMENTS(others); i++) {
