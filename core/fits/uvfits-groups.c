@@ -168,6 +168,12 @@ gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b)
   return ABS(a - b) < slack;
 }
 
+gint64 astro_uvfits_length(const AstroUvfitsReader *r, const AstroUvfitsGroup *group)
+{
+  const gint64 own = llround(group->seconds * ASTRO_NS_PER_SECOND);
+  return own > 0 && own < r->integration_ns - r->integration_ns / 1000 ? own : r->integration_ns;
+}
+
 /* The shortest time from one frame to the next among the first ones, since pauses may lie between;
  * 0: there is one frame. Among these groups one may have another INTTIM; 0: none has. */
 static gboolean find_step(AstroUvfitsReader *r, const AstroUvfitsGroup *first, gint64 *step,
@@ -269,7 +275,8 @@ gboolean astro_uvfits_read_times(AstroUvfitsReader *r, AstroFitsContents *conten
     return astro_fits_wrong(r->file, error,
                             "the last group is %g s before the first: sort the file by time first",
                             (first.middle_ns - last.middle_ns) / ASTRO_NS_PER_SECOND);
-  contents->duration_ns = last.middle_ns + (r->integration_ns - r->integration_ns / 2);
+  const gint64 length = astro_uvfits_length(r, &last);
+  contents->duration_ns = last.middle_ns + (length - length / 2);
   return TRUE;
 }
 

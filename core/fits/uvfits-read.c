@@ -143,13 +143,6 @@ static gboolean is_of_next_frame(const AstroUvfitsReader *r, const AstroUvfitsGr
           group->middle_ns - first->middle_ns > ASTRO_UVFITS_NS_OF_ROUNDING);
 }
 
-/* One that was cut short, as at the end of an observation, is as long as it says. */
-static gint64 length_of(const AstroUvfitsReader *r, const AstroUvfitsGroup *group)
-{
-  const gint64 own = llround(group->seconds * ASTRO_NS_PER_SECOND);
-  return own > 0 && own < r->integration_ns - r->integration_ns / 1000 ? own : r->integration_ns;
-}
-
 static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end, GError **error)
 {
   AstroUvfitsReader *r = reader;
@@ -198,7 +191,7 @@ static gboolean read_frame(gpointer reader, AstroFitsFrame *frame, gboolean *end
   r->last_ns = first.middle_ns;
   frame->full = r->full;
   frame->duration_ns = r->integration_ns;
-  frame->length_ns = length_of(r, &first);
+  frame->length_ns = astro_uvfits_length(r, &first);
   frame->start_ns = first.middle_ns - frame->length_ns / 2;
   return TRUE;
 }

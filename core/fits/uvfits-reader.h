@@ -104,5 +104,7 @@ gboolean astro_uvfits_place_stations(AstroUvfitsReader *r, AstroFitsUvw uvw,
 gboolean astro_uvfits_group_uvw(const AstroUvfitsReader *r, double uvw[3]);
 /* Groups of one frame have one time, give or take what a float of days loses. */
 gboolean astro_uvfits_same_time(const AstroUvfitsReader *r, gint64 a, gint64 b);
+/* In ns. One that was cut short, as at the end of an observation, is as long as it says. */
+gint64 astro_uvfits_length(const AstroUvfitsReader *r, const AstroUvfitsGroup *group);
 
 G_END_DECLS

@@ -77,7 +77,7 @@ static void test_first_light(void)
       "fakesrc num-buffers=3 sizetype=fixed sizemax=65536 filltype=random\n"
       "! "
       "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=2,pols=2,rate=1/1\n"
-      "! astroconvert ! application/x-astro-voltages,format=CI4 ! fakesink",
+      "! astroconvert scale=0.0595 ! application/x-astro-voltages,format=CI4 ! fakesink",
       -1);
   g_auto(Result) clip = run("run ./clip.graph --quiet --verbose");
   g_assert_cmpint(clip.status, ==, 0);
