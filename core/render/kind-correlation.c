@@ -7,7 +7,7 @@
 
 typedef struct {
   guint bins;
-  gint theta, low, high, w, error; /* columns; -1: not there */
+  gint theta, low, high, w, error, dd; /* columns; -1: not there */
 } Kind;
 
 static gint column_of(char **columns, const char *name)
@@ -33,7 +33,8 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                column_of(in->columns, "low"),
                column_of(in->columns, "high"),
                w,
-               column_of(in->columns, "error") };
+               column_of(in->columns, "error"),
+               column_of(in->columns, "dd") };
   AstroPanel panel = { .x = { g_strdup("θ (arcmin)"), 1, 10, .is_log = TRUE },
                        .y = { g_strdup("w(θ)"), 1, 10, .is_log = TRUE },
                        .n_points = k->bins };
@@ -63,14 +64,38 @@ static void set_range(AstroPanelAxis *axis, double least, double most)
     axis->to = axis->from * 10;
 }
 
+static const double *values_of(const Kind *k, const double *table, gint column)
+{
+  return column < 0 ? NULL : table + (gsize)column * k->bins;
+}
+
+/* Sums of weights are no counts that an error could be told from; the bins that have any stand for
+ * as many pairs as need be. */
+static void set_pairs(const Kind *k, const double *dd, double *pairs)
+{
+  gboolean are_counts = TRUE;
+  for (guint b = 0; b < k->bins; b++)
+    are_counts = are_counts && dd[b] == floor(dd[b]);
+  for (guint b = 0; b < k->bins; b++)
+    pairs[b] = are_counts || !(dd[b] > 0) ? dd[b] : INFINITY;
+}
+
 /* Of all bins, as astrotpacf tells of it. */
 static void fit(const Kind *k, const double *table, AstroPanel *panel)
 {
-  panel->amplitude = panel->slope = NAN;
-  if (k->error >= 0)
-    astro_power_law_fit(table + (gsize)k->theta * k->bins, table + (gsize)k->w * k->bins,
-                        table + (gsize)k->error * k->bins, k->bins, 0, INFINITY, &panel->amplitude,
-                        &panel->slope);
+  AstroPowerLaw law = { .amplitude = NAN, .slope = NAN };
+  const double *dd = values_of(k, table, k->dd);
+  g_autofree double *pairs = dd ? g_new(double, k->bins) : NULL;
+  if (dd)
+    set_pairs(k, dd, pairs);
+  const AstroPowerLawBins bins = { values_of(k, table, k->theta), values_of(k, table, k->w),
+                                   values_of(k, table, k->error), pairs, k->bins };
+  if (bins.error)
+    astro_power_law_fit(&bins, 0, INFINITY, &law);
+  panel->amplitude = law.amplitude;
+  panel->slope = law.slope;
+  panel->fit_from = law.from;
+  panel->fit_to = law.to;
 }
 
 static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,

@@ -1,7 +1,6 @@
 /* What is left without a region is added up, never the whole less a part: sums of weights of very
  * different sizes would lose what stays. */
 #include "core/tpacf/tpacf.h"
-#include "core/power-law.h"
 #include "core/enum.h"
 
 #include <math.h>
@@ -260,7 +259,7 @@ static void set_errors(const AstroTpacfConfig *config, const Sum *dd, AstroTpacf
 {
   for (guint k = 0; k < result->n_bins; k++) {
     gsize diagonal = (gsize)k * result->n_bins + k;
-    double pairs = pairs_in_bin(config, dd, k);
+    double pairs = result->pairs[k] = pairs_in_bin(config, dd, k);
     result->error[k] = result->covariance ? sqrt(result->covariance[diagonal])
                        : pairs > 0        ? fabs(1 + result->w[k]) / sqrt(pairs)
                                           : NAN;
@@ -270,17 +269,25 @@ static void set_errors(const AstroTpacfConfig *config, const Sum *dd, AstroTpacf
 #define MOST_ROUNDS 1000
 #define SETTLED 1e-9 /* of the constraint, from one round to the next */
 
+static AstroPowerLawBins bins_of(const AstroTpacfResult *result)
+{
+  return (AstroPowerLawBins){ result->theta, result->w, result->error, result->pairs,
+                              result->n_bins };
+}
+
 /* sum(rr w) / sum(rr) of the power law that fits w with a constraint added best. */
 static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, double constraint,
                             AstroTpacfResult *raised, double *lost)
 {
-  double amplitude, slope, above = 0, below = 0;
+  AstroPowerLaw law;
+  double above = 0, below = 0;
   for (guint k = 0; k < result->n_bins; k++)
     raised->w[k] = result->w[k] + constraint;
-  if (!astro_tpacf_fit(raised, 0, INFINITY, &amplitude, &slope))
+  const AstroPowerLawBins bins = bins_of(raised);
+  if (!astro_power_law_line(&bins, 0, INFINITY, &law))
     return FALSE;
   for (guint k = 0; k < result->n_bins; k++) {
-    above += rr->counts[k] * amplitude * pow(result->theta[k], slope);
+    above += rr->counts[k] * law.amplitude * pow(result->theta[k], law.slope);
     below += rr->counts[k];
   }
   *lost = above / below;
@@ -302,16 +309,25 @@ static double share_in_bins(const Sum *rr, guint n_bins)
 static void constrain(const Sum *rr, AstroTpacfResult *result)
 {
   AstroTpacfResult raised = *result;
+  const AstroPowerLawBins bins = bins_of(result);
+  AstroPowerLaw law;
   double constraint = 0, lost;
-  raised.w = g_new(double, result->n_bins);
   result->is_unsettled = TRUE;
+  raised.w = g_new(double, result->n_bins);
+  /* Those that w has without the constraint, or rounds would not settle. */
+  raised.error = g_new(double, result->n_bins);
+  raised.pairs = NULL;
+  for (guint k = 0; k < result->n_bins; k++)
+    raised.error[k] = astro_power_law_error(&bins, k);
   for (guint round = 0; round < MOST_ROUNDS && result->is_unsettled; round++) {
     if (!lost_by_fit(rr, result, constraint, &raised, &lost))
       break;
     result->is_unsettled = !(fabs(lost - constraint) <= SETTLED * fabs(lost));
     constraint = lost;
   }
+  result->is_unsettled = result->is_unsettled || !astro_tpacf_fit(&raised, 0, INFINITY, &law);
   g_free(raised.w);
+  g_free(raised.error);
   if (result->is_unsettled)
     return;
   result->constraint = constraint;
@@ -351,6 +367,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
   result->theta = g_new(double, n_bins);
   result->w = g_new(double, n_bins);
   result->error = g_new(double, n_bins);
+  result->pairs = g_new(double, n_bins);
   for (guint k = 0; k < n_bins; k++) {
     double low = config->edges[k], high = config->edges[k + 1];
     result->theta[k] = low > 0 ? sqrt(low * high) : high / 2;
@@ -374,12 +391,13 @@ void astro_tpacf_clear(AstroTpacfResult *result)
   g_clear_pointer(&result->theta, g_free);
   g_clear_pointer(&result->w, g_free);
   g_clear_pointer(&result->error, g_free);
+  g_clear_pointer(&result->pairs, g_free);
   g_clear_pointer(&result->covariance, g_free);
 }
 
 gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
-                         double *amplitude, double *slope)
+                         AstroPowerLaw *law)
 {
-  return astro_power_law_fit(result->theta, result->w, result->error, result->n_bins, min_theta,
-                             max_theta, amplitude, slope);
+  const AstroPowerLawBins bins = bins_of(result);
+  return astro_power_law_fit(&bins, min_theta, max_theta, law);
 }
