@@ -296,6 +296,12 @@ static GstStructure *fit_of(const AstroTpacfResult *result)
 
 static void tell(AstroTpacf *self, const AstroTpacfResult *result)
 {
+  if (result->apart)
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("no point of %s, as far as the bins reach: are they of the same sky, with "
+                         "places in degrees?",
+                         result->apart),
+                        (NULL));
   if (result->kind_without_pairs)
     GST_ELEMENT_WARNING(self, STREAM, FAILED,
                         ("w is NaN in all %u bins: there are no pairs of kind %s, or none that "

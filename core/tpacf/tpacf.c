@@ -266,6 +266,14 @@ static void set_errors(const AstroTpacfConfig *config, const Sum *dd, AstroTpacf
   }
 }
 
+static double sum_bins(const Sum *sum, guint n_bins)
+{
+  double all = 0;
+  for (guint k = 0; k < n_bins; k++)
+    all += sum->counts[k];
+  return all;
+}
+
 #define MOST_ROUNDS 1000
 #define SETTLED 1e-9 /* of the constraint, from one round to the next */
 
@@ -292,14 +300,6 @@ static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, doubl
   }
   *lost = above / below;
   return below > 0 && isfinite(*lost);
-}
-
-static double share_in_bins(const Sum *rr, guint n_bins)
-{
-  double counted = 0;
-  for (guint k = 0; k < n_bins; k++)
-    counted += rr->counts[k];
-  return counted / rr->pairs;
 }
 
 /* w as estimated lacks C = sum(rr w) / sum(rr), since the mean density is that of the same field.
@@ -331,7 +331,7 @@ static void constrain(const Sum *rr, AstroTpacfResult *result)
   if (result->is_unsettled)
     return;
   result->constraint = constraint;
-  result->constraint_share = share_in_bins(rr, result->n_bins);
+  result->constraint_share = sum_bins(rr, result->n_bins) / rr->pairs;
   for (guint k = 0; k < result->n_bins; k++)
     result->w[k] += constraint;
 }
@@ -346,6 +346,32 @@ static const char *kind_without_pairs(const AstroTpacfConfig *config,
   for (guint kind = 0; kind < N_KINDS; kind++)
     if (is_needed[kind] && kinds[kind]->counts && sums[kind].pairs == 0)
       return names[kind];
+  return NULL;
+}
+
+#define MORE_THAN_CHANCE 10 /* pairs that would be in the bins */
+
+/* Pairs of one kind that no bin has, though by the share of random pairs, or of others where those
+ * have none, there would be many. Sums of weights have no such scale. */
+static const char *find_apart(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
+                              const Sum sums[N_KINDS])
+{
+  static const char *const of_one[N_KINDS] = { [DR] = "the data lies near a random one" };
+  static const char *const of_two[N_KINDS] = { "pad data lies near one of pad data2",
+                                               "pad data lies near one of pad random2",
+                                               "pad random lies near one of pad data2",
+                                               "pad random lies near one of pad random2" };
+  const char *const *texts = config->rd.counts ? of_two : of_one;
+  const double least = config->dd_numbers ? 0 : MORE_THAN_CHANCE;
+  static const guint by_trust[] = { RR, DR, RD, DD };
+  double share_there = 0;
+  for (guint i = 0; i < N_KINDS && !(share_there > 0); i++)
+    if (sums[by_trust[i]].pairs > 0)
+      share_there = sum_bins(&sums[by_trust[i]], config->n_bins) / sums[by_trust[i]].pairs;
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    if (texts[kind] && kinds[kind]->counts && sum_bins(&sums[kind], config->n_bins) == 0 &&
+        share_there * sums[kind].pairs > least)
+      return texts[kind];
   return NULL;
 }
 
@@ -364,6 +390,7 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
   }
   result->n_bins = n_bins;
   result->kind_without_pairs = kind_without_pairs(config, kinds, all);
+  result->apart = find_apart(config, kinds, all);
   result->theta = g_new(double, n_bins);
   result->w = g_new(double, n_bins);
   result->error = g_new(double, n_bins);

@@ -55,6 +55,9 @@ typedef struct {
   /* NULL, or why that is so of all bins: a kind of which there are no pairs, or none that weigh
    * anything. */
   const char *kind_without_pairs;
+  /* NULL, or points that have pairs, of which none is as near as the bins are wide, though others
+   * are: they lie in different parts of the sky. Completes "no point of". */
+  const char *apart;
   double *theta; /* geometric middles; of a bin that begins at 0, the middle */
   double *w, *error;
   double *pairs;      /* of the data in each bin, not their weights; NULL: not told */

@@ -242,6 +242,24 @@ static void test_no_pairs(void)
   }
 }
 
+/* Catalogues of different parts of the sky have a w that says nothing. */
+static void test_apart(void)
+{
+  g_autofree char *one =
+      warning_of("astrohistogram name=h min-angle=1 max-angle=100 ! astrotpacf ! fakesink "
+                 "astrocatsrc points=2000 footprint=cap:0,0,8 ! h.data "
+                 "astrocatsrc points=2000 seed=2 footprint=cap:180,0,8 ! h.random");
+  test_says(one, "no point of the data lies near a random one");
+  test_says(one, "are they of the same sky, with places in degrees?");
+  g_autofree char *two =
+      warning_of("astrohistogram name=h min-angle=1 max-angle=100 ! astrotpacf ! fakesink "
+                 "astrocatsrc points=2000 footprint=cap:0,0,8 ! h.data "
+                 "astrocatsrc points=2000 seed=3 footprint=cap:180,0,8 ! h.data2 "
+                 "astrocatsrc points=2000 seed=4 footprint=cap:0,0,8 ! h.random "
+                 "astrocatsrc points=2000 seed=2 footprint=cap:0,0,8 ! h.random2");
+  test_says(two, "no point of pad data lies near one of pad data2");
+}
+
 /* Most pairs of this field are wider than its bins, where w is smaller than they tell. */
 static void test_narrow_bins(void)
 {
@@ -322,6 +340,7 @@ static void add_tests(void)
   g_test_add_func("/astrotpacf/huge", test_huge);
   g_test_add_func("/astrotpacf/no-memory", test_no_memory);
   g_test_add_func("/astrotpacf/no-pairs", test_no_pairs);
+  g_test_add_func("/astrotpacf/apart", test_apart);
   g_test_add_func("/astrotpacf/narrow-bins", test_narrow_bins);
   g_test_add_func("/astrotpacf/no-clusters", test_no_clusters);
   g_test_add_func("/astrotpacf/pipeline", test_pipeline);
