@@ -55,11 +55,13 @@ static void include(double value, double *least, double *most)
   *most = fmax(*most, value);
 }
 
+#define AS_GOOD_AS_WHOLE 1e-6 /* of a decade: edges of bins are rounded */
+
 /* Whole decades around what is drawn. */
 static void set_range(AstroPanelAxis *axis, double least, double most)
 {
-  axis->from = least <= most ? pow(10, floor(log10(least))) : 1;
-  axis->to = least <= most ? pow(10, ceil(log10(most))) : 10;
+  axis->from = least <= most ? pow(10, floor(log10(least) + AS_GOOD_AS_WHOLE)) : 1;
+  axis->to = least <= most ? pow(10, ceil(log10(most) - AS_GOOD_AS_WHOLE)) : 10;
   if (axis->to <= axis->from)
     axis->to = axis->from * 10;
 }
@@ -111,6 +113,8 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
     *p = (AstroPanelPoint){ cell(k, table, k->theta, b), cell(k, table, k->low, b),
                             cell(k, table, k->high, b), cell(k, table, k->w, b),
                             cell(k, table, k->error, b) };
+    if (cell(k, table, k->dd, b) == 0) /* nothing was measured there */
+      p->y = NAN;
     if (!(p->x > 0) || !isfinite(p->x) || !isfinite(p->y) || p->y == 0)
       continue;
     any_below = any_below || p->y < 0;
