@@ -99,7 +99,7 @@ gboolean astro_catalogue_pad_append(const AstroCataloguePad *pad, GstBuffer *buf
                                GST_PAD_NAME(pad));
   if (gst_buffer_get_size(buffer) == 0)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE, "pad %s: the %s catalogue is empty",
-                               GST_PAD_NAME(pad));
+                               GST_PAD_NAME(pad), GST_PAD_NAME(pad));
   if (gst_buffer_get_size(buffer) % step)
     return astro_stream_refuse(error, ASTRO_STREAM_ERROR_SIZE,
                                "pad %s: a buffer of %" G_GSIZE_FORMAT
