@@ -269,6 +269,21 @@ static GstFlowReturn push(AstroHistogram *self)
   return flow;
 }
 
+/* They are taken as they are, which few people mean. */
+static void warn_of_negative_weights(AstroHistogram *self)
+{
+  static const AstroSide sides[] = { ASTRO_SIDE_DATA, ASTRO_SIDE_DATA2 };
+  for (guint i = 0; i < G_N_ELEMENTS(sides); i++) {
+    const guint64 n = astro_collector_n_negative(self->collector, sides[i]);
+    if (n > 0)
+      GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                          ("the %s catalogue has weights below 0 at %" G_GUINT64_FORMAT
+                           " points: their pairs are taken off",
+                           astro_side_name(sides[i]), n),
+                          (NULL));
+  }
+}
+
 static GstFlowReturn begin(AstroHistogram *self)
 {
   GError *error = NULL;
@@ -285,6 +300,7 @@ static GstFlowReturn begin(AstroHistogram *self)
   astro_catalogue_clear(&data2);
   if (!good)
     return fail(self, error);
+  warn_of_negative_weights(self);
   set_active_backend(self);
   return GST_FLOW_OK;
 }

@@ -4,7 +4,9 @@
  * The angular correlation function w(theta) from histograms of pairs, with errors from the
  * jackknife where the histogram has regions. Output: columns theta, low and high (edges) in arcmin,
  * w, error, the counts of every kind of pairs, and with regions the covariance, a column each bin
- * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best; a sticky
+ * (cov0, cov1 ...). Element messages "astro-tpacf" tell the power law that fits best and of how
+ * many bins, or under "no-fit" why w tells none: bins without pairs of the data, or with errors far
+ * below those of Poisson counts, are left out, and three must stand out by their errors. A sticky
  * event "astro-correlation" before the output tells the estimator and how many points and pairs
  * there are, which astrofitssink writes into a table's header.
  *
@@ -282,9 +284,24 @@ static void write_columns(const AstroTpacf *self, const AstroTpacfResult *result
 
 #define ENOUGH_PAIRS 0.99 /* for the integral constraint, of the random pairs there are */
 
+/* Numbers where w tells a power law, and else why it tells none. */
+static GstStructure *fit_of(const AstroTpacfResult *result)
+{
+  AstroPowerLaw law;
+  if (astro_tpacf_fit(result, 0, INFINITY, &law))
+    return gst_structure_new("astro-tpacf", "amplitude", G_TYPE_DOUBLE, law.amplitude, "slope",
+                             G_TYPE_DOUBLE, law.slope, "bins", G_TYPE_UINT, law.n_used, NULL);
+  return gst_structure_new("astro-tpacf", "no-fit", G_TYPE_STRING, law.reason, NULL);
+}
+
 static void tell(AstroTpacf *self, const AstroTpacfResult *result)
 {
-  double amplitude = NAN, slope = NAN;
+  if (result->apart)
+    GST_ELEMENT_WARNING(self, STREAM, FAILED,
+                        ("no point of %s, as far as the bins reach: are they of the same sky, with "
+                         "places in degrees?",
+                         result->apart),
+                        (NULL));
   if (result->kind_without_pairs)
     GST_ELEMENT_WARNING(self, STREAM, FAILED,
                         ("w is NaN in all %u bins: there are no pairs of kind %s, or none that "
@@ -300,7 +317,7 @@ static void tell(AstroTpacf *self, const AstroTpacfResult *result)
     GST_ELEMENT_WARNING(
         self, STREAM, FAILED,
         ("no integral constraint is added: it takes pairs of random points, and a w that "
-         "is above 0 in two bins and not too flat for a power law"),
+         "is above 0 in three bins by more than its errors and not too flat for a power law"),
         (NULL));
   if (result->constraint != 0 && result->constraint_share < ENOUGH_PAIRS)
     GST_ELEMENT_WARNING(self, STREAM, FAILED,
@@ -308,11 +325,9 @@ static void tell(AstroTpacf *self, const AstroTpacfResult *result)
                          "lie in the bins, expected bins that reach across the field",
                          result->constraint, 100 * result->constraint_share),
                         (NULL));
-  astro_tpacf_fit(result, 0, INFINITY, &amplitude, &slope);
-  GstStructure *s = gst_structure_new("astro-tpacf", "amplitude", G_TYPE_DOUBLE, amplitude, "slope",
-                                      G_TYPE_DOUBLE, slope, "constraint", G_TYPE_DOUBLE,
-                                      result->constraint, "samples", G_TYPE_UINT, result->n_used,
-                                      "undefined", G_TYPE_UINT, result->n_undefined, NULL);
+  GstStructure *s = fit_of(result);
+  gst_structure_set(s, "constraint", G_TYPE_DOUBLE, result->constraint, "samples", G_TYPE_UINT,
+                    result->n_used, "undefined", G_TYPE_UINT, result->n_undefined, NULL);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), s));
 }
 

@@ -180,6 +180,17 @@ static void on_image(Run *run, GstMessage *message, const GstStructure *structur
   g_hash_table_insert(run->beams, g_strdup(name), g_strdup_printf("%s: beam %s", name, beam));
 }
 
+/* Numbers, and before them a sentence where there is no power law to tell. */
+static char *words_of(const GstStructure *structure)
+{
+  g_autoptr(GstStructure) numbers = gst_structure_copy(structure);
+  const char *why = gst_structure_get_string(structure, "no-fit");
+  gst_structure_remove_field(numbers, "no-fit");
+  g_autofree char *fields = astro_format_fields(numbers);
+  return why ? g_strdup_printf("no power law is fitted: %s; %s", why, fields)
+             : g_steal_pointer(&fields);
+}
+
 static void on_element(Run *run, GstMessage *message)
 {
   const GstStructure *structure = gst_message_get_structure(message);
@@ -197,7 +208,7 @@ static void on_element(Run *run, GstMessage *message)
         (g_strv_contains(results, name) && !run->arguments->quiet)))
     return;
   char *what = g_strdup_printf("%s: %s", GST_OBJECT_NAME(message->src), name + strlen("astro-"));
-  char *fields = astro_format_fields(structure);
+  char *fields = words_of(structure);
   if (g_strv_contains(at_end, name)) {
     g_hash_table_insert(run->told_at_end, what, fields);
     return;

@@ -111,10 +111,20 @@ static gboolean is_heading(const GPtrArray *words, const GPtrArray *first,
   return has_all;
 }
 
+/* Names that no heading has been compared with may be those of other columns. */
+static char *note_usual(const Reader *reader, guint n_columns)
+{
+  return g_strdup_printf("%s: no line names its %u columns: right ascension is taken from column "
+                         "%d and declination from column %d; ra-column and dec-column take numbers "
+                         "from 1 if these are others",
+                         reader->name, n_columns, reader->column[RA] + 1, reader->column[DEC] + 1);
+}
+
 /* Finds columns by names, or by number. names: NULL where there are none. */
 static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED],
-                              const GPtrArray *names, GError **error)
+                              const GPtrArray *names, guint n_columns, GError **error)
 {
+  gboolean is_usual = FALSE;
   for (guint w = 0; w < N_WANTED; w++) {
     reader->column[w] = -1;
     if (!wanted[w])
@@ -123,8 +133,10 @@ static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED]
       reader->column[w] = find_name(names, wanted[w]);
     if (reader->column[w] < 0)
       reader->column[w] = parse_place(wanted[w]);
-    if (reader->column[w] < 0 && !names)
+    if (reader->column[w] < 0 && !names) {
       reader->column[w] = usual_column(wanted[w]);
+      is_usual = is_usual || reader->column[w] >= 0;
+    }
     if (reader->column[w] < 0) {
       g_autoptr(GString) there = g_string_new(NULL);
       for (guint i = 0; names && i < names->len; i++)
@@ -135,6 +147,8 @@ static gboolean place_columns(Reader *reader, const char *const wanted[N_WANTED]
     }
     reader->n_needed = MAX(reader->n_needed, (guint)reader->column[w] + 1);
   }
+  if (is_usual && n_columns > 2)
+    reader->note = note_usual(reader, n_columns);
   return TRUE;
 }
 
@@ -214,7 +228,7 @@ static gboolean find_columns(Reader *reader, const AstroCatalogueColumns *column
   g_autofree char *below = NULL;
   g_autoptr(GPtrArray) heading = *point ? find_heading(reader, first, wanted, &below) : NULL;
   const GPtrArray *names = *point ? heading : first;
-  if (!place_columns(reader, wanted, names, error) || !read_units(reader, error))
+  if (!place_columns(reader, wanted, names, first->len, error) || !read_units(reader, error))
     return FALSE;
   if (reader->see && names)
     reader->names = copy_names(names);
@@ -363,9 +377,12 @@ static gboolean check_last_line(Reader *reader, const char *text, gsize length, 
   g_autofree char *what = told;
   if (found == ASTRO_LAST_LINE_CUT)
     return refuse(reader, ASTRO_CATALOGUE_ERROR_TEXT, error, "%s: the file was cut", what);
-  if (found == ASTRO_LAST_LINE_DOUBTFUL)
-    reader->note = g_strdup_printf("%s, line %" G_GUINT64_FORMAT ": the last line has %s",
-                                   reader->name, reader->line, what);
+  if (found == ASTRO_LAST_LINE_DOUBTFUL) {
+    g_autofree char *before = reader->note;
+    reader->note =
+        g_strdup_printf("%s%s%s, line %" G_GUINT64_FORMAT ": the last line has %s",
+                        before ? before : "", before ? "; " : "", reader->name, reader->line, what);
+  }
   return TRUE;
 }
 

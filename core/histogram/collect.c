@@ -25,6 +25,7 @@ static const Kind kinds_of_two[] = { { "dd", ASTRO_SIDE_DATA, ASTRO_SIDE_DATA2 }
 typedef struct {
   AstroPoints *points;
   double *weight, *square; /* sums of weights and of their squares by region */
+  guint64 n_negative;      /* points whose weight is below 0 */
 } Side;
 
 struct _AstroCollector {
@@ -198,12 +199,14 @@ static void weigh_regions(AstroCollector *collector, Side *side, const AstroCata
                           const double *region)
 {
   guint regions = astro_histogram_regions(&collector->config);
+  side->n_negative = 0;
   side->weight = g_new0(double, regions);
   side->square = g_new0(double, regions);
   for (guint64 i = 0; i < catalogue->n; i++) {
     guint r = region ? (guint)region[i] : 0;
     double weight = catalogue->weight ? catalogue->weight[i] : 1;
     side->weight[r] += weight;
+    side->n_negative += weight < 0;
     side->square[r] += weight * weight;
   }
 }
@@ -219,6 +222,22 @@ static gboolean has_random(const Kind *kind)
 }
 
 #define MOST_WEIGHT 1e154 /* of a catalogue: its square is a number */
+
+/* Weights below 0 take something off others, as those of differences do. Where there are no others
+ * a sign is wrong, or a value that stands for a missing one is taken for a weight. */
+static gboolean has_weight_above_0(AstroSide side, const AstroCatalogue *catalogue, GError **error)
+{
+  guint64 below = 0, above = 0;
+  for (guint64 i = 0; catalogue->weight && i < catalogue->n; i++) {
+    below += catalogue->weight[i] < 0;
+    above += catalogue->weight[i] > 0;
+  }
+  return below == 0 || above > 0 ||
+         astro_fail(error, ASTRO_HISTOGRAM_ERROR, ASTRO_HISTOGRAM_ERROR_POINTS,
+                    "the %s catalogue has weights below 0, %" G_GUINT64_FORMAT
+                    " of %" G_GUINT64_FORMAT ", and none above: expected weights of 0 or more",
+                    astro_side_name(side), below, catalogue->n);
+}
 
 /* Every estimator divides by pairs with random points. */
 static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, GError **error)
@@ -238,7 +257,7 @@ static gboolean check_weights(AstroSide side, const AstroCatalogue *catalogue, G
                   astro_side_name(side), catalogue->weight[i], i);
       return FALSE;
     }
-  return TRUE;
+  return has_weight_above_0(side, catalogue, error);
 }
 
 static gboolean set_side(AstroCollector *collector, AstroSide which,
@@ -418,6 +437,11 @@ char *astro_collector_kinds(const AstroCollector *collector)
 const char *astro_collector_kind(const AstroCollector *collector)
 {
   return collector->now->name;
+}
+
+guint64 astro_collector_n_negative(const AstroCollector *collector, AstroSide side)
+{
+  return collector->sides[side].n_negative;
 }
 
 gboolean astro_collector_is_weighted(const AstroCollector *collector)

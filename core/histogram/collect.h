@@ -38,6 +38,8 @@ guint64 astro_collector_n_random(const AstroCollector *collector); /* that value
 
 char *astro_collector_kinds(const AstroCollector *collector);      /* "dd:dr:rr" */
 const char *astro_collector_kind(const AstroCollector *collector); /* that is counted now */
+/* Points of the latest catalogue whose weight is below 0. */
+guint64 astro_collector_n_negative(const AstroCollector *collector, AstroSide side);
 gboolean astro_collector_is_weighted(const AstroCollector *collector);
 /* U64 counts, or F64 sums of weights, [kind][region][region][bin]. */
 gconstpointer astro_collector_values(const AstroCollector *collector, gsize *bytes);

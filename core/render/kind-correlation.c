@@ -7,7 +7,7 @@
 
 typedef struct {
   guint bins;
-  gint theta, low, high, w, error; /* columns; -1: not there */
+  gint theta, low, high, w, error, dd; /* columns; -1: not there */
 } Kind;
 
 static gint column_of(char **columns, const char *name)
@@ -33,7 +33,8 @@ static gpointer open_kind(const AstroRenderInput *in, GArray *panels, GError **e
                column_of(in->columns, "low"),
                column_of(in->columns, "high"),
                w,
-               column_of(in->columns, "error") };
+               column_of(in->columns, "error"),
+               column_of(in->columns, "dd") };
   AstroPanel panel = { .x = { g_strdup("θ (arcmin)"), 1, 10, .is_log = TRUE },
                        .y = { g_strdup("w(θ)"), 1, 10, .is_log = TRUE },
                        .n_points = k->bins };
@@ -54,23 +55,49 @@ static void include(double value, double *least, double *most)
   *most = fmax(*most, value);
 }
 
+#define AS_GOOD_AS_WHOLE 1e-6 /* of a decade: edges of bins are rounded */
+
 /* Whole decades around what is drawn. */
 static void set_range(AstroPanelAxis *axis, double least, double most)
 {
-  axis->from = least <= most ? pow(10, floor(log10(least))) : 1;
-  axis->to = least <= most ? pow(10, ceil(log10(most))) : 10;
+  axis->from = least <= most ? pow(10, floor(log10(least) + AS_GOOD_AS_WHOLE)) : 1;
+  axis->to = least <= most ? pow(10, ceil(log10(most) - AS_GOOD_AS_WHOLE)) : 10;
   if (axis->to <= axis->from)
     axis->to = axis->from * 10;
+}
+
+static const double *values_of(const Kind *k, const double *table, gint column)
+{
+  return column < 0 ? NULL : table + (gsize)column * k->bins;
+}
+
+/* Sums of weights are no counts that an error could be told from; the bins that have any stand for
+ * as many pairs as need be. */
+static void set_pairs(const Kind *k, const double *dd, double *pairs)
+{
+  gboolean are_counts = TRUE;
+  for (guint b = 0; b < k->bins; b++)
+    are_counts = are_counts && dd[b] == floor(dd[b]);
+  for (guint b = 0; b < k->bins; b++)
+    pairs[b] = are_counts || !(dd[b] > 0) ? dd[b] : INFINITY;
 }
 
 /* Of all bins, as astrotpacf tells of it. */
 static void fit(const Kind *k, const double *table, AstroPanel *panel)
 {
-  panel->amplitude = panel->slope = NAN;
-  if (k->error >= 0)
-    astro_power_law_fit(table + (gsize)k->theta * k->bins, table + (gsize)k->w * k->bins,
-                        table + (gsize)k->error * k->bins, k->bins, 0, INFINITY, &panel->amplitude,
-                        &panel->slope);
+  AstroPowerLaw law = { .amplitude = NAN, .slope = NAN };
+  const double *dd = values_of(k, table, k->dd);
+  g_autofree double *pairs = dd ? g_new(double, k->bins) : NULL;
+  if (dd)
+    set_pairs(k, dd, pairs);
+  const AstroPowerLawBins bins = { values_of(k, table, k->theta), values_of(k, table, k->w),
+                                   values_of(k, table, k->error), pairs, k->bins };
+  if (bins.error)
+    astro_power_law_fit(&bins, 0, INFINITY, &law);
+  panel->amplitude = law.amplitude;
+  panel->slope = law.slope;
+  panel->fit_from = law.from;
+  panel->fit_to = law.to;
 }
 
 static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRenderMoment *moment,
@@ -86,6 +113,8 @@ static void take(gpointer kind, gconstpointer data, guint64 steps, const AstroRe
     *p = (AstroPanelPoint){ cell(k, table, k->theta, b), cell(k, table, k->low, b),
                             cell(k, table, k->high, b), cell(k, table, k->w, b),
                             cell(k, table, k->error, b) };
+    if (cell(k, table, k->dd, b) == 0) /* nothing was measured there */
+      p->y = NAN;
     if (!(p->x > 0) || !isfinite(p->x) || !isfinite(p->y) || p->y == 0)
       continue;
     any_below = any_below || p->y < 0;

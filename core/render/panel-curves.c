@@ -78,7 +78,7 @@ void astro_panel_draw_points(const AstroPen *pen, cairo_t *cr, const AstroPanel 
 void astro_panel_draw_fit(const AstroPen *pen, cairo_t *cr, const AstroPanel *panel,
                           const AstroPanelPlace *p, gboolean is_bare, gboolean red_first)
 {
-  const double ends[2] = { panel->x.from, panel->x.to };
+  const double ends[2] = { panel->fit_from, panel->fit_to };
   const double dashes[] = { 0.6 * pen->em, 0.4 * pen->em };
   char text[96], amplitude[G_ASCII_DTOSTR_BUF_SIZE], slope[G_ASCII_DTOSTR_BUF_SIZE];
   if (!(panel->amplitude > 0) || !isfinite(panel->slope))

@@ -61,6 +61,7 @@ typedef struct {
   AstroPanelPoint *points;
   guint n_points;
   double amplitude, slope; /* of the power law that fits the points; NaN or 0: none does */
+  double fit_from, fit_to; /* x of the points it fits */
 } AstroPanel;
 
 static inline gboolean astro_panel_has_pixels(const AstroPanel *panel)

@@ -1,7 +1,6 @@
 /* What is left without a region is added up, never the whole less a part: sums of weights of very
  * different sizes would lose what stays. */
 #include "core/tpacf/tpacf.h"
-#include "core/power-law.h"
 #include "core/enum.h"
 
 #include <math.h>
@@ -260,39 +259,47 @@ static void set_errors(const AstroTpacfConfig *config, const Sum *dd, AstroTpacf
 {
   for (guint k = 0; k < result->n_bins; k++) {
     gsize diagonal = (gsize)k * result->n_bins + k;
-    double pairs = pairs_in_bin(config, dd, k);
+    double pairs = result->pairs[k] = pairs_in_bin(config, dd, k);
     result->error[k] = result->covariance ? sqrt(result->covariance[diagonal])
                        : pairs > 0        ? fabs(1 + result->w[k]) / sqrt(pairs)
                                           : NAN;
   }
 }
 
+static double sum_bins(const Sum *sum, guint n_bins)
+{
+  double all = 0;
+  for (guint k = 0; k < n_bins; k++)
+    all += sum->counts[k];
+  return all;
+}
+
 #define MOST_ROUNDS 1000
 #define SETTLED 1e-9 /* of the constraint, from one round to the next */
+
+static AstroPowerLawBins bins_of(const AstroTpacfResult *result)
+{
+  return (AstroPowerLawBins){ result->theta, result->w, result->error, result->pairs,
+                              result->n_bins };
+}
 
 /* sum(rr w) / sum(rr) of the power law that fits w with a constraint added best. */
 static gboolean lost_by_fit(const Sum *rr, const AstroTpacfResult *result, double constraint,
                             AstroTpacfResult *raised, double *lost)
 {
-  double amplitude, slope, above = 0, below = 0;
+  AstroPowerLaw law;
+  double above = 0, below = 0;
   for (guint k = 0; k < result->n_bins; k++)
     raised->w[k] = result->w[k] + constraint;
-  if (!astro_tpacf_fit(raised, 0, INFINITY, &amplitude, &slope))
+  const AstroPowerLawBins bins = bins_of(raised);
+  if (!astro_power_law_line(&bins, 0, INFINITY, &law))
     return FALSE;
   for (guint k = 0; k < result->n_bins; k++) {
-    above += rr->counts[k] * amplitude * pow(result->theta[k], slope);
+    above += rr->counts[k] * law.amplitude * pow(result->theta[k], law.slope);
     below += rr->counts[k];
   }
   *lost = above / below;
   return below > 0 && isfinite(*lost);
-}
-
-static double share_in_bins(const Sum *rr, guint n_bins)
-{
-  double counted = 0;
-  for (guint k = 0; k < n_bins; k++)
-    counted += rr->counts[k];
-  return counted / rr->pairs;
 }
 
 /* w as estimated lacks C = sum(rr w) / sum(rr), since the mean density is that of the same field.
@@ -302,20 +309,29 @@ static double share_in_bins(const Sum *rr, guint n_bins)
 static void constrain(const Sum *rr, AstroTpacfResult *result)
 {
   AstroTpacfResult raised = *result;
+  const AstroPowerLawBins bins = bins_of(result);
+  AstroPowerLaw law;
   double constraint = 0, lost;
-  raised.w = g_new(double, result->n_bins);
   result->is_unsettled = TRUE;
+  raised.w = g_new(double, result->n_bins);
+  /* Those that w has without the constraint, or rounds would not settle. */
+  raised.error = g_new(double, result->n_bins);
+  raised.pairs = NULL;
+  for (guint k = 0; k < result->n_bins; k++)
+    raised.error[k] = astro_power_law_error(&bins, k);
   for (guint round = 0; round < MOST_ROUNDS && result->is_unsettled; round++) {
     if (!lost_by_fit(rr, result, constraint, &raised, &lost))
       break;
     result->is_unsettled = !(fabs(lost - constraint) <= SETTLED * fabs(lost));
     constraint = lost;
   }
+  result->is_unsettled = result->is_unsettled || !astro_tpacf_fit(&raised, 0, INFINITY, &law);
   g_free(raised.w);
+  g_free(raised.error);
   if (result->is_unsettled)
     return;
   result->constraint = constraint;
-  result->constraint_share = share_in_bins(rr, result->n_bins);
+  result->constraint_share = sum_bins(rr, result->n_bins) / rr->pairs;
   for (guint k = 0; k < result->n_bins; k++)
     result->w[k] += constraint;
 }
@@ -330,6 +346,32 @@ static const char *kind_without_pairs(const AstroTpacfConfig *config,
   for (guint kind = 0; kind < N_KINDS; kind++)
     if (is_needed[kind] && kinds[kind]->counts && sums[kind].pairs == 0)
       return names[kind];
+  return NULL;
+}
+
+#define MORE_THAN_CHANCE 10 /* pairs that would be in the bins */
+
+/* Pairs of one kind that no bin has, though by the share of random pairs, or of others where those
+ * have none, there would be many. Sums of weights have no such scale. */
+static const char *find_apart(const AstroTpacfConfig *config, const AstroPairs *kinds[N_KINDS],
+                              const Sum sums[N_KINDS])
+{
+  static const char *const of_one[N_KINDS] = { [DR] = "the data lies near a random one" };
+  static const char *const of_two[N_KINDS] = { "pad data lies near one of pad data2",
+                                               "pad data lies near one of pad random2",
+                                               "pad random lies near one of pad data2",
+                                               "pad random lies near one of pad random2" };
+  const char *const *texts = config->rd.counts ? of_two : of_one;
+  const double least = config->dd_numbers ? 0 : MORE_THAN_CHANCE;
+  static const guint by_trust[] = { RR, DR, RD, DD };
+  double share_there = 0;
+  for (guint i = 0; i < N_KINDS && !(share_there > 0); i++)
+    if (sums[by_trust[i]].pairs > 0)
+      share_there = sum_bins(&sums[by_trust[i]], config->n_bins) / sums[by_trust[i]].pairs;
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    if (texts[kind] && kinds[kind]->counts && sum_bins(&sums[kind], config->n_bins) == 0 &&
+        share_there * sums[kind].pairs > least)
+      return texts[kind];
   return NULL;
 }
 
@@ -348,9 +390,11 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
   }
   result->n_bins = n_bins;
   result->kind_without_pairs = kind_without_pairs(config, kinds, all);
+  result->apart = find_apart(config, kinds, all);
   result->theta = g_new(double, n_bins);
   result->w = g_new(double, n_bins);
   result->error = g_new(double, n_bins);
+  result->pairs = g_new(double, n_bins);
   for (guint k = 0; k < n_bins; k++) {
     double low = config->edges[k], high = config->edges[k + 1];
     result->theta[k] = low > 0 ? sqrt(low * high) : high / 2;
@@ -374,12 +418,13 @@ void astro_tpacf_clear(AstroTpacfResult *result)
   g_clear_pointer(&result->theta, g_free);
   g_clear_pointer(&result->w, g_free);
   g_clear_pointer(&result->error, g_free);
+  g_clear_pointer(&result->pairs, g_free);
   g_clear_pointer(&result->covariance, g_free);
 }
 
 gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
-                         double *amplitude, double *slope)
+                         AstroPowerLaw *law)
 {
-  return astro_power_law_fit(result->theta, result->w, result->error, result->n_bins, min_theta,
-                             max_theta, amplitude, slope);
+  const AstroPowerLawBins bins = bins_of(result);
+  return astro_power_law_fit(&bins, min_theta, max_theta, law);
 }

@@ -1,6 +1,8 @@
 /* The angular correlation function w(theta) from counts of pairs, with jackknife errors. */
 #pragma once
 
+#include "core/power-law.h"
+
 #include <glib-object.h>
 
 G_BEGIN_DECLS
@@ -53,8 +55,12 @@ typedef struct {
   /* NULL, or why that is so of all bins: a kind of which there are no pairs, or none that weigh
    * anything. */
   const char *kind_without_pairs;
+  /* NULL, or points that have pairs, of which none is as near as the bins are wide, though others
+   * are: they lie in different parts of the sky. Completes "no point of". */
+  const char *apart;
   double *theta; /* geometric middles; of a bin that begins at 0, the middle */
   double *w, *error;
+  double *pairs;      /* of the data in each bin, not their weights; NULL: not told */
   double *covariance; /* n_bins x n_bins; NULL without regions */
   double constraint;  /* added to w where the integral constraint is asked for */
   /* Of the random pairs there are, those in the bins: the constraint is their mean. It is too large
@@ -70,9 +76,8 @@ gboolean astro_tpacf_compute(const AstroTpacfConfig *config, AstroTpacfResult *r
                              GError **error);
 void astro_tpacf_clear(AstroTpacfResult *result);
 
-/* Fits w = amplitude theta^slope, weighted by the errors, to bins within the range whose w is above
- * 0. FALSE with fewer than two. */
+/* Fits w = amplitude theta^slope to bins within the range. FALSE where w does not tell one. */
 gboolean astro_tpacf_fit(const AstroTpacfResult *result, double min_theta, double max_theta,
-                         double *amplitude, double *slope);
+                         AstroPowerLaw *law);
 
 G_END_DECLS

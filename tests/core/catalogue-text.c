@@ -79,7 +79,16 @@ static void test_text(void)
   g_assert_cmpfloat(catalogue.ra[0], ==, 1);
   g_assert_cmpfloat(catalogue.dec[0], ==, 2);
   g_assert_cmpfloat(catalogue.weight[0], ==, 0.5);
+  test_says(catalogue.note, "test: no line names its 3 columns: right ascension is taken from "
+                            "column 1 and declination from column 2");
   astro_catalogue_clear(&catalogue);
+  static const char *const certain[] = { "1 2 0.5\n", "1 2\n", "ra dec w\n1 2 0.5\n" };
+  for (guint i = 0; i < G_N_ELEMENTS(certain); i++) {
+    parse(certain[i], i ? "ra" : "1", i ? "dec" : "2", NULL, NULL, &catalogue, &error);
+    g_assert_no_error(error);
+    g_assert_null(catalogue.note);
+    astro_catalogue_clear(&catalogue);
+  }
   parse("", "1", "2", NULL, NULL, &catalogue, &error);
   g_assert_no_error(error);
   g_assert_cmpuint(catalogue.n, ==, 0);

@@ -212,6 +212,21 @@ static void correlation_points(void)
   test_free(frame);
 }
 
+/* Bins that have no pairs of the data are not drawn, and axes do not reach to them. */
+static void correlation_without_pairs(void)
+{
+  const double table[4][4] = { { 3.16227766, 31.6227766, 3162.27766, 31622.7766 },
+                               { 0.316227766, -0.0316227766, 1, 1 },
+                               { 0, 0, 1e-15, NAN },
+                               { 1000, 1000, 0, 0 } };
+  g_autoptr(AstroRenderer) render =
+      test_new_render(TEST_CORRELATION "columns=theta:w:error:dd,bins=4", &test_plain);
+  guint8 *frame = test_draw_frame(render, (gpointer)table, sizeof table, 100, 100, FALSE);
+  g_assert_cmphex(test_pixel_at(frame, 100, 25, 25), ==, 0xffb840);
+  g_assert_cmphex(test_pixel_at(frame, 100, 75, 75), ==, 0x111111);
+  test_free(frame);
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/render/image-stands-upright", image_stands_upright);
@@ -222,6 +237,7 @@ static void add_tests(void)
   g_test_add_func("/render/spectra-without-time", spectra_without_time);
   g_test_add_func("/render/lost-visibilities", lost_visibilities);
   g_test_add_func("/render/correlation-points", correlation_points);
+  g_test_add_func("/render/correlation-without-pairs", correlation_without_pairs);
 }
 
 int main(int argc, char **argv)

@@ -194,11 +194,12 @@ static void power_law(void)
 {
   const double x[] = { 1, 2, 4, 8, -1, 3 }, y[] = { 12, 6, 3, 1.5, 7, -1 },
                error[] = { 1, 1, 0.1, 0.1, 1, 1 };
-  double amplitude = 0, slope = 0;
-  g_assert_true(astro_power_law_fit(x, y, error, 6, 0, INFINITY, &amplitude, &slope));
-  g_assert_cmpfloat_with_epsilon(amplitude, 12, 1e-12);
-  g_assert_cmpfloat_with_epsilon(slope, -1, 1e-12);
-  g_assert_false(astro_power_law_fit(x, y, error, 6, 1.5, 3, &amplitude, &slope));
+  const AstroPowerLawBins bins = { x, y, error, NULL, 6 };
+  AstroPowerLaw law;
+  g_assert_true(astro_power_law_fit(&bins, 0, INFINITY, &law));
+  g_assert_cmpfloat_with_epsilon(law.amplitude, 12, 1e-12);
+  g_assert_cmpfloat_with_epsilon(law.slope, -1, 1e-12);
+  g_assert_false(astro_power_law_fit(&bins, 1.5, 3, &law));
 }
 
 static void add_tests(void)

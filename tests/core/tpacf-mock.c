@@ -159,12 +159,12 @@ static void test_mock(void)
   AstroClustering clustering = { .slope = -0.8, .radius = 6, .levels = 7, .children = 3 };
   Survey survey;
   AstroTpacfResult result;
-  double amplitude, slope;
+  AstroPowerLaw law;
   survey_init(&survey, 60000);
   survey_mock(&survey, &clustering, 30000, 0, &result);
-  g_assert_true(astro_tpacf_fit(&result, 1, 100, &amplitude, &slope));
-  g_test_message("slope %g, amplitude %g", slope, amplitude);
-  g_assert_cmpfloat_with_epsilon(slope, -0.8, 0.15);
+  g_assert_true(astro_tpacf_fit(&result, 1, 100, &law));
+  g_test_message("slope %g, amplitude %g", law.slope, law.amplitude);
+  g_assert_cmpfloat_with_epsilon(law.slope, -0.8, 0.15);
   double others[ASTRO_HISTOGRAM_MAX_EDGES], chi_square = 0;
   clustering_in_bins(&clustering, &survey.config, others);
   for (guint k = 0; k < result.n_bins; k++) {

@@ -274,22 +274,70 @@ static void test_fit(void)
   }
   w[4] = -1;
   AstroTpacfResult result = { .n_bins = 5, .theta = theta, .w = w, .error = sigma };
-  double amplitude, slope;
-  g_assert_true(astro_tpacf_fit(&result, 0, INFINITY, &amplitude, &slope));
-  g_assert_cmpfloat_with_epsilon(amplitude, 0.3, 1e-9);
-  g_assert_cmpfloat_with_epsilon(slope, -0.8, 1e-9);
-  g_assert_false(astro_tpacf_fit(&result, 6, INFINITY, &amplitude, &slope));
+  AstroPowerLaw law;
+  g_assert_true(astro_tpacf_fit(&result, 0, INFINITY, &law));
+  g_assert_cmpfloat_with_epsilon(law.amplitude, 0.3, 1e-9);
+  g_assert_cmpfloat_with_epsilon(law.slope, -0.8, 1e-9);
+  g_assert_cmpuint(law.n_used, ==, 4);
+  g_assert_false(astro_tpacf_fit(&result, 6, INFINITY, &law));
+}
+
+/* Neither bins without pairs of the data, whose w of 1 has an error of rounding alone, nor those
+ * whose error vanishes say anything, and where nothing stands out no power law is told. */
+static void test_fit_of_few(void)
+{
+  enum { N = 6 };
+  double theta[N] = { 1, 2, 4, 8, 16, 32 }, w[N], sigma[N], pairs[N];
+  AstroTpacfResult result = { .n_bins = N, .theta = theta, .w = w, .error = sigma, .pairs = pairs };
+  AstroPowerLaw law;
+  for (guint k = 0; k < N; k++) {
+    w[k] = 2 / theta[k];
+    sigma[k] = 0.1 * w[k];
+    pairs[k] = 1e6;
+  }
+  w[0] = 1; /* (0 - 0 + rr) / rr */
+  sigma[0] = 1e-15;
+  pairs[0] = 0;
+  w[5] = 0.5;
+  sigma[5] = 1e-15;
+  pairs[5] = 1;
+  g_assert_true(astro_tpacf_fit(&result, 0, INFINITY, &law));
+  g_assert_cmpuint(law.n_used, ==, 4);
+  g_assert_cmpfloat_with_epsilon(law.amplitude, 2, 1e-9);
+  g_assert_cmpfloat_with_epsilon(law.slope, -1, 1e-9);
+  g_assert_cmpfloat(law.from, ==, 2);
+  g_assert_cmpfloat(law.to, ==, 16);
+  /* A jackknife's error is Poisson's at least: two pairs have no more say than that. */
+  pairs[1] = 2;
+  w[1] = 10;
+  sigma[1] = 1;
+  g_assert_true(astro_tpacf_fit(&result, 0, INFINITY, &law));
+  g_assert_cmpfloat_with_epsilon(law.slope, -1, 0.1);
+  for (guint k = 0; k < N; k++) {
+    w[k] = k % 2 ? 0.01 : -0.01;
+    sigma[k] = 0.02;
+    pairs[k] = 1e6;
+  }
+  g_assert_false(astro_tpacf_fit(&result, 0, INFINITY, &law));
+  g_assert_true(isnan(law.amplitude) && isnan(law.slope));
+  test_says(law.reason, "0 of 6 bins are above 0 by more than their error");
+  for (guint k = 0; k < N; k++)
+    w[k] = k < 3 ? 0.022 : 0.001;
+  g_assert_false(astro_tpacf_fit(&result, 0, INFINITY, &law));
+  test_says(law.reason, "all agree with 0 within their errors");
 }
 
 /* A power law lowered by its own mean over the randoms comes back. */
 static void test_integral_constraint(void)
 {
   enum { N = 8 };
-  double bin_edges[N + 1], rr[N], dd[N], one = 1, sum_rr = 0, lost = 0;
+  /* So many that the counts tell w. */
+  const double all = 1e12;
+  double bin_edges[N + 1], rr[N], dd[N], sum_rr = 0, lost = 0;
   for (guint k = 0; k <= N; k++)
     bin_edges[k] = pow(2, k);
   for (guint k = 0; k < N; k++) {
-    rr[k] = 1e-5 * pow(4, k);
+    rr[k] = 1e-5 * all * pow(4, k);
     sum_rr += rr[k];
     lost += rr[k] * 0.5 * pow(sqrt(bin_edges[k] * bin_edges[k + 1]), -0.7);
   }
@@ -301,14 +349,13 @@ static void test_integral_constraint(void)
                               .n_regions = 1,
                               .n_bins = N,
                               .edges = bin_edges,
-                              .dd = { dd, &one },
-                              .rr = { rr, &one } };
+                              .dd = { dd, &all },
+                              .rr = { rr, &all } };
   AstroTpacfResult result;
   g_assert_true(astro_tpacf_compute(&config, &result, NULL));
   g_assert_false(result.is_unsettled);
   g_assert_cmpfloat_with_epsilon(result.constraint, lost, 1e-6 * lost);
-  /* The bins hold as many of all random pairs, of which there is one. */
-  g_assert_cmpfloat_with_epsilon(result.constraint_share, sum_rr, 1e-12);
+  g_assert_cmpfloat_with_epsilon(result.constraint_share, sum_rr / all, 1e-12);
   for (guint k = 0; k < N; k++)
     g_assert_cmpfloat_with_epsilon(result.w[k], 0.5 * pow(result.theta[k], -0.7), 1e-6 * lost);
   astro_tpacf_clear(&result);
@@ -347,6 +394,7 @@ int main(int argc, char **argv)
   g_test_add_func("/tpacf/poisson", test_poisson);
   g_test_add_func("/tpacf/empty-region", test_empty_region);
   g_test_add_func("/tpacf/fit", test_fit);
+  g_test_add_func("/tpacf/fit-of-few", test_fit_of_few);
   g_test_add_func("/tpacf/integral-constraint", test_integral_constraint);
   return g_test_run();
 }

@@ -66,8 +66,24 @@ static void test_refusals(void)
                "region is");
 }
 
-/* Weights below 0 pass for data, and for random points they do not; those whose products are no
- * numbers for none. */
+/* The first warning says so. */
+static void test_warned(const char *line, const char *says)
+{
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  g_autoptr(GError) warning = NULL;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+      bus, TEST_PATIENCE, GST_MESSAGE_WARNING | GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  g_assert_nonnull(message);
+  g_assert_cmpint(GST_MESSAGE_TYPE(message), ==, GST_MESSAGE_WARNING);
+  gst_message_parse_warning(message, &warning, NULL);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  test_says(warning->message, says);
+}
+
+/* Weights below 0 pass for data with a warning, and for random points they do not; those whose
+ * products are no numbers for none. */
 static void test_negative_weights(void)
 {
   g_autofree char *folder = g_dir_make_tmp("astro-XXXXXX", NULL),
@@ -85,6 +101,9 @@ static void test_negative_weights(void)
   g_assert_null(message);
   g_assert_cmpuint(samples->len, ==, 1);
   test_refused(random, "weight of -0.25 at point 1");
+  test_warned(data, "the data catalogue has weights below 0 at 1 points");
+  g_assert_true(g_file_set_contents(path, "ra,dec,w\n1,2,0\n3,4,-0.25\n", -1, NULL));
+  test_refused(data, "the data catalogue has weights below 0, 1 of 2, and none above");
   g_assert_true(g_file_set_contents(path, "ra,dec,w\n1,2,3e154\n3,4,-3e154\n", -1, NULL));
   test_refused(data, "the data catalogue has weights whose sizes sum up to 6e+154");
   g_unlink(path);

@@ -242,6 +242,24 @@ static void test_no_pairs(void)
   }
 }
 
+/* Catalogues of different parts of the sky have a w that says nothing. */
+static void test_apart(void)
+{
+  g_autofree char *one =
+      warning_of("astrohistogram name=h min-angle=1 max-angle=100 ! astrotpacf ! fakesink "
+                 "astrocatsrc points=2000 footprint=cap:0,0,8 ! h.data "
+                 "astrocatsrc points=2000 seed=2 footprint=cap:180,0,8 ! h.random");
+  test_says(one, "no point of the data lies near a random one");
+  test_says(one, "are they of the same sky, with places in degrees?");
+  g_autofree char *two =
+      warning_of("astrohistogram name=h min-angle=1 max-angle=100 ! astrotpacf ! fakesink "
+                 "astrocatsrc points=2000 footprint=cap:0,0,8 ! h.data "
+                 "astrocatsrc points=2000 seed=3 footprint=cap:180,0,8 ! h.data2 "
+                 "astrocatsrc points=2000 seed=4 footprint=cap:0,0,8 ! h.random "
+                 "astrocatsrc points=2000 seed=2 footprint=cap:0,0,8 ! h.random2");
+  test_says(two, "no point of pad data lies near one of pad data2");
+}
+
 /* Most pairs of this field are wider than its bins, where w is smaller than they tell. */
 static void test_narrow_bins(void)
 {
@@ -280,6 +298,40 @@ static void test_pipeline(void)
   g_assert_cmpfloat_with_epsilon(slope, -0.8, 0.2);
 }
 
+/* The message that w(theta) of catalogues like these comes with; to be freed. */
+static GstStructure *told_of(const char *line)
+{
+  g_autoptr(GstElement) pipeline = gst_parse_launch(line, NULL);
+  g_autoptr(GstBus) bus = gst_element_get_bus(pipeline);
+  GstStructure *told = NULL;
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  for (gboolean ended = FALSE; !ended;) {
+    g_autoptr(GstMessage) message = gst_bus_timed_pop_filtered(
+        bus, TEST_PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
+    g_assert_nonnull(message);
+    g_assert_cmpint(GST_MESSAGE_TYPE(message), !=, GST_MESSAGE_ERROR);
+    ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+    const GstStructure *s = gst_message_get_structure(message);
+    if (s && gst_structure_has_name(s, "astro-tpacf"))
+      told = gst_structure_copy(s);
+  }
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  g_assert_nonnull(told);
+  return told;
+}
+
+/* Points without clusters, some bins of which have no pairs: no power law is made up. */
+static void test_no_clusters(void)
+{
+  g_autoptr(GstStructure) told =
+      told_of("astrohistogram name=h regions=10 min-angle=1 max-angle=100 ! astrotpacf ! fakesink "
+              "astrocatsrc points=300 seed=3 footprint=band:0,60,0,40 ! h.data "
+              "astrocatsrc points=20000 seed=4 footprint=band:0,60,0,40 ! h.random");
+  test_says(gst_structure_get_string(told, "no-fit"), "bins");
+  g_assert_false(gst_structure_has_field(told, "amplitude"));
+  g_assert_false(gst_structure_has_field(told, "slope"));
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/astrotpacf/against-core", test_against_core);
@@ -288,7 +340,9 @@ static void add_tests(void)
   g_test_add_func("/astrotpacf/huge", test_huge);
   g_test_add_func("/astrotpacf/no-memory", test_no_memory);
   g_test_add_func("/astrotpacf/no-pairs", test_no_pairs);
+  g_test_add_func("/astrotpacf/apart", test_apart);
   g_test_add_func("/astrotpacf/narrow-bins", test_narrow_bins);
+  g_test_add_func("/astrotpacf/no-clusters", test_no_clusters);
   g_test_add_func("/astrotpacf/pipeline", test_pipeline);
 }
 
