@@ -244,6 +244,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->interval = s->interval;
   self->observed = FALSE;
   astro_gridder_warn_of_accuracy(GST_ELEMENT(self), s, &self->grid);
+  astro_gridder_warn_of_robust(GST_ELEMENT(self), s);
   forget_grid(self);
   return TRUE;
 }
