@@ -209,6 +209,16 @@ static void test_integration_time(void)
   assert_refused(&short_one, 1, "less than half of one of the spectra");
 }
 
+/* As it comes the graph watch has nothing to warn of: pixels that fit the array. */
+static void test_watch_defaults(void)
+{
+  g_auto(Result) result = run("run watch port=0 wait=false duration=300 --quiet");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_null(strstr(result.err, "warning: "));
+}
+
 /* Each of array, weighting and robust makes another image. */
 static void test_first_light_settings(void)
 {
@@ -375,6 +385,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/next-commands", test_next_commands);
   g_test_add_func("/gst-astro/integration-time", test_integration_time);
   g_test_add_func("/gst-astro/images", test_images);
+  g_test_add_func("/gst-astro/watch-defaults", test_watch_defaults);
   g_test_add_func("/gst-astro/lists", test_lists);
   g_test_add_func("/gst-astro/own-voltages", test_own_voltages);
   g_test_add_func("/gst-astro/graphs", test_graphs);
