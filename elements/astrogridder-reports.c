@@ -29,6 +29,19 @@ void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSetti
                       (NULL));
 }
 
+/* Graphs hand on what they are given, so that robust is "set" where it is not what it would be. */
+void astro_gridder_warn_of_robust(GstElement *element, const AstroGridderSettings *s)
+{
+  if (s->robust == 0 || s->weighting == ASTRO_WEIGHTING_BRIGGS)
+    return;
+  g_autoptr(GEnumClass) weightings = g_type_class_ref(astro_weighting_get_type());
+  GST_ELEMENT_WARNING(element, LIBRARY, SETTINGS,
+                      ("robust=%g does nothing with weighting=%s: expected weighting=briggs, or no "
+                       "robust",
+                       s->robust, g_enum_get_value(weightings, s->weighting)->value_nick),
+                      (NULL));
+}
+
 /* To three digits, which is how it is printed. */
 static double round_down(double value)
 {

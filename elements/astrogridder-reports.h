@@ -13,6 +13,9 @@ G_BEGIN_DECLS
 void astro_gridder_warn_of_accuracy(GstElement *element, const AstroGridderSettings *settings,
                                     const AstroGrid *grid);
 
+/* Where a robust that is not 0 goes with weights that do not ask for it. */
+void astro_gridder_warn_of_robust(GstElement *element, const AstroGridderSettings *settings);
+
 /* Of visibilities outside the grid, with settings that would hold all. */
 void astro_gridder_warn_of_losses(GstElement *element, AstroCollect *collect, const AstroGrid *grid,
                                   const AstroGridCounts *counts);

@@ -317,9 +317,11 @@ void astro_gridder_settings_install(GObjectClass *object)
                                     astro_stokes_get_type(), ASTRO_STOKES_I, flags));
   INSTALL(WEIGHTING, g_param_spec_enum("weighting", "Weighting", "How visibilities are weighted",
                                        astro_weighting_get_type(), ASTRO_WEIGHTING_NATURAL, flags));
-  INSTALL(ROBUST, g_param_spec_double("robust", "Robust",
-                                      "Of weighting=briggs: -2 is nearly uniform, 2 nearly natural",
-                                      -5, 5, 0, flags));
+  INSTALL(ROBUST,
+          g_param_spec_double("robust", "Robust",
+                              "Of weighting=briggs: -2 is nearly uniform, 2 nearly natural, "
+                              "and what lies beyond them little more of either",
+                              -5, 5, 0, flags));
   INSTALL(PER_CHANNEL,
           g_param_spec_boolean("per-channel", "Per channel",
                                "A grid of each channel, not one of all", FALSE, flags));

@@ -155,9 +155,35 @@ static GstCaps *fixate_caps(GstBaseTransform *trans, GstPadDirection direction, 
                                                                               caps, othercaps);
 }
 
+/* Settings that give no grid with what the data tell leave caps without one, of which it would be
+ * said only that fields are missing. */
+static gboolean check_filled(AstroGridder *self, const GstCaps *in, GError **error)
+{
+  static const AstroGridChoice choice = { .is_double = TRUE };
+  const GstStructure *from = gst_caps_get_structure(in, 0);
+  g_auto(AstroGridderSettings) settings;
+  double frequency = 0, bandwidth = 0;
+  AstroGridderConfig config;
+  AstroGrid grid;
+
+  astro_gridder_settings_copy(&settings, &self->settings);
+  gst_structure_get_double(from, "frequency", &frequency);
+  gst_structure_get_double(from, "bandwidth", &bandwidth);
+  if (!astro_gridder_auto_fill(&self->automatic, &settings, frequency, bandwidth, error) ||
+      !astro_gridder_settings_choose(&settings, &choice, &config, &grid, error))
+    return FALSE;
+  astro_grid_clear(&grid);
+  return TRUE;
+}
+
 static gboolean set_caps(GstBaseTransform *trans, GstCaps *in, GstCaps *out)
 {
   AstroGridder *self = ASTRO_GRIDDER(trans);
+  g_autoptr(GError) error = NULL;
+  if (!check_filled(self, in, &error)) {
+    GST_ELEMENT_ERROR(self, LIBRARY, SETTINGS, ("%s", error->message), (NULL));
+    return FALSE;
+  }
   const GstStructure *agreed = gst_caps_get_structure(out, 0);
   self->touched_only = astro_field_is_true(agreed, "touched-only");
   self->wide_psf = astro_field_is_true(agreed, "wide-psf");
@@ -244,6 +270,7 @@ static gboolean configure(AstroStage *stage, gpointer configuration, gboolean *p
   self->interval = s->interval;
   self->observed = FALSE;
   astro_gridder_warn_of_accuracy(GST_ELEMENT(self), s, &self->grid);
+  astro_gridder_warn_of_robust(GST_ELEMENT(self), s);
   forget_grid(self);
   return TRUE;
 }

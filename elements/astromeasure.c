@@ -14,7 +14,8 @@
  *
  * For each image (of several channels: each channel's; of several products: the first) there is an
  * element message "astro-sources": product, channel, rms (of the noise), pixel (radians), unit
- * (Jy/beam where that is known of the image), size (pixels), border, cleaned (by astroclean),
+ * (Jy/beam where that is known of the image), size (pixels), border, cleaned (by astroclean), dirty
+ * (its point-spread function is known, and nothing was cleaned),
  * beam-major, beam-minor and beam-angle (degrees, where there is a beam), without a sky limit (what
  * peaks had to exceed) and limited-by (noise, sidelobes or depth), and sources, an array of
  * structures "source" with l and m (direction cosines), ra and dec (degrees) and flux. With a sky
@@ -250,6 +251,13 @@ static void tell_beam(const AstroImageMeta *meta, GstStructure *told)
                       meta->angle * ASTRO_DEGREES, NULL);
 }
 
+/* Whether sidelobes of all sources are in it, whose height is known where the point-spread function
+ * came along; of an image from a file nobody knows. */
+static gboolean is_dirty(const AstroImageMeta *meta)
+{
+  return meta && !meta->cleaned && meta->sidelobe > 0;
+}
+
 static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, guint channel)
 {
   GValue found = G_VALUE_INIT;
@@ -269,7 +277,7 @@ static void measure(AstroMeasure *self, GstBuffer *buffer, gconstpointer block, 
       astro_history_image_unit(self->observation ? &self->observation->done : NULL,
                                g_str_has_suffix(self->grid.products[0], "-MODEL")),
       "size", G_TYPE_UINT, self->grid.size, "border", G_TYPE_UINT, plane.border, "cleaned",
-      G_TYPE_BOOLEAN, levels != NULL, NULL);
+      G_TYPE_BOOLEAN, levels != NULL, "dirty", G_TYPE_BOOLEAN, is_dirty(meta), NULL);
   tell_beam(meta, told);
   if (self->sky)
     look_for_sky(self, &plane, reach, &found);

@@ -7,6 +7,7 @@ element_sources += elements/plugin.c elements/astrostage.c elements/astrostage.h
   elements/astroincoming.c elements/astroincoming.h elements/astroonce.c elements/astroonce.h elements/astrooutgoing.c elements/astrooutgoing.h elements/astrodeadline.c elements/astrodeadline.h elements/astrofields.c elements/astrofields.h \
   elements/astroreader.c elements/astroreader.h
 element_sources += elements/astronumberorauto.c elements/astronumberorauto.h
+example_files += examples/find-elements.sh
 example_files += examples/transpose.sh examples/requantise.sh
 element_tests += tests/elements/plugin tests/elements/astrostage tests/elements/astrostage-time tests/elements/astrosteps tests/elements/counts tests/elements/device \
   tests/elements/misfits tests/elements/stress tests/elements/streams \

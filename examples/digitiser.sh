@@ -4,6 +4,7 @@
 # I8 samples, two polarisations, time:station:pol; HZ is the centre of the band, which is half as wide as samples come a second;
 # POSITIONS and START as in voltages.sh.
 set -eu
+. "$(dirname "$0")/find-elements.sh"
 [ $# = 7 ] || { sed -n '2,5s/^# //p' "$0" >&2; exit 2; }
 exec gst-launch-1.0 -e fdsrc ! \
   "application/x-astro-voltages,format=I8,layout=time:station:pol,stations=$1,pols=2,rate=$2/1,frequency=(double)$3,bandwidth=(double)$(($2 / 2))" ! \

@@ -3,6 +3,7 @@
 #   ... | voltages.sh STATIONS SAMPLES-A-SECOND HZ POSITIONS RA,DEC START OUT.uvfits
 # CI8 samples, two polarisations, time:station:pol; positions as `gst-inspect-1.0 astroobserve` says; START as 2026-11-20T12:00:00
 set -eu
+. "$(dirname "$0")/find-elements.sh"
 [ $# = 7 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
 exec gst-launch-1.0 -e fdsrc ! \
   "application/x-astro-voltages,format=CI8,layout=time:station:pol,stations=$1,pols=2,rate=$2/1,frequency=(double)$3,bandwidth=(double)$2" ! \

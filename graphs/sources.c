@@ -134,6 +134,15 @@ static char *what_is_hidden(const GstStructure *message)
              : NULL;
 }
 
+/* Each source of a dirty image stands on the sidelobes of all others. */
+static const char *what_fluxes_hold(const GstStructure *message, guint n)
+{
+  return n > 1 && is_true(message, "dirty")
+             ? "fluxes of a dirty image hold the sidelobes of its other sources, which CLEAN takes "
+               "away (iterations=1000)"
+             : NULL;
+}
+
 GPtrArray *astro_sources_lines(const GstStructure *message)
 {
   GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
@@ -148,5 +157,7 @@ GPtrArray *astro_sources_lines(const GstStructure *message)
                             beam_of(message), unit_of(message)));
   if (hidden)
     g_ptr_array_add(lines, hidden);
+  if (what_fluxes_hold(message, n))
+    g_ptr_array_add(lines, g_strdup(what_fluxes_hold(message, n)));
   return lines;
 }

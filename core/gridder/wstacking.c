@@ -60,7 +60,11 @@ static gboolean choose(const AstroGridderConfig *config, AstroGrid *grid, GError
     return refuse_accuracy(config, error);
   const double cells = ceil(shape.padding * grid->image_size - 1e-6);
   if (cells > MAX_CELLS)
-    return astro_backend_refuse(error, "a grid of %.0f cells a side is too large", cells);
+    return astro_backend_refuse(
+        error,
+        "a size of %u pixels asks for a grid of %.0f cells a side, which is too large: expected "
+        "at most %d cells, a size of at most %u",
+        grid->image_size, cells, MAX_CELLS, 2 * (guint)(MAX_CELLS / shape.padding / 2));
   grid->size = astro_grid_good_size(MAX((guint)cells, 2 * shape.support + 8));
   grid->cell = 1 / (grid->size * grid->pixel);
   grid->spread = (AstroSpread){ .kind = ASTRO_SPREAD_SEMICIRCLE,

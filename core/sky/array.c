@@ -180,8 +180,15 @@ AstroObservation *astro_array_from_lines(AstroLines *lines, guint n_stations, co
     g_ptr_array_add(names, g_strdup(fields[3]));
   }
   if (positions->len == 0 || (n_stations && n_stations != positions->len)) {
-    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE, "%s: %u stations found, expected %u",
-                lines->name, positions->len, MAX(n_stations, 1));
+    /* Voltages of somebody's own say themselves how many there are. */
+    g_autofree char *cure =
+        positions->len ? g_strdup_printf(": set stations=%u, as many as the file has, or, of a "
+                                         "simulation, 0 for all of them",
+                                         positions->len)
+                       : g_strdup("");
+    g_set_error(error, ASTRO_SKY_ERROR, ASTRO_SKY_ERROR_VALUE,
+                "%s: %u stations found, expected %u%s", lines->name, positions->len,
+                MAX(n_stations, 1), cure);
     return NULL;
   }
   AstroObservation *observation = astro_observation_new(positions->len);

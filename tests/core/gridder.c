@@ -362,6 +362,9 @@ static void test_refused(void)
     const char *says;
   } cases[] = {
     { 100, 0.02, 1e-4, 0, 0, 0, FALSE, "hemisphere" },
+    { 100, 0.02, 1e-4, 0, 0, 0, FALSE,
+      "l^2 + m^2 = 2.000, expected less than 1, a size of at most 70 (" },
+    { 100, 0.02, 1e-4, 0, 0.6, 0, FALSE, "a size of at most 34 (" },
     { 100, 0.001, 1e-4, 0, 0.96, 0, FALSE, "hemisphere" },
     { 100, 0.001, 1e-6, 0, 0, 0, FALSE, "double" },
     { 100, 0.001, 1e-8, 0, 0, 4, TRUE, "support 4" },
@@ -369,7 +372,9 @@ static void test_refused(void)
     { 100, 0.001, 1e-14, 0, 0, 0, TRUE, "accuracy" },
     { 1 << 30, 1e-10, 1e-4, 0, 0, 0, FALSE, "too large" },
     /* A band more than 16 bits number. */
-    { 600000, 1e-7, 1e-4, 1.7, 0, 0, FALSE, "1020000 cells a side is too large" },
+    { 600000, 1e-7, 1e-4, 1.7, 0, 0, FALSE,
+      "a size of 600000 pixels asks for a grid of 1020000 cells a side, which is too large: "
+      "expected at most 1000000 cells, a size of at most 588234" },
   };
   for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
     AstroGrid grid = { .image_size = cases[i].size,

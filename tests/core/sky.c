@@ -128,7 +128,9 @@ static void test_array_errors(void)
   } cases[] = {
     { "", 0, "0 stations found, expected 1" },
     { "# only this\n", 3, "0 stations found, expected 3" },
-    { "6.4e6 0 0\n6.4e6 1 0\n", 3, "2 stations found, expected 3" },
+    { "6.4e6 0 0\n6.4e6 1 0\n", 3,
+      "2 stations found, expected 3: set stations=2, as many as the file has, or, of a simulation, "
+      "0" },
     { "6.4e6 0 0\n\n6.4e6 1\n", 0, "a.txt:3: 2 fields found" },
     { "6.4e6 0 0 A 5\n", 0, "a.txt:1: 5 fields found" },
     { "6.4e6 0 zero\n", 0, "a.txt:1: z is \"zero\", expected metres" },

@@ -55,6 +55,36 @@ static void test_filled(void)
   }
 }
 
+/* A size with which pixels from the stations, or their number, give no grid says what would. */
+static void test_too_large(void)
+{
+  static const struct {
+    const char *settings, *says;
+  } cases[] = {
+    { "size=100000 cell=0", "with a size of 100000 pixels of " },
+    { "size=100000 cell=0 algorithm=wprojection", "with a size of 100000 pixels of " },
+    { "size=100000 cell=0 algorithm=direct", "with a size of 100000 pixels of " },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    const char *most;
+    guint size;
+    TestRig rig;
+    test_rig_open(&rig, cases[i].settings, NULL);
+    test_rig_start(&rig, TRUE);
+    g_autoptr(GstMessage) message = gst_bus_pop_filtered(rig.bus, GST_MESSAGE_ERROR);
+    g_autoptr(GError) error = NULL;
+    g_assert_nonnull(message);
+    gst_message_parse_error(message, &error, NULL);
+    g_test_message("%s: %s", cases[i].settings, error->message);
+    test_says(error->message, cases[i].says);
+    g_assert_nonnull(most = strstr(error->message, "a size of at most "));
+    g_assert_cmpint(sscanf(most, "a size of at most %u", &size), ==, 1);
+    g_assert_cmpuint(size, >, 256);
+    g_assert_cmpuint(size, <, 2048);
+    test_rig_close(&rig);
+  }
+}
+
 /* Caps wait for what tells the stations, and all that follows them with them, in its order; a flush
  * between takes away what was flushed and not the caps. */
 static void test_order(void)
@@ -179,10 +209,8 @@ static void test_chain(void)
 static void add_tests(void)
 {
   static const TestNamed tests[] = {
-    { "filled", test_filled },
-    { "order", test_order },
-    { "next-array", test_next_array },
-    { "unknown", test_unknown },
+    { "filled", test_filled },   { "order", test_order },         { "next-array", test_next_array },
+    { "unknown", test_unknown }, { "too-large", test_too_large },
   };
   test_add_on_backends(tests, G_N_ELEMENTS(tests));
   g_test_add_func("/astrogridder/auto-chain", test_chain);

@@ -121,6 +121,32 @@ static void test_coarse_taps(void)
   }
 }
 
+/* What weights are not chosen by is told of, and what they are is not. */
+static void test_idle_robust(void)
+{
+  static const struct {
+    const char *settings, *says; /* NULL: nothing */
+  } cases[] = {
+    { "" },
+    { "robust=0" },
+    { "robust=-2 weighting=briggs" },
+    { "robust=-5 weighting=briggs" },
+    { "robust=-2", "robust=-2 does nothing with weighting=natural: expected weighting=briggs" },
+    { "robust=0.5 weighting=uniform", "robust=0.5 does nothing with weighting=uniform: expected" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autofree char *debug = NULL;
+    TestRig rig;
+    test_rig_open(&rig, cases[i].settings, NULL);
+    test_rig_start(&rig, TRUE);
+    g_autofree char *warning = rig_message(&rig, GST_MESSAGE_WARNING, &debug);
+    g_test_message("%s: %s", cases[i].settings, warning);
+    g_assert_cmpint(warning != NULL, ==, cases[i].says != NULL);
+    g_assert_true(!warning || strstr(warning, cases[i].says));
+    test_rig_close(&rig);
+  }
+}
+
 /* What another thread sets after caps were made and before they are agreed on is not taken, or
  * refused: buffers are as large as the caps say. */
 static void test_late_settings(void)
@@ -302,10 +328,9 @@ static void test_bad_streams(void)
 static void add_tests(void)
 {
   static const TestNamed tests[] = {
-    { "outside", test_outside },
-    { "all-outside", test_all_outside },
-    { "refused", test_bad_streams },
-    { "coarse-taps", test_coarse_taps },
+    { "outside", test_outside },         { "all-outside", test_all_outside },
+    { "refused", test_bad_streams },     { "coarse-taps", test_coarse_taps },
+    { "idle-robust", test_idle_robust },
   };
   test_add_on_backends(tests, G_N_ELEMENTS(tests));
   g_test_add_func("/astrogridder/settings", test_settings);

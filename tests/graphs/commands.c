@@ -178,6 +178,34 @@ static void test_picture(void)
   assert_refused(&nowhere, 1, "picture.sh: gst-astro is not on PATH");
 }
 
+/* Examples for gst-launch-1.0 find what was built where nobody told GStreamer of it. */
+static void test_launched(void)
+{
+  g_autofree char *path = source_file("examples/transpose.sh");
+  const char *build = g_getenv("G_TEST_BUILDDIR");
+  g_autofree char *launch = g_find_program_in_path("gst-launch-1.0");
+  g_autofree char *inspect = g_find_program_in_path("gst-inspect-1.0");
+  if (!path || !build || !launch || !inspect) {
+    g_test_skip("needs the sources and GStreamer's own programs");
+    return;
+  }
+  g_autofree char *help = g_strdup_printf("'%s' --help", path);
+  g_auto(Result) usage = run_shell(help);
+  g_assert_cmpint(usage.status, ==, 0);
+  g_assert_cmpstr(usage.err, ==, "");
+  g_assert_nonnull(strstr(usage.out, "\n  transpose.sh IN OUT STATIONS"));
+  g_assert_null(strstr(usage.out, "gst-launch"));
+  g_autofree char *place = g_path_get_dirname(program);
+  g_autofree char *script = g_strdup_printf(
+      "head -c 65536 /dev/zero >in.ci8 && GST_PLUGIN_PATH_1_0='%s/tests/plugins' "
+      "GST_REGISTRY_1_0=\"$PWD/launched.bin\" PATH='%s':$PATH '%s' in.ci8 out.ci8 2",
+      build, place, path);
+  g_auto(Result) result = run_shell(script);
+  g_test_message("%s", result.err);
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_cmpint(file_size("out.ci8"), ==, 65536);
+}
+
 /* Python's modules are not everywhere: that is said in a line. */
 static void test_look(void)
 {
@@ -201,6 +229,7 @@ static void add_tests(void)
   g_test_add_func("/commands/bootstrap", test_bootstrap);
   g_test_add_func("/commands/bootstrap-steps", test_bootstrap_steps);
   g_test_add_func("/commands/picture", test_picture);
+  g_test_add_func("/commands/launched", test_launched);
   g_test_add_func("/commands/look", test_look);
 }
 

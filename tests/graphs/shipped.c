@@ -134,6 +134,7 @@ static void test_images(void)
   g_auto(Result) cleaned = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 "
                                "iterations=200");
   g_assert_nonnull(strstr(cleaned.out, "channel 0: 1 source, "));
+  g_assert_null(strstr(cleaned.out, "fluxes of a dirty image"));
   /* As a user would who has a dead polarisation, or wants all of them. */
   g_auto(Result) one = run("run image uvfits=s.uvfits output=i.fits size=256 cell=20 pols=XX");
   g_assert_cmpint(one.status, ==, 0);
@@ -213,6 +214,40 @@ static void test_integration_time(void)
   g_auto(Result) short_one = run("run correlate stations=3 duration=0.01 integration-time=1e-7 "
                                  "output=time.uvfits");
   assert_refused(&short_one, 1, "less than half of one of the spectra");
+}
+
+/* Fluxes that others' sidelobes are in are said to be so: of several sources, not cleaned. */
+static void test_dirty(void)
+{
+  static const struct {
+    const char *settings;
+    gboolean says;
+  } cases[] = {
+    { "iterations=0", TRUE },
+    { "iterations=200", FALSE },
+    { "iterations=0 sky=0.002,0,2", FALSE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_auto(Result) result = run("run synthesis stations=12 array=vla-like duration=600 "
+                                "integration=60 channels=1 size=256 cell=20 centre= noise=0 "
+                                "weighting=natural output=d.uvfits image=d.fits picture=d.png %s",
+                                cases[i].settings);
+    if (skips(&result))
+      return;
+    g_assert_cmpint(result.status, ==, 0);
+    g_assert_cmpint(strstr(result.out, "\nfluxes of a dirty image hold the sidelobes") != NULL, ==,
+                    cases[i].says);
+  }
+}
+
+/* As it comes the graph watch has nothing to warn of: pixels that fit the array. */
+static void test_watch_defaults(void)
+{
+  g_auto(Result) result = run("run watch port=0 wait=false duration=300 --quiet");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_null(strstr(result.err, "warning: "));
 }
 
 /* Each of array, weighting and robust makes another image. */
@@ -381,6 +416,8 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/next-commands", test_next_commands);
   g_test_add_func("/gst-astro/integration-time", test_integration_time);
   g_test_add_func("/gst-astro/images", test_images);
+  g_test_add_func("/gst-astro/dirty", test_dirty);
+  g_test_add_func("/gst-astro/watch-defaults", test_watch_defaults);
   g_test_add_func("/gst-astro/lists", test_lists);
   g_test_add_func("/gst-astro/own-voltages", test_own_voltages);
   g_test_add_func("/gst-astro/graphs", test_graphs);
