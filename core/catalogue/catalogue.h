@@ -86,11 +86,11 @@ typedef struct {
  * any, else commas, else tabs, else blanks. A value may stand in double quotes. # begins a comment.
  * A first line without a number is a heading, and so is a comment above the points that has a word
  * for each column and all the names asked for. Without one, columns are found by number, and "ra"
- * and "dec" are the first two. Degrees, but where ECSV's header says radians. The heading line said
- * again begins another catalogue: all points follow each other, and how many there are up to the
- * end of each catalogue is added to ends (of guint64; may be NULL), where one without points is an
- * error. A last line that was cut is one too; where it may have been, the catalogue has a note.
- * name is for errors. */
+ * and "dec" are the first two, with a note where there are more. Degrees, but where ECSV's header
+ * says radians. The heading line said again begins another catalogue: all points follow each other,
+ * and how many there are up to the end of each catalogue is added to ends (of guint64; may be
+ * NULL), where one without points is an error. A last line that was cut is one too; where it may
+ * have been, the catalogue has a note. name is for errors. */
 gboolean astro_catalogue_parse_text(const char *text, gsize length, const char *name,
                                     const AstroCatalogueColumns *columns, AstroCatalogue *catalogue,
                                     GArray *ends, GError **error);

@@ -32,6 +32,19 @@ static void test_tpacf(void)
   g_assert_null(strstr(result.err, "real time"));
 }
 
+/* So few points tell no power law, and the program says so in words. */
+static void test_tpacf_of_few(void)
+{
+  g_auto(Result) result = run("run tpacf points=300 randoms=2 slope=-1.9 regions=8 "
+                              "footprint=band:0,60,0,40 output=few.csv plot=few.png");
+  if (skips(&result))
+    return;
+  g_assert_cmpint(result.status, ==, 0);
+  g_assert_nonnull(strstr(result.err, "tpacf: no power law is fitted: "));
+  g_assert_null(strstr(result.err, "amplitude"));
+  assert_png("few.png");
+}
+
 /* A user's own files: text for the data, several for the random points, to CSV and to FITS. */
 static void test_tpacf_files(void)
 {
@@ -201,6 +214,7 @@ static void test_tpacf_cross(void)
 static void add_tests(void)
 {
   g_test_add_func("/gst-astro/tpacf", test_tpacf);
+  g_test_add_func("/gst-astro/tpacf-of-few", test_tpacf_of_few);
   g_test_add_func("/gst-astro/tpacf-files", test_tpacf_files);
   g_test_add_func("/gst-astro/tpacf-random-columns", test_tpacf_random_columns);
   g_test_add_func("/gst-astro/tpacf-rows-and-regions", test_tpacf_rows_and_regions);
