@@ -10,7 +10,8 @@
  * What delays were computed with, phase centre, start and array, stays once they are out of the
  * stream: another one is refused behind astrodelay and of visibilities, whose phase centre
  * astrophaseshift changes. Of bytes nobody knows what was done to them but who recorded them:
- * delays and scale say so.
+ * delays and scale say so. A phase centre that is below the array's horizon at the start is warned
+ * of.
  *
  * A stream of bytes, as filesrc and fdsrc send it, may be cut anywhere: blocks of whole steps
  * leave, with times counted from the first byte after skip. Where such a source counts its bytes,
@@ -37,11 +38,15 @@
 #include "config.h"
 #include "elements/astroobserve.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/enum.h"
+#include "core/sky/array.h"
 #include "core/sky/earth-file.h"
 #include "core/sky/setup.h"
+#include "core/sky/sky.h"
+#include "core/units.h"
 #include "elements/astrobytes.h"
 #include "elements/astrofields.h"
 #include "elements/astroincoming.h"
@@ -205,6 +210,29 @@ static AstroObservation *amend(AstroObserve *self, GError **error)
   return amend_history(self, observation, error) ? g_steal_pointer(&observation) : NULL;
 }
 
+#define ON_EARTH 6e6 /* metres from its centre */
+
+/* What a wrong start-time, sign or site makes of an observation. How long it lasts nobody knows. */
+static void warn_of_horizon(AstroObserve *self, AstroObservation *observation)
+{
+  double centre[3];
+  if (!observation->has_start || !observation->has_phase_centre || observation->n_stations == 0)
+    return;
+  astro_array_centre(observation, centre);
+  if (hypot(hypot(centre[0], centre[1]), centre[2]) < ON_EARTH) /* who knows where they are */
+    return;
+  const double height = astro_sky_phase_centre_height(observation, 0);
+  if (height >= 0)
+    return;
+  GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
+                      ("the phase centre (ra %.4f, dec %.4f degrees) is %.1f degrees below the "
+                       "horizon of the array at the start: expected another start-time, "
+                       "phase-centre or array",
+                       observation->phase_ra * ASTRO_DEGREES,
+                       observation->phase_dec * ASTRO_DEGREES, -height * ASTRO_DEGREES),
+                      (NULL));
+}
+
 /* Once, when caps and what else comes before the first block are known. */
 static gboolean tell(AstroObserve *self)
 {
@@ -218,6 +246,7 @@ static gboolean tell(AstroObserve *self)
     return FALSE;
   }
   self->is_told = TRUE;
+  warn_of_horizon(self, observation);
   gst_pad_push_event(src_pad(self), astro_observation_to_event(observation));
   return TRUE;
 }

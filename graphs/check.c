@@ -88,6 +88,29 @@ static char *look_for_clashes(const GPtrArray *files)
   return clash;
 }
 
+/* Whether the element right before it makes PNG. */
+static gboolean gets_png(GstElement *sink)
+{
+  g_autoptr(GstPad) pad = gst_element_get_static_pad(sink, "sink");
+  g_autoptr(GstPad) peer = pad ? gst_pad_get_peer(pad) : NULL;
+  g_autoptr(GstElement) maker = peer ? gst_pad_get_parent_element(peer) : NULL;
+  GstElementFactory *factory = maker ? gst_element_get_factory(maker) : NULL;
+  return factory && g_str_equal(GST_OBJECT_NAME(factory), "pngenc");
+}
+
+/* A name that says it is another kind of picture would be one that viewers cannot read. */
+static char *look_for_kind(GstElement *sink)
+{
+  static const char *const others[] = { ".jpg",  ".jpeg", ".gif", ".tif", ".tiff", ".bmp",
+                                        ".webp", ".svg",  ".pdf", ".eps", ".ps",   ".fits" };
+  g_autofree char *location = location_of(sink), *name = g_ascii_strdown(location, -1);
+  for (guint i = 0; i < G_N_ELEMENTS(others); i++)
+    if (g_str_has_suffix(name, others[i]) && gets_png(sink))
+      return g_strdup_printf("%s would write PNG to %s, expected a name that ends in .png",
+                             GST_OBJECT_NAME(sink), location);
+  return NULL;
+}
+
 /* Some sinks open their file when their first data comes, after all of the work. */
 static char *look_for_folder(GstElement *sink)
 {
@@ -103,12 +126,12 @@ static char *look_for_folder(GstElement *sink)
   return g_strdup_printf("%s would write to %s, but there is no folder %s", name, location, folder);
 }
 
-static char *look_for_folders(const GPtrArray *files)
+static char *look_for_places(const GPtrArray *files)
 {
   char *trouble = NULL;
   for (guint i = 0; !trouble && i < files->len; i++)
-    if (is_sink(files->pdata[i]))
-      trouble = look_for_folder(files->pdata[i]);
+    if (is_sink(files->pdata[i]) && !(trouble = look_for_folder(files->pdata[i])))
+      trouble = look_for_kind(files->pdata[i]);
   return trouble;
 }
 
@@ -143,5 +166,5 @@ char *astro_check_pipeline(GstElement *pipeline)
   if (nameless)
     return g_steal_pointer(&nameless);
   char *clash = look_for_clashes(files);
-  return clash ? clash : look_for_folders(files);
+  return clash ? clash : look_for_places(files);
 }

@@ -118,6 +118,10 @@ static int unknown_command(const char *word)
             word, word);
     return EXIT_USAGE;
   }
+  if (g_str_equal(word, "version")) {
+    fprintf(stderr, "gst-astro: no command version, did you mean --version?\n");
+    return EXIT_USAGE;
+  }
   add_command_names(names);
   return unknown("command", word, names);
 }

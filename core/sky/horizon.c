@@ -18,13 +18,20 @@ typedef struct {
   double up[3]; /* at the array's centre */
 } Horizon;
 
-/* The sine of the height of the first source that is down then; NULL: none is. */
-static const AstroSource *find_down(const Horizon *h, gint64 ns, double *height)
+/* As direction cosines about the phase centre. */
+static void find_zenith(const Horizon *h, gint64 ns, double zenith[3])
 {
-  double axes[3][3], zenith[3];
+  double axes[3][3];
   astro_track_axes(h->track, ns, axes);
   for (guint k = 0; k < 3; k++)
     zenith[k] = axes[k][0] * h->up[0] + axes[k][1] * h->up[1] + axes[k][2] * h->up[2];
+}
+
+/* The sine of the height of the first source that is down then; NULL: none is. */
+static const AstroSource *find_down(const Horizon *h, gint64 ns, double *height)
+{
+  double zenith[3];
+  find_zenith(h, ns, zenith);
   for (guint i = 0; i < h->sky->n; i++) {
     const AstroSource *source = &h->sky->sources[i];
     *height = 0;
@@ -142,4 +149,15 @@ gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observat
     if (!check_at(&h, ns, duration_ns, error))
       return FALSE;
   return check_at(&h, duration_ns, duration_ns, error);
+}
+
+double astro_sky_phase_centre_height(AstroObservation *observation, gint64 ns)
+{
+  g_autoptr(AstroTrack) track = astro_track_new(observation);
+  Horizon h = { .observation = observation, .track = track };
+  double centre[3], zenith[3];
+  astro_array_centre(observation, centre);
+  astro_up(centre, h.up);
+  find_zenith(&h, ns, zenith);
+  return asin(CLAMP(zenith[2], -1, 1));
 }

@@ -41,4 +41,8 @@ gboolean astro_sky_check_band(double frequency, double bandwidth, GError **error
 gboolean astro_sky_check_horizon(const AstroSky *sky, AstroObservation *observation,
                                  gint64 duration_ns, GError **error);
 
+/* Radians above the horizon of the array's centre, so many nanoseconds after the start. The
+ * observation has stations, a start and a phase centre. */
+double astro_sky_phase_centre_height(AstroObservation *observation, gint64 ns);
+
 G_END_DECLS

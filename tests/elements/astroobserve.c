@@ -15,7 +15,7 @@
 #define BLOCKS                                                                                     \
   "application/x-astro-voltages,format=CI8,layout=station:time:pol,stations=3,pols=1,rate=7/2,"    \
   "frequency=1.5e8,bandwidth=3.5"
-#define SET "array=vla-like phase-centre=200,-30 start-time=2026-11-20T12:00:00"
+#define SET "array=vla-like phase-centre=200,-20 start-time=2026-11-20T12:00:00"
 
 static GstHarness *new_harness(const char *properties, const char *caps, GstFormat format,
                                guint64 from)
@@ -707,6 +707,29 @@ static void test_order(void)
   gst_harness_teardown(h);
 }
 
+/* A phase centre that is down at the start is told of, by what it is and where. */
+static void test_horizon(void)
+{
+  static const struct {
+    const char *settings;
+    gboolean is_down;
+  } cases[] = {
+    { SET, FALSE },
+    { "array=vla-like phase-centre=200,-89 start-time=2026-11-20T12:00:00", TRUE },
+    { "array=vla-like phase-centre=20,-20 start-time=2026-11-20T12:00:00", TRUE },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    GstHarness *h = new_harness(cases[i].settings, VOLTAGES, GST_FORMAT_BYTES, 0);
+    g_autoptr(GstBus) bus = gst_bus_new();
+    gst_element_set_bus(h->element, bus);
+    gst_harness_push(h, gst_buffer_new_allocate(NULL, 10 * STEP, NULL));
+    g_assert_cmpint(is_warned(bus, "below the horizon of the array at the start"), ==,
+                    cases[i].is_down);
+    gst_element_set_bus(h->element, NULL);
+    gst_harness_teardown(h);
+  }
+}
+
 static void add_tests(void)
 {
   g_test_add_func("/observe/bytes", test_bytes);
@@ -729,6 +752,7 @@ static void add_tests(void)
   g_test_add_func("/observe/used", test_used);
   g_test_add_func("/observe/history", test_history);
   g_test_add_func("/observe/order", test_order);
+  g_test_add_func("/observe/horizon", test_horizon);
 }
 
 int main(int argc, char **argv)

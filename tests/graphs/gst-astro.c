@@ -73,6 +73,7 @@ static void test_usage(void)
     { "", "which command?" },
     { "rnu", "no command rnu, did you mean run?" },
     { "hepl", "no command hepl, did you mean help?" },
+    { "version", "no command version, did you mean --version?" },
     { "--halp", "no option --halp, did you mean --help?" },
     { "--verson", "no option --verson, did you mean --version?" },
     { "good", "no command good, did you mean run good?" },

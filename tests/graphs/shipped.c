@@ -240,6 +240,19 @@ static void test_dirty(void)
   }
 }
 
+/* Pictures are PNG, and no name may say that they are something else. */
+static void test_other_pictures(void)
+{
+  static const char *const names[] = { "x.jpg", "x.JPEG", "x.pdf" };
+  for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
+    g_auto(Result) result = run("run synthesis duration=10 picture=%s", names[i]);
+    if (skips(&result))
+      return;
+    assert_refused(&result, 1, ", expected a name that ends in .png");
+    g_assert_cmpint(file_size(names[i]), <, 0);
+  }
+}
+
 /* As it comes the graph watch has nothing to warn of: pixels that fit the array. */
 static void test_watch_defaults(void)
 {
@@ -417,6 +430,7 @@ static void add_tests(void)
   g_test_add_func("/gst-astro/integration-time", test_integration_time);
   g_test_add_func("/gst-astro/images", test_images);
   g_test_add_func("/gst-astro/dirty", test_dirty);
+  g_test_add_func("/gst-astro/other-pictures", test_other_pictures);
   g_test_add_func("/gst-astro/watch-defaults", test_watch_defaults);
   g_test_add_func("/gst-astro/lists", test_lists);
   g_test_add_func("/gst-astro/own-voltages", test_own_voltages);
