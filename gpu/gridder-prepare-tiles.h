@@ -12,7 +12,8 @@ struct PrepareRun {
   gboolean used[4]; /* by any of them */
   double axes[3][3];
   const double *positions, *wavenumbers;
-  const double *given; /* (u,v,w) of the dump's baselines, in place of those of axes and positions; or NULL */
+  const double *
+      given; /* (u,v,w) of the dump's baselines, in place of those of axes and positions; or NULL */
   double reach, centre_l, centre_m, centre_n_minus_1;
   double *uvw;
   void *values;

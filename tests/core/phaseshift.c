@@ -99,8 +99,8 @@ static void test_variants(void)
 {
   static const struct {
     guint stations, channels, pols, steps;
-  } sizes[] = { { 1, 1, 1, 1 }, { 2, 7, 2, 3 }, { 5, 3, 1, 2 }, { 131, 2, 2, 1 }, { 97, 1, 1, 1 },
-              { 3, 131, 1, 2 } };
+  } sizes[] = { { 1, 1, 1, 1 },   { 2, 7, 2, 3 },  { 5, 3, 1, 2 },
+                { 131, 2, 2, 1 }, { 97, 1, 1, 1 }, { 3, 131, 1, 2 } };
   static const AstroFormat formats[] = { ASTRO_FORMAT_CF32LE, ASTRO_FORMAT_CF64LE };
   for (guint k = 0; k < G_N_ELEMENTS(sizes) * 2; k++) {
     const AstroFormat format = formats[k % 2];
