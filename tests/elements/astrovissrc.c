@@ -169,7 +169,9 @@ static void test_chain(void)
     g_assert_cmpfloat(one.frequency, ==, other.frequency);
     g_assert_cmpfloat(one.bandwidth, ==, other.bandwidth);
     g_assert_cmpuint(GST_BUFFER_PTS(a), ==, GST_BUFFER_PTS(b));
-    g_assert_cmpuint(GST_BUFFER_DURATION(a), ==, GST_BUFFER_DURATION(b));
+    /* The spectra at the end that a filter's length lacks make the last dump shorter. */
+    g_assert_cmpuint(GST_BUFFER_DURATION(b), ==, GST_SECOND);
+    g_assert_cmpuint(GST_BUFFER_DURATION(a), ==, dumps < 3 ? GST_SECOND : 999 * GST_MSECOND);
     g_assert_cmpuint(astro_buffer_get_validity(a)->full, ==, astro_buffer_get_validity(b)->full);
     g_assert_cmpuint(gst_buffer_get_size(a), ==, gst_buffer_get_size(b));
     complex float *x, *y;
