@@ -196,7 +196,7 @@ static gboolean finish(AstroFitsSink *self)
 
 static gboolean start(AstroFitsSink *self)
 {
-  self->steps = (AstroSteps){ .counts_time = TRUE };
+  astro_steps_begin(&self->steps);
   self->earth = (AstroEarthUse){ 0 };
   self->refused = self->failed = FALSE;
   return open_file(self);

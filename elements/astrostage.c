@@ -128,6 +128,11 @@ static GstFlowReturn generate_output(GstBaseTransform *trans, GstBuffer **out)
     gst_clear_buffer(&trans->queued_buf);
     return GST_FLOW_ERROR;
   }
+  /* Caps that came anew with an observation were refused, as an error has said. */
+  if (!priv->agreed) {
+    gst_clear_buffer(&trans->queued_buf);
+    return GST_FLOW_NOT_NEGOTIATED;
+  }
   if (gst_base_transform_is_passthrough(trans)) {
     GstFlowReturn flow =
         GST_BASE_TRANSFORM_CLASS(astro_stage_parent_class)->generate_output(trans, out);
@@ -232,7 +237,7 @@ static gboolean start(GstBaseTransform *trans)
   const AstroStageChoice choice = astro_stage_choice(stage);
 
   priv->chain_left = 0;
-  priv->steps = (AstroSteps){ .counts_time = TRUE };
+  astro_steps_begin(&priv->steps);
   priv->sends_time = TRUE;
   priv->block_duration = 0;
   GST_OBJECT_LOCK(stage);
@@ -306,12 +311,19 @@ static GstFlowReturn submit_input(GstBaseTransform *trans, gboolean is_discont, 
   return astro_transform_submit_aligned(trans, is_discont, buffer, priv->device, unit(priv));
 }
 
+static void finalize(GObject *object)
+{
+  astro_steps_reset(&PRIV(ASTRO_STAGE(object))->steps);
+  G_OBJECT_CLASS(astro_stage_parent_class)->finalize(object);
+}
+
 static void astro_stage_class_init(AstroStageClass *klass)
 {
   GObjectClass *object = G_OBJECT_CLASS(klass);
   GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
 
   astro_stage_install_properties(object);
+  object->finalize = finalize;
   astro_element_class_say_once(GST_ELEMENT_CLASS(klass));
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
   trans->set_caps = astro_stage_set_caps;

@@ -21,6 +21,12 @@ void astro_steps_reset(AstroSteps *s)
   *s = (AstroSteps){ .counts_time = counts_time, .again = again };
 }
 
+void astro_steps_begin(AstroSteps *s)
+{
+  s->again = 0;
+  s->counts_time = TRUE;
+}
+
 static void begin_stream(AstroSteps *s, GstEvent *event)
 {
   const char *id;

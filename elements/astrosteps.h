@@ -37,6 +37,9 @@ typedef struct {
 
 /* At a start, a stop and a flush. */
 void astro_steps_reset(AstroSteps *steps);
+/* At an element's start, after a reset at its stop. Pads are up by then, so that a stream may have
+ * begun: what is known of it stays. */
+void astro_steps_begin(AstroSteps *s);
 /* What an event at that sink pad says of the steps after it, a flush apart. TRUE: what came before
  * it belongs to another stream, or to other times. */
 gboolean astro_steps_take_event(AstroSteps *steps, GstPad *sink, GstEvent *event);
