@@ -20,6 +20,7 @@
 #include "elements/astroobserve.h"
 #include "elements/astrorender.h"
 #include "elements/astrophaseshift.h"
+#include "elements/astroselect.h"
 #include "elements/astrosideband.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
@@ -50,6 +51,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);
