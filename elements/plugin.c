@@ -16,6 +16,7 @@
 #include "elements/astrohttpsink.h"
 #endif
 #include "elements/astroimage.h"
+#include "elements/astrojoin.h"
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
 #include "elements/astrorender.h"
@@ -48,6 +49,7 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrohttpsink, plugin);
 #endif
   ok &= GST_ELEMENT_REGISTER(astroimage, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrojoin, plugin);
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
