@@ -1,6 +1,7 @@
 #include "config.h"
 #include <gst/gst.h>
 
+#include "elements/astroadd.h"
 #include "elements/astrocatsrc.h"
 #include "elements/astrochannelizer.h"
 #include "elements/astroclean.h"
@@ -34,6 +35,7 @@
 static gboolean plugin_init(GstPlugin *plugin)
 {
   gboolean ok = TRUE;
+  ok &= GST_ELEMENT_REGISTER(astroadd, plugin);
   ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrochannelizer, plugin);
   ok &= GST_ELEMENT_REGISTER(astroclean, plugin);
