@@ -224,6 +224,10 @@ static void astro_add_class_init(AstroAddClass *klass)
       GST_ELEMENT_CLASS(klass), "Add", "Filter/Muxer",
       "Adds visibilities, grids or pair counts of several streams with their weights",
       ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "visibilities CI32LE CF32LE CF64LE, uvgrids CF32LE CF64LE, histograms U64LE F64LE");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 
 static void astro_add_init(AstroAdd *self)

@@ -292,6 +292,10 @@ static void astro_join_class_init(AstroJoinClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Join", "Filter/Muxer",
       "Joins streams along stations, channels, polarisations or beams", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(
+      GST_ELEMENT_CLASS(klass), "takes",
+      "voltages, spectra and visibilities of any format and layout, alike on all pads");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 
 static void astro_join_init(AstroJoin *self)

@@ -9,6 +9,7 @@
 
 /* Directions closer than that are one: a ten-thousandth of an arc second. */
 #define SAME_DIRECTION 5e-10
+#define SAME_EARTH 1e-6 /* arcsec */
 
 static char *value_text(const GValue *value)
 {
@@ -101,6 +102,37 @@ static gboolean is_same_direction(double a, double b)
   return fabs(a - b) <= SAME_DIRECTION;
 }
 
+/* Those that delays and (u,v,w) were computed with, or will be: on the day of the second. */
+static gboolean check_earth(const AstroMergeInput *a, const AstroMergeInput *b, GError **error)
+{
+  const AstroEarth *x = a->observation->earth, *y = b->observation->earth;
+  if (!x && !y)
+    return TRUE;
+  if (x && y && astro_earth_difference(x, y, b->observation->start_mjd) <= SAME_EARTH)
+    return TRUE;
+  g_autofree char *found = y ? astro_earth_describe(y) : g_strdup("not known"),
+                  *expected = x ? astro_earth_describe(x) : g_strdup("not known");
+  return astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
+                             "pad %s: the observation's Earth orientation is %s, expected that of "
+                             "pad %s, %s",
+                             b->pad, found, a->pad, expected);
+}
+
+/* Of grids each has its own behind it. */
+static gboolean check_places(const AstroMergeInput *a, const AstroMergeInput *b, GError **error)
+{
+  if (!astro_merge_counts_steps(a->stream))
+    return TRUE;
+  if (a->observation->uvw_metres > 0 || b->observation->uvw_metres > 0)
+    return astro_stream_refuse(
+        error, ASTRO_STREAM_ERROR_CAPS,
+        "pad %s: visibilities bring (u,v,w) of their own (astrofitssrc "
+        "uvw=file), of which there is one set a stream: expected those of the "
+        "stations, as uvw=table has it there",
+        a->observation->uvw_metres > 0 ? a->pad : b->pad);
+  return check_earth(a, b, error);
+}
+
 static gboolean check_observation(const AstroMergeInput *a, const AstroMergeInput *b,
                                   GError **error)
 {
@@ -121,6 +153,8 @@ static gboolean check_observation(const AstroMergeInput *a, const AstroMergeInpu
       (x->has_phase_centre && (!is_same_direction(x->phase_ra, y->phase_ra) ||
                                !is_same_direction(x->phase_dec, y->phase_dec))))
     return refuse(a, b, "the observation's phase centre is", error);
+  if (!check_places(a, b, error))
+    return FALSE;
   const char *done = astro_history_find_difference(&x->done, &y->done, a->stream->quantity);
   return !done || astro_stream_refuse(error, ASTRO_STREAM_ERROR_CAPS,
                                       "pad %s: what was done to the stream is other than on pad %s "

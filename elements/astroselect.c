@@ -203,7 +203,7 @@ static gboolean keep_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
     return FALSE;
   if (meta)
     astro_select_validity(config, steps, meta, out);
-  astro_select_grid_metas(config, in, out);
+  astro_select_metas(config, in, out);
   return TRUE;
 }
 
@@ -282,6 +282,9 @@ static void astro_select_class_init(AstroSelectClass *klass)
   gst_element_class_set_static_metadata(
       GST_ELEMENT_CLASS(klass), "Select", "Filter/Converter",
       "Keeps some stations, channels, polarisations or beams of a stream", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "any stream, in any layout");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
 }
 
 static void astro_select_init(AstroSelect *self)

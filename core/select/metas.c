@@ -1,8 +1,10 @@
-/* Sums of weights, and which tiles of a grid were touched, of what is kept. */
+/* What else buffers say of what is kept: sums of weights, which tiles of a grid were touched,
+ * (u,v,w) that visibilities bring with them. */
 #include "config.h"
 #include "core/select/check.h"
 
 #include "core/stream/grid.h"
+#include "core/stream/uvw-meta.h"
 
 #include <string.h>
 
@@ -28,16 +30,13 @@ static guint kept_weights(const AstroSelectConfig *config, guint n_weights)
                           : 0;
 }
 
-static void keep_weights(const AstroSelectConfig *config, const double *in, double *out)
+/* Where the weight of a channel and a product that are kept was. */
+static guint64 weight_from(const AstroSelectConfig *config, guint kept)
 {
-  const AstroSelectPick *channels = pick_of(config, ASTRO_AXIS_CHANNEL),
-                        *pols = pick_of(config, ASTRO_AXIS_POL);
-  const guint n_channels = kept_of(config, ASTRO_AXIS_CHANNEL),
-              n_pols = kept_of(config, ASTRO_AXIS_POL);
-  const guint64 of = astro_stream_extent(&config->in, ASTRO_AXIS_POL);
-  for (guint c = 0; c < n_channels; c++)
-    for (guint p = 0; p < n_pols; p++)
-      *out++ = in[astro_select_from(channels, c) * of + astro_select_from(pols, p)];
+  const guint pols = kept_of(config, ASTRO_AXIS_POL);
+  return astro_select_from(pick_of(config, ASTRO_AXIS_CHANNEL), kept / pols) *
+             astro_stream_extent(&config->in, ASTRO_AXIS_POL) +
+         astro_select_from(pick_of(config, ASTRO_AXIS_POL), kept % pols);
 }
 
 static GstBuffer *keep_touched(const AstroSelectConfig *config, GstBuffer *touched)
@@ -67,8 +66,8 @@ static void keep_grid(const AstroSelectConfig *config, const AstroGridMeta *in, 
   out->outside = in->outside;
   out->flagged = in->flagged;
   out->not_finite = in->not_finite;
-  if (n)
-    keep_weights(config, in->weights, out->weights);
+  for (guint i = 0; i < n; i++)
+    out->weights[i] = in->weights[weight_from(config, i)];
   if (in->touched)
     out->touched = keep_touched(config, in->touched);
 }
@@ -82,16 +81,38 @@ static void keep_image(const AstroSelectConfig *config, const AstroImageMeta *in
   out->minor = in->minor;
   out->angle = in->angle;
   out->border = in->border;
-  if (n)
-    keep_weights(config, in->weights, out->weights);
+  out->sidelobe = in->sidelobe;
+  out->cleaned = in->cleaned;
+  for (guint i = 0; i < n; i++) {
+    out->weights[i] = in->weights[weight_from(config, i)];
+    out->levels[i] = in->levels[weight_from(config, i)];
+  }
 }
 
-void astro_select_grid_metas(const AstroSelectConfig *config, GstBuffer *in, GstBuffer *out)
+/* A pair the other way round has the opposite (u,v,w). */
+static void keep_uvw(const AstroSelectConfig *config, const AstroUvwMeta *in, GstBuffer *buffer)
+{
+  const AstroSelectPick *pick = pick_of(config, ASTRO_AXIS_BASELINE);
+  const guint kept = kept_of(config, ASTRO_AXIS_BASELINE);
+  AstroUvwMeta *out = astro_buffer_add_uvw(buffer, in->steps, kept);
+  double *to = out->uvw;
+  for (guint64 step = 0; step < in->steps; step++)
+    for (guint b = 0; b < kept; b++)
+      for (guint k = 0; k < 3; k++, to++) {
+        const double from = in->uvw[3 * (step * in->baselines + astro_select_from(pick, b)) + k];
+        *to = astro_select_is_turned(pick, b) ? -from : from;
+      }
+}
+
+void astro_select_metas(const AstroSelectConfig *config, GstBuffer *in, GstBuffer *out)
 {
   const AstroGridMeta *grid = astro_buffer_get_grid(in);
   const AstroImageMeta *image = astro_buffer_get_image(in);
+  const AstroUvwMeta *uvw = (const AstroUvwMeta *)gst_buffer_get_meta(in, ASTRO_UVW_META_API);
   if (grid)
     keep_grid(config, grid, out);
   if (image)
     keep_image(config, image, out);
+  if (uvw && uvw->baselines == astro_stream_extent(&config->in, ASTRO_AXIS_BASELINE))
+    keep_uvw(config, uvw, out);
 }

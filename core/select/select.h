@@ -42,9 +42,9 @@ gboolean astro_select_find_part(const AstroSelectConfig *config, guint64 steps, 
 void astro_select_validity(const AstroSelectConfig *config, guint64 steps,
                            const AstroValidityMeta *meta, GstBuffer *out);
 
-/* What buffers of grids and images say of themselves, of the channels and products that are kept:
+/* What buffers of grids, images and visibilities say of themselves beside counts, of what is kept:
  * added to out. */
-void astro_select_grid_metas(const AstroSelectConfig *config, GstBuffer *in, GstBuffer *out);
+void astro_select_metas(const AstroSelectConfig *config, GstBuffer *in, GstBuffer *out);
 
 /* ---- lists ---- */
 

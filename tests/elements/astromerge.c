@@ -396,6 +396,60 @@ static void test_other_rate(void)
   test_merge_free(m);
 }
 
+/* What the observations of two pads differ in. */
+static void set_basis(AstroObservation *o)
+{
+  g_free(o->basis);
+  o->basis = g_strdup("circular");
+}
+
+static void set_earth(AstroObservation *o)
+{
+  o->earth = astro_earth_new_none();
+}
+
+static void set_uvw(AstroObservation *o)
+{
+  o->uvw_metres = 100;
+}
+
+static void set_far(AstroObservation *o)
+{
+  o->start_mjd += 40000;
+}
+
+static void test_observations(void)
+{
+  static const struct {
+    void (*change)(AstroObservation *o);
+    const char *says;
+  } cases[] = {
+    { set_basis, "pad sink_1: the observation's basis is circular, expected linear" },
+    { set_earth,
+      "pad sink_1: the observation's Earth orientation is none, UT1 = UTC, expected that "
+      "of pad sink_0, not known" },
+    { set_uvw, "pad sink_1: visibilities bring (u,v,w) of their own" },
+    { set_far, "pad sink_1: the observation begins 40000 days after that of pad sink_0" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    TestMerge *m = test_merge_new("astrojoin axis=station", 2, FALSE);
+    g_autoptr(AstroObservation) a = observe(0, 0), b = observe(1, 0);
+    g_autoptr(GError) error = NULL;
+    cases[i].change(b);
+    gst_element_set_state(m->element, GST_STATE_PLAYING);
+    test_merge_begin(m, 0, CAPS, a);
+    test_merge_begin(m, 1, CAPS, b);
+    gst_pad_push(m->in[0], samples(0, 0, 10, 0));
+    gst_pad_push(m->in[1], samples(1, 0, 10, 0));
+    g_autoptr(GstMessage) message =
+        gst_bus_timed_pop_filtered(m->bus, TEST_PATIENCE, GST_MESSAGE_ERROR);
+    g_assert_nonnull(message);
+    gst_message_parse_error(message, &error, NULL);
+    test_says(error->message, cases[i].says);
+    test_merge_free(m);
+  }
+}
+
 static void test_states(void)
 {
   g_autoptr(GError) error = NULL;
@@ -428,6 +482,7 @@ static void add_tests(void)
   g_test_add_data_func("/astromerge/flush/together", GUINT_TO_POINTER(0), test_flush);
   g_test_add_data_func("/astromerge/flush/apart", GUINT_TO_POINTER(1), test_flush);
   g_test_add_func("/astromerge/other-rate", test_other_rate);
+  g_test_add_func("/astromerge/observations", test_observations);
   g_test_add_func("/astromerge/states", test_states);
 }
 

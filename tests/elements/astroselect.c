@@ -1,6 +1,7 @@
 /* The element: what goes with what is kept (caps, observation, counts, metas), what is not copied,
  * and what is refused. */
 #include "core/stream/grid.h"
+#include "core/stream/uvw-meta.h"
 #include "core/stream/validity.h"
 #include "tests/elements/elements.h"
 #include "tests/observe.h"
@@ -206,6 +207,28 @@ static void test_grid(void)
   gst_harness_teardown(h);
 }
 
+/* A file's own (u,v,w) go with the baselines, turned where these are. */
+static void test_uvw(void)
+{
+  GstHarness *h = harness("stations=2,0",
+                          "application/x-astro-visibilities,format=CF32LE,"
+                          "layout=channel:baseline:pol:pol,channels=1,baselines=6,pols=1",
+                          NULL);
+  GstBuffer *in = test_buffer(6 * 8, 4);
+  AstroUvwMeta *meta = astro_buffer_add_uvw(in, 1, 6);
+  for (guint i = 0; i < 18; i++)
+    meta->uvw[i] = i;
+  g_autoptr(GstBuffer) out = gst_harness_push_and_pull(h, in);
+  const AstroUvwMeta *kept = (const AstroUvwMeta *)gst_buffer_get_meta(out, ASTRO_UVW_META_API);
+  g_assert_cmpuint(kept->baselines, ==, 3);
+  for (guint k = 0; k < 3; k++) {
+    g_assert_cmpfloat(kept->uvw[k], ==, 15 + k);      /* 2 and 2 */
+    g_assert_cmpfloat(kept->uvw[3 + k], ==, -9. - k); /* 0 and 2 of 2 and 0 */
+    g_assert_cmpfloat(kept->uvw[6 + k], ==, k);       /* 0 and 0 */
+  }
+  gst_harness_teardown(h);
+}
+
 /* Nothing in a stream says that its first polarisation is the second. */
 static void test_warning(void)
 {
@@ -271,6 +294,7 @@ static void add_tests(void)
   g_test_add_func("/astroselect/all", test_all);
   g_test_add_func("/astroselect/gap", test_gap);
   g_test_add_func("/astroselect/grid", test_grid);
+  g_test_add_func("/astroselect/uvw", test_uvw);
   g_test_add_func("/astroselect/warning", test_warning);
   g_test_add_func("/astroselect/refused", test_refused_lines);
 }
