@@ -182,9 +182,13 @@ GstFlowReturn astro_merge_push(AstroMerge *merge, const AstroMergeNext *next, GE
     gst_buffer_unref(out);
     return GST_FLOW_ERROR;
   }
+  const gsize bytes = gst_buffer_get_size(out);
+  const gint64 begun = g_get_monotonic_time();
+  const GstFlowReturn flow = gst_aggregator_finish_buffer(GST_AGGREGATOR(merge), out);
   GST_OBJECT_LOCK(merge);
   PRIV(merge)->stats.buffers_out++;
-  PRIV(merge)->stats.bytes_out += gst_buffer_get_size(out);
+  PRIV(merge)->stats.bytes_out += bytes;
+  PRIV(merge)->stats.output_wait_ns += (g_get_monotonic_time() - begun) * 1000;
   GST_OBJECT_UNLOCK(merge);
-  return gst_aggregator_finish_buffer(GST_AGGREGATOR(merge), out);
+  return flow;
 }

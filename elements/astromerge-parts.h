@@ -24,7 +24,7 @@ typedef struct {
 
 typedef struct {
   guint64 buffers_in, bytes_in, buffers_out, bytes_out, steps_again, steps_lost;
-  gint64 busy_ns;
+  gint64 busy_ns, input_wait_ns, output_wait_ns;
 } AstroMergeStats;
 
 typedef struct {
@@ -49,6 +49,7 @@ typedef struct {
   /* by the thread that aggregates alone */
   gboolean is_hurried; /* it was not called because a time was over */
   gboolean discont;
+  gint64 left; /* when it was done with the last block; 0: there is none */
 
   /* under the object's lock */
   AstroBackendKind kind;

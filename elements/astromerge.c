@@ -105,13 +105,16 @@ static GstFlowReturn send(AstroMerge *merge, GPtrArray *pads, const AstroMergeNe
 {
   AstroMergePrivate *priv = PRIV(merge);
   g_autoptr(GError) error = NULL;
-  const gint64 begun = g_get_monotonic_time();
+  const gint64 begun = g_get_monotonic_time(), waited = priv->stats.output_wait_ns;
   priv->discont |= !follows;
   if (next->is_other && !astro_merge_agree(merge, pads, &error))
     return fail(merge, g_steal_pointer(&error));
   const GstFlowReturn flow = astro_merge_push(merge, next, &error);
+  const gint64 before = priv->left;
+  priv->left = g_get_monotonic_time();
   GST_OBJECT_LOCK(merge);
-  priv->stats.busy_ns += (g_get_monotonic_time() - begun) * 1000;
+  priv->stats.input_wait_ns += before ? (begun - before) * 1000 : 0;
+  priv->stats.busy_ns += (priv->left - begun) * 1000 - (priv->stats.output_wait_ns - waited);
   GST_OBJECT_UNLOCK(merge);
   if (error)
     return fail(merge, g_steal_pointer(&error));
@@ -285,6 +288,7 @@ static gboolean start(GstAggregator *aggregator)
   PRIV(merge)->has_warned = FALSE;
   GST_OBJECT_UNLOCK(merge);
   PRIV(merge)->misaligned = 0;
+  PRIV(merge)->left = 0;
   return TRUE;
 }
 
@@ -321,9 +325,10 @@ static GstStructure *told_stats(AstroMerge *merge)
   return gst_structure_new(
       "astro-stats", "buffers-in", G_TYPE_UINT64, stats.buffers_in, "buffers-out", G_TYPE_UINT64,
       stats.buffers_out, "bytes-in", G_TYPE_UINT64, stats.bytes_in, "bytes-out", G_TYPE_UINT64,
-      stats.bytes_out, "busy-ns", G_TYPE_UINT64, (guint64)stats.busy_ns, "steps-again",
-      G_TYPE_UINT64, stats.steps_again, "steps-lost", G_TYPE_UINT64, stats.steps_lost, "backend",
-      G_TYPE_STRING, backend, NULL);
+      stats.bytes_out, "busy-ns", G_TYPE_UINT64, (guint64)stats.busy_ns, "input-wait-ns",
+      G_TYPE_UINT64, (guint64)stats.input_wait_ns, "output-wait-ns", G_TYPE_UINT64,
+      (guint64)stats.output_wait_ns, "steps-again", G_TYPE_UINT64, stats.steps_again, "steps-lost",
+      G_TYPE_UINT64, stats.steps_lost, "backend", G_TYPE_STRING, backend, NULL);
 }
 
 static char *active_backend(AstroMerge *merge)
@@ -398,10 +403,11 @@ void astro_merge_install_properties(GObjectClass *object)
                                                     0, ready));
   g_object_class_install_property(
       object, ASTRO_MERGE_PROP_STATS,
-      g_param_spec_boxed("stats", "Statistics",
-                         "Buffers, bytes and nanoseconds of work; time steps of pads that came "
-                         "again or late and were left out, and that did not come, since the start",
-                         GST_TYPE_STRUCTURE, read));
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "Buffers, bytes, nanoseconds of work and of waiting; time steps of pads that came "
+          "again or late and were left out, and that did not come, since the start",
+          GST_TYPE_STRUCTURE, read));
 }
 
 static void finalize(GObject *object)
