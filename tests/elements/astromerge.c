@@ -5,6 +5,7 @@
 #include <gst/check/gsttestclock.h>
 
 #include "tests/elements/running.h"
+#include "tests/tsan-glib.h"
 
 #define CAPS "application/x-astro-voltages,format=CI8,layout=time:station,stations=1,rate=1000/1"
 #define LONGEST 4000 /* steps */
