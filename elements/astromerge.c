@@ -209,6 +209,14 @@ static GstClockTime get_next_time(GstAggregator *aggregator)
 
 /* ---- events and queries ---- */
 
+/* Those that say what comes after them are known to the pad. Of a gap GstAggregator makes a buffer,
+ * of which it wants to know the time; in bytes there is none that a gap could have. */
+static gboolean is_for_pad(GstAggregatorPad *pad, GstEvent *event)
+{
+  return astro_event_is_observation(event) || astro_event_is_summary(event) ||
+         (GST_EVENT_TYPE(event) == GST_EVENT_GAP && pad->segment.format != GST_FORMAT_TIME);
+}
+
 static gboolean sink_event(GstAggregator *aggregator, GstAggregatorPad *pad, GstEvent *event)
 {
   AstroMerge *merge = ASTRO_MERGE(aggregator);
@@ -221,7 +229,7 @@ static gboolean sink_event(GstAggregator *aggregator, GstAggregatorPad *pad, Gst
     g_prefix_error(&error, "pad %s: ", GST_PAD_NAME(pad));
     fail(merge, g_steal_pointer(&error));
   }
-  if (!ok || astro_event_is_observation(event) || astro_event_is_summary(event)) {
+  if (!ok || is_for_pad(pad, event)) {
     gst_event_unref(event);
     return ok;
   }

@@ -120,6 +120,9 @@ gboolean astro_merge_pad_take_event(AstroMergePad *pad, GstEvent *event, GError 
   case GST_EVENT_STREAM_START:
     take_stream_start(pad, event);
     return TRUE;
+  case GST_EVENT_GAP:
+    pad->steps.retime = TRUE;
+    return TRUE;
   case GST_EVENT_CUSTOM_DOWNSTREAM_STICKY:
     if (astro_event_is_summary(event))
       gst_event_replace(&pad->told, event);

@@ -330,6 +330,24 @@ static void test_gap_event(void)
   test_merge_free(m);
 }
 
+/* In a segment of bytes a gap has no time: who has samples is waited for. */
+static void test_gap_in_bytes(void)
+{
+  TestMerge *m = test_merge_new("astrojoin axis=station", 2, FALSE);
+  GstSegment segment;
+  gst_element_set_state(m->element, GST_STATE_PLAYING);
+  test_merge_begin(m, 0, CAPS, NULL);
+  test_merge_begin(m, 1, CAPS, NULL);
+  gst_segment_init(&segment, GST_FORMAT_BYTES);
+  gst_pad_push_event(m->in[1], gst_event_new_segment(&segment));
+  gst_pad_push_event(m->in[1], gst_event_new_gap(0, 20 * GST_MSECOND));
+  gst_pad_push(m->in[0], samples(0, 0, 10, 0));
+  gst_pad_push(m->in[1], samples(1, 0, 10, 0));
+  g_autoptr(GstBuffer) buffer = test_merge_pull(m);
+  g_assert_null(astro_buffer_get_validity(buffer));
+  test_merge_free(m);
+}
+
 static GstEvent *with_seqnum(GstEvent *event, guint32 seqnum)
 {
   gst_event_set_seqnum(event, seqnum);
@@ -480,6 +498,7 @@ static void add_tests(void)
   g_test_add_func("/astromerge/live", test_live);
   g_test_add_func("/astromerge/late", test_late);
   g_test_add_func("/astromerge/gap-event", test_gap_event);
+  g_test_add_func("/astromerge/gap-in-bytes", test_gap_in_bytes);
   g_test_add_data_func("/astromerge/flush/together", GUINT_TO_POINTER(0), test_flush);
   g_test_add_data_func("/astromerge/flush/apart", GUINT_TO_POINTER(1), test_flush);
   g_test_add_func("/astromerge/other-rate", test_other_rate);
