@@ -473,6 +473,14 @@ static void add_piece(Cut *cut, guint input, const AstroMergeEntry *entry, gint6
   g_array_append_val(cut->next->pieces, piece);
 }
 
+/* An integration that the end of its stream cut short is the whole of its buffer. */
+static void note_length(AstroMergeNext *next, const AstroMergeEntry *entry)
+{
+  const GstClockTime length = GST_BUFFER_DURATION(entry->buffer);
+  const gboolean is_short = entry->steps == 1 && GST_CLOCK_TIME_IS_VALID(length) && length > 0;
+  next->length = MAX(next->length, is_short ? length : GST_CLOCK_TIME_NONE);
+}
+
 static void cut_pad(Cut *cut, AstroMergePad *pad, guint input)
 {
   gint64 at = cut->first;
@@ -483,6 +491,8 @@ static void cut_pad(Cut *cut, AstroMergePad *pad, guint input)
     add_piece(cut, input, head, head->place, to);
     if (!cut->next->like && head->buffer)
       cut->next->like = gst_buffer_ref(head->buffer);
+    if (head->buffer)
+      note_length(cut->next, head);
     at = to;
     advance(pad, head, (guint64)(to - head->place));
   }

@@ -145,6 +145,8 @@ static void set_times(AstroMerge *merge, const AstroMergeNext *next, GstBuffer *
     GST_BUFFER_PTS(out) = astro_merge_time(priv, first);
     GST_BUFFER_DURATION(out) = astro_merge_time(priv, first + next->steps) - GST_BUFFER_PTS(out);
   }
+  if (next->steps == 1 && next->length > 0 && GST_BUFFER_DURATION_IS_VALID(out))
+    GST_BUFFER_DURATION(out) = MIN(GST_BUFFER_DURATION(out), next->length);
   if (priv->discont)
     GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_DISCONT);
 }

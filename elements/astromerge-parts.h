@@ -84,6 +84,8 @@ typedef struct {
   gboolean is_lost;  /* all of it */
   gboolean is_other; /* streams are others than what was agreed on */
   GstBuffer *like;   /* whose times it takes where nothing counts; may be NULL */
+  /* Of one step, where all that there is of it says that it is shorter; 0: it is not. */
+  GstClockTime length;
 } AstroMergeNext;
 
 void astro_merge_next_clear(AstroMergeNext *next);

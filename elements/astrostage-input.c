@@ -128,6 +128,8 @@ gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, g
     return FALSE;
   }
   astro_stage_emit(stage, out, first, steps);
+  if (steps == 1)
+    keep_length(in, out);
   return TRUE;
 }
 
