@@ -2,6 +2,7 @@
 # One image of the visibilities of several nights, gridded apart and added:
 #   nights.sh OUT.fits PIXELS CELL IN.uvfits...    (pixels a side, arcsec a pixel; one phase centre)
 set -eu
+. "$(dirname "$0")/find-elements.sh"
 [ $# -ge 4 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
 out=$1 grid="astrogridder size=$2 cell=$3 algorithm=wprojection"
 shift 3
