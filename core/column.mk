@@ -32,7 +32,7 @@ core_sources += core/enum.h core/split-mix.h core/units.h core/fail.c core/fail.
   core/backend/backend.c core/backend/backend.h \
   core/backend/cpu.c core/backend/cpu.h \
   core/backend/module.c core/backend/relocate.c \
-  core/backend/scratch.c core/backend/scratch.h core/backend/shuffle.h core/backend/turn.h \
+  core/backend/scratch.c core/backend/scratch.h core/backend/lines.h core/backend/shuffle.h core/backend/turn.h \
   core/backend/threads.c core/backend/threads.h
 
 fuzz_programs += tests/fuzz/caps

@@ -9,6 +9,8 @@ static gboolean copy_foreign_meta(GstBuffer *in, GstMeta **meta, gpointer out)
   const GstMetaInfo *info = (*meta)->info;
   GstMetaTransformCopy whole = { FALSE, 0, (gsize)-1 };
 
+  if (gst_buffer_get_meta(out, info->api)) /* of the stage's own making */
+    return TRUE;
   /* Tagged metas are bound to what the stage changes: the axes, in our own case. */
   const gchar *const *tags = gst_meta_api_type_get_tags(info->api); /* NULL where there is none */
   if ((!tags || !tags[0]) && info->transform_func &&
@@ -110,6 +112,24 @@ gboolean astro_stage_default_feed(AstroStage *stage, GstBuffer *in, guint64 firs
   astro_stage_emit(stage, out, first, steps);
   if (steps == 1)
     keep_length(said, out);
+  return TRUE;
+}
+
+gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, gsize bytes,
+                               guint64 first, guint64 steps, GError **error)
+{
+  GstBuffer *out = gst_buffer_copy_region(in, GST_BUFFER_COPY_MEMORY, offset, bytes);
+  if (!out)
+    return astro_backend_no_memory(error, "no memory for a part of a block");
+  if (GST_BUFFER_FLAG_IS_SET(in, GST_BUFFER_FLAG_GAP))
+    GST_BUFFER_FLAG_SET(out, GST_BUFFER_FLAG_GAP);
+  if (!describe(stage, in, out, error)) {
+    gst_buffer_unref(out);
+    return FALSE;
+  }
+  astro_stage_emit(stage, out, first, steps);
+  if (steps == 1)
+    keep_length(in, out);
   return TRUE;
 }
 

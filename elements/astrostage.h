@@ -111,6 +111,10 @@ gboolean astro_stage_submit_blocks(AstroStage *stage, const AstroStageBlocks *bl
  * buffer. */
 void astro_stage_emit(AstroStage *stage, GstBuffer *out, guint64 first, guint64 steps);
 
+/* The same of a part of the block in, which stays where it lies: nothing is copied. */
+gboolean astro_stage_emit_part(AstroStage *stage, GstBuffer *in, gsize offset, gsize bytes,
+                               guint64 first, guint64 steps, GError **error);
+
 /* Pushes at once what was emitted, for a feed or finish that emits much, but for what a device
  * holds back; once downstream refuses, there is no more to do. */
 GstFlowReturn astro_stage_push(AstroStage *stage);

@@ -1,6 +1,7 @@
 #include "config.h"
 #include <gst/gst.h>
 
+#include "elements/astroadd.h"
 #include "elements/astrocatsrc.h"
 #include "elements/astrochannelizer.h"
 #include "elements/astroclean.h"
@@ -16,10 +17,12 @@
 #include "elements/astrohttpsink.h"
 #endif
 #include "elements/astroimage.h"
+#include "elements/astrojoin.h"
 #include "elements/astromeasure.h"
 #include "elements/astroobserve.h"
 #include "elements/astrorender.h"
 #include "elements/astrophaseshift.h"
+#include "elements/astroselect.h"
 #include "elements/astrosideband.h"
 #include "elements/astroskysrc.h"
 #include "elements/astrotpacf.h"
@@ -32,6 +35,7 @@
 static gboolean plugin_init(GstPlugin *plugin)
 {
   gboolean ok = TRUE;
+  ok &= GST_ELEMENT_REGISTER(astroadd, plugin);
   ok &= GST_ELEMENT_REGISTER(astrocatsrc, plugin);
   ok &= GST_ELEMENT_REGISTER(astrochannelizer, plugin);
   ok &= GST_ELEMENT_REGISTER(astroclean, plugin);
@@ -47,9 +51,11 @@ static gboolean plugin_init(GstPlugin *plugin)
   ok &= GST_ELEMENT_REGISTER(astrohttpsink, plugin);
 #endif
   ok &= GST_ELEMENT_REGISTER(astroimage, plugin);
+  ok &= GST_ELEMENT_REGISTER(astrojoin, plugin);
   ok &= GST_ELEMENT_REGISTER(astromeasure, plugin);
   ok &= GST_ELEMENT_REGISTER(astroobserve, plugin);
   ok &= GST_ELEMENT_REGISTER(astrorender, plugin);
+  ok &= GST_ELEMENT_REGISTER(astroselect, plugin);
   ok &= GST_ELEMENT_REGISTER(astrosideband, plugin);
   ok &= GST_ELEMENT_REGISTER(astrophaseshift, plugin);
   ok &= GST_ELEMENT_REGISTER(astroskysrc, plugin);

@@ -77,6 +77,27 @@ static const struct {
 
 #define LARGEST_SCALE 1e18
 
+static gboolean is_same(GType type, gconstpointer a, gconstpointer b)
+{
+  if (type == G_TYPE_BOOLEAN)
+    return !*(const gboolean *)a == !*(const gboolean *)b;
+  if (type == G_TYPE_DOUBLE)
+    return *(const double *)a == *(const double *)b;
+  return g_strcmp0(*(char *const *)a, *(char *const *)b) == 0;
+}
+
+const char *astro_history_find_difference(const AstroHistory *a, const AstroHistory *b,
+                                          AstroQuantity quantity)
+{
+  if (astro_history_delays(a, quantity) != astro_history_delays(b, quantity))
+    return "delays";
+  for (guint i = 0; i < G_N_ELEMENTS(fields); i++)
+    if (!is_same(fields[i].type, G_STRUCT_MEMBER_P(a, fields[i].offset),
+                 G_STRUCT_MEMBER_P(b, fields[i].offset)))
+      return fields[i].name;
+  return NULL;
+}
+
 void astro_history_to_structure(const AstroHistory *history, GstStructure *s)
 {
   if (history->delays != ASTRO_DELAYS_UNTOLD)

@@ -36,6 +36,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(AstroHistory, astro_history_clear)
 /* Puts text in place of one of the checksums. */
 void astro_history_set_text(char **field, const char *text);
 
+/* What was done to one and not to the other, or otherwise: a name of the event's fields. NULL: the
+ * same was done to both. */
+const char *astro_history_find_difference(const AstroHistory *a, const AstroHistory *b,
+                                          AstroQuantity quantity);
+
 /* What nobody said is what is usual of that kind of stream. */
 AstroDelays astro_history_delays(const AstroHistory *history, AstroQuantity quantity);
 /* That products of samples (visibilities, grids, images) are multiplied by to be Jy; 0: not known.

@@ -46,6 +46,7 @@ static const struct {
   [ASTRO_AXIS_PAIRS] = { "pairs", "pairs", LENGTH_NAMES },
   [ASTRO_AXIS_REGION] = { "region", "regions", LENGTH_INT, ASTRO_QUANTITY_HISTOGRAM },
   [ASTRO_AXIS_BIN] = { "bin", "bins", LENGTH_INT },
+  [ASTRO_AXIS_BEAM] = { "beam", "beams", LENGTH_INT },
 };
 
 #define MEDIA_PREFIX "application/x-astro-"

@@ -67,6 +67,7 @@ typedef enum {
   ASTRO_AXIS_PAIRS,
   ASTRO_AXIS_REGION,
   ASTRO_AXIS_BIN,
+  ASTRO_AXIS_BEAM,
   ASTRO_N_AXES
 } AstroAxis;
 

@@ -34,6 +34,9 @@ typedef struct {
 static const TestMisfitStage test_misfit_stages[] = {
   { "astroconvert backend=cpu", MISFIT_VOLTAGES, NULL, "application/x-astro-voltages,format=CI8" },
   { "astrotranspose layout=channel:station:pol:time backend=cpu", MISFIT_SPECTRA },
+  { "astroselect stations=2,0 backend=cpu", MISFIT_VOLTAGES },
+  { "astrojoin backend=cpu", MISFIT_VOLTAGES, "sink_0" },
+  { "astroadd backend=cpu", MISFIT_VISIBILITIES, "sink_0" },
   { "astrosideband backend=cpu", MISFIT_VOLTAGES },
   { "astrochannelizer channels=16 taps=2 backend=cpu", MISFIT_VOLTAGES },
   { "astrodelay backend=cpu", MISFIT_VOLTAGES },

@@ -1,0 +1,146 @@
+#include "config.h"
+#include "core/select/check.h"
+
+#include <string.h>
+
+static gboolean check_pick(const AstroSelectConfig *config, guint i, GError **error)
+{
+  const AstroSelectPick *pick = &config->pick[i];
+  const AstroAxis axis = config->in.layout.axes[i];
+  const guint64 extent = config->in.layout.extents[i];
+  if (pick->n && extent == 0)
+    return astro_backend_refuse(error, "axis %s has no length of its own to be cut",
+                                astro_axis_name(axis));
+  for (guint64 k = 0; k < pick->n; k++)
+    if (astro_select_from(pick, k) >= extent)
+      return astro_backend_refuse(error,
+                                  "%s %" G_GUINT64_FORMAT " is kept of %" G_GUINT64_FORMAT
+                                  ", expected an index below that",
+                                  astro_axis_name(axis), astro_select_from(pick, k), extent);
+  return TRUE;
+}
+
+static gboolean can_turn(AstroFormat format)
+{
+  return format == ASTRO_FORMAT_CF32LE || format == ASTRO_FORMAT_CF64LE ||
+         format == ASTRO_FORMAT_CI32LE;
+}
+
+gboolean astro_select_shape(gconstpointer data, GError **error)
+{
+  const AstroSelectConfig *config = data;
+  AstroSelectAxes axes;
+  for (guint i = 0; i < config->in.layout.n_axes; i++)
+    if (!check_pick(config, i, error))
+      return FALSE;
+  astro_select_axes(config, 1, &axes);
+  return !axes.has_turned || can_turn(config->in.format) ||
+         astro_backend_refuse(error,
+                              "visibilities in %s cannot be conjugated, as those of stations in "
+                              "another order are: expected CF32LE, CF64LE or CI32LE",
+                              astro_format_name(config->in.format));
+}
+
+gboolean astro_select_check(const AstroSelectConfig *config, const AstroBlock *in, guint n_in,
+                            const AstroBlock *out, guint n_out,
+                            const AstroSelectArguments *arguments, GError **error)
+{
+  const gsize sample = astro_stream_sample_bytes(&config->in);
+  AstroSelectAxes axes;
+  if (n_in != 1 || n_out != 1 || !arguments || arguments->steps == 0)
+    return astro_backend_refuse(error, "select: expected a block in, a block out and steps");
+  astro_select_axes(config, arguments->steps, &axes);
+  const gsize from = astro_layout_samples(&axes.in) * sample,
+              to = astro_layout_samples(&axes.out) * sample;
+  return (in->bytes >= from && out->bytes >= to) ||
+         astro_backend_refuse(error,
+                              "select: blocks of %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT
+                              " bytes, expected %" G_GSIZE_FORMAT " and %" G_GSIZE_FORMAT,
+                              in->bytes, out->bytes, from, to);
+}
+
+void astro_select_axes(const AstroSelectConfig *config, guint64 steps, AstroSelectAxes *axes)
+{
+  guint pols = 0;
+  memset(axes, 0, sizeof *axes);
+  astro_stream_shape(&config->in, steps, &axes->in);
+  axes->out = axes->in;
+  axes->baseline = axes->pol[0] = axes->pol[1] = -1;
+  /* Frames of a layout that names no time have it before all axes. */
+  const guint frames = axes->in.n_axes - config->in.layout.n_axes;
+  for (guint i = frames; i < axes->in.n_axes; i++) {
+    const AstroSelectPick *pick = &config->pick[i - frames];
+    axes->pick[i] = *pick;
+    if (pick->n)
+      axes->out.extents[i] = pick->n;
+    if (axes->in.axes[i] == ASTRO_AXIS_BASELINE)
+      axes->baseline = (gint)i;
+    else if (axes->in.axes[i] == ASTRO_AXIS_POL)
+      axes->pol[pols++] = (gint)i;
+  }
+  for (guint64 k = 0; axes->baseline >= 0 && k < axes->pick[axes->baseline].n; k++)
+    axes->has_turned |= astro_select_is_turned(&axes->pick[axes->baseline], k);
+}
+
+void astro_select_swap(const AstroSelectAxes *axes, const guint64 strides[ASTRO_MAX_AXES],
+                       guint64 swapped[ASTRO_MAX_AXES])
+{
+  memcpy(swapped, strides, ASTRO_MAX_AXES * sizeof *swapped);
+  if (axes->pol[0] < 0 || axes->pol[1] < 0)
+    return;
+  swapped[axes->pol[0]] = strides[axes->pol[1]];
+  swapped[axes->pol[1]] = strides[axes->pol[0]];
+}
+
+void astro_select_conjugate(AstroFormat format, gpointer out, gconstpointer in)
+{
+  if (format == ASTRO_FORMAT_CF64LE) {
+    double value[2];
+    memcpy(value, in, sizeof value);
+    value[1] = -value[1];
+    memcpy(out, value, sizeof value);
+  } else if (format == ASTRO_FORMAT_CF32LE) {
+    float value[2];
+    memcpy(value, in, sizeof value);
+    value[1] = -value[1];
+    memcpy(out, value, sizeof value);
+  } else {
+    gint32 value[2];
+    memcpy(value, in, sizeof value);
+    value[1] = value[1] == G_MININT32 ? G_MAXINT32 : -value[1];
+    memcpy(out, value, sizeof value);
+  }
+}
+
+gboolean astro_select_find_part(const AstroSelectConfig *config, guint64 steps, gsize *offset,
+                                gsize *bytes)
+{
+  gsize inner = astro_stream_sample_bytes(&config->in);
+  AstroSelectAxes axes;
+  gint cut = -1;
+
+  astro_select_axes(config, steps, &axes);
+  for (guint i = 0; i < axes.in.n_axes; i++)
+    if (axes.pick[i].n) {
+      if (cut >= 0)
+        return FALSE;
+      cut = (gint)i;
+    } else if (cut < 0 && axes.in.extents[i] > 1) {
+      break; /* what is kept would lie in several places */
+    }
+  for (guint i = 0; cut < 0 && i < axes.in.n_axes; i++)
+    if (axes.pick[i].n)
+      return FALSE;
+  *offset = 0;
+  *bytes = astro_layout_samples(&axes.out) * inner;
+  if (cut < 0)
+    return TRUE;
+  const AstroSelectPick *pick = &axes.pick[cut];
+  for (guint64 k = 1; k < pick->n; k++)
+    if (pick->index[k] != pick->index[k - 1] + 1)
+      return FALSE;
+  for (guint i = (guint)cut + 1; i < axes.in.n_axes; i++)
+    inner *= axes.in.extents[i];
+  *offset = astro_select_from(pick, 0) * inner;
+  return !astro_select_is_turned(pick, 0);
+}

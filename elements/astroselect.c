@@ -1,0 +1,292 @@
+/**
+ * SECTION:element-astroselect
+ *
+ * Keeps some stations, channels, polarisations or beams of a stream, in any order; with several
+ * lists what all of them keep. A list has numbers from 0 on, ranges FIRST-LAST and FIRST- (to the
+ * end), with :STEP behind them where not each is meant, and names, joined by commas:
+ * stations=0-3,CS302,8-. Stations have the observation's names, polarisations X and Y or R and L by
+ * its basis, and of grids and images those of their products.
+ *
+ * Of visibilities stations keep the baselines among them. Where a pair comes the other way round it
+ * is conjugated, and its polarisations are swapped. Counts of good samples, sums of weights, the
+ * observation, frequency and bandwidth follow. Caps tell a band by its centre and width alone, so
+ * that channels have to follow one another where they have a band.
+ *
+ * What is kept is not copied where it lies together in a block: a range along the slowest axis.
+ *
+ * |[
+ * gst-launch-1.0 astroskysrc stations=8 num-buffers=10 ! astrochannelizer channels=64 ! tee name=t
+ * \
+ *   t. ! queue ! astroselect channels=0-31 ! filesink location=low.cf32 \
+ *   t. ! queue ! astroselect channels=32- stations=0,2,4 ! filesink location=high.cf32
+ * ]|
+ */
+#include "config.h"
+#include "elements/astroselect.h"
+
+#include "elements/astrofields.h"
+#include "elements/astroselect-lists.h"
+
+struct _AstroSelect {
+  AstroStage parent;
+  AstroSelectTexts texts; /* properties */
+
+  /* of what caps were agreed on */
+  AstroSelectConfig config;
+  AstroSelectLists lists;
+  gboolean is_known; /* names too */
+};
+
+enum {
+  PROP_STATIONS = ASTRO_STAGE_N_PROPERTIES,
+  PROP_CHANNELS,
+  PROP_POLS,
+  PROP_BEAMS,
+};
+
+G_DEFINE_TYPE(AstroSelect, astro_select, ASTRO_TYPE_STAGE)
+GST_ELEMENT_REGISTER_DEFINE(astroselect, "astroselect", GST_RANK_NONE, ASTRO_TYPE_SELECT)
+
+static void copy_texts(AstroSelect *self, AstroSelectTexts *texts)
+{
+  for (guint k = 0; k < ASTRO_SELECT_N_LISTS; k++) {
+    texts->text[k] = astro_fields_copy_text(&self->texts.text[k]);
+    if (!astro_field_given(texts->text[k]))
+      g_clear_pointer(&texts->text[k], g_free);
+  }
+}
+
+/* ---- negotiation ---- */
+
+static GstCaps *transform_caps(GstBaseTransform *trans, GstPadDirection direction, GstCaps *caps,
+                               GstCaps *filter)
+{
+  g_auto(AstroSelectTexts) texts = { 0 };
+  GstCaps *result = gst_caps_copy(caps);
+  copy_texts(ASTRO_SELECT(trans), &texts);
+  for (guint i = 0; i < gst_caps_get_size(result); i++)
+    if (direction == GST_PAD_SINK)
+      astro_select_forward(&texts, gst_caps_get_structure(result, i));
+    else
+      astro_select_backward(&texts, gst_caps_get_structure(result, i));
+  return astro_stage_filter_caps(result, filter);
+}
+
+static gboolean read_lists(AstroSelect *self, GError **error)
+{
+  AstroStage *stage = ASTRO_STAGE(self);
+  g_autoptr(GstCaps) caps = gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(self));
+  g_auto(AstroSelectTexts) texts = { 0 };
+  copy_texts(self, &texts);
+  astro_select_lists_clear(&self->lists);
+  return astro_select_lists_read(&self->lists, &texts, caps, astro_stage_in(stage),
+                                 astro_stage_observation(stage), error);
+}
+
+/* Caps may come before the observation that has the names of what they are of. */
+static gboolean find_lists(AstroSelect *self, const AstroStream *in, GstCaps *caps, GError **error)
+{
+  g_auto(AstroSelectTexts) texts = { 0 };
+  copy_texts(self, &texts);
+  astro_select_lists_clear(&self->lists);
+  const gboolean has_names = astro_select_texts_have_names(&texts);
+  self->is_known =
+      astro_select_lists_read(&self->lists, &texts, caps, in,
+                              astro_stage_observation(ASTRO_STAGE(self)), has_names ? NULL : error);
+  if (!self->is_known && has_names)
+    astro_select_lists_count(&self->lists, &texts, in);
+  return self->is_known || has_names;
+}
+
+static gboolean check_kept(const AstroSelectConfig *config, const AstroStream *out, GError **error)
+{
+  for (guint i = 0; i < config->in.layout.n_axes; i++) {
+    const AstroSelectPick *pick = &config->pick[i];
+    if (out->layout.n_axes != config->in.layout.n_axes ||
+        out->layout.extents[i] != (pick->n ? pick->n : config->in.layout.extents[i]))
+      return astro_stage_refuse_late(error);
+  }
+  return TRUE;
+}
+
+/* Caps and observation have no word for it, so that nothing downstream can know. */
+static void warn_of_pols(AstroSelect *self, const AstroStream *in)
+{
+  const GArray *pols = self->lists.list[ASTRO_SELECT_POLS];
+  if (!self->is_known || !pols || in->quantity == ASTRO_QUANTITY_UVGRID ||
+      in->quantity == ASTRO_QUANTITY_IMAGE || g_array_index(pols, guint64, 0) == 0)
+    return;
+  GST_ELEMENT_WARNING(self, STREAM, FORMAT,
+                      ("pols: polarisation %" G_GUINT64_FORMAT
+                       " comes first now, and nothing in caps or observation says so: what "
+                       "follows takes it for the first, X or R",
+                       g_array_index(pols, guint64, 0)),
+                      (NULL));
+}
+
+static gboolean check_band(AstroSelect *self, const AstroStream *in, GError **error)
+{
+  double frequency = in->frequency, bandwidth = in->bandwidth;
+  const GArray *channels = self->lists.list[ASTRO_SELECT_CHANNELS];
+  return !channels || astro_select_band(channels, astro_stream_extent(in, ASTRO_AXIS_CHANNEL),
+                                        &frequency, &bandwidth, error);
+}
+
+static gboolean set_caps(GstBaseTransform *trans, GstCaps *caps, GstCaps *out)
+{
+  AstroSelect *self = ASTRO_SELECT(trans);
+  g_autoptr(GError) error = NULL;
+  AstroStream in;
+  if (astro_stream_from_caps(&in, caps, &error) && !find_lists(self, &in, caps, &error)) {
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", error->message),
+                      ("caps: %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS(astro_select_parent_class)->set_caps(trans, caps, out);
+}
+
+static gboolean configure(AstroStage *stage, gpointer config, gboolean *pass_through,
+                          GError **error)
+{
+  AstroSelect *self = ASTRO_SELECT(stage);
+  self->config = (AstroSelectConfig){ .in = *astro_stage_in(stage) };
+  const gboolean any = astro_select_lists_to_config(&self->lists, &self->config);
+  if (!check_band(self, astro_stage_in(stage), error) ||
+      !check_kept(&self->config, astro_stage_out(stage), error))
+    return FALSE;
+  warn_of_pols(self, astro_stage_in(stage));
+  *(AstroSelectConfig *)config = self->config;
+  *pass_through = !any && self->is_known;
+  return TRUE;
+}
+
+static gboolean observed(AstroStage *stage, GError **error)
+{
+  g_auto(AstroSelectTexts) texts = { 0 };
+  copy_texts(ASTRO_SELECT(stage), &texts);
+  return !astro_select_texts_have_names(&texts) || astro_stage_configure_again(stage);
+}
+
+static gboolean amend(AstroStage *stage, AstroObservation *observation, GError **error)
+{
+  AstroSelect *self = ASTRO_SELECT(stage);
+  return (self->is_known || read_lists(self, error)) &&
+         astro_select_observe(&self->lists, astro_stage_in(stage), observation, error);
+}
+
+/* ---- blocks ---- */
+
+static gboolean work(AstroStage *stage, GstBuffer *in, GstBuffer *out, guint64 steps,
+                     GError **error)
+{
+  AstroSelectArguments arguments = { steps };
+  return astro_stage_submit(stage, in, out, &arguments, error);
+}
+
+static gboolean feed(AstroStage *stage, GstBuffer *in, guint64 first, guint64 steps, GError **error)
+{
+  AstroSelect *self = ASTRO_SELECT(stage);
+  gsize offset, bytes;
+  if (!self->is_known)
+    return read_lists(self, error) && astro_stage_refuse_late(error);
+  if (astro_select_find_part(&self->config, steps, &offset, &bytes))
+    return astro_stage_emit_part(stage, in, offset, bytes, first, steps, error);
+  return ASTRO_STAGE_CLASS(astro_select_parent_class)->feed(stage, in, first, steps, error);
+}
+
+static gboolean keep_validity(AstroStage *stage, GstBuffer *in, GstBuffer *out)
+{
+  const AstroSelectConfig *config = &ASTRO_SELECT(stage)->config;
+  const AstroValidityMeta *meta = astro_buffer_get_validity(in);
+  guint64 steps;
+  if (!astro_stream_steps(&config->in, gst_buffer_get_size(in), &steps, NULL))
+    return FALSE;
+  if (meta)
+    astro_select_validity(config, steps, meta, out);
+  astro_select_metas(config, in, out);
+  return TRUE;
+}
+
+/* ---- states and properties ---- */
+
+static gboolean stop(GstBaseTransform *trans)
+{
+  const gboolean ok = GST_BASE_TRANSFORM_CLASS(astro_select_parent_class)->stop(trans);
+  astro_select_lists_clear(&ASTRO_SELECT(trans)->lists);
+  return ok;
+}
+
+static void finalize(GObject *object)
+{
+  astro_select_texts_clear(&ASTRO_SELECT(object)->texts);
+  astro_select_lists_clear(&ASTRO_SELECT(object)->lists);
+  G_OBJECT_CLASS(astro_select_parent_class)->finalize(object);
+}
+
+static const AstroField fields[] = {
+  ASTRO_FIELD(PROP_STATIONS, AstroSelect, texts.text[ASTRO_SELECT_STATIONS]),
+  ASTRO_FIELD(PROP_CHANNELS, AstroSelect, texts.text[ASTRO_SELECT_CHANNELS]),
+  ASTRO_FIELD(PROP_POLS, AstroSelect, texts.text[ASTRO_SELECT_POLS]),
+  ASTRO_FIELD(PROP_BEAMS, AstroSelect, texts.text[ASTRO_SELECT_BEAMS]),
+  { 0 },
+};
+
+static void install_properties(GObjectClass *object)
+{
+  static const struct {
+    guint id;
+    const char *name, *nick, *help;
+  } lists[] = {
+    { PROP_STATIONS, "stations", "Stations",
+      "Stations to keep, in this order: numbers from 0 on, ranges and names, as 0-3,CS302,8- "
+      "(unset: all); of visibilities the baselines among them" },
+    { PROP_CHANNELS, "channels", "Channels",
+      "Channels to keep: numbers from 0 on and ranges, as 16-47 (unset: all); where the caps have "
+      "a "
+      "band they have to follow one another" },
+    { PROP_POLS, "pols", "Polarisations",
+      "Polarisations to keep, in this order: numbers from 0 on, ranges, or X, Y, R, L, or names of "
+      "a grid's or image's products (unset: all)" },
+    { PROP_BEAMS, "beams", "Beams",
+      "Beams to keep, in this order: numbers from 0 on and ranges (unset: all)" },
+  };
+  astro_fields_install(object, fields, 0);
+  for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
+    g_object_class_install_property(
+        object, lists[i].id,
+        g_param_spec_string(lists[i].name, lists[i].nick, lists[i].help, NULL,
+                            G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY));
+}
+
+static void astro_select_class_init(AstroSelectClass *klass)
+{
+  GObjectClass *object = G_OBJECT_CLASS(klass);
+  GstBaseTransformClass *trans = GST_BASE_TRANSFORM_CLASS(klass);
+  AstroStageClass *stage = ASTRO_STAGE_CLASS(klass);
+
+  object->finalize = finalize;
+  install_properties(object);
+  trans->transform_caps = transform_caps;
+  trans->fixate_caps = astro_stage_fixate_same;
+  trans->set_caps = set_caps;
+  trans->stop = stop;
+  stage->stage = "select";
+  stage->backends = astro_select_backends;
+  stage->configure = configure;
+  stage->work = work;
+  stage->feed = feed;
+  stage->validity = keep_validity;
+  stage->observed = observed;
+  stage->amend = amend;
+  astro_stage_class_add_pads(stage, astro_stage_any, astro_stage_any);
+  gst_element_class_set_static_metadata(
+      GST_ELEMENT_CLASS(klass), "Select", "Filter/Converter",
+      "Keeps some stations, channels, polarisations or beams of a stream", ASTRO_AUTHOR);
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "takes",
+                                        "any stream, in any layout");
+  gst_element_class_add_static_metadata(GST_ELEMENT_CLASS(klass), "gives", "the same");
+}
+
+static void astro_select_init(AstroSelect *self)
+{
+}

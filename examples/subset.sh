@@ -1,0 +1,8 @@
+#!/bin/sh
+# Visibilities of some stations alone, of a file that has more:
+#   subset.sh IN.uvfits OUT.uvfits STATIONS    (0-3,7,NAME: numbers from 0 on, ranges and names)
+set -eu
+. "$(dirname "$0")/find-elements.sh"
+[ $# = 3 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 2; }
+exec gst-launch-1.0 -q astrofitssrc location="$1" ! astroselect stations="$3" ! \
+  astrofitssink location="$2"
