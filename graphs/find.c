@@ -221,6 +221,15 @@ char *astro_find_plugin(void)
   return gst_registry_scan_path(gst_registry_get(), full) ? g_steal_pointer(&full) : NULL;
 }
 
+static gboolean is_same_file(const char *a, const char *b)
+{
+  char *one = realpath(a, NULL), *other = realpath(b, NULL);
+  const gboolean same = one && g_strcmp0(one, other) == 0;
+  free(one);
+  free(other);
+  return same;
+}
+
 /* The link that bootstrap puts at the top of the sources, where it is there; else libtool's script:
  * the program beside it finds no libraries by itself. */
 static char *build_command(const char *build)
@@ -231,9 +240,11 @@ static char *build_command(const char *build)
   g_autofree char *top = below ? g_canonicalize_filename(below, NULL) : NULL;
   g_autofree char *here = g_get_current_dir();
   g_autofree char *link = top ? g_build_filename(top, PROGRAM, NULL) : NULL;
-  if (link && g_file_test(link, G_FILE_TEST_IS_EXECUTABLE))
+  g_autofree char *program = g_build_filename(build, PROGRAM, NULL);
+  /* The link leads to one build, and this may be another one. */
+  if (link && is_same_file(link, program))
     return g_str_equal(here, top) ? g_strdup("./" PROGRAM) : g_steal_pointer(&link);
-  return g_build_filename(build, PROGRAM, NULL);
+  return g_steal_pointer(&program);
 }
 
 /* Whether the shell finds this program by its name. */
