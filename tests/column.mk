@@ -91,14 +91,13 @@ check-threads:
 	  --with-cuda=no --enable-sanitizers=thread CFLAGS='-g -O1'
 
 thread_tests = tests/core/memory tests/core/memory-threads tests/core/memory-failures tests/core/memory-buffers \
-  tests/core/pool tests/elements/stress
-# What libraries that are not built for it do to memory is theirs.
+  tests/core/pool
 threads-run: $(BUILT_SOURCES)
-	@$(MAKE) $(thread_tests) elements/libgstastro.la
-	@TSAN_OPTIONS=ignore_noninstrumented_modules=1 $(MAKE) check-TESTS TESTS="$(thread_tests)"
+	@$(MAKE) $(thread_tests)
+	@$(MAKE) check-TESTS TESTS="$(thread_tests)"
 
 # Every element under threads that push, flush, seek, end, stop and start at random, each for so many seconds, under
-# AddressSanitizer and ThreadSanitizer; check does it for a moment.
+# AddressSanitizer and ThreadSanitizer. What libraries that are not built for it do to memory is theirs.
 STRESS_SECONDS = 10
 check-stress:
 	srcdir=$(srcdir) $(SHELL) $(srcdir)/tests/subbuild build-sanitizers stress-run --with-cuda=no --enable-sanitizers CFLAGS='-g1 -O1'
