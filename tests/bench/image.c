@@ -177,6 +177,7 @@ static void bench_clean(guint size)
   enum { ITERATIONS = 200 };
   AstroCleanConfig config = { .format = ASTRO_FORMAT_F32LE,
                               .size = size,
+                              .in_size = size,
                               .channels = 1,
                               .products = 1,
                               .gain = 1e-3,
