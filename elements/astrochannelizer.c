@@ -35,8 +35,8 @@
 #include "core/channelizer/channelizer.h"
 #include "core/channelizer/gains.h"
 #include "core/channelizer/losses.h"
-#include "core/enum.h"
-#include "elements/astrofields.h"
+#include "core/kit/enum.h"
+#include "elements/base/astrofields.h"
 
 struct _AstroChannelizer {
   AstroStage parent;

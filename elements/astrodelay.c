@@ -40,10 +40,10 @@
 #include "core/delay/delay.h"
 #include "core/delay/due.h"
 #include "core/delay/losses.h"
-#include "core/sky/earth-error.h"
+#include "core/lib/sky/earth-error.h"
 #include "core/stream/uvw.h"
-#include "elements/astroearth.h"
-#include "elements/astrofields.h"
+#include "elements/base/astroearth.h"
+#include "elements/base/astrofields.h"
 
 struct _AstroDelay {
   AstroStage parent;

@@ -15,6 +15,6 @@ bench_programs += tests/bench/channelizer
 tests_bench_channelizer_CFLAGS = $(AM_CFLAGS) $(FFTW_CFLAGS)
 tests_bench_channelizer_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/digitiser.sh
-gpu_sources += gpu/channelizer.cu gpu/channelizer-fused.cu gpu/channelizer-square.cu \
-  gpu/channelizer-passes.cu
-gpu_headers += gpu/channelizer.h gpu/fft-turned.h
+gpu_sources += gpu/channelizer/channelizer.cu gpu/channelizer/fused.cu gpu/channelizer/square.cu \
+  gpu/channelizer/passes.cu
+gpu_headers += gpu/channelizer/channelizer.h

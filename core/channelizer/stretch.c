@@ -2,7 +2,7 @@
 #include "core/channelizer/stretch.h"
 
 #include "core/backend/threads.h"
-#include "core/transpose/transpose.h"
+#include "core/lib/transpose/transpose.h"
 
 #include <string.h>
 

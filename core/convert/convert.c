@@ -1,7 +1,7 @@
 /* The cpu backend: picks kernels and splits the work into tasks. */
 #include "config.h"
 #include "core/convert/check.h"
-#include "core/convert/kernels.h"
+#include "core/lib/formats/kernels.h"
 
 #include "core/backend/cpu.h"
 #include "core/backend/threads.h"

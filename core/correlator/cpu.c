@@ -2,7 +2,7 @@
  * the sums of an integration panel by panel. */
 #include "core/backend/threads.h"
 #include "core/correlator/gather.h"
-#include "core/correlator/panels.h"
+#include "core/correlator/packed-products.h"
 #include <stdlib.h>
 
 enum {

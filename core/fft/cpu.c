@@ -1,7 +1,7 @@
 /* The cpu backend: the passes of a transform one after another. */
 #include "config.h"
-#include "core/fft/check.h"
-#include "core/fft/lines.h"
+#include "core/lib/fft/check.h"
+#include "core/lib/fft/lines.h"
 
 typedef struct {
   AstroFftConfig config;

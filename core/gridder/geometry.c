@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/units.h"
+#include "core/kit/units.h"
 
 guint astro_grid_good_size(guint at_least)
 {

@@ -100,7 +100,7 @@ gboolean astro_grid_holds(const AstroGrid *grid, double u, double v);
 double astro_spread_correction(const AstroGrid *grid, double l);
 double astro_spread_correction_w(const AstroGrid *grid, double w_step, double n_minus_1);
 
-/* For astro_spread_correction: that of W-projection's tapers (wprojection-algorithm.c). */
+/* For astro_spread_correction: that of W-projection's tapers (wprojection/algorithm.c). */
 double astro_wprojection_correction(const AstroGrid *grid, double l);
 
 /* What W-projection's images err by (relative L2), however wide its taps. */

@@ -5,7 +5,7 @@
 #include <complex.h>
 #include <math.h>
 
-#include "core/fft/fft.h"
+#include "core/lib/fft/fft.h"
 #include "core/gridder/gridder.h"
 
 typedef struct {

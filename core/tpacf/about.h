@@ -2,7 +2,7 @@
  * downstream event before it. */
 #pragma once
 
-#include "core/histogram/summary.h"
+#include "core/stream/histogram-summary.h"
 #include "core/tpacf/tpacf.h"
 
 G_BEGIN_DECLS

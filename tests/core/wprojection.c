@@ -1,6 +1,6 @@
 /* W-projection against its formula, with tables of random taps; its tapers, and what is refused. */
 #include "tests/core/wprojection.h"
-#include "core/gridder/wprojection-places.h"
+#include "core/gridder/wprojection/places.h"
 
 static const char *const levels[] = { "c", "avx2", "avx512" };
 

@@ -1,0 +1,49 @@
+/* The formula: the sample at (i0, i1, ...) of the output is the one with the same steps of the same
+ * axes in the input. */
+#include "core/lib/transpose/check.h"
+#include <string.h>
+
+static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
+                       GError **error)
+{
+  if (!astro_transpose_shape(config, error))
+    return NULL;
+  *variant = "c";
+  return g_memdup2(config, sizeof(AstroTransposeConfig));
+}
+
+static gboolean submit(gpointer instance, const AstroBlock *in, guint n_in, const AstroBlock *out,
+                       guint n_out, gpointer arguments, GError **error)
+{
+  const AstroTransposeConfig *config = arguments ? arguments : instance;
+  if (!astro_transpose_check_blocks(config, in, n_in, out, n_out, error))
+    return FALSE;
+
+  guint n = config->n_axes;
+  gsize stride[ASTRO_MAX_AXES], samples = 1;
+  for (guint i = n; i-- > 0;) {
+    stride[i] = samples;
+    samples *= config->extents[i];
+  }
+  for (gsize to = 0; to < samples; to++) {
+    gsize from = 0, rest = to;
+    for (guint i = n; i-- > 0;) {
+      guint axis = config->order[i];
+      from += rest % config->extents[axis] * stride[axis];
+      rest /= config->extents[axis];
+    }
+    memcpy((guint8 *)out->data + to * config->sample_bytes,
+           (const guint8 *)in->data + from * config->sample_bytes, config->sample_bytes);
+  }
+  return TRUE;
+}
+
+const AstroBackend astro_transpose_reference = {
+  .stage = "transpose",
+  .kind = ASTRO_BACKEND_REFERENCE,
+  .config_bytes = sizeof(AstroTransposeConfig),
+  .shape = astro_transpose_shape,
+  .create = create,
+  .submit = submit,
+  .destroy = g_free,
+};
