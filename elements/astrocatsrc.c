@@ -18,6 +18,7 @@
 #include "core/lib/catalogue/columns.h"
 #include "core/lib/catalogue/mask.h"
 #include "core/fits/fits.h"
+#include "core/histogram/regions.h"
 #include "core/memory/memory.h"
 #include "core/stream/stream.h"
 #include "elements/base/astrodeadline.h"

@@ -1,6 +1,7 @@
 #include "core/backend/threads.h"
 #include "core/correlator/packing.h"
 #include "core/correlator/packed-products.h"
+#include "core/kit/pages.h"
 #include <stdlib.h>
 
 enum { PACKED_PANELS = 4 }; /* packed by a task where threads share channels */
@@ -301,17 +302,17 @@ static gboolean add_scratch(AstroCorrelatorPanels *self, gboolean with_panels)
   const AstroCorrelatorKernel *kernel = plan->kernel;
   Scratch *scratch = g_new0(Scratch, 1);
   g_ptr_array_add(self->scratches, scratch);
-  scratch->tiles = astro_correlator_block((gsize)plan->rows * plan->columns * plan->products *
-                                          kernel->tile_bytes);
+  scratch->tiles =
+      astro_pages_alloc((gsize)plan->rows * plan->columns * plan->products * kernel->tile_bytes);
   if (!with_panels)
     return scratch->tiles != NULL;
   gsize sums_bytes = 2 * sizeof(gint64) * astro_correlator_channel_sums(&self->config);
-  scratch->sums.any = plan->one_strip ? astro_correlator_block(sums_bytes) : NULL;
+  scratch->sums.any = plan->one_strip ? astro_pages_alloc(sums_bytes) : NULL;
   if (plan->one_strip && !scratch->sums.any)
     return FALSE;
   if (plan->one_strip)
     memset(scratch->sums.any, 0, sums_bytes);
-  scratch->packed = astro_correlator_block(plan->shared * astro_correlator_packed_bytes(plan));
+  scratch->packed = astro_pages_alloc(plan->shared * astro_correlator_packed_bytes(plan));
   return scratch->tiles && scratch->packed;
 }
 

@@ -1,8 +1,8 @@
 #include "core/correlator/sums.h"
 #include "core/backend/threads.h"
+#include "core/kit/pages.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 const AstroBackend *const astro_correlator_backends[] = { &astro_correlator_cpu,
                                                           &astro_correlator_reference, NULL };
@@ -80,17 +80,6 @@ gboolean astro_correlator_shape(gconstpointer configuration, GError **error)
   return check_layout(config, error);
 }
 
-gpointer astro_correlator_block(gsize bytes)
-{
-  enum { LINE = 64, HUGE_PAGE = 2 << 20 };
-  void *memory = NULL;
-  if (posix_memalign(&memory, bytes >= HUGE_PAGE ? HUGE_PAGE : LINE, bytes))
-    return NULL;
-  if (bytes >= HUGE_PAGE)
-    madvise(memory, bytes, MADV_HUGEPAGE);
-  return memory;
-}
-
 static gboolean sums_bytes(const AstroCorrelatorConfig *config, gsize *bytes)
 {
   gsize n;
@@ -98,22 +87,17 @@ static gboolean sums_bytes(const AstroCorrelatorConfig *config, gsize *bytes)
          g_size_checked_mul(bytes, n, 2 * sizeof(gint64));
 }
 
-/* Zeros that are no memory before they are touched: integrations that are all in one block leave
- * them alone. */
+/* Integrations that are all in one block leave the sums alone, which are then no memory. */
 gboolean astro_correlator_sums_new(AstroCorrelatorSums *sums, const AstroCorrelatorConfig *config,
                                    GError **error)
 {
   gsize bytes;
-  void *memory = MAP_FAILED;
-  if (sums_bytes(config, &bytes))
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED)
+  sums->any = sums_bytes(config, &bytes) ? astro_pages_zeros(bytes) : NULL;
+  if (!sums->any)
     return astro_backend_no_memory(
         error, "no memory for the sums of %u stations, %u polarisations and %u channels: %.3g GB",
         config->stations, config->pols, config->channels,
         16e-9 * astro_correlator_channel_sums(config) * config->channels);
-  madvise(memory, bytes, MADV_HUGEPAGE);
-  sums->any = memory;
   return TRUE;
 }
 
@@ -121,7 +105,7 @@ void astro_correlator_sums_free(AstroCorrelatorSums *sums, const AstroCorrelator
 {
   gsize bytes;
   if (sums->any && sums_bytes(config, &bytes))
-    munmap(sums->any, bytes);
+    astro_pages_zeros_free(sums->any, bytes);
   sums->any = NULL;
 }
 

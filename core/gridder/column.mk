@@ -1,5 +1,5 @@
-core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/spread.c core/gridder/extent.c \
-  core/gridder/extent.h core/gridder/semicircle.c core/gridder/semicircle.h core/gridder/direct.c \
+core_sources += core/gridder/gridder.h core/gridder/geometry.c core/gridder/extent.c \
+  core/gridder/extent.h core/gridder/direct.c \
   core/gridder/direct.h core/gridder/sorted.c core/gridder/sorted.h core/gridder/buckets.c core/gridder/buckets.h \
   core/gridder/planes.c core/gridder/rows.h core/gridder/wstacking/wstacking.c core/gridder/wstacking/kernels.h \
   core/gridder/wstacking/both.h core/gridder/wstacking/body.h core/gridder/wstacking/c.c \

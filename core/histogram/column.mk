@@ -1,4 +1,5 @@
-core_sources += core/histogram/histogram.h core/histogram/bins.c core/histogram/points.h core/histogram/points.c \
+core_sources += core/histogram/regions.h core/histogram/regions.c core/histogram/halve.h core/histogram/halve.c \
+  core/histogram/histogram.h core/histogram/bins.c core/histogram/points.h core/histogram/points.c \
   core/histogram/pairs.h core/histogram/pairs.c core/histogram/reference.c core/histogram/cpu.c \
   core/histogram/from-catalogues.h core/histogram/from-catalogues.c core/histogram/bounds.h core/histogram/kernels.h \
   core/histogram/rows.h core/histogram/weighted.h core/histogram/kernels-c.c

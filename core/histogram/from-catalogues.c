@@ -1,6 +1,7 @@
 #include "core/histogram/from-catalogues.h"
 
 #include "core/backend/threads.h"
+#include "core/histogram/regions.h"
 #include "core/kit/fail.h"
 
 #include <math.h>

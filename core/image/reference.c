@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/lib/fft/fft.h"
-#include "core/gridder/gridder.h"
+#include "core/lib/spread/spread.h"
 
 typedef struct {
   AstroImageConfig config;

@@ -8,9 +8,9 @@
 
 extern "C" {
 #include "core/correlator/sums.h"
+#include "core/memory/memory.h"
 }
 
-#include <gst/gst.h>
 #include <type_traits>
 
 /* A block for every channel: on the device, or where that has no room for all, on the host, and on

@@ -1,10 +1,6 @@
 /* What groups of channels hold between their turns on the device. */
 #include "gpu/correlator/correlator.h"
 
-extern "C" {
-#include "core/memory/memory.h"
-}
-
 gboolean astro_correlator_held_alloc(CorrelatorHeld *held, const AstroPlace *place, guint channels, guint group,
                                      gsize channel_bytes, GError **error)
 {

@@ -4,6 +4,7 @@
 #include "core/backend/threads.h"
 #include "core/lib/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
+#include "core/histogram/regions.h"
 #include "tests/bench/bench.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 /* Counts as a caller has them: late, several at once, watched, stopped, and where there is little
  * memory. */
+#include "core/histogram/regions.h"
 #include "core/histogram/from-catalogues.h"
 #include "tests/core/histogram.h"
 

@@ -2,6 +2,7 @@
  * scatter by. */
 #include "core/lib/catalogue/catalogue.h"
 #include "core/histogram/histogram.h"
+#include "core/histogram/regions.h"
 #include "core/tpacf/tpacf.h"
 #include "tests/tests.h"
 

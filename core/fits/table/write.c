@@ -2,7 +2,7 @@
 #include "core/fits/table/write.h"
 #include "core/kit/values.h"
 #include "core/fits/cards.h"
-#include "core/tpacf/about.h"
+#include "core/stream/correlation-about.h"
 
 #include <math.h>
 #include <string.h>

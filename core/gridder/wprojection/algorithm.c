@@ -189,12 +189,3 @@ const AstroGridAlgorithm astro_wprojection = {
   .finish = finish,
   .destroy = destroy,
 };
-
-/* Nearest taps and linear interpolation between them lose what their own spread takes away. */
-double astro_wprojection_correction(const AstroGrid *grid, double l)
-{
-  const AstroSpread *spread = &grid->spread;
-  double x = l / (grid->size * grid->pixel), t = G_PI * x / spread->oversampling;
-  double loss = fabs(t) < 1e-8 ? 1 : sin(t) / t;
-  return astro_taper(spread->kind, spread->beta, x) * (spread->interpolated ? loss * loss : loss);
-}

@@ -6,6 +6,7 @@
 #include "core/backend/threads.h"
 #include "core/lib/fft/planner.h"
 #include "core/gridder/wprojection/taps.h"
+#include "core/lib/spread/taper.h"
 
 #include <complex.h>
 #include <fftw3.h>

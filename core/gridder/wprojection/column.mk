@@ -2,7 +2,7 @@
 core_sources += core/gridder/wprojection/wprojection.c core/gridder/wprojection/wprojection.h \
   core/gridder/wprojection/algorithm.c core/gridder/wprojection/build.c \
   core/gridder/wprojection/places.h core/gridder/wprojection/reference.c \
-  core/gridder/wprojection/taper.c core/gridder/wprojection/taps.c core/gridder/wprojection/taps.h \
+  core/gridder/wprojection/taps.c core/gridder/wprojection/taps.h \
   core/gridder/wprojection/records.h core/gridder/wprojection/collect.c \
   core/gridder/wprojection/merge.c core/gridder/wprojection/spread.c \
   core/gridder/wprojection/kernels.h core/gridder/wprojection/body.h \

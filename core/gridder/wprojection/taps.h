@@ -114,10 +114,4 @@ gboolean astro_taps_supports(const AstroTapsConfig *config, guint first, guint n
 guint64 astro_taps_bytes(const AstroTapsConfig *config);
 AstroTaps *astro_taps_build(const AstroTapsConfig *config, GError **error);
 
-/* The taper that images are multiplied by, at x from -1/2 to 1/2 of the padded field: 1 in the
- * middle, 0 beyond. beta is pi/2 times the cells that its transform is spread over. */
-double astro_taper(AstroSpreadKind kind, double beta, double x);
-/* In place of n such x, none of them beyond. */
-void astro_tapers(AstroSpreadKind kind, double beta, double *x, guint n);
-
 G_END_DECLS

@@ -5,7 +5,7 @@
 #include "core/backend/cpu.h"
 #include "core/kit/shuffle.h"
 #include "core/gridder/products.h"
-#include "core/gridder/semicircle.h"
+#include "core/lib/spread/semicircle.h"
 #include "core/gridder/sorted.h"
 
 G_BEGIN_DECLS

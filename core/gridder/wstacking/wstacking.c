@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "core/backend/threads.h"
-#include "core/gridder/semicircle.h"
+#include "core/lib/spread/semicircle.h"
 #include "core/gridder/sorted.h"
 #include "core/gridder/wstacking/kernels.h"
 

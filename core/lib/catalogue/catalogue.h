@@ -1,5 +1,4 @@
-/* Catalogues of points on the sky: made at random, read from text, and cut into regions. Degrees.
- */
+/* Catalogues of points on the sky: made at random and read from text. Degrees. */
 #pragma once
 
 #include "core/backend/threads.h"
@@ -67,15 +66,6 @@ typedef struct {
 gboolean astro_catalogue_clustered(const AstroFootprint *footprint,
                                    const AstroClustering *clustering, guint64 points,
                                    AstroRandom *random, AstroCatalogue *catalogue, GError **error);
-
-/* Compact cells on the sky that hold equally many points of the catalogue they are made from, to
- * within one where no points coincide. Any point of the sky belongs to one. */
-typedef struct _AstroRegions AstroRegions;
-AstroRegions *astro_regions_new(const double *ra, const double *dec, guint64 n, guint n_regions,
-                                const AstroStop *stop, GError **error);
-void astro_regions_free(AstroRegions *regions);
-guint astro_regions_find(const AstroRegions *regions, double ra, double dec);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(AstroRegions, astro_regions_free)
 
 /* Which columns of a text hold what: names of the heading line or numbers from 1; NULL for none. */
 typedef struct {

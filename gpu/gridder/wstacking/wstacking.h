@@ -11,7 +11,7 @@
 #include "gpu/gridder/gridder.h"
 
 extern "C" {
-#include "core/gridder/semicircle.h"
+#include "core/lib/spread/semicircle.h"
 #include "core/gridder/sorted.h"
 }
 

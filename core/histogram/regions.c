@@ -1,9 +1,9 @@
 /* The sky halved again and again by planes along the widest axis, in proportion to the regions that
  * each side is to hold. */
-#include "core/backend/threads.h"
-#include "core/lib/catalogue/catalogue.h"
+#include "core/histogram/regions.h"
 #include "core/histogram/histogram.h"
-#include "core/kit/halve.h"
+#include "core/histogram/halve.h"
+#include "core/lib/catalogue/catalogue.h"
 
 typedef struct {
   guint axis;

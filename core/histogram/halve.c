@@ -1,5 +1,5 @@
 /* Quick select: what lies on which side is all that matters, so that nothing is sorted. */
-#include "core/kit/halve.h"
+#include "core/histogram/halve.h"
 
 static inline void swap_items(AstroVector *items, double *weights, guint64 a, guint64 b)
 {

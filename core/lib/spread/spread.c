@@ -1,6 +1,10 @@
 #include "config.h"
-#include "core/gridder/gridder.h"
-#include "core/gridder/semicircle.h"
+#include "core/lib/spread/spread.h"
+
+#include <math.h>
+
+#include "core/lib/spread/semicircle.h"
+#include "core/lib/spread/taper.h"
 
 static double none(const AstroGrid *grid, double l)
 {
@@ -12,11 +16,20 @@ static double semicircle(const AstroGrid *grid, double l)
   return astro_semicircle_transform(grid->spread.support, grid->spread.beta, l * grid->cell);
 }
 
+/* Nearest taps and linear interpolation between them lose what their own spread takes away. */
+static double taper(const AstroGrid *grid, double l)
+{
+  const AstroSpread *spread = &grid->spread;
+  double x = l / (grid->size * grid->pixel), t = G_PI * x / spread->oversampling;
+  double loss = fabs(t) < 1e-8 ? 1 : sin(t) / t;
+  return astro_taper(spread->kind, spread->beta, x) * (spread->interpolated ? loss * loss : loss);
+}
+
 static double (*const corrections[ASTRO_N_SPREADS])(const AstroGrid *, double) = {
   [ASTRO_SPREAD_NONE] = none,
   [ASTRO_SPREAD_SEMICIRCLE] = semicircle,
-  [ASTRO_SPREAD_KAISER_BESSEL] = astro_wprojection_correction,
-  [ASTRO_SPREAD_SPHEROIDAL] = astro_wprojection_correction,
+  [ASTRO_SPREAD_KAISER_BESSEL] = taper,
+  [ASTRO_SPREAD_SPHEROIDAL] = taper,
 };
 
 double astro_spread_correction(const AstroGrid *grid, double l)

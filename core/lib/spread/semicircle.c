@@ -1,5 +1,5 @@
 #include "config.h"
-#include "core/gridder/semicircle.h"
+#include "core/lib/spread/semicircle.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 #include "config.h"
-#include "core/gridder/wprojection/taps.h"
+#include "core/lib/spread/taper.h"
 
 #include <math.h>
 
