@@ -2,7 +2,7 @@
 core_sources += core/channelizer/channelizer.h core/channelizer/window.c core/channelizer/check.c \
   core/channelizer/check.h core/channelizer/samples.c core/channelizer/samples.h \
   core/channelizer/stretch.c core/channelizer/stretch.h core/channelizer/reference.c \
-  core/channelizer/gains.c core/channelizer/gains.h core/channelizer/losses.c core/channelizer/losses.h \
+  core/channelizer/gains.c core/channelizer/gains.h \
   core/channelizer/cpu.c core/channelizer/fir.h core/channelizer/fir-c.c
 core_avx2_sources += core/channelizer/fir-avx2.c
 core_avx512_sources += core/channelizer/fir-avx512.c

@@ -128,7 +128,7 @@ static guint find_loss(const AstroStretch *stretch, guint station, guint64 sampl
   guint low = 0, high = stretch->n_losses;
   while (low < high) {
     guint middle = (low + high) / 2;
-    const AstroChannelizerLoss *loss = &stretch->losses[middle];
+    const AstroLoss *loss = &stretch->losses[middle];
     if (loss->station < station || (loss->station == station && loss->to <= sample))
       low = middle + 1;
     else
@@ -143,7 +143,7 @@ static void drop_lost(const AstroStretch *stretch, guint input, guint64 from, gs
 {
   guint station = input / stretch->pols;
   for (guint i = find_loss(stretch, station, from); i < stretch->n_losses; i++) {
-    const AstroChannelizerLoss *loss = &stretch->losses[i];
+    const AstroLoss *loss = &stretch->losses[i];
     if (loss->station != station || loss->from >= from + n)
       break;
     guint64 begin = MAX(loss->from, from), end = MIN(loss->to, from + n);

@@ -175,7 +175,7 @@ static gboolean drop_lost(Channelizer *self, const AstroChannelizerArguments *ar
   guint n = 0;
 
   for (guint i = 0; i < arguments->n_losses; i++) {
-    const AstroChannelizerLoss *loss = &arguments->losses[i];
+    const AstroLoss *loss = &arguments->losses[i];
     const guint64 from = MAX(loss->from, arguments->first), to = MIN(loss->to, arguments->first + row);
     if (from >= to)
       continue;
