@@ -13,7 +13,7 @@
 #include "config.h"
 #include "elements/astrotranspose.h"
 
-#include "core/lib/transpose/transpose.h"
+#include "core/transpose/transpose.h"
 
 /* More axes have more orders than caps should list. */
 #define MAX_FREE_AXES 5

@@ -22,7 +22,7 @@ typedef struct {
   const AstroLoss *losses;
   guint n_losses;
 
-  gpointer transpose; /* puts blocks of other layouts in the order [input][time] */
+  gboolean is_transposed; /* blocks are put in the order [input][time] */
   guint8 *transposed;
   gsize transposed_bytes;
 } AstroStretch;

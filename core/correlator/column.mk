@@ -1,4 +1,4 @@
-core_sources += core/correlator/correlator.h core/correlator/reference.c \
+core_sources += core/correlator/correlator.h core/correlator/check.c core/correlator/reference.c \
   core/correlator/counts.c core/correlator/counts.h core/correlator/sums.c core/correlator/sums.h \
   core/correlator/cpu.c core/correlator/gather.c core/correlator/gather.h \
   core/correlator/packing.c core/correlator/packing.h core/correlator/packed-products.c core/correlator/packed-products.h core/correlator/plan.c core/correlator/plan.h core/correlator/integration.c core/correlator/integration.h \
@@ -19,7 +19,7 @@ dist_files += tests/core/correlator.h tests/elements/astrocorrelator.h
 element_tests += tests/elements/astrocorrelator tests/elements/astrocorrelator-time
 bench_programs += tests/bench/correlator
 tests_bench_correlator_LDADD = $(LDADD) -ldl
-gpu_sources += gpu/correlator/correlator.cu gpu/correlator/room.cu gpu/correlator/dump.cu gpu/correlator/held.cu gpu/correlator/split.cu gpu/correlator/simt.cu \
+gpu_sources += gpu/correlator/correlator.cu gpu/correlator/groups.cu gpu/correlator/dump.cu gpu/correlator/held.cu gpu/correlator/split.cu gpu/correlator/simt.cu \
   gpu/correlator/f32.cu gpu/correlator/mma.cu gpu/correlator/wgmma.cu
 gpu_headers += gpu/correlator/correlator.h gpu/correlator/instance.h gpu/correlator/wgmma.h
 gpu_bench_programs += tests/bench/correlator-gpu

@@ -173,3 +173,6 @@ const AstroBackend astro_correlator_cpu = {
   .submit = submit,
   .destroy = destroy,
 };
+
+const AstroBackend *const astro_correlator_backends[] = { &astro_correlator_cpu,
+                                                          &astro_correlator_reference, NULL };

@@ -99,7 +99,7 @@ static void multiply_strip(const Work *work, const guint8 *packed, guint8 *tiles
       .left = packed + ((gsize)slot * plan->panels + strip->row) * plan->panel_stride,
       .right = packed + ((gsize)slot * plan->panels + column) * plan->panel_stride,
       .panel_stride = plan->panel_stride,
-      .notes = plan->notes,
+      .traits = plan->traits,
       .rows = strip->rows,
       .columns = MIN(strip->end - column, plan->columns),
       .below = strip->row - column,

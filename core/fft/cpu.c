@@ -115,3 +115,5 @@ const AstroBackend astro_fft_cpu = {
   .destroy = destroy,
   .in_place = TRUE,
 };
+
+const AstroBackend *const astro_fft_backends[] = { &astro_fft_cpu, &astro_fft_reference, NULL };

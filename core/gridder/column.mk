@@ -34,8 +34,8 @@ tests_elements_astrogridder_refused_LDADD = $(LDADD) $(FFTW_LIBS)
 example_files += examples/grid.sh
 bench_programs += tests/bench/gridder
 gpu_sources += gpu/gridder/gridding.cu gpu/gridder/direct.cu gpu/gridder/gridder.cu gpu/gridder/prepare.cu gpu/gridder/prepare-tiles.cu \
-  gpu/gridder/weighting.cu gpu/gridder/turns.cu
-gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/turns.h gpu/gridder/fixed-point.h
+  gpu/gridder/weighting.cu gpu/gridder/by-product.cu
+gpu_headers += gpu/gridder/gridder.h gpu/gridder/prepare.h gpu/gridder/prepare-tiles.h gpu/gridder/by-product.h gpu/gridder/fixed-point.h
 gpu_bench_programs += tests/bench/prepare-gpu
 gpu_sources += gpu/gridder/wstacking/wstacking.cu gpu/gridder/wstacking/sort.cu gpu/gridder/wstacking/plan.cu \
   gpu/gridder/wstacking/single.cu gpu/gridder/wstacking/double.cu

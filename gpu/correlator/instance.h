@@ -1,4 +1,4 @@
-/* The instance of the CUDA correlator, and what its files do for each other: room.cu has
+/* The instance of the CUDA correlator, and what its files do for each other: groups.cu has
  * its memory and takes channels in groups where that is short, dump.cu makes
  * visibilities of sums, correlator.cu is the backend. */
 #pragma once

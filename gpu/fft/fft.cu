@@ -3,7 +3,7 @@
 #include "gpu/lib/fft/parts.h"
 
 extern "C" {
-#include "core/lib/transpose/transpose.h"
+#include "core/lib/transpose/config.h"
 }
 
 enum {

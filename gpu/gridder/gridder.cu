@@ -1,7 +1,7 @@
 /* The stage "gridder": visibilities made ready, held and gridded on the device. What follows what is core/gridder's
  * (collect.c). */
 #include "gpu/gridder/prepare.h"
-#include "gpu/gridder/turns.h"
+#include "gpu/gridder/by-product.h"
 
 extern "C" {
 #include "core/memory/pool.h"

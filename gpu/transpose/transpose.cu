@@ -4,7 +4,7 @@
 #include "gpu/transpose/transpose.h"
 
 extern "C" {
-#include "core/lib/transpose/check.h"
+#include "core/transpose/check.h"
 }
 
 enum { THREADS = 256, WARPS = THREADS / 32, TILE = 32 /* words a side */ };

@@ -4,7 +4,7 @@
 #include "gpu/runtime/cuda.h"
 
 extern "C" {
-#include "core/lib/transpose/transpose.h"
+#include "core/transpose/transpose.h"
 }
 
 struct TransposeAxes {

@@ -5,7 +5,7 @@
 #include "core/channelizer/channelizer.h"
 #include "core/convert/convert.h"
 #include "core/memory/memory.h"
-#include "core/lib/transpose/transpose.h"
+#include "core/transpose/transpose.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/free-src.h"
 #include "tests/bench/play.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "core/backend/threads.h"
-#include "core/lib/transpose/transpose.h"
+#include "core/transpose/transpose.h"
 #include "tests/bench/bench.h"
 #include "tests/bench/block.h"
 

@@ -3,7 +3,7 @@
 #include "core/convert/convert.h"
 #include "core/correlator/correlator.h"
 #include "core/memory/memory.h"
-#include "core/lib/transpose/transpose.h"
+#include "core/transpose/transpose.h"
 #include "tests/device.h"
 #include "tests/tests.h"
 

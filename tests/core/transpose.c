@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "core/lib/transpose/plan.h"
-#include "core/lib/transpose/transpose.h"
+#include "core/transpose/transpose.h"
 #include "tests/tests.h"
 
 static const char *const variants[] = { "amx", "avx512", "avx2", "c" };

@@ -1,4 +1,4 @@
-#include "core/lib/transpose/transpose.h"
+#include "core/transpose/transpose.h"
 #include "tests/elements/elements.h"
 #include "tests/elements/setter.h"
 

@@ -4,7 +4,7 @@
 #include "config.h"
 #include "core/backend/backend.h"
 #include "core/convert/convert.h"
-#include "core/lib/transpose/transpose.h"
+#include "core/transpose/transpose.h"
 #include "tests/tests.h"
 #include "tests/core/fake-device.h"
 

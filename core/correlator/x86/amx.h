@@ -35,13 +35,13 @@ static ALWAYS_INLINE void turn(guint8 *rows, const guint8 *quads)
 }
 
 /* Packs four time steps of some inputs of a panel, of which count are there; the rest is zero. */
-typedef void (*PackQuads)(guint8 *to, gconstpointer notes, const guint8 *in, gsize stride,
+typedef void (*PackQuads)(guint8 *to, gconstpointer traits, const guint8 *in, gsize stride,
                           guint count, guint inputs);
 
 /* Four time steps of all panels, then the next four: as samples lie in memory, so that the
  * processor reads ahead by itself. operands: of a step. Whole panels have constants, which let
  * loads join what follows by themselves. */
-static ALWAYS_INLINE void pack_rows(guint8 *packed, gconstpointer notes,
+static ALWAYS_INLINE void pack_rows(guint8 *packed, gconstpointer traits,
                                     const AstroCorrelatorRows *rows, gsize sample_bytes,
                                     guint operands, PackQuads pack_quads)
 {
@@ -49,7 +49,7 @@ static ALWAYS_INLINE void pack_rows(guint8 *packed, gconstpointer notes,
   const guint whole_panels = rows->inputs == PANEL ? rows->panels : rows->panels - 1;
   for (guint q = 0; q < quads; q++) {
     guint8 *to = packed + q / 16 * operands * OPERAND + q % 16 * 64;
-    const guint8 *in = rows->first + 4 * q * rows->stride, *of = notes;
+    const guint8 *in = rows->first + 4 * q * rows->stride, *of = traits;
     const guint count = rows->count > 4 * q ? rows->count - 4 * q : 0;
     guint p = 0;
     for (; q < whole_quads && p < whole_panels; p++) {

@@ -23,7 +23,7 @@ typedef gint32 Sums[RANKS][PAIRS];
 /* What products of two parts of panels are added to. */
 typedef struct {
   TILE *part;                /* re or im of a tile */
-  gconstpointer left, right; /* the panels' notes */
+  gconstpointer left, right; /* the panels' traits */
   gboolean first;            /* the part holds nothing yet */
   gboolean minus;
 } Target;
@@ -117,8 +117,8 @@ static void multiply_product(const AstroCorrelatorProduct *product)
     for (guint j = 0; j < astro_correlator_columns(product, i); j++) {
       const guint8 *right = product->right + j * product->panel_stride;
       Target to = { .part = tile + 2 * j * PAIRS,
-                    .left = left + product->notes,
-                    .right = right + product->notes,
+                    .left = left + product->traits,
+                    .right = right + product->traits,
                     .first = product->first };
       multiply_panels(&to, row, right, product->steps, j == product->below + i, &ahead);
     }

@@ -16,9 +16,9 @@ typedef struct {
   guint32 largest[2][PANEL]; /* magnitudes' bits, of each half's parts */
   float scale[2][PANEL];     /* parts times 2^scale are integers of 24 bits */
   float back[PANEL];         /* an input's share of the power of two of rank 0 */
-} Notes;
+} Traits;
 
-G_STATIC_ASSERT(sizeof(Notes) <= NOTES_BYTES);
+G_STATIC_ASSERT(sizeof(Traits) <= TRAITS_BYTES);
 
 /* ---- packing ---- */
 
@@ -44,27 +44,27 @@ static ALWAYS_INLINE __m512 load_half(const guint8 *row, guint half, guint input
 /* The least power of two that makes 0x7f7f7f or less of the largest part, which is the most that
  * three digits with signs hold; 0x10101 lets fractions that come to more carry into the exponent.
  * What is no number makes its input's sums none. */
-static ALWAYS_INLINE void set_scales(Notes *notes)
+static ALWAYS_INLINE void set_scales(Traits *traits)
 {
   const __m512i even = even_lanes();
   const __m512i infinite = _mm512_set1_epi32(0x7f800000);
   __m512 power[2];
 #pragma GCC unroll 2
   for (guint half = 0; half < 2; half++) {
-    __m512i bits = _mm512_load_si512(notes->largest[half]);
+    __m512i bits = _mm512_load_si512(traits->largest[half]);
     bits = _mm512_max_epu32(bits, _mm512_shuffle_epi32(bits, _MM_PERM_CDAB));
     __mmask16 none = _mm512_cmpge_epu32_mask(bits, infinite);
     __m512i exponent = _mm512_srli_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x10101)), 23);
     power[half] = _mm512_cvtepi32_ps(_mm512_sub_epi32(exponent, _mm512_set1_epi32(126)));
     power[half] = _mm512_mask_mov_ps(power[half], none, _mm512_set1_ps(NAN));
-    _mm512_store_ps(notes->scale[half], _mm512_sub_ps(_mm512_set1_ps(23), power[half]));
+    _mm512_store_ps(traits->scale[half], _mm512_sub_ps(_mm512_set1_ps(23), power[half]));
   }
   /* Two inputs' scales of 23 bits, less the 8 of rank 3: sums are counted from rank 3 up. */
-  _mm512_store_ps(notes->back, _mm512_sub_ps(_mm512_permutex2var_ps(power[0], even, power[1]),
-                                             _mm512_set1_ps(23 - 4)));
+  _mm512_store_ps(traits->back, _mm512_sub_ps(_mm512_permutex2var_ps(power[0], even, power[1]),
+                                              _mm512_set1_ps(23 - 4)));
 }
 
-static ALWAYS_INLINE void measure(guint8 *notes, const AstroCorrelatorRows *rows,
+static ALWAYS_INLINE void measure(guint8 *traits, const AstroCorrelatorRows *rows,
                                   AstroFormat format)
 {
   enum { AT_ONCE = 16 };
@@ -72,7 +72,7 @@ static ALWAYS_INLINE void measure(guint8 *notes, const AstroCorrelatorRows *rows
   const gsize panel_bytes = PANEL * (format == ASTRO_FORMAT_CF32LE ? 8 : 4);
   for (guint first = 0; first < rows->count; first += AT_ONCE)
     for (guint p = 0; p < rows->panels; p++) {
-      Notes *own = (Notes *)(notes + p * rows->panel_stride);
+      Traits *own = (Traits *)(traits + p * rows->panel_stride);
       const guint inputs = p + 1 < rows->panels ? PANEL : rows->inputs;
       __m512i low = _mm512_load_si512(own->largest[0]), high = _mm512_load_si512(own->largest[1]);
       for (guint t = first; t < MIN(first + AT_ONCE, rows->count); t++) {
@@ -86,25 +86,25 @@ static ALWAYS_INLINE void measure(guint8 *notes, const AstroCorrelatorRows *rows
       _mm512_store_si512(own->largest[1], high);
     }
   for (guint p = 0; p < rows->panels; p++)
-    set_scales((Notes *)(notes + p * rows->panel_stride));
+    set_scales((Traits *)(traits + p * rows->panel_stride));
 }
 
-void astro_correlator_measure_cf32_amx(gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_measure_cf32_amx(gpointer traits, const AstroCorrelatorRows *rows)
 {
-  measure(notes, rows, ASTRO_FORMAT_CF32LE);
+  measure(traits, rows, ASTRO_FORMAT_CF32LE);
 }
 
-void astro_correlator_measure_cf16_amx(gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_measure_cf16_amx(gpointer traits, const AstroCorrelatorRows *rows)
 {
-  measure(notes, rows, ASTRO_FORMAT_CF16LE);
+  measure(traits, rows, ASTRO_FORMAT_CF16LE);
 }
 
-static ALWAYS_INLINE void pack_half(__m512i quads[4], const Notes *notes, const guint8 *in,
+static ALWAYS_INLINE void pack_half(__m512i quads[4], const Traits *traits, const guint8 *in,
                                     gsize stride, guint count, guint half, guint inputs,
                                     AstroFormat format)
 {
   const __m512i bias = _mm512_set1_epi32(0x808080);
-  const __m512 scale = _mm512_load_ps(notes->scale[half]);
+  const __m512 scale = _mm512_load_ps(traits->scale[half]);
   __m512i steps[4];
 #pragma GCC unroll 4
   for (guint t = 0; t < 4; t++) {
@@ -119,14 +119,14 @@ static ALWAYS_INLINE void pack_half(__m512i quads[4], const Notes *notes, const 
   quads_of_bytes(quads, steps);
 }
 
-static ALWAYS_INLINE void pack_quads(guint8 *to, const Notes *notes, const guint8 *in, gsize stride,
-                                     guint count, guint inputs, AstroFormat format)
+static ALWAYS_INLINE void pack_quads(guint8 *to, const Traits *traits, const guint8 *in,
+                                     gsize stride, guint count, guint inputs, AstroFormat format)
 {
   const __m512i even = even_lanes();
   const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
   __m512i low[4], high[4];
-  pack_half(low, notes, in, stride, count, 0, inputs, format);
-  pack_half(high, notes, in, stride, count, 1, inputs, format);
+  pack_half(low, traits, in, stride, count, 0, inputs, format);
+  pack_half(high, traits, in, stride, count, 1, inputs, format);
 #pragma GCC unroll 3
   for (guint d = 0; d < DIGITS; d++) {
     const guint byte = DIGITS - 1 - d;
@@ -136,26 +136,28 @@ static ALWAYS_INLINE void pack_quads(guint8 *to, const Notes *notes, const guint
   }
 }
 
-static ALWAYS_INLINE void pack_quads_cf32(guint8 *to, gconstpointer notes, const guint8 *in,
+static ALWAYS_INLINE void pack_quads_cf32(guint8 *to, gconstpointer traits, const guint8 *in,
                                           gsize stride, guint count, guint inputs)
 {
-  pack_quads(to, notes, in, stride, count, inputs, ASTRO_FORMAT_CF32LE);
+  pack_quads(to, traits, in, stride, count, inputs, ASTRO_FORMAT_CF32LE);
 }
 
-static ALWAYS_INLINE void pack_quads_cf16(guint8 *to, gconstpointer notes, const guint8 *in,
+static ALWAYS_INLINE void pack_quads_cf16(guint8 *to, gconstpointer traits, const guint8 *in,
                                           gsize stride, guint count, guint inputs)
 {
-  pack_quads(to, notes, in, stride, count, inputs, ASTRO_FORMAT_CF16LE);
+  pack_quads(to, traits, in, stride, count, inputs, ASTRO_FORMAT_CF16LE);
 }
 
-void astro_correlator_pack_cf32_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_cf32_amx(guint8 *packed, gpointer traits,
+                                    const AstroCorrelatorRows *rows)
 {
-  pack_rows(packed, notes, rows, 8, 2 * DIGITS, pack_quads_cf32);
+  pack_rows(packed, traits, rows, 8, 2 * DIGITS, pack_quads_cf32);
 }
 
-void astro_correlator_pack_cf16_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_cf16_amx(guint8 *packed, gpointer traits,
+                                    const AstroCorrelatorRows *rows)
 {
-  pack_rows(packed, notes, rows, 4, 2 * DIGITS, pack_quads_cf16);
+  pack_rows(packed, traits, rows, 4, 2 * DIGITS, pack_quads_cf16);
 }
 
 /* ---- products ---- */
@@ -182,8 +184,8 @@ static ALWAYS_INLINE void multiply_digits(const guint8 *left, const guint8 *righ
 static ALWAYS_INLINE void add_values(const Target *to, const Sums sums)
 {
   const __m512 digit = _mm512_set1_ps(256);
-  const __m512 columns = _mm512_load_ps(((const Notes *)to->right)->back);
-  const float *rows = ((const Notes *)to->left)->back;
+  const __m512 columns = _mm512_load_ps(((const Traits *)to->right)->back);
+  const float *rows = ((const Traits *)to->left)->back;
 #pragma GCC unroll 4
   for (guint r = 0; r < PANEL; r++) {
     float *part = to->part + r * PANEL;

@@ -24,7 +24,7 @@ static inline void part_8(float *out, __m256 a, __m256 b)
   _mm256_store_ps(out + 3 * PART, _mm256_sub_ps(re, im));
 }
 
-void astro_correlator_pack_cf32_avx2(guint8 *packed, gpointer notes,
+void astro_correlator_pack_cf32_avx2(guint8 *packed, gpointer traits,
                                      const AstroCorrelatorRows *rows)
 {
   float part[2 * PANEL] = { 0 };
@@ -38,7 +38,7 @@ void astro_correlator_pack_cf32_avx2(guint8 *packed, gpointer notes,
   }
 }
 
-void astro_correlator_pack_cf16_avx2(guint8 *packed, gpointer notes,
+void astro_correlator_pack_cf16_avx2(guint8 *packed, gpointer traits,
                                      const AstroCorrelatorRows *rows)
 {
   guint16 part[2 * PANEL] = { 0 };

@@ -24,7 +24,7 @@ static inline void fill_step(guint8 *packed, guint count)
     store_planes(packed_lanes(packed, t), _mm512_setzero_ps(), _mm512_setzero_ps());
 }
 
-void astro_correlator_pack_cf32_avx512(guint8 *packed, gpointer notes,
+void astro_correlator_pack_cf32_avx512(guint8 *packed, gpointer traits,
                                        const AstroCorrelatorRows *rows)
 {
   const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -40,7 +40,7 @@ void astro_correlator_pack_cf32_avx512(guint8 *packed, gpointer notes,
   fill_step(packed, rows->count);
 }
 
-void astro_correlator_pack_cf16_avx512(guint8 *packed, gpointer notes,
+void astro_correlator_pack_cf16_avx512(guint8 *packed, gpointer traits,
                                        const AstroCorrelatorRows *rows)
 {
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);

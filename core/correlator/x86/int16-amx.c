@@ -9,7 +9,7 @@
 #define MOST_STEPS 4
 #include "core/correlator/x86/bytewise.h"
 
-static ALWAYS_INLINE void pack_quads(guint8 *to, gconstpointer notes, const guint8 *in,
+static ALWAYS_INLINE void pack_quads(guint8 *to, gconstpointer traits, const guint8 *in,
                                      gsize stride, guint count, guint inputs)
 {
   const __mmask16 mask = (__mmask16)((1u << inputs) - 1);
@@ -26,9 +26,10 @@ static ALWAYS_INLINE void pack_quads(guint8 *to, gconstpointer notes, const guin
   _mm512_store_si512(to + PART + OPERAND, quads[2]);
 }
 
-void astro_correlator_pack_ci16_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci16_amx(guint8 *packed, gpointer traits,
+                                    const AstroCorrelatorRows *rows)
 {
-  pack_rows(packed, notes, rows, 4, 2 * DIGITS, pack_quads);
+  pack_rows(packed, traits, rows, 4, 2 * DIGITS, pack_quads);
 }
 
 static ALWAYS_INLINE void multiply_digits(const guint8 *left, const guint8 *right)

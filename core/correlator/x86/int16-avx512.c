@@ -19,7 +19,7 @@ static inline void part_16(double *out, __m512i parts)
   _mm512_store_pd(out + 8, _mm512_cvtepi32_pd(_mm512_extracti64x4_epi64(parts, 1)));
 }
 
-void astro_correlator_pack_ci16_avx512(guint8 *packed, gpointer notes,
+void astro_correlator_pack_ci16_avx512(guint8 *packed, gpointer traits,
                                        const AstroCorrelatorRows *rows)
 {
   __mmask16 inputs = (__mmask16)((1u << rows->inputs) - 1);

@@ -17,26 +17,26 @@ static ALWAYS_INLINE void pack_quads(guint8 *to, const guint8 *in, gsize stride,
             (__mmask16)((1u << inputs) - 1), format);
 }
 
-static ALWAYS_INLINE void pack_quads_ci8(guint8 *to, gconstpointer notes, const guint8 *in,
+static ALWAYS_INLINE void pack_quads_ci8(guint8 *to, gconstpointer traits, const guint8 *in,
                                          gsize stride, guint count, guint inputs)
 {
   pack_quads(to, in, stride, count, inputs, ASTRO_FORMAT_CI8);
 }
 
-static ALWAYS_INLINE void pack_quads_ci4(guint8 *to, gconstpointer notes, const guint8 *in,
+static ALWAYS_INLINE void pack_quads_ci4(guint8 *to, gconstpointer traits, const guint8 *in,
                                          gsize stride, guint count, guint inputs)
 {
   pack_quads(to, in, stride, count, inputs, ASTRO_FORMAT_CI4);
 }
 
-void astro_correlator_pack_ci8_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci8_amx(guint8 *packed, gpointer traits, const AstroCorrelatorRows *rows)
 {
-  pack_rows(packed, notes, rows, 2, 2, pack_quads_ci8);
+  pack_rows(packed, traits, rows, 2, 2, pack_quads_ci8);
 }
 
-void astro_correlator_pack_ci4_amx(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci4_amx(guint8 *packed, gpointer traits, const AstroCorrelatorRows *rows)
 {
-  pack_rows(packed, notes, rows, 1, 2, pack_quads_ci4);
+  pack_rows(packed, traits, rows, 1, 2, pack_quads_ci4);
 }
 
 /* What the products of a tile need. */

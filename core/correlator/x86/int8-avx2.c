@@ -77,7 +77,7 @@ static inline Row row_ci4(const AstroCorrelatorRows *rows, guint t)
 }
 
 #define PACK(name)                                                                                 \
-  void astro_correlator_pack_##name##_avx2(guint8 *packed, gpointer notes,                         \
+  void astro_correlator_pack_##name##_avx2(guint8 *packed, gpointer traits,                        \
                                            const AstroCorrelatorRows *rows)                        \
   {                                                                                                \
     for (guint t = 0; t < rows->count; t += 2) {                                                   \

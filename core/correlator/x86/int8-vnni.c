@@ -39,24 +39,25 @@ static inline Lanes8 multiply_add_8(Lanes8 sum, Lanes8 row, Lanes8 column)
 typedef struct {
   gint32 starts[SUMS][PANEL], start_im[PANEL];
   __mmask64 large; /* re + im or re - im does not fit everywhere */
-} Notes;
+} Traits;
 
-G_STATIC_ASSERT(sizeof(Notes) <= NOTES_BYTES);
+G_STATIC_ASSERT(sizeof(Traits) <= TRAITS_BYTES);
 
-static inline const Notes *notes_of(const AstroCorrelatorProduct *product, const guint8 *panels,
-                                    guint panel)
+static inline const Traits *traits_of(const AstroCorrelatorProduct *product, const guint8 *panels,
+                                      guint panel)
 {
-  return (const Notes *)(panels + panel * product->panel_stride + product->notes);
+  return (const Traits *)(panels + panel * product->panel_stride + product->traits);
 }
 
 /* ---- packing ---- */
 
-static ALWAYS_INLINE void pack_quads(guint8 *packed, Notes *notes, const AstroCorrelatorRows *rows,
-                                     __mmask16 inputs, AstroFormat format)
+static ALWAYS_INLINE void pack_quads(guint8 *packed, Traits *traits,
+                                     const AstroCorrelatorRows *rows, __mmask16 inputs,
+                                     AstroFormat format)
 {
   const __m512i bias = _mm512_set1_epi8((char)128);
   __m512i sum_re = _mm512_setzero_si512(), sum_im = sum_re; /* times 128 */
-  __mmask64 large = notes->large;
+  __mmask64 large = traits->large;
   for (guint t = 0; t < rows->count; t += 4) {
     __m512i *out = (__m512i *)packed_lanes(packed, t / 4), re, im;
     const guint8 *in = rows->first + t * rows->stride;
@@ -77,46 +78,49 @@ static ALWAYS_INLINE void pack_quads(guint8 *packed, Notes *notes, const AstroCo
       large = _mm512_cmpneq_epi8_mask(out[2 * CHUNK], _mm512_adds_epi8(re, im)) |
               _mm512_cmpneq_epi8_mask(out[3 * CHUNK], _mm512_subs_epi8(re, im));
   }
-  __m512i *starts = (__m512i *)notes->starts, *start_im = (__m512i *)notes->start_im;
+  __m512i *starts = (__m512i *)traits->starts, *start_im = (__m512i *)traits->start_im;
   __m512i both = _mm512_add_epi32(sum_re, sum_im);
   starts[0] = _mm512_sub_epi32(starts[0], sum_re);
   starts[1] = _mm512_sub_epi32(starts[1], sum_im);
   starts[2] = _mm512_sub_epi32(starts[2], both);
   *start_im = _mm512_sub_epi32(*start_im, _mm512_sub_epi32(both, _mm512_srai_epi32(sum_re, 7)));
-  notes->large = large;
+  traits->large = large;
 }
 
-static ALWAYS_INLINE void pack(guint8 *packed, Notes *notes, const AstroCorrelatorRows *rows,
+static ALWAYS_INLINE void pack(guint8 *packed, Traits *traits, const AstroCorrelatorRows *rows,
                                AstroFormat format)
 {
   if (rows->inputs == PANEL)
-    pack_quads(packed, notes, rows, 0xffff, format);
+    pack_quads(packed, traits, rows, 0xffff, format);
   else
-    pack_quads(packed, notes, rows, (__mmask16)((1u << rows->inputs) - 1), format);
+    pack_quads(packed, traits, rows, (__mmask16)((1u << rows->inputs) - 1), format);
 }
 
-void astro_correlator_pack_ci8_vnni(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci8_vnni(guint8 *packed, gpointer traits,
+                                    const AstroCorrelatorRows *rows)
 {
-  pack(packed, notes, rows, ASTRO_FORMAT_CI8);
+  pack(packed, traits, rows, ASTRO_FORMAT_CI8);
 }
 
-void astro_correlator_pack_ci4_vnni(guint8 *packed, gpointer notes, const AstroCorrelatorRows *rows)
+void astro_correlator_pack_ci4_vnni(guint8 *packed, gpointer traits,
+                                    const AstroCorrelatorRows *rows)
 {
-  pack(packed, notes, rows, ASTRO_FORMAT_CI4);
+  pack(packed, traits, rows, ASTRO_FORMAT_CI4);
 }
 
 /* ---- four products ---- */
 
 /* Of a tile's three sums the first takes the real parts and the last both, which leaves the
  * imaginary ones in their difference. */
-static void multiply_large_block(const OuterRow *row, const Notes *notes, guint first, guint panel)
+static void multiply_large_block(const OuterRow *row, const Traits *traits, guint first,
+                                 guint panel)
 {
   const __m512i high = _mm512_set1_epi8((char)0x80), rest = _mm512_set1_epi8(0x7f);
   __m512i sum_re[ROWS], sum_im[ROWS];
 #pragma GCC unroll 8
   for (guint r = 0; r < ROWS; r++) {
-    sum_re[r] = _mm512_set1_epi32(notes->starts[2][first + r]);
-    sum_im[r] = _mm512_set1_epi32(notes->start_im[first + r]);
+    sum_re[r] = _mm512_set1_epi32(traits->starts[2][first + r]);
+    sum_im[r] = _mm512_set1_epi32(traits->start_im[first + r]);
   }
   for (guint t = 0; t < row->lanes; t++) {
     const gsize at = (gsize)t / CHUNK * PLANES * PART + t % CHUNK * PANEL;
@@ -143,12 +147,12 @@ static void multiply_large_block(const OuterRow *row, const Notes *notes, guint 
   }
 }
 
-static void multiply_large(const OuterRow *row, const Notes *notes, guint panel,
+static void multiply_large(const OuterRow *row, const Traits *traits, guint panel,
                            AstroCorrelatorAhead *ahead)
 {
   for (guint r = 0; r < PANEL; r += ROWS) {
     astro_correlator_ask(ahead);
-    multiply_large_block(row, notes, r, panel);
+    multiply_large_block(row, traits, r, panel);
   }
 }
 
@@ -157,13 +161,13 @@ void astro_correlator_multiply_int8_vnni(const AstroCorrelatorProduct *product)
 {
   AstroCorrelatorAhead ahead = ahead_of(product);
   for (guint i = 0; i < product->rows; i++) {
-    const Notes *own = notes_of(product, product->left, i);
+    const Traits *own = traits_of(product, product->left, i);
     const guint panels = astro_correlator_columns(product, i);
     OuterRow row = row_of(product, i);
     row.starts = own->starts[0];
     for (guint panel = 0; panel < panels;) {
       guint end = panel;
-      while (!own->large && end < panels && !notes_of(product, product->right, end)->large)
+      while (!own->large && end < panels && !traits_of(product, product->right, end)->large)
         end++;
       if (end > panel)
         multiply_row(&row, panel, end, end == panels && astro_correlator_on_diagonal(product, i),

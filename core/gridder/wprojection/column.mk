@@ -3,7 +3,7 @@ core_sources += core/gridder/wprojection/wprojection.c core/gridder/wprojection/
   core/gridder/wprojection/algorithm.c core/gridder/wprojection/build.c \
   core/gridder/wprojection/places.h core/gridder/wprojection/reference.c \
   core/gridder/wprojection/taps.c core/gridder/wprojection/taps.h \
-  core/gridder/wprojection/records.h core/gridder/wprojection/collect.c \
+  core/gridder/wprojection/records.h core/gridder/wprojection/records.c \
   core/gridder/wprojection/merge.c core/gridder/wprojection/spread.c \
   core/gridder/wprojection/kernels.h core/gridder/wprojection/body.h \
   core/gridder/wprojection/kernels-c.c
@@ -16,7 +16,7 @@ dist_files += tests/core/wprojection.h
 if X86_KERNELS # its peak is of their instructions
 bench_programs += tests/bench/wprojection
 endif
-gpu_sources += gpu/gridder/wprojection/wprojection.cu gpu/gridder/wprojection/collect.cu gpu/gridder/wprojection/merge.cu \
+gpu_sources += gpu/gridder/wprojection/wprojection.cu gpu/gridder/wprojection/records.cu gpu/gridder/wprojection/merge.cu \
   gpu/gridder/wprojection/spread.cu gpu/gridder/wprojection/staged.cu
 gpu_headers += gpu/gridder/wprojection/wprojection.h gpu/gridder/wprojection/cells.h
 gpu_bench_programs += tests/bench/wprojection-gpu

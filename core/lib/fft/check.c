@@ -1,8 +1,6 @@
 #include "config.h"
 #include "core/lib/fft/check.h"
 
-const AstroBackend *const astro_fft_backends[] = { &astro_fft_cpu, &astro_fft_reference, NULL };
-
 /* FFTW counts with int. */
 #define MOST_SAMPLES ((guint64)1 << 30)
 

@@ -6,11 +6,18 @@
  * that fits the innermost cache, a kernel turns the strip into its part of the second, and the
  * second leaves in runs of the output. The stages' rows lie an odd number of lines apart, so the
  * power-of-two strides of real blocks, all of whose lines fall in one set of a cache, never meet a
- * kernel. */
+ * kernel.
+ *
+ *   block            box, of the input      first stage       second stage      output
+ *   +----+----+      runs, as they lie      strips of rows    columns of them   runs again
+ *   |box |    |      ======                 ======            | | |             ===
+ *   +----+----+      ======         copy    ======    turn    | | |    copy     ===
+ *   |    |    |      ======         --->    ------    --->    | | |    --->     ===
+ *   +----+----+      ======                 (next strip)      | | |             === */
 #pragma once
 
 #include "core/lib/transpose/kernels.h"
-#include "core/lib/transpose/transpose.h"
+#include "core/lib/transpose/config.h"
 
 G_BEGIN_DECLS
 

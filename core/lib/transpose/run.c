@@ -292,3 +292,9 @@ void astro_transpose_part(gpointer out, gconstpointer in, gsize unit,
   astro_transpose_plan_part(&plan, NULL, unit, axes, n);
   astro_transpose_run(&plan, astro_transpose_kernels(), threads, out, in);
 }
+
+const AstroTransposeKernels *astro_transpose_kernels(void)
+{
+  static const AstroTransposeKernels *const variants[] = ASTRO_KERNELS(astro_transpose_kernels);
+  return ASTRO_KERNELS_PICK(variants);
+}

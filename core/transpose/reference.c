@@ -1,6 +1,6 @@
 /* The formula: the sample at (i0, i1, ...) of the output is the one with the same steps of the same
  * axes in the input. */
-#include "core/lib/transpose/check.h"
+#include "core/transpose/check.h"
 #include <string.h>
 
 static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,

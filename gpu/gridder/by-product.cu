@@ -1,7 +1,7 @@
 /* A grid of many products where the device has room for one: each is gridded by itself, on a grid that the others use
  * after it, and copied down. Algorithms with planes begin once for each product and keep what they made of it, so that
  * a plane's products come one after the other; the others begin anew. */
-#include "gpu/gridder/turns.h"
+#include "gpu/gridder/by-product.h"
 
 #include <float.h>
 #include <string.h>

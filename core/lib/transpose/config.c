@@ -1,6 +1,35 @@
-#include "core/lib/transpose/transpose.h"
-#include "core/lib/transpose/check.h"
-#include "core/lib/transpose/plan.h"
+#include "core/lib/transpose/config.h"
+
+#include "core/backend/backend.h"
+
+gboolean astro_transpose_check(const AstroTransposeConfig *config, gsize *bytes, GError **error)
+{
+  gsize sample = config->sample_bytes, total = sample;
+  guint seen = 0;
+
+  if (config->n_axes < 1 || config->n_axes > ASTRO_MAX_AXES)
+    return astro_backend_refuse(error, "transpose: %u axes, expected 1 to %d", config->n_axes,
+                                ASTRO_MAX_AXES);
+  if (sample < 1 || sample > 16 || (sample & (sample - 1)))
+    return astro_backend_refuse(
+        error, "transpose: samples of %" G_GSIZE_FORMAT " bytes, expected 1, 2, 4, 8 or 16",
+        sample);
+  for (guint i = 0; i < config->n_axes; i++) {
+    if (config->order[i] >= config->n_axes)
+      return astro_backend_refuse(error, "transpose: place %u of the output names axis %u of %u", i,
+                                  config->order[i], config->n_axes);
+    if (seen & 1u << config->order[i])
+      return astro_backend_refuse(error, "transpose: the output names axis %u twice",
+                                  config->order[i]);
+    seen |= 1u << config->order[i];
+    if (!config->extents[i])
+      return astro_backend_refuse(error, "transpose: axis %u has no steps", i);
+    if (!g_size_checked_mul(&total, total, config->extents[i]) || total > G_MAXSSIZE)
+      return astro_backend_refuse(error, "transpose: a block of more bytes than can be addressed");
+  }
+  *bytes = total;
+  return TRUE;
+}
 
 /* The place of the axis in the layout that is not yet taken: an axis may stand in a layout twice,
  * and then the first is the first. */
@@ -70,58 +99,3 @@ void astro_transpose_simplify(AstroTransposeConfig *config)
     }
   }
 }
-
-const AstroTransposeKernels *astro_transpose_kernels(void)
-{
-  static const AstroTransposeKernels *const variants[] = ASTRO_KERNELS(astro_transpose_kernels);
-  return ASTRO_KERNELS_PICK(variants);
-}
-
-typedef struct {
-  AstroTransposeConfig config;
-  const AstroTransposeKernels *kernels;
-  guint threads;
-} Instance;
-
-static gpointer create(gconstpointer config, const AstroPlace *place, const char **variant,
-                       GError **error)
-{
-  if (!astro_transpose_shape(config, error))
-    return NULL;
-  Instance *instance = g_new(Instance, 1);
-  instance->config = *(const AstroTransposeConfig *)config;
-  instance->kernels = astro_transpose_kernels();
-  instance->threads = place->threads;
-  *variant = instance->kernels->variant.name;
-  return instance;
-}
-
-static gboolean submit(gpointer data, const AstroBlock *in, guint n_in, const AstroBlock *out,
-                       guint n_out, gpointer arguments, GError **error)
-{
-  Instance *instance = data;
-  const AstroTransposeConfig *config = arguments ? arguments : &instance->config;
-  AstroTransposePlan plan;
-
-  if (!astro_transpose_check_blocks(config, in, n_in, out, n_out, error))
-    return FALSE;
-  astro_transpose_plan(&plan, NULL, config);
-  astro_transpose_run(&plan, instance->kernels, instance->threads, out->data, in->data);
-  return TRUE;
-}
-
-const AstroBackend astro_transpose_cpu = {
-  .stage = "transpose",
-  .kind = ASTRO_BACKEND_CPU,
-  .config_bytes = sizeof(AstroTransposeConfig),
-  .shape = astro_transpose_shape,
-  .create = create,
-  .submit = submit,
-  .destroy = g_free,
-};
-
-const AstroBackend *const astro_transpose_backends[] = {
-  &astro_transpose_reference,
-  &astro_transpose_cpu,
-  NULL,
-};

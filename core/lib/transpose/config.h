@@ -1,7 +1,6 @@
-/* Transpose: the same samples with their axes in another order. */
+/* A transposition: the same samples with their axes in another order. */
 #pragma once
 
-#include "core/backend/backend.h"
 #include "core/stream/stream.h"
 
 G_BEGIN_DECLS
@@ -23,10 +22,7 @@ gboolean astro_transpose_config(AstroTransposeConfig *config, const AstroLayout 
  * innermost into the sample where a sample of 1, 2, 4, 8 or 16 bytes comes of it. */
 void astro_transpose_simplify(AstroTransposeConfig *config);
 
-/* submit takes one block in and one out, and as arguments a const AstroTransposeConfig * for this
- * call (blocks may differ in their time steps), or NULL for the one of create. */
-extern const AstroBackend astro_transpose_reference;
-extern const AstroBackend astro_transpose_cpu;
-extern const AstroBackend *const astro_transpose_backends[]; /* up to a NULL */
+/* Whether the configuration is one, with *bytes those of its block. */
+gboolean astro_transpose_check(const AstroTransposeConfig *config, gsize *bytes, GError **error);
 
 G_END_DECLS
